@@ -1,0 +1,39 @@
+/**
+ * Ids are TypeIDs: a prefix and a UUIDv7 in base 32. They are made at the edges (`newId` needs randomness, so it is in
+ * src/ids.ts); here are their kinds, and every key that is derived from them. Nothing else builds one.
+ */
+
+export const ID_PREFIXES = {
+  merchant: 'mer',
+  payment: 'pay',
+  attempt: 'att',
+  event: 'evt',
+  endpoint: 'we',
+  apiKey: 'key',
+  request: 'req',
+  partnerEvent: 'pev',
+} as const
+
+export type IdKind = keyof typeof ID_PREFIXES
+
+/** A TypeID of the kind: 26 characters of Crockford's base 32 after the prefix. */
+export function isId(kind: IdKind, value: string): boolean {
+  const prefix = `${ID_PREFIXES[kind]}_`
+  return value.startsWith(prefix) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(value.slice(prefix.length))
+}
+
+/** The payment's workflow has the payment's id. */
+export const paymentWorkflowId = (paymentId: string): string => paymentId
+
+/** The workflow that owns the retries of one event at one endpoint. */
+export const deliveryWorkflowId = (eventId: string, endpointId: string): string => `whd_${eventId}_${endpointId}`
+
+/** The workflow in which an operator decides about money that came after the payment stopped listening. */
+export const lateMoneyWorkflowId = (attemptId: string): string => `late_${attemptId}`
+
+/** Idempotency keys of effects outside: from our ids and the step, never random, never per try. */
+export const conversionKey = (paymentId: string): string => `${paymentId}:convert`
+export const refundKey = (attemptId: string): string => `${attemptId}:refund`
+
+/** The activity that waits for the payout; the settlement runner completes it by this id. */
+export const TRANSFER_ACTIVITY_ID = 'transferUsdc'

@@ -1,0 +1,145 @@
+import type { Currency } from './currencies.ts'
+import type { Money } from './money.ts'
+
+/**
+ * The methods as data: limits, currencies, regions, estimated times. The API, the checkout, the links form and
+ * `GET /v1/providers` read this one table.
+ */
+
+export type ProviderName = 'wallet_app' | 'card_partner' | 'local_partner'
+
+/** What a payment was paid with; `crypto` is USDC sent by the buyer, without a partner. */
+export type ProviderUsed = ProviderName | 'crypto'
+
+export type MethodName = 'banking_app' | 'card' | 'device_wallet' | 'online_wallet' | 'bank_transfer' | 'upi' | 'usdc'
+
+export type Provider = {
+  readonly name: ProviderName
+  readonly label: string
+  /** ISO 3166 alpha-2 codes; null: everywhere. */
+  readonly countries: readonly string[] | null
+  readonly currencies: readonly Currency[]
+  /** The currency the partner charges in, where it is not the price's own. */
+  readonly chargeCurrency: Currency | null
+  readonly minimum: Money
+  readonly maximum: Money
+  readonly methods: readonly MethodName[]
+  /** From the buyer's confirmation to the fiat money: half of the payments, and 95 of 100, are faster (seconds). */
+  readonly estimatedSeconds: { readonly p50: number; readonly p95: number }
+  /** How long after the last word of an open order its money may still come, in hours. */
+  readonly listenHours: number
+  /** After this long without settlement the payment is marked `settlement_delayed`, in minutes. */
+  readonly delayedAfterMinutes: number
+  readonly identityCheck: boolean
+}
+
+/** The 27 members of the European Union. */
+const EU = 'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' ')
+
+/** The European Economic Area: the EU with Iceland, Liechtenstein and Norway. */
+export const EEA: readonly string[] = [...EU, 'IS', 'LI', 'NO']
+
+const EU_AND_US: readonly string[] = [...EU, 'US']
+
+export const PROVIDERS: Record<ProviderName, Provider> = {
+  wallet_app: {
+    name: 'wallet_app',
+    label: 'Banking app',
+    countries: EEA,
+    currencies:
+      'EUR GBP AED AUD CAD CHF CLP COP CZK DKK EGP HKD HUF ILS ISK JPY KRW MAD MXN NOK NZD PLN QAR RON RSD SAR SEK SGD THB TRY USD ZAR'.split(
+        ' ',
+      ) as Currency[],
+    chargeCurrency: null,
+    minimum: { minor: '600', currency: 'EUR' },
+    maximum: { minor: '1000000', currency: 'EUR' },
+    methods: ['banking_app'],
+    estimatedSeconds: { p50: 20, p95: 120 },
+    listenHours: 24,
+    delayedAfterMinutes: 15,
+    identityCheck: true,
+  },
+  card_partner: {
+    name: 'card_partner',
+    label: 'Card',
+    countries: EU_AND_US,
+    currencies: 'USD EUR GBP CHF CZK DKK HUF ISK NOK PLN RON SEK'.split(' ') as Currency[],
+    chargeCurrency: null,
+    minimum: { minor: '200', currency: 'USD' },
+    maximum: { minor: '500000', currency: 'USD' },
+    methods: ['card', 'device_wallet', 'online_wallet'],
+    estimatedSeconds: { p50: 30, p95: 180 },
+    listenHours: 24,
+    delayedAfterMinutes: 15,
+    identityCheck: true,
+  },
+  local_partner: {
+    name: 'local_partner',
+    label: 'UPI',
+    countries: ['IN'],
+    currencies: ['INR', 'USD', 'EUR', 'GBP'],
+    chargeCurrency: 'INR',
+    minimum: { minor: '3000', currency: 'USD' },
+    maximum: { minor: '10000000', currency: 'INR' },
+    methods: ['upi', 'card', 'bank_transfer'],
+    estimatedSeconds: { p50: 60, p95: 900 },
+    // UPI settles a "pending" debit up to three days later.
+    listenHours: 72,
+    delayedAfterMinutes: 60,
+    identityCheck: true,
+  },
+}
+
+export const PROVIDER_NAMES = Object.keys(PROVIDERS) as ProviderName[]
+
+/** The limits of a payment without a pinned method. */
+export const PICKER_LIMITS: { minimum: Money; maximum: Money } = {
+  minimum: { minor: '200', currency: 'USD' },
+  maximum: { minor: '1000000', currency: 'USD' },
+}
+
+export function isProviderName(value: string): value is ProviderName {
+  return Object.hasOwn(PROVIDERS, value)
+}
+
+/** Currencies the provider takes as a price; without a provider, the union. */
+export function currenciesOf(provider: ProviderName | null): readonly Currency[] {
+  if (provider !== null) return PROVIDERS[provider].currencies
+  return [...new Set(PROVIDER_NAMES.flatMap((name) => PROVIDERS[name].currencies))]
+}
+
+export function limitsOf(provider: ProviderName | null): { minimum: Money; maximum: Money } {
+  return provider === null ? PICKER_LIMITS : PROVIDERS[provider]
+}
+
+/** The currency in which the partner charges the buyer for a price in `currency`. */
+export function chargeCurrencyOf(provider: ProviderName, currency: Currency): Currency {
+  return PROVIDERS[provider].chargeCurrency ?? currency
+}
+
+/** Whether the provider serves buyers in the country; an unknown country (null) is not refused. */
+export function serves(provider: ProviderName, country: string | null): boolean {
+  const countries = PROVIDERS[provider].countries
+  return countries === null || country === null || countries.includes(country)
+}
+
+/** One way to pay through one provider, and where it is offered; `except` means everywhere else. */
+export type Route = {
+  readonly provider: ProviderName
+  readonly method: MethodName
+  readonly countries: { readonly only: readonly string[] } | { readonly except: readonly string[] }
+}
+
+/**
+ * The picker's ways to pay, in the order in which a buyer sees them. The first route of a provider is the one that a
+ * payment pinned to the provider opens. Where a method has two routes, the first that works is shown.
+ */
+export const ROUTES: readonly Route[] = [
+  { provider: 'wallet_app', method: 'banking_app', countries: { only: EEA } },
+  { provider: 'local_partner', method: 'upi', countries: { only: ['IN'] } },
+  { provider: 'card_partner', method: 'card', countries: { only: EU_AND_US } },
+  { provider: 'local_partner', method: 'card', countries: { except: EU_AND_US } },
+  { provider: 'card_partner', method: 'device_wallet', countries: { only: EU_AND_US } },
+  { provider: 'card_partner', method: 'online_wallet', countries: { only: ['US'] } },
+  { provider: 'local_partner', method: 'bank_transfer', countries: { except: EU_AND_US } },
+]

@@ -1,0 +1,139 @@
+import { type Currency, decimalsOf } from './currencies.ts'
+
+/**
+ * All arithmetic on money. Amounts are whole minor units (fiat) or whole micro-USDC, as decimal text outside and as
+ * bigint inside the functions of this file; a JavaScript number never.
+ */
+
+/** Whole minor units of the currency, as decimal text: `{ minor: '4999', currency: 'EUR' }` is 49.99 EUR. */
+export type Money = { readonly minor: string; readonly currency: Currency }
+
+/** Whole micro-USDC as decimal text: `'1000000'` is one USDC. */
+export type MicroUsdc = string
+
+export const USDC_DECIMALS = 6
+
+/** The all-inclusive fee in thousandths: 4.5 %. */
+const FEE_PER_MILLE = 45n
+export const FEE_PERCENT = '4.5'
+
+/** Rates are decimal text with at most this many decimals: USDC for one major unit of the currency. */
+const RATE_DECIMALS = 12
+
+const PLAIN_DECIMAL = /^(0|[1-9]\d{0,11})(?:\.(\d+))?$/
+
+export type AmountProblem = 'format' | 'precision' | 'zero'
+
+/**
+ * Reads an amount in major units ("49.99"). No sign, no exponent, no leading zeros, at most the currency's ISO 4217
+ * decimals, more than zero.
+ */
+export function parseAmount(
+  text: string,
+  currency: Currency,
+): { ok: true; money: Money } | { ok: false; problem: AmountProblem } {
+  const match = PLAIN_DECIMAL.exec(text)
+  if (match === null) return { ok: false, problem: 'format' }
+  const fraction = match[2] ?? ''
+  const decimals = decimalsOf(currency)
+  if (fraction.length > decimals) return { ok: false, problem: 'precision' }
+  const minor = BigInt(`${match[1]}${fraction.padEnd(decimals, '0')}`)
+  if (minor === 0n) return { ok: false, problem: 'zero' }
+  return { ok: true, money: { minor: minor.toString(), currency } }
+}
+
+/** Major units with exactly the currency's decimals: `49.99`, `1200` for JPY. */
+export function formatAmount(money: Money): string {
+  return formatUnits(money.minor, decimalsOf(money.currency))
+}
+
+/** Exactly six decimals, as the API shows USDC. */
+export function formatUsdc(micro: MicroUsdc): string {
+  return formatUnits(micro, USDC_DECIMALS)
+}
+
+/** The inverse of formatUsdc: exactly six decimals in, micro-USDC out. */
+export function parseUsdc(text: string): MicroUsdc {
+  if (!/^\d+\.\d{6}$/.test(text)) throw new RangeError('USDC amounts have exactly six decimals')
+  return BigInt(text.replace('.', '')).toString()
+}
+
+function formatUnits(units: string, decimals: number): string {
+  const negative = units.startsWith('-')
+  const digits = units.replace('-', '').padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  const fraction = digits.slice(digits.length - decimals)
+  return `${negative ? '-' : ''}${whole}${decimals > 0 ? `.${fraction}` : ''}`
+}
+
+function rateParts(rate: string): { units: bigint; scale: bigint } {
+  const match = /^(\d{1,12})(?:\.(\d{1,12}))?$/.exec(rate)
+  if (match === null) throw new RangeError(`not a rate: ${rate}`)
+  const units = BigInt(`${match[1]}${(match[2] ?? '').padEnd(RATE_DECIMALS, '0')}`)
+  if (units === 0n) throw new RangeError('a rate is more than zero')
+  return { units, scale: 10n ** BigInt(RATE_DECIMALS) }
+}
+
+/** `floor(amount × rate)` in micro-USDC; `rate` is USDC for one major unit. */
+export function convertToMicroUsdc(money: Money, rate: string): MicroUsdc {
+  const { units, scale } = rateParts(rate)
+  const divisor = scale * 10n ** BigInt(decimalsOf(money.currency))
+  return ((BigInt(money.minor) * units * 10n ** BigInt(USDC_DECIMALS)) / divisor).toString()
+}
+
+/** The amount in another currency, floored to its minor unit, through both currencies' USDC rates. */
+export function convertCurrency(money: Money, to: Currency, rates: { from: string; to: string }): Money {
+  if (money.currency === to) return money
+  const { units: fromUnits } = rateParts(rates.from)
+  const { units: toUnits } = rateParts(rates.to)
+  const numerator = BigInt(money.minor) * fromUnits * 10n ** BigInt(decimalsOf(to))
+  const denominator = toUnits * 10n ** BigInt(decimalsOf(money.currency))
+  return { minor: (numerator / denominator).toString(), currency: to }
+}
+
+/** Whether `a × rateA` is less than, equal to or more than `b × rateB`: exact, without rounding. */
+export function compareAt(a: Money, b: Money, rates: { a: string; b: string }): -1 | 0 | 1 {
+  const left = BigInt(a.minor) * rateParts(rates.a).units * 10n ** BigInt(decimalsOf(b.currency))
+  const right = BigInt(b.minor) * rateParts(rates.b).units * 10n ** BigInt(decimalsOf(a.currency))
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}
+
+/** `fee = floor(gross × 45 / 1000)`, `net = gross − fee`, so that `gross = fee + net` always. */
+export function splitFee(gross: MicroUsdc): { gross: MicroUsdc; fee: MicroUsdc; net: MicroUsdc } {
+  const total = BigInt(gross)
+  if (total < 0n) throw new RangeError('gross is not negative')
+  const fee = (total * FEE_PER_MILLE) / 1000n
+  return { gross: total.toString(), fee: fee.toString(), net: (total - fee).toString() }
+}
+
+/** What arrived, against what was asked. Underpaid only beyond the tolerance, which is whole percent of the asked amount. */
+export function compareReceived(
+  expected: Money,
+  receivedMinor: string,
+  tolerancePercent: number,
+): 'exact' | 'underpaid' | 'overpaid' {
+  const asked = BigInt(expected.minor)
+  const received = BigInt(receivedMinor)
+  if (received > asked) return 'overpaid'
+  if (received * 100n < asked * BigInt(100 - tolerancePercent)) return 'underpaid'
+  return 'exact'
+}
+
+/** `a − b` of two amounts in the same unit. */
+export function subtract(a: string, b: string): string {
+  return (BigInt(a) - BigInt(b)).toString()
+}
+
+/** The sum of amounts in the same unit. */
+export function sum(amounts: readonly string[]): string {
+  return amounts.reduce((total, amount) => total + BigInt(amount), 0n).toString()
+}
+
+export function isZero(amount: string): boolean {
+  return BigInt(amount) === 0n
+}
+
+export function isNegative(amount: string): boolean {
+  return BigInt(amount) < 0n
+}

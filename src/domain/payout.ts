@@ -1,0 +1,162 @@
+import type { MicroUsdc } from './money.ts'
+
+/** One payout: the USDC transfer of one payment, as the settlement engine and the database know it. */
+
+export const PAYOUT_STATES = [
+  'queued',
+  'authorized',
+  'assigned',
+  'broadcast',
+  'mined',
+  'settled',
+  'held',
+  'voiding',
+  'voided',
+] as const
+export type PayoutState = (typeof PAYOUT_STATES)[number]
+
+export const HOLD_REASONS = ['funds', 'blacklisted', 'paused', 'policy', 'refused', 'operator'] as const
+/** `held` is visible and not final; `settled` and `voided` are the only ends. */
+export type HoldReason = (typeof HOLD_REASONS)[number]
+
+/** Holds that end by themselves when their cause is gone; the others wait for an operator. */
+export const PASSING_HOLDS: readonly HoldReason[] = ['funds', 'paused']
+
+/** 0x and hexadecimal digits. Addresses and hashes are lower case throughout. */
+export type Hex = `0x${string}`
+
+/** What is paid to whom: fixed when the payout is queued. */
+export type Payout = {
+  readonly paymentId: string
+  readonly livemode: boolean
+  readonly chainId: number
+  readonly token: Hex
+  readonly treasury: Hex
+  readonly recipient: Hex
+  readonly microUsdc: MicroUsdc
+  readonly authNonce: Hex
+  readonly state: PayoutState
+  readonly holdReason: HoldReason | null
+  readonly refusals: number
+  readonly createdAt: Date
+}
+
+/** An authorization signed by the treasury. `validBefore` is in Unix seconds; null for a cancellation, which stays valid. */
+export type PayoutSignature = {
+  readonly kind: 'transfer' | 'cancel'
+  readonly validBefore: number | null
+  readonly signature: Hex
+}
+
+export type SignedPayout = Payout & { readonly signed: PayoutSignature }
+
+/** The lease of a lane or of the observer: every write carries its epoch, and a newer epoch makes it fail. */
+export type Lease = { readonly owner: string; readonly epoch: string }
+
+export type LaneStatus = 'open' | 'paused_gas' | 'quarantined'
+
+export type Lane = {
+  readonly chainId: number
+  readonly wallet: Hex
+  readonly lease: Lease
+  readonly nextNonce: number
+  readonly status: LaneStatus
+}
+
+/** One signed transaction of an envelope. Fees are wei for one unit of gas. */
+export type EnvelopeAttempt = {
+  readonly attempt: number
+  readonly txHash: Hex
+  readonly maxFee: bigint
+  readonly tip: bigint
+  readonly signedBlock: number
+  readonly lastBroadcastAt: Date | null
+}
+
+export type EnvelopeState = 'reserved' | 'signed' | 'broadcast'
+
+/** An envelope that is not final: the transaction of one nonce, with every attempt to send it. */
+export type Envelope = {
+  readonly nonce: number
+  readonly kind: 'batch' | 'noop'
+  readonly target: Hex
+  readonly gasLimit: bigint
+  readonly state: EnvelopeState
+  readonly items: number
+  readonly attempts: readonly EnvelopeAttempt[]
+}
+
+/** What an envelope carries: `encode` gets the payouts that were still free when the nonce was taken. */
+export type Reservation = {
+  readonly paymentIds: readonly string[]
+  readonly encode: (payouts: readonly SignedPayout[]) => { target: Hex; calldata: Hex; gasLimit: bigint }
+}
+
+/** How the nonce of an envelope was used in the finalized chain. */
+export type EnvelopeEnd =
+  | {
+      readonly state: 'finalized'
+      readonly txHash: Hex
+      readonly blockNumber: number
+      readonly gasUsed: bigint
+      /** Wei for one unit of gas. */
+      readonly gasPrice: bigint
+    }
+  /** By another transaction: none of our attempts can be mined any more. */
+  | { readonly state: 'foreign' }
+
+/** How far the finalized chain has been read. */
+export type ChainCursor = { readonly number: number; readonly hash: Hex; readonly pausedReason: string | null }
+
+/** A finalized fact about the treasury. `gasShare` is wei per authorization when one of our lanes sent the transaction. */
+export type TreasuryLog = {
+  readonly kind: 'out' | 'in' | 'cancel'
+  readonly treasury: Hex
+  readonly txHash: Hex
+  readonly logIndex: number
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly authNonce: Hex | null
+  readonly counterparty: Hex | null
+  readonly microUsdc: MicroUsdc | null
+  readonly gasShare: bigint | null
+}
+
+/** A settled payout with its proof. `gasWei` is this payout's share of the envelope's gas, null when another relayer paid it. */
+export type Settlement = {
+  readonly paymentId: string
+  readonly microUsdc: MicroUsdc
+  readonly recipient: Hex
+  readonly txHash: Hex
+  readonly logIndex: number
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly finalizedAt: Date
+  readonly gasWei: bigint | null
+}
+
+/** A payout that can never be paid: the finalized log of its cancelled authorization. */
+export type VoidProof = {
+  readonly paymentId: string
+  readonly txHash: Hex
+  readonly logIndex: number
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly finalizedAt: Date
+}
+
+/** USDC that moved into the treasury (a top-up), or out of it without a payout of ours. */
+export type TreasuryMovement = {
+  readonly direction: 'in' | 'out'
+  readonly micro: MicroUsdc
+  readonly treasury: Hex
+  readonly counterparty: Hex
+  readonly txHash: Hex
+  readonly logIndex: number
+  readonly blockNumber: number
+}
+
+/** Another engine holds the lease now: whatever this one wanted to write was not written. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError'
+}

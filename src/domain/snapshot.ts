@@ -1,0 +1,103 @@
+import {
+  type AttemptView,
+  isClosed,
+  mayStillBePaid,
+  type ParkReason,
+  type PaymentException,
+  type PaymentStatus,
+} from './payment.ts'
+
+/** What the workflow knows of its payment: the row, as small as the story needs it. Every activity answers with one. */
+export type PaymentSnapshot = {
+  readonly id: string
+  /** Grows with every change: of two snapshots the higher one is the newer truth. */
+  readonly version: number
+  readonly status: PaymentStatus
+  readonly exception: PaymentException | null
+  readonly parkReason: ParkReason | null
+  readonly held: boolean
+  /** The USDC amounts are fixed and booked. */
+  readonly converted: boolean
+  readonly attempts: readonly AttemptView[]
+  /** The attempt whose money is settled. */
+  readonly paidAttemptId: string | null
+  /** Unix milliseconds. */
+  readonly expiresAt: number
+  /** Unix milliseconds until which money of an unfinished attempt is waited for; null when nothing can come. */
+  readonly listenUntil: number | null
+  /** When the fiat money came, and after how many minutes the settlement counts as delayed. */
+  readonly paidAt: number | null
+  readonly delayedAfterMinutes: number
+  /** Transfer proved on chain. */
+  readonly txHash: string | null
+  readonly netUsdc: string | null
+}
+
+export type NextStep = 'await_buyer' | 'await_partner' | 'convert' | 'transfer' | 'await_operator' | 'listen' | 'done'
+
+/** The one place that says what a payment does next, whether it just started or was found again after a disaster. */
+export function nextStep(payment: PaymentSnapshot): NextStep {
+  switch (payment.status) {
+    case 'created':
+    case 'pending':
+      return 'await_buyer'
+    case 'processing':
+      if (payment.converted) return 'transfer'
+      return payment.paidAttemptId === null ? 'await_partner' : 'convert'
+    case 'settling':
+      return 'transfer'
+    case 'under_review':
+      return 'await_operator'
+    case 'succeeded':
+    case 'failed':
+    case 'expired':
+    case 'canceled':
+    case 'refunded':
+      if (surplusOf(payment) !== null) return 'await_operator'
+      return payment.listenUntil === null ? 'done' : 'listen'
+  }
+}
+
+/** A payment that was just created: what a first run knows without reading the row. */
+export function newPaymentSnapshot(id: string, expiresAt: number): PaymentSnapshot {
+  return {
+    id,
+    version: 1,
+    status: 'created',
+    exception: null,
+    parkReason: null,
+    held: false,
+    converted: false,
+    attempts: [],
+    paidAttemptId: null,
+    expiresAt,
+    listenUntil: null,
+    paidAt: null,
+    delayedAfterMinutes: 0,
+    txHash: null,
+    netUsdc: null,
+  }
+}
+
+/** A second payment's attempt that an operator must decide about. */
+export function surplusOf(payment: PaymentSnapshot): AttemptView | null {
+  return payment.attempts.find((attempt) => attempt.status === 'surplus') ?? null
+}
+
+/** Whether the payment shall show up in the list of those that wait for a person, and for which reason. */
+export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
+  if (payment.status === 'under_review') return payment.parkReason ?? 'operator_hold'
+  return surplusOf(payment) === null ? null : 'surplus'
+}
+
+/** The merchant may cancel only before any money is received or being confirmed. */
+export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status'>): string | null {
+  if (payment.status === 'created' || payment.status === 'pending') return null
+  if (isClosed(payment.status)) return `the payment is ${payment.status}`
+  return 'the money of the buyer has been received or is being confirmed'
+}
+
+/** Attempts whose partner orders must be canceled and read before the payment is closed or another is opened. */
+export function unfinishedAttempts(payment: PaymentSnapshot): AttemptView[] {
+  return payment.attempts.filter((attempt) => mayStillBePaid(attempt.status))
+}

@@ -1,0 +1,141 @@
+/** Events told to merchants, and the rules of their delivery: which answers count, when the next attempt is due. */
+
+export const WEBHOOK_EVENT_TYPES = [
+  'payment.succeeded',
+  'payment.processing',
+  'payment.failed',
+  'payment.expired',
+  'payment.canceled',
+  'payment.under_review',
+  'payment.refunded',
+] as const
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
+
+export function isWebhookEventType(type: string): type is WebhookEventType {
+  return (WEBHOOK_EVENT_TYPES as readonly string[]).includes(type)
+}
+
+/** What an endpoint receives unless it says otherwise: the one event that marks an order paid. */
+export const DEFAULT_EVENT_TYPES = ['payment.succeeded'] as const satisfies readonly WebhookEventType[]
+
+/** An endpoint that lists this receives every type, those that come later included. */
+export const ALL_EVENT_TYPES = '*'
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+
+/**
+ * Seconds before each attempt: 12 attempts over 75 h 42 m 35 s. The first quarter of an hour is dense because a deploy
+ * of the receiver takes minutes; the rest outlasts a long weekend. (Standard Webhooks, with three attempts more.)
+ */
+export const DELIVERY_DELAYS_SECONDS = [
+  0,
+  5,
+  30,
+  2 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+] as const
+
+/** Each delay is stretched by a factor between 0.8 and 1.2, so that a receiver that was down is not hit all at once. */
+const JITTER = 0.2
+
+/** After a timeout or an answer that says "too busy", at least a minute of rest (seconds). */
+const OVERLOAD_PAUSE_SECONDS = MINUTE
+
+/** `Retry-After` never makes an attempt later than a day (seconds). */
+const LONGEST_RETRY_AFTER_SECONDS = 24 * HOUR
+
+const OVERLOADED_STATUSES: readonly number[] = [429, 502, 503, 504]
+
+/** Why there was no usable answer. */
+export type SendError =
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'timeout'
+  | 'protocol'
+  | 'redirect'
+  | 'refused_url'
+  | 'refused_address'
+  | 'unusable_secret'
+
+/** What one attempt came to; `status` is null when there was no answer. */
+export type DeliveryAnswer = { readonly status: number | null; readonly error: SendError | null }
+
+/** The receiver took it, did not, or says that it is gone for good (410: the endpoint is disabled). */
+export type DeliveryVerdict = 'delivered' | 'failed' | 'gone'
+
+/** Only 2xx counts. A 401 or 404 is retried too: receivers answer so while they are being deployed. */
+export function classifyAnswer({ status, error }: DeliveryAnswer): DeliveryVerdict {
+  if (status === null || error !== null) return 'failed'
+  if (status === 410) return 'gone'
+  return status >= 200 && status < 300 ? 'delivered' : 'failed'
+}
+
+export function isOverloaded({ status, error }: DeliveryAnswer): boolean {
+  return error === 'timeout' || (status !== null && OVERLOADED_STATUSES.includes(status))
+}
+
+/** The answer in words, for logs and operators. */
+export function describeAnswer({ status, error }: DeliveryAnswer): string {
+  if (error === null) return `HTTP ${status}`
+  return status === null ? `no answer (${error})` : `HTTP ${status} (${error})`
+}
+
+/** What of the last answer matters for the next attempt, and for the operator who looks at it. */
+export type LastAnswer = {
+  readonly text: string
+  readonly overloaded: boolean
+  readonly retryAfterSeconds: number | null
+}
+
+export type DelayQuestion = {
+  /** Attempts of the schedule that are used up; one made by hand uses up none. */
+  readonly step: number
+  readonly overloaded: boolean
+  /** What the last answer asked for; null when it did not, or not in a way that can be read. */
+  readonly retryAfterSeconds: number | null
+  /** In [0, 1). */
+  readonly random: number
+}
+
+/**
+ * Seconds until the next attempt, or null when the schedule is used up. `Retry-After` may make it later, up to twice
+ * the delay and one day; never sooner.
+ */
+export function nextDelaySeconds({ step, overloaded, retryAfterSeconds, random }: DelayQuestion): number | null {
+  const scheduled = DELIVERY_DELAYS_SECONDS[step]
+  if (scheduled === undefined) return null
+  const jittered = scheduled * (1 - JITTER + 2 * JITTER * random)
+  const delay = overloaded ? Math.max(jittered, OVERLOAD_PAUSE_SECONDS) : jittered
+  if (retryAfterSeconds === null || !Number.isFinite(retryAfterSeconds)) return delay
+  return Math.max(delay, Math.min(retryAfterSeconds, 2 * delay, LONGEST_RETRY_AFTER_SECONDS))
+}
+
+/** The latest that the attempt after `step` may be due (seconds): a delivery that is later has lost its workflow. */
+export function longestDelaySeconds(step: number): number {
+  const latest = { step, overloaded: true, retryAfterSeconds: LONGEST_RETRY_AFTER_SECONDS, random: 1 }
+  return nextDelaySeconds(latest) ?? 0
+}
+
+export function isScheduleUsedUp(step: number): boolean {
+  return step >= DELIVERY_DELAYS_SECONDS.length
+}
+
+/** Shown as the title of the delivery's workflow. */
+export function deliverySummary(eventId: string, endpointId: string): string {
+  return `Webhook ${eventId} to ${endpointId}`
+}
+
+/** An endpoint is switched off when it had no success for this long (seconds) … */
+export const DISABLE_AFTER_SECONDS = 5 * 24 * HOUR
+
+/** … and the delivery that fails now has been failing for this long: one hiccup after a quiet week is not a reason. */
+export const DISABLE_NEEDS_FAILING_SECONDS = 12 * HOUR

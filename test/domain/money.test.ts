@@ -1,0 +1,163 @@
+import { describe, expect, test } from '@jest/globals'
+import * as iso from 'dinero.js/currencies'
+import fc from 'fast-check'
+import { CURRENCIES, type Currency, decimalsOf } from '../../src/domain/currencies.ts'
+import {
+  compareAt,
+  compareReceived,
+  convertCurrency,
+  convertToMicroUsdc,
+  formatAmount,
+  formatUsdc,
+  parseAmount,
+  parseUsdc,
+  splitFee,
+} from '../../src/domain/money.ts'
+
+const currency = fc.constantFrom(...CURRENCIES)
+const minor = fc.bigInt({ min: 1n, max: 10n ** 12n - 1n })
+
+describe('currencies', () => {
+  test('every currency has the decimals of ISO 4217', () => {
+    const table = iso as unknown as Record<string, { code: string; exponent: number } | undefined>
+    for (const code of CURRENCIES) expect([code, decimalsOf(code)]).toEqual([code, table[code]?.exponent])
+  })
+})
+
+describe('amounts', () => {
+  test('are exact: what is formatted is read back to the same minor units', () => {
+    fc.assert(
+      fc.property(currency, minor, (code, units) => {
+        const text = formatAmount({ minor: units.toString(), currency: code })
+        expect(parseAmount(text, code)).toEqual({ ok: true, money: { minor: units.toString(), currency: code } })
+      }),
+    )
+  })
+
+  test.each([
+    ['49.99', 'EUR', '4999'],
+    ['49.9', 'EUR', '4990'],
+    ['1200', 'JPY', '1200'],
+    ['1200', 'HUF', '120000'],
+    ['0.01', 'USD', '1'],
+    ['0.29', 'USD', '29'],
+    ['1.1', 'USD', '110'],
+  ] as const)('%s %s is %s minor units', (text, code, units) => {
+    expect(parseAmount(text, code)).toEqual({ ok: true, money: { minor: units, currency: code } })
+  })
+
+  test.each([
+    ['', 'EUR', 'format'],
+    ['-1', 'EUR', 'format'],
+    ['+1', 'EUR', 'format'],
+    ['1e3', 'EUR', 'format'],
+    ['01', 'EUR', 'format'],
+    ['1.', 'EUR', 'format'],
+    ['.5', 'EUR', 'format'],
+    ['1,5', 'EUR', 'format'],
+    ['NaN', 'EUR', 'format'],
+    ['Infinity', 'EUR', 'format'],
+    [' 1', 'EUR', 'format'],
+    ['١', 'EUR', 'format'],
+    ['1234567890123', 'EUR', 'format'],
+    ['1.001', 'EUR', 'precision'],
+    ['1.0', 'JPY', 'precision'],
+    ['0', 'EUR', 'zero'],
+    ['0.00', 'EUR', 'zero'],
+  ] as const)('%p %s is refused: %s', (text, code, problem) => {
+    expect(parseAmount(text, code)).toEqual({ ok: false, problem })
+  })
+
+  test('USDC is written with exactly six decimals and read back', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 0n, max: 10n ** 20n }),
+        (micro) => parseUsdc(formatUsdc(micro.toString())) === micro.toString(),
+      ),
+    )
+    expect(formatUsdc('1')).toBe('0.000001')
+    expect(() => parseUsdc('1.5')).toThrow(RangeError)
+  })
+})
+
+describe('the fee', () => {
+  test('EUR 100 at 1.08: gross 108, fee 4.86, net 103.14', () => {
+    const gross = convertToMicroUsdc({ minor: '10000', currency: 'EUR' }, '1.08')
+    expect(splitFee(gross)).toEqual({ gross: '108000000', fee: '4860000', net: '103140000' })
+  })
+
+  test('and the net are the gross, whatever the amount; the fee is never above 4.5 %', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), (gross) => {
+        const { fee, net } = splitFee(gross.toString())
+        expect(BigInt(fee) + BigInt(net)).toBe(gross)
+        expect(BigInt(fee) * 1000n <= gross * 45n).toBe(true)
+        expect(BigInt(fee) * 1000n > gross * 45n - 1000n).toBe(true)
+      }),
+    )
+  })
+
+  test('is not what floating point makes of it', () => {
+    // Math.floor(gross * 0.045) is one micro-USDC short for these.
+    for (const gross of ['29000000', '57000000', '113000000'])
+      expect(splitFee(gross).fee).toBe(((BigInt(gross) * 45n) / 1000n).toString())
+  })
+})
+
+describe('conversion', () => {
+  test('floors to whole micro-USDC and never gives more than the rate', () => {
+    fc.assert(
+      fc.property(currency, minor, fc.integer({ min: 1, max: 2_000_000 }), (code, units, rateMillionths) => {
+        const rate = `${Math.floor(rateMillionths / 1_000_000)}.${String(rateMillionths % 1_000_000).padStart(6, '0')}`
+        const micro = BigInt(convertToMicroUsdc({ minor: units.toString(), currency: code }, rate))
+        const exact = units * BigInt(rateMillionths)
+        const scale = 10n ** BigInt(decimalsOf(code))
+        expect(micro * scale <= exact).toBe(true)
+        expect((micro + 1n) * scale > exact).toBe(true)
+      }),
+    )
+  })
+
+  test('a currency without decimals is not multiplied by 100', () => {
+    expect(convertToMicroUsdc({ minor: '1000', currency: 'JPY' }, '0.0067')).toBe('6700000')
+    expect(convertToMicroUsdc({ minor: '1000', currency: 'USD' }, '1')).toBe('10000000')
+  })
+
+  test('between currencies goes through both rates', () => {
+    expect(convertCurrency({ minor: '10000', currency: 'USD' }, 'INR', { from: '1', to: '0.0119' })).toEqual({
+      minor: '840336',
+      currency: 'INR',
+    })
+    expect(convertCurrency({ minor: '500', currency: 'EUR' }, 'EUR', { from: '1', to: '1' })).toEqual({
+      minor: '500',
+      currency: 'EUR',
+    })
+  })
+
+  test('comparing at rates is exact at the limit', () => {
+    const limit = { minor: '600', currency: 'EUR' as Currency }
+    expect(compareAt({ minor: '600', currency: 'EUR' }, limit, { a: '1.08', b: '1.08' })).toBe(0)
+    expect(compareAt({ minor: '648', currency: 'USD' }, limit, { a: '1', b: '1.08' })).toBe(0)
+    expect(compareAt({ minor: '647', currency: 'USD' }, limit, { a: '1', b: '1.08' })).toBe(-1)
+  })
+
+  test.each(['0', '-1', '1e3', '', 'abc', '1.0000000000001'])('%p is not a rate', (rate) => {
+    expect(() => convertToMicroUsdc({ minor: '1', currency: 'EUR' }, rate)).toThrow(RangeError)
+  })
+})
+
+describe('what was received', () => {
+  const asked = { minor: '10000', currency: 'EUR' as Currency }
+  test.each([
+    ['10000', 'exact'],
+    ['9900', 'exact'],
+    ['9899', 'underpaid'],
+    ['10001', 'overpaid'],
+    ['0', 'underpaid'],
+  ])('%s of 10000 is %s with a tolerance of 1 %%', (received, verdict) => {
+    expect(compareReceived(asked, received, 1)).toBe(verdict)
+  })
+  test('without tolerance one unit short is underpaid', () => {
+    expect(compareReceived(asked, '9999', 0)).toBe('underpaid')
+  })
+})

@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import {
+  classifyAnswer,
+  DELIVERY_DELAYS_SECONDS,
+  type DelayQuestion,
+  isOverloaded,
+  isScheduleUsedUp,
+  isWebhookEventType,
+  longestDelaySeconds,
+  nextDelaySeconds,
+} from '../../src/domain/webhook.ts'
+
+const calm: Omit<DelayQuestion, 'step'> = { overloaded: false, retryAfterSeconds: null, random: 0.5 }
+const step = fc.integer({ min: 0, max: DELIVERY_DELAYS_SECONDS.length - 1 })
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+
+describe('the schedule of deliveries', () => {
+  it('is 12 attempts over 75 h 42 m 35 s', () => {
+    expect(DELIVERY_DELAYS_SECONDS).toHaveLength(12)
+    expect(DELIVERY_DELAYS_SECONDS.reduce<number>((sum, delay) => sum + delay, 0)).toBe(75 * 3600 + 42 * 60 + 35)
+  })
+
+  it('starts at once, goes through each delay, and ends', () => {
+    const delays = DELIVERY_DELAYS_SECONDS.map((_, index) => nextDelaySeconds({ ...calm, step: index }))
+    expect(delays).toEqual([...DELIVERY_DELAYS_SECONDS])
+    expect(nextDelaySeconds({ ...calm, step: 12 })).toBeNull()
+    expect([isScheduleUsedUp(11), isScheduleUsedUp(12)]).toEqual([false, true])
+  })
+
+  it('varies each delay by at most a fifth', () => {
+    fc.assert(
+      fc.property(step, random, (at, chance) => {
+        const [scheduled, delay] = [
+          DELIVERY_DELAYS_SECONDS[at]!,
+          nextDelaySeconds({ ...calm, step: at, random: chance })!,
+        ]
+        return delay >= scheduled * 0.8 - 1e-6 && delay <= scheduled * 1.2 + 1e-6
+      }),
+    )
+  })
+
+  it('rests a minute at least after a timeout or "too busy"', () => {
+    expect(nextDelaySeconds({ ...calm, step: 1, overloaded: true })).toBe(60)
+    expect(nextDelaySeconds({ ...calm, step: 4, overloaded: true })).toBe(600)
+  })
+
+  it('lets Retry-After make it later, never sooner, up to twice the delay and a day', () => {
+    const after = (retryAfterSeconds: number | null, at = 4) =>
+      nextDelaySeconds({ ...calm, step: at, retryAfterSeconds })
+    expect(after(null)).toBe(600)
+    expect(after(5)).toBe(600)
+    expect(after(900)).toBe(900)
+    expect(after(10 ** 9)).toBe(1200)
+    expect(after(10 ** 9, 9)).toBe(86_400)
+    expect(after(Number.NaN)).toBe(600)
+    expect(after(-5)).toBe(600)
+  })
+
+  it('is never later than the latest moment that the sweep allows for', () => {
+    fc.assert(
+      fc.property(step, random, fc.boolean(), fc.option(fc.double()), (at, chance, overloaded, retryAfterSeconds) => {
+        const delay = nextDelaySeconds({ step: at, random: chance, overloaded, retryAfterSeconds })
+        return delay !== null && delay >= 0 && delay <= longestDelaySeconds(at)
+      }),
+    )
+  })
+})
+
+describe('an answer', () => {
+  it('counts only when it is 2xx and arrived whole', () => {
+    for (const status of [200, 201, 202, 204, 299]) expect(classifyAnswer({ status, error: null })).toBe('delivered')
+    for (const status of [100, 199, 300, 301, 307, 400, 401, 404, 409, 418, 429, 500, 503, 599])
+      expect(classifyAnswer({ status, error: null })).toBe('failed')
+    expect(classifyAnswer({ status: 200, error: 'timeout' })).toBe('failed')
+    expect(classifyAnswer({ status: null, error: 'connect' })).toBe('failed')
+  })
+
+  it('of 410 says that the endpoint is gone', () => {
+    expect(classifyAnswer({ status: 410, error: null })).toBe('gone')
+  })
+
+  it('of 429, 502, 503, 504 or none in time asks for a rest', () => {
+    const busy = [429, 502, 503, 504].map((status) => isOverloaded({ status, error: null }))
+    expect(busy).toEqual([true, true, true, true])
+    expect(isOverloaded({ status: null, error: 'timeout' })).toBe(true)
+    expect(isOverloaded({ status: 500, error: null })).toBe(false)
+  })
+})
+
+it('knows the types of events', () => {
+  expect(isWebhookEventType('payment.succeeded')).toBe(true)
+  expect(isWebhookEventType('payment.created')).toBe(false)
+})
