@@ -1,0 +1,119 @@
+import pg from 'pg'
+import type { z } from 'zod'
+
+/** A statement with its values apart, as made by the sql tag. */
+export type Statement = { readonly text: string; readonly values: readonly unknown[] }
+
+/** What a repository function needs: a pool, or the client of a running transaction. */
+export type Queryable = { query(text: string, values?: unknown[]): Promise<pg.QueryResult> }
+
+/** The client of a running transaction: functions that must be part of one ask for this type, not for a pool. */
+export type Tx = Queryable & { readonly inTransaction: true }
+
+export type Db = Queryable & {
+  /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** A connection of its own that listens on `channel`, until the returned function is called. */
+  listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>
+  close(): Promise<void>
+}
+
+export type DbOptions = { url: string; pool?: number; statementTimeoutMs?: number; lockTimeoutMs?: number }
+
+/** `sql\`select … where id = ${id}\``: values become parameters, nested statements are spliced in. */
+export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Statement {
+  const values: unknown[] = []
+  let text = strings[0] ?? ''
+  for (const [index, part] of parts.entries()) {
+    if (isStatement(part)) {
+      text += part.text.replace(/\$(\d+)/g, (_match, position: string) => `$${Number(position) + values.length}`)
+      values.push(...part.values)
+    } else {
+      values.push(part)
+      text += `$${values.length}`
+    }
+    text += strings[index + 1] ?? ''
+  }
+  return { text, values }
+}
+
+function isStatement(part: unknown): part is Statement {
+  return typeof part === 'object' && part !== null && 'text' in part && 'values' in part
+}
+
+/** All rows, each parsed by `row`. */
+export async function many<T extends z.ZodType>(db: Queryable, row: T, statement: Statement): Promise<z.infer<T>[]> {
+  const result = await db.query(statement.text, [...statement.values])
+  return result.rows.map((value) => row.parse(value))
+}
+
+/** The one row, or null; more than one is a bug. */
+export async function maybeOne<T extends z.ZodType>(
+  db: Queryable,
+  row: T,
+  statement: Statement,
+): Promise<z.infer<T> | null> {
+  const rows = await many(db, row, statement)
+  if (rows.length > 1) throw new Error(`expected at most one row, got ${rows.length}`)
+  return rows[0] ?? null
+}
+
+/** The one row; none is a bug. */
+export async function one<T extends z.ZodType>(db: Queryable, row: T, statement: Statement): Promise<z.infer<T>> {
+  const found = await maybeOne(db, row, statement)
+  if (found === null) throw new Error('expected one row, got none')
+  return found
+}
+
+/** Runs a statement for its effect; answers how many rows it touched. */
+export async function execute(db: Queryable, statement: Statement): Promise<number> {
+  const result = await db.query(statement.text, [...statement.values])
+  return result.rowCount ?? 0
+}
+
+export function createDb(options: DbOptions): Db {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.pool ?? 10,
+    connectionTimeoutMillis: 5000,
+    // A statement that takes longer is a bug or a lock; the caller's retry is better than a pool that is used up.
+    statement_timeout: options.statementTimeoutMs ?? 15_000,
+    ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
+  })
+  // Without a listener an idle connection that breaks (Postgres restarted) would end the process.
+  pool.on('error', () => undefined)
+  return {
+    query: (text, values) => pool.query(text, values),
+    transaction: (work) => transaction(pool, work),
+    listen: (channel, onNotify) => listen(options.url, channel, onNotify),
+    close: () => pool.end(),
+  }
+}
+
+async function transaction<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('begin')
+    const result = await work({ query: (text, values) => client.query(text, values), inTransaction: true })
+    await client.query('commit')
+    return result
+  } catch (error) {
+    broken = await client.query('rollback').then(
+      () => undefined,
+      (failure: Error) => failure,
+    )
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+async function listen(url: string, channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  client.on('notification', (message) => onNotify(message.payload ?? ''))
+  await client.connect()
+  await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+  return () => client.end()
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { execute, many, type Queryable, sql, type Tx } from './db.ts'
+
+/** What must be told to Temporal: written with the change, done again until the row is deleted. */
+export type OutboxKind = 'start_payment' | 'complete_transfer'
+
+export type OutboxRow = {
+  readonly id: string
+  readonly kind: OutboxKind
+  readonly subject: string
+  readonly payload: unknown
+}
+
+/** A second message of the same kind about the same subject replaces the first, which it makes obsolete. */
+export async function putOutbox(
+  tx: Tx,
+  kind: OutboxKind,
+  message: { subject: string; payload: object },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`insert into outbox (kind, subject, payload) values (${kind}, ${message.subject}, ${JSON.stringify(message.payload)}::jsonb)
+        on conflict (kind, subject) do update set payload = excluded.payload, created_at = now()`,
+  )
+}
+
+/** The oldest messages, those of a kind that are at least `minAgeMs` old. */
+export function readOutbox(
+  db: Queryable,
+  kind: OutboxKind,
+  page: { minAgeMs: number; limit: number },
+): Promise<OutboxRow[]> {
+  return many(
+    db,
+    z.object({
+      id: z.string(),
+      kind: z.enum(['start_payment', 'complete_transfer']),
+      subject: z.string(),
+      payload: z.unknown(),
+    }),
+    sql`select id::text, kind, subject, payload from outbox
+        where kind = ${kind} and created_at <= now() - ${page.minAgeMs} * interval '1 millisecond'
+        order by id limit ${page.limit}`,
+  )
+}
+
+/** A message that was replaced meanwhile has another payload and stays. */
+export async function deleteOutbox(db: Queryable, rows: readonly Pick<OutboxRow, 'id' | 'payload'>[]): Promise<void> {
+  if (rows.length === 0) return
+  const done = JSON.stringify(rows.map((row) => ({ id: row.id, payload: row.payload })))
+  await execute(
+    db,
+    sql`delete from outbox using jsonb_to_recordset(${done}::jsonb) as done(id bigint, payload jsonb)
+        where outbox.id = done.id and outbox.payload = done.payload`,
+  )
+}
+
+/** The workflows of these payments were started. */
+export async function deleteStarts(db: Queryable, paymentIds: readonly string[]): Promise<void> {
+  if (paymentIds.length === 0) return
+  await execute(db, sql`delete from outbox where kind = 'start_payment' and subject = any(${paymentIds})`)
+}

@@ -1,0 +1,22 @@
+import type { Hex, HoldReason, Settlement, TreasuryMovement, VoidProof } from '../../domain/payout.ts'
+import type { Db, Tx } from '../db.ts'
+
+/** Whose payouts an engine handles: one mode, one chain, one token. */
+export type SettlementScope = { readonly livemode: boolean; readonly chainId: number; readonly token: Hex }
+
+/**
+ * What else is written in the transaction that changes payouts. A hook that throws undoes only its own payments.
+ * `onHeld` is told every new reason, `onReleased` that a payout held for funds or a pause goes on by itself.
+ */
+export type SettlementHooks = {
+  onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void>
+  onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void>
+  onReleased(tx: Tx, released: { paymentId: string }): Promise<void>
+  onVoided(tx: Tx, proof: VoidProof): Promise<void>
+  onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void>
+}
+
+export type JournalContext = { readonly db: Db; readonly scope: SettlementScope; readonly hooks: SettlementHooks }
+
+/** Who asks for a lease, and for how long it holds unless renewed. */
+export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }

@@ -1,0 +1,38 @@
+import type { JournalContext } from './context.ts'
+import * as lanes from './lanes.ts'
+import * as queue from './queue.ts'
+import * as record from './record.ts'
+
+/** Everything the settlement engine keeps in Postgres, for one mode, chain and token. */
+export function createSettlementJournal(context: JournalContext) {
+  const bind =
+    <A extends unknown[], R>(method: (context: JournalContext, ...args: A) => R) =>
+    (...args: A): R =>
+      method(context, ...args)
+  return {
+    readPayable: bind(queue.readPayable),
+    readUncancelled: bind(queue.readUncancelled),
+    readAssignable: bind(queue.readAssignable),
+    readReserved: bind(queue.readReserved),
+    storeSignatures: bind(queue.storeSignatures),
+    hold: bind(queue.hold),
+    requeue: bind(queue.requeue),
+    leaseLane: bind(lanes.leaseLane),
+    releaseLeases: bind(lanes.releaseLeases),
+    setLaneStatus: bind(lanes.setLaneStatus),
+    adoptNonces: bind(lanes.adoptNonces),
+    reserve: bind(lanes.reserve),
+    storeAttempt: bind(lanes.storeAttempt),
+    markSent: bind(lanes.markSent),
+    readEnvelopes: bind(lanes.readEnvelopes),
+    readCalldata: bind(lanes.readCalldata),
+    readRaw: bind(lanes.readRaw),
+    endEnvelope: bind(lanes.endEnvelope),
+    leaseObserver: bind(record.leaseObserver),
+    readCursor: bind(record.readCursor),
+    recordFinalized: bind(record.recordFinalized),
+    pause: bind(record.pause),
+    applyProven: bind(record.applyProven),
+    markMined: bind(record.markMined),
+  }
+}

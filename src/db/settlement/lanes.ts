@@ -1,0 +1,225 @@
+import { z } from 'zod'
+import {
+  type Envelope,
+  type EnvelopeEnd,
+  type Hex,
+  type Lane,
+  LeaseLostError,
+  type Reservation,
+  type SignedPayout,
+} from '../../domain/payout.ts'
+import { execute, maybeOne, one, sql, type Tx } from '../db.ts'
+import { hex } from '../payouts.ts'
+import type { JournalContext, LeaseAsk } from './context.ts'
+import { concludeEnvelope, listEnvelopes } from './envelopes.ts'
+import { readSigned } from './queue.ts'
+
+const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
+
+const leaseRow = z.object({
+  epoch: z.string(),
+  next_nonce: z.coerce.number(),
+  status: z.enum(['open', 'paused_gas', 'quarantined']),
+})
+
+/** Locks the lane for this transaction and proves that the lease still holds: a newer epoch makes every write fail. */
+async function fence(tx: Tx, lane: Lane): Promise<void> {
+  const held = await execute(
+    tx,
+    sql`select 1 from lane where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
+          and owner = ${lane.lease.owner} and epoch = ${lane.lease.epoch} for update`,
+  )
+  if (held !== 1) throw new LeaseLostError(`lane ${lane.wallet} has a newer owner than epoch ${lane.lease.epoch}`)
+}
+
+/** Runs `work` in a transaction of which every write is fenced by the lane's lease. */
+function fenced<T>(context: JournalContext, lane: Lane, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return context.db.transaction(async (tx) => {
+    await fence(tx, lane)
+    return work(tx)
+  })
+}
+
+/** Takes or renews the lane; null while another owner's lease runs. A change of owner is a new epoch. */
+export async function leaseLane(
+  context: JournalContext,
+  wallet: Hex,
+  ask: LeaseAsk & { firstNonce: number },
+): Promise<Lane | null> {
+  const row = await maybeOne(
+    context.db,
+    leaseRow,
+    sql`insert into lane as l (chain_id, wallet, next_nonce, owner, epoch, lease_until)
+        values (${context.scope.chainId}, ${wallet}, ${ask.firstNonce}, ${ask.owner}, 1, now() + ${ask.leaseMs} * interval '1 millisecond')
+        on conflict (chain_id, wallet) do update set owner = excluded.owner, lease_until = excluded.lease_until,
+          epoch = l.epoch + case when l.owner = excluded.owner then 0 else 1 end
+        where l.owner = excluded.owner or l.owner is null or l.lease_until <= now()
+        returning epoch::text, next_nonce, status`,
+  )
+  if (row === null) return null
+  const lease = { owner: ask.owner, epoch: row.epoch }
+  return { chainId: context.scope.chainId, wallet, lease, nextNonce: row.next_nonce, status: row.status }
+}
+
+/** Gives every lease of this owner back, so that the next engine need not wait for it to run out. */
+export async function releaseLeases(context: JournalContext, owner: string): Promise<void> {
+  await execute(context.db, sql`update lane set owner = null, lease_until = '-infinity' where owner = ${owner}`)
+  await execute(context.db, sql`update chain_cursor set owner = null, lease_until = '-infinity' where owner = ${owner}`)
+}
+
+export function setLaneStatus(
+  context: JournalContext,
+  lane: Lane,
+  change: { status: Lane['status']; reason: string | null },
+): Promise<void> {
+  return fenced(context, lane, async (tx) => {
+    await execute(
+      tx,
+      sql`update lane set status = ${change.status}, status_reason = ${change.reason}
+          where chain_id = ${lane.chainId} and wallet = ${lane.wallet}`,
+    )
+  })
+}
+
+/** Takes nonces that the chain has used without us (a restored backup, or a foreign user of the key) out of play. */
+export function adoptNonces(context: JournalContext, lane: Lane, nextNonce: number): Promise<void> {
+  return fenced(context, lane, async (tx) => {
+    await execute(
+      tx,
+      sql`insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, state, ended_at)
+          select chain_id, wallet, n, 'foreign', wallet, ''::bytea, 0, 'foreign', now()
+          from lane, generate_series(next_nonce, ${nextNonce - 1}::bigint) n
+          where chain_id = ${lane.chainId} and wallet = ${lane.wallet}`,
+    )
+    await execute(
+      tx,
+      sql`update lane set next_nonce = ${nextNonce} where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
+            and next_nonce < ${nextNonce}`,
+    )
+  })
+}
+
+/**
+ * Takes the lane's next nonce for these payouts, in the statement that writes the envelope, its items and the
+ * payouts' new state; so a nonce without its row cannot exist. `encode` gets the payouts that were still free, which
+ * may be fewer. Null when none was.
+ */
+export function reserve(
+  context: JournalContext,
+  lane: Lane,
+  ask: Reservation,
+): Promise<{ nonce: number; payouts: readonly SignedPayout[] } | null> {
+  return fenced(context, lane, async (tx) => {
+    const payouts = await readSigned(
+      tx,
+      sql`p.payment_id = any(${[...ask.paymentIds]}) and p.state in ('authorized', 'voiding') and p.lane_wallet is null`,
+      sql`for update of p skip locked`,
+    )
+    if (payouts.length === 0) return null
+    const { target, calldata, gasLimit } = ask.encode(payouts)
+    const { nonce } = await one(
+      tx,
+      z.object({ nonce: z.coerce.number() }),
+      sql`with n as (update lane set next_nonce = next_nonce + 1
+            where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and epoch = ${lane.lease.epoch}
+            returning next_nonce - 1 as nonce),
+          envelope as (insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, state)
+            select ${lane.chainId}, ${lane.wallet}, nonce, 'batch', ${target}, ${bytes(calldata)}, ${gasLimit.toString()}::bigint,
+              'reserved' from n),
+          items as (insert into lane_tx_item (chain_id, wallet, nonce, idx, payment_id, kind)
+            select ${lane.chainId}, ${lane.wallet}, n.nonce, i.idx - 1, i.payment_id, i.kind
+            from n, unnest(${payouts.map((payout) => payout.paymentId)}::text[],
+              ${payouts.map((payout) => payout.signed.kind)}::text[]) with ordinality as i(payment_id, kind, idx)),
+          moved as (update payout p set lane_wallet = ${lane.wallet}, lane_nonce = n.nonce, updated_at = now(),
+              state = case p.state when 'authorized' then 'assigned' else p.state end
+            from n where p.payment_id = any(${payouts.map((payout) => payout.paymentId)}))
+          select nonce from n`,
+    )
+    return { nonce, payouts }
+  })
+}
+
+/** Stores a signed transaction, which must be done before it is sent. */
+export function storeAttempt(
+  context: JournalContext,
+  lane: Lane,
+  attempt: { nonce: number; txHash: Hex; raw: Hex; maxFee: bigint; tip: bigint; signedBlock: number },
+): Promise<void> {
+  return fenced(context, lane, async (tx) => {
+    await execute(
+      tx,
+      sql`insert into lane_tx_attempt (chain_id, wallet, nonce, attempt, tx_hash, raw, max_fee, tip, signed_block)
+          select ${lane.chainId}, ${lane.wallet}, ${attempt.nonce}, coalesce(max(attempt) + 1, 1), ${attempt.txHash},
+            ${bytes(attempt.raw)}, ${attempt.maxFee.toString()}, ${attempt.tip.toString()}, ${attempt.signedBlock}::bigint
+          from lane_tx_attempt where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and nonce = ${attempt.nonce}`,
+    )
+    await execute(
+      tx,
+      sql`update lane_tx set state = 'signed' where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
+            and nonce = ${attempt.nonce} and state = 'reserved'`,
+    )
+  })
+}
+
+/** Records what the providers said. Only an accepted transaction changes a state. */
+export function markSent(
+  context: JournalContext,
+  lane: Lane,
+  sent: { nonce: number; txHash: Hex; at: Date; answer: string; accepted: boolean },
+): Promise<void> {
+  return fenced(context, lane, async (tx) => {
+    await execute(
+      tx,
+      sql`update lane_tx_attempt set last_broadcast_at = ${sent.at}, last_answer = ${sent.answer}
+          where tx_hash = ${sent.txHash}`,
+    )
+    if (!sent.accepted) return
+    const first = await execute(
+      tx,
+      sql`update lane_tx set state = 'broadcast' where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
+            and nonce = ${sent.nonce} and state = 'signed'`,
+    )
+    if (first === 0) return
+    await execute(
+      tx,
+      sql`update payout set state = 'broadcast', updated_at = now() where chain_id = ${lane.chainId}
+            and lane_wallet = ${lane.wallet} and lane_nonce = ${sent.nonce} and state = 'assigned'`,
+    )
+  })
+}
+
+/** The lane's envelopes that are not final, lowest nonce first. */
+export function readEnvelopes(context: JournalContext, lane: Lane): Promise<Envelope[]> {
+  return listEnvelopes(context.db, lane)
+}
+
+export async function readCalldata(context: JournalContext, lane: Lane, nonce: number): Promise<Hex> {
+  const row = await one(
+    context.db,
+    z.object({ calldata: hex }),
+    sql`select '0x' || encode(calldata, 'hex') as calldata from lane_tx
+        where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and nonce = ${nonce}`,
+  )
+  return row.calldata
+}
+
+export async function readRaw(context: JournalContext, txHash: Hex): Promise<Hex> {
+  const row = await one(
+    context.db,
+    z.object({ raw: hex }),
+    sql`select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt where tx_hash = ${txHash}`,
+  )
+  return row.raw
+}
+
+/**
+ * Ends an envelope whose nonce is consumed in the finalized chain. Payouts of it that the chain neither paid nor
+ * cancelled are free again: their authorization is unused, so another envelope may carry them.
+ */
+export function endEnvelope(
+  context: JournalContext,
+  lane: Lane,
+  ending: { nonce: number; end: EnvelopeEnd },
+): Promise<{ refused: string[] }> {
+  return fenced(context, lane, (tx) => concludeEnvelope(tx, lane, ending))
+}

@@ -1,0 +1,190 @@
+import { z } from 'zod'
+import {
+  type Hex,
+  HOLD_REASONS,
+  type HoldReason,
+  PAYOUT_STATES,
+  type Payout,
+  type PayoutSignature,
+  type SignedPayout,
+} from '../../domain/payout.ts'
+import { execute, many, one, type Queryable, type Statement, sql } from '../db.ts'
+import { hex } from '../payouts.ts'
+import type { JournalContext } from './context.ts'
+
+const payoutRow = z.object({
+  payment_id: z.string(),
+  livemode: z.boolean(),
+  chain_id: z.number(),
+  token: hex,
+  treasury: hex,
+  recipient: hex,
+  micro_usdc: z.string(),
+  auth_nonce: hex,
+  state: z.enum(PAYOUT_STATES),
+  hold_reason: z.enum(HOLD_REASONS).nullable(),
+  refusals: z.number(),
+  created_at: z.date(),
+})
+
+const signedRow = payoutRow.extend({
+  kind: z.enum(['transfer', 'cancel']),
+  valid_before: z.coerce.number().nullable(),
+  signature: hex,
+})
+
+export const payoutColumns: Statement = sql`p.payment_id, p.livemode, p.chain_id, p.token, p.treasury, p.recipient,
+  p.micro_usdc::text, p.auth_nonce, p.state, p.hold_reason, p.refusals, p.created_at`
+
+function toPayout(row: z.infer<typeof payoutRow>): Payout {
+  return {
+    paymentId: row.payment_id,
+    livemode: row.livemode,
+    chainId: row.chain_id,
+    token: row.token,
+    treasury: row.treasury,
+    recipient: row.recipient,
+    microUsdc: row.micro_usdc,
+    authNonce: row.auth_nonce,
+    state: row.state,
+    holdReason: row.hold_reason,
+    refusals: row.refusals,
+    createdAt: row.created_at,
+  }
+}
+
+function toSigned(row: z.infer<typeof signedRow>): SignedPayout {
+  const signed: PayoutSignature = { kind: row.kind, validBefore: row.valid_before, signature: row.signature }
+  return { ...toPayout(row), signed }
+}
+
+/** Reads signed payouts: the newest signature of the kind that the payout's state asks for. */
+export async function readSigned(
+  db: Queryable,
+  where: Statement,
+  lock: Statement = sql`limit 1000`,
+): Promise<SignedPayout[]> {
+  const rows = await many(
+    db,
+    signedRow,
+    sql`select ${payoutColumns}, s.kind, s.valid_before, '0x' || encode(s.signature, 'hex') as signature
+        from payout p
+        join lateral (select kind, valid_before, signature from payout_signature s
+          where s.payment_id = p.payment_id and s.kind = case p.state when 'voiding' then 'cancel' else 'transfer' end
+          order by seq desc limit 1) s on true
+        where ${where} order by p.created_at, p.payment_id ${lock}`,
+  )
+  return rows.map(toSigned)
+}
+
+const ours = ({ scope }: JournalContext): Statement =>
+  sql`p.chain_id = ${scope.chainId} and p.token = ${scope.token} and p.livemode = ${scope.livemode}`
+
+/**
+ * Payouts that wait for their first or next transfer signature, taken in turn from the recipients, the oldest of
+ * each first: a merchant with a long queue does not delay the others.
+ */
+export async function readPayable(context: JournalContext, limit: number): Promise<Payout[]> {
+  const rows = await many(
+    context.db,
+    payoutRow,
+    sql`select ${payoutColumns} from (
+          select p.*, row_number() over (partition by p.recipient order by p.created_at, p.payment_id) as turn
+          from payout p where ${ours(context)} and (p.state = 'queued' or p.state = 'held' and p.hold_reason in ('funds', 'paused'))
+        ) p order by p.turn, p.created_at, p.payment_id limit ${limit}`,
+  )
+  return rows.map(toPayout)
+}
+
+/** Payouts to be cancelled that have no signed cancellation yet. */
+export async function readUncancelled(context: JournalContext, limit: number): Promise<Payout[]> {
+  const rows = await many(
+    context.db,
+    payoutRow,
+    sql`select ${payoutColumns} from payout p where ${ours(context)} and p.state = 'voiding' and not exists (
+          select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel')
+        order by p.created_at limit ${limit}`,
+  )
+  return rows.map(toPayout)
+}
+
+/** Authorized payouts, and cancellations, that are in no envelope. */
+export function readAssignable(context: JournalContext, limit: number): Promise<SignedPayout[]> {
+  return readSigned(
+    context.db,
+    sql`${ours(context)} and p.state in ('authorized', 'voiding') and p.lane_wallet is null`,
+    sql`limit ${limit}`,
+  )
+}
+
+/** Micro-USDC promised by signatures that the chain has not shown yet. */
+export async function readReserved(context: JournalContext, treasury: Hex): Promise<bigint> {
+  const row = await one(
+    context.db,
+    z.object({ micro: z.string() }),
+    sql`select coalesce(sum(p.micro_usdc), 0)::text as micro from payout p where ${ours(context)}
+          and p.treasury = ${treasury} and (p.state in ('authorized', 'assigned', 'broadcast')
+            or p.state = 'voiding' and p.lane_wallet is not null)`,
+  )
+  return BigInt(row.micro)
+}
+
+/** Stores signatures; a payout that waited becomes authorized, unless its state has changed meanwhile. */
+export function storeSignatures(
+  context: JournalContext,
+  signed: readonly { paymentId: string; signature: PayoutSignature }[],
+): Promise<void> {
+  return context.db.transaction(async (tx) => {
+    const rows = signed.map(({ paymentId, signature }) => ({
+      payment_id: paymentId,
+      kind: signature.kind,
+      valid_before: signature.validBefore,
+      signature: signature.signature.slice(2),
+    }))
+    const released = await many(
+      tx,
+      z.object({ payment_id: z.string(), was_held: z.boolean() }),
+      sql`with given as (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+            as g(payment_id text, kind text, valid_before bigint, signature text)),
+          kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
+            select g.payment_id, coalesce((select max(seq) + 1 from payout_signature s where s.payment_id = g.payment_id), 1),
+              g.kind, g.valid_before, decode(g.signature, 'hex') from given g),
+          before as (select p.payment_id, p.state from payout p join given g using (payment_id)
+            where g.kind = 'transfer' and (p.state in ('queued', 'authorized')
+              or p.state = 'held' and p.hold_reason in ('funds', 'paused')) for update of p)
+          update payout p set state = 'authorized', hold_reason = null, hold_detail = null, updated_at = now()
+          from before b where p.payment_id = b.payment_id
+          returning p.payment_id, b.state = 'held' as was_held`,
+    )
+    for (const row of released) if (row.was_held) await context.hooks.onReleased(tx, { paymentId: row.payment_id })
+  })
+}
+
+/**
+ * Holds a payout that is in no envelope, and tells the hook in the same transaction. Only a new reason is told: a
+ * payout that is still short of funds is not announced again.
+ */
+export function hold(
+  context: JournalContext,
+  held: { paymentId: string; reason: HoldReason; detail: string },
+): Promise<void> {
+  return context.db.transaction(async (tx) => {
+    const changed = await execute(
+      tx,
+      sql`update payout p set state = 'held', hold_reason = ${held.reason}, hold_detail = ${held.detail}, updated_at = now()
+          where p.payment_id = ${held.paymentId} and p.lane_wallet is null
+            and (p.state in ('queued', 'authorized')
+              or p.state = 'held' and p.hold_reason <> ${held.reason} and p.hold_reason in ('funds', 'paused'))`,
+    )
+    if (changed === 1) await context.hooks.onHeld(tx, held)
+  })
+}
+
+/** Back to the queue, where funds and lists are checked again before the next signature. */
+export async function requeue(context: JournalContext, paymentIds: readonly string[]): Promise<void> {
+  await execute(
+    context.db,
+    sql`update payout set state = 'queued', updated_at = now()
+        where payment_id = any(${[...paymentIds]}) and state = 'authorized' and lane_wallet is null`,
+  )
+}

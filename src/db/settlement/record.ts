@@ -1,0 +1,287 @@
+import { z } from 'zod'
+import {
+  type ChainCursor,
+  type Hex,
+  type Lease,
+  LeaseLostError,
+  type Settlement,
+  type TreasuryLog,
+  type TreasuryMovement,
+  type VoidProof,
+} from '../../domain/payout.ts'
+import { execute, many, maybeOne, type Statement, sql, type Tx } from '../db.ts'
+import { hex } from '../payouts.ts'
+import type { JournalContext, LeaseAsk, SettlementScope } from './context.ts'
+
+const HOOK_RETRY_SECONDS = 30
+
+const provenRow = z.object({
+  payment_id: z.string(),
+  kind: z.enum(['out', 'cancel']),
+  micro_usdc: z.string(),
+  recipient: hex,
+  tx_hash: hex,
+  log_index: z.number(),
+  block_number: z.coerce.number(),
+  block_hash: hex,
+  finalized_at: z.date(),
+  gas_share: z.string().nullable(),
+})
+type Proven = z.infer<typeof provenRow>
+
+const proofOf = (row: Proven): VoidProof => ({
+  paymentId: row.payment_id,
+  txHash: row.tx_hash,
+  logIndex: row.log_index,
+  blockNumber: row.block_number,
+  blockHash: row.block_hash,
+  finalizedAt: row.finalized_at,
+})
+
+const settlementOf = (row: Proven): Settlement => ({
+  ...proofOf(row),
+  microUsdc: row.micro_usdc,
+  recipient: row.recipient,
+  gasWei: row.gas_share === null ? null : BigInt(row.gas_share),
+})
+
+/** Runs `work` under a savepoint: null, or the failure after which everything that it did is undone. */
+async function attempt(tx: Tx, work: () => Promise<void>): Promise<Error | null> {
+  await tx.query('savepoint hook')
+  try {
+    await work()
+    await tx.query('release savepoint hook')
+    return null
+  } catch (failure) {
+    await tx.query('rollback to savepoint hook')
+    await tx.query('release savepoint hook')
+    return failure instanceof Error ? failure : new Error(String(failure))
+  }
+}
+
+const here = ({ scope }: JournalContext): Statement => sql`chain_id = ${scope.chainId} and token = ${scope.token}`
+
+async function fence(context: JournalContext, tx: Tx, lease: Lease): Promise<void> {
+  const held = await execute(
+    tx,
+    sql`select 1 from chain_cursor where ${here(context)} and owner = ${lease.owner} and epoch = ${lease.epoch} for update`,
+  )
+  if (held !== 1) throw new LeaseLostError(`the observer has a newer owner than epoch ${lease.epoch}`)
+}
+
+/** Takes or renews the right to observe; null while another owner's lease runs. The cursor begins at `start`. */
+export async function leaseObserver(
+  context: JournalContext,
+  ask: LeaseAsk & { start: { number: number; hash: Hex } },
+): Promise<Lease | null> {
+  const row = await maybeOne(
+    context.db,
+    z.object({ epoch: z.string() }),
+    sql`insert into chain_cursor as c (chain_id, token, scanned_number, scanned_hash, owner, epoch, lease_until)
+        values (${context.scope.chainId}, ${context.scope.token}, ${ask.start.number}, ${ask.start.hash}, ${ask.owner}, 1,
+          now() + ${ask.leaseMs} * interval '1 millisecond')
+        on conflict (chain_id, token) do update set owner = excluded.owner, lease_until = excluded.lease_until,
+          epoch = c.epoch + case when c.owner = excluded.owner then 0 else 1 end
+        where c.owner = excluded.owner or c.owner is null or c.lease_until <= now()
+        returning epoch::text`,
+  )
+  return row === null ? null : { owner: ask.owner, epoch: row.epoch }
+}
+
+export async function readCursor(context: JournalContext): Promise<ChainCursor | null> {
+  const row = await maybeOne(
+    context.db,
+    z.object({ number: z.coerce.number(), hash: hex, paused_reason: z.string().nullable() }),
+    sql`select scanned_number as number, scanned_hash as hash, paused_reason from chain_cursor where ${here(context)}`,
+  )
+  return row && { number: row.number, hash: row.hash, pausedReason: row.paused_reason }
+}
+
+/**
+ * Stores finalized logs and moves the cursor, in one transaction. A log that was stored before changes nothing.
+ * Answers the transfers out of the treasury that nobody knows.
+ */
+export function recordFinalized(
+  context: JournalContext,
+  lease: Lease,
+  scan: { logs: readonly TreasuryLog[]; ownTransactions: readonly Hex[]; at: Date; number: number; hash: Hex },
+): Promise<TreasuryLog[]> {
+  return context.db.transaction(async (tx) => {
+    await fence(context, tx, lease)
+    const fresh = await insertLogs(tx, context.scope, scan)
+    const unknown = scan.logs.filter((log) =>
+      fresh.some(
+        (row) =>
+          row.tx_hash === log.txHash && row.log_index === log.logIndex && log.kind === 'out' && row.known_as === null,
+      ),
+    )
+    for (const log of scan.logs) {
+      const row = fresh.find(({ tx_hash, log_index }) => tx_hash === log.txHash && log_index === log.logIndex)
+      // A transfer of our own that this database has forgotten waits for its payment to be queued again.
+      const movement = row && (row.known_as === 'movement' || row.known_as === null) ? toMovement(log) : null
+      if (movement) await context.hooks.onTreasuryMovement(tx, movement)
+    }
+    await execute(
+      tx,
+      sql`update chain_cursor set scanned_number = ${scan.number}, scanned_hash = ${scan.hash} where ${here(context)}`,
+    )
+    return unknown
+  })
+}
+
+/** Stops every lane until an operator clears it. */
+export async function pause(context: JournalContext, reason: string): Promise<void> {
+  await execute(
+    context.db,
+    sql`update chain_cursor set paused_reason = coalesce(paused_reason, ${reason}) where ${here(context)}`,
+  )
+}
+
+/**
+ * Ends up to `limit` payouts of which the finalized chain holds the proof: settled by their transfer, voided by
+ * their cancellation. State, proof and everything the hooks write are one transaction. The settled ones are given to
+ * the hook together; when that throws, each is tried alone under a savepoint, and one whose own hook throws keeps its
+ * proof, is tried again after half a minute, and delays nobody. Answers how many ended and which failed.
+ */
+export function applyProven(
+  context: JournalContext,
+  limit: number,
+): Promise<{ ended: number; failed: { paymentId: string; error: Error }[] }> {
+  return context.db.transaction(async (tx) => {
+    const rows = await many(
+      tx,
+      provenRow,
+      sql`select p.payment_id, l.kind, p.micro_usdc::text, p.recipient, l.tx_hash, l.log_index, l.block_number,
+            l.block_hash, l.finalized_at, l.gas_share::text
+          from treasury_log l join payout p on (p.chain_id, p.token, p.treasury, p.auth_nonce)
+            = (l.chain_id, l.token, l.treasury, l.auth_nonce)
+          where l.chain_id = ${context.scope.chainId} and l.token = ${context.scope.token} and l.payment_id is null
+            and l.auth_nonce is not null and p.state not in ('settled', 'voided')
+            and (l.kind = 'cancel' or (l.counterparty, l.micro_usdc) = (p.recipient, p.micro_usdc))
+            and (p.hook_retry_at is null or p.hook_retry_at <= now())
+          order by l.block_number, l.log_index limit ${limit} for update of p skip locked`,
+    )
+    const failed: { paymentId: string; error: Error }[] = []
+    const settle = async (batch: readonly Proven[]): Promise<void> => {
+      await end(tx, context.scope, { rows: batch, state: 'settled' })
+      await context.hooks.onSettled(tx, batch.map(settlementOf))
+    }
+    const alone = async (row: Proven, work: () => Promise<void>): Promise<void> => {
+      const error = await attempt(tx, work)
+      if (error === null) return
+      failed.push({ paymentId: row.payment_id, error })
+      await delayHook(tx, row.payment_id, error)
+    }
+    const paid = rows.filter((row) => row.kind === 'out')
+    if (paid.length > 0 && (await attempt(tx, () => settle(paid))) !== null)
+      for (const row of paid) await alone(row, () => settle([row]))
+    for (const row of rows.filter(({ kind }) => kind === 'cancel'))
+      await alone(row, async () => {
+        await end(tx, context.scope, { rows: [row], state: 'voided' })
+        await context.hooks.onVoided(tx, proofOf(row))
+      })
+    return { ended: rows.length - failed.length, failed }
+  })
+}
+
+/**
+ * What the blocks that are not final yet show: payouts seen there become mined, and those that were mined and are
+ * not seen any more (a reorganization) go back to broadcast. Answers how many went back.
+ */
+export function markMined(
+  context: JournalContext,
+  lease: Lease,
+  seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[],
+): Promise<{ mined: number; reverted: number }> {
+  return context.db.transaction(async (tx) => {
+    await fence(context, tx, lease)
+    const given = sql`jsonb_to_recordset(${JSON.stringify(seen)}::jsonb)
+      as s("authNonce" text, "blockNumber" bigint, "blockHash" text)`
+    const mined = await execute(
+      tx,
+      sql`update payout p set mined_number = s."blockNumber", mined_hash = s."blockHash", updated_at = now(),
+            state = case when p.state in ('queued', 'authorized', 'assigned', 'broadcast') then 'mined' else p.state end
+          from ${given} where p.chain_id = ${context.scope.chainId} and p.token = ${context.scope.token}
+            and p.auth_nonce = s."authNonce" and p.state not in ('settled', 'voided')
+            and p.mined_hash is distinct from s."blockHash"`,
+    )
+    const reverted = await execute(
+      tx,
+      sql`update payout p set mined_number = null, mined_hash = null, updated_at = now(),
+            state = case when p.state <> 'mined' then p.state when p.lane_wallet is null then 'authorized' else 'broadcast' end
+          where p.chain_id = ${context.scope.chainId} and p.token = ${context.scope.token} and p.mined_hash is not null
+            and p.state not in ('settled', 'voided')
+            and not exists (select 1 from ${given} where s."authNonce" = p.auth_nonce)
+            and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
+              and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)`,
+    )
+    return { mined, reverted }
+  })
+}
+
+function toMovement(log: TreasuryLog): TreasuryMovement | null {
+  if (log.kind === 'cancel' || log.counterparty === null || log.microUsdc === null) return null
+  return {
+    direction: log.kind,
+    micro: log.microUsdc,
+    treasury: log.treasury,
+    counterparty: log.counterparty,
+    txHash: log.txHash,
+    logIndex: log.logIndex,
+    blockNumber: log.blockNumber,
+  }
+}
+
+async function insertLogs(
+  tx: Tx,
+  scope: SettlementScope,
+  scan: { logs: readonly TreasuryLog[]; ownTransactions: readonly Hex[]; at: Date },
+): Promise<{ tx_hash: string; log_index: number; known_as: string | null }[]> {
+  if (scan.logs.length === 0) return []
+  const rows = scan.logs.map((log) => ({ ...log, gasShare: log.gasShare?.toString() ?? null }))
+  return many(
+    tx,
+    z.object({ tx_hash: z.string(), log_index: z.number(), known_as: z.string().nullable() }),
+    sql`insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
+          block_number, block_hash, gas_share, finalized_at, known_as)
+        select ${scope.chainId}, g."txHash", g."logIndex", ${scope.token}, g.treasury, g.kind, g.counterparty,
+          g."microUsdc", g."authNonce", g."blockNumber", g."blockHash", g."gasShare", ${scan.at}::timestamptz,
+          case when g.kind = 'in' then 'movement'
+            when exists (select 1 from payout p where p.chain_id = ${scope.chainId} and p.token = ${scope.token}
+              and p.treasury = g.treasury and p.auth_nonce = g."authNonce"
+              and (g.kind = 'cancel' or (p.recipient, p.micro_usdc) = (g.counterparty, g."microUsdc"))) then 'payout'
+            when g."authNonce" is not null and g."txHash" = any(${[...scan.ownTransactions]}) then 'own_lane' end
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g("txHash" text, "logIndex" int, treasury text, kind text,
+          counterparty text, "microUsdc" numeric, "authNonce" text, "blockNumber" bigint, "blockHash" text, "gasShare" numeric)
+        on conflict do nothing returning tx_hash, log_index, known_as`,
+  )
+}
+
+async function end(
+  tx: Tx,
+  scope: SettlementScope,
+  ending: { rows: readonly Proven[]; state: 'settled' | 'voided' },
+): Promise<void> {
+  const ids = ending.rows.map((row) => row.payment_id)
+  await execute(
+    tx,
+    sql`update payout set state = ${ending.state}, hold_reason = null, hold_detail = null, lane_wallet = null,
+          lane_nonce = null, hook_error = null, hook_retry_at = null, updated_at = now()
+        where payment_id = any(${ids})`,
+  )
+  await execute(
+    tx,
+    sql`update treasury_log l set payment_id = p.payment_id, known_as = 'payout' from payout p
+        where p.payment_id = any(${ids}) and l.chain_id = ${scope.chainId} and l.token = ${scope.token}
+          and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce`,
+  )
+}
+
+async function delayHook(tx: Tx, paymentId: string, error: Error): Promise<void> {
+  await execute(
+    tx,
+    sql`update payout set hook_error = ${error.message}, updated_at = now(),
+          hook_retry_at = now() + ${HOOK_RETRY_SECONDS} * interval '1 second'
+        where payment_id = ${paymentId}`,
+  )
+}
