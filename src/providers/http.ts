@@ -1,0 +1,115 @@
+import { Agent, errors, request } from 'undici'
+import { PartnerError } from './provider.ts'
+
+/** A partner's answer is a few hundred bytes; more than this is not read. */
+const MAX_ANSWER_BYTES = 64 * 1024
+
+/** A partner that asks us to wait longer than this is asked again after it all the same, in seconds. */
+const MAX_RETRY_AFTER_SECONDS = 3600
+
+/** Bounds for a caller whose signal never fires; every caller is expected to set a tighter one. In milliseconds. */
+const agent = new Agent({
+  connect: { timeout: 10_000 },
+  headersTimeout: 30_000,
+  bodyTimeout: 30_000,
+  keepAliveTimeout: 30_000,
+  connections: 64,
+})
+
+export type HttpCall = {
+  /** Who is called: the beginning of every error message. */
+  readonly to: string
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export type HttpAnswer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly text: string
+}
+
+/**
+ * One call to a partner. Redirects are not followed and the body is not decompressed. Throws PartnerError `unknown`
+ * when no complete answer came: the call may have had its effect.
+ */
+export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
+  try {
+    const answer = await request(call.url, {
+      method: call.method,
+      headers: { 'accept-encoding': 'identity', 'user-agent': 'Pinrail/1', ...call.headers },
+      body: call.body ?? null,
+      signal,
+      dispatcher: agent,
+    })
+    const text = await readBounded(answer.body, call.to)
+    return { status: answer.statusCode, headers: singleValues(answer.headers), text }
+  } catch (error) {
+    throw error instanceof PartnerError ? error : new PartnerError('unknown', `${call.to}: ${whyNoAnswer(error)}`)
+  }
+}
+
+/**
+ * The trouble that a status stands for, or null where the answer is to be read. Anything that is neither an answer nor
+ * a clear refusal of our account is `unknown`.
+ */
+export function troubleOf(to: string, answer: HttpAnswer): PartnerError | null {
+  const { status } = answer
+  if (status === 401 || status === 403)
+    return new PartnerError('misconfigured', `${to}: refused our account or signature with ${status}`)
+  const retryAfter = retryAfterSeconds(answer.headers['retry-after'])
+  if (status === 429 || (status === 503 && retryAfter !== null))
+    return new PartnerError('throttled', `${to}: asked us to come back later with ${status}`, retryAfter)
+  if (status >= 500 || (status >= 300 && status < 400)) return unclear(to, `answered ${status}`)
+  return null
+}
+
+/** JSON of an answer; throws PartnerError `unknown` for anything else, because a proxy's page says nothing about the effect. */
+export function readJson(to: string, answer: HttpAnswer): unknown {
+  try {
+    return JSON.parse(answer.text)
+  } catch {
+    throw unclear(to, `answered ${answer.status} without JSON`)
+  }
+}
+
+export function unclear(to: string, what: string): PartnerError {
+  return new PartnerError('unknown', `${to}: ${what}`)
+}
+
+async function readBounded(body: AsyncIterable<unknown>, to: string): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    if (!(chunk instanceof Uint8Array)) continue
+    size += chunk.length
+    if (size > MAX_ANSWER_BYTES) throw unclear(to, `answered with more than ${MAX_ANSWER_BYTES} bytes`)
+    chunks.push(Buffer.from(chunk))
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function singleValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  )
+}
+
+/** Seconds or an HTTP date (RFC 9110, 10.2.3), between 1 second and one hour. */
+function retryAfterSeconds(header: string | undefined): number | null {
+  if (header === undefined) return null
+  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - Date.now()) / 1000)
+  if (!Number.isFinite(seconds)) return null
+  return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS)
+}
+
+/** Only the error's code: messages of the HTTP library can hold parts of the request. */
+function whyNoAnswer(error: unknown): string {
+  if (error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError'))
+    return 'the call was cut off before an answer came'
+  if (error instanceof errors.UndiciError) return `no answer (${error.code})`
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return `no answer (${typeof code === 'string' ? code : 'connection trouble'})`
+}

@@ -1,0 +1,26 @@
+import type { ProviderName } from '../domain/methods.ts'
+import type { ReadCallback } from '../domain/partner.ts'
+import { createCardPartner } from './card-partner.ts'
+import { createLocalPartner } from './local-partner.ts'
+import type { PartnerSettings, PaymentPartner } from './provider.ts'
+import { createWalletApp } from './wallet-app.ts'
+
+/** Every partner, in one list: a new one is one file and one line here. */
+const ADAPTERS: Record<ProviderName, (settings: PartnerSettings) => PaymentPartner> = {
+  wallet_app: createWalletApp,
+  card_partner: createCardPartner,
+  local_partner: createLocalPartner,
+}
+
+export function createPartners(settings: Record<ProviderName, PartnerSettings>): Record<ProviderName, PaymentPartner> {
+  return {
+    wallet_app: ADAPTERS.wallet_app(settings.wallet_app),
+    card_partner: ADAPTERS.card_partner(settings.card_partner),
+    local_partner: ADAPTERS.local_partner(settings.local_partner),
+  }
+}
+
+/** Reads a callback with the verifier of the partner that it claims to come from. */
+export function createReadCallback(partners: Record<ProviderName, PaymentPartner>): ReadCallback {
+  return (provider, callback) => partners[provider].readCallback(callback)
+}

@@ -1,0 +1,206 @@
+import { z } from 'zod'
+import type { MethodName } from '../domain/methods.ts'
+import { formatAmount, type Money } from '../domain/money.ts'
+import type { CallbackReading, FailureCode, OrderStatus, PartnerOrder, RawCallback } from '../domain/partner.ts'
+import { type HttpAnswer, send, troubleOf, unclear } from './http.ts'
+import {
+  type OpenedOrder,
+  type OpenOrder,
+  PartnerError,
+  type PartnerSettings,
+  type PaymentPartner,
+  type RefundResult,
+} from './provider.ts'
+import { readAs, readCallbackBody, refused, shorten } from './reading.ts'
+import { anyIsSame, hmacSha256, isInWindow } from './signature.ts'
+
+/**
+ * The Indian partner: everything is a POST of JSON with a checksum over the body, answers are always 200 with a
+ * response code of their own, and they carry a checksum too. Amounts are paise. It cannot cancel an order, so
+ * `cancelOrder` is absent. The protocol is in docs/providers.md.
+ */
+
+const NAME = 'local_partner'
+
+const STATES = {
+  INITIATED: 'open',
+  KYC_PENDING: 'verification_required',
+  DEBIT_PENDING: 'confirming',
+  RISK_HOLD: 'on_hold',
+  SUCCESS: 'paid',
+  FAILURE: 'declined',
+  REVERSED: 'declined',
+  LAPSED: 'expired',
+  REFUNDED: 'refunded',
+} as const satisfies Record<string, OrderStatus>
+
+/** Response codes of a failed debit, in the manner of UPI's own. */
+const FAILURES: Readonly<Record<string, FailureCode>> = {
+  Z9: 'insufficient_funds',
+  ZA: 'abandoned',
+  KX: 'verification_failed',
+  RR: 'reversed',
+  XB: 'partner_unavailable',
+}
+
+const MODES: Readonly<Partial<Record<MethodName, string>>> = {
+  upi: 'UPI_INTENT',
+  card: 'CARD',
+  bank_transfer: 'BANK_TRANSFER',
+}
+
+const paiseSchema = z.int().min(0)
+const txnSchema = z.object({
+  mid: z.string(),
+  txn_ref: z.string(),
+  order_no: z.string().min(1).max(35),
+  state: z.enum(Object.keys(STATES) as [keyof typeof STATES]),
+  amount_paise: paiseSchema,
+  credited_paise: paiseSchema,
+  fail_code: z.string(),
+  page_url: z.url({ protocol: /^https?$/ }),
+  intent: z.string().max(1000),
+})
+type Txn = z.infer<typeof txnSchema>
+
+const answerSchema = z.object({ resp_code: z.string(), txn: txnSchema.optional() })
+const refundAnswerSchema = z.object({
+  resp_code: z.string(),
+  refund: z
+    .object({ refund_ref: z.string(), state: z.enum(['DONE', 'QUEUED', 'REJECTED']), remarks: z.string() })
+    .optional(),
+})
+const eventSchema = z.object({
+  evt_id: z.string().min(1).max(100),
+  ts: z.int().min(1).max(99_999_999_999),
+  mid: z.string(),
+  txn: z.object({ txn_ref: z.string().min(1).max(100) }),
+})
+
+export function createLocalPartner(settings: PartnerSettings): PaymentPartner {
+  const post = (path: string, fields: object, signal: AbortSignal) => postSigned(settings, { path, fields }, signal)
+
+  return {
+    name: NAME,
+    async openOrder(order, signal) {
+      return readOpened(order, await post('/txn/create', createFields(order), signal))
+    },
+    async readOrder({ attemptId }, signal) {
+      return readFound(attemptId, await post('/txn/status', { txn_ref: attemptId }, signal))
+    },
+    async refundOrder({ attemptId, key }, signal) {
+      return readRefund(key, await post('/txn/refund', { txn_ref: attemptId, refund_ref: key }, signal))
+    },
+    readCallback: (callback) => readCallback(settings, callback),
+  }
+}
+
+/** Sends the fields with merchant id and time, and checks the checksum of the answer before anything in it is read. */
+async function postSigned(
+  settings: PartnerSettings,
+  request: { readonly path: string; readonly fields: object },
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const body = JSON.stringify({ mid: settings.account, ts: Math.floor(Date.now() / 1000), ...request.fields })
+  const headers = {
+    accept: 'application/json',
+    'content-type': 'application/json',
+    'x-checksum': hmacSha256(settings.secret, body, 'base64'),
+  }
+  const answer = await send({ to: NAME, method: 'POST', url: `${settings.url}${request.path}`, headers, body }, signal)
+  const trouble = troubleOf(NAME, answer)
+  if (trouble !== null) throw trouble
+  if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status}`)
+  if (!anyIsSame([answer.headers['x-checksum'] ?? ''], hmacSha256(settings.secret, answer.text, 'base64')))
+    throw unclear(NAME, 'answered with a checksum that is not theirs')
+  return answer
+}
+
+function createFields(order: OpenOrder): object {
+  const mode = MODES[order.method]
+  if (mode === undefined) throw new PartnerError('misconfigured', `${NAME}: has no method ${order.method}`)
+  if (order.amount.currency !== 'INR') throw new PartnerError('misconfigured', `${NAME}: charges in INR only`)
+  return {
+    txn_ref: order.attemptId,
+    mode,
+    amount_paise: Number(order.amount.minor),
+    note: shorten(order.description, 200),
+    redirect_url: order.returnUrl,
+    valid_till: order.expiresAt,
+  }
+}
+
+function readOpened(order: OpenOrder, answer: HttpAnswer): OpenedOrder {
+  const { resp_code: code, txn } = readAs(NAME, answerSchema, answer)
+  if (code === 'DECLINED' || code in FAILURES) return { kind: 'declined', failureCode: failureCodeOf(code) }
+  const opened = requireTxn(code, txn)
+  if (toOrder(order.attemptId, opened).amount.minor !== order.amount.minor)
+    throw unclear(NAME, 'opened an order of another amount')
+  const intentUri = order.method === 'upi' ? checkIntent(opened.intent, { order, reference: opened.order_no }) : null
+  return { kind: 'opened', reference: opened.order_no, redirectUrl: opened.page_url, intentUri }
+}
+
+/** The buyer's app pays what the link says, so the link must name this order and this amount (NPCI UPI linking specification 1.6). */
+function checkIntent(intent: string, expected: { order: OpenOrder; reference: string }): string {
+  const query = intent.startsWith('upi://pay?') ? new URLSearchParams(intent.slice('upi://pay?'.length)) : null
+  const fits =
+    query !== null &&
+    (query.get('pa') ?? '') !== '' &&
+    query.get('tr') === expected.reference &&
+    query.get('am') === formatAmount(expected.order.amount) &&
+    query.get('cu') === 'INR'
+  if (!fits) throw unclear(NAME, 'answered with a UPI link that does not fit the order')
+  return intent
+}
+
+function readFound(attemptId: string, answer: HttpAnswer): PartnerOrder | null {
+  const { resp_code: code, txn } = readAs(NAME, answerSchema, answer)
+  return code === 'NOT_FOUND' ? null : toOrder(attemptId, requireTxn(code, txn))
+}
+
+function requireTxn(code: string, txn: Txn | undefined): Txn {
+  if (code === 'AUTH') throw new PartnerError('misconfigured', `${NAME}: refused our account or checksum`)
+  if (code !== 'OK' || txn === undefined) throw unclear(NAME, 'answered without the order')
+  return txn
+}
+
+function toOrder(attemptId: string, txn: Txn): PartnerOrder {
+  if (txn.txn_ref !== attemptId) throw unclear(NAME, 'answered about another order')
+  const status = STATES[txn.state]
+  return {
+    attemptId,
+    reference: txn.order_no,
+    account: txn.mid,
+    status,
+    amount: rupees(txn.amount_paise),
+    received: txn.credited_paise === 0 ? null : rupees(txn.credited_paise),
+    failureCode: status === 'declined' ? failureCodeOf(txn.fail_code) : null,
+  }
+}
+
+function rupees(paise: number): Money {
+  return { minor: paise.toString(), currency: 'INR' }
+}
+
+function failureCodeOf(code: string): FailureCode {
+  return FAILURES[code] ?? 'declined'
+}
+
+function readRefund(key: string, answer: HttpAnswer): RefundResult {
+  const { resp_code: code, refund } = readAs(NAME, refundAnswerSchema, answer)
+  if (code === 'NOT_FOUND') return { kind: 'refused', reason: 'the partner does not know the order' }
+  if (code === 'AUTH') throw new PartnerError('misconfigured', `${NAME}: refused our account or checksum`)
+  if (code !== 'OK' || refund?.refund_ref !== key) throw unclear(NAME, 'answered about another refund')
+  if (refund.state === 'REJECTED') return { kind: 'refused', reason: refund.remarks || 'no reason given' }
+  return { kind: refund.state === 'DONE' ? 'refunded' : 'pending' }
+}
+
+/** `X-Checksum: <base64>[ <base64>]` over the raw body; the time is in the body, which is read only after the checksum. */
+function readCallback(settings: PartnerSettings, callback: RawCallback): CallbackReading {
+  const checksums = (callback.headers['x-checksum'] ?? '').split(/[\s,]+/).filter((part) => part !== '')
+  if (!anyIsSame(checksums, hmacSha256(settings.secret, callback.body, 'base64'))) return refused('signature')
+  const event = readCallbackBody(eventSchema, callback.body)
+  if (event === null || event.mid !== settings.account) return refused('format')
+  if (!isInWindow(event.ts, callback.receivedAt)) return refused('timestamp')
+  return { kind: 'news', eventId: event.evt_id, attemptId: event.txn.txn_ref }
+}

@@ -1,0 +1,38 @@
+import type { z } from 'zod'
+import { type Currency, isCurrency } from '../domain/currencies.ts'
+import type { CallbackReading } from '../domain/partner.ts'
+import { type HttpAnswer, readJson, unclear } from './http.ts'
+
+/** Callbacks are as small as answers are. */
+const MAX_CALLBACK_BYTES = 64 * 1024
+
+export const refused = (reason: 'signature' | 'timestamp' | 'format'): CallbackReading => ({ kind: 'refused', reason })
+
+/** The answer as the schema's type. Throws PartnerError `unknown` that names the fields which could not be read, never values. */
+export function readAs<T extends z.ZodType>(to: string, schema: T, answer: HttpAnswer): z.infer<T> {
+  const result = schema.safeParse(readJson(to, answer))
+  if (result.success) return result.data
+  const fields = result.error.issues.slice(0, 5).map((issue) => issue.path.join('.') || 'the whole')
+  throw unclear(to, `answered ${answer.status} with fields that cannot be read: ${fields.join(', ')}`)
+}
+
+export function readCurrency(to: string, text: string): Currency {
+  if (isCurrency(text)) return text
+  throw unclear(to, 'answered with a currency that we do not charge in')
+}
+
+/** The callback's body as the schema's type; null when it is not that, too long, not UTF-8 or not JSON. */
+export function readCallbackBody<T extends z.ZodType>(schema: T, body: Uint8Array): z.infer<T> | null {
+  if (body.length > MAX_CALLBACK_BYTES) return null
+  try {
+    const result = schema.safeParse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)))
+    return result.success ? result.data : null
+  } catch {
+    return null
+  }
+}
+
+/** At most this many characters of the description are sent, without cutting one in half. */
+export function shorten(description: string, characters: number): string {
+  return Array.from(description).slice(0, characters).join('')
+}

@@ -1,0 +1,36 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+/** How far a callback's timestamp may be from our clock, in seconds, in the past and in the future alike. */
+export const TIMESTAMP_WINDOW_SECONDS = 300
+
+/** A header with more signatures than a rotation needs is not searched further. */
+const MAX_SIGNATURES = 8
+
+export function hmacSha256(secret: string, message: string | Uint8Array, encoding: 'hex' | 'base64'): string {
+  return createHmac('sha256', secret).update(message).digest(encoding)
+}
+
+export function sha256Hex(message: string): string {
+  return createHash('sha256').update(message).digest('hex')
+}
+
+/** Compares in constant time. The length is checked first, because `timingSafeEqual` throws on unequal lengths. */
+export function sameText(a: string, b: string): boolean {
+  const left = Buffer.from(a, 'utf8')
+  const right = Buffer.from(b, 'utf8')
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** True when one of the signatures is the expected one: a partner that rotates its key sends two. */
+export function anyIsSame(signatures: readonly string[], expected: string): boolean {
+  return signatures.slice(0, MAX_SIGNATURES).some((signature) => sameText(signature, expected))
+}
+
+/** Unix seconds as plain digits; `parseInt` would also take "1795209600abc". Null for anything else. */
+export function parseTimestamp(text: string | undefined): number | null {
+  return text !== undefined && /^[1-9]\d{0,10}$/.test(text) ? Number(text) : null
+}
+
+export function isInWindow(timestamp: number, now: number): boolean {
+  return Math.abs(now - timestamp) <= TIMESTAMP_WINDOW_SECONDS
+}

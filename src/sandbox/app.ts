@@ -1,0 +1,173 @@
+import { setMaxListeners } from 'node:events'
+import express, { type ErrorRequestHandler, type Express } from 'express'
+import type { Logger } from 'pino'
+import type { ProviderName } from '../domain/methods.ts'
+import { createSimulatedConverter, type SimulatedConverter } from './converter/simulated-converter.ts'
+import { STYLESHEET, STYLESHEET_PATH } from './html.ts'
+import { cardPartner } from './partners/card-partner.ts'
+import { localPartner } from './partners/local-partner.ts'
+import { createSimulatedPartner, type SimulatedPartner } from './partners/simulated-partner.ts'
+import { walletApp } from './partners/wallet-app.ts'
+import type { Minter } from './treasury-top-up.ts'
+
+export type SandboxOptions = {
+  /** The folder of the journals. */
+  readonly dataFolder: string
+  readonly publicUrl: () => string
+  /** Callbacks go to `<url>/callbacks/<provider>`. */
+  readonly callbackUrl: string
+  /** Our account and the shared secret at each partner. */
+  readonly partners: Readonly<Record<ProviderName, { readonly account: string; readonly secret: string }>>
+  readonly converterSecret: string
+  readonly marketSeed?: string
+  /** Absent: what is bought is not delivered anywhere. */
+  readonly minter?: Minter
+  /** Milliseconds. */
+  readonly clock: () => number
+  readonly log: Logger
+}
+
+export type Sandbox = {
+  readonly app: Express
+  readonly partners: Readonly<Record<ProviderName, SimulatedPartner>>
+  readonly converter: SimulatedConverter
+  /** Journal files by partner. */
+  readonly journal: Readonly<Record<ProviderName | 'converter', string>>
+  /** Applies what time has done to every order and sends the callbacks that are due, until none is. */
+  readonly callbacks: { flush(): Promise<void> }
+  /** From now on callbacks, expiries and top-ups happen by themselves. */
+  run(): void
+  close(): Promise<void>
+}
+
+const SWEEP_MS = 500
+const TOP_UP_MS = 2000
+
+/** The partners and the converter in one application, ready for a server. Nothing moves by itself before `run`. */
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { clock, log } = options
+  let onChange = (): void => undefined
+  const closing = new AbortController()
+  // One listener for each callback on its way.
+  setMaxListeners(0, closing.signal)
+  const shared = { ...options, onChange: () => onChange(), closing: closing.signal }
+  const [wallet, card, local, converter] = await Promise.all([
+    createSimulatedPartner(walletApp, { ...shared, ...options.partners.wallet_app }),
+    createSimulatedPartner(cardPartner, { ...shared, ...options.partners.card_partner }),
+    createSimulatedPartner(localPartner, { ...shared, ...options.partners.local_partner }),
+    createSimulatedConverter({
+      dataFolder: options.dataFolder,
+      secret: options.converterSecret,
+      seed: options.marketSeed ?? 'sandbox',
+      clock,
+      log,
+      minter: options.minter ?? null,
+    }),
+  ])
+  const partners = { wallet_app: wallet, card_partner: card, local_partner: local }
+  const all = Object.values(partners)
+  const flush = async (): Promise<void> => {
+    await Promise.all(all.map((partner) => partner.book.sweep()))
+    await Promise.all(all.map((partner) => partner.callbacks.flush()))
+  }
+  const timers = createTimers(log)
+
+  return {
+    app: createApp(all, converter),
+    partners,
+    converter,
+    journal: {
+      wallet_app: wallet.journalFile,
+      card_partner: card.journalFile,
+      local_partner: local.journalFile,
+      converter: converter.journalFile,
+    },
+    callbacks: { flush },
+    run() {
+      onChange = timers.now(flush)
+      timers.every(SWEEP_MS, flush)
+      if (converter.topUp !== null) timers.every(TOP_UP_MS, converter.topUp.tick)
+    },
+    async close() {
+      closing.abort()
+      await timers.stop()
+      await Promise.all([...all, converter].map((part) => part.close()))
+    },
+  }
+}
+
+function createApp(partners: readonly SimulatedPartner[], converter: SimulatedConverter): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.get('/healthz', (_request, response) => {
+    response.json({ status: 'ok' })
+  })
+  app.get(STYLESHEET_PATH, (_request, response) => {
+    response.type('css').send(STYLESHEET)
+  })
+  // Signatures cover the bytes as they came.
+  app.use(express.raw({ type: () => true, limit: '64kb' }))
+  for (const { wire, router } of partners) app.use(wire.path, router)
+  app.use('/converter', converter.router)
+  app.use((_request, response) => {
+    response.status(404).json({ error: 'there is nothing here' })
+  })
+  app.use(answerError)
+  return app
+}
+
+/** Express passes errors of its own (a body too large, a path that cannot be decoded) with their status. */
+// oxlint-disable-next-line max-params -- Express knows an error handler by its four parameters.
+const answerError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (response.headersSent) return next(error)
+  const status = error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : 500
+  response.status(status).json({ error: status < 500 ? 'the request cannot be read' : 'trouble in the sandbox' })
+}
+
+/** Repeats work without ever running one piece of it twice at the same time, and waits for all of it at the end. */
+function createTimers(log: Logger) {
+  const intervals: NodeJS.Timeout[] = []
+  const running = new Set<Promise<void>>()
+  let isStopped = false
+
+  function start(work: () => Promise<void>): void {
+    const done = work()
+      .catch((error: unknown) => log.warn({ err: error }, 'the sandbox tries again'))
+      .finally(() => running.delete(done))
+    running.add(done)
+  }
+
+  return {
+    every(milliseconds: number, work: () => Promise<void>): void {
+      let isBusy = false
+      const timer = setInterval(() => {
+        if (isBusy) return
+        isBusy = true
+        start(() =>
+          work().finally(() => {
+            isBusy = false
+          }),
+        )
+      }, milliseconds)
+      intervals.push(timer)
+    },
+    /** Work as soon as whoever asks for it is done; asked several times at once it runs once. */
+    now(work: () => Promise<void>): () => void {
+      let isAsked = false
+      return () => {
+        if (isAsked || isStopped) return
+        isAsked = true
+        setImmediate(() => {
+          isAsked = false
+          if (!isStopped) start(work)
+        })
+      }
+    },
+    async stop(): Promise<void> {
+      isStopped = true
+      for (const timer of intervals) clearInterval(timer)
+      await Promise.all(running)
+    },
+  }
+}

@@ -1,0 +1,161 @@
+import { type Button, type Form, type Page, readPage } from './forms.ts'
+
+/** A buyer who goes through the checkout and the partner's pages over plain HTTP, by their forms alone. */
+
+export type BuyerOptions = {
+  /** The method to pick where the page lets one pick, as the checkout names it: `card`, `upi`, …; absent: the first. */
+  readonly method?: string
+  /** The button to press on the partner's page. */
+  readonly press?: string
+  /** The sandbox's address, to open a UPI link in its UPI app instead of a phone's. */
+  readonly sandboxUrl?: string
+  readonly log?: (line: string) => void
+}
+
+export type Bought = {
+  /** The partner's page that the checkout led to. */
+  readonly partnerPage: string
+  /** Where the partner led back to. */
+  readonly finalUrl: string
+}
+
+/** More steps than any way through has; after them the buyer is lost. */
+const MAX_STEPS = 15
+const MAX_REDIRECTS = 10
+const ANSWER_TIMEOUT_MS = 30_000
+
+/** Buttons that lead somewhere else than forward: other countries and languages, ways out, the sandbox's own cases. */
+const ASIDE =
+  /cancel|decline|fail|abort|back|country|region|language|locale|device|simulate|sandbox|expire|late|under|over|twice|slow|hold|check_|refund/i
+
+/** Throws when a page has no way forward, with the page's address and title. */
+export async function payAtCheckout(checkoutUrl: string, options: BuyerOptions = {}): Promise<Bought> {
+  const browser = createBrowser(options.log ?? (() => undefined))
+  const shop = new URL(checkoutUrl).origin
+  const isShop = (url: string): boolean => new URL(url).origin === shop
+  let partnerPage: string | null = null
+  let page = await browser.open(checkoutUrl)
+  for (let step = 0; step < MAX_STEPS; step += 1) {
+    if (isShop(page.url) && partnerPage !== null) return { partnerPage, finalUrl: page.url }
+    if (!isShop(page.url)) partnerPage ??= page.url
+    const next = isShop(page.url) ? nextAtShop(page, options) : nextAtPartner(page, options.press ?? 'pay')
+    if (next === null) throw new Error(`there is no way forward on ${page.url} ("${page.title}")`)
+    page = 'link' in next ? await browser.open(next.link) : await browser.submit(next)
+  }
+  throw new Error(`the way through the checkout has no end: ${page.url} ("${page.title}")`)
+}
+
+type Submission = {
+  readonly form: Form
+  readonly button: Button | null
+  readonly chosen: Readonly<Record<string, string>>
+}
+type Next = Submission | { readonly link: string }
+
+function nextAtShop(page: Page, options: BuyerOptions): Next | null {
+  const forms = page.forms.filter((form) => form.method === 'post')
+  const ways = forms.flatMap((form) => waysOf(form)).filter(({ form, button }) => !isAside(form, button))
+  const picked = options.method === undefined ? undefined : ways.find((way) => offers(way, options.method ?? ''))
+  const way = picked ?? ways[0]
+  if (way !== undefined) return { ...way, chosen: choose(way.form, options.method) }
+  const link = page.links.map((each) => partnerLink(each, options)).find((each) => each !== null)
+  return link === undefined || link === null ? null : { link }
+}
+
+function nextAtPartner(page: Page, press: string): Next | null {
+  const ways = page.forms.flatMap((form) => waysOf(form))
+  // The identity check comes after the first press; it is passed unless failing it is what was wanted.
+  const way =
+    ways.find(({ button }) => button?.value === press) ?? ways.find(({ button }) => button?.value === 'verify')
+  if (way !== undefined) return { ...way, chosen: choose(way.form, undefined) }
+  const back = page.links.find((link) => link.startsWith('http'))
+  return back === undefined ? null : { link: back }
+}
+
+function waysOf(form: Form): { form: Form; button: Button | null }[] {
+  return form.buttons.length === 0 ? [{ form, button: null }] : form.buttons.map((button) => ({ form, button }))
+}
+
+function isAside(form: Form, button: Button | null): boolean {
+  const path = new URL(form.url).pathname.split('/').pop() ?? ''
+  return ASIDE.test(`${button?.name ?? ''} ${button?.value ?? ''} ${path}`)
+}
+
+function offers({ form, button }: { form: Form; button: Button | null }, method: string): boolean {
+  return (
+    button?.value === method ||
+    form.choices.some((choice) => choice.value === method) ||
+    form.fields.some(([, value]) => value === method)
+  )
+}
+
+/** One value for each group of choices: the method, else what is ticked, else the first. */
+function choose(form: Form, method: string | undefined): Record<string, string> {
+  const names = [...new Set(form.choices.map((choice) => choice.name))]
+  return Object.fromEntries(
+    names.map((name) => {
+      const group = form.choices.filter((choice) => choice.name === name)
+      const choice = group.find(({ value }) => value === method) ?? group.find(({ isChecked }) => isChecked) ?? group[0]
+      return [name, choice?.value ?? '']
+    }),
+  )
+}
+
+function partnerLink(link: string, { sandboxUrl }: BuyerOptions): string | null {
+  if (link.startsWith('upi://pay?') && sandboxUrl !== undefined)
+    return `${sandboxUrl}/local-partner/upi/pay${link.slice('upi://pay'.length)}`
+  return /^https?:.*\/pay\//.test(link) ? link : null
+}
+
+function createBrowser(log: (line: string) => void) {
+  /** By host and port, so that no cookie of one site reaches another. */
+  const cookies = new Map<string, Map<string, string>>()
+
+  async function load(url: string, form: URLSearchParams | null): Promise<Page> {
+    let request = { url, form }
+    for (let redirects = 0; redirects < MAX_REDIRECTS; redirects += 1) {
+      const answer = await ask(request.url, request.form)
+      const location = answer.headers.get('location')
+      if (answer.status < 300 || answer.status >= 400 || location === null) {
+        const text = await answer.text()
+        if (answer.status >= 400) throw new Error(`${request.url} answered ${answer.status}: ${text.slice(0, 300)}`)
+        return readPage(request.url, text)
+      }
+      await answer.body?.cancel()
+      const isRepeated = answer.status === 307 || answer.status === 308
+      request = { url: new URL(location, request.url).href, form: isRepeated ? request.form : null }
+    }
+    throw new Error(`too many redirects from ${url}`)
+  }
+
+  async function ask(url: string, form: URLSearchParams | null): Promise<Response> {
+    const { host, origin } = new URL(url)
+    const jar = cookies.get(host) ?? new Map<string, string>()
+    cookies.set(host, jar)
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    log(`${form === null ? 'GET' : 'POST'} ${url}`)
+    const answer = await fetch(url, {
+      method: form === null ? 'GET' : 'POST',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+      headers: { accept: 'text/html', ...(cookie === '' ? {} : { cookie }), ...(form === null ? {} : { origin }) },
+      ...(form === null ? {} : { body: form }),
+    })
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=;]+)=([^;]*)/.exec(line) ?? []
+      if (name !== '') jar.set(name.trim(), value)
+    }
+    return answer
+  }
+
+  return {
+    open: (url: string): Promise<Page> => load(url, null),
+    submit({ form, button, chosen }: Submission): Promise<Page> {
+      const fields = new URLSearchParams(form.fields.map(([name, value]) => [name, value]))
+      for (const [name, value] of Object.entries(chosen)) fields.set(name, value)
+      if (button !== null && button.name !== '') fields.append(button.name, button.value)
+      if (form.method === 'post') return load(form.url, fields)
+      return load(`${form.url.split('?')[0] ?? form.url}?${fields.toString()}`, null)
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import {
+  createPublicClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  keccak256,
+  parseAbi,
+  parseGwei,
+  TransactionReceiptNotFoundError,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Minter } from '../treasury-top-up.ts'
+import type { PreparedMint } from './state.ts'
+
+const MINT = parseAbi(['function mint(address to, uint256 amount) returns (bool)'])
+
+/** A mint of USDC takes about 75,000 on a first balance. */
+const GAS = 150_000n
+
+/** The development chain has no market of fees; this is far above what it asks. */
+const MAX_FEE = parseGwei('500')
+const TIP = parseGwei('30')
+
+/** The chain is on this machine: it answers at once, or not at all. In milliseconds. */
+const ANSWER_TIMEOUT_MS = 2000
+
+export type MinterOptions = {
+  readonly rpcUrl: string
+  readonly usdc: Hex
+  readonly treasury: Hex
+  /** Of an account that the USDC contract lets mint, and that has gas money. Nothing else may send from it. */
+  readonly privateKey: Hex
+}
+
+/** Mints USDC to the treasury on the development chain, in place of what a real converter would send. */
+export function createMinter({ rpcUrl, usdc, treasury, privateKey }: MinterOptions): Minter {
+  const client = createPublicClient({ transport: http(rpcUrl, { timeout: ANSWER_TIMEOUT_MS, retryCount: 0 }) })
+  const account = privateKeyToAccount(privateKey)
+
+  async function look(mint: PreparedMint): ReturnType<Minter['look']> {
+    const hash = mint.hash as Hex
+    // The count first: a transaction mined in between has its receipt by then.
+    const count = await client.getTransactionCount({ address: account.address, blockTag: 'latest' })
+    const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
+      // Only "not there" is an answer. Taking trouble for it would mint a second time.
+      if (error instanceof TransactionReceiptNotFoundError) return null
+      throw error
+    })
+    if (receipt !== null) return receipt.status === 'success' ? 'mined' : 'reverted'
+    return count > mint.nonce ? 'superseded' : 'waiting'
+  }
+
+  return {
+    async prepare(microUsdc) {
+      const [nonce, chainId] = await Promise.all([
+        client.getTransactionCount({ address: account.address, blockTag: 'latest' }),
+        client.getChainId(),
+      ])
+      const raw = await account.signTransaction({
+        to: usdc,
+        data: encodeFunctionData({ abi: MINT, functionName: 'mint', args: [treasury, BigInt(microUsdc)] }),
+        nonce,
+        chainId,
+        gas: GAS,
+        maxFeePerGas: MAX_FEE,
+        maxPriorityFeePerGas: TIP,
+        type: 'eip1559',
+      })
+      return { raw, hash: keccak256(raw), nonce }
+    },
+    async send(mint) {
+      try {
+        await client.sendRawTransaction({ serializedTransaction: mint.raw as Hex })
+      } catch (error) {
+        // A node refuses bytes that it already has. Only when it does not have them was the refusal trouble.
+        const known = await client.getTransaction({ hash: mint.hash as Hex }).catch(() => null)
+        if (known === null) throw error
+      }
+    },
+    look,
+  }
+}

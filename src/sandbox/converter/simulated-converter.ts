@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { type Request, Router } from 'express'
+import type { Logger } from 'pino'
+import { z } from 'zod'
+import { isCurrency } from '../../domain/currencies.ts'
+import { convertToMicroUsdc } from '../../domain/money.ts'
+import { sameText } from '../../providers/signature.ts'
+import { openJournal } from '../journal.ts'
+import { jsonBody, jsonReply, perform, type Reply, write } from '../partners/answer.ts'
+import { faultRoutes } from '../partners/control-routes.ts'
+import { createFaults, type Faults } from '../partners/faults.ts'
+import { createTreasuryTopUp, type Minter, type TreasuryTopUp } from '../treasury-top-up.ts'
+import { isNearMarket, rateAt, ratesAt, slippage } from './market.ts'
+import {
+  applyConverterEntry,
+  type ConverterEntry,
+  type ConverterState,
+  converterEntrySchema,
+  emptyConverterState,
+  type SandboxConversion,
+} from './state.ts'
+
+const PENDING_SECONDS = 5
+const MILLION = 1_000_000n
+const SOURCE = 'sandbox'
+
+const orderSchema = z.strictObject({
+  sell_minor: z.string().regex(/^[1-9]\d{0,14}$/),
+  sell_currency: z.string(),
+  rate: z.string().regex(/^\d{1,12}(\.\d{1,12})?$/),
+})
+
+export type SimulatedConverter = {
+  readonly router: Router
+  readonly faults: Faults
+  /** Null without a chain to deliver on. */
+  readonly topUp: TreasuryTopUp | null
+  readonly journalFile: string
+  close(): Promise<void>
+}
+
+export type SimulatedConverterOptions = {
+  readonly dataFolder: string
+  readonly secret: string
+  /** Two sandboxes with one seed have one market. */
+  readonly seed: string
+  readonly clock: () => number
+  readonly log: Logger
+  readonly minter: Minter | null
+}
+
+type Deps = {
+  readonly state: ConverterState
+  readonly append: (...entries: ConverterEntry[]) => Promise<void>
+  readonly settled: () => Promise<void>
+  readonly faults: Faults
+  readonly options: SimulatedConverterOptions
+}
+
+/** Sells USDC for fiat money at the rate it is given, a little better or worse, and delivers it to the treasury in batches. */
+export async function createSimulatedConverter(options: SimulatedConverterOptions): Promise<SimulatedConverter> {
+  const { clock, log, minter } = options
+  const state = emptyConverterState()
+  const journal = await openJournal(join(options.dataFolder, 'converter.jsonl'), converterEntrySchema, (entry) =>
+    applyConverterEntry(state, entry),
+  )
+  const { append, settled } = journal
+  const faults = createFaults(state.faults, (...changed) =>
+    append(...changed.map((fault) => ({ kind: 'fault' as const, fault }))),
+  )
+  const topUp = minter === null ? null : createTreasuryTopUp({ state, append, minter, clock, log })
+  const router = routes({ state, append, settled, faults, options })
+  return { router, faults, topUp, journalFile: journal.file, close: journal.close }
+}
+
+function routes(deps: Deps): Router {
+  const { faults, options } = deps
+  const router = Router()
+  const control = Router()
+  faultRoutes(control, faults)
+  control.get('/conversions', (_request, response) => {
+    response.json([...deps.state.conversions.values()])
+  })
+  router.use('/sandbox', control)
+  router.use('/v1', (request, response, next) => {
+    if (sameText(request.get('authorization') ?? '', `Bearer ${options.secret}`)) next()
+    else write(response, jsonReply(401, { error: 'unauthorized' }))
+  })
+  router.get('/v1/rates', (_request, response) =>
+    perform({ response, faults, operation: 'rates', key: '' }, async () => {
+      const now = options.clock()
+      return jsonReply(200, {
+        as_of: new Date(now).toISOString(),
+        source: SOURCE,
+        rates: ratesAt(now, options.seed),
+      })
+    }),
+  )
+  router.post('/v1/conversions', async (request, response) => {
+    const key = request.get('idempotency-key') ?? ''
+    await perform({ response, faults, operation: 'convert', key }, () => convert(deps, key, request))
+  })
+  return router
+}
+
+async function convert(deps: Deps, key: string, request: Request): Promise<Reply> {
+  const wanted = orderSchema.safeParse(jsonBody(request))
+  if (!wanted.success || key === '' || !isCurrency(wanted.data.sell_currency))
+    return jsonReply(400, { error: 'invalid order' })
+  const { sell_minor: minor, sell_currency: currency, rate } = wanted.data
+  const existing = deps.state.conversions.get(key)
+  if (existing !== undefined) {
+    await deps.settled()
+    if (existing.minor !== minor || existing.currency !== currency)
+      return jsonReply(409, { error: 'the key belongs to another order' })
+    return describe(existing, deps.options.clock())
+  }
+  const { clock, seed } = deps.options
+  const reason = refusal(deps, { key, isFair: isNearMarket(rate, rateAt(currency, clock(), seed)) })
+  // A refusal had no effect, so that it is not kept: the same key may be tried again.
+  if (reason !== null) return jsonReply(200, { status: 'rejected', key, reason })
+  const delay = deps.faults.take('delay', key)
+  const asked = BigInt(convertToMicroUsdc({ minor, currency }, rate))
+  const conversion: SandboxConversion = {
+    id: `fill_${randomBytes(12).toString('hex')}`,
+    key,
+    minor,
+    currency,
+    rate,
+    boughtMicroUsdc: ((asked * (MILLION + slippage(key))) / MILLION).toString(),
+    filledAt: clock() + (delay === null ? 0 : (delay.seconds ?? PENDING_SECONDS) * 1000),
+  }
+  await deps.append({ kind: 'conversion', conversion })
+  return describe(conversion, clock())
+}
+
+function refusal(deps: Deps, order: { key: string; isFair: boolean }): string | null {
+  if (deps.faults.take('conversion_refused', order.key) !== null) return 'the market is closed'
+  return order.isFair ? null : 'the rate is too far from the market'
+}
+
+function describe(conversion: SandboxConversion, now: number): Reply {
+  const { key, id, filledAt, boughtMicroUsdc } = conversion
+  const wait = Math.ceil((filledAt - now) / 1000)
+  if (wait > 0) return jsonReply(200, { status: 'pending', key, retry_after_seconds: wait })
+  return jsonReply(200, { status: 'filled', key, id, bought_micro_usdc: boughtMicroUsdc })
+}

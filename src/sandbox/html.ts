@@ -1,0 +1,59 @@
+/** Text that is already HTML. Everything else that goes into a page is escaped. */
+export type Html = { readonly html: string }
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+export function html(strings: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
+  const parts = strings.map((text, index) => {
+    const value = values[index]
+    return value === undefined ? text : text + render(value)
+  })
+  return { html: parts.join('') }
+}
+
+function render(value: string | Html | readonly Html[]): string {
+  if (typeof value === 'string') return value.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
+  return 'html' in value ? value.html : value.map((each) => each.html).join('')
+}
+
+export const STYLESHEET_PATH = '/sandbox.css'
+
+export const STYLESHEET = `
+:root { color-scheme: light dark; font: 100%/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; max-width: 30rem; padding: 1.5rem 1rem; }
+h1 { font-size: 1.4rem; margin: 0 0 0.5rem; }
+.amount { font-size: 2rem; font-weight: 700; margin: 0.5rem 0 1rem; }
+.note { border: 1px solid; border-radius: 0.5rem; padding: 0.5rem 0.75rem; }
+dl { display: grid; gap: 0.25rem 1rem; grid-template-columns: max-content 1fr; }
+dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
+label { display: block; margin: 0.75rem 0; } input { box-sizing: border-box; font: inherit; padding: 0.5rem; width: 100%; }
+button { border: 1px solid; border-radius: 0.5rem; cursor: pointer; display: block; font: inherit; margin: 0.5rem 0; min-height: 2.75rem; padding: 0.5rem 1rem; width: 100%; }
+button.main { background: #0b57d0; border-color: #0b57d0; color: #fff; font-weight: 600; }
+:focus-visible { outline: 3px solid #f29900; outline-offset: 2px; }
+table { border-collapse: collapse; width: 100%; } th, td { border-bottom: 1px solid; padding: 0.35rem; text-align: left; vertical-align: top; }
+pre { overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
+`
+
+export function page(title: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="${STYLESHEET_PATH}">
+</head>
+<body>
+<main>
+${body}
+</main>
+</body>
+</html>
+`.html
+}

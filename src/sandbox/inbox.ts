@@ -1,0 +1,201 @@
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
+import type { Logger } from 'pino'
+import { Webhook } from 'standardwebhooks'
+import { z } from 'zod'
+import { type Html, html, page, STYLESHEET, STYLESHEET_PATH } from './html.ts'
+import { openJournal } from './journal.ts'
+
+const deliverySchema = z.object({
+  received_at: z.iso.datetime(),
+  path: z.string(),
+  headers: z.record(z.string(), z.string()),
+  /** The text as it came: the signature covers it. */
+  body: z.string(),
+  /** What was answered; 0 when nothing was. */
+  status: z.int(),
+  verified: z.boolean(),
+  /** Why it was not verified; null when it was. */
+  problem: z.string().nullable(),
+})
+export type InboxDelivery = z.infer<typeof deliverySchema>
+
+const behaviourSchema = z.strictObject({
+  /** `hang` never answers; `close` ends the connection; a number is answered as the status. */
+  answer: z.union([z.int().min(200).max(599), z.enum(['hang', 'close'])]),
+  /** How many deliveries; absent: until it is changed. */
+  times: z.int().min(1).max(1_000_000).optional(),
+  /** Sent with an answer as Retry-After. */
+  retryAfterSeconds: z.int().min(0).max(86_400).optional(),
+})
+type Behaviour = z.infer<typeof behaviourSchema>
+
+const secretsSchema = z.strictObject({ secrets: z.array(z.string().startsWith('whsec_')).min(1).max(8) })
+
+/** The page shows this many; the JSON has them all. */
+const SHOWN = 100
+const MAX_BODY = '256kb'
+
+export type InboxOptions = {
+  /** `whsec_…`; several while one is being replaced. */
+  readonly secrets: readonly string[]
+  readonly dataFile: string
+  readonly log: Logger
+}
+
+export type Inbox = {
+  readonly app: Express
+  readonly deliveries: readonly InboxDelivery[]
+  close: () => Promise<void>
+}
+
+/** A merchant's receiver of webhooks: verifies with the library that merchants use, and keeps what it got on the disk. */
+export async function createInbox(options: InboxOptions): Promise<Inbox> {
+  const deliveries: InboxDelivery[] = []
+  const journal = await openJournal(options.dataFile, deliverySchema, (delivery) => {
+    deliveries.push(delivery)
+  })
+  let secrets = options.secrets
+  let behaviour: Behaviour | null = null
+
+  const nextAnswer = (): Behaviour | null => {
+    const current = behaviour
+    if (current?.times === 1) behaviour = null
+    else if (current?.times !== undefined) behaviour = { ...current, times: current.times - 1 }
+    return current
+  }
+
+  async function receive(request: Request, response: Response): Promise<void> {
+    const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
+    const headers = textHeaders(request)
+    const problem = verify(secrets, { headers, body })
+    const special = nextAnswer()
+    const status = statusOf(special, problem)
+    const delivery = { received_at: new Date().toISOString(), path: request.path, headers, body, status }
+    await journal.append({ ...delivery, verified: problem === null, problem })
+    options.log.debug({ id: headers['webhook-id'], status, problem }, 'webhook received')
+    if (special?.answer === 'hang') return
+    if (special?.answer === 'close') return void response.socket?.destroy()
+    if (special?.retryAfterSeconds !== undefined) response.set('retry-after', special.retryAfterSeconds.toString())
+    response.status(status).json({ verified: problem === null })
+  }
+
+  const app = express()
+  app.disable('x-powered-by')
+  app.use(express.raw({ type: () => true, limit: MAX_BODY }))
+  app.get('/healthz', (_request, response) => {
+    response.json({ status: 'ok' })
+  })
+  app.get(STYLESHEET_PATH, (_request, response) => {
+    response.type('css').send(STYLESHEET)
+  })
+  app.get('/deliveries', async (_request, response) => {
+    await journal.settled()
+    response.json(deliveries)
+  })
+  app.get('/', (_request, response) => {
+    response.set('content-security-policy', "default-src 'none'; style-src 'self'; frame-ancestors 'none'")
+    response.type('html').send(inboxPage(deliveries))
+  })
+  app.post('/behaviour', (request, response) => {
+    const wanted = behaviourSchema.nullable().safeParse(readJson(request))
+    if (!wanted.success) return void response.status(400).json({ error: z.prettifyError(wanted.error) })
+    behaviour = wanted.data
+    response.json({ behaviour })
+  })
+  app.post('/secret', (request, response) => {
+    const wanted = secretsSchema.safeParse(readJson(request))
+    if (!isLoopback(request)) return void response.status(403).json({ error: 'only from this machine' })
+    if (!wanted.success) return void response.status(400).json({ error: 'send {"secrets": ["whsec_…"]}' })
+    secrets = wanted.data.secrets
+    response.status(204).end()
+  })
+  app.post('/{*path}', receive)
+  app.use((_request, response) => {
+    response.status(404).json({ error: 'there is nothing here' })
+  })
+  app.use(answerError)
+  return { app, deliveries, close: journal.close }
+}
+
+// oxlint-disable-next-line max-params -- Express knows an error handler by its four parameters.
+const answerError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (response.headersSent) return next(error)
+  const status = error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : 500
+  response.status(status).json({ error: 'the request could not be kept' })
+}
+
+function statusOf(special: Behaviour | null, problem: string | null): number {
+  if (special === null) return problem === null ? 200 : 401
+  return typeof special.answer === 'number' ? special.answer : 0
+}
+
+/** Null when one of the secrets verifies it, otherwise why none did. */
+function verify(secrets: readonly string[], webhook: Pick<InboxDelivery, 'headers' | 'body'>): string | null {
+  const problems = secrets.map((secret) => {
+    try {
+      new Webhook(secret).verify(webhook.body, webhook.headers)
+      return null
+    } catch (error) {
+      return error instanceof Error ? error.message : 'unknown'
+    }
+  })
+  if (problems.includes(null)) return null
+  return problems[0] ?? 'no secret has been set'
+}
+
+function textHeaders(request: Request): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(request.headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(', ')]],
+    ),
+  )
+}
+
+function readJson(request: Request): unknown {
+  try {
+    return JSON.parse(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '')
+  } catch {
+    return undefined
+  }
+}
+
+function isLoopback(request: Request): boolean {
+  return ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(request.socket.remoteAddress ?? '')
+}
+
+function inboxPage(deliveries: readonly InboxDelivery[]): string {
+  const rows: Html[] = deliveries
+    .slice(-SHOWN)
+    .toReversed()
+    .map(
+      (each) => html`<tr>
+<td>${each.received_at}</td>
+<td>${typeOf(each.body)}<br><code>${each.headers['webhook-id'] ?? 'no id'}</code></td>
+<td>${each.verified ? 'verified' : `not verified: ${each.problem ?? ''}`}</td>
+<td>${each.status === 0 ? 'no answer' : each.status.toString()}</td>
+<td><details><summary>Body</summary><pre>${each.body}</pre></details></td>
+</tr>`,
+    )
+  return page(
+    'Merchant inbox',
+    html`<h1>Merchant inbox</h1>
+<p>${deliveries.length.toString()} webhooks received; the latest first. As JSON: <a href="/deliveries">/deliveries</a></p>
+<table>
+<thead><tr><th scope="col">Received</th><th scope="col">Event</th><th scope="col">Signature</th><th scope="col">Answered</th><th scope="col">Body</th></tr></thead>
+<tbody>${rows}</tbody>
+</table>`,
+  )
+}
+
+function typeOf(body: string): string {
+  const event = z.object({ type: z.string() }).safeParse(parse(body))
+  return event.success ? event.data.type : 'unknown event'
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

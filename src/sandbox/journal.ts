@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+
+/**
+ * An append-only file of what happened, one line of JSON for each change. State is what the entries add up to, so a
+ * process that was killed comes back with everything it has answered.
+ */
+export type Journal<Entry> = {
+  readonly file: string
+  /**
+   * Applies the entries to the state at once, and resolves when they are on the disk. They are one line, so that
+   * either all or none of them survive. Rejects when the disk refuses, and from then on always.
+   */
+  append: (...entries: Entry[]) => Promise<void>
+  /** Resolves when everything applied so far is on the disk: to be awaited before the state is told to anyone. */
+  settled: () => Promise<void>
+  close: () => Promise<void>
+}
+
+export async function openJournal<Schema extends z.ZodType>(
+  file: string,
+  schema: Schema,
+  apply: (entry: z.infer<Schema>) => void,
+): Promise<Journal<z.infer<Schema>>> {
+  mkdirSync(dirname(file), { recursive: true })
+  for (const entry of readEntries(file, schema)) apply(entry)
+  const handle = await open(file, 'a')
+  let waiting: string[] = []
+  let writing: Promise<void> = Promise.resolve()
+  let queued = false
+
+  async function writeWaiting(): Promise<void> {
+    queued = false
+    const lines = waiting
+    waiting = []
+    await handle.appendFile(lines.join(''))
+    // Everything that came while the last write was on its way shares one sync.
+    await handle.datasync()
+  }
+
+  return {
+    file,
+    append(...entries) {
+      for (const entry of entries) apply(entry)
+      waiting.push(`${JSON.stringify(entries)}\n`)
+      if (!queued) {
+        queued = true
+        writing = writing.then(writeWaiting)
+        // The failure is kept for whoever awaits; here it only must not end the process as an unhandled rejection.
+        writing.catch(() => undefined)
+      }
+      return writing
+    },
+    settled: () => writing,
+    async close() {
+      await writing.catch(() => undefined)
+      await handle.close()
+    },
+  }
+}
+
+/** A last line without its end was never answered, and is cut off. Any other damage is an error with its place. */
+function readEntries<Schema extends z.ZodType>(file: string, schema: Schema): z.infer<Schema>[] {
+  if (!existsSync(file)) return []
+  const bytes = readFileSync(file)
+  const length = bytes.lastIndexOf('\n') + 1
+  if (length < bytes.length) truncateSync(file, length)
+  const lines = bytes.toString('utf8', 0, length).split('\n').slice(0, -1)
+  const line = z.array(schema)
+  return lines.flatMap((text, index) => {
+    try {
+      return line.parse(JSON.parse(text))
+    } catch {
+      throw new Error(`${file}: line ${index + 1} is not an entry of this journal`)
+    }
+  })
+}

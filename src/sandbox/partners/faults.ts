@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { FAILURE_CODES, type FailureCode } from '../../domain/partner.ts'
+
+/** What a simulated partner can be told to do wrong; docs/providers.md has a line for each. */
+export const FAULTS = [
+  'decline',
+  'decline_opening',
+  'identity_check',
+  'delay',
+  'hold',
+  'underpay',
+  'overpay',
+  'pay_twice',
+  'late_money',
+  'callbacks_twice',
+  'callbacks_late',
+  'callbacks_out_of_order',
+  'callbacks_never',
+  'forged_callback',
+  'wrong_amount_callback',
+  'timeout_before_effect',
+  'timeout_after_effect',
+  'server_error',
+  'throttle',
+  'refund_refused',
+  'refund_pending',
+  'conversion_refused',
+] as const
+export type FaultName = (typeof FAULTS)[number]
+
+export const OPERATIONS = ['open', 'read', 'cancel', 'refund', 'rates', 'convert'] as const
+export type Operation = (typeof OPERATIONS)[number]
+
+const decimalText = z.string().regex(/^[1-9]\d{0,14}$/)
+
+export const faultRequestSchema = z.strictObject({
+  fault: z.enum(FAULTS),
+  /** Only this order; absent: every order. */
+  attemptId: z.string().min(1).max(100).optional(),
+  /** How often; absent: until it is cleared. */
+  times: z.int().min(1).max(1_000_000).optional(),
+  /** Only this call, for faults of calls. */
+  operation: z.enum(OPERATIONS).optional(),
+  /** How long: delay, callbacks_late, throttle, refund_pending. */
+  seconds: z
+    .int()
+    .min(1)
+    .max(30 * 86_400)
+    .optional(),
+  /** What part of the price arrives: underpay, overpay. */
+  percent: z.int().min(1).max(1000).optional(),
+  /** What arrives, exactly: underpay, overpay. */
+  minor: decimalText.optional(),
+  failureCode: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).optional(),
+  /** How a timeout looks: the connection is closed, or nothing comes. */
+  mode: z.enum(['close', 'hang']).optional(),
+})
+
+export const faultSchema = faultRequestSchema.extend({ id: z.string(), remaining: z.int().min(0).nullable() })
+export type Fault = z.infer<typeof faultSchema>
+
+export type Faults = {
+  set(request: z.infer<typeof faultRequestSchema>): Promise<Fault>
+  clear(): Promise<void>
+  list(): Fault[]
+  /** The fault that applies now, used up by one; null when there is none. */
+  take(name: FaultName, attemptId: string, operation?: Operation): Fault | null
+}
+
+/** `record` stores a fault as it is now; one with nothing remaining is over. */
+export function createFaults(state: ReadonlyMap<string, Fault>, record: (...faults: Fault[]) => Promise<void>): Faults {
+  const applies = (fault: Fault, attemptId: string, operation: Operation | undefined): boolean =>
+    (fault.attemptId === undefined || fault.attemptId === attemptId) &&
+    (fault.operation === undefined || fault.operation === operation)
+  let count = 0
+
+  return {
+    async set(request) {
+      count += 1
+      const fault = { ...request, id: `${request.fault}_${Date.now()}_${count}`, remaining: request.times ?? null }
+      await record(fault)
+      return fault
+    },
+    async clear() {
+      await record(...[...state.values()].map((fault) => ({ ...fault, remaining: 0 })))
+    },
+    list: () => [...state.values()],
+    take(name, attemptId, operation) {
+      const fault = [...state.values()].find((each) => each.fault === name && applies(each, attemptId, operation))
+      if (fault === undefined) return null
+      // Not awaited: the effect it has is recorded after it, in the same file.
+      if (fault.remaining !== null) record({ ...fault, remaining: fault.remaining - 1 }).catch(() => undefined)
+      return fault
+    },
+  }
+}
+
+/** What arrives for a price under the fault, in minor units and never less than one. */
+export function arriving(minor: string, fault: Fault, otherwisePercent: number): string {
+  if (fault.minor !== undefined) return fault.minor
+  const part = (BigInt(minor) * BigInt(fault.percent ?? otherwisePercent)) / 100n
+  return (part > 0n ? part : 1n).toString()
+}

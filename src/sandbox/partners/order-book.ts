@@ -1,0 +1,246 @@
+import type { FailureCode } from '../../domain/partner.ts'
+import { arriving, type Faults } from './faults.ts'
+import {
+  ACTION_FROM,
+  type Action,
+  confirming,
+  declined,
+  dueChange,
+  isRefundable,
+  isSameRequest,
+  LATE_FROM,
+  type OpenRequest,
+  received,
+  type SandboxOrder,
+} from './order.ts'
+import type { PartnerEntry, PartnerState } from './state.ts'
+
+export type ActRequest = {
+  readonly action: Action
+  /** What arrives, in minor units; absent: the price, or what a fault says. */
+  readonly receivedMinor?: string | undefined
+  /** Who pays. A buyer that is not known yet is asked for the identity check first. */
+  readonly buyer?: string | undefined
+  /** The payment is confirming for this long. */
+  readonly seconds?: number | undefined
+  readonly failureCode?: FailureCode | undefined
+}
+
+export type Opening =
+  | { readonly kind: 'opened' | 'declined'; readonly order: SandboxOrder }
+  | { readonly kind: 'conflict' }
+export type ActResult =
+  | { readonly kind: 'done'; readonly order: SandboxOrder }
+  | { readonly kind: 'refused'; readonly order: SandboxOrder }
+export type Refund = { readonly kind: 'done' | 'pending' } | { readonly kind: 'refused'; readonly reason: string }
+
+/** The orders of one simulated partner. Every answer is on the disk before it is given. */
+export type OrderBook = {
+  open(request: OpenRequest): Promise<Opening>
+  find(attemptId: string): Promise<SandboxOrder | null>
+  findByReference(reference: string): Promise<SandboxOrder | null>
+  cancel(attemptId: string): Promise<SandboxOrder | null>
+  refund(attemptId: string, key: string): Promise<Refund | null>
+  act(attemptId: string, request: ActRequest): Promise<ActResult | null>
+  /** Applies what time has done to every order. */
+  sweep(): Promise<void>
+  list(): Promise<SandboxOrder[]>
+}
+
+export type BookDeps = {
+  readonly state: PartnerState
+  readonly append: (...entries: PartnerEntry[]) => Promise<void>
+  readonly settled: () => Promise<void>
+  readonly faults: Faults
+  readonly clock: () => number
+  readonly newReference: () => string
+  /** The callbacks that tell of a change. */
+  readonly callbacksFor: (order: SandboxOrder) => PartnerEntry[]
+}
+
+/** Without its own number in the fault, half or one and a half of the price arrives. */
+const UNDERPAID_PERCENT = 50
+const OVERPAID_PERCENT = 150
+const DELAY_SECONDS = 60
+
+export function createOrderBook(deps: BookDeps): OrderBook {
+  const { state, clock } = deps
+
+  async function change(order: SandboxOrder, ...more: PartnerEntry[]): Promise<SandboxOrder> {
+    await deps.append({ kind: 'order', order }, ...more, ...deps.callbacksFor(order))
+    return order
+  }
+
+  /** The order with what time has done to it since anyone looked. */
+  async function current(attemptId: string | undefined): Promise<SandboxOrder | null> {
+    const order = attemptId === undefined ? undefined : state.orders.get(attemptId)
+    if (order === undefined) return null
+    const due = dueChange(order, clock())
+    if (due !== null) return change(due)
+    await deps.settled()
+    return state.orders.get(order.attemptId) ?? null
+  }
+
+  return {
+    async open(request) {
+      const existing = await current(request.attemptId)
+      if (existing !== null) {
+        if (!isSameRequest(existing, request)) return { kind: 'conflict' }
+        return { kind: existing.declinedAtOpening ? 'declined' : 'opened', order: existing }
+      }
+      const decline = deps.faults.take('decline_opening', request.attemptId)
+      const order = newOrder(request, { reference: deps.newReference(), now: clock() })
+      const opened = decline === null ? order : declined(order, decline.failureCode ?? 'declined')
+      await deps.append({ kind: 'order', order: { ...opened, declinedAtOpening: decline !== null } })
+      return { kind: decline === null ? 'opened' : 'declined', order: opened }
+    },
+    find: current,
+    findByReference: (reference) => current(state.attemptIds.get(reference)),
+    async cancel(attemptId) {
+      const order = await current(attemptId)
+      if (order === null || !ACTION_FROM.cancel.includes(order.status)) return order
+      return change({ ...order, status: 'canceled', expectedMinor: null })
+    },
+    async refund(attemptId, key) {
+      const order = await current(attemptId)
+      return order === null ? null : refund(deps, { order, key, change })
+    },
+    async act(attemptId, request) {
+      const order = await current(attemptId)
+      if (order === null) return null
+      const isLate =
+        request.action === 'pay' &&
+        LATE_FROM.includes(order.status) &&
+        deps.faults.take('late_money', attemptId) !== null
+      if (!isLate && !ACTION_FROM[request.action].includes(order.status)) return { kind: 'refused', order }
+      const next = apply(deps, { order, request, isLate })
+      const isVerified = request.action === 'verify' && order.buyer !== null
+      await change(next, ...(isVerified ? [{ kind: 'buyer' as const, buyer: order.buyer ?? '' }] : []))
+      if (next.status === 'paid' && deps.faults.take('pay_twice', attemptId) !== null)
+        for (const other of payableTwins(state, next)) await change(received(other, 'paid', other.minor))
+      return { kind: 'done', order: next }
+    },
+    async sweep() {
+      const due = [...state.live].map((attemptId) => state.orders.get(attemptId)).flatMap((order) => order ?? [])
+      for (const order of due) {
+        const changed = dueChange(order, clock())
+        if (changed !== null) await change(changed)
+      }
+    },
+    async list() {
+      await deps.settled()
+      return [...state.orders.values()]
+    },
+  }
+}
+
+function newOrder(request: OpenRequest, made: { reference: string; now: number }): SandboxOrder {
+  return {
+    ...request,
+    reference: made.reference,
+    status: 'open',
+    receivedMinor: null,
+    failureCode: null,
+    declinedAtOpening: false,
+    buyer: null,
+    expectedMinor: null,
+    confirmAt: null,
+    refund: null,
+    openedAt: made.now,
+  }
+}
+
+type Acting = { readonly order: SandboxOrder; readonly request: ActRequest; readonly isLate: boolean }
+
+function apply(deps: BookDeps, acting: Acting): SandboxOrder {
+  const { order, request } = acting
+  const expected = order.expectedMinor ?? order.minor
+  switch (request.action) {
+    case 'pay':
+      return pay(deps, acting)
+    case 'verify':
+      return goThrough(deps, order, { minor: expected })
+    case 'fail_verification':
+      return declined(order, 'verification_failed')
+    case 'require_verification':
+      return { ...order, status: 'verification_required', buyer: request.buyer ?? null }
+    case 'decline':
+      return declined(order, request.failureCode ?? 'declined')
+    case 'reverse':
+      return declined(order, 'reversed')
+    case 'cancel':
+      return { ...order, status: 'canceled', expectedMinor: null }
+    case 'expire':
+      return { ...order, status: 'expired', expectedMinor: null }
+    case 'hold':
+      return received(order, 'on_hold', request.receivedMinor ?? expected)
+    case 'release':
+      return received(order, 'paid', order.receivedMinor ?? order.minor)
+    case 'confirm':
+      return received(order, 'paid', request.receivedMinor ?? expected)
+  }
+}
+
+function pay(deps: BookDeps, { order, request, isLate }: Acting): SandboxOrder {
+  const minor = request.receivedMinor ?? arrivingMinor(deps.faults, order)
+  const buyer = request.buyer ?? null
+  const isUnknown = buyer !== null && !deps.state.buyers.has(buyer)
+  const needsCheck = isUnknown || deps.faults.take('identity_check', order.attemptId) !== null
+  if (needsCheck && !isLate) return { ...order, status: 'verification_required', buyer, expectedMinor: minor }
+  return goThrough(deps, { ...order, buyer }, { minor, seconds: request.seconds })
+}
+
+/** The buyer has done everything; whether and when the money comes is up to the faults. */
+function goThrough(
+  deps: BookDeps,
+  order: SandboxOrder,
+  payment: { readonly minor: string; readonly seconds?: number | undefined },
+): SandboxOrder {
+  const { faults, clock } = deps
+  const decline = faults.take('decline', order.attemptId)
+  if (decline !== null) return declined(order, decline.failureCode ?? 'declined')
+  if (faults.take('hold', order.attemptId) !== null) return received(order, 'on_hold', payment.minor)
+  const delay = faults.take('delay', order.attemptId)
+  const seconds = payment.seconds ?? (delay === null ? null : (delay.seconds ?? DELAY_SECONDS))
+  if (seconds !== null) return confirming(order, payment.minor, clock() + seconds * 1000)
+  return received(order, 'paid', payment.minor)
+}
+
+function arrivingMinor(faults: Faults, order: SandboxOrder): string {
+  const under = faults.take('underpay', order.attemptId)
+  if (under !== null) return arriving(order.minor, under, UNDERPAID_PERCENT)
+  const over = faults.take('overpay', order.attemptId)
+  return over === null ? order.minor : arriving(order.minor, over, OVERPAID_PERCENT)
+}
+
+/** Other orders of the same checkout that could have been paid in another window: the return address is the same. */
+function payableTwins(state: PartnerState, order: SandboxOrder): SandboxOrder[] {
+  return [...state.orders.values()].filter(
+    (other) =>
+      other.attemptId !== order.attemptId &&
+      other.returnUrl === order.returnUrl &&
+      (other.status === 'open' || LATE_FROM.includes(other.status)),
+  )
+}
+
+type Refunding = {
+  readonly order: SandboxOrder
+  readonly key: string
+  readonly change: (order: SandboxOrder) => Promise<SandboxOrder>
+}
+
+async function refund(deps: BookDeps, { order, key, change }: Refunding): Promise<Refund> {
+  if (order.refund?.key === key) return { kind: order.status === 'refunded' ? 'done' : 'pending' }
+  if (order.refund !== null) return { kind: 'refused', reason: 'already refunded' }
+  if (!isRefundable(order)) return { kind: 'refused', reason: 'nothing was received' }
+  if (deps.faults.take('refund_refused', order.attemptId) !== null)
+    return { kind: 'refused', reason: 'the balance is too low' }
+  const pending = deps.faults.take('refund_pending', order.attemptId)
+  if (pending === null) {
+    await change({ ...order, status: 'refunded', refund: { key, doneAt: deps.clock() } })
+    return { kind: 'done' }
+  }
+  const doneAt = deps.clock() + (pending.seconds ?? DELAY_SECONDS) * 1000
+  await deps.append({ kind: 'order', order: { ...order, refund: { key, doneAt } } })
+  return { kind: 'pending' }
+}

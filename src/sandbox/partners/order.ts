@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
+import { FAILURE_CODES, type FailureCode, ORDER_STATUSES, type OrderStatus } from '../../domain/partner.ts'
+
+/** One order as a simulated partner keeps it. Each partner tells it in its own words and units. */
+export const orderSchema = z.object({
+  /** The merchant's key: an order is opened once for it. */
+  attemptId: z.string(),
+  reference: z.string(),
+  account: z.string(),
+  minor: z.string(),
+  currency: z.enum(CURRENCIES as [Currency, ...Currency[]]),
+  method: z.string(),
+  description: z.string(),
+  returnUrl: z.string(),
+  /** Unix seconds. */
+  expiresAt: z.number(),
+  status: z.enum(ORDER_STATUSES),
+  /** What the partner has received, in minor units. */
+  receivedMinor: z.string().nullable(),
+  failureCode: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
+  /** The opening itself was declined, and is declined again when it is asked for again. */
+  declinedAtOpening: z.boolean(),
+  /** Who is paying, where that is known. */
+  buyer: z.string().nullable(),
+  /** What comes in when the identity check is passed, or the delay is over. */
+  expectedMinor: z.string().nullable(),
+  /** When a payment being confirmed is through, in milliseconds; null: when it is told so. */
+  confirmAt: z.number().nullable(),
+  refund: z.object({ key: z.string(), doneAt: z.number() }).nullable(),
+  openedAt: z.number(),
+})
+export type SandboxOrder = z.infer<typeof orderSchema>
+
+export type OpenRequest = Pick<
+  SandboxOrder,
+  'attemptId' | 'account' | 'minor' | 'currency' | 'method' | 'description' | 'returnUrl' | 'expiresAt'
+>
+
+export const ACTIONS = [
+  'pay',
+  'decline',
+  'cancel',
+  'require_verification',
+  'verify',
+  'fail_verification',
+  'hold',
+  'release',
+  'confirm',
+  'reverse',
+  'expire',
+] as const
+export type Action = (typeof ACTIONS)[number]
+
+/** Where an order must be for an action; everything else is refused. */
+export const ACTION_FROM: Readonly<Record<Action, readonly OrderStatus[]>> = {
+  pay: ['open'],
+  decline: ['open', 'verification_required', 'confirming'],
+  cancel: ['open', 'verification_required'],
+  require_verification: ['open'],
+  verify: ['verification_required'],
+  fail_verification: ['verification_required'],
+  hold: ['open', 'confirming'],
+  release: ['on_hold'],
+  confirm: ['confirming'],
+  reverse: ['confirming', 'on_hold', 'paid'],
+  expire: ['open', 'verification_required'],
+}
+
+/** Closed orders that money can still reach when the fault `late_money` is set. */
+export const LATE_FROM: readonly OrderStatus[] = ['canceled', 'expired', 'declined']
+
+/** A running identity check keeps an order payable for this long after its expiry, in seconds. */
+const VERIFICATION_GRACE_SECONDS = 24 * 3600
+
+export function declined(order: SandboxOrder, failureCode: FailureCode): SandboxOrder {
+  return { ...order, status: 'declined', failureCode, receivedMinor: null, expectedMinor: null, confirmAt: null }
+}
+
+export function received(order: SandboxOrder, status: 'paid' | 'on_hold', minor: string): SandboxOrder {
+  return { ...order, status, receivedMinor: minor, failureCode: null, expectedMinor: null, confirmAt: null }
+}
+
+export function confirming(order: SandboxOrder, minor: string, confirmAt: number | null): SandboxOrder {
+  return { ...order, status: 'confirming', failureCode: null, expectedMinor: minor, confirmAt }
+}
+
+/** What time alone has done to the order; null when nothing. `now` is in milliseconds. */
+export function dueChange(order: SandboxOrder, now: number): SandboxOrder | null {
+  const seconds = now / 1000
+  if (order.status === 'confirming' && order.confirmAt !== null && order.confirmAt <= now)
+    return received(order, 'paid', order.expectedMinor ?? order.minor)
+  if (order.status === 'open' && order.expiresAt <= seconds) return { ...order, status: 'expired' }
+  if (order.status === 'verification_required' && order.expiresAt + VERIFICATION_GRACE_SECONDS <= seconds)
+    return { ...order, status: 'expired' }
+  if (isRefundable(order) && order.refund !== null && order.refund.doneAt <= now)
+    return { ...order, status: 'refunded' }
+  return null
+}
+
+export function isRefundable(order: SandboxOrder): boolean {
+  return order.status === 'paid' || order.status === 'on_hold'
+}
+
+/** Whether time can still change the order. */
+export function isLive(order: SandboxOrder): boolean {
+  return (
+    order.status === 'open' ||
+    order.status === 'verification_required' ||
+    order.confirmAt !== null ||
+    (isRefundable(order) && order.refund !== null)
+  )
+}
+
+/** A repeated opening must ask for the same order. */
+export function isSameRequest(order: SandboxOrder, request: OpenRequest): boolean {
+  return (
+    order.account === request.account &&
+    order.minor === request.minor &&
+    order.currency === request.currency &&
+    order.method === request.method
+  )
+}

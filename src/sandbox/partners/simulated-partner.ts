@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import { Router } from 'express'
+import type { Logger } from 'pino'
+import { openJournal } from '../journal.ts'
+import { buyerRoutes } from './buyer-routes.ts'
+import { type Callbacks, createCallbacks } from './callbacks.ts'
+import { controlRoutes } from './control-routes.ts'
+import { createFaults, type Faults } from './faults.ts'
+import { createOrderBook, type OrderBook } from './order-book.ts'
+import { applyEntry, emptyState, type PartnerEntry, partnerEntrySchema } from './state.ts'
+import type { Wire } from './wire.ts'
+
+export type SimulatedPartner = {
+  readonly wire: Wire
+  readonly router: Router
+  readonly book: OrderBook
+  readonly faults: Faults
+  readonly callbacks: Callbacks
+  readonly journalFile: string
+  close(): Promise<void>
+}
+
+export type SimulatedPartnerOptions = {
+  readonly dataFolder: string
+  readonly account: string
+  readonly secret: string
+  /** Where buyers and the merchant's systems reach the sandbox; asked when it is used, because a port may be given late. */
+  readonly publicUrl: () => string
+  /** Callbacks go to `<url>/callbacks/<provider>`. */
+  readonly callbackUrl: string
+  /** Milliseconds. Signatures are made with the real time, because their receivers compare it with their own. */
+  readonly clock: () => number
+  readonly log: Logger
+  /** Called after every change, so that callbacks go out at once. */
+  readonly onChange: () => void
+  readonly closing: AbortSignal
+}
+
+export async function createSimulatedPartner(wire: Wire, options: SimulatedPartnerOptions): Promise<SimulatedPartner> {
+  const { account, secret, clock, log } = options
+  const state = emptyState()
+  const journal = await openJournal(join(options.dataFolder, `${wire.provider}.jsonl`), partnerEntrySchema, (entry) =>
+    applyEntry(state, entry),
+  )
+  const append = async (...entries: PartnerEntry[]): Promise<void> => {
+    await journal.append(...entries)
+    if (entries.some((entry) => entry.kind === 'callback')) options.onChange()
+  }
+  const faults = createFaults(state.faults, (...changed) =>
+    append(...changed.map((fault) => ({ kind: 'fault' as const, fault }))),
+  )
+  const url = `${options.callbackUrl.replace(/\/$/, '')}/callbacks/${wire.provider}`
+  const callbacks = createCallbacks({ state, append, wire, secret, url, faults, clock, log, closing: options.closing })
+  const book = createOrderBook({
+    state,
+    append,
+    settled: journal.settled,
+    faults,
+    clock,
+    newReference: wire.newReference,
+    callbacksFor: callbacks.entriesFor,
+  })
+  const router = Router()
+  router.use('/sandbox', controlRoutes({ book, faults }))
+  router.use(buyerRoutes({ wire, book }))
+  router.use(
+    wire.routes({
+      book,
+      faults,
+      account,
+      secret,
+      pageUrl: (order) => `${options.publicUrl()}${wire.path}/pay/${encodeURIComponent(order.reference)}`,
+    }),
+  )
+  return { wire, router, book, faults, callbacks, journalFile: journal.file, close: journal.close }
+}

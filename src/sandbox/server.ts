@@ -1,0 +1,34 @@
+import type { Server } from 'node:http'
+
+/** Listens, and resolves with the address; port 0 is any free one. */
+export async function listen(server: Server, at: { readonly host: string; readonly port: number }): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(at.port, at.host, resolve)
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : at.port
+  return `http://${at.host}:${port}`
+}
+
+/** Takes no more requests and ends the connections that are left. */
+export async function stopListening(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeAllConnections()
+  await closed
+}
+
+/** Runs once when the process is asked to end. */
+export function onStop(stop: () => Promise<void>): void {
+  let isStopping = false
+  const once = (): void => {
+    if (isStopping) return
+    isStopping = true
+    stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.once('SIGTERM', once)
+  process.once('SIGINT', once)
+}

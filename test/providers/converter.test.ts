@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { CURRENCIES } from '../../src/domain/currencies.ts'
+import { convertToMicroUsdc } from '../../src/domain/money.ts'
+import { newId } from '../../src/ids.ts'
+import type { Converter, Rate } from '../../src/providers/converter.ts'
+import { PartnerError } from '../../src/providers/provider.ts'
+import { createRates, STALE_LIMIT_SECONDS } from '../../src/providers/rates.ts'
+import { createConverter } from '../../src/providers/simple-converter.ts'
+import { postJson, type SandboxServer, soon, startSandboxServer } from './sandbox-server.ts'
+
+let server: SandboxServer
+let converter: Converter
+beforeAll(async () => {
+  server = await startSandboxServer()
+})
+afterAll(() => server.close())
+beforeEach(async () => {
+  converter = server.converter()
+  await fetch(`${server.url}/converter/sandbox/faults`, { method: 'DELETE' })
+})
+
+const rateOf = async (currency: string): Promise<string> => {
+  const rate = (await converter.rates(soon())).find((each) => each.currency === currency)
+  if (rate === undefined) throw new Error(`no rate of ${currency}`)
+  return rate.rate
+}
+const newOrder = async (minor = '499900', currency: 'EUR' | 'JPY' = 'EUR') => ({
+  key: `${newId('payment')}:convert`,
+  amount: { minor, currency },
+  rate: await rateOf(currency),
+})
+const kindOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'no trouble',
+    (error: unknown) => (error instanceof PartnerError ? error.kind : `not ours: ${String(error)}`),
+  )
+
+test('there is a rate of every currency we charge in, as decimal text', async () => {
+  const rates = await converter.rates(soon())
+  expect(rates.map((rate) => rate.currency).toSorted()).toEqual([...CURRENCIES].toSorted())
+  for (const rate of rates)
+    expect(() => convertToMicroUsdc({ minor: '100', currency: rate.currency }, rate.rate)).not.toThrow()
+})
+
+test('rates move with time, a little, and are the same for the same time', async () => {
+  const before = await rateOf('EUR')
+  expect(await rateOf('EUR')).toBe(before)
+  server.advance(120)
+  const after = await rateOf('EUR')
+  expect(after).not.toBe(before)
+  expect(Math.abs(Number(after) / Number(before) - 1)).toBeLessThan(0.012)
+})
+
+test('a fill is within ten basis points of the asked rate, and whole micro-USDC', async () => {
+  for (const currency of ['EUR', 'JPY'] as const) {
+    const order = await newOrder('499900', currency)
+    const fill = await converter.convert(order, soon())
+    if (fill.kind !== 'filled') throw new Error('expected a fill')
+    expect(fill.microUsdc).toMatch(/^[1-9]\d*$/)
+    const asked = BigInt(convertToMicroUsdc(order.amount, order.rate))
+    const difference = BigInt(fill.microUsdc) - asked
+    expect((difference < 0n ? -difference : difference) * 1000n).toBeLessThanOrEqual(asked)
+  }
+})
+
+test('the same key twice is one conversion', async () => {
+  const order = await newOrder()
+  const first = await converter.convert(order, soon())
+  server.advance(600)
+  expect(await converter.convert(order, soon())).toEqual(first)
+})
+
+test('the same key with another amount is refused, never a second conversion', async () => {
+  const order = await newOrder()
+  await converter.convert(order, soon())
+  const other = { ...order, amount: { ...order.amount, minor: '1' } }
+  expect(await kindOf(converter.convert(other, soon()))).toBe('unknown')
+})
+
+test('a timeout after the effect does not buy twice', async () => {
+  await server.fault('converter', { fault: 'timeout_after_effect', operation: 'convert', times: 1 })
+  const order = await newOrder()
+  expect(await kindOf(converter.convert(order, soon()))).toBe('unknown')
+  const bought = async () => (await (await fetch(`${server.url}/converter/sandbox/conversions`)).json()) as object[]
+  const before = (await bought()).length
+  expect((await converter.convert(order, soon())).kind).toBe('filled')
+  expect((await bought()).length).toBe(before)
+})
+
+test('a pending conversion is filled later', async () => {
+  const order = await newOrder()
+  await server.fault('converter', { fault: 'delay', attemptId: order.key, seconds: 90, times: 1 })
+  expect(await converter.convert(order, soon())).toEqual({ kind: 'pending', retryAfterSeconds: 90 })
+  server.advance(90)
+  expect((await converter.convert(order, soon())).kind).toBe('filled')
+})
+
+test('a refusal is an answer, and the same key can be tried again', async () => {
+  const order = await newOrder()
+  await server.fault('converter', { fault: 'conversion_refused', times: 1 })
+  expect(await converter.convert(order, soon())).toEqual({ kind: 'refused', reason: 'the market is closed' })
+  expect((await converter.convert(order, soon())).kind).toBe('filled')
+})
+
+test('a rate far from the market is refused', async () => {
+  expect((await converter.convert({ ...(await newOrder()), rate: '5' }, soon())).kind).toBe('refused')
+})
+
+test('trouble: 500, 429, a wrong secret, an aborted call', async () => {
+  await server.fault('converter', { fault: 'server_error', times: 1 })
+  expect(await kindOf(converter.rates(soon()))).toBe('unknown')
+  await server.fault('converter', { fault: 'throttle', times: 1 })
+  expect(await kindOf(converter.rates(soon()))).toBe('throttled')
+  const stranger = createConverter({ url: `${server.url}/converter`, secret: 'not-the-secret' })
+  expect(await kindOf(stranger.rates(soon()))).toBe('misconfigured')
+  expect(await kindOf(converter.rates(AbortSignal.abort()))).toBe('unknown')
+})
+
+test('what was converted survives a restart of the converter', async () => {
+  const order = await newOrder()
+  const fill = await converter.convert(order, soon())
+  await server.restart()
+  expect(await converter.convert(order, soon())).toEqual(fill)
+})
+
+test('faults that it does not know are refused with the reason', async () => {
+  const answer = await postJson(`${server.url}/converter/sandbox/faults`, { fault: 'explode' })
+  expect(answer.status).toBe(400)
+})
+
+describe('cached rates', () => {
+  const rate: Rate = { currency: 'EUR', rate: '1.1', source: 'test', asOf: '2026-01-01T00:00:00Z' }
+  const setUp = () => {
+    const world = { now: 1_000_000, calls: 0, isDown: false }
+    const rates = createRates(
+      {
+        rates: async () => {
+          world.calls += 1
+          if (world.isDown) throw new PartnerError('unknown', 'down')
+          return [rate]
+        },
+      },
+      { refreshSeconds: 15, clock: () => world.now },
+    )
+    return { world, rates }
+  }
+
+  test('many callers at once cost one call', async () => {
+    const { world, rates } = setUp()
+    await Promise.all(Array.from({ length: 50 }, () => rates.current('EUR')))
+    expect(world.calls).toBe(1)
+    world.now += 15_000
+    expect((await Promise.all([rates.current('EUR'), rates.current('EUR')]))[0]).toBe(rate)
+    expect(world.calls).toBe(2)
+  })
+
+  test('a converter that is down leaves the older rates, up to a bound', async () => {
+    const { world, rates } = setUp()
+    await rates.current('EUR')
+    world.isDown = true
+    world.now += STALE_LIMIT_SECONDS * 1000 - 1
+    expect(await rates.current('EUR')).toBe(rate)
+    world.now += 1
+    await expect(rates.current('EUR')).rejects.toThrow('no current rate')
+  })
+
+  test('a converter that is down is not asked by every caller', async () => {
+    const { world, rates } = setUp()
+    await rates.current('EUR')
+    world.isDown = true
+    world.now += 60_000
+    for (let caller = 0; caller < 20; caller += 1) await rates.current('EUR')
+    expect(world.calls).toBe(2)
+    world.isDown = false
+    world.now += 5000
+    await rates.current('EUR')
+    expect(world.calls).toBe(3)
+  })
+
+  test('a currency that the converter does not know has no rate', async () => {
+    const { rates } = setUp()
+    await expect(rates.current('JPY')).rejects.toThrow(PartnerError)
+  })
+})

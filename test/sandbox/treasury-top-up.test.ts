@@ -1,0 +1,146 @@
+import { beforeEach, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import {
+  applyConverterEntry,
+  type ConverterEntry,
+  converterEntrySchema,
+  emptyConverterState,
+  type PreparedMint,
+} from '../../src/sandbox/converter/state.ts'
+import { createTreasuryTopUp, type Minter } from '../../src/sandbox/treasury-top-up.ts'
+
+/** A chain that takes each nonce once, and can fail at a chosen step of the next call. */
+class Chain {
+  mined = new Map<number, string>()
+  pool = new Map<number, string>()
+  minted = 0n
+  failAt: 'before send' | 'after send' | 'look' | null = null
+
+  mine(): void {
+    for (const [nonce, raw] of this.pool) {
+      if (!this.mined.has(nonce)) {
+        this.mined.set(nonce, raw)
+        this.minted += BigInt(raw.split(':')[1] ?? '0')
+      }
+    }
+    this.pool.clear()
+  }
+
+  /** Something else was sent from the minter's account. */
+  takeNonce(): void {
+    this.mined.set(this.mined.size, 'other:0')
+  }
+
+  minter(): Minter {
+    const fails = (step: Chain['failAt']): void => {
+      if (this.failAt !== step) return
+      this.failAt = null
+      throw new Error(`the chain did not answer: ${step}`)
+    }
+    const hashOf = (raw: string): string => `hash of ${raw}`
+    return {
+      prepare: async (microUsdc) => {
+        const nonce = this.mined.size
+        const raw = `${nonce}:${microUsdc}`
+        return { raw, hash: hashOf(raw), nonce }
+      },
+      send: async (mint: PreparedMint) => {
+        fails('before send')
+        if (!this.mined.has(mint.nonce)) this.pool.set(mint.nonce, mint.raw)
+        fails('after send')
+      },
+      look: async (mint) => {
+        fails('look')
+        if (this.mined.get(mint.nonce) === mint.raw) return 'mined'
+        return this.mined.has(mint.nonce) ? 'superseded' : 'waiting'
+      },
+    }
+  }
+}
+
+let chain: Chain
+let written: string[]
+beforeEach(() => {
+  chain = new Chain()
+  written = []
+})
+
+/** A process: its state comes from what was written, and from nothing else. */
+function start() {
+  const state = emptyConverterState()
+  for (const line of written) applyConverterEntry(state, converterEntrySchema.parse(JSON.parse(line)))
+  const append = async (...entries: ConverterEntry[]): Promise<void> => {
+    for (const entry of entries) {
+      applyConverterEntry(state, entry)
+      written.push(JSON.stringify(entry))
+    }
+  }
+  const log = pino({ level: 'silent' })
+  const topUp = createTreasuryTopUp({ state, append, minter: chain.minter(), clock: () => 1000, log })
+  return {
+    topUp,
+    buy: (key: string, boughtMicroUsdc: string, filledAt = 0) =>
+      append({
+        kind: 'conversion',
+        conversion: { id: key, key, minor: '1', currency: 'EUR', rate: '1', boughtMicroUsdc, filledAt },
+      }),
+  }
+}
+
+test('several conversions are delivered in one transaction', async () => {
+  const { topUp, buy } = start()
+  await buy('a', '100')
+  await buy('b', '23')
+  await buy('not filled yet', '1000', 2000)
+  await topUp.tick()
+  chain.mine()
+  await topUp.tick()
+  expect([chain.minted, chain.mined.size, topUp.outstanding()]).toEqual([123n, 1, '1000'])
+  await topUp.tick()
+  expect(chain.pool.size).toBe(0)
+})
+
+test.each(['before send', 'after send', 'look'] as const)('a crash %s delivers exactly once', async (failAt) => {
+  const first = start()
+  await first.buy('a', '100')
+  if (failAt === 'look') await first.topUp.tick()
+  chain.failAt = failAt
+  await expect(first.topUp.tick()).rejects.toThrow('did not answer')
+  if (failAt === 'after send') chain.mine()
+
+  const second = start()
+  await second.buy('b', '11')
+  for (let round = 0; round < 6; round += 1) {
+    await second.topUp.tick()
+    chain.mine()
+  }
+  expect([chain.minted, second.topUp.outstanding()]).toEqual([111n, '0'])
+})
+
+test('the same bytes sent in every round are mined once', async () => {
+  const { topUp, buy } = start()
+  await buy('a', '100')
+  for (let round = 0; round < 5; round += 1) await topUp.tick()
+  chain.mine()
+  await topUp.tick()
+  expect(chain.minted).toBe(100n)
+})
+
+test('a nonce that something else took means signing anew, once', async () => {
+  const { topUp, buy } = start()
+  await buy('a', '100')
+  chain.failAt = 'before send'
+  await expect(topUp.tick()).rejects.toThrow()
+  chain.takeNonce()
+  await topUp.tick()
+  chain.mine()
+  await topUp.tick()
+  expect([chain.minted, topUp.outstanding()]).toEqual([100n, '0'])
+})
+
+test('two ticks at once are one', async () => {
+  const { topUp, buy } = start()
+  await buy('a', '100')
+  await Promise.all([topUp.tick(), topUp.tick()])
+  expect(chain.pool.size).toBe(1)
+})
