@@ -1,0 +1,56 @@
+import { CompleteAsyncError } from '@temporalio/activity'
+import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common'
+
+/**
+ * The one retry decision. What is thrown here is tried again by the activity's policy, without end; an expected answer
+ * is a value and never comes this way. Messages say what happened; they carry no secret and no personal data.
+ */
+export function toFailure(error: unknown): unknown {
+  if (error instanceof TemporalFailure || error instanceof CompleteAsyncError) return error
+  if (isPartnerError(error)) return partnerFailure(error)
+  if (error instanceof Error)
+    return ApplicationFailure.create({ type: error.name, message: error.message, cause: error })
+  return ApplicationFailure.create({ type: 'Unknown', message: String(error) })
+}
+
+/** A closure that throws only what Temporal understands. */
+export function guarded<Args extends unknown[], Result>(
+  work: (...args: Args) => Promise<Result>,
+): (...args: Args) => Promise<Result> {
+  return async (...args) => {
+    try {
+      return await work(...args)
+    } catch (error) {
+      throw toFailure(error)
+    }
+  }
+}
+
+type PartnerTrouble = Error & { kind: 'unknown' | 'throttled' | 'misconfigured'; retryAfterSeconds: number | null }
+
+/** By name: activities know the types of providers, not their values. */
+export function isPartnerError(error: unknown): error is PartnerTrouble {
+  return error instanceof Error && error.name === 'PartnerError'
+}
+
+/** A partner that refuses our account will refuse it in a second too: somebody must look, so it is asked rarely. */
+const MISCONFIGURED_RETRY_SECONDS = 60
+
+function partnerFailure(error: PartnerTrouble): ApplicationFailure {
+  const seconds = error.kind === 'misconfigured' ? MISCONFIGURED_RETRY_SECONDS : error.retryAfterSeconds
+  return ApplicationFailure.create({
+    type: `Partner.${error.kind}`,
+    message: error.message,
+    ...(seconds === null ? {} : { nextRetryDelay: seconds * 1000 }),
+  })
+}
+
+/** Expected waiting: tried again after the delay, and not counted or logged as an error. */
+export function notYet(message: string, afterSeconds: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'NotYet',
+    message,
+    nextRetryDelay: afterSeconds * 1000,
+    category: ApplicationFailureCategory.BENIGN,
+  })
+}

@@ -1,0 +1,49 @@
+import { cancellationSignal } from '@temporalio/activity'
+import { loadDeliveries, parkDeliveries, recordAttempts } from '../db/deliveries.ts'
+import type { LastAnswer } from '../domain/webhook.ts'
+import { type DeliveryDeps, lastAnswer, makeAttempt } from './webhook-attempt.ts'
+
+export type DeliveryAttempt = {
+  readonly eventId: string
+  readonly endpointId: string
+  /** Which attempt of this delivery, from 1. */
+  readonly attempt: number
+  /** How much of the schedule is used up after it. */
+  readonly step: number
+}
+
+/** `stopped`: the delivery or its endpoint is gone, disabled or at the end of its schedule; the row says which. */
+export type DeliveryResult = {
+  readonly kind: 'delivered' | 'gone' | 'failed' | 'stopped'
+  readonly last: LastAnswer | null
+}
+
+export type WebhookDeliveryActivities = {
+  /** One attempt, recorded. An answer that is not 2xx is a value; a retry skips an attempt that was recorded. */
+  deliverWebhook(attempt: DeliveryAttempt): Promise<DeliveryResult>
+}
+
+export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeliveryActivities {
+  return {
+    async deliverWebhook({ eventId, endpointId, attempt, step }) {
+      const [delivery] = await loadDeliveries(deps.db, eventId, endpointId)
+      if (delivery?.status === 'delivered') return { kind: 'delivered', last: null }
+      if (delivery?.status !== 'pending') return { kind: 'stopped', last: null }
+      if (delivery.attempts >= attempt) return { kind: 'failed', last: null }
+      if (delivery.endpoint_disabled) {
+        await parkDeliveries(deps.db, eventId, [endpointId])
+        return { kind: 'stopped', last: null }
+      }
+      const { record, result } = await makeAttempt(
+        deps,
+        { eventId, delivery, number: attempt, step },
+        cancellationSignal(),
+      )
+      const status = (await recordAttempts(deps.db, [record])).get(endpointId)
+      const last = lastAnswer(result)
+      if (status === 'delivered') return { kind: 'delivered', last }
+      if (record.verdict === 'gone') return { kind: 'gone', last }
+      return { kind: status === 'pending' ? 'failed' : 'stopped', last }
+    },
+  }
+}

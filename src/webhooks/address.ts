@@ -1,0 +1,18 @@
+import ipaddr from 'ipaddr.js'
+
+/** 2000::/3 is all that is assigned as global unicast; 2001::/23 in it is for protocols (RFC 2928). */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
+const PROTOCOL_IPV6 = ipaddr.IPv6.parseCIDR('2001::/23')
+
+/**
+ * Whether a webhook may be sent to the address: only global unicast. An allow-list for IPv6, because ipaddr.js takes
+ * `::7f00:1` (IPv4-compatible loopback) for unicast. Everything that carries an IPv4 address inside (mapped, NAT64,
+ * 6to4, Teredo) is refused as such. What cannot be parsed is refused.
+ */
+export function isGlobalAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.parse(address)
+  if (parsed.range() !== 'unicast') return false
+  if (parsed instanceof ipaddr.IPv4) return true
+  return parsed.match(GLOBAL_IPV6) && !parsed.match(PROTOCOL_IPV6)
+}

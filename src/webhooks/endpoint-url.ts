@@ -1,0 +1,72 @@
+import { isIP } from 'node:net'
+
+/** Where webhooks may go. `testTargets` are exact `host:port` pairs that test mode may reach although private. */
+export type TargetRules = { readonly mode: 'test' | 'live'; readonly testTargets: readonly string[] }
+
+export type UrlRefusal =
+  | 'invalid'
+  | 'too_long'
+  | 'scheme'
+  | 'credentials'
+  | 'fragment'
+  | 'port'
+  | 'ip_literal'
+  | 'local_name'
+  | 'no_domain'
+
+/** What to tell the merchant who entered the URL. */
+export const URL_REFUSALS: Record<UrlRefusal, string> = {
+  invalid: 'is not a URL',
+  too_long: 'is longer than 2048 characters',
+  scheme: 'must begin with https://',
+  credentials: 'must not contain a user name or password',
+  fragment: 'must not contain a fragment (#…)',
+  port: 'must use port 443',
+  ip_literal: 'must name a host, not an IP address',
+  local_name: 'must not name a local host',
+  no_domain: 'must name a public host with a domain',
+}
+
+export type UrlCheck =
+  | { readonly ok: true; readonly url: URL; readonly testTarget: boolean }
+  | { readonly ok: false; readonly reason: UrlRefusal }
+
+/** Names that resolvers answer themselves or that exist only inside a network. */
+const LOCAL_NAME = /(^|\.)(localhost|local|internal|localdomain|home\.arpa|lan|intranet)$/
+
+const LONGEST_URL = 2048
+
+/**
+ * Whether webhooks may be sent to the URL, as far as can be said without resolving it; the connection is checked again.
+ * Only the parsed host is looked at: the parser turns `127.1`, `0x7f.1` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
+ */
+export function checkEndpointUrl(text: string, { mode, testTargets }: TargetRules): UrlCheck {
+  if (text.length > LONGEST_URL) return refused('too_long')
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null) return refused('invalid')
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('scheme')
+  if (url.username !== '' || url.password !== '') return refused('credentials')
+  if (url.hash !== '' || text.includes('#')) return refused('fragment')
+  if (mode === 'test' && testTargets.includes(hostAndPort(url))) return { ok: true, url, testTarget: true }
+  if (url.protocol !== 'https:') return refused('scheme')
+  if (mode === 'live' && url.port !== '') return refused('port')
+  const reason = refuseHost(url.hostname)
+  return reason === null ? { ok: true, url, testTarget: false } : refused(reason)
+}
+
+function refuseHost(hostname: string): UrlRefusal | null {
+  const host = hostname.replace(/\.+$/, '')
+  if (isIP(host.replace(/^\[|\]$/g, '')) !== 0) return 'ip_literal'
+  if (LOCAL_NAME.test(host)) return 'local_name'
+  return host.includes('.') ? null : 'no_domain'
+}
+
+/** As in the configuration: the default port is written out. */
+function hostAndPort(url: URL): string {
+  const defaultPort = url.protocol === 'https:' ? '443' : '80'
+  return `${url.hostname}:${url.port === '' ? defaultPort : url.port}`
+}
+
+function refused(reason: UrlRefusal): UrlCheck {
+  return { ok: false, reason }
+}

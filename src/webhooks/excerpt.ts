@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** What of a receiver's answer is kept for the delivery log: bounded, printable, without secrets. */
+
+/** Bytes of the body that are worth keeping for the excerpt; the margin lets a secret at the cut be recognised. */
+export const EXCERPT_BYTES = 2048
+export const EXCERPT_MARGIN_BYTES = 512
+
+const MOST_HEADERS = 20
+const LONGEST_HEADER = 256
+
+/** A receiver may echo our request or its own credentials: neither belongs in a log that people read. */
+const SECRETS = [
+  /whsec_[A-Za-z0-9+/=_-]+/g,
+  /\bv1a?,[A-Za-z0-9+/=]{16,}/g,
+  /\b[a-z]+_(?:live|test)_[A-Za-z0-9_]+/g,
+  /\b(?:bearer|basic)\s+[A-Za-z0-9+/=._~-]+/gi,
+  /\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/g,
+]
+
+/** Control characters except tab and line feed, and format characters such as the marks that reorder text. */
+const UNPRINTABLE = /(?![\n\t])[\p{Cc}\p{Cf}]/gu
+
+const PRIVATE_HEADERS: readonly string[] = ['set-cookie', 'www-authenticate', 'authorization', 'cookie']
+
+export function bodyExcerpt(bytes: Buffer, contentEncoding: string | undefined): string {
+  if (contentEncoding !== undefined && contentEncoding !== 'identity') return '[compressed: not shown]'
+  // In stream mode the decoder leaves out a character that the cut has halved.
+  const text = new TextDecoder().decode(bytes, { stream: true })
+  return mask(text.replace(UNPRINTABLE, '')).slice(0, EXCERPT_BYTES)
+}
+
+export function loggedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const shown = Object.entries(headers).filter(([name]) => !PRIVATE_HEADERS.includes(name))
+  return Object.fromEntries(
+    shown
+      .slice(0, MOST_HEADERS)
+      .map(([name, value]) => [
+        name.slice(0, LONGEST_HEADER),
+        mask(String(value).replace(UNPRINTABLE, '')).slice(0, LONGEST_HEADER),
+      ]),
+  )
+}
+
+function mask(text: string): string {
+  return SECRETS.reduce((masked, pattern) => masked.replace(pattern, '[masked]'), text)
+}

@@ -1,0 +1,92 @@
+import { lookup as resolveName } from 'node:dns/promises'
+import http from 'node:http'
+import https from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { isGlobalAddress } from './address.ts'
+
+/** Answers all addresses of a name. */
+export type Resolve = (hostname: string) => Promise<{ address: string; family: number }[]>
+
+/** The connection was refused by us, before a packet was sent. */
+export class RefusedAddressError extends Error {
+  constructor(host: string) {
+    super(`${host} is not a public address`)
+    this.name = 'RefusedAddressError'
+  }
+}
+
+/** What the agents read of a request beside Node's own options. */
+export type GuardOptions = {
+  /** Sockets are kept and counted per endpoint: none is ever shared between two merchants. */
+  readonly endpointId: string
+  /** Only for the exact targets that test mode's configuration names. */
+  readonly privateAllowed: boolean
+}
+
+export type GuardedAgents = { readonly http: http.Agent; readonly https: https.Agent }
+
+type ConnectOptions = http.ClientRequestArgs & GuardOptions
+type OnCreated = (error: Error | null, socket?: Duplex) => void
+
+/** At most ten requests at once for one endpoint; a slow one then queues behind itself, not before others. */
+const SOCKETS_PER_ENDPOINT = 10
+/** Idle sockets kept for the next event of the endpoint, and for how long (milliseconds). */
+const IDLE_SOCKETS = 2
+const IDLE_MS = 20_000
+
+const SETTINGS = { keepAlive: true, maxSockets: SOCKETS_PER_ENDPOINT, maxFreeSockets: IDLE_SOCKETS, timeout: IDLE_MS }
+
+export function createGuardedAgents(): GuardedAgents {
+  return {
+    http: guard(new http.Agent(SETTINGS)),
+    https: guard(new https.Agent({ ...SETTINGS, minVersion: 'TLSv1.2' })),
+  }
+}
+
+/** Node's agent with a check before each connection: a lookup filter alone is never asked about an IP literal. */
+function guard<T extends http.Agent>(agent: T): T {
+  const base = agent as unknown as {
+    createConnection(options: ConnectOptions, onCreated: OnCreated): Duplex | undefined
+    getName(options: ConnectOptions): string
+  }
+  const connect = base.createConnection.bind(agent)
+  const name = base.getName.bind(agent)
+  base.getName = (options) => `${options.endpointId}|${name(options)}`
+  base.createConnection = (options, onCreated) => {
+    const host = (options.host ?? '').replace(/^\[|\]$/g, '')
+    const refused = !options.privateAllowed && isIP(host) !== 0 && !isGlobalAddress(host)
+    if (!refused) return connect(options, onCreated)
+    onCreated(new RefusedAddressError(host))
+    return undefined
+  }
+  return agent
+}
+
+/**
+ * The lookup of a connection: refused when any address of the name is not public, else connected to exactly the
+ * addresses that were checked, so that a second answer of the name server changes nothing.
+ */
+export function guardedLookup(resolve: Resolve, privateAllowed: boolean): LookupFunction {
+  return (hostname, options, answer) => {
+    checked(resolve, hostname, privateAllowed).then(
+      ([first, ...others]) => {
+        if (options.all) answer(null, [first, ...others])
+        else answer(null, first.address, first.family)
+      },
+      (error: NodeJS.ErrnoException) => answer(error, '', 0),
+    )
+  }
+}
+
+type Address = { address: string; family: number }
+
+async function checked(resolve: Resolve, hostname: string, privateAllowed: boolean): Promise<[Address, ...Address[]]> {
+  const [first, ...others] = await resolve(hostname)
+  if (first === undefined) throw Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' })
+  if (!privateAllowed && ![first, ...others].every(({ address }) => isGlobalAddress(address)))
+    throw new RefusedAddressError(hostname)
+  return [first, ...others]
+}
+
+export const systemResolve: Resolve = (hostname) => resolveName(hostname, { all: true })

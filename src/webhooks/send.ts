@@ -1,0 +1,112 @@
+import type { SendError } from '../domain/webhook.ts'
+import { checkEndpointUrl, type TargetRules } from './endpoint-url.ts'
+import { bodyExcerpt, loggedHeaders } from './excerpt.ts'
+import { type Exchanged, exchange } from './exchange.ts'
+import { createGuardedAgents, type Resolve, systemResolve } from './guarded-agents.ts'
+import { parseRetryAfter } from './retry-after.ts'
+
+/** The one way out for requests to merchants. */
+export type Sender = {
+  /** Sends once and says what came of it; rejects only when `signal` aborts. */
+  send(request: SendRequest, signal: AbortSignal): Promise<SendResult>
+  /** Closes kept connections. */
+  close(): void
+}
+
+export type SendRequest = {
+  readonly endpointId: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Sent as it is, byte for byte. */
+  readonly body: Buffer
+}
+
+export type SendResult = {
+  /** Null when there was no answer. A status with an error is an answer that does not count. */
+  readonly status: number | null
+  readonly error: SendError | null
+  /** Bounded and without secrets, for the delivery log. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly bodyExcerpt: string
+  readonly retryAfterSeconds: number | null
+  readonly durationMs: number
+  readonly bytesSent: number
+}
+
+export type SenderOptions = TargetRules & {
+  /** Unix milliseconds. */
+  readonly now: () => number
+  /** All addresses of a name; the system's resolver unless a test brings its own. */
+  readonly lookup?: Resolve
+  readonly limits?: Partial<SendLimits>
+}
+
+export type SendLimits = { readonly totalMs: number; readonly connectMs: number; readonly maxBytes: number }
+
+/** 15 s for everything and 16 KiB of answer: enough for any receiver that stores the event and answers. */
+const LIMITS: SendLimits = { totalMs: 15_000, connectMs: 5_000, maxBytes: 16 * 1024 }
+
+/** A connection that failed sooner than this, before a byte was sent, is tried once more at once (milliseconds). */
+const QUICK_FAILURE_MS = 1_000
+
+const OWN_HEADERS = {
+  'content-type': 'application/json',
+  // An answer is never decompressed: a few kilobytes can hide gigabytes.
+  'accept-encoding': 'identity',
+  'user-agent': 'Pinrail-Webhooks/1',
+}
+
+export function createSender(options: SenderOptions): Sender {
+  const limits = { ...LIMITS, ...options.limits }
+  const agents = createGuardedAgents()
+  const network = { agents, resolve: options.lookup ?? systemResolve }
+
+  return {
+    async send({ endpointId, url, headers, body }, signal) {
+      const started = options.now()
+      const check = checkEndpointUrl(url, options)
+      if (!check.ok) return { ...NO_ANSWER, error: 'refused_url' }
+      const guard = { endpointId, privateAllowed: check.testTarget }
+      const request = { ...limits, url: check.url, headers: { ...headers, ...OWN_HEADERS }, body, guard }
+
+      const first = await exchange(request, network, signal)
+      const spent = options.now() - started
+      const again = isWorthAnotherTry(first, spent)
+      const totalMs = limits.totalMs - spent
+      const last = again ? await exchange({ ...request, totalMs }, network, signal) : first
+      return result(last, started, options.now())
+    },
+    close() {
+      agents.http.destroy()
+      agents.https.destroy()
+    },
+  }
+}
+
+/** Nothing reached the receiver, or only a connection that it had just closed: the same attempt, once more. */
+function isWorthAnotherTry({ error, bytesSent, staleSocket }: Exchanged, spentMs: number): boolean {
+  if (staleSocket) return true
+  return (error === 'connect' || error === 'tls') && bytesSent === 0 && spentMs < QUICK_FAILURE_MS
+}
+
+const NO_ANSWER: SendResult = {
+  status: null,
+  error: null,
+  headers: {},
+  bodyExcerpt: '',
+  retryAfterSeconds: null,
+  durationMs: 0,
+  bytesSent: 0,
+}
+
+function result({ response, bytes, error, bytesSent }: Exchanged, started: number, now: number): SendResult {
+  const reached = { ...NO_ANSWER, error, durationMs: now - started, bytesSent }
+  if (response === null) return reached
+  return {
+    ...reached,
+    status: response.statusCode ?? null,
+    headers: loggedHeaders(response.headers),
+    bodyExcerpt: bodyExcerpt(bytes, response.headers['content-encoding']),
+    retryAfterSeconds: parseRetryAfter(response.headers['retry-after'], now),
+  }
+}

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+
+export type SignedHeaders = {
+  readonly 'webhook-id': string
+  readonly 'webhook-timestamp': string
+  readonly 'webhook-signature': string
+}
+
+/** A new endpoint secret: `whsec_` and base64 of 32 random bytes (Standard Webhooks asks for 24 to 64). */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
+}
+
+/**
+ * The headers of Standard Webhooks 1.0. One signature for each active secret, the newest first: two while a secret is
+ * being rotated. `at` is the time of this attempt (unix milliseconds); the id is the event's on every attempt.
+ */
+export function signedHeaders(message: {
+  id: string
+  at: number
+  body: Buffer
+  secrets: readonly string[]
+}): SignedHeaders {
+  if (message.secrets.length === 0) throw new Error('a webhook needs at least one secret to be signed with')
+  const at = new Date(message.at)
+  const text = message.body.toString('utf8')
+  const signatures = message.secrets.map((secret) => new Webhook(secret).sign(message.id, at, text))
+  return {
+    'webhook-id': message.id,
+    'webhook-timestamp': String(Math.floor(message.at / 1000)),
+    'webhook-signature': signatures.join(' '),
+  }
+}

@@ -1,0 +1,49 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
+import { log, ParentClosePolicy, startChild } from '@temporalio/workflow'
+import { deliveryWorkflowId } from '../domain/ids.ts'
+import { deliverySummary } from '../domain/webhook.ts'
+import { announcing } from './options.ts'
+import { DELIVERIES_QUEUE } from './queues.ts'
+import { type WebhookDeliveryInput, webhookDelivery } from './webhook-delivery.ts'
+
+/** Tells the merchant beside the story: an announcement never delays a step that moves money. */
+export type Announcer = {
+  announce(eventId: string): void
+  /** Something else that must have happened before the workflow may end. */
+  track(work: Promise<void>): void
+  finished(): Promise<void>
+}
+
+export function createAnnouncer(): Announcer {
+  const running: Promise<void>[] = []
+  return {
+    announce: (eventId) => void running.push(announce(eventId)),
+    track: (work) => void running.push(work),
+    finished: async () => {
+      await Promise.all(running)
+    },
+  }
+}
+
+/** The first attempt at every endpoint; each that did not take it gets a workflow that owns the days of retries. */
+async function announce(eventId: string): Promise<void> {
+  const { failed } = await announcing.announce(eventId)
+  await Promise.all(failed.map((handOver) => startDelivery({ eventId, ...handOver })))
+}
+
+async function startDelivery(delivery: WebhookDeliveryInput): Promise<void> {
+  const { eventId, endpointId } = delivery
+  try {
+    // Awaited until it has started: an abandoned child whose parent ends first might never start.
+    await startChild(webhookDelivery, {
+      workflowId: deliveryWorkflowId(eventId, endpointId),
+      taskQueue: DELIVERIES_QUEUE,
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      args: [delivery],
+      staticSummary: deliverySummary(eventId, endpointId),
+    })
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+    log.info('the delivery has its workflow already', { eventId, endpointId })
+  }
+}

@@ -1,0 +1,47 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
+import type {
+  CancelAnswer,
+  DecisionAnswer,
+  OpenAttemptAnswer,
+  OpenAttemptRequest,
+  OperatorDecision,
+  OperatorNote,
+} from '../domain/requests.ts'
+import type { PaymentSnapshot } from '../domain/snapshot.ts'
+
+/** What the outside may say to a payment. The API imports these; handlers are in payment.ts. */
+
+export type PaymentInput = {
+  readonly id: string
+  /** Unix milliseconds. */
+  readonly expiresAt: number
+  /** The run takes over a payment that may have moved on: it reads the row first. */
+  readonly resume: boolean
+}
+
+/** The buyer waits for the answer: opens a partner order. Update id = attempt id. */
+export const openAttempt = defineUpdate<OpenAttemptAnswer, [OpenAttemptRequest]>('openAttempt')
+
+/** The merchant cancels; answered when it is settled which of money and cancellation came first. */
+export const cancelPayment = defineUpdate<CancelAnswer, []>('cancel')
+
+/** A partner has something to say about an attempt. What it is will be read from the partner. */
+export const partnerNews = defineSignal<[{ readonly attemptId: string }]>('partnerNews')
+
+/** The payout changed after the transfer activity had answered. */
+export const payoutNews = defineSignal('payoutNews')
+
+const operatorUpdate = (name: OperatorDecision) => defineUpdate<DecisionAnswer, [OperatorNote]>(name)
+
+export const operatorUpdates = {
+  approve: operatorUpdate('approve'),
+  reject: operatorUpdate('reject'),
+  refund: operatorUpdate('refund'),
+  recordExternalRefund: operatorUpdate('recordExternalRefund'),
+  hold: operatorUpdate('hold'),
+  release: operatorUpdate('release'),
+  retry: operatorUpdate('retry'),
+} as const satisfies Record<OperatorDecision, unknown>
+
+/** For debugging; merchants and pages read Postgres. */
+export const paymentState = defineQuery<PaymentSnapshot>('state')

@@ -1,0 +1,72 @@
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
+import { PARK_REASONS } from '../domain/payment.ts'
+import { needsOperator, nextStep, type PaymentSnapshot } from '../domain/snapshot.ts'
+import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
+
+/**
+ * What an operator sees of a payment in the Temporal UI. Details cost no history event; a search attribute costs one,
+ * so it is written only when the payment starts a wait that somebody could look for.
+ */
+export function createOperatorView(): (payment: PaymentSnapshot, wait: 'short' | 'long') => void {
+  let shown = { status: 'created', parked: false }
+
+  return (payment, wait) => {
+    setCurrentDetails(describe(payment))
+    if (wait === 'short') return
+    const next = { status: payment.status, parked: needsOperator(payment) !== null }
+    const changes = [
+      ...(next.status === shown.status ? [] : [{ key: PAYMENT_STATUS, value: next.status }]),
+      ...(next.parked === shown.parked ? [] : [{ key: NEEDS_OPERATOR, value: next.parked }]),
+    ]
+    if (changes.length > 0) upsertSearchAttributes(changes)
+    shown = next
+  }
+}
+
+/** Where it stands, whether the money is safe, what happens next: in words, for somebody who has not read the code. */
+function describe(payment: PaymentSnapshot): string {
+  const reason = needsOperator(payment)
+  const lines = [
+    `### ${payment.status}${payment.exception === null ? '' : ` · ${payment.exception}`}`,
+    '',
+    doing(payment),
+  ]
+  if (reason !== null) {
+    const { text, decisions } = PARK_REASONS[reason]
+    lines.push(
+      '',
+      `**Waits for an operator.** ${text}`,
+      '',
+      `Decide with one of the updates: ${decisions.map((name) => `\`${name}\``).join(', ')}.`,
+    )
+  }
+  if (payment.held && reason !== 'operator_hold')
+    lines.push('', 'An operator holds it: it will not settle before `release`.')
+  if (payment.attempts.length > 0) {
+    lines.push('', '| attempt | partner | method | status |', '|---|---|---|---|')
+    for (const { id, provider, method, status } of payment.attempts)
+      lines.push(`| ${id} | ${provider} | ${method} | ${status} |`)
+  }
+  if (payment.netUsdc !== null)
+    lines.push('', `To the merchant: ${payment.netUsdc} USDC${payment.txHash === null ? '' : ` in ${payment.txHash}`}`)
+  return lines.join('\n')
+}
+
+function doing(payment: PaymentSnapshot): string {
+  switch (nextStep(payment)) {
+    case 'await_buyer':
+      return `No money has come. Waits for the buyer until ${new Date(payment.expiresAt).toISOString()}.`
+    case 'await_partner':
+      return 'The partner is confirming the money of the buyer. Nothing has been converted.'
+    case 'convert':
+      return 'The partner has the money of the buyer. It is being converted to USDC.'
+    case 'transfer':
+      return 'Converted. The USDC is on its way to the merchant; it counts when its block is final.'
+    case 'await_operator':
+      return 'The money is safe where it is. Nothing moves until a decision.'
+    case 'listen':
+      return `Closed, but an unfinished partner order may still bring money until ${new Date(payment.listenUntil ?? 0).toISOString()}.`
+    case 'done':
+      return 'Nothing is left to do.'
+  }
+}

@@ -1,0 +1,259 @@
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  log,
+  setDefaultSignalHandler,
+  setHandler,
+  sleep,
+} from '@temporalio/workflow'
+import { isClosed, isOpen, PARK_REASONS, type PaymentStatus } from '../domain/payment.ts'
+import {
+  type CancelAnswer,
+  type DecisionAnswer,
+  OPERATOR_DECISIONS,
+  type OpenAttemptAnswer,
+  type OpenAttemptRequest,
+  type OperatorDecision,
+  type OperatorNote,
+} from '../domain/requests.ts'
+import {
+  needsOperator,
+  newPaymentSnapshot,
+  nextStep,
+  type PaymentSnapshot,
+  unfinishedAttempts,
+  whyNotCancelable,
+} from '../domain/snapshot.ts'
+import { createAnnouncer } from './announcer.ts'
+import { startLateMoney } from './late-money.ts'
+import * as messages from './messages.ts'
+import { createOperatorView } from './operator-view.ts'
+import { buyerWaits, money, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES, reading, records, settlement } from './options.ts'
+import { createRequests } from './requests.ts'
+
+/** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
+export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
+  const story = new PaymentStory(input)
+  story.listen()
+  // A cancellation in the Temporal UI is the merchant's cancellation: it never stops a payment that has money.
+  CancellationScope.current().cancelRequested.catch(() => story.askToCancel())
+  return CancellationScope.nonCancellable(() => story.tell())
+}
+
+class PaymentStory {
+  readonly #id: string
+  #now: PaymentSnapshot
+  #rowMayHaveChanged: boolean
+  #expiryReached = false
+  #listeningOver = false
+  #pollsOrders = false
+  #watchesDelay = false
+  #listensUntil = 0
+  readonly #news = new Set<string>()
+  readonly #lateMoney = new Set<string>()
+  readonly #requests = createRequests()
+  readonly #announcer = createAnnouncer()
+  readonly #show = createOperatorView()
+
+  constructor(input: messages.PaymentInput) {
+    this.#id = input.id
+    this.#now = newPaymentSnapshot(input.id, input.expiresAt)
+    this.#rowMayHaveChanged = input.resume
+    if (!input.resume) this.#watchExpiry()
+  }
+
+  /** The story: what has come in is dealt with first; then the next step; else it waits. */
+  async tell(): Promise<PaymentStatus> {
+    for (;;) {
+      const step = nextStep(this.#now)
+      if (this.#rowMayHaveChanged) await this.#reload()
+      else if (this.#requests.waiting()) await this.#requests.doNext()
+      else if (this.#news.size > 0) await this.#readOrders()
+      else if (this.#expiryReached && isOpen(this.#now.status)) await this.#close('expired')
+      else if (this.#listeningOver && step === 'listen') await this.#close('listening_ended')
+      else if (step === 'convert') await this.#convert()
+      else if (step === 'transfer') await this.#transfer()
+      else if (step !== 'done') await this.#somethingHappens()
+      else if (await this.#nothingIsLeft()) return this.#now.status
+    }
+  }
+
+  async #convert(): Promise<void> {
+    this.#show(this.#now, 'short')
+    this.#accept(await money.convertToUsdc(this.#id))
+  }
+
+  async #transfer(): Promise<void> {
+    this.#show({ ...this.#now, status: 'settling' }, 'long')
+    this.#accept(await settlement.transferUsdc(this.#id))
+  }
+
+  /** Cancels the open partner orders and reads them again: if money came, the payment is paid, not closed. */
+  async #close(as: 'expired' | 'canceled' | 'listening_ended'): Promise<void> {
+    this.#expiryReached = false
+    this.#listeningOver = false
+    this.#accept(await money.closeUnpaid({ paymentId: this.#id, as }))
+    if (isOpen(this.#now.status)) this.#watchExpiry()
+  }
+
+  /** What a partner has done is read from the partner; one that does not answer is asked again by the next poll. */
+  async #readOrders(): Promise<void> {
+    const attemptIds = [...this.#news]
+    this.#news.clear()
+    for (const attemptId of attemptIds) {
+      try {
+        this.#accept(await reading.readPartnerOrder({ paymentId: this.#id, attemptId }))
+      } catch {
+        log.warn('the partner order could not be read; the next poll tries again', { attemptId })
+        this.#pollOrders()
+      }
+    }
+  }
+
+  async #reload(): Promise<void> {
+    this.#rowMayHaveChanged = false
+    this.#accept(await records.loadPayment(this.#id))
+    if (isOpen(this.#now.status)) this.#watchExpiry()
+    for (const attempt of unfinishedAttempts(this.#now)) this.#news.add(attempt.id)
+    if (this.#now.attempts.length > 0) this.#pollOrders()
+  }
+
+  async #somethingHappens(): Promise<void> {
+    this.#show(this.#now, 'long')
+    this.#watchListening()
+    await condition(() => this.#hasComeIn() || this.#expiryReached || this.#listeningOver)
+  }
+
+  /** True when the announcements are out and nothing came meanwhile. */
+  async #nothingIsLeft(): Promise<boolean> {
+    this.#show(this.#now, 'long')
+    await this.#announcer.finished()
+    await condition(() => allHandlersFinished() || this.#hasComeIn())
+    return !this.#hasComeIn()
+  }
+
+  #hasComeIn(): boolean {
+    return this.#requests.waiting() || this.#news.size > 0 || this.#rowMayHaveChanged
+  }
+
+  /** Takes over what an activity answered. Of two answers that crossed, the higher version is the newer truth. */
+  #accept(changed: { payment: PaymentSnapshot; events: readonly string[] }): void {
+    if (changed.payment.version >= this.#now.version) this.#now = changed.payment
+    for (const eventId of changed.events) this.#announcer.announce(eventId)
+    for (const attempt of this.#now.attempts) {
+      if (attempt.status !== 'late' || this.#lateMoney.has(attempt.id)) continue
+      this.#lateMoney.add(attempt.id)
+      this.#announcer.track(startLateMoney({ paymentId: this.#id, attemptId: attempt.id }))
+    }
+  }
+
+  // What the outside may ask for.
+
+  listen(): void {
+    setHandler(messages.paymentState, () => this.#now)
+    setHandler(messages.partnerNews, ({ attemptId }) => void this.#news.add(attemptId))
+    setHandler(messages.payoutNews, () => {
+      this.#rowMayHaveChanged = true
+    })
+    setHandler(messages.openAttempt, (request) => this.#requests.ask(() => this.#open(request)), {
+      description: 'The buyer wants to pay: opens an order at the partner and answers where to go',
+    })
+    setHandler(messages.cancelPayment, () => this.askToCancel(), {
+      description: 'Cancels the payment, unless money has come',
+    })
+    for (const decision of OPERATOR_DECISIONS)
+      setHandler(messages.operatorUpdates[decision], (note) => this.#requests.ask(() => this.#decide(decision, note)), {
+        description: `Operator: ${decision}. Give {"operator", "reason"}; both go to the timeline`,
+        validator: (note) => this.#refuseDecision(decision, note),
+      })
+    setDefaultSignalHandler((name) => log.error('a signal that nobody handles', { name }))
+  }
+
+  askToCancel(): Promise<CancelAnswer> {
+    return this.#requests.ask(async () => {
+      if (whyNotCancelable(this.#now) === null) await this.#close('canceled')
+      return { status: this.#now.status }
+    })
+  }
+
+  async #open(request: OpenAttemptRequest): Promise<OpenAttemptAnswer> {
+    if (!isOpen(this.#now.status)) return { kind: 'not_payable', status: this.#now.status }
+    const opened = await buyerWaits.openPartnerOrder({ paymentId: this.#id, ...request })
+    this.#accept(opened)
+    this.#pollOrders()
+    return opened.answer
+  }
+
+  async #decide(decision: OperatorDecision, note: OperatorNote): Promise<DecisionAnswer> {
+    this.#refuseDecision(decision, note)
+    const paymentId = this.#id
+    const changed =
+      decision === 'refund'
+        ? await money.refundAttempt({ paymentId, ...note })
+        : await records.decide({ paymentId, decision, ...note })
+    this.#accept(changed)
+    return { status: this.#now.status, message: changed.message }
+  }
+
+  #refuseDecision(decision: OperatorDecision, note: OperatorNote): void {
+    const refuse = (message: string) => ApplicationFailure.nonRetryable(message, 'DecisionRefused')
+    if (!note?.operator?.trim() || !note?.reason?.trim()) throw refuse('Give {"operator": "…", "reason": "…"}')
+    const { status } = this.#now
+    if (decision === 'hold') {
+      if (isClosed(status) || status === 'settling') throw refuse(`A ${status} payment cannot be held here`)
+      return
+    }
+    if (decision === 'release' && this.#now.held) return
+    const reason = needsOperator(this.#now)
+    if (reason === null) throw refuse(`The payment is ${status} and waits for no operator`)
+    const allowed: readonly string[] = PARK_REASONS[reason].decisions
+    if (!allowed.includes(decision)) throw refuse(`Parked for ${reason}: decide with ${allowed.join(', ')}`)
+  }
+
+  // The clocks. None is canceled: a timer left behind costs nothing, and what it wakes looks at the payment first.
+
+  #watchExpiry(): void {
+    const at = this.#now.expiresAt
+    void sleep(Math.max(at - Date.now(), 1)).then(() => {
+      this.#expiryReached = isOpen(this.#now.status) && this.#now.expiresAt <= at
+    })
+  }
+
+  #watchListening(): void {
+    const until = this.#now.listenUntil ?? 0
+    if (nextStep(this.#now) !== 'listen' || until === this.#listensUntil) return
+    this.#listensUntil = until
+    void sleep(Math.max(until - Date.now(), 1)).then(() => {
+      this.#listeningOver = true
+    })
+  }
+
+  /** The safety net for lost callbacks. */
+  #pollOrders(): void {
+    if (this.#pollsOrders) return
+    this.#pollsOrders = true
+    void this.#poll()
+  }
+
+  async #poll(): Promise<never> {
+    for (let round = 0, waited = 0; ; round++) {
+      const until = POLL_AFTER_MINUTES[round] ?? waited + POLL_EVERY_MINUTES
+      await sleep((until - waited) * 60_000)
+      waited = until
+      for (const attempt of unfinishedAttempts(this.#now)) this.#news.add(attempt.id)
+      this.#watchDelay()
+    }
+  }
+
+  /** A settlement that takes too long is marked even while a step is being waited for. */
+  #watchDelay(): void {
+    const { paidAt, delayedAfterMinutes } = this.#now
+    if (paidAt === null || this.#watchesDelay) return
+    this.#watchesDelay = true
+    void sleep(Math.max(paidAt + delayedAfterMinutes * 60_000 - Date.now(), 1)).then(async () => {
+      if (!isClosed(this.#now.status)) this.#accept(await records.markDelayed(this.#id))
+    })
+  }
+}

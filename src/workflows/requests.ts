@@ -1,0 +1,28 @@
+import { condition } from '@temporalio/workflow'
+
+/** Requests of the outside, done one at a time between the steps of the story, in the order they came. */
+export type Requests = {
+  /** Queues the work and waits for its result; what the work throws, the asker gets. */
+  ask<T>(work: () => Promise<T>): Promise<T>
+  waiting(): boolean
+  doNext(): Promise<void>
+}
+
+export function createRequests(): Requests {
+  const queue: (() => Promise<void>)[] = []
+  return {
+    waiting: () => queue.length > 0,
+    doNext: async () => queue.shift()?.(),
+    ask: async <T>(work: () => Promise<T>): Promise<T> => {
+      let result: Promise<T> | undefined
+      let done = false
+      queue.push(async () => {
+        result = work()
+        await result.catch(() => undefined)
+        done = true
+      })
+      await condition(() => done)
+      return result as Promise<T>
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import { allHandlersFinished, condition, defineUpdate, setCurrentDetails, setHandler } from '@temporalio/workflow'
+import type { DeliveryResult } from '../activities/webhook-delivery.ts'
+import { DELIVERY_DELAYS_SECONDS, isScheduleUsedUp, type LastAnswer, nextDelaySeconds } from '../domain/webhook.ts'
+import { delivering } from './options.ts'
+
+export type WebhookDeliveryInput = {
+  readonly eventId: string
+  readonly endpointId: string
+  readonly attemptsDone: number
+  /** How much of the schedule is used up; as many as attempts were made unless a redelivery starts it anew with 0. */
+  readonly step?: number
+  /** What the last attempt came to, if known. */
+  readonly last?: LastAnswer | null
+}
+
+/** Makes the next attempt at once and answers what came of it. It uses up none of the schedule. */
+export const redeliverNow = defineUpdate<DeliveryResult, []>('redeliverNow')
+
+/** One event for one endpoint: tries until the receiver takes it, is gone, or the schedule of days is used up. */
+export async function webhookDelivery(input: WebhookDeliveryInput): Promise<DeliveryResult['kind']> {
+  const delivery = new WebhookDelivery(input)
+  setHandler(redeliverNow, () => delivery.redeliver(), {
+    description: 'Makes the next attempt now, without using up the schedule',
+  })
+  const result = await delivery.run()
+  await condition(allHandlersFinished)
+  return result
+}
+
+class WebhookDelivery {
+  readonly #eventId: string
+  readonly #endpointId: string
+  #attempts: number
+  #step: number
+  #last: LastAnswer | null
+  /** Unix milliseconds. */
+  #due = 0
+  #asked = 0
+  #answered = 0
+  #result: DeliveryResult = { kind: 'failed', last: null }
+
+  constructor({ eventId, endpointId, attemptsDone, step, last }: WebhookDeliveryInput) {
+    this.#eventId = eventId
+    this.#endpointId = endpointId
+    this.#attempts = attemptsDone
+    this.#step = step ?? attemptsDone
+    this.#last = last ?? null
+  }
+
+  async run(): Promise<DeliveryResult['kind']> {
+    this.#plan()
+    while (this.#result.kind === 'failed' && !isScheduleUsedUp(this.#step)) {
+      this.#show()
+      const byHand = await this.#wait()
+      const asked = this.#asked
+      await this.#attempt(byHand)
+      this.#answered = asked
+      if (!byHand) this.#plan()
+    }
+    // Whoever asked meanwhile gets the answer that ended it.
+    this.#answered = Number.POSITIVE_INFINITY
+    this.#show()
+    return this.#result.kind
+  }
+
+  async redeliver(): Promise<DeliveryResult> {
+    const mine = ++this.#asked
+    await condition(() => this.#answered >= mine)
+    return this.#result
+  }
+
+  /** When the next attempt of the schedule is due; one made by hand leaves that as it is. */
+  #plan(): void {
+    const { overloaded, retryAfterSeconds } = this.#last ?? { overloaded: false, retryAfterSeconds: null }
+    const delay = nextDelaySeconds({ step: this.#step, overloaded, retryAfterSeconds, random: Math.random() })
+    this.#due = Date.now() + (delay ?? 0) * 1000
+  }
+
+  /** True when somebody asks for the attempt before it is due. */
+  async #wait(): Promise<boolean> {
+    const remaining = this.#due - Date.now()
+    if (remaining <= 0) return false
+    return condition(() => this.#asked > this.#answered, remaining, {
+      summary: `attempt ${this.#step + 1} of ${DELIVERY_DELAYS_SECONDS.length}`,
+    })
+  }
+
+  async #attempt(byHand: boolean): Promise<void> {
+    const attempt = this.#attempts + 1
+    const step = byHand ? this.#step : this.#step + 1
+    const { deliverWebhook } = delivering
+    this.#result = await deliverWebhook({ eventId: this.#eventId, endpointId: this.#endpointId, attempt, step })
+    this.#attempts = attempt
+    this.#step = step
+    this.#last = this.#result.last
+  }
+
+  #show(): void {
+    setCurrentDetails(
+      [
+        `### ${this.#standing()}`,
+        '',
+        `Event ${this.#eventId} for the endpoint ${this.#endpointId}.`,
+        '',
+        `- attempts made: ${this.#attempts}, of which ${this.#step} of the ${DELIVERY_DELAYS_SECONDS.length} scheduled`,
+        `- last answer: ${this.#last?.text ?? 'not known here; see the delivery log'}`,
+      ].join('\n'),
+    )
+  }
+
+  #standing(): string {
+    switch (this.#result.kind) {
+      case 'delivered':
+        return 'Delivered'
+      case 'gone':
+        return 'The receiver answered 410: its endpoint is disabled'
+      case 'stopped':
+        return 'Stopped: the schedule is used up, or the endpoint is disabled or deleted. It can be redelivered'
+      case 'failed':
+        return `Next attempt ${new Date(this.#due).toISOString()}, or at once with the update \`redeliverNow\``
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from '@jest/globals'
+import { createSecretBox } from '../../src/webhooks/secret-box.ts'
+
+const key = randomBytes(32).toString('base64')
+const box = createSecretBox(key)
+
+describe('webhook secrets at rest', () => {
+  it('come back as they were', () => {
+    expect(box.open(box.seal('whsec_abc', 'we_1'), 'we_1')).toBe('whsec_abc')
+  })
+
+  it('are encrypted differently each time and never readable', () => {
+    const sealed = [box.seal('whsec_abc', 'we_1'), box.seal('whsec_abc', 'we_1')]
+    expect(sealed[0]).not.toBe(sealed[1])
+    for (const value of sealed) expect(Buffer.from(value, 'base64url').toString('latin1')).not.toContain('whsec_abc')
+  })
+
+  it('cannot be moved to another endpoint', () => {
+    expect(() => box.open(box.seal('whsec_abc', 'we_1'), 'we_2')).toThrow()
+  })
+
+  it('cannot be opened with another key', () => {
+    const other = createSecretBox(randomBytes(32).toString('base64'))
+    expect(() => other.open(box.seal('whsec_abc', 'we_1'), 'we_1')).toThrow()
+  })
+
+  it('cannot be altered, cut or read in another layout', () => {
+    const sealed = box.seal('whsec_abc', 'we_1')
+    const bytes = Buffer.from(sealed.slice(3), 'base64url')
+    for (let at = 0; at < bytes.length; at++) {
+      const altered = Buffer.from(bytes)
+      altered[at] = (altered[at] ?? 0) ^ 1
+      expect(() => box.open(`v1.${altered.toString('base64url')}`, 'we_1')).toThrow()
+    }
+    for (const wrong of ['', 'v1', 'v1.', 'v1.AAAA', sealed.replace('v1', 'v2'), `${sealed}.x`, sealed.slice(0, 20)])
+      expect(() => box.open(wrong, 'we_1')).toThrow()
+  })
+
+  it('need a key of 32 bytes: nothing starts without encryption', () => {
+    for (const wrong of ['', 'short', randomBytes(16).toString('base64'), randomBytes(33).toString('base64')])
+      expect(() => createSecretBox(wrong)).toThrow('WEBHOOK_ENCRYPTION_KEY must be 32 bytes')
+  })
+})

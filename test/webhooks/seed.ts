@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import { createDb, type Db } from '../../src/db/db.ts'
+import { recordEvent } from '../../src/db/events.ts'
+import { insertEndpoint, type Tenant, type WebhookEndpoint } from '../../src/db/webhook-endpoints.ts'
+import { newId } from '../../src/ids.ts'
+import { createSecretBox } from '../../src/webhooks/secret-box.ts'
+import { newWebhookSecret } from '../../src/webhooks/sign.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+export const secretBox = createSecretBox(randomBytes(32).toString('base64'))
+
+export type Seeded = Awaited<ReturnType<typeof seedDatabase>>
+
+/** A database with one merchant, and short ways to what the tests of webhooks need. */
+export async function seedDatabase(pool = 10) {
+  const { url, drop } = await createTestDatabase()
+  const db = createDb({ url, pool })
+  const tenant = await addMerchant(db)
+  return {
+    db,
+    tenant,
+    async close() {
+      await db.close()
+      await drop()
+    },
+  }
+}
+
+export async function addMerchant(db: Db, livemode = false): Promise<Tenant> {
+  const merchantId = newId('merchant')
+  await db.query('insert into merchant (id, name) values ($1, $2)', [merchantId, 'Shop'])
+  return { merchantId, livemode }
+}
+
+export type SeedEndpoint = { url?: string; enabledEvents?: string[] }
+
+export async function addEndpoint(
+  db: Db,
+  tenant: Tenant,
+  { url = 'https://shop.example/hooks', enabledEvents = ['payment.succeeded'] }: SeedEndpoint = {},
+): Promise<WebhookEndpoint & { secret: string }> {
+  const [id, secret] = [newId('endpoint'), newWebhookSecret()]
+  const sealedSecret = secretBox.seal(secret, id)
+  const endpoint = await insertEndpoint(db, tenant, { id, url, description: null, enabledEvents, sealedSecret })
+  return { ...endpoint, secret }
+}
+
+export type SeedEvent = { type?: string; at?: string; object?: object }
+
+/** Records an event about an object of its own; answers its id, whether or not somebody subscribes. */
+export async function addEvent(
+  db: Db,
+  tenant: Tenant,
+  {
+    type = 'payment.succeeded',
+    at = '2026-11-20T21:00:00.000Z',
+    object = { id: 'pay_1', amount: '49.99' },
+  }: SeedEvent = {},
+): Promise<string | null> {
+  return db.transaction((tx) => recordEvent(tx, { ...tenant, type, paymentId: null, object, at }))
+}
+
+export async function rows<T>(db: Db, text: string, values: unknown[] = []): Promise<T[]> {
+  return (await db.query(text, values)).rows as T[]
+}
