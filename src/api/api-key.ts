@@ -1,0 +1,67 @@
+import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+/**
+ * `pinrail_{test|live}_` + 12 characters of key id + 32 of secret (190 bits) + 6 of CRC-32, all base 62. The checksum
+ * lets junk be refused without a query, and secret scanners be sure.
+ */
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const FORMAT = /^pinrail_(test|live)_([0-9A-Za-z]{12})([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/
+
+export const API_SCOPES = [
+  'payments:read',
+  'payments:write',
+  'webhooks:read',
+  'webhooks:write',
+  'events:read',
+  'settings:read',
+  'settings:write',
+  'keys:read',
+  'keys:write',
+] as const
+export type ApiScope = (typeof API_SCOPES)[number]
+
+export type ParsedApiKey = { readonly id: string; readonly livemode: boolean; readonly text: string }
+
+/** A new key: the text is shown once; what is stored is its digest. */
+export function createApiKey(
+  livemode: boolean,
+  pepper: string,
+): { id: string; text: string; digest: Buffer; last4: string } {
+  const id = randomText(12)
+  const body = `pinrail_${livemode ? 'live' : 'test'}_${id}${randomText(32)}`
+  const text = `${body}${checksum(body)}`
+  return { id, text, digest: digestOf(text, pepper), last4: text.slice(-4) }
+}
+
+/** Null for everything that cannot be a key, before any query. */
+export function parseApiKey(text: string): ParsedApiKey | null {
+  const match = FORMAT.exec(text)
+  if (match === null) return null
+  if (checksum(text.slice(0, -6)) !== match[4]) return null
+  return { id: match[2] ?? '', livemode: match[1] === 'live', text }
+}
+
+/** HMAC-SHA-256 with the pepper: a leaked table alone verifies nothing, and a check costs microseconds. */
+export function digestOf(text: string, pepper: string): Buffer {
+  return createHmac('sha256', pepper).update(text).digest()
+}
+
+export function sameDigest(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body)
+  let text = ''
+  for (let position = 0; position < 6; position++) {
+    text = `${ALPHABET[rest % 62]}${text}`
+    rest = Math.floor(rest / 62)
+  }
+  return text
+}

@@ -1,0 +1,93 @@
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import type { Db } from '../db/db.ts'
+import type { PartnerEventKey } from '../db/partner-events.ts'
+import type { ReadCallback } from '../domain/partner.ts'
+import type { Logger } from '../log.ts'
+import type { PaymentWorkflows } from '../temporal/payments.ts'
+import { createAuthenticate } from './auth.ts'
+import type { RateBook } from './limits.ts'
+import { Problem, problemHandler } from './problems.ts'
+import { mountRoutes, type Route } from './route.ts'
+import { callbackRouter } from './routes/callbacks.ts'
+import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout.ts'
+import { type HealthCheck, healthRouter } from './routes/health.ts'
+import { type PaymentRouteDeps, paymentRoutes } from './routes/payments.ts'
+import { providerRoutes } from './routes/providers.ts'
+
+export type ApiDeps = {
+  readonly db: Db
+  readonly workflows: PaymentWorkflows
+  readonly readCallback: ReadCallback
+  readonly rates: RateBook
+  readonly publicUrl: string
+  readonly pepper: string
+  readonly chainId: number
+  readonly token: string
+  readonly trustProxyHops: number
+  readonly countryHeader: string | undefined
+  readonly partnerOrigins: readonly string[]
+  readonly clock: () => number
+  readonly newId: (kind: 'payment' | 'attempt' | 'request') => string
+  readonly log: Logger
+  readonly healthChecks: readonly HealthCheck[]
+  readonly onStarted: (paymentId: string) => void
+  readonly onSignaled: (event: PartnerEventKey) => void
+}
+
+/** Every route under /v1, as values: the router, the tests and the OpenAPI document read this list. */
+export function apiRoutes(deps: Omit<PaymentRouteDeps, 'newPaymentId'> & Pick<ApiDeps, 'newId'>): Route[] {
+  return [...paymentRoutes({ ...deps, newPaymentId: () => deps.newId('payment') }), ...providerRoutes()]
+}
+
+/** The whole HTTP surface. Does not listen. */
+export function createApp(deps: ApiDeps): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.set('trust proxy', deps.trustProxyHops)
+  app.set('query parser', 'simple')
+  app.use(requestId(deps.newId))
+  app.use(healthRouter(deps.healthChecks))
+  app.use(callbackRouter(deps))
+  app.use(createCheckoutRouter(checkoutDeps(deps)))
+  app.use('/v1', apiHeaders)
+  mountRoutes(app, apiRoutes(deps), createAuthenticate(deps))
+  app.use((request: Request) => {
+    throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)
+  })
+  app.use(problemHandler(deps))
+  return app
+}
+
+function requestId(newId: ApiDeps['newId']) {
+  return (_request: Request, response: Response, next: NextFunction): void => {
+    const id = newId('request')
+    response.locals['requestId'] = id
+    response.set('request-id', id)
+    next()
+  }
+}
+
+/** API answers are for programs: nothing may be cached, framed or sniffed. */
+function apiHeaders(_request: Request, response: Response, next: NextFunction): void {
+  response.set({
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  })
+  next()
+}
+
+function checkoutDeps(deps: ApiDeps): CheckoutDeps {
+  return {
+    db: deps.db,
+    rates: deps.rates,
+    openAttempt: (paymentId, request) => deps.workflows.openAttempt(paymentId, request),
+    publicUrl: deps.publicUrl,
+    partnerOrigins: [...deps.partnerOrigins],
+    newAttemptId: () => deps.newId('attempt'),
+    clock: deps.clock,
+    log: deps.log,
+    ...(deps.countryHeader !== undefined && { countryHeader: deps.countryHeader }),
+  }
+}

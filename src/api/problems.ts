@@ -1,0 +1,142 @@
+import type { ErrorRequestHandler, Response } from 'express'
+import type { Logger } from '../log.ts'
+
+/** Every 4xx and 5xx answer: RFC 9457 problem details. The code is stable; the texts are for people. */
+
+export const PROBLEMS = {
+  validation_failed: { status: 400, title: 'The request is not valid' },
+  invalid_json: { status: 400, title: 'The body is not valid JSON' },
+  invalid_request: { status: 400, title: 'The request cannot be read' },
+  invalid_api_key: { status: 401, title: 'The API key is not valid' },
+  invalid_callback: { status: 401, title: 'The callback is not authentic' },
+  insufficient_scope: { status: 403, title: 'The API key does not have the scope' },
+  resource_missing: { status: 404, title: 'There is no such object' },
+  route_missing: { status: 404, title: 'There is no such route' },
+  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
+  payment_not_cancelable: { status: 409, title: 'The payment cannot be canceled any more' },
+  idempotency_key_in_use: { status: 409, title: 'A request with this Idempotency-Key is still running' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The content type is not supported' },
+  amount_too_small: { status: 422, title: 'The amount is below the minimum' },
+  amount_too_large: { status: 422, title: 'The amount is above the maximum' },
+  currency_not_supported: { status: 422, title: 'The currency is not supported' },
+  wallet_not_configured: { status: 422, title: 'No wallet is set' },
+  idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used with another request' },
+  internal_error: { status: 500, title: 'Something went wrong on our side' },
+  temporarily_unavailable: { status: 503, title: 'The service is not available for a moment' },
+} as const satisfies Record<string, { status: number; title: string }>
+export type ProblemCode = keyof typeof PROBLEMS
+
+export type FieldProblem = { readonly pointer: string; readonly code: string; readonly message: string }
+
+export type ProblemExtras = {
+  readonly param?: string
+  readonly errors?: readonly FieldProblem[]
+  readonly headers?: Readonly<Record<string, string>>
+  /** Members of the problem's own, such as the limit of an amount. */
+  readonly members?: Readonly<Record<string, unknown>>
+}
+
+/** Thrown anywhere in a handler; the error middleware turns it into the answer. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly code: ProblemCode
+  readonly extras: ProblemExtras
+  constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
+    super(detail)
+    this.code = code
+    this.extras = extras
+  }
+}
+
+export type ProblemSettings = { readonly publicUrl: string; readonly log: Logger }
+
+/** The one place where an error becomes an answer: ours, the framework's, and what nobody expected. */
+export function problemHandler({ publicUrl, log }: ProblemSettings): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) {
+      next(error)
+      return
+    }
+    const problem = asProblem(error)
+    if (PROBLEMS[problem.code].status >= 500)
+      log.error({ err: error, request_id: response.locals['requestId'], path: request.path }, 'request failed')
+    sendProblem(response, problem, { publicUrl, instance: request.originalUrl.split('?')[0] ?? '/' })
+  }
+}
+
+export function sendProblem(
+  response: Response,
+  problem: Problem,
+  { publicUrl, instance }: { publicUrl: string; instance: string },
+): void {
+  const { status, title } = PROBLEMS[problem.code]
+  const { param, errors, headers = {}, members = {} } = problem.extras
+  response.status(status).set(headers)
+  response.type('application/problem+json').send(
+    JSON.stringify({
+      type: `${publicUrl}/docs/errors#${problem.code}`,
+      title,
+      status,
+      detail: problem.message,
+      instance,
+      code: problem.code,
+      ...(param !== undefined && { param }),
+      ...(errors !== undefined && { errors }),
+      ...members,
+      request_id: response.locals['requestId'],
+    }),
+  )
+}
+
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  return (
+    frameworkProblem(error) ??
+    storeProblem(error) ??
+    new Problem(
+      'internal_error',
+      'The request failed on our side. Try again; if it keeps failing, tell us the request id.',
+    )
+  )
+}
+
+/** What body-parser and the router throw carries a type and a status; their own page would be HTML. */
+function frameworkProblem(error: unknown): Problem | null {
+  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return null
+  const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
+  if (type === 'entity.parse.failed') return new Problem('invalid_json', 'The body is not valid JSON.')
+  if (type === 'entity.too.large') return new Problem('body_too_large', 'The body may have at most 64 KiB.')
+  if (type === 'encoding.unsupported' || type === 'charset.unsupported')
+    return new Problem('unsupported_media_type', 'Send UTF-8, and gzip, deflate or br if it is compressed.')
+  if (error.status >= 400 && error.status < 500) return new Problem('invalid_request', 'The request cannot be read.')
+  return null
+}
+
+/** Postgres not there, or too busy: the request may be sent again. */
+function storeProblem(error: unknown): Problem | null {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const gone = [
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EPIPE',
+    '57P01',
+    '57P02',
+    '57P03',
+    '53300',
+    '08006',
+    '08001',
+    '55P03',
+    '57014',
+  ]
+  const timedOut = error instanceof Error && error.message.includes('timeout exceeded when trying to connect')
+  if (
+    !gone.includes(code) &&
+    !timedOut &&
+    !(error instanceof Error && error.message.startsWith('Connection terminated'))
+  )
+    return null
+  return new Problem('temporarily_unavailable', 'The service is not available for a moment. Try again.', {
+    headers: { 'retry-after': '2' },
+  })
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import express, { Router } from 'express'
+import type { Queryable } from '../../db/db.ts'
+import { type PartnerEventKey, recordPartnerEvent } from '../../db/partner-events.ts'
+import { isProviderName } from '../../domain/methods.ts'
+import type { ReadCallback } from '../../domain/partner.ts'
+import type { Logger } from '../../log.ts'
+import type { PaymentWorkflows } from '../../temporal/payments.ts'
+import { Problem } from '../problems.ts'
+
+export type CallbackDeps = {
+  readonly db: Queryable
+  readonly readCallback: ReadCallback
+  readonly workflows: Pick<PaymentWorkflows, 'tellPartnerNews'>
+  readonly clock: () => number
+  readonly log: Logger
+  /** The workflow knows: the row may be marked, a little later. */
+  readonly onSignaled: (event: PartnerEventKey) => void
+}
+
+/**
+ * Callbacks of partners: verified over the raw bytes, stored once, then the workflow is told to read the order again.
+ * 2xx only after both, so that whatever we answered survives any crash; everything else makes the partner repeat.
+ */
+export function callbackRouter(deps: CallbackDeps): Router {
+  const router = Router()
+  router.post('/callbacks/:provider', express.raw({ limit: '64kb', type: () => true }), async (request, response) => {
+    const { provider } = request.params
+    if (provider === undefined || !isProviderName(provider))
+      throw new Problem('route_missing', 'There is no such partner.')
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+    const now = deps.clock()
+    const reading = deps.readCallback(provider, {
+      headers: flat(request.headers),
+      body,
+      receivedAt: Math.floor(now / 1000),
+    })
+    if (reading.kind === 'refused') {
+      deps.log.warn({ provider, reason: reading.reason, request_id: response.locals['requestId'] }, 'callback refused')
+      throw new Problem(
+        reading.reason === 'format' ? 'invalid_request' : 'invalid_callback',
+        'The callback is not authentic or cannot be read.',
+      )
+    }
+    const event = { provider, eventId: reading.eventId }
+    const stored = await recordPartnerEvent(deps.db, {
+      ...event,
+      attemptId: reading.attemptId,
+      bodySha256: createHash('sha256').update(body).digest(),
+      at: new Date(now).toISOString(),
+    })
+    if (stored === null) {
+      deps.log.error(
+        { provider, attempt_id: reading.attemptId },
+        'an authentic callback for an attempt that nobody knows',
+      )
+      throw new Problem('resource_missing', 'There is no such order here.')
+    }
+    if (!stored.signaled) {
+      await deps.workflows.tellPartnerNews(stored.payment_id, reading.attemptId).catch((error: unknown) => {
+        deps.log.warn({ err: error, provider }, 'callback stored, the workflow could not be told yet')
+        throw new Problem('temporarily_unavailable', 'Stored, but not passed on yet. Send it again.', {
+          headers: { 'retry-after': '5' },
+        })
+      })
+      deps.onSignaled(event)
+    }
+    response.status(200).json({ received: true })
+  })
+  return router
+}
+
+function flat(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value]),
+  )
+}

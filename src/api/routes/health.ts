@@ -1,0 +1,38 @@
+import { Router } from 'express'
+
+export type HealthCheck = { readonly name: string; readonly check: () => Promise<void> }
+
+/** A dependency that does not answer within this time is down. */
+const CHECK_TIMEOUT_MS = 2000
+
+/** `/healthz`: the process runs. `/readyz`: what it needs answers; the one that does not is named. */
+export function healthRouter(checks: readonly HealthCheck[]): Router {
+  const router = Router()
+  router.get('/healthz', (_request, response) => {
+    response.json({ status: 'ok' })
+  })
+  router.get('/readyz', async (_request, response) => {
+    const results = await Promise.all(checks.map(async ({ name, check }) => [name, await outcome(check)] as const))
+    const ready = results.every(([, result]) => result === 'ok')
+    response
+      .status(ready ? 200 : 503)
+      .json({ status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) })
+  })
+  return router
+}
+
+async function outcome(check: () => Promise<void>): Promise<string> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('no answer'), CHECK_TIMEOUT_MS)
+  })
+  const result = await Promise.race([
+    check().then(
+      () => 'ok',
+      () => 'failed',
+    ),
+    late,
+  ])
+  clearTimeout(timer)
+  return result
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { decimalsOf } from '../../domain/currencies.ts'
+import { PROVIDER_NAMES, PROVIDERS, type Provider } from '../../domain/methods.ts'
+import { formatAmount, type Money } from '../../domain/money.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const limit = z.strictObject({ amount: z.string(), currency: z.string() })
+
+const providerObject = z
+  .strictObject({
+    object: z.literal('provider'),
+    name: z.enum(PROVIDER_NAMES),
+    label: z.string(),
+    methods: z.array(z.string()),
+    countries: z.array(z.string()).nullable(),
+    currencies: z.array(z.strictObject({ code: z.string(), decimals: z.int() })),
+    charge_currency: z.string().nullable(),
+    minimum: limit,
+    maximum: limit,
+    estimated_seconds: z.strictObject({ p50: z.int(), p95: z.int() }),
+    identity_check: z.boolean(),
+  })
+  .meta({ id: 'Provider' })
+
+const providerList = z.strictObject({ object: z.literal('list'), data: z.array(providerObject), has_more: z.boolean() })
+
+/** The table of methods as it is used everywhere else. */
+export function providerRoutes(): Route[] {
+  const body = { object: 'list', data: PROVIDER_NAMES.map((name) => render(PROVIDERS[name])), has_more: false }
+  return [
+    defineRoute({
+      method: 'get',
+      path: '/v1/providers',
+      summary: 'List the providers with their limits, currencies and regions',
+      scope: 'payments:read',
+      answers: { 200: providerList },
+      handle: async () => ({ status: 200, body }),
+    }),
+  ]
+}
+
+function render(provider: Provider): z.input<typeof providerObject> {
+  return {
+    object: 'provider',
+    name: provider.name,
+    label: provider.label,
+    methods: [...provider.methods],
+    countries: provider.countries === null ? null : [...provider.countries],
+    currencies: provider.currencies.map((code) => ({ code, decimals: decimalsOf(code) })),
+    charge_currency: provider.chargeCurrency,
+    minimum: money(provider.minimum),
+    maximum: money(provider.maximum),
+    estimated_seconds: { ...provider.estimatedSeconds },
+    identity_check: provider.identityCheck,
+  }
+}
+
+function money(limitMoney: Money): { amount: string; currency: string } {
+  return { amount: formatAmount(limitMoney), currency: limitMoney.currency }
+}

@@ -1,0 +1,54 @@
+import type { LocalAccount } from 'viem/accounts'
+import type { Token, TreasurySigner } from './authorization.ts'
+import type { PayoutCodec } from './batch.ts'
+import type { SettlementJournal } from './journal.ts'
+import type { Rpc } from './rpc.ts'
+
+export type SettlementLog = {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export type SettlementOptions = {
+  /** Distinguishes this engine from every other one, also from its own predecessor: a new random value per start. */
+  readonly owner: string
+  /** How long a lease holds after the engine stopped renewing it. */
+  readonly leaseMs: number
+  /** How long an authorization can be used after it was signed. */
+  readonly authorizationSeconds: number
+  /** Envelopes of one lane that are not mined yet. Bor guarantees 16 pool slots per account; a full batch takes two. */
+  readonly maxInFlight: number
+  /** Blocks that may pass without the lowest nonce before its price is raised. */
+  readonly bumpAfterBlocks: number
+  /** The stored bytes of an unmined transaction are sent again after this time. */
+  readonly rebroadcastMs: number
+  /** Wei for one unit of gas that no transaction exceeds. */
+  readonly maxFeeWei: bigint
+  /** First block to read when there is no cursor yet; absent: the finalized block of the first start. */
+  readonly startBlock?: number
+  /** How long a payout may wait for funds before it is held: top-ups come in batches. */
+  readonly fundsGraceMs: number
+}
+
+/** Chosen for Polygon; each is explained in SettlementOptions. */
+export const SETTLEMENT_DEFAULTS = {
+  leaseMs: 5000,
+  authorizationSeconds: 45 * 60,
+  maxInFlight: 8,
+  bumpAfterBlocks: 4,
+  rebroadcastMs: 4000,
+  fundsGraceMs: 60_000,
+} as const satisfies Partial<SettlementOptions>
+
+export type SettlementDeps = {
+  readonly journal: SettlementJournal
+  readonly rpc: Rpc
+  readonly codec: PayoutCodec
+  readonly token: Token
+  readonly treasury: TreasurySigner
+  readonly relayers: readonly LocalAccount[]
+  readonly clock: () => Date
+  readonly log: SettlementLog
+  readonly options: SettlementOptions
+}

@@ -1,0 +1,70 @@
+import type { SettlementDeps } from './context.ts'
+import { fillLanes } from './fill.ts'
+import { advanceLane, type LaneRound } from './lane.ts'
+import { createObserver } from './observer.ts'
+import type { Block } from './provider.ts'
+import { authorizeCancellations, authorizeQueued } from './queue.ts'
+import type { ChainView } from './sender.ts'
+
+export type SettlementEngine = {
+  /** One round. Safe to repeat, to interrupt anywhere, and to run twice at the same time. */
+  tick(): Promise<void>
+  /** Gives the leases back. */
+  close(): Promise<void>
+}
+
+/** Blocks of the past that feed the fee oracle. */
+const FEE_BLOCKS = 20
+
+/**
+ * The settlement engine: observe what is final, end payouts by it, resume what was sent, then sign and send more. There
+ * is no recovery beside this loop: after a crash the first round is the recovery.
+ */
+export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
+  const { journal, rpc, options, log } = deps
+  const observer = createObserver(deps)
+
+  async function observe(newest: Awaited<ReturnType<typeof rpc.newest>>): Promise<void> {
+    const start = (await journal.readCursor()) ?? (await firstCursor(deps))
+    if (start === null) return
+    const lease = await journal.leaseObserver({ ...options, start })
+    if (lease !== null) await observer.observe(lease, newest)
+  }
+
+  async function advance(view: ChainView): Promise<LaneRound[]> {
+    const rounds = await Promise.allSettled(deps.relayers.map((account) => advanceLane(deps, account, view)))
+    return rounds.flatMap((round, index) => {
+      if (round.status === 'fulfilled') return round.value === null ? [] : [round.value]
+      log.warn(
+        { wallet: deps.relayers[index]?.address, err: round.reason },
+        'a lane could not advance; tried again next round',
+      )
+      return []
+    })
+  }
+
+  return {
+    async tick() {
+      const newest = await rpc.newest()
+      await observe(newest)
+      const cursor = await journal.readCursor()
+      if (cursor === null) return
+      const fees = await rpc.any((provider) => provider.feeHistory(FEE_BLOCKS))
+      const view: ChainView = { head: newest.block, cursor, fees }
+      const rounds = await advance(view)
+      if (cursor.pausedReason !== null) return
+      await authorizeQueued(deps, view.head.timestamp)
+      await authorizeCancellations(deps)
+      await fillLanes(deps, rounds, view)
+    },
+    close: () => journal.releaseLeases(options.owner),
+  }
+}
+
+/** Where reading begins when nothing was read yet. */
+async function firstCursor(deps: SettlementDeps): Promise<Block | null> {
+  const { startBlock } = deps.options
+  if (startBlock === undefined) return deps.rpc.finalized()
+  const block = await deps.rpc.agreed((provider) => provider.block(Math.max(0, startBlock - 1)))
+  return block?.value ?? null
+}

@@ -1,0 +1,80 @@
+import type { Hex, TreasuryLog } from '../domain/payout.ts'
+import { TOPICS } from './contracts.ts'
+import type { Log, LogFilter, Provider, Receipt } from './provider.ts'
+import type { Rpc } from './rpc.ts'
+
+/** A fact of the treasury as its logs tell it, before anybody asked who paid the gas. */
+export type Fact = Omit<TreasuryLog, 'gasShare'>
+
+const asTopic = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
+const asAddress = (topic: Hex | undefined): Hex => `0x${(topic ?? '').slice(-40)}`
+
+const logKey = (log: { txHash: Hex; logIndex: number }): string => `${log.txHash}:${log.logIndex}`
+
+/** Everything that the token says about the treasury in a range of blocks, in the order of the chain. */
+export async function treasuryLogs(
+  provider: Provider,
+  scope: { token: Hex; treasury: Hex },
+  range: Pick<LogFilter, 'fromBlock' | 'toBlock'>,
+): Promise<Log[]> {
+  const wallet = asTopic(scope.treasury)
+  const events = [TOPICS.authorizationUsed, TOPICS.authorizationCanceled, TOPICS.transfer]
+  const [own, incoming] = await Promise.all([
+    provider.logs({ address: scope.token, ...range, topics: [events, wallet] }),
+    provider.logs({ address: scope.token, ...range, topics: [TOPICS.transfer, null, wallet] }),
+  ])
+  const all = new Map([...own, ...incoming].map((log) => [logKey(log), log]))
+  return [...all.values()].toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+}
+
+/**
+ * Reads facts from logs. A payout is the pair `AuthorizationUsed(treasury, nonce)` directly followed by
+ * `Transfer(treasury, to, value)` in one transaction, as FiatTokenV2_2 emits them. A transfer without its authorization
+ * has no nonce: nobody of ours made it.
+ */
+export function readFacts(logs: readonly Log[], treasury: Hex): Fact[] {
+  const byKey = new Map(logs.map((log) => [logKey(log), log]))
+  return logs.flatMap((log): Fact[] => {
+    const place = {
+      treasury,
+      txHash: log.txHash,
+      logIndex: log.logIndex,
+      blockNumber: log.blockNumber,
+      blockHash: log.blockHash,
+    }
+    const [topic, first, second] = log.topics
+    if (topic === TOPICS.authorizationCanceled)
+      return [{ ...place, kind: 'cancel', authNonce: second ?? null, counterparty: null, microUsdc: null }]
+    if (topic !== TOPICS.transfer) return []
+    const microUsdc = BigInt(log.data).toString()
+    if (asAddress(first) !== treasury)
+      return [{ ...place, kind: 'in', authNonce: null, counterparty: asAddress(first), microUsdc }]
+    const before = byKey.get(logKey({ txHash: log.txHash, logIndex: log.logIndex - 1 }))
+    const authNonce = before?.topics[0] === TOPICS.authorizationUsed ? (before.topics[2] ?? null) : null
+    return [{ ...place, kind: 'out', authNonce, counterparty: asAddress(second), microUsdc }]
+  })
+}
+
+/** Each authorization's share, in wei, of the gas that one of our wallets paid for its transaction. */
+export async function shareGas(
+  rpc: Rpc,
+  wallets: ReadonlySet<string>,
+  facts: readonly Fact[],
+): Promise<{ logs: TreasuryLog[]; ownTransactions: Hex[] }> {
+  const counts = new Map<Hex, bigint>()
+  for (const fact of facts) if (fact.authNonce !== null) counts.set(fact.txHash, (counts.get(fact.txHash) ?? 0n) + 1n)
+  const receipts = await Promise.all([...counts.keys()].map((hash) => rpc.any((provider) => required(provider, hash))))
+  const own = new Map(receipts.filter(({ from }) => wallets.has(from)).map((receipt) => [receipt.txHash, receipt]))
+  const logs = facts.map((fact): TreasuryLog => {
+    const receipt = fact.authNonce === null ? undefined : own.get(fact.txHash)
+    const count = counts.get(fact.txHash) ?? 1n
+    return { ...fact, gasShare: receipt === undefined ? null : (receipt.gasUsed * receipt.gasPrice) / count }
+  })
+  return { logs, ownTransactions: [...own.keys()] }
+}
+
+async function required(provider: Provider, txHash: Hex): Promise<Receipt> {
+  const receipt = await provider.receipt(txHash)
+  if (receipt === null) throw new Error(`${provider.name} has no receipt of ${txHash}`)
+  return receipt
+}

@@ -1,0 +1,38 @@
+/** Fees of EIP-1559 transactions, in wei for one unit of gas. */
+export type Fees = { readonly maxFee: bigint; readonly tip: bigint }
+
+export type FeeHistory = { readonly nextBaseFee: bigint; readonly tips: readonly bigint[] }
+
+export const GWEI = 1_000_000_000n
+
+/** Polygon's documentation asks for 30 gwei; Bor's pool and producers have a floor of 25 (params/protocol_params.go). */
+const TIP_FLOOR = 30n * GWEI
+
+function median(values: readonly bigint[]): bigint {
+  const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  return sorted[Math.floor(sorted.length / 2)] ?? 0n
+}
+
+const atMost = (value: bigint, cap: bigint): bigint => (value < cap ? value : cap)
+const atLeast = (value: bigint, floor: bigint): bigint => (value > floor ? value : floor)
+
+/**
+ * The price of a new transaction: the median of what the last blocks paid, not below the floor, and twice the base fee,
+ * which on Polygon (at most 1.56 % more each block) lasts for about 45 full blocks. Never above the policy's cap.
+ */
+export function chooseFees(history: FeeHistory, cap: bigint): Fees {
+  const tip = atMost(atLeast(median(history.tips), TIP_FLOOR), cap)
+  return { tip, maxFee: atMost(2n * history.nextBaseFee + tip, cap) }
+}
+
+/** Nodes ask for 10 % more on both fees before they replace a transaction; 12.5 % leaves room for their rounding. */
+const raise = (fee: bigint): bigint => (fee * 1125n + 999n) / 1000n
+
+/** The price of a replacement: both fees at least 12.5 % higher. Null when the cap forbids it: then the old one stays. */
+export function bumpFees(previous: Fees, history: FeeHistory, cap: bigint): Fees | null {
+  const fresh = chooseFees(history, cap)
+  const maxFee = atLeast(raise(previous.maxFee), fresh.maxFee)
+  const tip = atLeast(raise(previous.tip), fresh.tip)
+  if (maxFee > cap) return null
+  return { maxFee, tip: atMost(tip, maxFee) }
+}

@@ -1,0 +1,99 @@
+import type { HoldReason, SignedPayout } from '../domain/payout.ts'
+import type { SettlementDeps } from './context.ts'
+import type { LaneRound } from './lane.ts'
+import { deadline, hold, signTransfers } from './queue.ts'
+import type { ChainView } from './sender.ts'
+
+/** An authorization that expires sooner is signed again before it is sent: batches may wait for some blocks. */
+const RENEWAL_SECONDS = 10 * 60
+
+/** How often the chain may refuse what the simulation promised before a person looks at it. */
+const MAX_REFUSALS = 3
+
+/** What a refusal of the token means for the payout. Texts: FiatTokenV2_2, EIP3009.sol, Blacklistable.sol, Pausable.sol. */
+const REFUSALS: readonly (readonly [RegExp, HoldReason | 'wait' | 'requeue' | 'renew'])[] = [
+  [/authorization is used or canceled/, 'wait'],
+  [/authorization is expired/, 'renew'],
+  [/transfer amount exceeds balance/, 'requeue'],
+  [/account is blacklisted/, 'blacklisted'],
+  [/Pausable: paused/, 'paused'],
+]
+
+export function meaningOf(reason: string): HoldReason | 'wait' | 'requeue' | 'renew' {
+  return REFUSALS.find(([pattern]) => pattern.test(reason))?.[1] ?? 'refused'
+}
+
+/** Shares what may be sent among the lanes, in turn, so that every lane carries full batches. */
+export async function fillLanes(deps: SettlementDeps, rounds: readonly LaneRound[], view: ChainView): Promise<void> {
+  const { journal, codec } = deps
+  const depth = Math.max(0, ...rounds.map((round) => round.free))
+  const slots = Array.from({ length: depth }, (_slot, turn) => rounds.filter((round) => round.free > turn)).flat()
+  if (slots.length === 0) return
+  const payouts = await renew(deps, await journal.readAssignable(slots.length * codec.maxItems), view)
+  const work = new Map<LaneRound, SignedPayout[][]>()
+  for (const [index, slot] of slots.entries()) {
+    const batch = payouts.slice(index * codec.maxItems, (index + 1) * codec.maxItems)
+    if (batch.length > 0) work.set(slot, [...(work.get(slot) ?? []), batch])
+  }
+  const results = await Promise.allSettled(
+    [...work].map(async ([lane, batches]) => {
+      for (const batch of batches) await lane.send(await preflight(deps, batch, view))
+    }),
+  )
+  for (const result of results)
+    if (result.status === 'rejected')
+      deps.log.warn({ err: result.reason }, 'a lane could not send; tried again next round')
+}
+
+/** Signs again what is about to expire, with the same nonce and a later deadline; these go out in the next round. */
+async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], view: ChainView): Promise<SignedPayout[]> {
+  const limit = deadline(deps, view.head.timestamp) - deps.options.authorizationSeconds + RENEWAL_SECONDS
+  const fresh: SignedPayout[] = []
+  const expiring: SignedPayout[] = []
+  for (const payout of payouts) {
+    if (payout.refusals >= MAX_REFUSALS && payout.state === 'authorized')
+      await hold(deps, payout, { reason: 'refused', detail: `the token refused it ${payout.refusals} times` })
+    else if (payout.signed.validBefore !== null && payout.signed.validBefore < limit) expiring.push(payout)
+    else fresh.push(payout)
+  }
+  if (expiring.length > 0) await signTransfers(deps, expiring, deadline(deps, view.head.timestamp))
+  return fresh
+}
+
+/**
+ * Simulates the very batch that would be sent and leaves out what the token would refuse, each with its reason; so a
+ * poisoned payout is held and the others are paid. A provider that cannot simulate delays the batch, nothing else.
+ */
+async function preflight(
+  deps: SettlementDeps,
+  batch: readonly SignedPayout[],
+  view: ChainView,
+): Promise<SignedPayout[]> {
+  const { codec, rpc, token } = deps
+  const { target, calldata } = codec.encode(token.address, batch)
+  const returned = await rpc.any((provider) =>
+    provider.call({ to: target, data: calldata, gas: codec.gasLimit(batch.length) }),
+  )
+  const reasons = codec.decodeSimulation(returned)
+  const good: SignedPayout[] = []
+  for (const [index, payout] of batch.entries()) {
+    const reason = reasons[index]
+    if (reason === undefined) throw new Error('the simulation answered fewer items than the batch has')
+    if (reason === null) good.push(payout)
+    else await leaveOut(deps, payout, { reason, view })
+  }
+  return good
+}
+
+async function leaveOut(
+  deps: SettlementDeps,
+  payout: SignedPayout,
+  refusal: { reason: string; view: ChainView },
+): Promise<void> {
+  const meaning = meaningOf(refusal.reason)
+  // A cancellation has no other way than to be tried again; "used" means that a transfer or a cancellation is on chain.
+  if (meaning === 'wait' || payout.state === 'voiding') return
+  if (meaning === 'requeue') await deps.journal.requeue([payout.paymentId])
+  else if (meaning === 'renew') await signTransfers(deps, [payout], deadline(deps, refusal.view.head.timestamp))
+  else await hold(deps, payout, { reason: meaning, detail: refusal.reason })
+}

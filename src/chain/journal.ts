@@ -1,0 +1,59 @@
+import type {
+  ChainCursor,
+  Envelope,
+  EnvelopeEnd,
+  Hex,
+  HoldReason,
+  Lane,
+  Lease,
+  Payout,
+  PayoutSignature,
+  Reservation,
+  SignedPayout,
+  TreasuryLog,
+} from '../domain/payout.ts'
+
+/** Who asks for a lease, and for how long it holds unless renewed. */
+export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }
+
+/**
+ * The engine's memory. Everything is stored here before it is sent, so that a process may die between any two calls.
+ * Every method is one transaction; those that get a lease fail with LeaseLostError when a newer epoch exists.
+ */
+export type SettlementJournal = {
+  readPayable(limit: number): Promise<Payout[]>
+  readUncancelled(limit: number): Promise<Payout[]>
+  readAssignable(limit: number): Promise<SignedPayout[]>
+  readReserved(treasury: Hex): Promise<bigint>
+  storeSignatures(signed: readonly { paymentId: string; signature: PayoutSignature }[]): Promise<void>
+  hold(held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void>
+  requeue(paymentIds: readonly string[]): Promise<void>
+
+  leaseLane(wallet: Hex, ask: LeaseAsk & { firstNonce: number }): Promise<Lane | null>
+  releaseLeases(owner: string): Promise<void>
+  setLaneStatus(lane: Lane, change: { status: Lane['status']; reason: string | null }): Promise<void>
+  adoptNonces(lane: Lane, nextNonce: number): Promise<void>
+  reserve(lane: Lane, ask: Reservation): Promise<{ nonce: number; payouts: readonly SignedPayout[] } | null>
+  storeAttempt(
+    lane: Lane,
+    attempt: { nonce: number; txHash: Hex; raw: Hex; maxFee: bigint; tip: bigint; signedBlock: number },
+  ): Promise<void>
+  markSent(lane: Lane, sent: { nonce: number; txHash: Hex; at: Date; answer: string; accepted: boolean }): Promise<void>
+  readEnvelopes(lane: Lane): Promise<Envelope[]>
+  readCalldata(lane: Lane, nonce: number): Promise<Hex>
+  readRaw(txHash: Hex): Promise<Hex>
+  endEnvelope(lane: Lane, ending: { nonce: number; end: EnvelopeEnd }): Promise<{ refused: string[] }>
+
+  leaseObserver(ask: LeaseAsk & { start: { number: number; hash: Hex } }): Promise<Lease | null>
+  readCursor(): Promise<ChainCursor | null>
+  recordFinalized(
+    lease: Lease,
+    scan: { logs: readonly TreasuryLog[]; ownTransactions: readonly Hex[]; at: Date; number: number; hash: Hex },
+  ): Promise<TreasuryLog[]>
+  pause(reason: string): Promise<void>
+  applyProven(limit: number): Promise<{ ended: number; failed: { paymentId: string; error: Error }[] }>
+  markMined(
+    lease: Lease,
+    seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[],
+  ): Promise<{ mined: number; reverted: number }>
+}

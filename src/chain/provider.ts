@@ -1,0 +1,176 @@
+import { createClient, http, type PublicRpcSchema, type Client as RpcClient, type Transport } from 'viem'
+import type { Hex } from '../domain/payout.ts'
+import type { FeeHistory } from './fees.ts'
+import { classifySendError, type SendOutcome } from './send-outcome.ts'
+
+/** One JSON-RPC endpoint: every read that settlement needs, parsed once. Anything unexpected throws. */
+
+export type Block = {
+  readonly number: number
+  readonly hash: Hex
+  readonly parentHash: Hex
+  /** Unix seconds. */
+  readonly timestamp: number
+}
+
+export type Log = {
+  readonly address: Hex
+  readonly topics: readonly Hex[]
+  readonly data: Hex
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly txHash: Hex
+  readonly logIndex: number
+}
+
+export type Receipt = {
+  readonly txHash: Hex
+  readonly from: Hex
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly gasUsed: bigint
+  readonly gasPrice: bigint
+}
+
+export type BlockTag = number | 'latest' | 'finalized'
+
+export type LogFilter = {
+  readonly address: Hex
+  readonly fromBlock: number
+  readonly toBlock: number
+  readonly topics: readonly (Hex | readonly Hex[] | null)[]
+}
+
+export type Call = { readonly to: Hex; readonly data: Hex; readonly from?: Hex; readonly gas?: bigint }
+
+export type Provider = {
+  readonly name: string
+  chainId(): Promise<number>
+  block(tag: BlockTag): Promise<Block>
+  logs(filter: LogFilter): Promise<Log[]>
+  receipt(txHash: Hex): Promise<Receipt | null>
+  transactionCount(wallet: Hex, at: BlockTag): Promise<number>
+  balance(wallet: Hex): Promise<bigint>
+  code(address: Hex): Promise<Hex>
+  call(call: Call, at?: BlockTag): Promise<Hex>
+  feeHistory(blocks: number): Promise<FeeHistory>
+  send(raw: Hex): Promise<{ outcome: SendOutcome; answer: string }>
+}
+
+const quantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
+const at = (tag: BlockTag): string => (typeof tag === 'number' ? quantity(tag) : tag)
+const lower = (value: string): Hex => value.toLowerCase() as Hex
+
+type RawLog = {
+  address: string
+  topics: string[]
+  data: string
+  blockNumber: string
+  blockHash: string
+  transactionHash: string
+  logIndex: string
+  removed?: boolean
+}
+
+function parseLog(log: RawLog): Log {
+  if (log.removed === true) throw new Error(`the provider returned a removed log of ${log.transactionHash}`)
+  return {
+    address: lower(log.address),
+    topics: log.topics.map(lower),
+    data: lower(log.data),
+    blockNumber: Number(log.blockNumber),
+    blockHash: lower(log.blockHash),
+    txHash: lower(log.transactionHash),
+    logIndex: Number(log.logIndex),
+  }
+}
+
+/** The node's own words, not viem's: its classes call "already known" and "nonce too low" the same. */
+function answerOf(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure)
+  const details = 'details' in failure && typeof failure.details === 'string' ? failure.details : ''
+  return (details === '' ? failure.message : details).slice(0, 300)
+}
+
+type Client = Pick<RpcClient<Transport, undefined, undefined, PublicRpcSchema>, 'request'>
+
+/** Methods that are not in viem's typed schema take this shape. */
+type Request = (call: { method: string; params: readonly unknown[] }) => Promise<unknown>
+
+export function createProvider(url: string, options: { timeoutMs: number; name: string }): Provider {
+  // No retry inside: a read fails over to the next provider, and a lost answer to a broadcast means "unknown".
+  const transport = { timeout: options.timeoutMs, retryCount: 0 }
+  // Reads of one moment travel together. Transactions do not: a lost answer concerns one of them.
+  const reads = createClient({ transport: http(url, { ...transport, batch: { batchSize: 50 } }), cacheTime: 0 })
+  const sends = createClient({ transport: http(url, transport) })
+  const request = reads.request as unknown as Request
+
+  async function read<T>(method: string, params: readonly unknown[]): Promise<T> {
+    const value = await request({ method, params })
+    if (value === null || value === undefined) throw new Error(`${method} answered nothing`)
+    return value as T
+  }
+
+  return {
+    name: options.name,
+    chainId: async () => Number(await read<string>('eth_chainId', [])),
+    async block(tag) {
+      type RawBlock = { number: string; hash: string; parentHash: string; timestamp: string }
+      const block = await read<RawBlock>('eth_getBlockByNumber', [at(tag), false])
+      return {
+        number: Number(block.number),
+        hash: lower(block.hash),
+        parentHash: lower(block.parentHash),
+        timestamp: Number(block.timestamp),
+      }
+    },
+    async logs(filter) {
+      const range = { fromBlock: quantity(filter.fromBlock), toBlock: quantity(filter.toBlock) }
+      const logs = await read<RawLog[]>('eth_getLogs', [{ address: filter.address, topics: filter.topics, ...range }])
+      return logs.map(parseLog)
+    },
+    async receipt(txHash) {
+      type RawReceipt = {
+        from: string
+        blockNumber: string
+        blockHash: string
+        gasUsed: string
+        effectiveGasPrice: string
+      }
+      const receipt = (await request({ method: 'eth_getTransactionReceipt', params: [txHash] })) as RawReceipt | null
+      if (receipt === null) return null
+      return {
+        txHash,
+        from: lower(receipt.from),
+        blockNumber: Number(receipt.blockNumber),
+        blockHash: lower(receipt.blockHash),
+        gasUsed: BigInt(receipt.gasUsed),
+        gasPrice: BigInt(receipt.effectiveGasPrice),
+      }
+    },
+    transactionCount: async (wallet, tag) => Number(await read<string>('eth_getTransactionCount', [wallet, at(tag)])),
+    balance: async (wallet) => BigInt(await read<string>('eth_getBalance', [wallet, 'latest'])),
+    code: (address) => read<Hex>('eth_getCode', [address, 'latest']),
+    call: ({ gas, ...call }, tag = 'latest') =>
+      read<Hex>('eth_call', [gas === undefined ? call : { ...call, gas: quantity(gas) }, at(tag)]),
+    async feeHistory(blocks) {
+      type RawHistory = { baseFeePerGas: string[]; reward?: string[][] }
+      const history = await read<RawHistory>('eth_feeHistory', [quantity(blocks), 'latest', [50]])
+      return {
+        nextBaseFee: BigInt(history.baseFeePerGas.at(-1) ?? '0x0'),
+        tips: (history.reward ?? []).map((tips) => BigInt(tips[0] ?? '0x0')),
+      }
+    },
+    send: (raw) => send(sends, raw),
+  }
+}
+
+async function send(client: Client, raw: Hex): Promise<{ outcome: SendOutcome; answer: string }> {
+  try {
+    const hash = await client.request({ method: 'eth_sendRawTransaction', params: [raw] })
+    return { outcome: 'accepted', answer: hash }
+  } catch (failure) {
+    const answer = answerOf(failure)
+    return { outcome: classifySendError(answer), answer }
+  }
+}

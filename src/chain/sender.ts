@@ -1,0 +1,113 @@
+import type { LocalAccount } from 'viem/accounts'
+import { keccak256 } from 'viem/utils'
+import type { ChainCursor, Envelope, EnvelopeAttempt, Hex, Lane, SignedPayout } from '../domain/payout.ts'
+import type { SettlementDeps } from './context.ts'
+import { bumpFees, chooseFees, type FeeHistory, type Fees } from './fees.ts'
+import type { Block } from './provider.ts'
+import type { SendOutcome } from './send-outcome.ts'
+
+/** What a round of the engine knows about the chain. */
+export type ChainView = { readonly head: Block; readonly cursor: ChainCursor; readonly fees: FeeHistory }
+
+/** One relayer wallet with its lease, in one round. */
+export type Sender = {
+  readonly deps: SettlementDeps
+  readonly account: LocalAccount
+  readonly lane: Lane
+  readonly view: ChainView
+}
+
+type Call = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint }
+type Signed = { readonly nonce: number; readonly txHash: Hex; readonly raw: Hex }
+
+/** Reserves the lane's next nonce for the payouts, signs, stores, and only then sends. */
+export async function sendBatch(sender: Sender, payouts: readonly SignedPayout[]): Promise<void> {
+  const { journal, codec, token, options } = sender.deps
+  if (payouts.length === 0) return
+  let call: Call | null = null as Call | null
+  const reserved = await journal.reserve(sender.lane, {
+    paymentIds: payouts.map(({ paymentId }) => paymentId),
+    encode: (free) => {
+      call = { ...codec.encode(token.address, free), gasLimit: codec.gasLimit(free.length) }
+      return call
+    },
+  })
+  if (reserved === null || call === null) return
+  const fees = chooseFees(sender.view.fees, options.maxFeeWei)
+  await broadcast(sender, await signAndStore(sender, { ...call, nonce: reserved.nonce }, fees))
+}
+
+/**
+ * What an unmined envelope needs now: its first signature when a crash came between, its stored bytes again, or, for the
+ * lowest nonce of the lane, which holds up all others, a higher price.
+ */
+export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest: boolean): Promise<void> {
+  const { deps, lane, view } = sender
+  const last = envelope.attempts.at(-1)
+  if (last === undefined) {
+    await signAgain(sender, envelope, chooseFees(view.fees, deps.options.maxFeeWei))
+    return
+  }
+  const outcome = isDue(deps, last) ? await broadcast(sender, await stored(sender, envelope, last)) : 'unknown'
+  const stuck = view.head.number - last.signedBlock >= deps.options.bumpAfterBlocks || outcome === 'underpriced'
+  if (!lowest || !stuck) return
+  const fees = bumpFees(last, view.fees, deps.options.maxFeeWei)
+  const about = { wallet: lane.wallet, nonce: envelope.nonce, attempts: envelope.attempts.length }
+  if (fees === null) {
+    deps.log.error({ ...about, maxFee: last.maxFee }, 'a transaction is stuck at the fee cap')
+    return
+  }
+  deps.log.info({ ...about, ...fees }, 'raising the price of a stuck transaction')
+  await signAgain(sender, envelope, fees)
+}
+
+function isDue(deps: SettlementDeps, attempt: EnvelopeAttempt): boolean {
+  const { lastBroadcastAt } = attempt
+  return lastBroadcastAt === null || deps.clock().getTime() - lastBroadcastAt.getTime() >= deps.options.rebroadcastMs
+}
+
+async function stored(sender: Sender, envelope: Envelope, attempt: EnvelopeAttempt): Promise<Signed> {
+  const raw = await sender.deps.journal.readRaw(attempt.txHash)
+  return { nonce: envelope.nonce, txHash: attempt.txHash, raw }
+}
+
+/** A replacement has the same nonce and the same calldata: whichever attempt is mined, the same payouts are in it. */
+async function signAgain(sender: Sender, envelope: Envelope, fees: Fees): Promise<void> {
+  const calldata = await sender.deps.journal.readCalldata(sender.lane, envelope.nonce)
+  await broadcast(sender, await signAndStore(sender, { ...envelope, calldata }, fees))
+}
+
+async function signAndStore(sender: Sender, call: Call & { nonce: number }, fees: Fees): Promise<Signed> {
+  const { deps, account, lane, view } = sender
+  const raw = await account.signTransaction({
+    type: 'eip1559',
+    chainId: deps.token.chainId,
+    nonce: call.nonce,
+    to: call.target,
+    data: call.calldata,
+    gas: call.gasLimit,
+    maxFeePerGas: fees.maxFee,
+    maxPriorityFeePerGas: fees.tip,
+  })
+  const signed = { nonce: call.nonce, txHash: keccak256(raw), raw }
+  await deps.journal.storeAttempt(lane, { ...signed, ...fees, signedBlock: view.head.number })
+  return signed
+}
+
+async function broadcast(sender: Sender, signed: Signed): Promise<SendOutcome> {
+  const { deps, lane } = sender
+  const { outcome, answer } = await deps.rpc.broadcast(signed.raw)
+  await deps.journal.markSent(lane, {
+    nonce: signed.nonce,
+    txHash: signed.txHash,
+    at: deps.clock(),
+    answer: outcome === 'accepted' ? outcome : `${outcome}: ${answer}`,
+    accepted: outcome === 'accepted',
+  })
+  if (outcome === 'delegated')
+    await deps.journal.setLaneStatus(lane, {
+      status: 'quarantined',
+      reason: 'the wallet carries an EIP-7702 delegation',
+    })
+  return outcome
+}

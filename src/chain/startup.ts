@@ -1,0 +1,67 @@
+import type { Hex } from '../domain/payout.ts'
+import { domainSeparator } from './authorization.ts'
+import type { SettlementDeps } from './context.ts'
+import { readToken } from './token-state.ts'
+
+/** A configuration with which the engine must not run. */
+export class SettlementRefusal extends Error {
+  override readonly name = 'SettlementRefusal'
+}
+
+function demand(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new SettlementRefusal(message)
+}
+
+/**
+ * Checked before the first round. Throws SettlementRefusal for what only a person can correct. A paused token is no such
+ * thing: payouts wait for it. A provider that cannot be reached throws its own error: try again.
+ */
+export async function assertReady(deps: SettlementDeps, livemode: boolean): Promise<void> {
+  const { rpc, token, treasury, relayers, log } = deps
+  const wallets = relayers.map((relayer) => relayer.address.toLowerCase() as Hex)
+  demand(wallets.length > 0, 'settlement needs a relayer key')
+  demand(new Set(wallets).size === wallets.length, 'two relayer keys are the same')
+  demand(!wallets.includes(treasury.address), 'the treasury must not be a relayer: it signs typed data only')
+  demand(!livemode || rpc.quorum >= 2, 'live mode needs a finality quorum of at least 2')
+  if (rpc.quorum < 2) log.warn({ quorum: rpc.quorum }, 'finality is decided by one provider')
+  for (const provider of rpc.providers) {
+    const chainId = await provider.chainId()
+    demand(chainId === token.chainId, `${provider.name} serves chain ${chainId}, not ${token.chainId}`)
+  }
+  const [decimals, paused, separator] = await rpc.any((provider) =>
+    readToken(provider, token.address, {
+      reads: [
+        { view: 'decimals', args: [] },
+        { view: 'paused', args: [] },
+        { view: 'domainSeparator', args: [] },
+      ],
+    }),
+  )
+  demand(decimals === 6, `${token.address} has ${String(decimals)} decimals: not USDC`)
+  demand(
+    separator === domainSeparator(token),
+    `the EIP-712 domain of ${token.address} is not "${token.name}", version 2`,
+  )
+  if (paused === true) log.warn({}, 'the USDC contract is paused: payouts are held until it is not')
+  for (const wallet of [treasury.address, ...wallets]) {
+    const code = await rpc.any((provider) => provider.code(wallet))
+    demand(code === '0x', `${wallet} carries code (an EIP-7702 delegation?): its signatures would be refused`)
+  }
+  await assertChainHasHistory(deps)
+}
+
+/** A chain that is behind the last settled block, or a different one, must not be paid on. */
+async function assertChainHasHistory(deps: SettlementDeps): Promise<void> {
+  const cursor = await deps.journal.readCursor()
+  if (cursor === null) return
+  const { block: head } = await deps.rpc.newest()
+  demand(
+    head.number >= cursor.number,
+    `the chain is at block ${head.number}, behind block ${cursor.number} that was final: it has lost blocks`,
+  )
+  const known = await deps.rpc.any((provider) => provider.block(cursor.number))
+  demand(
+    known.hash === cursor.hash,
+    `block ${cursor.number} was final as ${cursor.hash} and is ${known.hash} now: another chain`,
+  )
+}

@@ -1,0 +1,35 @@
+import type { Hex } from '../domain/payout.ts'
+import type { Block, Provider } from './provider.ts'
+
+export type Hashes = ReadonlyMap<number, Hex>
+
+/**
+ * Walks from `head` down to `base` (not included) by parent hashes, and stops where a block of the last walk is met.
+ * Null when the chain changed meanwhile: the next round walks again.
+ */
+export async function walkChain(
+  provider: Provider,
+  range: { base: number; head: Block },
+  known: Hashes,
+): Promise<Hashes | null> {
+  const chain = new Map<number, Hex>([[range.head.number, range.head.hash]])
+  let parent = range.head.parentHash
+  let number = range.head.number - 1
+  while (number > range.base && known.get(number) !== parent) {
+    const block = await provider.block(number)
+    if (block.hash !== parent) return null
+    chain.set(number, block.hash)
+    parent = block.parentHash
+    number--
+  }
+  for (; number > range.base; number--) {
+    const hash = known.get(number)
+    if (hash !== undefined) chain.set(number, hash)
+  }
+  return chain
+}
+
+/** How many blocks of the last walk have another hash now. */
+export function replacedBlocks(known: Hashes, chain: Hashes): number {
+  return [...known].filter(([number, hash]) => chain.has(number) && chain.get(number) !== hash).length
+}

@@ -1,0 +1,14 @@
+import { type Logger as PinoLogger, pino, type SerializedError, stdSerializers } from 'pino'
+
+export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error'>
+
+/** JSON lines on standard output. Errors lose everything but name, message, code and stack: no row, no body, no header. */
+export function createLogger(options: { level: string; name: string }): Logger {
+  return pino({ level: options.level, name: options.name, serializers: { err: plainError } })
+}
+
+function plainError(error: unknown): Partial<SerializedError> | unknown {
+  if (!(error instanceof Error)) return error
+  const { type, message, stack } = stdSerializers.err(error)
+  return { type, message, stack, ...('code' in error && { code: error.code }) }
+}
