@@ -92,6 +92,10 @@ const workerSchema = commonSchema.extend({
   TREASURY_KEY: secret,
   /** Development only: private keys of the relayer lanes (hold gas money only), comma separated. */
   RELAYER_KEYS: secret,
+  /** EIP-712 name of the token: "USD Coin" for Polygon's native USDC, "USDC" on Amoy. Compared with the contract at start. */
+  USDC_DOMAIN_NAME: z.string().default('USD Coin'),
+  /** No single payout above this many whole USDC is signed. */
+  PAYOUT_MAX_USDC: z.coerce.number().int().positive().default(25_000),
   MAX_FEE_GWEI: z.coerce.number().int().min(30).max(100_000).default(500),
   /** Time between two rounds of the settlement engine, in milliseconds. */
   SETTLEMENT_TICK_MS: z.coerce.number().int().min(20).max(60_000).default(500),

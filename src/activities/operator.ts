@@ -9,7 +9,7 @@ import { isClosed } from '../domain/payment.ts'
 import type { Attempt } from '../domain/payment-object.ts'
 import type { OperatorDecision, OperatorNote } from '../domain/requests.ts'
 import { surplusOf } from '../domain/snapshot.ts'
-import { CALL_TIMEOUT_MS, type PaymentDeps } from './deps.ts'
+import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
 export type Decided = Changed & { readonly message: string; readonly refunded: boolean }
 

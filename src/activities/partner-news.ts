@@ -5,7 +5,7 @@ import { effectOfOrder, type OrderEffect } from '../domain/partner-news.ts'
 import { isClosed } from '../domain/payment.ts'
 import type { Attempt } from '../domain/payment-object.ts'
 import type { Rate } from '../providers/converter.ts'
-import type { PaymentDeps } from './deps.ts'
+import type { PaymentDeps } from './payment-deps.ts'
 
 /** An order as the partner reports it, and the rate to lock if its money is taken. */
 export type OrderNews = { readonly attemptId: string; readonly order: PartnerOrder | null; readonly rate: Rate | null }

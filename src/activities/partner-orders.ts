@@ -9,9 +9,9 @@ import { isOpen, isPaid, mayStillBePaid } from '../domain/payment.ts'
 import { type Attempt, checkoutUrl, type Payment } from '../domain/payment-object.ts'
 import type { OpenAttemptAnswer, OpenAttemptRequest } from '../domain/requests.ts'
 import type { OpenedOrder } from '../providers/provider.ts'
-import { CALL_TIMEOUT_MS, type PaymentDeps } from './deps.ts'
 import { isPartnerError } from './failure.ts'
 import { applyOrder, type OrderNews } from './partner-news.ts'
+import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
 /** How often a partner that does not answer is asked before a payment is closed without its word. */
 const TRIES_BEFORE_CLOSING = 4

@@ -1,7 +1,7 @@
-import type { PaymentDeps } from './deps.ts'
 import { guarded } from './failure.ts'
 import { createOperatorActivities, type OperatorActivities } from './operator.ts'
 import { createOrderActivities, type OrderActivities } from './partner-orders.ts'
+import type { PaymentDeps } from './payment-deps.ts'
 import { createSettlementActivities, type SettlementActivities } from './settlement.ts'
 
 /** Everything a payment's workflow may ask of the world. Each writes its record in the transaction of its effect. */

@@ -8,8 +8,8 @@ import { convertToMicroUsdc, splitFee } from '../domain/money.ts'
 import type { Payment } from '../domain/payment-object.ts'
 import type { Hex } from '../domain/payout.ts'
 import type { Conversion } from '../providers/converter.ts'
-import { CALL_TIMEOUT_MS, type PaymentDeps } from './deps.ts'
 import { notYet } from './failure.ts'
+import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
 export type SettlementActivities = {
   convertToUsdc(paymentId: string): Promise<Changed>

@@ -7,12 +7,11 @@ import type { PaymentWorkflows } from '../temporal/payments.ts'
 import { createAuthenticate } from './auth.ts'
 import type { RateBook } from './limits.ts'
 import { Problem, problemHandler } from './problems.ts'
-import { mountRoutes, type Route } from './route.ts'
+import { mountRoutes } from './route.ts'
 import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout.ts'
 import { type HealthCheck, healthRouter } from './routes/health.ts'
-import { type PaymentRouteDeps, paymentRoutes } from './routes/payments.ts'
-import { providerRoutes } from './routes/providers.ts'
+import { apiRoutes } from './routes/index.ts'
 
 export type ApiDeps = {
   readonly db: Db
@@ -25,18 +24,12 @@ export type ApiDeps = {
   readonly token: string
   readonly trustProxyHops: number
   readonly countryHeader: string | undefined
-  readonly partnerOrigins: readonly string[]
   readonly clock: () => number
   readonly newId: (kind: 'payment' | 'attempt' | 'request') => string
   readonly log: Logger
   readonly healthChecks: readonly HealthCheck[]
   readonly onStarted: (paymentId: string) => void
   readonly onSignaled: (event: PartnerEventKey) => void
-}
-
-/** Every route under /v1, as values: the router, the tests and the OpenAPI document read this list. */
-export function apiRoutes(deps: Omit<PaymentRouteDeps, 'newPaymentId'> & Pick<ApiDeps, 'newId'>): Route[] {
-  return [...paymentRoutes({ ...deps, newPaymentId: () => deps.newId('payment') }), ...providerRoutes()]
 }
 
 /** The whole HTTP surface. Does not listen. */
@@ -50,7 +43,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(callbackRouter(deps))
   app.use(createCheckoutRouter(checkoutDeps(deps)))
   app.use('/v1', apiHeaders)
-  mountRoutes(app, apiRoutes(deps), createAuthenticate(deps))
+  mountRoutes(app, apiRoutes({ ...deps, newPaymentId: () => deps.newId('payment') }), createAuthenticate(deps))
   app.use((request: Request) => {
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)
   })
@@ -84,7 +77,6 @@ function checkoutDeps(deps: ApiDeps): CheckoutDeps {
     rates: deps.rates,
     openAttempt: (paymentId, request) => deps.workflows.openAttempt(paymentId, request),
     publicUrl: deps.publicUrl,
-    partnerOrigins: [...deps.partnerOrigins],
     newAttemptId: () => deps.newId('attempt'),
     clock: deps.clock,
     log: deps.log,

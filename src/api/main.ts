@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { readApiConfig } from '../config.ts'
-import { composeApi } from '../deps.ts'
+import { composeApi } from '../deps/api.ts'
 import { createLogger } from '../log.ts'
 import { createApp } from './app.ts'
 

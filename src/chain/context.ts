@@ -1,4 +1,5 @@
 import type { LocalAccount } from 'viem/accounts'
+import type { Hex } from '../domain/payout.ts'
 import type { Token, TreasurySigner } from './authorization.ts'
 import type { PayoutCodec } from './batch.ts'
 import type { SettlementJournal } from './journal.ts'
@@ -27,6 +28,10 @@ export type SettlementOptions = {
   readonly maxFeeWei: bigint
   /** First block to read when there is no cursor yet; absent: the finalized block of the first start. */
   readonly startBlock?: number
+  /** Treasuries of the past whose keys are gone: their transfers are watched, and what they paid is not paid again. */
+  readonly retiredTreasuries: readonly Hex[]
+  /** Micro-USDC that may be authorized within 24 hours, for each treasury. */
+  readonly maxMicroPerDay: bigint
   /** How long a payout may wait for funds before it is held: top-ups come in batches. */
   readonly fundsGraceMs: number
 }
@@ -39,14 +44,21 @@ export const SETTLEMENT_DEFAULTS = {
   bumpAfterBlocks: 4,
   rebroadcastMs: 4000,
   fundsGraceMs: 60_000,
+  retiredTreasuries: [],
 } as const satisfies Partial<SettlementOptions>
+
+/** Every wallet that is or was a treasury of ours. */
+export function watchedTreasuries(deps: Pick<SettlementDeps, 'treasuries' | 'options'>): Hex[] {
+  return [...deps.treasuries.map((treasury) => treasury.address), ...deps.options.retiredTreasuries]
+}
 
 export type SettlementDeps = {
   readonly journal: SettlementJournal
   readonly rpc: Rpc
   readonly codec: PayoutCodec
   readonly token: Token
-  readonly treasury: TreasurySigner
+  /** The treasuries whose keys are here, the current one first: after a rotation the old one pays what was queued on it. */
+  readonly treasuries: readonly TreasurySigner[]
   readonly relayers: readonly LocalAccount[]
   readonly clock: () => Date
   readonly log: SettlementLog

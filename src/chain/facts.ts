@@ -14,14 +14,14 @@ const logKey = (log: { txHash: Hex; logIndex: number }): string => `${log.txHash
 /** Everything that the token says about the treasury in a range of blocks, in the order of the chain. */
 export async function treasuryLogs(
   provider: Provider,
-  scope: { token: Hex; treasury: Hex },
+  scope: { token: Hex; treasuries: readonly Hex[] },
   range: Pick<LogFilter, 'fromBlock' | 'toBlock'>,
 ): Promise<Log[]> {
-  const wallet = asTopic(scope.treasury)
+  const wallets = scope.treasuries.map(asTopic)
   const events = [TOPICS.authorizationUsed, TOPICS.authorizationCanceled, TOPICS.transfer]
   const [own, incoming] = await Promise.all([
-    provider.logs({ address: scope.token, ...range, topics: [events, wallet] }),
-    provider.logs({ address: scope.token, ...range, topics: [TOPICS.transfer, null, wallet] }),
+    provider.logs({ address: scope.token, ...range, topics: [events, wallets] }),
+    provider.logs({ address: scope.token, ...range, topics: [TOPICS.transfer, null, wallets] }),
   ])
   const all = new Map([...own, ...incoming].map((log) => [logKey(log), log]))
   return [...all.values()].toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
@@ -32,26 +32,25 @@ export async function treasuryLogs(
  * `Transfer(treasury, to, value)` in one transaction, as FiatTokenV2_2 emits them. A transfer without its authorization
  * has no nonce: nobody of ours made it.
  */
-export function readFacts(logs: readonly Log[], treasury: Hex): Fact[] {
+export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fact[] {
   const byKey = new Map(logs.map((log) => [logKey(log), log]))
   return logs.flatMap((log): Fact[] => {
-    const place = {
-      treasury,
-      txHash: log.txHash,
-      logIndex: log.logIndex,
-      blockNumber: log.blockNumber,
-      blockHash: log.blockHash,
-    }
     const [topic, first, second] = log.topics
+    const from = asAddress(first)
+    const to = asAddress(second)
+    const { txHash, logIndex, blockNumber, blockHash } = log
+    const place = { txHash, logIndex, blockNumber, blockHash }
     if (topic === TOPICS.authorizationCanceled)
-      return [{ ...place, kind: 'cancel', authNonce: second ?? null, counterparty: null, microUsdc: null }]
+      return [
+        { ...place, treasury: from, kind: 'cancel', authNonce: second ?? null, counterparty: null, microUsdc: null },
+      ]
     if (topic !== TOPICS.transfer) return []
     const microUsdc = BigInt(log.data).toString()
-    if (asAddress(first) !== treasury)
-      return [{ ...place, kind: 'in', authNonce: null, counterparty: asAddress(first), microUsdc }]
-    const before = byKey.get(logKey({ txHash: log.txHash, logIndex: log.logIndex - 1 }))
+    if (!treasuries.includes(from))
+      return [{ ...place, treasury: to, kind: 'in', authNonce: null, counterparty: from, microUsdc }]
+    const before = byKey.get(logKey({ txHash, logIndex: logIndex - 1 }))
     const authNonce = before?.topics[0] === TOPICS.authorizationUsed ? (before.topics[2] ?? null) : null
-    return [{ ...place, kind: 'out', authNonce, counterparty: asAddress(second), microUsdc }]
+    return [{ ...place, treasury: from, kind: 'out', authNonce, counterparty: to, microUsdc }]
   })
 }
 

@@ -25,6 +25,7 @@ export type SettlementJournal = {
   readUncancelled(limit: number): Promise<Payout[]>
   readAssignable(limit: number): Promise<SignedPayout[]>
   readReserved(treasury: Hex): Promise<bigint>
+  readAuthorizedSince(treasury: Hex, since: Date): Promise<bigint>
   storeSignatures(signed: readonly { paymentId: string; signature: PayoutSignature }[]): Promise<void>
   hold(held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void>
   requeue(paymentIds: readonly string[]): Promise<void>

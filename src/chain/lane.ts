@@ -1,5 +1,5 @@
 import type { LocalAccount } from 'viem/accounts'
-import type { ChainCursor, Envelope, Hex, Lane, SignedPayout } from '../domain/payout.ts'
+import type { Envelope, Hex, Lane, SignedPayout } from '../domain/payout.ts'
 import type { SettlementDeps } from './context.ts'
 import { chooseFees } from './fees.ts'
 import { type ChainView, resumeEnvelope, type Sender, sendBatch } from './sender.ts'

@@ -1,10 +1,12 @@
-import type { HoldReason, Payout, PayoutSignature } from '../domain/payout.ts'
-import { PolicyRefusal } from './authorization.ts'
-import type { SettlementDeps } from './context.ts'
+import type { Hex, HoldReason, Payout, PayoutSignature } from '../domain/payout.ts'
+import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
+import { type SettlementDeps, watchedTreasuries } from './context.ts'
 import { readTokenState, type TokenState } from './token-state.ts'
 
 /** How many payouts are looked at and signed in one round: about a third of a second of signing. */
 const ROUND = 400
+
+const DAY_MS = 24 * 3_600_000
 
 export type Decision =
   | { readonly kind: 'sign' }
@@ -20,7 +22,7 @@ export type Decision =
 export function decidePayouts(
   payouts: readonly Payout[],
   state: TokenState,
-  funds: { available: bigint; heldAfter: Date },
+  funds: { available: bigint; detail: string; heldAfter: Date },
 ): Decision[] {
   let { available } = funds
   const short = new Set<string>()
@@ -32,11 +34,13 @@ export function decidePayouts(
       return { kind: 'hold', reason: 'paused', detail: 'the USDC contract has blacklisted the treasury' }
     if (seen.blacklisted)
       return { kind: 'hold', reason: 'blacklisted', detail: `${payout.recipient} is on the USDC blacklist` }
+    if (seen.usedByOther)
+      return { kind: 'hold', reason: 'policy', detail: 'another treasury of ours has paid or cancelled this payment' }
     const micro = BigInt(payout.microUsdc)
     if (short.has(payout.recipient) || micro > available) {
       short.add(payout.recipient)
       if (payout.createdAt > funds.heldAfter) return { kind: 'wait' }
-      return { kind: 'hold', reason: 'funds', detail: 'the treasury has less USDC than its open payouts' }
+      return { kind: 'hold', reason: 'funds', detail: funds.detail }
     }
     available -= micro
     return { kind: 'sign' }
@@ -50,22 +54,29 @@ export function deadline(deps: SettlementDeps, chainTime: number): number {
   return Math.max(unixSeconds(deps.clock()), chainTime) + deps.options.authorizationSeconds
 }
 
-/** Signs transfers; a payout that the policy refuses is held and does not stop the others. */
-export async function signTransfers(
+/** Signs by the treasury of each payout; one that the policy refuses is held and does not stop the others. */
+async function sign(
   deps: SettlementDeps,
   payouts: readonly Payout[],
-  validBefore: number,
+  how: (treasury: TreasurySigner, payout: Payout) => Promise<PayoutSignature>,
 ): Promise<void> {
   const signed: { paymentId: string; signature: PayoutSignature }[] = []
   for (const payout of payouts) {
     try {
-      signed.push({ paymentId: payout.paymentId, signature: await deps.treasury.signTransfer(payout, validBefore) })
+      const treasury = deps.treasuries.find(({ address }) => address === payout.treasury)
+      if (treasury === undefined) throw new PolicyRefusal(`no key for treasury ${payout.treasury}`)
+      signed.push({ paymentId: payout.paymentId, signature: await how(treasury, payout) })
     } catch (refusal) {
       if (!(refusal instanceof PolicyRefusal)) throw refusal
       await hold(deps, payout, { reason: 'policy', detail: refusal.message })
     }
   }
   if (signed.length > 0) await deps.journal.storeSignatures(signed)
+}
+
+/** Signs transfers with the deadline, for the first time or again: always the payment's one nonce. */
+export function signTransfers(deps: SettlementDeps, payouts: readonly Payout[], validBefore: number): Promise<void> {
+  return sign(deps, payouts, (treasury, payout) => treasury.signTransfer(payout, validBefore))
 }
 
 export async function hold(
@@ -75,21 +86,39 @@ export async function hold(
 ): Promise<void> {
   if (payout.holdReason === why.reason) return
   deps.log.warn({ paymentId: payout.paymentId, ...why }, 'payout held')
-  await deps.journal.hold({ paymentId: payout.paymentId, ...why })
+  await deps.journal.hold({ paymentId: payout.paymentId, reason: why.reason, detail: why.detail })
 }
 
 /** queued → authorized: checks the token, reserves funds, signs. */
 export async function authorizeQueued(deps: SettlementDeps, chainTime: number): Promise<void> {
-  const { journal, rpc, token, treasury, options } = deps
-  const payouts = await journal.readPayable(ROUND)
-  if (payouts.length === 0) return
+  const payouts = await deps.journal.readPayable(ROUND)
+  const treasuries = new Set(payouts.map((payout) => payout.treasury))
+  for (const treasury of treasuries) {
+    const toSign = await choosePayable(
+      deps,
+      treasury,
+      payouts.filter((payout) => payout.treasury === treasury),
+    )
+    await signTransfers(deps, toSign, deadline(deps, chainTime))
+  }
+}
+
+async function choosePayable(deps: SettlementDeps, treasury: Hex, payouts: readonly Payout[]): Promise<Payout[]> {
+  const { journal, rpc, token, options } = deps
+  const otherTreasuries = watchedTreasuries(deps).filter((address) => address !== treasury)
   const state = await rpc.any((provider) =>
-    readTokenState(provider, treasury.address, { token: token.address, payouts }),
+    readTokenState(provider, treasury, { token: token.address, payouts, otherTreasuries }),
   )
-  const reserved = await journal.readReserved(treasury.address)
+  const now = deps.clock().getTime()
+  const inTreasury = state.balance - (await journal.readReserved(treasury))
+  const underLimit = options.maxMicroPerDay - (await journal.readAuthorizedSince(treasury, new Date(now - DAY_MS)))
   const decisions = decidePayouts(payouts, state, {
-    available: state.balance - reserved,
-    heldAfter: new Date(deps.clock().getTime() - options.fundsGraceMs),
+    available: inTreasury < underLimit ? inTreasury : underLimit,
+    detail:
+      inTreasury < underLimit
+        ? 'the treasury has less USDC than its open payouts'
+        : 'the limit of what the treasury signs in 24 hours is reached',
+    heldAfter: new Date(now - options.fundsGraceMs),
   })
   const toSign: Payout[] = []
   for (const [index, payout] of payouts.entries()) {
@@ -97,14 +126,11 @@ export async function authorizeQueued(deps: SettlementDeps, chainTime: number): 
     if (decision?.kind === 'sign') toSign.push(payout)
     if (decision?.kind === 'hold') await hold(deps, payout, decision)
   }
-  await signTransfers(deps, toSign, deadline(deps, chainTime))
+  return toSign
 }
 
 /** Signs the cancellations that were asked for. */
 export async function authorizeCancellations(deps: SettlementDeps): Promise<void> {
   const payouts = await deps.journal.readUncancelled(ROUND)
-  const signed: { paymentId: string; signature: PayoutSignature }[] = []
-  for (const payout of payouts)
-    signed.push({ paymentId: payout.paymentId, signature: await deps.treasury.signCancellation(payout) })
-  if (signed.length > 0) await deps.journal.storeSignatures(signed)
+  await sign(deps, payouts, (treasury, payout) => treasury.signCancellation(payout))
 }

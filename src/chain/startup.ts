@@ -1,6 +1,6 @@
 import type { Hex } from '../domain/payout.ts'
 import { domainSeparator } from './authorization.ts'
-import type { SettlementDeps } from './context.ts'
+import { type SettlementDeps, watchedTreasuries } from './context.ts'
 import { readToken } from './token-state.ts'
 
 /** A configuration with which the engine must not run. */
@@ -17,11 +17,16 @@ function demand(condition: boolean, message: string): asserts condition {
  * thing: payouts wait for it. A provider that cannot be reached throws its own error: try again.
  */
 export async function assertReady(deps: SettlementDeps, livemode: boolean): Promise<void> {
-  const { rpc, token, treasury, relayers, log } = deps
+  const { rpc, token, relayers, log } = deps
+  const treasuries = watchedTreasuries(deps)
   const wallets = relayers.map((relayer) => relayer.address.toLowerCase() as Hex)
+  demand(deps.treasuries.length > 0, 'settlement needs a treasury key')
   demand(wallets.length > 0, 'settlement needs a relayer key')
   demand(new Set(wallets).size === wallets.length, 'two relayer keys are the same')
-  demand(!wallets.includes(treasury.address), 'the treasury must not be a relayer: it signs typed data only')
+  demand(
+    !treasuries.some((treasury) => wallets.includes(treasury)),
+    'the treasury must not be a relayer: it signs typed data only',
+  )
   demand(!livemode || rpc.quorum >= 2, 'live mode needs a finality quorum of at least 2')
   if (rpc.quorum < 2) log.warn({ quorum: rpc.quorum }, 'finality is decided by one provider')
   for (const provider of rpc.providers) {
@@ -43,7 +48,7 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
     `the EIP-712 domain of ${token.address} is not "${token.name}", version 2`,
   )
   if (paused === true) log.warn({}, 'the USDC contract is paused: payouts are held until it is not')
-  for (const wallet of [treasury.address, ...wallets]) {
+  for (const wallet of [...deps.treasuries.map(({ address }) => address), ...wallets]) {
     const code = await rpc.any((provider) => provider.code(wallet))
     demand(code === '0x', `${wallet} carries code (an EIP-7702 delegation?): its signatures would be refused`)
   }

@@ -1,6 +1,7 @@
 import { multicall3Abi } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import type { Hex, Payout } from '../domain/payout.ts'
+import { payoutNonce } from '../payout-nonce.ts'
 import { MULTICALL3, usdcViews } from './contracts.ts'
 import type { BlockTag, Provider } from './provider.ts'
 
@@ -41,14 +42,19 @@ export type TokenState = {
   /** Micro-USDC in the treasury at the newest block. */
   readonly balance: bigint
   /** Per payout, in the order asked. */
-  readonly payouts: readonly { readonly blacklisted: boolean; readonly used: boolean }[]
+  readonly payouts: readonly {
+    readonly blacklisted: boolean
+    readonly used: boolean
+    /** The nonce that another treasury of ours would use for the same payment is used on chain. */
+    readonly usedByOther: boolean
+  }[]
 }
 
 /** What has to be known before anything is signed. */
 export async function readTokenState(
   provider: Provider,
   treasury: Hex,
-  query: { token: Hex; payouts: readonly Payout[] },
+  query: { token: Hex; payouts: readonly Payout[]; otherTreasuries: readonly Hex[] },
 ): Promise<TokenState> {
   const reads: TokenRead[] = [
     { view: 'paused', args: [] },
@@ -57,6 +63,10 @@ export async function readTokenState(
     ...query.payouts.flatMap((payout): TokenRead[] => [
       { view: 'isBlacklisted', args: [payout.recipient] },
       { view: 'authorizationState', args: [treasury, payout.authNonce] },
+      ...query.otherTreasuries.map((other): TokenRead => {
+        const nonce = payoutNonce({ ...payout, token: query.token, treasury: other })
+        return { view: 'authorizationState', args: [other, nonce] }
+      }),
     ]),
   ]
   const values = await readToken(provider, query.token, { reads })
@@ -64,9 +74,10 @@ export async function readTokenState(
     paused: values[0] === true,
     treasuryBlacklisted: values[1] === true,
     balance: BigInt(values[2] as bigint),
-    payouts: query.payouts.map((_payout, index) => ({
-      blacklisted: values[3 + 2 * index] === true,
-      used: values[4 + 2 * index] === true,
-    })),
+    payouts: query.payouts.map((_payout, index) => {
+      const width = 2 + query.otherTreasuries.length
+      const [blacklisted, used, ...usedByOthers] = values.slice(3 + width * index, 3 + width * (index + 1))
+      return { blacklisted: blacklisted === true, used: used === true, usedByOther: usedByOthers.includes(true) }
+    }),
   }
 }

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { execute, maybeOne, type Queryable, sql } from './db.ts'
+import { execute, one, type Queryable, sql } from './db.ts'
+
+/** The name that buyers see. */
+export async function readMerchantName(db: Queryable, merchantId: string): Promise<string> {
+  const row = await one(db, z.object({ name: z.string() }), sql`select name from merchant where id = ${merchantId}`)
+  return row.name
+}
 
 /** A merchant that is there already keeps its name. */
 export async function insertMerchant(db: Queryable, merchant: { id: string; name: string }): Promise<void> {
@@ -7,14 +13,4 @@ export async function insertMerchant(db: Queryable, merchant: { id: string; name
     db,
     sql`insert into merchant (id, name) values (${merchant.id}, ${merchant.name}) on conflict (id) do nothing`,
   )
-}
-
-/** The name that buyers see at the checkout; null for a merchant that does not exist. */
-export async function readMerchantName(db: Queryable, merchantId: string): Promise<string | null> {
-  const row = await maybeOne(
-    db,
-    z.object({ name: z.string() }),
-    sql`select name from merchant where id = ${merchantId}`,
-  )
-  return row?.name ?? null
 }

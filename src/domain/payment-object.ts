@@ -84,6 +84,12 @@ const EXPLORERS: Readonly<Record<number, string>> = {
   80002: 'https://amoy.polygonscan.com/tx/',
 }
 
+/** The page of the transfer at a public explorer; null before the transfer, and on a chain that has none. */
+export function explorerUrl({ chainId, transfer }: Pick<Payment, 'chainId' | 'transfer'>): string | null {
+  const explorer = EXPLORERS[chainId]
+  return transfer === null || explorer === undefined ? null : `${explorer}${transfer.txHash}`
+}
+
 export function checkoutUrl(publicUrl: string, checkoutToken: string): string {
   return `${publicUrl}/c/${checkoutToken}`
 }
@@ -134,7 +140,6 @@ export function renderPayment(payment: Payment, attempts: readonly Attempt[], pu
 
 function renderSettlement(payment: Payment): SettlementObject {
   const { usdc, rate, transfer } = payment
-  const explorer = EXPLORERS[payment.chainId]
   return {
     gross_usdc: usdc === null ? null : formatUsdc(usdc.gross),
     fee_usdc: usdc === null ? null : formatUsdc(usdc.fee),
@@ -151,7 +156,7 @@ function renderSettlement(payment: Payment): SettlementObject {
     log_index: transfer?.logIndex ?? null,
     block_number: transfer === null ? null : Number(transfer.blockNumber),
     finalized_at: transfer?.finalizedAt ?? null,
-    explorer_url: transfer === null || explorer === undefined ? null : `${explorer}${transfer.txHash}`,
+    explorer_url: explorerUrl(payment),
   }
 }
 

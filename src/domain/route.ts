@@ -88,10 +88,10 @@ export type RouteQuery = {
 export type Offer = {
   readonly provider: ProviderName
   readonly method: MethodName
-  /** What the partner charges: the price, or in the partner's currency by the rates given; null without rates. */
+  /** The currency in which the partner charges the buyer. */
+  readonly chargeCurrency: Currency
+  /** The price, or what it is in the charge currency by the rates given; null without rates. */
   readonly charge: Money | null
-  /** The charge is in another currency than the price, and fixed when the buyer goes on. */
-  readonly converted: boolean
   readonly estimatedSeconds: { readonly p50: number; readonly p95: number }
   readonly identityCheck: boolean
 }
@@ -155,13 +155,19 @@ function isOfferedIn({ countries }: Route, country: string | null): boolean {
 
 function offerOf({ provider, method }: Route, { amount, rates }: RouteQuery): Offer {
   const { estimatedSeconds, identityCheck } = PROVIDERS[provider]
-  const currency = chargeCurrencyOf(provider, amount.currency)
-  const converted = currency !== amount.currency
-  const charge = converted ? convertedCharge(amount, currency, rates) : amount
-  return { provider, method, charge, converted, estimatedSeconds, identityCheck }
+  const chargeCurrency = chargeCurrencyOf(provider, amount.currency)
+  return {
+    provider,
+    method,
+    chargeCurrency,
+    charge: chargeIn(chargeCurrency, amount, rates),
+    estimatedSeconds,
+    identityCheck,
+  }
 }
 
-function convertedCharge(amount: Money, to: Currency, rates: RateTable | null): Money | null {
+function chargeIn(currency: Currency, amount: Money, rates: RateTable | null): Money | null {
+  if (currency === amount.currency) return amount
   if (rates === null) return null
-  return convertCurrency(amount, to, { from: rateOf(amount.currency, rates), to: rateOf(to, rates) })
+  return convertCurrency(amount, currency, { from: rateOf(amount.currency, rates), to: rateOf(currency, rates) })
 }

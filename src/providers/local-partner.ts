@@ -123,6 +123,7 @@ function createFields(order: OpenOrder): object {
   return {
     txn_ref: order.attemptId,
     mode,
+    // Amounts have at most 14 digits, which a number of JSON holds exactly.
     amount_paise: Number(order.amount.minor),
     note: shorten(order.description, 200),
     redirect_url: order.returnUrl,

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 /** How far a callback's timestamp may be from our clock, in seconds, in the past and in the future alike. */
-export const TIMESTAMP_WINDOW_SECONDS = 300
+const TIMESTAMP_WINDOW_SECONDS = 300
 
 /** A header with more signatures than a rotation needs is not searched further. */
 const MAX_SIGNATURES = 8

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import express, { type ErrorRequestHandler, type Express } from 'express'
-import type { Logger } from 'pino'
 import type { ProviderName } from '../domain/methods.ts'
+import type { Logger } from '../log.ts'
 import { createSimulatedConverter, type SimulatedConverter } from './converter/simulated-converter.ts'
 import { STYLESHEET, STYLESHEET_PATH } from './html.ts'
 import { cardPartner } from './partners/card-partner.ts'
@@ -20,8 +20,8 @@ export type SandboxOptions = {
   readonly partners: Readonly<Record<ProviderName, { readonly account: string; readonly secret: string }>>
   readonly converterSecret: string
   readonly marketSeed?: string
-  /** Absent: what is bought is not delivered anywhere. */
-  readonly minter?: Minter
+  /** Null or absent: what is bought is not delivered anywhere. */
+  readonly minter?: Minter | null
   /** Milliseconds. */
   readonly clock: () => number
   readonly log: Logger

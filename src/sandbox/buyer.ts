@@ -55,11 +55,21 @@ type Next = Submission | { readonly link: string }
 function nextAtShop(page: Page, options: BuyerOptions): Next | null {
   const forms = page.forms.filter((form) => form.method === 'post')
   const ways = forms.flatMap((form) => waysOf(form)).filter(({ form, button }) => !isAside(form, button))
-  const picked = options.method === undefined ? undefined : ways.find((way) => offers(way, options.method ?? ''))
+  const { method } = options
+  const picked = method === undefined ? undefined : ways.find((way) => offers(way, method))
+  const methodLinks = page.links.filter((each) => methodIn(each) !== null)
+  const pickedLink = methodLinks.find((each) => methodIn(each) === method)
+  if (picked === undefined && pickedLink !== undefined) return { link: pickedLink }
   const way = picked ?? ways[0]
-  if (way !== undefined) return { ...way, chosen: choose(way.form, options.method) }
-  const link = page.links.map((each) => partnerLink(each, options)).find((each) => each !== null)
-  return link === undefined || link === null ? null : { link }
+  if (way !== undefined) return { ...way, chosen: choose(way.form, method) }
+  const link = methodLinks[0] ?? partnerLinks(page, options)[0]
+  return link === undefined ? null : { link }
+}
+
+/** The method that a link picks: `?method=card`, or `?method=card_partner.card` where several partners offer one. */
+function methodIn(link: string): string | null {
+  const method = link.startsWith('http') ? new URL(link).searchParams.get('method') : null
+  return method?.split('.').pop() ?? null
 }
 
 function nextAtPartner(page: Page, press: string): Next | null {
@@ -101,10 +111,14 @@ function choose(form: Form, method: string | undefined): Record<string, string> 
   )
 }
 
-function partnerLink(link: string, { sandboxUrl }: BuyerOptions): string | null {
-  if (link.startsWith('upi://pay?') && sandboxUrl !== undefined)
-    return `${sandboxUrl}/local-partner/upi/pay${link.slice('upi://pay'.length)}`
-  return /^https?:.*\/pay\//.test(link) ? link : null
+/** Links from a page of the shop to the partner's: a UPI link, or a payment page elsewhere. */
+function partnerLinks(page: Page, { sandboxUrl }: BuyerOptions): string[] {
+  const shop = new URL(page.url).origin
+  return page.links.flatMap((link) => {
+    if (link.startsWith('upi://pay?') && sandboxUrl !== undefined)
+      return [`${sandboxUrl}/local-partner/upi/pay${link.slice('upi://pay'.length)}`]
+    return /^https?:.*\/pay\//.test(link) && new URL(link).origin !== shop ? [link] : []
+  })
 }
 
 function createBrowser(log: (line: string) => void) {

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import { readInboxConfig } from '../config.ts'
+import { createLogger } from '../log.ts'
 import { createInbox } from './inbox.ts'
 import { listen, onStop, stopListening } from './server.ts'
 
 /** The process of the merchant's inbox: `INBOX_PORT`, deliveries in `INBOX_DATA`. */
 const config = readInboxConfig()
-const log = pino({ name: 'inbox', level: config.LOG_LEVEL })
+const log = createLogger({ name: 'inbox', level: config.LOG_LEVEL })
 const inbox = await createInbox({
   secrets: config.INBOX_WEBHOOK_SECRET?.reveal().split(',') ?? [],
   dataFile: join(config.INBOX_DATA, 'deliveries.jsonl'),

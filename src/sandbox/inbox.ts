@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
-import type { Logger } from 'pino'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
+import type { Logger } from '../log.ts'
 import { type Html, html, page, STYLESHEET, STYLESHEET_PATH } from './html.ts'
 import { openJournal } from './journal.ts'
 
@@ -17,7 +17,7 @@ const deliverySchema = z.object({
   /** Why it was not verified; null when it was. */
   problem: z.string().nullable(),
 })
-export type InboxDelivery = z.infer<typeof deliverySchema>
+type InboxDelivery = z.infer<typeof deliverySchema>
 
 const behaviourSchema = z.strictObject({
   /** `hang` never answers; `close` ends the connection; a number is answered as the status. */
@@ -44,7 +44,6 @@ export type InboxOptions = {
 
 export type Inbox = {
   readonly app: Express
-  readonly deliveries: readonly InboxDelivery[]
   close: () => Promise<void>
 }
 
@@ -114,7 +113,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
     response.status(404).json({ error: 'there is nothing here' })
   })
   app.use(answerError)
-  return { app, deliveries, close: journal.close }
+  return { app, close: journal.close }
 }
 
 // oxlint-disable-next-line max-params -- Express knows an error handler by its four parameters.

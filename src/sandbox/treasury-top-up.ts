@@ -1,4 +1,4 @@
-import type { Logger } from 'pino'
+import type { Logger } from '../log.ts'
 import type { Batch, ConverterEntry, ConverterState, PreparedMint } from './converter/state.ts'
 
 /**
@@ -10,10 +10,10 @@ export type Minter = {
   /** Sends the signed bytes; sending them again is harmless. */
   send(mint: PreparedMint): Promise<void>
   /**
-   * `superseded`: another transaction has taken the nonce, so that this one can never be mined. `reverted`: it was
-   * mined without effect.
+   * `mined` may still be undone, `final` not. `superseded`: another transaction has taken the nonce, so that this one
+   * can never be mined. `reverted`: it was mined without effect.
    */
-  look(mint: PreparedMint): Promise<'mined' | 'waiting' | 'superseded' | 'reverted'>
+  look(mint: PreparedMint): Promise<'final' | 'mined' | 'waiting' | 'superseded' | 'reverted'>
 }
 
 export type TreasuryTopUp = {
@@ -22,7 +22,7 @@ export type TreasuryTopUp = {
    * the next call goes on where this one stopped.
    */
   tick: () => Promise<void>
-  /** Micro-USDC that is bought and not known to be delivered. */
+  /** Micro-USDC that is bought and not known to be delivered for good. */
   outstanding(): string
 }
 
@@ -36,51 +36,52 @@ export type TopUpDeps = {
 
 /**
  * The bought USDC reaches the treasury exactly once, whatever crashes: the signed transaction is in the journal before
- * it is sent. After a crash the same bytes are sent again, and since they hold one nonce the chain takes them once. Only
- * when their nonce was used by something else, so that they can never be mined, is the batch signed anew.
+ * it is sent. After a crash, or when the chain has forgotten its last blocks, the same bytes are sent again, and since
+ * they hold one nonce the chain takes them once. Only when their nonce was used by something else, so that they can
+ * never be mined, is the batch signed anew.
  */
 export function createTreasuryTopUp(deps: TopUpDeps): TreasuryTopUp {
   const { state, append, minter } = deps
   let running: Promise<void> | null = null
 
-  const open = (): Batch | undefined => [...state.batches.values()].find((batch) => !batch.isDelivered)
+  const open = (): Batch[] => [...state.batches.values()].filter((batch) => !batch.isFinal)
 
-  async function advance(batch: Batch): Promise<void> {
+  /** Whether the batch is on the chain, after doing what brings it there. */
+  async function advance(batch: Batch): Promise<boolean> {
     const found = await minter.look(batch.mint)
-    if (found === 'mined') {
-      await append({ kind: 'batch', batch: { ...batch, isDelivered: true } })
+    if (found === 'mined') return true
+    if (found === 'final') {
+      await append({ kind: 'batch', batch: { ...batch, isFinal: true } })
       deps.log.info({ batch: batch.id, microUsdc: batch.microUsdc, hash: batch.mint.hash }, 'treasury topped up')
-      return
+      return true
     }
-    if (found === 'waiting') return minter.send(batch.mint)
-    deps.log.warn({ batch: batch.id, hash: batch.mint.hash, found }, 'treasury top-up is signed anew')
+    if (found === 'waiting') await minter.send(batch.mint)
+    else {
+      deps.log.warn({ batch: batch.id, hash: batch.mint.hash, found }, 'treasury top-up is signed anew')
+      await deliver(batch)
+    }
+    return false
+  }
+
+  async function deliver(batch: Omit<Batch, 'mint'>): Promise<void> {
     const mint = await minter.prepare(batch.microUsdc)
     await append({ kind: 'batch', batch: { ...batch, mint } })
     await minter.send(mint)
   }
 
-  async function start(): Promise<void> {
+  async function once(): Promise<void> {
+    // One after the other, in the order of their nonces.
+    for (const batch of open()) if (!(await advance(batch))) return
     const filled = [...state.undelivered]
       .flatMap((key) => state.conversions.get(key) ?? [])
       .filter((conversion) => conversion.filledAt <= deps.clock())
     if (filled.length === 0) return
-    const microUsdc = total(filled.map((conversion) => conversion.boughtMicroUsdc))
-    const mint = await minter.prepare(microUsdc)
-    const batch = {
+    await deliver({
       id: `topup_${state.batches.size + 1}`,
-      microUsdc,
+      microUsdc: total(filled.map((conversion) => conversion.boughtMicroUsdc)),
       keys: filled.map((conversion) => conversion.key),
-      mint,
-      isDelivered: false,
-    }
-    await append({ kind: 'batch', batch })
-    await minter.send(mint)
-  }
-
-  async function once(): Promise<void> {
-    const batch = open()
-    if (batch === undefined) await start()
-    else await advance(batch)
+      isFinal: false,
+    })
   }
 
   return {
@@ -92,7 +93,7 @@ export function createTreasuryTopUp(deps: TopUpDeps): TreasuryTopUp {
     },
     outstanding() {
       const waiting = [...state.undelivered].flatMap((key) => state.conversions.get(key)?.boughtMicroUsdc ?? [])
-      return total([...waiting, ...(open() === undefined ? [] : [open()?.microUsdc ?? '0'])])
+      return total([...waiting, ...open().map((batch) => batch.microUsdc)])
     },
   }
 }

@@ -145,13 +145,13 @@ describe('ways to pay', () => {
   test('UPI is charged in INR by the rates of the moment', () => {
     expect(offersFor(query({ provider: 'local_partner' })).pinned).toMatchObject({
       charge: money('499900', 'INR'),
-      converted: true,
+      chargeCurrency: 'INR',
     })
   })
 
   test('without rates nothing is refused for its amount, and a converted charge is not known yet', () => {
     const answer = offersFor(query({ provider: 'local_partner', amount: money('1', 'EUR'), rates: null }))
-    expect(answer.pinned).toMatchObject({ charge: null, converted: true })
+    expect(answer.pinned).toMatchObject({ charge: null, chargeCurrency: 'INR' })
     expect(offersFor(query({ provider: 'card_partner', rates: null })).pinned).toMatchObject({
       charge: money('4999', 'EUR'),
     })

@@ -1,11 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { PROVIDER_NAMES, PROVIDERS } from '../../src/domain/methods.ts'
 import { newId } from '../../src/ids.ts'
 import { createPartners } from '../../src/providers/index.ts'
-import { PartnerError } from '../../src/providers/provider.ts'
 import { hmacSha256 } from '../../src/providers/signature.ts'
 import { listen, type SandboxServer, secretOf, soon, startSandboxServer } from './sandbox-server.ts'
+import { troubleOf, withPartnerThat as withStrangePartners, withTamperedAnswers } from './strange-partner.ts'
 
 let server: SandboxServer
 beforeAll(async () => {
@@ -13,36 +13,10 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const troubleOf = async (call: Promise<unknown>): Promise<PartnerError> => {
-  const error = await call.then(
-    (value) => new Error(`no trouble: ${JSON.stringify(value)}`),
-    (thrown: unknown) => thrown,
-  )
-  if (!(error instanceof PartnerError)) throw error
-  return error
-}
-
-/** The adapters against a partner that answers whatever the test says. */
-async function withPartnerThat(
-  answers: (request: IncomingMessage, response: ServerResponse) => void,
-  check: (partners: ReturnType<typeof createPartners>) => Promise<void>,
-): Promise<void> {
-  const strange = createServer(answers)
-  const url = await listen(strange)
-  const settings = (provider: (typeof PROVIDER_NAMES)[number]) => ({ ...server.settings(provider), url })
-  try {
-    await check(
-      createPartners({
-        wallet_app: settings('wallet_app'),
-        card_partner: settings('card_partner'),
-        local_partner: settings('local_partner'),
-      }),
-    )
-  } finally {
-    strange.closeAllConnections()
-    strange.close()
-  }
-}
+const withPartnerThat = (
+  answers: Parameters<typeof withStrangePartners>[1],
+  check: Parameters<typeof withStrangePartners>[2],
+): Promise<void> => withStrangePartners(server, answers, check)
 
 describe.each(PROVIDER_NAMES)('%s', (provider) => {
   const read = (partners: ReturnType<typeof createPartners>) =>
@@ -127,6 +101,20 @@ describe.each(PROVIDER_NAMES)('%s', (provider) => {
       },
     )
     expect(sent).toBeLessThan(20_000_000)
+  })
+
+  test('an answer about another order or another amount is unknown', async () => {
+    const order = server.newOrder(provider)
+    await server.partners()[provider].openOrder(order, soon())
+    const other = newId('attempt')
+    await withTamperedAnswers({ server, provider, from: order.attemptId, to: other }, async (partner) => {
+      expect((await troubleOf(partner.readOrder(order, soon()))).message).toContain('about another')
+      expect((await troubleOf(partner.openOrder(order, soon()))).message).toContain('about another')
+    })
+    const [asked, told] = provider === 'wallet_app' ? ['"4999.00"', '"49.99"'] : ['499900', '4999']
+    await withTamperedAnswers({ server, provider, from: asked, to: told }, async (partner) => {
+      expect((await troubleOf(partner.openOrder(order, soon()))).message).toContain('another amount')
+    })
   })
 
   test('a method that the partner does not have is misconfigured, not sent', async () => {

@@ -96,6 +96,20 @@ describe.each(PROVIDER_NAMES)('callbacks of %s', (provider) => {
     expect(readAt(-301)).toEqual({ kind: 'refused', reason: 'timestamp' })
   })
 
+  test('a right time with something after or before it is refused: digits only', async () => {
+    const { callback } = await authentic()
+    const name = SIGNATURE_HEADERS[provider][0]!
+    const value = callback.headers[name]!
+    const digits = callback.receivedAt.toString().slice(0, 6)
+    // The local partner has its time in the body, as a number of JSON.
+    if (!value.includes(digits)) return
+    const [whole = ''] = /\d{10}/.exec(value) ?? []
+    for (const changed of [`${whole}abc`, `${whole}.5`, `0${whole}`, `+${whole}`, `${whole}e0`, `0x${whole}`]) {
+      const headers = { ...callback.headers, [name]: value.replace(whole, changed) }
+      expect(partner.readCallback({ ...callback, headers })).toEqual({ kind: 'refused', reason: 'timestamp' })
+    }
+  })
+
   test('a second signature beside the right one is tolerated, in either place', async () => {
     const { callback } = await authentic()
     const beside = (right: string, wrong: string): string[] => [`${right},${wrong}`, `${wrong},${right}`]

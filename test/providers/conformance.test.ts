@@ -228,6 +228,7 @@ describe.each(PROVIDER_NAMES)('%s', (provider) => {
       await server.act(provider, attemptId, { action: 'pay' })
       await server.fault(provider, { fault: 'refund_pending', seconds: 600, times: 1 })
       expect(await refund(attemptId)).toEqual({ kind: 'pending' })
+      expect((await refund(attemptId, 'another:refund')).kind).toBe('refused')
       expect((await read(attemptId))?.status).toBe('paid')
       server.advance(601)
       expect((await read(attemptId))?.status).toBe('refunded')

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { CURRENCIES } from '../../src/domain/currencies.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
@@ -6,7 +7,7 @@ import type { Converter, Rate } from '../../src/providers/converter.ts'
 import { PartnerError } from '../../src/providers/provider.ts'
 import { createRates, STALE_LIMIT_SECONDS } from '../../src/providers/rates.ts'
 import { createConverter } from '../../src/providers/simple-converter.ts'
-import { postJson, type SandboxServer, soon, startSandboxServer } from './sandbox-server.ts'
+import { listen, postJson, type SandboxServer, soon, startSandboxServer } from './sandbox-server.ts'
 
 let server: SandboxServer
 let converter: Converter
@@ -100,6 +101,16 @@ test('a refusal is an answer, and the same key can be tried again', async () => 
   await server.fault('converter', { fault: 'conversion_refused', times: 1 })
   expect(await converter.convert(order, soon())).toEqual({ kind: 'refused', reason: 'the market is closed' })
   expect((await converter.convert(order, soon())).kind).toBe('filled')
+})
+
+test('an answer about another conversion is unknown', async () => {
+  const strange = createServer((_request, response) => {
+    response.end('{"status":"filled","id":"fill_1","key":"another","bought_micro_usdc":"5"}')
+  })
+  const elsewhere = createConverter({ url: await listen(strange), secret: 'x' })
+  expect(await kindOf(elsewhere.convert(await newOrder(), soon()))).toBe('unknown')
+  strange.closeAllConnections()
+  strange.close()
 })
 
 test('a rate far from the market is refused', async () => {

@@ -20,7 +20,7 @@ export const PATHS: Record<ProviderName, string> = {
   local_partner: '/local-partner',
 }
 /** What each partner is usually asked for. */
-export const USUAL: Record<ProviderName, { method: MethodName; currency: Currency }> = {
+const USUAL: Record<ProviderName, { method: MethodName; currency: Currency }> = {
   wallet_app: { method: 'banking_app', currency: 'EUR' },
   card_partner: { method: 'card', currency: 'EUR' },
   local_partner: { method: 'upi', currency: 'INR' },

@@ -58,6 +58,20 @@ async function answer(request: IncomingMessage): Promise<{ html?: string; locati
         )
         .join(''),
     }
+  if (path === '/links')
+    return {
+      html: `<a href="/links?step=help">Help</a><a href="?method=card_partner.card">Card</a>
+        <a href="?method=local_partner.upi">UPI</a><form method="post" action="/links/country"><select name="country">
+        <option value="DE">Germany</option></select><button>Save</button></form>`,
+    }
+  if (path.startsWith('/links?method=')) {
+    const method = path.split('.').pop() ?? ''
+    return {
+      html: `<form method="post" action="/continue"><input type="hidden" name="token" value="a&amp;b">
+        <input type="hidden" name="method" value="${method}"><button type="submit">Continue</button></form>
+        <a href="/links?step=pick">Another way</a>`,
+    }
+  }
   if (path.startsWith('/continue') && request.method === 'POST') {
     if (form.get('token') !== 'a&b') throw new Error('the hidden field was lost')
     const method = (form.get('method') ?? '') as MethodName
@@ -79,6 +93,8 @@ const statusOf = async (provider: ProviderName) =>
 test.each([
   ['/radio', 'card', 'card_partner'],
   ['/radio', 'upi', 'local_partner'],
+  ['/links', 'card', 'card_partner'],
+  ['/links', 'upi', 'local_partner'],
   ['/buttons', 'banking_app', 'wallet_app'],
   ['/buttons', 'card', 'card_partner'],
   ['/buttons', 'upi', 'local_partner'],

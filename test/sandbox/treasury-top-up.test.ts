@@ -13,17 +13,25 @@ import { createTreasuryTopUp, type Minter } from '../../src/sandbox/treasury-top
 class Chain {
   mined = new Map<number, string>()
   pool = new Map<number, string>()
-  minted = 0n
+  isFinal = true
   failAt: 'before send' | 'after send' | 'look' | null = null
 
   mine(): void {
     for (const [nonce, raw] of this.pool) {
       if (!this.mined.has(nonce)) {
         this.mined.set(nonce, raw)
-        this.minted += BigInt(raw.split(':')[1] ?? '0')
       }
     }
     this.pool.clear()
+  }
+
+  get minted(): bigint {
+    return [...this.mined.values()].reduce((sum, raw) => sum + BigInt(raw.split(':')[1] ?? '0'), 0n)
+  }
+
+  /** The chain comes back as it was some transactions ago. */
+  forget(transactions: number): void {
+    for (const nonce of [...this.mined.keys()].slice(-transactions)) this.mined.delete(nonce)
   }
 
   /** Something else was sent from the minter's account. */
@@ -51,7 +59,7 @@ class Chain {
       },
       look: async (mint) => {
         fails('look')
-        if (this.mined.get(mint.nonce) === mint.raw) return 'mined'
+        if (this.mined.get(mint.nonce) === mint.raw) return this.isFinal ? 'final' : 'mined'
         return this.mined.has(mint.nonce) ? 'superseded' : 'waiting'
       },
     }
@@ -136,6 +144,26 @@ test('a nonce that something else took means signing anew, once', async () => {
   chain.mine()
   await topUp.tick()
   expect([chain.minted, topUp.outstanding()]).toEqual([100n, '0'])
+})
+
+test('a chain that forgot its last blocks gets the same transactions again', async () => {
+  const { topUp, buy } = start()
+  chain.isFinal = false
+  for (const key of ['a', 'b', 'c']) {
+    await buy(key, '100')
+    await topUp.tick()
+    chain.mine()
+  }
+  expect(chain.minted).toBe(300n)
+  chain.forget(2)
+  await buy('d', '7')
+  for (let round = 0; round < 8; round += 1) {
+    await topUp.tick()
+    chain.mine()
+  }
+  chain.isFinal = true
+  await topUp.tick()
+  expect([chain.minted, topUp.outstanding()]).toEqual([307n, '0'])
 })
 
 test('two ticks at once are one', async () => {

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { CURRENCIES, isCurrency } from '../../domain/currencies.ts'
-import { isId } from '../../domain/ids.ts'
 import { PROVIDER_NAMES } from '../../domain/methods.ts'
 import { PAYMENT_STATUSES } from '../../domain/payment.ts'
 
@@ -73,7 +72,8 @@ export const createPaymentBody = z.strictObject({
 })
 export type CreatePaymentBody = z.output<typeof createPaymentBody>
 
-export const paymentParams = z.object({ id: z.string().refine((value) => isId('payment', value)) })
+/** An id that cannot be one is answered like one that does not exist. */
+export const paymentPath = z.object({ id: z.string() })
 
 const moment = z.iso.datetime()
 const usdc = z.string().regex(/^\d+\.\d{6}$/)

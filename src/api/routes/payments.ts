@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Db } from '../../db/db.ts'
 import { insertPayment, type NewPayment, readIdempotentAnswer, readPayment, type Tenant } from '../../db/payments.ts'
 import { readWallet } from '../../db/wallets.ts'
+import { isId } from '../../domain/ids.ts'
 import { currenciesOf } from '../../domain/methods.ts'
 import { convertToMicroUsdc, type Money, parseAmount, splitFee } from '../../domain/money.ts'
 import { type Payment, type PaymentObject, renderPayment } from '../../domain/payment-object.ts'
@@ -11,7 +12,7 @@ import type { RateBook } from '../limits.ts'
 import { requireWithinLimits } from '../limits.ts'
 import { Problem } from '../problems.ts'
 import { type Answer, defineRoute, type Route } from '../route.ts'
-import { type CreatePaymentBody, createPaymentBody, paymentObject, paymentParams } from './payment-schemas.ts'
+import { type CreatePaymentBody, createPaymentBody, paymentObject, paymentPath } from './payment-schemas.ts'
 
 export type PaymentRouteDeps = {
   readonly db: Db
@@ -69,6 +70,7 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
     path: '/v1/payments/{id}',
     summary: 'Read a payment',
     scope: 'payments:read',
+    params: paymentPath,
     answers: { 200: paymentObject },
     handle: async ({ caller, params }) => ({ status: 200, body: await find(caller, params) }),
   })
@@ -78,6 +80,7 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
     path: '/v1/payments/{id}/cancel',
     summary: 'Cancel a payment before any money came',
     scope: 'payments:write',
+    params: paymentPath,
     answers: { 200: paymentObject },
     handle: async ({ caller, params }) => {
       const before = await find(caller, params)
@@ -172,9 +175,8 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
     return { status: stored.status, body: stored.body, headers }
   }
 
-  async function find(caller: Tenant, params: unknown): Promise<PaymentObject> {
-    const id = paymentParams.safeParse(params)
-    const found = id.success ? await readPayment(db, caller, id.data.id) : null
+  async function find(caller: Tenant, { id }: { id: string }): Promise<PaymentObject> {
+    const found = isId('payment', id) ? await readPayment(db, caller, id) : null
     if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
     return renderPayment(found.payment, found.attempts, publicUrl)
   }

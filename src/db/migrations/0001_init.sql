@@ -171,6 +171,8 @@ create table timeline_entry (
   data jsonb not null default '{}'
 );
 create index on timeline_entry (payment_id, id);
+-- A decision about the buyer's way to pay is noted once, however often the page is loaded.
+create unique index timeline_route_once on timeline_entry (payment_id, data) where kind = 'checkout.route';
 
 -- Double entry. A transaction is one business fact; (reference, kind) makes booking it twice impossible.
 create table ledger_transaction (

@@ -72,6 +72,9 @@ create table payout_signature (
   check ((kind = 'transfer') = (valid_before is not null))
 );
 
+-- For the daily limit of what a treasury signs.
+create index payout_first_signature on payout_signature (signed_at) where seq = 1;
+
 -- One relayer wallet. Every write on its behalf carries the epoch of its lease.
 create table lane (
   chain_id int not null,

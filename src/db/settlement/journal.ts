@@ -14,6 +14,7 @@ export function createSettlementJournal(context: JournalContext) {
     readUncancelled: bind(queue.readUncancelled),
     readAssignable: bind(queue.readAssignable),
     readReserved: bind(queue.readReserved),
+    readAuthorizedSince: bind(queue.readAuthorizedSince),
     storeSignatures: bind(queue.storeSignatures),
     hold: bind(queue.hold),
     requeue: bind(queue.requeue),

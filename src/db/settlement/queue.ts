@@ -129,6 +129,17 @@ export async function readReserved(context: JournalContext, treasury: Hex): Prom
   return BigInt(row.micro)
 }
 
+/** Micro-USDC of the payouts that a treasury authorized for the first time since then. */
+export async function readAuthorizedSince(context: JournalContext, treasury: Hex, since: Date): Promise<bigint> {
+  const row = await one(
+    context.db,
+    z.object({ micro: z.string() }),
+    sql`select coalesce(sum(p.micro_usdc), 0)::text as micro from payout p join payout_signature s using (payment_id)
+        where ${ours(context)} and p.treasury = ${treasury} and s.seq = 1 and s.kind = 'transfer' and s.signed_at > ${since}`,
+  )
+  return BigInt(row.micro)
+}
+
 /** Stores signatures; a payout that waited becomes authorized, unless its state has changed meanwhile. */
 export function storeSignatures(
   context: JournalContext,

@@ -39,15 +39,17 @@ export function createMinter({ rpcUrl, usdc, treasury, privateKey }: MinterOptio
 
   async function look(mint: PreparedMint): ReturnType<Minter['look']> {
     const hash = mint.hash as Hex
-    // The count first: a transaction mined in between has its receipt by then.
+    // The receipt is asked for after the count, so that a mint which comes in between is not taken for superseded.
     const count = await client.getTransactionCount({ address: account.address, blockTag: 'latest' })
     const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
       // Only "not there" is an answer. Taking trouble for it would mint a second time.
       if (error instanceof TransactionReceiptNotFoundError) return null
       throw error
     })
-    if (receipt !== null) return receipt.status === 'success' ? 'mined' : 'reverted'
-    return count > mint.nonce ? 'superseded' : 'waiting'
+    if (receipt === null) return count > mint.nonce ? 'superseded' : 'waiting'
+    if (receipt.status !== 'success') return 'reverted'
+    const finalized = await client.getBlock({ blockTag: 'finalized' })
+    return receipt.blockNumber <= finalized.number ? 'final' : 'mined'
   }
 
   return {

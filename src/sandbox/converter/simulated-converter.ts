@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { type Request, Router } from 'express'
-import type { Logger } from 'pino'
 import { z } from 'zod'
 import { isCurrency } from '../../domain/currencies.ts'
 import { convertToMicroUsdc } from '../../domain/money.ts'
+import type { Logger } from '../../log.ts'
 import { sameText } from '../../providers/signature.ts'
 import { openJournal } from '../journal.ts'
 import { jsonBody, jsonReply, perform, type Reply, write } from '../partners/answer.ts'
@@ -56,6 +56,7 @@ type Deps = {
   readonly settled: () => Promise<void>
   readonly faults: Faults
   readonly options: SimulatedConverterOptions
+  readonly topUp: TreasuryTopUp | null
 }
 
 /** Sells USDC for fiat money at the rate it is given, a little better or worse, and delivers it to the treasury in batches. */
@@ -70,7 +71,7 @@ export async function createSimulatedConverter(options: SimulatedConverterOption
     append(...changed.map((fault) => ({ kind: 'fault' as const, fault }))),
   )
   const topUp = minter === null ? null : createTreasuryTopUp({ state, append, minter, clock, log })
-  const router = routes({ state, append, settled, faults, options })
+  const router = routes({ state, append, settled, faults, options, topUp })
   return { router, faults, topUp, journalFile: journal.file, close: journal.close }
 }
 
@@ -81,6 +82,9 @@ function routes(deps: Deps): Router {
   faultRoutes(control, faults)
   control.get('/conversions', (_request, response) => {
     response.json([...deps.state.conversions.values()])
+  })
+  control.get('/treasury', (_request, response) => {
+    response.json({ outstandingMicroUsdc: deps.topUp?.outstanding() ?? null })
   })
   router.use('/sandbox', control)
   router.use('/v1', (request, response, next) => {

@@ -16,7 +16,7 @@ const conversionSchema = z.object({
 export type SandboxConversion = z.infer<typeof conversionSchema>
 
 /** A signed transaction that mints a batch: the same bytes have the same hash and one nonce, so they can be mined once. */
-export const preparedMintSchema = z.object({ hash: z.string(), raw: z.string(), nonce: z.int() })
+const preparedMintSchema = z.object({ hash: z.string(), raw: z.string(), nonce: z.int() })
 export type PreparedMint = z.infer<typeof preparedMintSchema>
 
 const batchSchema = z.object({
@@ -25,7 +25,8 @@ const batchSchema = z.object({
   /** Keys of the conversions that it delivers. */
   keys: z.array(z.string()),
   mint: preparedMintSchema,
-  isDelivered: z.boolean(),
+  /** The chain cannot undo it any more. */
+  isFinal: z.boolean(),
 })
 export type Batch = z.infer<typeof batchSchema>
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { FAILURE_CODES, type FailureCode } from '../../domain/partner.ts'
 
 /** What a simulated partner can be told to do wrong; docs/providers.md has a line for each. */
-export const FAULTS = [
+const FAULTS = [
   'decline',
   'decline_opening',
   'identity_check',
@@ -26,9 +26,9 @@ export const FAULTS = [
   'refund_pending',
   'conversion_refused',
 ] as const
-export type FaultName = (typeof FAULTS)[number]
+type FaultName = (typeof FAULTS)[number]
 
-export const OPERATIONS = ['open', 'read', 'cancel', 'refund', 'rates', 'convert'] as const
+const OPERATIONS = ['open', 'read', 'cancel', 'refund', 'rates', 'convert'] as const
 export type Operation = (typeof OPERATIONS)[number]
 
 const decimalText = z.string().regex(/^[1-9]\d{0,14}$/)

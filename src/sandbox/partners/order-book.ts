@@ -26,13 +26,11 @@ export type ActRequest = {
   readonly failureCode?: FailureCode | undefined
 }
 
-export type Opening =
-  | { readonly kind: 'opened' | 'declined'; readonly order: SandboxOrder }
-  | { readonly kind: 'conflict' }
-export type ActResult =
+type Opening = { readonly kind: 'opened' | 'declined'; readonly order: SandboxOrder } | { readonly kind: 'conflict' }
+type ActResult =
   | { readonly kind: 'done'; readonly order: SandboxOrder }
   | { readonly kind: 'refused'; readonly order: SandboxOrder }
-export type Refund = { readonly kind: 'done' | 'pending' } | { readonly kind: 'refused'; readonly reason: string }
+type Refund = { readonly kind: 'done' | 'pending' } | { readonly kind: 'refused'; readonly reason: string }
 
 /** The orders of one simulated partner. Every answer is on the disk before it is given. */
 export type OrderBook = {

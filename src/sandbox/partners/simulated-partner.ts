@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Router } from 'express'
-import type { Logger } from 'pino'
+import type { Logger } from '../../log.ts'
 import { openJournal } from '../journal.ts'
 import { buyerRoutes } from './buyer-routes.ts'
 import { type Callbacks, createCallbacks } from './callbacks.ts'

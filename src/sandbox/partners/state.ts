@@ -3,7 +3,7 @@ import { type Fault, faultSchema } from './faults.ts'
 import { isLive, orderSchema, type SandboxOrder } from './order.ts'
 
 /** A callback on its way: the event is fixed when it happens, the signature is made anew for each sending. */
-export const callbackSchema = z.object({
+const callbackSchema = z.object({
   id: z.string(),
   eventId: z.string(),
   attemptId: z.string(),

@@ -6,7 +6,7 @@ import type { OrderBook } from './order-book.ts'
 import type { Callback } from './state.ts'
 
 /** A callback as it is sent. */
-export type SignedCallback = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
+type SignedCallback = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 /** What the partner's own API is made of. */
 export type ApiDeps = {

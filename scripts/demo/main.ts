@@ -1,0 +1,42 @@
+import type { Hex } from 'viem'
+import { parseUsdc } from '../../src/domain/money.ts'
+import type { Progress } from '../setup/progress.mjs'
+import { type System, startSystem } from '../system.ts'
+import { JOURNEYS, type Journey, travel } from './journey.ts'
+import { createMerchant, type Merchant } from './merchant.ts'
+
+/** `npm run demo`: starts the system, makes a payment through each provider, and checks everything that it promises. */
+export async function main(progress: Progress): Promise<number> {
+  const system = await startSystem({ dataFolder: process.env['PINRAIL_DATA'] ?? '.data', ports: 'default', progress })
+  try {
+    const merchant = createMerchant(system.info)
+    const before = await merchant.balance(system.info.merchant_wallet as Hex)
+    let paid = 0n
+    for (const journey of JOURNEYS) paid += await demonstrate(journey, { system, merchant, progress })
+    const received = (await merchant.balance(system.info.merchant_wallet as Hex)) - before
+    progress.line(`on chain: ${received} micro-USDC came to ${system.info.merchant_wallet}, ${paid} were announced`)
+    if (received !== paid) throw new Error('the balance on chain is not what was announced')
+    progress.line('every payment was settled once, to the micro-USDC')
+    return 0
+  } catch (error) {
+    progress.line(`failed: ${error instanceof Error ? error.message : String(error)}`)
+    return 1
+  } finally {
+    await system.stop()
+  }
+}
+
+/** Prints the payment's timeline; answers the micro-USDC that it brought. */
+async function demonstrate(
+  journey: Journey,
+  { system, merchant, progress }: { system: System; merchant: Merchant; progress: Progress },
+): Promise<bigint> {
+  const begun = Date.now()
+  progress.line(`${journey.provider}: ${journey.body.amount} ${journey.body.currency}`)
+  const say = (step: string) => progress.line(`  ${((Date.now() - begun) / 1000).toFixed(2).padStart(6)} s  ${step}`)
+  const payment = await travel(journey, { merchant, sandboxUrl: system.sandboxUrl, say })
+  const { net_usdc: net, tx_hash: txHash } = payment.settlement
+  if (net === null) throw new Error(`${payment.id} succeeded without an amount`)
+  say(`${net} USDC in ${txHash}`)
+  return BigInt(parseUsdc(net))
+}

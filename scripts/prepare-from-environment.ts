@@ -1,0 +1,38 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readWorkerConfig } from '../src/config.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { prepareDevelopmentChain } from '../src/sandbox/chain.ts'
+import { seedDemo } from '../src/sandbox/seed.ts'
+import { addressOf } from './system/environment.ts'
+import { DEMO_WALLET_KEY, TREASURY_START } from './system/prepare.ts'
+
+/**
+ * What scripts/prepare.ts does, for docker-compose.yml: told by the worker's variables, INBOX_WEBHOOK_SECRET, and
+ * PINRAIL_DATA, where the demo merchant's API key is kept so that a second run finds it.
+ */
+const config = readWorkerConfig()
+const { INBOX_WEBHOOK_SECRET: webhookSecret, PINRAIL_DATA: folder } = process.env
+const [rpcUrl] = config.POLYGON_RPC_URLS
+if (!webhookSecret || !folder || !rpcUrl) throw new Error('INBOX_WEBHOOK_SECRET and PINRAIL_DATA must be set')
+
+await migrate(config.DATABASE_URL)
+await prepareDevelopmentChain(rpcUrl, {
+  treasury: addressOf(config.TREASURY_KEY.reveal()),
+  relayers: config.RELAYER_KEYS.reveal().split(',').map(addressOf),
+  mintMicroUsdc: TREASURY_START,
+})
+const keyFile = join(folder, 'secret-key')
+const { secretKey } = await seedDemo(
+  {
+    apiKeyPepper: config.API_KEY_PEPPER.reveal(),
+    webhookEncryptionKey: config.WEBHOOK_ENCRYPTION_KEY.reveal(),
+    webhookSecret,
+    webhookUrl: `http://${config.WEBHOOK_TEST_TARGETS[0]}/webhooks`,
+    wallet: addressOf(DEMO_WALLET_KEY),
+    secretKey: existsSync(keyFile) ? readFileSync(keyFile, 'utf8') : null,
+  },
+  config.DATABASE_URL,
+)
+writeFileSync(keyFile, secretKey, { mode: 0o600 })
+process.stdout.write(`The demo merchant's API key: ${secretKey}\n`)

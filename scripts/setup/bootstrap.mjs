@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url'
+import { ensurePackages, nodeProblem } from './packages.mjs'
+
+/** Where the checkout is. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/**
+ * What every command begins with, on a machine that may have nothing but Node: checks Node, installs the packages,
+ * and only then loads `script`, which may use packages and TypeScript.
+ * @param {string} script path from the checkout
+ * @param {import('./progress.mjs').Progress} progress
+ */
+export async function bootstrap(script, progress) {
+  const problem = nodeProblem()
+  if (problem !== null) throw new Error(problem)
+  await ensurePackages(ROOT, progress)
+  const { register } = await import('tsx/esm/api')
+  register()
+  return import(new URL(`../../${script}`, import.meta.url).href)
+}

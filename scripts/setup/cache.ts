@@ -1,0 +1,36 @@
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { waitForLock } from './lock.mjs'
+import { cacheFolder } from './packages.mjs'
+import type { Step } from './progress.mjs'
+
+/** Where the cache keeps (or will keep) the thing of that name. */
+export const cachedPath = (name: string): string => join(cacheFolder(), name)
+
+/** For work that two processes must not do at once, such as building the same thing into the cache. */
+export async function withCacheLock<T>(name: string, step: Step, work: () => Promise<T>): Promise<T> {
+  const release = await waitForLock(cachedPath(`${name}.lock`), ({ pid }) =>
+    step.update(`waiting for process ${pid}, which is making it`),
+  )
+  try {
+    return await work()
+  } finally {
+    release()
+  }
+}
+
+/** `make` fills a draft path; only when it is complete does it take its name, so a killed one leaves nothing half made. */
+export async function placeInCache(name: string, make: (draft: string) => Promise<void>): Promise<string> {
+  const path = cachedPath(name)
+  const draft = `${path}.draft`
+  await mkdir(cacheFolder(), { recursive: true })
+  // The lock is held, so a draft that is there was left by a process that was killed.
+  await rm(draft, { recursive: true, force: true })
+  try {
+    await make(draft)
+    await rename(draft, path)
+    return path
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}

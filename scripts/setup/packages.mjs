@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { waitForLock } from './lock.mjs'
+
+/** Node's own requirement, as in package.json: the first 20 with `require` of ES modules, which some packages need. */
+const NODE_MINIMUM = [20, 19]
+const POLL_MS = 500
+
+/** @typedef {{ version?: string, optional?: boolean, dev?: boolean, os?: string[], cpu?: string[], libc?: string[], link?: boolean }} LockedPackage */
+/** @typedef {Record<string, LockedPackage>} LockedPackages */
+
+/** The user's cache folder, shared by every clone. */
+export function cacheFolder() {
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'pinrail')
+}
+
+/** @returns {string | null} what is wrong with this Node, or null */
+export function nodeProblem(version = process.versions.node) {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [wantedMajor = 0, wantedMinor = 0] = NODE_MINIMUM
+  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return null
+  return `Node ${NODE_MINIMUM.join('.')} or newer is needed, this is ${version}. Get one from https://nodejs.org or with \`nvm install 22\`.`
+}
+
+/**
+ * Packages of the lockfile that belong on this machine and are absent or of another version. What is installed is
+ * read from the hidden lockfile that npm writes last, so an installation that was cut off counts as none.
+ * @param {string} root
+ * @returns {string[]} their paths, `node_modules/…`
+ */
+export function missingPackages(root) {
+  const wanted = wantedPackages(root)
+  const installed = readPackages(join(root, 'node_modules/.package-lock.json'))
+  return Object.entries(wanted)
+    .filter(([path, { version, link }]) => link !== true && installed[path]?.version !== version)
+    .map(([path]) => path)
+}
+
+/**
+ * Runs `npm ci` when what is installed is not what the lockfile says.
+ * @param {string} root
+ * @param {import('./progress.mjs').Progress} progress
+ */
+export async function ensurePackages(root, progress) {
+  if (missingPackages(root).length === 0) return
+  const step = progress.step('npm packages')
+  const name = createHash('sha256').update(root).digest('hex').slice(0, 16)
+  const release = await waitForLock(join(cacheFolder(), `npm-${name}.lock`), ({ pid }) =>
+    step.update(`waiting for process ${pid}, which is installing`),
+  )
+  try {
+    if (missingPackages(root).length > 0) await install(root, step)
+    const missing = missingPackages(root)
+    if (missing.length > 0) throw new Error(`npm ci left out ${missing.slice(0, 3).join(', ')}`)
+    step.done(`${Object.keys(wantedPackages(root)).length} packages`)
+  } catch (error) {
+    step.fail(error instanceof Error ? error.message : String(error))
+    throw error
+  } finally {
+    release()
+  }
+}
+
+/**
+ * Packages may run no script of their own here: everything works without, and what does not run cannot do harm.
+ * @param {string} root
+ * @param {import('./progress.mjs').Step} step
+ */
+async function install(root, step) {
+  const paths = Object.keys(wantedPackages(root)).map((path) => join(root, path, 'package.json'))
+  const timer = setInterval(() => {
+    step.update('npm ci', paths.filter((path) => existsSync(path)).length / paths.length)
+  }, POLL_MS)
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
+  try {
+    await new Promise((resolve, reject) => {
+      const npm = spawn('npm', args, {
+        cwd: root,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        shell: process.platform === 'win32',
+      })
+      let output = ''
+      const keep = (/** @type {Buffer} */ chunk) => {
+        output = (output + chunk.toString()).slice(-4000)
+      }
+      npm.stdout.on('data', keep)
+      npm.stderr.on('data', keep)
+      npm.on('error', reject)
+      npm.on('close', (code) => (code === 0 ? resolve(undefined) : reject(new Error(`npm ci failed:\n${output}`))))
+    })
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** @param {string} root */
+function wantedPackages(root) {
+  const all = Object.entries(readPackages(join(root, 'package-lock.json')))
+  return Object.fromEntries(all.filter(([path, value]) => path !== '' && isWanted(value)))
+}
+
+/**
+ * An optional package that names its machines (a binary) is wanted on them. One that names none may be there only for
+ * the sake of another machine's binary, so its absence says nothing.
+ * @param {LockedPackage} value
+ */
+function isWanted(value) {
+  if (value.optional === true && value.os === undefined && value.cpu === undefined) return false
+  return fitsThisMachine(value)
+}
+
+/** @param {LockedPackage} value */
+function fitsThisMachine({ os, cpu, libc }) {
+  return (
+    allows(os, process.platform) &&
+    allows(cpu, process.arch) &&
+    allows(libc, libc === undefined ? '' : libcOfThisMachine())
+  )
+}
+
+/**
+ * npm's lists name what is allowed, or with `!` what is not.
+ * @param {string[] | undefined} list
+ * @param {string} value
+ */
+function allows(list, value) {
+  if (list === undefined || value === '') return true
+  if (list.includes(`!${value}`)) return false
+  const named = list.filter((item) => !item.startsWith('!'))
+  return named.length === 0 || named.includes(value) || named.includes('any')
+}
+
+/** @type {string | undefined} */
+let knownLibc
+
+function libcOfThisMachine() {
+  // The report takes a tenth of a second.
+  knownLibc ??= process.platform === 'linux' ? readLibc() : ''
+  return knownLibc
+}
+
+function readLibc() {
+  const header = /** @type {{ header?: { glibcVersionRuntime?: string } }} */ (process.report.getReport()).header
+  return header?.glibcVersionRuntime ? 'glibc' : 'musl'
+}
+
+/**
+ * @param {string} path
+ * @returns {LockedPackages}
+ */
+function readPackages(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')).packages ?? {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,271 @@
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Progress } from './setup/progress.mjs'
+import { firstLine } from './setup/run.ts'
+import { ensureTemporalServer, type TemporalServer } from './setup/temporal-server.ts'
+import { anvilSpec, DEVELOPMENT_CHAIN_ID, keepWholeState } from './system/anvil.ts'
+import { APP_NAMES, type AppName, appSpec } from './system/apps.ts'
+import { type DataFolder, openDataFolder } from './system/data-folder.ts'
+import { type Addresses, addressesOf, addressOf, environmentsOf, USDC_ADDRESS } from './system/environment.ts'
+import { choosePorts, type Ports } from './system/ports.ts'
+import { postgresSpec } from './system/postgres/server.ts'
+import { prepare, requireChainNotBehind } from './system/prepare.ts'
+import { ChildRecords } from './system/recorded.ts'
+import { type Child, type ProcessSpec, supervise } from './system/supervisor.ts'
+import { temporalSpec } from './system/temporal.ts'
+
+export type ChildName = AppName | 'postgres' | 'temporal' | 'anvil'
+
+export type SystemOptions = {
+  dataFolder: string
+  /** `default`: 4242 and so on, or the next free ones; `free`: any, for systems side by side. Kept once chosen. */
+  ports: 'default' | 'free'
+  progress: Progress
+  /** Ends the start, and everything it has started. */
+  signal?: AbortSignal
+  /** Real parts instead of our own. */
+  databaseUrl?: string | undefined
+  rpcUrls?: string | undefined
+  /** What the worker alone uses to reach the chain: a proxy in front of it, for example. */
+  workerRpcUrls?: string | undefined
+  /** Found or made when absent. */
+  temporal?: TemporalServer
+}
+
+/** What `npm start -- --json` prints. */
+export type SystemInfo = {
+  api_url: string
+  dashboard_url: string
+  temporal_ui_url: string
+  temporal_address: string
+  inbox_url: string
+  rpc_url: string
+  chain_id: number
+  usdc_address: string
+  merchant_wallet: string
+  secret_key: string
+  webhook_secret: string
+  database_url: string
+}
+
+export type System = {
+  info: SystemInfo
+  /** Each process by name; those replaced by parts from outside are absent. */
+  children: ReadonlyMap<ChildName, Child>
+  /** Where the partner simulators and their controls are. */
+  sandboxUrl: string
+  /** Ends everything within three seconds; the data stays. */
+  stop(): Promise<void>
+}
+
+/** Micro-USDC that the treasury starts with: a million dollars of play money, besides what the converter delivers. */
+const TREASURY_START = '1000000000000'
+const KEEP_CHAIN_EVERY_MS = 5000
+/** Together below three seconds, and above what Temporal takes to close its database (1.1 s). */
+const APP_GRACE_MS = 1300
+const SERVER_GRACE_MS = 1400
+
+/** Starts the whole system on a data folder, new or used, and answers when all of it is ready. */
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const folder = await openDataFolder(resolve(options.dataFolder))
+  const starting = new Starting(folder, options)
+  const aborted = new Promise<never>((_resolve, reject) => {
+    options.signal?.addEventListener('abort', () => reject(new Error('the start was ended')))
+  })
+  try {
+    return await Promise.race([starting.run(), aborted])
+  } catch (error) {
+    await starting.stop()
+    throw error
+  }
+}
+
+class Starting {
+  readonly #folder: DataFolder
+  readonly #options: SystemOptions
+  readonly #records: ChildRecords
+  readonly #children = new Map<ChildName, Child>()
+  #timer: NodeJS.Timeout | undefined
+  #stopped = false
+
+  constructor(folder: DataFolder, options: SystemOptions) {
+    this.#folder = folder
+    this.#options = options
+    this.#records = new ChildRecords(folder.path)
+  }
+
+  async run(): Promise<System> {
+    const { progress } = this.#options
+    await this.#records.endLeftovers(progress.line)
+    await mkdir(join(this.#folder.path, 'logs'), { recursive: true })
+    const temporal = this.#options.temporal ?? (await ensureTemporalServer(progress))
+    const ports = await choosePorts({
+      kept: this.#folder.remembered.ports,
+      mode: this.#options.ports,
+      log: progress.line,
+    })
+    this.#folder.remember({ ports })
+    const addresses = addressesOf(ports, this.#folder.remembered.secrets, {
+      ...this.#options,
+      temporalAddress: temporal.kind === 'address' ? temporal.address : undefined,
+    })
+    const secretKey = await this.#startAll(temporal, ports, addresses)
+    return {
+      info: this.#info({ addresses, ports, secretKey, temporal }),
+      children: this.#children,
+      sandboxUrl: addresses.sandboxUrl,
+      stop: () => this.stop(),
+    }
+  }
+
+  /** What the databases and the chain hold must be in place before api and worker use them; the rest needs nothing. */
+  async #startAll(temporal: TemporalServer, ports: Ports, addresses: Addresses): Promise<string> {
+    const app = this.#appStarter(ports, addresses)
+    const stores = Promise.all([this.#startPostgres(ports), this.#startChain(ports)])
+    const prepared = stores.then(() => this.#prepare(addresses))
+    const orchestration = this.#startTemporal(temporal, ports)
+    const others = Promise.all([app('sandbox'), app('inbox')])
+    // All of them end before the first failure is reported, so that nothing goes on starting behind it.
+    const results = await Promise.allSettled([prepared, orchestration, others])
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+    const secretKey = await prepared
+    await Promise.all([app('api'), app('worker')])
+    return secretKey
+  }
+
+  async #startPostgres(ports: Ports): Promise<void> {
+    if (this.#options.databaseUrl !== undefined) return
+    const { postgresFolder, secrets } = this.#folder.remembered
+    const spec = await postgresSpec({
+      folder: postgresFolder,
+      port: ports.postgres,
+      password: secrets.postgresPassword,
+      logFile: this.#logFile('postgres'),
+    })
+    await this.#start('postgres', spec, `port ${ports.postgres}, ${postgresFolder}`)
+  }
+
+  async #startChain(ports: Ports): Promise<void> {
+    if (this.#options.rpcUrls !== undefined) return
+    const stateFile = join(this.#folder.path, 'anvil.json')
+    const spec = anvilSpec({ stateFile, port: ports.anvil, logFile: this.#logFile('anvil') })
+    await this.#start('anvil', spec, `port ${ports.anvil}, chain ${DEVELOPMENT_CHAIN_ID}`)
+    this.#timer = setInterval(() => {
+      keepWholeState(stateFile).catch((error: Error) => this.#options.progress.line(`anvil's state: ${error.message}`))
+    }, KEEP_CHAIN_EVERY_MS).unref()
+  }
+
+  async #startTemporal(server: TemporalServer, ports: Ports): Promise<void> {
+    if (server.kind === 'address') return
+    const spec = temporalSpec({
+      program: server.path,
+      databaseFile: join(this.#folder.path, 'temporal.db'),
+      port: ports.temporal,
+      uiPort: ports.temporalUi,
+      logFile: this.#logFile('temporal'),
+    })
+    await this.#start('temporal', spec, `port ${ports.temporal}, ${server.origin}`)
+  }
+
+  #appStarter(ports: Ports, addresses: Addresses): (name: AppName) => Promise<void> {
+    const dataFolder = this.#folder.path
+    const environments = environmentsOf({ addresses, ports, secrets: this.#folder.remembered.secrets, dataFolder })
+    const urls: Partial<Record<AppName, string>> = {
+      api: addresses.apiUrl,
+      sandbox: addresses.sandboxUrl,
+      inbox: addresses.inboxUrl,
+    }
+    return (name) => {
+      const url = urls[name]
+      const spec = appSpec(name, { environments, dataFolder, ...(url === undefined ? {} : { url }) })
+      return this.#start(name, spec, url ?? '')
+    }
+  }
+
+  async #prepare(addresses: Addresses): Promise<string> {
+    const step = this.#options.progress.step('schema, chain, demo')
+    const { secrets, secretKey } = this.#folder.remembered
+    try {
+      await requireChainNotBehind(addresses.databaseUrl, addresses.rpcUrl, DEVELOPMENT_CHAIN_ID)
+      const result = await prepare({
+        databaseUrl: addresses.databaseUrl,
+        demo: {
+          apiKeyPepper: secrets.apiKeyPepper,
+          webhookEncryptionKey: secrets.webhookEncryptionKey,
+          webhookSecret: secrets.webhookSecret,
+          webhookUrl: `${addresses.inboxUrl}/webhooks`,
+          wallet: addressOf(secrets.merchantKey),
+          chainId: DEVELOPMENT_CHAIN_ID,
+          secretKey,
+        },
+        chain:
+          this.#options.rpcUrls !== undefined
+            ? null
+            : {
+                rpcUrl: addresses.rpcUrl,
+                treasury: addressOf(secrets.treasuryKey),
+                relayers: secrets.relayerKeys.map(addressOf),
+                mintMicroUsdc: TREASURY_START,
+              },
+      })
+      this.#folder.remember({ secretKey: result.secretKey })
+      step.done()
+      return result.secretKey
+    } catch (error) {
+      step.fail(firstLine(error))
+      throw error
+    }
+  }
+
+  async #start(name: ChildName, spec: ProcessSpec, detail: string): Promise<void> {
+    if (this.#stopped) throw new Error('stopped')
+    const { progress } = this.#options
+    const child = supervise(spec, { log: progress.line, onPid: (of, pid) => this.#records.set(of, pid) })
+    this.#children.set(name, child)
+    const step = progress.step(name)
+    try {
+      await child.start()
+      step.done(detail)
+    } catch (error) {
+      step.fail(firstLine(error))
+      throw error
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearInterval(this.#timer)
+    const isApp = (name: ChildName): boolean => (APP_NAMES as readonly string[]).includes(name)
+    const end = async (apps: boolean, graceMs: number): Promise<void> => {
+      const group = [...this.#children].filter(([name]) => isApp(name) === apps)
+      await Promise.all(group.map(([, child]) => child.stop(graceMs)))
+    }
+    // The apps first: they finish what they do while the databases are still there.
+    await end(true, APP_GRACE_MS)
+    await end(false, SERVER_GRACE_MS)
+    this.#folder.release()
+  }
+
+  #logFile(name: ChildName): string {
+    return join(this.#folder.path, 'logs', `${name}.log`)
+  }
+
+  #info(parts: { addresses: Addresses; ports: Ports; secretKey: string; temporal: TemporalServer }): SystemInfo {
+    const { addresses, ports, secretKey, temporal } = parts
+    const { secrets } = this.#folder.remembered
+    return {
+      api_url: addresses.apiUrl,
+      dashboard_url: `${addresses.apiUrl}/dashboard`,
+      temporal_ui_url: temporal.kind === 'address' ? '' : `http://127.0.0.1:${ports.temporalUi}`,
+      temporal_address: addresses.temporalAddress,
+      inbox_url: addresses.inboxUrl,
+      rpc_url: addresses.rpcUrl,
+      chain_id: DEVELOPMENT_CHAIN_ID,
+      usdc_address: USDC_ADDRESS,
+      merchant_wallet: addressOf(secrets.merchantKey),
+      secret_key: secretKey,
+      webhook_secret: secrets.webhookSecret,
+      database_url: addresses.databaseUrl,
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { copyFile, rename } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { ProcessSpec } from './supervisor.ts'
+
+export type AnvilOptions = { stateFile: string; port: number; logFile: string }
+
+export const DEVELOPMENT_CHAIN_ID = 31_337
+
+/** How anvil's dump ends; one that was cut off does not. */
+const DUMP_END = '"historical_states":null}'
+
+/** The chain of one's own: a block a second, final after two, with Polygon's gas limits, on disk every second. */
+export function anvilSpec(options: AnvilOptions): ProcessSpec {
+  return {
+    name: 'anvil',
+    command: anvilBinary(),
+    args: [
+      ['--host', '127.0.0.1', '--port', String(options.port), '--chain-id', String(DEVELOPMENT_CHAIN_ID)],
+      ['--block-time', '1', '--slots-in-an-epoch', '1'],
+      ['--state', options.stateFile, '--state-interval', '1'],
+      ['--enable-tx-gas-limit', '--gas-limit', '140000000', '--quiet'],
+    ].flat(),
+    env: process.env,
+    cwd: '/',
+    // On SIGTERM it writes its state once more.
+    stopSignal: 'SIGTERM',
+    logFile: options.logFile,
+    prepare: () => repairState(options.stateFile),
+    ready: async () => (await blockNumber(`http://127.0.0.1:${options.port}`).catch(() => null)) !== null,
+  }
+}
+
+/** The newest block's number. */
+export async function blockNumber(rpcUrl: string): Promise<number> {
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }),
+    signal: AbortSignal.timeout(2000),
+  })
+  const { result } = (await response.json()) as { result: string }
+  return Number(BigInt(result))
+}
+
+/**
+ * Keeps the newest whole dump under another name: anvil writes over its file, so a kill in that moment would leave
+ * half a chain. Called every few seconds while anvil runs.
+ */
+export async function keepWholeState(stateFile: string): Promise<void> {
+  if (!isWhole(stateFile)) return
+  const copy = previousState(stateFile)
+  await copyFile(stateFile, `${copy}.draft`)
+  // The dump may have begun anew while it was copied.
+  if (isWhole(`${copy}.draft`)) await rename(`${copy}.draft`, copy)
+}
+
+async function repairState(stateFile: string): Promise<void> {
+  if (!existsSync(stateFile) || isWhole(stateFile)) return
+  if (existsSync(previousState(stateFile))) await copyFile(previousState(stateFile), stateFile)
+  else await rename(stateFile, `${stateFile}.broken`)
+}
+
+const previousState = (stateFile: string): string => `${stateFile}.previous`
+
+function isWhole(path: string): boolean {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size < DUMP_END.length) return false
+  const file = openSync(path, 'r')
+  try {
+    const end = Buffer.alloc(DUMP_END.length)
+    readSync(file, end, 0, end.length, size - end.length)
+    return end.toString() === DUMP_END
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The program itself: the npm package's launcher would stand between it and our signals. */
+function anvilBinary(): string {
+  const platform = process.platform === 'win32' ? 'win32' : process.platform
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch
+  const name = `@foundry-rs/anvil-${platform}-${arch}/package.json`
+  try {
+    const folder = join(createRequire(import.meta.url).resolve(name), '..')
+    return join(folder, 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
+  } catch (error) {
+    throw new Error(`no anvil for ${platform}-${arch}; set POLYGON_RPC_URLS instead`, { cause: error })
+  }
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { callersVariables, type Environments } from './environment.ts'
+import type { ProcessSpec } from './supervisor.ts'
+import { answersOk } from './waiting.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export const APP_NAMES = ['sandbox', 'inbox', 'api', 'worker'] as const
+export type AppName = (typeof APP_NAMES)[number]
+
+const ENTRY: Record<AppName, string> = {
+  sandbox: 'src/sandbox/main.ts',
+  inbox: 'src/sandbox/inbox-main.ts',
+  api: 'src/api/main.ts',
+  worker: 'src/worker/main.ts',
+}
+
+/** What the worker writes to its log when it polls. */
+const WORKER_READY = '"msg":"worker ready"'
+
+export type AppOptions = {
+  environments: Environments
+  dataFolder: string
+  /** Where `/healthz` answers; the worker has none. */
+  url?: string
+}
+
+/** How to run one of our own processes. */
+export function appSpec(name: AppName, { environments, dataFolder, url }: AppOptions): ProcessSpec {
+  return {
+    name,
+    command: process.execPath,
+    args: ['--import', 'tsx', ENTRY[name]],
+    env: { ...machinesVariables(), ...environments[name], ...callersVariables(process.env) },
+    cwd: ROOT,
+    stopSignal: 'SIGTERM',
+    logFile: join(dataFolder, 'logs', `${name}.log`),
+    ready: async (logged) => (url === undefined ? logged().includes(WORKER_READY) : answersOk(`${url}/healthz`)),
+  }
+}
+
+/** What a program needs to run at all; everything else is given by name. */
+export function machinesVariables(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'XDG_CACHE_HOME', 'NODE_EXTRA_CA_CERTS', 'SYSTEMROOT']
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
+}

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { tryLock } from '../setup/lock.mjs'
+import type { Ports } from './ports.ts'
+import { isOpenTo, postgresUser } from './postgres/identity.ts'
+import { generateSecrets, type Secrets } from './secrets.ts'
+
+/** What a data folder remembers from one start to the next. */
+export type Remembered = {
+  secrets: Secrets
+  ports: Partial<Ports>
+  /** Where Postgres keeps its data: inside the folder, unless Postgres' own user cannot pass through to it. */
+  postgresFolder: string
+  /** The demo merchant's API key, once it has been made. */
+  secretKey: string | null
+}
+
+export type DataFolder = {
+  path: string
+  remembered: Remembered
+  /** Keeps a change for the next start. */
+  remember(change: Partial<Remembered>): void
+  release(): void
+}
+
+/** For Postgres' data as root, when the data folder is closed to Postgres' own user (below a mode 0700 folder). */
+const OPEN_FOLDER = '/var/lib/pinrail'
+
+/** Takes the folder for this process alone; makes it, with fresh secrets, the first time. */
+export async function openDataFolder(path: string): Promise<DataFolder> {
+  await mkdir(path, { recursive: true, mode: 0o755 })
+  const lock = tryLock(join(path, 'lock'))
+  if (!lock.ok)
+    throw new Error(
+      `${path} is in use by process ${lock.holder.pid}. End it first (kill ${lock.holder.pid}), or use --data`,
+    )
+  try {
+    const file = memoryFile(path)
+    let remembered = readMemory(path) ?? (await firstMemory(path))
+    const remember = (change: Partial<Remembered>): void => {
+      remembered = { ...remembered, ...change }
+      // The secrets are in it: for the owner's eyes only.
+      writeFileSync(`${file}.draft`, `${JSON.stringify(remembered, null, 2)}\n`, { mode: 0o600 })
+      renameSync(`${file}.draft`, file)
+    }
+    remember({})
+    return {
+      path,
+      get remembered() {
+        return remembered
+      },
+      remember,
+      release: lock.release,
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+const memoryFile = (path: string): string => join(path, 'dev.json')
+
+/** What the folder remembers; null when it was never used. */
+export function readMemory(path: string): Remembered | null {
+  const file = memoryFile(path)
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Remembered) : null
+}
+
+async function firstMemory(path: string): Promise<Remembered> {
+  const postgresFolder = await openFolderFor(path, 'pg')
+  return { secrets: generateSecrets(), ports: {}, postgresFolder, secretKey: null }
+}
+
+/** A folder of that name that Postgres' own user can reach: in `parent`, or where every folder above is open. */
+export async function openFolderFor(parent: string, name: string): Promise<string> {
+  const user = await postgresUser()
+  if (user === null || (await isOpenTo(parent, user))) return join(parent, name)
+  return join(OPEN_FOLDER, randomBytes(8).toString('hex'), name)
+}

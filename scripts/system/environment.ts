@@ -1,0 +1,125 @@
+import { privateKeyToAddress } from 'viem/accounts'
+import { KNOWN_VARIABLES } from '../../src/config.ts'
+import { DEVELOPMENT_CHAIN_ID } from './anvil.ts'
+import type { Ports } from './ports.ts'
+import { postgresUrl } from './postgres/server.ts'
+import type { Secrets } from './secrets.ts'
+
+/** Native USDC on Polygon; the development chain has Circle's code at the same address. */
+export const USDC_ADDRESS = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'
+
+type Environment = Record<string, string>
+
+/** Where each part is reached, whether it is ours or one given from outside. */
+export type Addresses = {
+  databaseUrl: string
+  temporalAddress: string
+  /** Comma separated; what the worker uses, which may be a proxy in front of the chain. */
+  workerRpcUrls: string
+  rpcUrl: string
+  apiUrl: string
+  sandboxUrl: string
+  inboxUrl: string
+}
+
+export type PartsGiven = {
+  databaseUrl?: string | undefined
+  temporalAddress?: string | undefined
+  rpcUrls?: string | undefined
+  workerRpcUrls?: string | undefined
+}
+
+export function addressesOf(ports: Ports, secrets: Secrets, given: PartsGiven): Addresses {
+  const local = (port: number): string => `http://127.0.0.1:${port}`
+  const rpcUrls = given.rpcUrls ?? local(ports.anvil)
+  return {
+    databaseUrl: given.databaseUrl ?? postgresUrl({ port: ports.postgres, password: secrets.postgresPassword }),
+    temporalAddress: given.temporalAddress ?? `127.0.0.1:${ports.temporal}`,
+    workerRpcUrls: given.workerRpcUrls ?? rpcUrls,
+    rpcUrl: rpcUrls.split(',')[0] ?? rpcUrls,
+    apiUrl: local(ports.api),
+    sandboxUrl: local(ports.sandbox),
+    inboxUrl: local(ports.inbox),
+  }
+}
+
+export type EnvironmentParts = { addresses: Addresses; ports: Ports; secrets: Secrets; dataFolder: string }
+
+/** What each of our processes is told. */
+export type Environments = { api: Environment; worker: Environment; sandbox: Environment; inbox: Environment }
+
+export function environmentsOf({ addresses, ports, secrets, dataFolder }: EnvironmentParts): Environments {
+  const partners = {
+    WALLET_APP_SECRET: secrets.walletApp,
+    CARD_PARTNER_SECRET: secrets.cardPartner,
+    LOCAL_PARTNER_SECRET: secrets.localPartner,
+    CONVERTER_SECRET: secrets.converter,
+  }
+  const common = {
+    DATABASE_URL: addresses.databaseUrl,
+    TEMPORAL_ADDRESS: addresses.temporalAddress,
+    PUBLIC_URL: addresses.apiUrl,
+    API_KEY_PEPPER: secrets.apiKeyPepper,
+    WEBHOOK_ENCRYPTION_KEY: secrets.webhookEncryptionKey,
+    WEBHOOK_TEST_TARGETS: `127.0.0.1:${ports.inbox}`,
+    CHAIN_ID: String(DEVELOPMENT_CHAIN_ID),
+    USDC_ADDRESS,
+    WALLET_APP_URL: `${addresses.sandboxUrl}/wallet-app`,
+    CARD_PARTNER_URL: `${addresses.sandboxUrl}/card-partner`,
+    LOCAL_PARTNER_URL: `${addresses.sandboxUrl}/local-partner`,
+    CONVERTER_URL: `${addresses.sandboxUrl}/converter`,
+    ...partners,
+  }
+  return {
+    api: { ...common, API_PORT: String(ports.api) },
+    worker: {
+      ...common,
+      POLYGON_RPC_URLS: addresses.workerRpcUrls,
+      // Ctrl-C ends everything within three seconds; what is cut off is tried again at the next start.
+      WORKER_SHUTDOWN_GRACE_MS: '800',
+      TREASURY_KEY: secrets.treasuryKey,
+      RELAYER_KEYS: secrets.relayerKeys.join(','),
+    },
+    sandbox: {
+      ...partners,
+      USDC_ADDRESS,
+      SANDBOX_PORT: String(ports.sandbox),
+      SANDBOX_PUBLIC_URL: addresses.sandboxUrl,
+      SANDBOX_DATA: `${dataFolder}/sandbox`,
+      SANDBOX_CALLBACK_URL: addresses.apiUrl,
+      SANDBOX_RPC_URL: addresses.rpcUrl,
+      SANDBOX_TREASURY: addressOf(secrets.treasuryKey),
+    },
+    inbox: {
+      INBOX_PORT: String(ports.inbox),
+      INBOX_DATA: `${dataFolder}/inbox`,
+      INBOX_WEBHOOK_SECRET: secrets.webhookSecret,
+    },
+  }
+}
+
+/** Decided by the start itself, so a variable of that name in the caller's environment must not come through. */
+const DECIDED = new Set(
+  [
+    ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'POLYGON_RPC_URLS', 'PUBLIC_URL', 'PINRAIL_DATA'],
+    [
+      'API_PORT',
+      'SANDBOX_PORT',
+      'INBOX_PORT',
+      'SANDBOX_PUBLIC_URL',
+      'SANDBOX_DATA',
+      'SANDBOX_CALLBACK_URL',
+      'INBOX_DATA',
+    ],
+  ].flat(),
+)
+
+/** Variables of ours that the caller has set (LOG_LEVEL, SETTLEMENT_TICK_MS, …): they win over the defaults here. */
+export function callersVariables(env: NodeJS.ProcessEnv): Environment {
+  const set = Object.entries(env).filter(([name, value]) => KNOWN_VARIABLES.has(name) && !DECIDED.has(name) && value)
+  return Object.fromEntries(set) as Environment
+}
+
+export function addressOf(privateKey: string): string {
+  return privateKeyToAddress(privateKey as `0x${string}`)
+}

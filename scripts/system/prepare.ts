@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { blockNumber } from './anvil.ts'
+import { machinesVariables } from './apps.ts'
+import { lastLines } from './waiting.ts'
+
+/** What scripts/prepare.ts is told on standard input. */
+export type PrepareInput = {
+  databaseUrl: string
+  demo: {
+    apiKeyPepper: string
+    webhookEncryptionKey: string
+    /** Of the demo merchant's endpoint. */
+    webhookSecret: string
+    webhookUrl: string
+    wallet: string
+    chainId: number
+    /** The demo merchant's API key when it was made at an earlier start. */
+    secretKey: string | null
+  }
+  /** Null when the chain is not our own. */
+  chain: { rpcUrl: string; treasury: string; relayers: string[]; mintMicroUsdc: bigint | string } | null
+}
+
+/** What it answers on standard output. */
+export type PrepareResult = { secretKey: string }
+
+const SCRIPT = fileURLToPath(new URL('../prepare.ts', import.meta.url))
+
+/** Schema, chain and demo merchant, by a process of their own. Doing it again changes nothing. */
+export async function prepare(input: PrepareInput): Promise<PrepareResult> {
+  const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
+    env: machinesVariables(),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  child.stdin.end(JSON.stringify(input))
+  const exit = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit])
+  if (code !== 0) throw new Error(`preparing database and chain failed:\n${lastLines(errors, 15)}`)
+  return JSON.parse(output) as PrepareResult
+}
+
+/**
+ * Refuses a chain that knows less than the books: a state file that was lost or is old would have the same money paid
+ * out again, or settled payments without their transfer.
+ */
+export async function requireChainNotBehind(databaseUrl: string, rpcUrl: string, chainId: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const table = await client.query(`select to_regclass('payment') as name`)
+    if (table.rows[0].name === null) return
+    const last = await client.query('select max(block_number) as block from payment where chain_id = $1', [chainId])
+    const settled = Number(last.rows[0].block ?? 0)
+    const newest = await blockNumber(rpcUrl)
+    if (newest < settled)
+      throw new Error(
+        `the chain is at block ${newest}, but a payment was settled in block ${settled}: its state is lost or old. ` +
+          'Put anvil.json back, or begin anew with `npm run reset`',
+      )
+  } finally {
+    await client.end()
+  }
+}

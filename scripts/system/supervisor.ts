@@ -1,0 +1,203 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { lastLines, poll } from './waiting.ts'
+
+export type ProcessSpec = {
+  name: string
+  command: string
+  args: readonly string[]
+  env: NodeJS.ProcessEnv
+  cwd: string
+  /** Whom it runs as; only for Postgres, which refuses to run as root. */
+  user?: { uid: number; gid: number } | undefined
+  /** Asks it to end, with everything saved. */
+  stopSignal: NodeJS.Signals
+  logFile: string
+  /** Asked again and again after a start until it answers true. `logged` is what it has written since. */
+  ready: (logged: () => string) => Promise<boolean>
+  /** Runs before each start, the first included. */
+  prepare?: () => Promise<void>
+}
+
+/** One supervised process: started again with growing pauses whenever it ends by itself. */
+export type Child = {
+  readonly name: string
+  /** Of the running process; null while it is down. */
+  pid(): number | null
+  /** Starts it when it is down and waits until it is ready. */
+  start(): Promise<void>
+  /** Asks it to end, forces it after the grace time, and leaves it down. */
+  stop(graceMs: number): Promise<void>
+  /** SIGKILL. It is started again, unless it is to stay down. */
+  kill9(options?: { stayDown?: boolean }): Promise<void>
+  /** Ends it if it runs, starts it, waits until it is ready. */
+  restart(): Promise<void>
+  /** Waits until it runs and is ready, after a kill for example. */
+  untilReady(): Promise<void>
+}
+
+export type SupervisorHooks = {
+  /** Told what happens to it: a death, a start. */
+  log: (line: string) => void
+  /** Told each new pid, and null when it is gone, so that a killed run's children can be found later. */
+  onPid: (spec: ProcessSpec, pid: number | null) => void
+}
+
+const READY_WITHIN_MS = 60_000
+const READY_POLL_MS = 40
+/** Pauses before the next start of a process that keeps ending. */
+const BACKOFF_MS = [200, 500, 1000, 2000, 5000, 10_000]
+/** A process that ran this long has recovered: the pauses begin anew. */
+const HEALTHY_MS = 30_000
+const LOG_LIMIT_BYTES = 10 * 1024 * 1024
+
+export function supervise(spec: ProcessSpec, hooks: SupervisorHooks): Child {
+  return new Supervised(spec, hooks)
+}
+
+class Supervised implements Child {
+  readonly name: string
+  readonly #spec: ProcessSpec
+  readonly #hooks: SupervisorHooks
+  #process: ChildProcess | null = null
+  #wanted = false
+  #starting: Promise<void> | null = null
+  #failures = 0
+
+  constructor(spec: ProcessSpec, hooks: SupervisorHooks) {
+    this.name = spec.name
+    this.#spec = spec
+    this.#hooks = hooks
+  }
+
+  pid(): number | null {
+    return this.#process?.pid ?? null
+  }
+
+  start(): Promise<void> {
+    this.#wanted = true
+    this.#starting ??= this.#launch().finally(() => {
+      this.#starting = null
+    })
+    return this.#starting
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#wanted = false
+    const running = this.#process
+    if (running === null) return
+    running.kill(this.#spec.stopSignal)
+    if (!(await exited(running, graceMs))) {
+      running.kill('SIGKILL')
+      await exited(running, graceMs)
+    }
+  }
+
+  async kill9(options: { stayDown?: boolean } = {}): Promise<void> {
+    if (options.stayDown === true) this.#wanted = false
+    const running = this.#process
+    if (running === null) return
+    running.kill('SIGKILL')
+    await exited(running, READY_WITHIN_MS)
+  }
+
+  async restart(): Promise<void> {
+    await this.stop(3000)
+    await this.start()
+  }
+
+  async untilReady(): Promise<void> {
+    await poll(async () => this.#process !== null && this.#starting === null, {
+      withinMs: READY_WITHIN_MS,
+      everyMs: READY_POLL_MS,
+      what: `${this.name} to be ready`,
+    })
+  }
+
+  async #launch(): Promise<void> {
+    if (this.#process !== null) return
+    await this.#spec.prepare?.()
+    const { logFile } = this.#spec
+    rotate(logFile)
+    const from = sizeOf(logFile)
+    const running = this.#spawn()
+    const logged = (): string => readFileSync(logFile).subarray(from).toString()
+    try {
+      await poll(() => this.#isReady(running, logged), {
+        withinMs: READY_WITHIN_MS,
+        everyMs: READY_POLL_MS,
+        what: `${this.name} to be ready`,
+      })
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\n${lastLines(logged(), 12)}\nAll of it: ${logFile}`, {
+        cause: error,
+      })
+    }
+  }
+
+  async #isReady(running: ChildProcess, logged: () => string): Promise<boolean> {
+    if (this.#process !== running) throw new Error(`${this.name} ended while starting`)
+    return this.#spec.ready(logged)
+  }
+
+  #spawn(): ChildProcess {
+    const { command, args, env, cwd, user, logFile } = this.#spec
+    const log = openSync(logFile, 'a')
+    // A group of its own: Ctrl-C in the terminal reaches only the supervisor, which ends its children in order.
+    const running = spawn(command, args, { cwd, env, ...user, detached: true, stdio: ['ignore', log, log] })
+    closeSync(log)
+    const startedAt = Date.now()
+    this.#process = running
+    this.#hooks.onPid(this.#spec, running.pid ?? null)
+    let gone = false
+    const onGone = (how: string): void => {
+      if (gone) return
+      gone = true
+      this.#process = null
+      this.#hooks.onPid(this.#spec, null)
+      if (Date.now() - startedAt > HEALTHY_MS) this.#failures = 0
+      // A process that ends while it is being started is the business of whoever starts it.
+      if (this.#wanted && this.#starting === null) void this.#revive(how)
+    }
+    running.on('error', (error) => onGone(error.message))
+    running.on('exit', (code, signal) => onGone(signal ?? `exit code ${code}`))
+    return running
+  }
+
+  async #revive(how: string): Promise<void> {
+    const pause = BACKOFF_MS[Math.min(this.#failures, BACKOFF_MS.length - 1)] ?? 0
+    this.#failures += 1
+    this.#hooks.log(`${this.name} ended (${how}); it is started again in ${pause / 1000} s`)
+    await delay(pause, undefined, { ref: false })
+    if (!this.#wanted || this.#process !== null || this.#starting !== null) return
+    try {
+      await this.start()
+      this.#hooks.log(`${this.name} is back`)
+    } catch (error) {
+      if (this.#wanted) await this.#revive((error as Error).message.split('\n', 1)[0] ?? '')
+    }
+  }
+}
+
+/** Whether the process is gone within the time. */
+function exited(running: ChildProcess, withinMs: number): Promise<boolean> {
+  if (running.exitCode !== null || running.signalCode !== null) return Promise.resolve(true)
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), withinMs)
+    running.once('exit', () => {
+      clearTimeout(timer)
+      resolve(true)
+    })
+  })
+}
+
+function rotate(logFile: string): void {
+  mkdirSync(dirname(logFile), { recursive: true })
+  if (sizeOf(logFile) > LOG_LIMIT_BYTES) renameSync(logFile, `${logFile}.1`)
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}

@@ -1,0 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+export type PollOptions = { withinMs: number; everyMs: number; what: string }
+
+/** Asks until the answer is true; an error when that takes too long. What `condition` throws ends the wait. */
+export async function poll(condition: () => Promise<boolean>, options: PollOptions): Promise<void> {
+  const deadline = Date.now() + options.withinMs
+  for (;;) {
+    if (await condition()) return
+    if (Date.now() > deadline) throw new Error(`waited ${options.withinMs / 1000} s in vain for ${options.what}`)
+    await delay(options.everyMs)
+  }
+}
+
+/** Whether a GET answers 2xx. */
+export async function answersOk(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2000), redirect: 'error' })
+    await response.body?.cancel()
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
+export function lastLines(text: string, count: number): string {
+  return text.trimEnd().split('\n').slice(-count).join('\n')
+}

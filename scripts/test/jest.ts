@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type JestResult, type Tally, tallyOf } from './tally.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Jest runs ES modules only with this switch; Node's remark about it is known. */
+export const NODE_SWITCHES = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning']
+
+/** Runs Jest with its output as it is, and counts what it found. */
+export async function runJest(args: readonly string[], options: { env: NodeJS.ProcessEnv }): Promise<Tally> {
+  const folder = mkdtempSync(join(tmpdir(), 'pinrail-jest-'))
+  const outputFile = join(folder, 'result.json')
+  const jest = createRequire(import.meta.url).resolve('jest/bin/jest.js')
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const child = spawn(
+        process.execPath,
+        [...NODE_SWITCHES, jest, '--passWithNoTests', '--json', `--outputFile=${outputFile}`, ...args],
+        // What --json prints goes to standard output, and is in the file already.
+        { cwd: ROOT, env: { ...process.env, ...options.env }, stdio: ['ignore', 'ignore', 'inherit'] },
+      )
+      child.on('error', reject)
+      child.on('close', () => resolve())
+    })
+    if (!existsSync(outputFile)) return { passed: 0, failed: 1 }
+    return tallyOf(JSON.parse(readFileSync(outputFile, 'utf8')) as JestResult)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

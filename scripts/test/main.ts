@@ -1,0 +1,32 @@
+import { startServices } from '../../test/support/services.ts'
+import type { Progress } from '../setup/progress.mjs'
+import { runChecks } from './checks.ts'
+import { runJest } from './jest.ts'
+import { prepareFor } from './needs.ts'
+import { add, NONE, type Tally } from './tally.ts'
+
+/** The whole system, several at once, beside nothing else; everything before it shares the machine. */
+const WHOLE = ['test/scripts', 'test/e2e']
+
+/**
+ * `npm test`: brings what the tests need, checks the code, runs Jest layer by layer. Arguments go to Jest, and then
+ * only the tests are run: `npm test -- test/domain`. Answers the exit code; the last line counts everything.
+ */
+export async function main(args: string[], progress: Progress): Promise<number> {
+  const env = await prepareFor(args, progress)
+  const services = await startServices()
+  const options = { env: { ...env, PINRAIL_TEST_SERVICES: services.url } }
+  let tally: Tally = NONE
+  try {
+    if (args.length > 0) tally = await runJest(args, options)
+    else {
+      tally = await runChecks()
+      tally = add(tally, await runJest(['--testPathIgnorePatterns', ...WHOLE.map((path) => `/${path}/`)], options))
+      tally = add(tally, await runJest([...WHOLE, '--runInBand'], options))
+    }
+  } finally {
+    await services.stop()
+  }
+  process.stdout.write(`\n${tally.passed} passed, ${tally.failed} failed\n`)
+  return tally.failed === 0 ? 0 : 1
+}

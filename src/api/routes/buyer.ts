@@ -1,0 +1,43 @@
+import type { Request } from 'express'
+import { isCountry } from '../../domain/countries.ts'
+import type { BuyerCountry } from '../../web/checkout/checkout.ts'
+
+/** What a request tells of the buyer. */
+
+const COUNTRY_COOKIE = 'pinrail_country'
+
+/** As long as a payment may be open: a week, in seconds. */
+const COUNTRY_COOKIE_AGE = 604_800
+
+/** The buyer's own choice, then the header of a trusted proxy; otherwise unknown, and nothing is refused. */
+export function buyerCountry(request: Request, header: string | undefined): BuyerCountry {
+  const chosen = new RegExp(`(?:^|;\\s*)${COUNTRY_COOKIE}=([A-Z]{2})(?:;|$)`).exec(request.get('cookie') ?? '')?.[1]
+  if (chosen !== undefined && isCountry(chosen)) return { code: chosen, source: 'buyer' }
+  const told = header === undefined ? undefined : request.get(header)?.trim().toUpperCase()
+  if (told !== undefined && isCountry(told)) return { code: told, source: 'header' }
+  return { code: null, source: 'unknown' }
+}
+
+/** Remembers the choice for this payment alone: the cookie goes with no other address. */
+export function countryCookie(country: string, checkoutUrl: string): string {
+  const { pathname, protocol } = new URL(checkoutUrl)
+  const secure = protocol === 'https:' ? '; Secure' : ''
+  return `${COUNTRY_COOKIE}=${country}; Path=${pathname}; Max-Age=${COUNTRY_COOKIE_AGE}; HttpOnly; SameSite=Lax${secure}`
+}
+
+/** Devices whose browsers bring a wallet; null when the browser does not say what it is. */
+export function hasDeviceWallet(userAgent: string | undefined): boolean | null {
+  if (userAgent === undefined || userAgent === '') return null
+  return /iPhone|iPad|Macintosh|Android|Chrome\//.test(userAgent)
+}
+
+/**
+ * Whether a POST comes from a page of ours, or from no browser at all. Fetch Metadata is what the browser itself says
+ * (W3C Fetch Metadata); older browsers say `Origin` (RFC 6454), which must then be exactly ours.
+ */
+export function isFromOurPage(request: Request, origin: string): boolean {
+  const site = request.get('sec-fetch-site')
+  if (site !== undefined) return site === 'same-origin'
+  const claimed = request.get('origin')
+  return claimed === undefined || claimed === origin
+}

@@ -1,0 +1,198 @@
+import express, { type Request, type RequestHandler, type Response, Router } from 'express'
+import { z } from 'zod'
+import type { Queryable } from '../../db/db.ts'
+import { readMerchantName } from '../../db/merchants.ts'
+import { readPaymentByToken } from '../../db/payments.ts'
+import { isCountry } from '../../domain/countries.ts'
+import { type MethodName, PROVIDER_NAMES, ROUTES } from '../../domain/methods.ts'
+import { isOpen } from '../../domain/payment.ts'
+import { checkoutUrl, type Payment } from '../../domain/payment-object.ts'
+import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../domain/requests.ts'
+import { offersFor, type RateTable } from '../../domain/route.ts'
+import type { Logger } from '../../log.ts'
+import { findAsset } from '../../web/assets.ts'
+import { type Asked, type Checkout, findOffer, openedAttempt } from '../../web/checkout/checkout.ts'
+import { liveStatus, renderCheckout, renderHandoff } from '../../web/checkout/page.tsx'
+import { wordsIn } from '../../web/messages/words.ts'
+import { pageHeaders } from '../../web/page-headers.ts'
+import { type RateBook, rateTable } from '../limits.ts'
+import { buyerCountry, countryCookie, hasDeviceWallet, isFromOurPage } from './buyer.ts'
+import { PageProblem, pageProblemHandler } from './page-problem.ts'
+import { noteDecision } from './route-decision.ts'
+
+/** The hosted checkout: pages for a buyer with a link. GET never creates anything; the link is the only key. */
+
+export type CheckoutDeps = {
+  readonly db: Queryable
+  readonly rates: RateBook
+  /** Asks the payment's workflow; answers within about 30 s. */
+  readonly openAttempt: (
+    paymentId: string,
+    request: OpenAttemptRequest,
+  ) => Promise<OpenAttemptAnswer | { readonly kind: 'unavailable' }>
+  readonly publicUrl: string
+  readonly newAttemptId: () => string
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  /** Name of the header in which a trusted proxy puts the buyer's country. */
+  readonly countryHeader?: string
+  readonly log: Logger
+}
+
+/** Longer than any form of these pages. */
+const FORM_LIMIT = '4kb'
+
+const continueForm = z.object({
+  provider: z.enum(PROVIDER_NAMES),
+  method: z.enum(ROUTES.map(({ method }) => method) as [MethodName, ...MethodName[]]),
+})
+const countryForm = z.object({ country: z.string().refine(isCountry) })
+
+export function createCheckoutRouter(deps: CheckoutDeps): Router {
+  const router = Router()
+  const form = [
+    fromOurPage(deps.publicUrl),
+    express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 10 }),
+  ]
+  router.get('/assets/:name', sendAsset)
+  router.use('/c', (_request, response, next) => {
+    response.set(pageHeaders(deps.publicUrl))
+    next()
+  })
+  router.get('/c/:token', (request, response) => showCheckout(deps, request, response))
+  router.get('/c/:token/go', (request, response) => showHandoff(deps, request, response))
+  router.get('/c/:token/status', (request, response) => sendStatus(deps, request, response))
+  router.post('/c/:token/continue', ...form, (request, response) => openAttempt(deps, request, response))
+  router.post('/c/:token/country', ...form, (request, response) => setCountry(deps, request, response))
+  router.all(['/c/:token', '/c/:token/go', '/c/:token/status'], refuseMethod('GET, HEAD'))
+  router.all(['/c/:token/continue', '/c/:token/country'], refuseMethod('POST'))
+  router.use('/c', () => {
+    throw new PageProblem('not_found')
+  })
+  router.use('/c', pageProblemHandler(deps))
+  return router
+}
+
+async function showCheckout(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  const checkout = await loadCheckout(deps, request)
+  if (request.method === 'GET' && isOpen(checkout.payment.status) && checkout.route.pinnedRefused !== null)
+    await noteDecision(deps, checkout, null)
+  response.type('html').send(renderCheckout(checkout, wordsIn('en')))
+}
+
+async function showHandoff(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  const checkout = await loadCheckout(deps, request)
+  const attempt = openedAttempt(checkout.attempts)
+  if (attempt === null || attempt.intentUri !== null || !isOpen(checkout.payment.status)) {
+    response.redirect(303, checkout.url)
+    return
+  }
+  response.type('html').send(renderHandoff(checkout, wordsIn('en'), attempt))
+}
+
+async function sendStatus(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  response.json(liveStatus(await loadCheckout(deps, request), wordsIn('en')))
+}
+
+async function openAttempt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  const choice = parseForm(continueForm, request)
+  const checkout = await loadCheckout(deps, request)
+  if (!isOpen(checkout.payment.status)) {
+    response.redirect(303, checkout.url)
+    return
+  }
+  const offer = findOffer(checkout.route, choice)
+  if (offer === null) {
+    // The picker then says that this way is not possible, instead of an error.
+    response.redirect(303, `${checkout.url}?method=${choice.provider}.${choice.method}`)
+    return
+  }
+  await noteDecision(deps, checkout, offer)
+  const answer = await deps.openAttempt(checkout.payment.id, { attemptId: deps.newAttemptId(), ...choice })
+  if (answer.kind === 'unavailable') {
+    response.set('retry-after', '5')
+    throw new PageProblem('unavailable')
+  }
+  // Declined or closed meanwhile: the page says which. UPI goes on there as well.
+  response.redirect(303, answer.kind === 'redirect' ? `${checkout.url}/go` : checkout.url)
+}
+
+async function setCountry(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  const { country } = parseForm(countryForm, request)
+  const { url } = await loadCheckout(deps, request)
+  response.set('set-cookie', countryCookie(country, url))
+  response.redirect(303, url)
+}
+
+async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Checkout> {
+  const found = await readPaymentByToken(deps.db, String(request.params['token']))
+  if (found === null) throw new PageProblem('not_found')
+  const { payment, attempts } = found
+  const country = buyerCountry(request, deps.countryHeader)
+  const [merchantName, rates] = await Promise.all([
+    readMerchantName(deps.db, payment.merchantId),
+    isOpen(payment.status) ? ratesFor(deps, payment) : null,
+  ])
+  const route = offersFor({
+    amount: payment.amount,
+    provider: payment.provider,
+    fallback: payment.fallback,
+    country: country.code,
+    rates,
+    deviceWallet: hasDeviceWallet(request.get('user-agent')),
+  })
+  const url = checkoutUrl(deps.publicUrl, payment.checkoutToken)
+  return { payment, attempts, merchantName, route, country, asked: askedFor(request), url }
+}
+
+/** A buyer need not wait for a converter that is down: limits were checked when the payment was created. */
+async function ratesFor(deps: CheckoutDeps, payment: Payment): Promise<RateTable | null> {
+  try {
+    return await rateTable(deps.rates, payment.amount.currency)
+  } catch (error) {
+    deps.log.warn({ err: error, payment_id: payment.id }, 'checkout shown without rates')
+    return null
+  }
+}
+
+/** `?step=pick` and `?method=<provider>.<method>`, as the links of the pages say; anything else is not heard. */
+function askedFor({ query }: Request): Asked {
+  const [provider, method] = typeof query['method'] === 'string' ? query['method'].split('.') : []
+  const choice = continueForm.safeParse({ provider, method })
+  return { picker: query['step'] === 'pick', choice: choice.success ? choice.data : null }
+}
+
+function parseForm<T extends z.ZodType>(schema: T, request: Request): z.output<T> {
+  const parsed = schema.safeParse(request.body)
+  if (!parsed.success) throw new PageProblem('bad_request')
+  return parsed.data
+}
+
+function fromOurPage(publicUrl: string): RequestHandler {
+  const { origin } = new URL(publicUrl)
+  return (request, _response, next) => {
+    next(isFromOurPage(request, origin) ? undefined : new PageProblem('forbidden'))
+  }
+}
+
+function refuseMethod(allow: string): RequestHandler {
+  return (_request, response) => {
+    response.set('allow', allow)
+    throw new PageProblem('method_not_allowed')
+  }
+}
+
+function sendAsset(request: Request, response: Response, next: () => void): void {
+  const asset = findAsset(String(request.params['name']))
+  if (asset === null) {
+    next()
+    return
+  }
+  response.set({
+    'cache-control': 'public, max-age=31536000, immutable',
+    'content-type': asset.contentType,
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'",
+  })
+  response.send(asset.body)
+}

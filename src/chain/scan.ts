@@ -1,0 +1,59 @@
+import type { ChainCursor, Lease } from '../domain/payout.ts'
+import { type SettlementDeps, watchedTreasuries } from './context.ts'
+import { readFacts, shareGas, treasuryLogs } from './facts.ts'
+import type { Block } from './provider.ts'
+
+/** Blocks per `eth_getLogs`: within every provider's limit. */
+const LOG_RANGE = 1000
+/** Ranges read in one round, so that catching up does not starve the lanes. */
+const RANGES_PER_ROUND = 10
+
+/**
+ * Reads the finalized blocks after the cursor into the journal, as far as a quorum of providers agrees on them. The only
+ * source of ends: what is stored here is what settles and voids. Answers the cursor that it reached.
+ */
+export async function scanFinalized(deps: SettlementDeps, lease: Lease, start: ChainCursor): Promise<ChainCursor> {
+  const { rpc, journal, log } = deps
+  const final = await rpc.finalized()
+  if (final === null || final.number <= start.number) return start
+  const known = await rpc.agreed((provider) => provider.block(start.number))
+  if (known === null) return start
+  if (known.value.hash !== start.hash) {
+    const reason = `finalized block ${start.number} was ${start.hash} and is ${known.value.hash} now`
+    log.error({}, `${reason}; all lanes pause`)
+    await journal.pause(reason)
+    return start
+  }
+  let cursor = start
+  for (let range = 0; range < RANGES_PER_ROUND && cursor.number < final.number; range++) {
+    const next = await scanRange(deps, lease, { from: cursor.number + 1, final })
+    if (next === null) return cursor
+    cursor = next
+  }
+  return cursor
+}
+
+/** Reads one range. Null when the providers do not agree on it now. */
+async function scanRange(
+  deps: SettlementDeps,
+  lease: Lease,
+  range: { from: number; final: Block },
+): Promise<ChainCursor | null> {
+  const { rpc, journal, token, log } = deps
+  const { from, final } = range
+  const to = Math.min(final.number, from + LOG_RANGE - 1)
+  const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
+  const last = await rpc.agreed((provider) => provider.block(to))
+  const logs = await rpc.agreed((provider) => treasuryLogs(provider, scope, { fromBlock: from, toBlock: to }))
+  if (last === null || logs === null || (to === final.number && last.value.hash !== final.hash)) return null
+  const wallets = new Set(deps.relayers.map((relayer) => relayer.address.toLowerCase()))
+  const facts = await shareGas(rpc, wallets, readFacts(logs.value, scope.treasuries))
+  const at = { at: deps.clock(), number: to, hash: last.value.hash }
+  const [unknown, ...more] = await journal.recordFinalized(lease, { ...facts, ...at })
+  if (unknown !== undefined) {
+    const reason = `unknown transfer of ${unknown.microUsdc} micro-USDC from the treasury to ${unknown.counterparty} in ${unknown.txHash}`
+    log.error({ others: more.map((fact) => fact.txHash) }, `${reason}; all lanes pause`)
+    await journal.pause(reason)
+  }
+  return { number: to, hash: last.value.hash, pausedReason: null }
+}

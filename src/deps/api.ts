@@ -1,0 +1,61 @@
+import type { ApiDeps } from '../api/app.ts'
+import { createBatch } from '../batch.ts'
+import type { ApiConfig } from '../config.ts'
+import { createDb } from '../db/db.ts'
+import { deleteStarts } from '../db/outbox.ts'
+import { markSignaled, type PartnerEventKey } from '../db/partner-events.ts'
+import { newId } from '../ids.ts'
+import type { Logger } from '../log.ts'
+import { createPartners, createReadCallback } from '../providers/index.ts'
+import { createTemporalClient } from '../temporal/connect.ts'
+import { createPaymentWorkflows } from '../temporal/payments.ts'
+import { PAYMENTS_QUEUE } from '../workflows/queues.ts'
+import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
+
+/** A claim waits for a concurrent one for this long, then the caller gets 409 (PRODUCT.md 12). */
+const API_LOCK_TIMEOUT_MS = 2000
+/** Records that the relay would repair are written together. */
+const BATCH_MS = 100
+
+export function composeApi(config: ApiConfig, log: Logger): Composed<{ deps: ApiDeps }> {
+  const db = createDb({ url: config.DATABASE_URL, pool: config.DATABASE_POOL, lockTimeoutMs: API_LOCK_TIMEOUT_MS })
+  const temporal = createTemporalClient(config)
+  const settings = partnerSettings(config)
+  const rates = ratesOf(converterOf(config))
+  const later = {
+    everyMs: BATCH_MS,
+    onError: (error: unknown) => log.warn({ err: error }, 'a repairable record was not written yet'),
+  }
+  const starts = createBatch<string>({ ...later, write: (ids) => deleteStarts(db, ids) })
+  const signals = createBatch<PartnerEventKey>({ ...later, write: (keys) => markSignaled(db, keys) })
+  const deps: ApiDeps = {
+    db,
+    workflows: createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) }),
+    readCallback: createReadCallback(createPartners(settings)),
+    rates,
+    publicUrl: config.PUBLIC_URL,
+    pepper: config.API_KEY_PEPPER.reveal(),
+    chainId: config.CHAIN_ID,
+    token: config.USDC_ADDRESS,
+    trustProxyHops: config.TRUST_PROXY_HOPS,
+    countryHeader: config.COUNTRY_HEADER,
+    clock: Date.now,
+    newId,
+    log,
+    healthChecks: [
+      { name: 'postgres', check: async () => void (await db.query('select 1')) },
+      { name: 'temporal', check: temporal.check },
+    ],
+    onStarted: starts.add,
+    onSignaled: signals.add,
+  }
+  return {
+    deps,
+    close: async () => {
+      await Promise.all([starts.flush(), signals.flush()])
+      rates.close()
+      await temporal.close()
+      await db.close()
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import { readStarts } from '../db/payment-starts.ts'
+import type { ProviderName } from '../domain/methods.ts'
+import type { Converter } from '../providers/converter.ts'
+import type { PartnerSettings } from '../providers/provider.ts'
+import { createRates } from '../providers/rates.ts'
+import { createConverter } from '../providers/simple-converter.ts'
+import type { PaymentStart } from '../temporal/payments.ts'
+
+/** The composition root: configuration in, everything connected out. What api and worker have in common. */
+
+export type Composed<T> = T & { close(): Promise<void> }
+
+/** Rates move slowly against this; the one that counts is read when it is locked. */
+const RATES_REFRESH_SECONDS = 10
+
+export function partnerSettings(config: Config): Record<ProviderName, PartnerSettings> {
+  return {
+    wallet_app: {
+      url: config.WALLET_APP_URL,
+      account: config.WALLET_APP_ACCOUNT,
+      secret: config.WALLET_APP_SECRET.reveal(),
+    },
+    card_partner: {
+      url: config.CARD_PARTNER_URL,
+      account: config.CARD_PARTNER_ACCOUNT,
+      secret: config.CARD_PARTNER_SECRET.reveal(),
+    },
+    local_partner: {
+      url: config.LOCAL_PARTNER_URL,
+      account: config.LOCAL_PARTNER_ACCOUNT,
+      secret: config.LOCAL_PARTNER_SECRET.reveal(),
+    },
+  }
+}
+
+export function converterOf(config: Config): Converter {
+  return createConverter({ url: config.CONVERTER_URL, secret: config.CONVERTER_SECRET.reveal() })
+}
+
+export function ratesOf(converter: Converter): ReturnType<typeof createRates> {
+  return createRates(converter, { refreshSeconds: RATES_REFRESH_SECONDS, clock: Date.now })
+}
+
+/** Reads the row that a workflow is started for. */
+export function loadStart(db: Db): (paymentId: string) => Promise<PaymentStart> {
+  return async (paymentId) => {
+    const [row] = await readStarts(db, [paymentId])
+    if (row === undefined) throw new Error(`no payment ${paymentId}`)
+    return row
+  }
+}

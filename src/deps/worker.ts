@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import { NativeConnection, type Worker } from '@temporalio/worker'
+import { privateKeyToAccount } from 'viem/accounts'
+import { createAnnounceActivities } from '../activities/announce.ts'
+import { createPaymentActivities } from '../activities/payment.ts'
+import { createWebhookDeliveryActivities } from '../activities/webhook-delivery.ts'
+import { createTreasurySigner, type Token } from '../chain/authorization.ts'
+import { multicallCodec } from '../chain/batch.ts'
+import { SETTLEMENT_DEFAULTS, type SettlementDeps } from '../chain/context.ts'
+import { connectRpc } from '../chain/rpc.ts'
+import type { WorkerConfig } from '../config.ts'
+import { createDb, type Db } from '../db/db.ts'
+import type { ChangeContext } from '../db/payment-changes.ts'
+import { queuePayout, releasePayout } from '../db/payouts.ts'
+import type { Hex } from '../domain/payout.ts'
+import type { Logger } from '../log.ts'
+import { createPartners } from '../providers/index.ts'
+import { createTemporalClient, dataConverter } from '../temporal/connect.ts'
+import { createPaymentWorkflows } from '../temporal/payments.ts'
+import { createSecretBox } from '../webhooks/secret-box.ts'
+import { createSender } from '../webhooks/send.ts'
+import { bundleWorkflows } from '../worker/bundle.ts'
+import { createDeliverySweep } from '../worker/delivery-sweep.ts'
+import type { Loop } from '../worker/loop.ts'
+import { createRelay, type Relay } from '../worker/relay.ts'
+import { createSettlementRunner, type SettlementRunner } from '../worker/settlement.ts'
+import { createSettlementHooks } from '../worker/settlement-hooks.ts'
+import { createWorkers } from '../worker/worker.ts'
+import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
+import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
+
+export type WorkerParts = { workers: Worker[]; settlement: SettlementRunner; loops: Loop[] }
+
+/** Payments without a workflow are looked for this often: each round reads Temporal's whole list of running ones. */
+const ORPHANS_EVERY_MS = 20_000
+
+export async function composeWorker(config: WorkerConfig, log: Logger): Promise<Composed<WorkerParts>> {
+  const db = createDb({ url: config.DATABASE_URL, pool: config.DATABASE_POOL })
+  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: Date.now }
+  const temporal = createTemporalClient(config)
+  const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
+  const relay = createRelay({ db, client: temporal.client, workflows, clock: Date.now, log })
+  const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
+  const treasury = createTreasury(config)
+  const settlement = composeSettlement(config, { db, log, context, treasury })
+  const { activities, close: closeActivities } = composeActivities(config, { db, context, treasury: treasury.address })
+
+  const [connection, bundle] = await Promise.all([
+    NativeConnection.connect({ address: config.TEMPORAL_ADDRESS }),
+    bundleWorkflows(),
+  ])
+  const workers = await createWorkers({
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    bundle,
+    activities,
+    dataConverter: dataConverter(config),
+    maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
+    stickyTimeoutMs: config.WORKER_STICKY_TIMEOUT_MS,
+    shutdownGraceMs: config.WORKER_SHUTDOWN_GRACE_MS,
+    version: config.WORKER_VERSIONING ? { buildId: config.WORKER_BUILD_ID ?? 'unversioned' } : null,
+  })
+  return {
+    workers,
+    settlement,
+    loops: relayLoops(relay, {
+      sweep,
+      everyMs: config.RELAY_TICK_MS,
+      transfersEveryMs: config.SETTLEMENT_TICK_MS,
+      log,
+    }),
+    close: async () => {
+      await connection.close()
+      closeActivities()
+      await temporal.close()
+      await db.close()
+    },
+  }
+}
+
+function composeActivities(config: WorkerConfig, shared: { db: Db; context: ChangeContext; treasury: Hex }) {
+  const settings = partnerSettings(config)
+  const converter = converterOf(config)
+  const rates = ratesOf(converter)
+  const delivery = {
+    db: shared.db,
+    sender: createSender({ mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS, now: Date.now }),
+    secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal()),
+    now: Date.now,
+  }
+  const payment = createPaymentActivities({
+    db: shared.db,
+    context: shared.context,
+    partners: createPartners(settings),
+    accounts: {
+      wallet_app: settings.wallet_app.account,
+      card_partner: settings.card_partner.account,
+      local_partner: settings.local_partner.account,
+    },
+    converter,
+    rates,
+    tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
+    payouts: {
+      treasury: shared.treasury,
+      queue: queuePayout,
+      release: async (tx, paymentId) => void (await releasePayout(tx, paymentId)),
+    },
+  })
+  return {
+    activities: { ...payment, ...createAnnounceActivities(delivery), ...createWebhookDeliveryActivities(delivery) },
+    close: rates.close,
+  }
+}
+
+function createTreasury(config: WorkerConfig): SettlementDeps['treasury'] {
+  return createTreasurySigner(privateKeyToAccount(config.TREASURY_KEY.reveal() as Hex), {
+    livemode: config.PINRAIL_MODE === 'live',
+    token: tokenOf(config),
+    maxMicroPerPayout: BigInt(config.PAYOUT_MAX_USDC) * 1_000_000n,
+  })
+}
+
+function tokenOf(config: WorkerConfig): Token {
+  return { chainId: config.CHAIN_ID, address: config.USDC_ADDRESS.toLowerCase() as Hex, name: config.USDC_DOMAIN_NAME }
+}
+
+function composeSettlement(
+  config: WorkerConfig,
+  shared: { db: Db; log: Logger; context: ChangeContext; treasury: SettlementDeps['treasury'] },
+): SettlementRunner {
+  const relayers = config.RELAYER_KEYS.reveal()
+    .split(',')
+    .map((key) => privateKeyToAccount(key.trim() as Hex))
+  return createSettlementRunner({
+    ...createSettlementHooks(shared.context),
+    db: shared.db,
+    livemode: config.PINRAIL_MODE === 'live',
+    clock: () => new Date(),
+    log: shared.log,
+    everyMs: config.SETTLEMENT_TICK_MS,
+    chain: {
+      rpc: connectRpc({ urls: config.POLYGON_RPC_URLS, quorum: config.FINALITY_QUORUM }),
+      codec: multicallCodec,
+      token: tokenOf(config),
+      treasury: shared.treasury,
+      relayers,
+      options: {
+        ...SETTLEMENT_DEFAULTS,
+        // A new name per start: an engine that was killed is not its own successor until its lease has run out.
+        owner: randomUUID(),
+        maxFeeWei: BigInt(config.MAX_FEE_GWEI) * 1_000_000_000n,
+      },
+    },
+  })
+}
+
+function relayLoops(
+  relay: Relay,
+  {
+    sweep,
+    everyMs,
+    transfersEveryMs,
+    log,
+  }: { sweep: { tick(): Promise<unknown> }; everyMs: number; transfersEveryMs: number; log: Logger },
+): Loop[] {
+  return [
+    // A settled payout is waited for by its payment: as often as the engine looks.
+    { name: 'transfers', everyMs: transfersEveryMs, tick: relay.completeTransfers, log },
+    { name: 'starts', everyMs, tick: relay.startPayments, log },
+    { name: 'partner news', everyMs, tick: relay.tellPartnerNews, log },
+    { name: 'deliveries', everyMs, tick: sweep.tick, log },
+    { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },
+  ]
+}

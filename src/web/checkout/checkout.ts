@@ -1,0 +1,118 @@
+import type { MethodName, ProviderName } from '../../domain/methods.ts'
+import type { FailureCode } from '../../domain/partner.ts'
+import { mayStillBePaid, type PaymentStatus } from '../../domain/payment.ts'
+import type { Attempt, Payment } from '../../domain/payment-object.ts'
+import type { Offer, Refusal, RouteAnswer } from '../../domain/route.ts'
+
+/** Everything the pages of one payment are made of. */
+export type Checkout = {
+  readonly payment: Payment
+  /** In the order in which they were made. */
+  readonly attempts: readonly Attempt[]
+  readonly merchantName: string
+  readonly route: RouteAnswer
+  readonly country: BuyerCountry
+  readonly asked: Asked
+  /** The address of this checkout, without a query. */
+  readonly url: string
+}
+
+/** Where the buyer pays from, and who says so. */
+export type BuyerCountry = { readonly code: string | null; readonly source: 'buyer' | 'header' | 'unknown' }
+
+/** What the buyer asked for by a link of the page. */
+export type Asked = {
+  readonly picker: boolean
+  readonly choice: { readonly provider: ProviderName; readonly method: MethodName } | null
+}
+
+export type StepState = 'done' | 'current' | 'todo'
+
+/** What the buyer sees. */
+export type View =
+  | {
+      readonly page: 'pick'
+      readonly why: 'pin_refused' | 'choice_refused' | null
+      readonly declined: FailureCode | null
+    }
+  | { readonly page: 'confirm'; readonly offer: Offer; readonly declined: FailureCode | null }
+  | { readonly page: 'not_offered'; readonly refusal: Refusal | null }
+  | { readonly page: 'upi'; readonly attempt: OpenedAttempt; readonly intentUri: string }
+  | { readonly page: 'finish'; readonly attempt: OpenedAttempt }
+  | { readonly page: 'verification'; readonly attempt: OpenedAttempt }
+  | {
+      readonly page: 'progress'
+      readonly now: 'confirming' | 'converting' | 'sending'
+      /** Paid, converting, sent to merchant. */
+      readonly steps: readonly [StepState, StepState, StepState]
+      readonly delayed: boolean
+    }
+  | { readonly page: 'checking' }
+  | { readonly page: 'done' }
+  | { readonly page: 'closed'; readonly as: 'expired' | 'canceled' | 'failed' | 'refunded' }
+
+export type OpenedAttempt = Attempt & { readonly redirectUrl: string }
+
+/** One view per state: a new state does not compile until it has one. */
+const VIEWS: Readonly<Record<PaymentStatus, (checkout: Checkout) => View>> = {
+  created: choose,
+  pending: payOrChoose,
+  processing: progress,
+  settling: progress,
+  under_review: () => ({ page: 'checking' }),
+  succeeded: () => ({ page: 'done' }),
+  expired: () => ({ page: 'closed', as: 'expired' }),
+  canceled: () => ({ page: 'closed', as: 'canceled' }),
+  failed: () => ({ page: 'closed', as: 'failed' }),
+  refunded: () => ({ page: 'closed', as: 'refunded' }),
+}
+
+export function viewOf(checkout: Checkout): View {
+  return VIEWS[checkout.payment.status](checkout)
+}
+
+/** The order that is open at a partner, when there is one that the buyer can go back to. */
+export function openedAttempt(attempts: readonly Attempt[]): OpenedAttempt | null {
+  return attempts.findLast(isOpened) ?? null
+}
+
+function isOpened(attempt: Attempt): attempt is OpenedAttempt {
+  return mayStillBePaid(attempt.status) && attempt.redirectUrl !== null
+}
+
+function payOrChoose(checkout: Checkout): View {
+  const attempt = openedAttempt(checkout.attempts)
+  const { picker, choice } = checkout.asked
+  if (attempt === null || picker || choice !== null) return choose(checkout)
+  if (attempt.status === 'verification_required') return { page: 'verification', attempt }
+  if (attempt.intentUri !== null) return { page: 'upi', attempt, intentUri: attempt.intentUri }
+  return { page: 'finish', attempt }
+}
+
+function choose({ route, asked, attempts }: Checkout): View {
+  if (route.offers.length === 0) return { page: 'not_offered', refusal: route.pinnedRefused }
+  const { choice } = asked
+  const chosen = choice === null ? route.pinned : findOffer(route, choice)
+  const last = attempts.at(-1)
+  const declined = last?.status === 'declined' ? (last.failureCode ?? 'declined') : null
+  if (asked.picker || chosen === null) return { page: 'pick', why: whyPick(route, asked), declined }
+  return { page: 'confirm', offer: chosen, declined }
+}
+
+function whyPick(route: RouteAnswer, asked: Asked): 'pin_refused' | 'choice_refused' | null {
+  if (asked.choice !== null) return 'choice_refused'
+  return route.pinnedRefused === null ? null : 'pin_refused'
+}
+
+export function findOffer(route: RouteAnswer, choice: { provider: ProviderName; method: MethodName }): Offer | null {
+  return route.offers.find((offer) => offer.provider === choice.provider && offer.method === choice.method) ?? null
+}
+
+function progress({ payment }: Checkout): View {
+  const delayed = payment.exception === 'settlement_delayed'
+  if (payment.status === 'settling')
+    return { page: 'progress', now: 'sending', steps: ['done', 'done', 'current'], delayed }
+  if (payment.paidAt === null)
+    return { page: 'progress', now: 'confirming', steps: ['current', 'todo', 'todo'], delayed }
+  return { page: 'progress', now: 'converting', steps: ['done', 'current', 'todo'], delayed }
+}

@@ -1,0 +1,53 @@
+import { mayStillBePaid } from '../../domain/payment.ts'
+import type { MessageKey } from '../messages/translate.ts'
+import type { Words } from '../messages/words.ts'
+import type { Checkout, View } from './checkout.ts'
+import { Notice, ShopLink, type Shown } from './parts.tsx'
+
+/** Money may have come: said calmly, with the one thing a buyer must know. */
+export function Checking({ checkout, words }: Shown) {
+  const { t } = words
+  return (
+    <>
+      <h1>{t('checking.heading')}</h1>
+      <p role="status" class="lead">
+        {t('checking.safe')}
+      </p>
+      <p>{checkingSentence(checkout, words)}</p>
+      <p class="quiet-text">{t('progress.leave')}</p>
+    </>
+  )
+}
+
+function checkingSentence({ payment, merchantName: merchant }: Checkout, { t }: Words): string {
+  if (payment.parkReason === 'partner_hold') return t('checking.partner_hold')
+  if (payment.parkReason === 'underpaid') return t('checking.underpaid', { merchant })
+  return t('checking.other')
+}
+
+const HEADINGS = {
+  expired: 'expired.heading',
+  canceled: 'canceled.heading',
+  failed: 'failed.heading',
+  refunded: 'refunded.heading',
+} as const satisfies Record<string, MessageKey>
+
+/** Ended without a payment: expired, canceled, failed, refunded. */
+export function Closed({ checkout, words, view }: Shown & { view: Extract<View, { page: 'closed' }> }) {
+  const { t } = words
+  const merchant = checkout.merchantName
+  const mayHavePaid = checkout.attempts.some((attempt) => mayStillBePaid(attempt.status))
+  const neverPaid = !mayHavePaid && (view.as === 'expired' || view.as === 'canceled')
+  return (
+    <>
+      <h1>{t(HEADINGS[view.as])}</h1>
+      <p role="status" class="lead">
+        {view.as === 'canceled' ? t('canceled.text', { merchant }) : t(`${view.as}.text`)}
+      </p>
+      {neverPaid && <p>{t('closed.not_charged')}</p>}
+      {mayHavePaid && <Notice kind="info">{t('closed.unfinished')}</Notice>}
+      {view.as !== 'refunded' && <p>{t('closed.again', { merchant })}</p>}
+      <ShopLink href={checkout.payment.cancelUrl} checkout={checkout} words={words} />
+    </>
+  )
+}

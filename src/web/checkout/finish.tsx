@@ -1,0 +1,92 @@
+import type { View } from './checkout.ts'
+import { CopyField, Qr, type Shown, Spinner } from './parts.tsx'
+
+/** The buyer is at the partner: how to get back there, or to take another way. */
+export function Finish({ checkout, words, view }: Shown & { view: Extract<View, { page: 'finish' }> }) {
+  const { t } = words
+  return (
+    <>
+      <h1>{t(`finish.heading.${view.attempt.method}`)}</h1>
+      <p role="status" class="waiting">
+        <Spinner />
+        {t('finish.text')}
+      </p>
+      <a class="button primary" href={view.attempt.redirectUrl}>
+        {t('finish.reopen')}
+      </a>
+      <OtherMethod checkout={checkout} words={words} />
+      <OtherDevice checkout={checkout} words={words} />
+    </>
+  )
+}
+
+/** UPI happens on this page: a code to scan, a link for the phone, and the partner's page. No address is asked for. */
+export function Upi({ checkout, words, view }: Shown & { view: Extract<View, { page: 'upi' }> }) {
+  const { t } = words
+  const amount = words.money(view.attempt.asked)
+  return (
+    <>
+      <h1>{t('finish.heading.upi')}</h1>
+      <p class="charge">
+        <strong>{t('upi.amount', { amount })}</strong>
+      </p>
+      <p role="status" class="waiting">
+        <Spinner />
+        {t('upi.text')}
+      </p>
+      <div class="upi">
+        <Qr text={view.intentUri} name={t('upi.qr', { amount, merchant: checkout.merchantName })} />
+        {view.intentUri.startsWith('upi:') && (
+          <a class="button primary upi-open" href={view.intentUri}>
+            {t('upi.open')}
+          </a>
+        )}
+      </div>
+      <CopyField label={t('upi.link')} value={view.intentUri} words={words} />
+      <a class="button quiet" href={view.attempt.redirectUrl}>
+        {t('upi.page')}
+      </a>
+      <OtherMethod checkout={checkout} words={words} />
+    </>
+  )
+}
+
+export function Verification({ checkout, words, view }: Shown & { view: Extract<View, { page: 'verification' }> }) {
+  const { t } = words
+  return (
+    <>
+      <h1>{t('verification.heading')}</h1>
+      <p role="status" class="waiting">
+        <Spinner />
+        {t('verification.text')}
+      </p>
+      <a class="button primary" href={view.attempt.redirectUrl}>
+        {t('verification.reopen')}
+      </a>
+      <OtherMethod checkout={checkout} words={words} />
+      <OtherDevice checkout={checkout} words={words} />
+    </>
+  )
+}
+
+function OtherMethod({ checkout, words }: Shown) {
+  if (checkout.route.offers.length < 2) return null
+  return (
+    <a class="button quiet" href={`${checkout.url}?step=pick`}>
+      {words.t('confirm.other')}
+    </a>
+  )
+}
+
+function OtherDevice({ checkout, words }: Shown) {
+  const { t } = words
+  const { payment, merchantName: merchant, url } = checkout
+  return (
+    <details class="device">
+      <summary>{t('finish.phone')}</summary>
+      <p>{t('finish.phone_text')}</p>
+      <Qr text={url} name={t('finish.qr', { amount: words.money(payment.amount), merchant })} />
+      <CopyField label={t('finish.link')} value={url} words={words} />
+    </details>
+  )
+}

@@ -1,0 +1,50 @@
+import type { ComponentChildren } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { ASSETS } from './assets.ts'
+import type { Words } from './messages/words.ts'
+
+export type PageShape = {
+  readonly words: Words
+  readonly title: string
+  readonly testMode: boolean
+  /** Without JavaScript the page loads itself again after this many seconds; absent: it stays. */
+  readonly refreshSeconds?: number
+  /** Loads this address at once: the hand-off to a partner. */
+  readonly goTo?: string
+  readonly children: ComponentChildren
+}
+
+/** A whole HTML document as text. */
+export function renderPage(page: PageShape): string {
+  return `<!doctype html>${renderToString(<Document {...page} />)}`
+}
+
+function Document({ words, title, testMode, refreshSeconds, goTo, children }: PageShape) {
+  const { t, locale } = words
+  return (
+    <html lang={locale} dir="ltr">
+      <head>
+        <meta charset="utf-8" />
+        <title>{title}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        {/* With no-referrer a browser sends `Origin: null` with our own forms. Other origins still get nothing. */}
+        <meta name="referrer" content="same-origin" />
+        {goTo !== undefined && <meta http-equiv="refresh" content={`0;url=${goTo}`} />}
+        {refreshSeconds !== undefined && (
+          <noscript>
+            <meta http-equiv="refresh" content={String(refreshSeconds)} />
+          </noscript>
+        )}
+        <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
+        <link rel="stylesheet" href={ASSETS.style} />
+        <script src={ASSETS.script} type="module" />
+      </head>
+      <body>
+        {testMode && <p class="test-bar">{t('page.test')}</p>}
+        {children}
+        <footer class="footer">{t('page.footer')}</footer>
+      </body>
+    </html>
+  )
+}

@@ -1,0 +1,32 @@
+/**
+ * Headers of every page. No inline script or style, nothing from another origin, no frame around it.
+ * `form-action 'self'` covers redirects after a POST too, so a form never leads to a partner: a page with a link does.
+ */
+const PAGE_HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  // The address is the key to the payment: it belongs in no cache and in no search index.
+  'cache-control': 'no-store',
+  'x-robots-tag': 'noindex, nofollow',
+} as const
+
+const TWO_YEARS_IN_SECONDS = 63_072_000
+
+export function pageHeaders(publicUrl: string): Record<string, string> {
+  if (!publicUrl.startsWith('https:')) return PAGE_HEADERS
+  return { ...PAGE_HEADERS, 'strict-transport-security': `max-age=${TWO_YEARS_IN_SECONDS}; includeSubDomains` }
+}

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createDb } from '../../src/db/db.ts'
+import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
+import { LeaseLostError } from '../../src/domain/payout.ts'
+import { copyDatabase, createWorld, type Queued, queueAll, TOKEN, type World } from './world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld({ relayers: 2 })
+})
+afterAll(() => world.stop())
+
+async function paidOnce(queued: readonly Queued[]): Promise<void> {
+  for (const { paymentId, recipient, micro } of queued) {
+    expect(await world.balance(recipient)).toBe(micro)
+    expect((await world.payout(paymentId)).state).toBe('settled')
+  }
+}
+
+const journalOf = (target: World) =>
+  createSettlementJournal({
+    db: target.db,
+    scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address },
+    hooks: target.hooks,
+  })
+
+test('an engine whose lease was taken over can write nothing more for the lane', async () => {
+  const journal = journalOf(world)
+  const wallet = world.relayers[0]!.address.toLowerCase() as `0x${string}`
+  const stale = (await journal.leaseLane(wallet, { owner: 'first', leaseMs: 0, firstNonce: 0 }))!
+  const fresh = (await journal.leaseLane(wallet, { owner: 'second', leaseMs: 60_000, firstNonce: 0 }))!
+  expect(BigInt(fresh.lease.epoch)).toBeGreaterThan(BigInt(stale.lease.epoch))
+  expect(await journal.leaseLane(wallet, { owner: 'first', leaseMs: 0, firstNonce: 0 })).toBeNull()
+  const [queued] = await world.queue([{}])
+  await world.runner({ relayers: [world.relayers[1]!], options: { maxInFlight: 0 } }).tick()
+  const encode = () => ({ target: wallet, calldata: '0x' as const, gasLimit: 1n })
+  await expect(journal.reserve(stale, { paymentIds: [queued!.paymentId], encode })).rejects.toThrow(LeaseLostError)
+  await expect(
+    journal.storeAttempt(stale, { nonce: 0, txHash: '0x', raw: '0x', maxFee: 1n, tip: 1n, signedBlock: 1 }),
+  ).rejects.toThrow(LeaseLostError)
+  await expect(journal.setLaneStatus(stale, { status: 'open', reason: null })).rejects.toThrow(LeaseLostError)
+  await expect(journal.endEnvelope(stale, { nonce: 0, end: { state: 'foreign' } })).rejects.toThrow(LeaseLostError)
+  await expect(journal.adoptNonces(stale, 5)).rejects.toThrow(LeaseLostError)
+  await journal.releaseLeases('second')
+})
+
+test('while one engine holds the lease another one waits', async () => {
+  const first = world.runner({ options: { leaseMs: 60_000 } })
+  await first.tick()
+  const queued = await world.queue([{}])
+  const second = world.runner({ options: { leaseMs: 60_000 } })
+  await second.tick()
+  expect((await world.payout(queued[0]!.paymentId)).lane).toBeNull()
+  await world.finalize(first)
+  await paidOnce(queued)
+  await world.db.query(`update lane set lease_until = '-infinity'`)
+  await world.db.query(`update chain_cursor set lease_until = '-infinity'`)
+})
+
+test('two engines at once, with leases that hold for nothing, pay each payout once', async () => {
+  const queued = await world.queue(Array.from({ length: 230 }, () => ({})))
+  const engines = [world.runner(), world.runner()]
+  for (let round = 0; round < 6; round++) {
+    await Promise.allSettled(engines.map((engine) => engine.tick()))
+    await world.chain.mine({ blocks: 2 })
+  }
+  await world.finalize(engines[0]!)
+  await paidOnce(queued)
+  const { rows } = await world.db.query(
+    `select wallet, count(*)::int as nonces, max(nonce)::int + 1 as next from lane_tx group by wallet`,
+  )
+  for (const row of rows as { nonces: number; next: number }[]) expect(row.nonces).toBe(row.next)
+})
+
+test('a lane takes over the batches of another one that has no gas money', async () => {
+  await world.chain.setBalance({ address: world.relayers[0]!.address, value: 0n })
+  const queued = await world.queue(Array.from({ length: 3 }, () => ({})))
+  await world.finalize(world.runner())
+  await paidOnce(queued)
+  await world.chain.setBalance({ address: world.relayers[0]!.address, value: 10n ** 22n })
+})
+
+test('a database restored from an older dump pays nobody twice, and finds what was paid', async () => {
+  const before = await world.queue(Array.from({ length: 5 }, () => ({})))
+  const dump = await copyDatabase(world.databaseUrl)
+  const after = await world.queue(Array.from({ length: 5 }, () => ({})))
+  await world.finalize(world.runner())
+  await paidOnce([...before, ...after])
+
+  const db = createDb({ url: dump.url })
+  try {
+    const settled = world.heard.settled.length
+    const runner = world.runner({ db })
+    await world.finalize(runner)
+    expect(world.heard.settled.length - settled).toBe(before.length)
+    // Payments that the dump had forgotten come back, and ask for their payout again.
+    await queueAll({ ...world, db }, after)
+    await world.finalize(runner)
+    expect(world.heard.settled.length - settled).toBe(before.length + after.length)
+    const { rows } = await db.query(`select count(*)::int as open from payout where state <> 'settled'`)
+    expect(rows).toEqual([{ open: 0 }])
+    for (const { recipient, micro } of [...before, ...after]) expect(await world.balance(recipient)).toBe(micro)
+    // A restored backup alone stops nothing: new payouts are paid.
+    const [next] = await queueAll({ ...world, db }, [{}])
+    await world.finalize(runner, 3)
+    expect(await world.balance(next!.recipient)).toBe(next!.micro)
+  } finally {
+    await db.close()
+    await dump.drop()
+  }
+})

@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { privateKeyToAccount } from 'viem/accounts'
+import { createTreasurySigner, type Token } from '../../src/chain/authorization.ts'
+import { multicallCodec } from '../../src/chain/batch.ts'
+import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from '../../src/chain/context.ts'
+import { GWEI } from '../../src/chain/fees.ts'
+import { connectRpc, type Rpc } from '../../src/chain/rpc.ts'
+import { createDb, type Db } from '../../src/db/db.ts'
+import { type PayoutView, queuePayout, readPayout } from '../../src/db/payouts.ts'
+import type { SettlementHooks } from '../../src/db/settlement/context.ts'
+import type { Hex, Settlement, TreasuryMovement, VoidProof } from '../../src/domain/payout.ts'
+import {
+  connectDevelopmentChain,
+  DEVELOPMENT_USDC,
+  type DevelopmentChain,
+  prepareDevelopmentChain,
+  usdcAdminAbi,
+} from '../../src/sandbox/chain.ts'
+import { createSettlementRunner, type SettlementRunner } from '../../src/worker/settlement.ts'
+import { type Anvil, startAnvil } from '../support/anvil.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+
+export const TOKEN: Token = { chainId: 31337, address: DEVELOPMENT_USDC, name: 'USD Coin' }
+export const newKey = (): Hex => `0x${randomBytes(32).toString('hex')}`
+export const newAddress = (): Hex => `0x${randomBytes(20).toString('hex')}`
+
+/** What the hooks were told, as a payment would have recorded it. */
+export type Heard = {
+  settled: Settlement[]
+  held: { paymentId: string; reason: string; detail: string }[]
+  released: string[]
+  voided: VoidProof[]
+  movements: TreasuryMovement[]
+}
+
+export type World = {
+  readonly anvil: Anvil
+  readonly chain: DevelopmentChain
+  readonly db: Db
+  readonly databaseUrl: string
+  readonly heard: Heard
+  readonly treasury: ReturnType<typeof privateKeyToAccount>
+  readonly relayers: ReturnType<typeof privateKeyToAccount>[]
+  /** Replace a hook to see what happens when it fails. */
+  readonly hooks: SettlementHooks
+  clock: { now: Date }
+  runner(changes?: RunnerChanges): SettlementRunner
+  queue(payouts: readonly { paymentId?: string; recipient?: Hex; micro?: bigint }[]): Promise<Queued[]>
+  payout(paymentId: string): Promise<PayoutView>
+  balance(wallet: Hex): Promise<bigint>
+  /** Mines, so that what is in the pool is in the chain and final, and lets the engine see it. */
+  finalize(runner: SettlementRunner, rounds?: number): Promise<void>
+  stop(): Promise<void>
+}
+
+export type Queued = { paymentId: string; recipient: Hex; micro: bigint }
+
+export type RunnerChanges = {
+  readonly options?: Partial<SettlementOptions>
+  readonly rpc?: Rpc
+  readonly url?: string
+  readonly relayers?: SettlementDeps['relayers']
+  readonly db?: Db
+  readonly hooks?: Partial<SettlementHooks>
+  readonly treasuries?: SettlementDeps['treasuries']
+  readonly livemode?: boolean
+}
+
+/** A chain with the real USDC, a database, a treasury with USDC, relayers with gas money. */
+export async function createWorld(
+  setup: { micro?: bigint; relayers?: number; anvil?: readonly string[] } = {},
+): Promise<World> {
+  const [anvil, database] = await Promise.all([startAnvil(setup.anvil), createTestDatabase()])
+  const treasury = privateKeyToAccount(newKey())
+  const relayers = Array.from({ length: setup.relayers ?? 1 }, () => privateKeyToAccount(newKey()))
+  await prepareDevelopmentChain(anvil.url, {
+    treasury: treasury.address,
+    relayers: relayers.map(({ address }) => address),
+    mintMicroUsdc: setup.micro ?? 1_000_000_000_000n,
+  })
+  const db = createDb({ url: database.url })
+  await db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
+  return buildWorld({ anvil, database, db, treasury, relayers })
+}
+
+type Parts = Pick<World, 'anvil' | 'db' | 'treasury' | 'relayers'> & { database: TestDatabase }
+
+function buildWorld(parts: Parts): World {
+  const { anvil, database, db, treasury, relayers } = parts
+  const chain = connectDevelopmentChain(anvil.url)
+  const heard: Heard = { settled: [], held: [], released: [], voided: [], movements: [] }
+  const hooks: SettlementHooks = {
+    onSettled: async (_tx, settlements) => void heard.settled.push(...settlements),
+    onHeld: async (_tx, held) => void heard.held.push(held),
+    onReleased: async (_tx, { paymentId }) => void heard.released.push(paymentId),
+    onVoided: async (_tx, proof) => void heard.voided.push(proof),
+    onTreasuryMovement: async (_tx, movement) => void heard.movements.push(movement),
+  }
+  const world: World = {
+    anvil,
+    chain,
+    db,
+    databaseUrl: database.url,
+    heard,
+    treasury,
+    relayers,
+    hooks,
+    clock: { now: new Date() },
+    runner: (changes) => createRunner(world, changes ?? {}),
+    queue: (payouts) => queueAll(world, payouts),
+    async payout(paymentId) {
+      const found = await readPayout(db, paymentId)
+      if (found === null) throw new Error(`no payout ${paymentId}`)
+      return found
+    },
+    balance: (wallet) =>
+      chain.readContract({ address: DEVELOPMENT_USDC, abi: usdcAdminAbi, functionName: 'balanceOf', args: [wallet] }),
+    async finalize(runner, rounds = 2) {
+      for (let round = 0; round < rounds; round++) {
+        await runner.tick()
+        await chain.mine({ blocks: 3 })
+      }
+      await runner.tick()
+    },
+    async stop() {
+      await db.close()
+      await anvil.stop()
+      await database.drop()
+    },
+  }
+  return world
+}
+
+function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
+  const policy = { livemode: changes.livemode ?? false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+  return createSettlementRunner({
+    db: changes.db ?? world.db,
+    livemode: changes.livemode ?? false,
+    chain: {
+      rpc: changes.rpc ?? connectRpc({ urls: [changes.url ?? world.anvil.url], quorum: 1 }),
+      codec: multicallCodec,
+      token: TOKEN,
+      treasuries: changes.treasuries ?? [createTreasurySigner(world.treasury, policy)],
+      relayers: changes.relayers ?? world.relayers,
+      options: {
+        ...SETTLEMENT_DEFAULTS,
+        owner: randomBytes(8).toString('hex'),
+        maxFeeWei: 500n * GWEI,
+        startBlock: 0,
+        // Every round sends again what is not mined, and nothing waits for a clock.
+        rebroadcastMs: 0,
+        fundsGraceMs: 0,
+        maxMicroPerDay: 10n ** 15n,
+        leaseMs: 0,
+        ...changes.options,
+      },
+    },
+    clock: () => world.clock.now,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    everyMs: 50,
+    ...world.hooks,
+    ...changes.hooks,
+  })
+}
+
+let numbers = 0
+
+/** Inserts the payments and queues their payouts. */
+export async function queueAll(
+  world: Pick<World, 'db' | 'treasury'>,
+  payouts: Parameters<World['queue']>[0],
+): Promise<Queued[]> {
+  const queued = payouts.map((payout) => {
+    numbers += 1
+    return {
+      paymentId: payout.paymentId ?? `pay_${numbers.toString().padStart(26, '0')}`,
+      recipient: payout.recipient ?? newAddress(),
+      micro: payout.micro ?? BigInt(1_000_000 + numbers),
+    }
+  })
+  await insertPayments(world.db, queued)
+  await world.db.transaction(async (tx) => {
+    for (const { paymentId, recipient, micro } of queued)
+      await queuePayout(tx, {
+        paymentId,
+        livemode: false,
+        chainId: TOKEN.chainId,
+        token: TOKEN.address,
+        treasury: world.treasury.address,
+        recipient,
+        microUsdc: micro.toString(),
+      })
+  })
+  return queued
+}
+
+/** Payments of which only the payout matters here. */
+export async function insertPayments(db: Db, queued: readonly { paymentId: string; recipient: Hex }[]): Promise<void> {
+  await db.query(
+    `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
+       destination, chain_id, token, quote, created_at, updated_at, expires_at)
+     select p.id, 'mer_1', false, '1.00', 100, 'USD', 'none', p.id, p.destination, 31337, $3, '{}', now(), now(), now()
+     from unnest($1::text[], $2::text[]) as p(id, destination) on conflict do nothing`,
+    [queued.map(({ paymentId }) => paymentId), queued.map(({ recipient }) => recipient), TOKEN.address],
+  )
+}
+
+/** The database as it is now, under another name: a dump to be restored later. Open connections are ended. */
+export async function copyDatabase(url: string): Promise<TestDatabase> {
+  const source = new URL(url).pathname.slice(1)
+  const name = `copy_${randomBytes(8).toString('hex')}`
+  const admin = new URL(url)
+  admin.pathname = 'postgres'
+  const copy = new URL(url)
+  copy.pathname = name
+  const run = async (...statements: string[]): Promise<void> => {
+    const client = new pg.Client({ connectionString: admin.href })
+    await client.connect()
+    try {
+      for (const statement of statements) await client.query(statement)
+    } finally {
+      await client.end()
+    }
+  }
+  await run(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${source}'`,
+    `create database ${name} template ${source}`,
+  )
+  return { url: copy.href, drop: () => run(`drop database ${name} with (force)`) }
+}

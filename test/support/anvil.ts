@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, request, type Server } from 'node:http'
+import { createRequire } from 'node:module'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+export type Anvil = { readonly url: string; stop(): Promise<void> }
+
+function binary(): string {
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch
+  const manifest = createRequire(import.meta.url).resolve(`@foundry-rs/anvil-${process.platform}-${arch}/package.json`)
+  return join(manifest, '..', 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
+}
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** A chain of one's own that mines only when told to. `finalized` is the newest block minus two. */
+export async function startAnvil(args: readonly string[] = ['--no-mining']): Promise<Anvil> {
+  const port = await freePort()
+  const child = spawn(
+    binary(),
+    ['--host', '127.0.0.1', '--port', `${port}`, '--chain-id', '31337', '--slots-in-an-epoch', '1', '--quiet']
+      .concat(['--enable-tx-gas-limit', '--gas-limit', '140000000'])
+      .concat(args),
+    { stdio: 'ignore' },
+  )
+  const url = `http://127.0.0.1:${port}`
+  await answers(url, child)
+  return {
+    url,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}
+
+async function answers(url: string, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`anvil ended with ${child.exitCode}`)
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
+    const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).catch(
+      () => null,
+    )
+    if (answer?.ok) return
+    await delay(20)
+  }
+  throw new Error('anvil did not answer within 20 s')
+}
+
+/** What happens to one request on its way. `deliver` and answer, or lose one of the two, or answer something else. */
+export type Fate =
+  | 'deliver'
+  | 'lose_request'
+  | 'lose_response'
+  | { readonly status: number }
+  /** Answers the JSON-RPC error without asking the node. */
+  | { readonly error: { readonly code: number; readonly message: string } }
+  /** Rewrites the node's answer. */
+  | { readonly rewrite: (result: unknown) => unknown }
+
+export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
+
+export type LossyProxy = {
+  readonly url: string
+  /** Decides about every call; a batch has the fate of its first call that is not delivered. */
+  decide: (call: RpcCall) => Fate
+  /** Every call that came, in order. */
+  readonly calls: RpcCall[]
+  close(): Promise<void>
+}
+
+/** Stands before a node and loses what the test tells it to lose. */
+export async function startLossyProxy(target: string): Promise<LossyProxy> {
+  const calls: RpcCall[] = []
+  const server: Server = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', () => {
+      const body = Buffer.concat(chunks)
+      const parsed = JSON.parse(body.toString()) as (RpcCall & { id: number }) | (RpcCall & { id: number })[]
+      const batch = Array.isArray(parsed) ? parsed : [parsed]
+      calls.push(...batch)
+      const fate = batch.map((call) => proxy.decide(call)).find((decided) => decided !== 'deliver') ?? 'deliver'
+      if (fate === 'lose_request') return void outgoing.destroy()
+      if (typeof fate === 'object' && 'status' in fate) return void outgoing.writeHead(fate.status).end('busy')
+      if (typeof fate === 'object' && 'error' in fate) {
+        const answers = batch.map(({ id }) => ({ jsonrpc: '2.0', id, error: fate.error }))
+        outgoing.writeHead(200, { 'content-type': 'application/json' })
+        return void outgoing.end(JSON.stringify(Array.isArray(parsed) ? answers : answers[0]))
+      }
+      forward(target, body, (answer) => {
+        if (fate === 'lose_response' || answer === null) return void outgoing.destroy()
+        outgoing.writeHead(200, { 'content-type': 'application/json' })
+        outgoing.end(fate === 'deliver' ? answer : rewritten(answer, batch, fate.rewrite))
+      })
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const proxy: LossyProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    decide: () => 'deliver',
+    calls,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  return proxy
+}
+
+function rewritten(answer: Buffer, batch: readonly RpcCall[], rewrite: (result: unknown) => unknown): string {
+  type Answer = { result: unknown }
+  const value = JSON.parse(answer.toString()) as Answer | Answer[]
+  if (!Array.isArray(value)) return JSON.stringify({ ...value, result: rewrite(value.result) })
+  return JSON.stringify(value.map((one, index) => (batch[index] ? { ...one, result: rewrite(one.result) } : one)))
+}
+
+function forward(target: string, body: Buffer, done: (answer: Buffer | null) => void): void {
+  const outgoing = request(target, { method: 'POST', headers: { 'content-type': 'application/json' } }, (answer) => {
+    const chunks: Buffer[] = []
+    answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+    answer.on('end', () => done(Buffer.concat(chunks)))
+  })
+  outgoing.on('error', () => done(null))
+  outgoing.end(body)
+}

@@ -1,0 +1,259 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import type { WorkflowHandle } from '@temporalio/client'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { bundleWorkflowCode, Worker, type WorkflowBundle } from '@temporalio/worker'
+import {
+  createWebhookDeliveryActivities,
+  type WebhookDeliveryActivities,
+} from '../../src/activities/webhook-delivery.ts'
+import { loadDeliveries } from '../../src/db/deliveries.ts'
+import { findEndpoint } from '../../src/db/webhook-endpoints.ts'
+import { deliveryWorkflowId } from '../../src/domain/ids.ts'
+import { DELIVERY_DELAYS_SECONDS } from '../../src/domain/webhook.ts'
+import { createSender } from '../../src/webhooks/send.ts'
+import { createDeliverySweep } from '../../src/worker/delivery-sweep.ts'
+import { redeliverNow, type WebhookDeliveryInput, type webhookDelivery } from '../../src/workflows/webhook-delivery.ts'
+import { startTimeSkipping } from '../support/temporal.ts'
+import { type Merchant, startMerchant } from '../webhooks/merchant.ts'
+import { addEndpoint, addEvent, addMerchant, type Seeded, secretBox, seedDatabase } from '../webhooks/seed.ts'
+
+const QUEUE = 'deliveries-test'
+let environment: TestWorkflowEnvironment
+let bundle: WorkflowBundle
+let seeded: Seeded
+
+beforeAll(async () => {
+  const workflowsPath = fileURLToPath(new URL('../../src/workflows/webhook-delivery.ts', import.meta.url))
+  bundle = await bundleWorkflowCode({ workflowsPath })
+  environment = await startTimeSkipping()
+  seeded = await seedDatabase()
+})
+afterAll(async () => {
+  await seeded?.close()
+  await environment?.teardown()
+})
+
+const opened: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close()
+})
+
+/** One event for one merchant that answers as told, and a worker that delivers it while `story` runs. */
+async function setUp(answer: Parameters<typeof startMerchant>[0], wrap?: (real: WebhookDeliveryActivities) => object) {
+  const tenant = await addMerchant(seeded.db)
+  const merchant = await startMerchant(answer)
+  const { id: endpointId, secret } = await addEndpoint(seeded.db, tenant, { url: merchant.url })
+  merchant.secret = secret
+  const eventId = (await addEvent(seeded.db, tenant, { at: new Date().toISOString() }))!
+  const sender = createSender({ mode: 'test', testTargets: [merchant.target], now: Date.now })
+  opened.push(merchant, sender)
+  const real = createWebhookDeliveryActivities({ db: seeded.db, secretBox, sender, now: Date.now })
+  const worker = await Worker.create({
+    connection: environment.nativeConnection,
+    taskQueue: QUEUE,
+    workflowBundle: bundle,
+    activities: wrap?.(real) ?? real,
+  })
+  const start = (input: Partial<WebhookDeliveryInput> = {}) =>
+    environment.client.workflow.start<typeof webhookDelivery>('webhookDelivery', {
+      workflowId: deliveryWorkflowId(eventId, endpointId),
+      taskQueue: QUEUE,
+      args: [{ eventId, endpointId, attemptsDone: 0, ...input }],
+    })
+  const status = async () => (await loadDeliveries(seeded.db, eventId))[0]
+  return { tenant, merchant, endpointId, eventId, worker, start, status }
+}
+
+type Handle = WorkflowHandle<typeof webhookDelivery>
+
+/** Seconds that the workflow waited, timer by timer. */
+async function waits(handle: Handle): Promise<number[]> {
+  const { events } = await handle.fetchHistory()
+  const timers = (events ?? []).flatMap((event) => event.timerStartedEventAttributes ?? [])
+  return timers.map(({ startToFireTimeout: timeout }) => Number(timeout?.seconds) + (timeout?.nanos ?? 0) / 1e9)
+}
+
+async function details(handle: Handle): Promise<string> {
+  const metadata = await handle.query<{ currentDetails?: string }, []>('__temporal_workflow_metadata')
+  return metadata.currentDetails ?? ''
+}
+
+const sameThroughout = (merchant: Merchant, eventId: string) => {
+  expect(new Set(merchant.received.map(({ body }) => body.toString('hex'))).size).toBe(1)
+  expect(merchant.received.every(({ id, genuine }) => id === eventId && genuine)).toBe(true)
+}
+
+describe('a delivery whose receiver is down', () => {
+  it('is delivered by the last attempt after 75 hours, with one id and identical bytes', async () => {
+    const { merchant, eventId, worker, start, status } = await setUp((count) => ({ status: count < 12 ? 503 : 200 }))
+    await worker.runUntil(async () => {
+      const handle = await start()
+      expect(await handle.result()).toBe('delivered')
+      const waited = await waits(handle)
+      const scheduled = DELIVERY_DELAYS_SECONDS.slice(1)
+      expect(waited).toHaveLength(scheduled.length)
+      for (const [index, delay] of scheduled.entries()) {
+        expect(waited[index]).toBeGreaterThanOrEqual(Math.max(delay * 0.8, 60) - 1)
+        expect(waited[index]).toBeLessThanOrEqual(Math.max(delay * 1.2, 60) + 1)
+      }
+    })
+    expect(merchant.received).toHaveLength(12)
+    sameThroughout(merchant, eventId)
+    expect(await status()).toMatchObject({ status: 'delivered', attempts: 12 })
+  })
+
+  it('is parked when the schedule is used up, and can be delivered later by a run of its own', async () => {
+    let up = false
+    const { merchant, eventId, worker, start, status } = await setUp(() => ({ status: up ? 200 : 500 }))
+    await worker.runUntil(async () => {
+      const handle = await start({ attemptsDone: 0 })
+      expect(await handle.result()).toBe('stopped')
+      expect(await details(handle)).toContain('It can be redelivered')
+      expect(await status()).toMatchObject({ status: 'exhausted', attempts: 12 })
+      expect(merchant.received).toHaveLength(12)
+
+      up = true
+      await seeded.db.query("update delivery set status = 'pending', schedule_step = 0 where event_id = $1", [eventId])
+      expect(await (await start({ attemptsDone: 12, step: 0 })).result()).toBe('delivered')
+    })
+    expect(merchant.received).toHaveLength(13)
+    sameThroughout(merchant, eventId)
+  })
+
+  it('goes on where the announcement stopped, and waits as long as the receiver asked', async () => {
+    const { merchant, worker, start } = await setUp(undefined)
+    await worker.runUntil(async () => {
+      const last = { text: 'HTTP 429', overloaded: true, retryAfterSeconds: 90 }
+      const handle = await start({ attemptsDone: 1, last })
+      expect(await handle.result()).toBe('delivered')
+      expect(await waits(handle)).toEqual([90])
+    })
+    expect(merchant.received).toHaveLength(1)
+  })
+
+  it('is tried at once when nobody has tried it', async () => {
+    const { worker, start } = await setUp(undefined)
+    await worker.runUntil(async () => {
+      const handle = await start()
+      expect(await handle.result()).toBe('delivered')
+      expect(await waits(handle)).toEqual([])
+    })
+  })
+
+  it('ends with 410, and its endpoint is disabled', async () => {
+    const { tenant, endpointId, merchant, worker, start } = await setUp(() => ({ status: 410 }))
+    await worker.runUntil(async () => expect(await (await start()).result()).toBe('gone'))
+    expect(merchant.received).toHaveLength(1)
+    expect(await findEndpoint(seeded.db, tenant, endpointId)).toMatchObject({ disabled_reason: 'gone' })
+  })
+
+  it('loses no attempt and doubles none when the worker dies after the attempt was recorded', async () => {
+    let crashes = 1
+    const { merchant, worker, start, status } = await setUp(
+      (count) => ({ status: count === 1 ? 500 : 200 }),
+      (real) => ({
+        deliverWebhook: async (attempt: Parameters<typeof real.deliverWebhook>[0]) => {
+          const result = await real.deliverWebhook(attempt)
+          if (crashes-- > 0) throw new Error('the worker died before it could say so')
+          return result
+        },
+      }),
+    )
+    await worker.runUntil(async () => expect(await (await start()).result()).toBe('delivered'))
+    expect(merchant.received).toHaveLength(2)
+    expect(await status()).toMatchObject({ status: 'delivered', attempts: 2 })
+  })
+})
+
+describe('an operator', () => {
+  it('reads what is the matter and when the next attempt is, without a secret or an address', async () => {
+    const { merchant, eventId, endpointId, worker, start } = await setUp(() => ({ status: 500 }))
+    await worker.runUntil(async () => {
+      const handle = await start({
+        attemptsDone: 4,
+        last: { text: 'HTTP 500', overloaded: false, retryAfterSeconds: null },
+      })
+      const text = await details(handle)
+      expect(text).toContain(eventId)
+      expect(text).toContain(endpointId)
+      expect(text).toContain('attempts made: 4')
+      expect(text).toContain('last answer: HTTP 500')
+      expect(text).toMatch(/Next attempt \d{4}-\d\d-\d\dT/)
+      expect(text).not.toContain(merchant.target)
+      expect(text).not.toContain('whsec_')
+      await handle.terminate()
+    })
+  })
+
+  it('has it sent at once, and learns what came of it', async () => {
+    let up = false
+    const { merchant, worker, start, status } = await setUp(() => ({ status: up ? 200 : 404 }))
+    await worker.runUntil(async () => {
+      const handle = await start({ attemptsDone: 8 })
+      expect(await handle.executeUpdate(redeliverNow)).toMatchObject({ kind: 'failed', last: { text: 'HTTP 404' } })
+      // What is made by hand uses up none of the schedule.
+      expect(await status()).toMatchObject({ status: 'pending', attempts: 9, schedule_step: 8 })
+      up = true
+      expect(await handle.executeUpdate(redeliverNow)).toMatchObject({ kind: 'delivered' })
+      expect(await handle.result()).toBe('delivered')
+    })
+    expect(merchant.received).toHaveLength(2)
+  })
+})
+
+describe('the sweep', () => {
+  const sweepAt = (now: number) =>
+    createDeliverySweep({ db: seeded.db, client: environment.client, now: () => now, taskQueue: QUEUE })
+
+  it('delivers what was never attempted, and leaves alone what is still being announced', async () => {
+    await seeded.db.query('delete from delivery')
+    const { merchant, eventId, endpointId, worker, status } = await setUp(undefined)
+    expect(await sweepAt(Date.now() + 60_000).tick()).toBe(0)
+    await worker.runUntil(async () => {
+      expect(await sweepAt(Date.now() + 180_000).tick()).toBe(1)
+      const handle = environment.client.workflow.getHandle<typeof webhookDelivery>(
+        deliveryWorkflowId(eventId, endpointId),
+      )
+      expect(await handle.result()).toBe('delivered')
+    })
+    expect(merchant.received).toHaveLength(1)
+    expect(await status()).toMatchObject({ status: 'delivered', attempts: 1 })
+  })
+
+  it('starts nothing for a delivery that has its workflow', async () => {
+    await seeded.db.query('delete from delivery')
+    const { start } = await setUp(undefined)
+    const handle = await start()
+    expect(await sweepAt(Date.now() + 180_000).tick()).toBe(0)
+    await handle.terminate()
+  })
+
+  it('brings back the retries of a Temporal store that was lost, where they stopped', async () => {
+    await seeded.db.query('delete from delivery')
+    const { merchant, eventId, endpointId, worker } = await setUp((count) => ({ status: count < 3 ? 500 : 200 }))
+    await worker.runUntil(async () => {
+      const handle = environment.client.workflow.getHandle<typeof webhookDelivery>(
+        deliveryWorkflowId(eventId, endpointId),
+      )
+      expect(await sweepAt(Date.now() + 180_000).tick()).toBe(1)
+      await until(async () => merchant.received.length === 1 && (await attemptsOf(eventId)) === 1)
+      await handle.terminate('the store is lost')
+      expect(await sweepAt(Date.now() + 600_000).tick()).toBe(0)
+      expect(await sweepAt(Date.now() + 3_600_000).tick()).toBe(1)
+      expect(await handle.result()).toBe('delivered')
+    })
+    expect(merchant.received).toHaveLength(3)
+    sameThroughout(merchant, eventId)
+  })
+})
+
+const attemptsOf = async (eventId: string) => (await loadDeliveries(seeded.db, eventId))[0]?.attempts
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('it did not happen within 10 s')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
