@@ -5,12 +5,15 @@ import { migrate } from '../src/db/migrate.ts'
 import { prepareDevelopmentChain } from '../src/sandbox/chain.ts'
 import { seedDemo } from '../src/sandbox/seed.ts'
 import { addressOf } from './system/environment.ts'
-import { DEMO_WALLET_KEY, TREASURY_START } from './system/prepare.ts'
+import { TREASURY_START } from './system/prepare.ts'
 
 /**
  * What scripts/prepare.ts does, for docker-compose.yml: told by the worker's variables, INBOX_WEBHOOK_SECRET, and
  * PINRAIL_DATA, where the demo merchant's API key is kept so that a second run finds it.
  */
+/** The last account of anvil's public test mnemonic. */
+const DEMO_WALLET = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
+
 const config = readWorkerConfig()
 const { INBOX_WEBHOOK_SECRET: webhookSecret, PINRAIL_DATA: folder } = process.env
 const [rpcUrl] = config.POLYGON_RPC_URLS
@@ -29,7 +32,7 @@ const { secretKey } = await seedDemo(
     webhookEncryptionKey: config.WEBHOOK_ENCRYPTION_KEY.reveal(),
     webhookSecret,
     webhookUrl: `http://${config.WEBHOOK_TEST_TARGETS[0]}/webhooks`,
-    wallet: addressOf(DEMO_WALLET_KEY),
+    wallet: DEMO_WALLET,
     secretKey: existsSync(keyFile) ? readFileSync(keyFile, 'utf8') : null,
   },
   config.DATABASE_URL,

@@ -9,7 +9,7 @@ import { type DataFolder, openDataFolder } from './system/data-folder.ts'
 import { type Addresses, addressesOf, addressOf, environmentsOf, USDC_ADDRESS } from './system/environment.ts'
 import { choosePorts, type Ports } from './system/ports.ts'
 import { postgresSpec } from './system/postgres/server.ts'
-import { prepare, requireChainNotBehind } from './system/prepare.ts'
+import { prepare, requireChainNotBehind, schemaFingerprint, TREASURY_START } from './system/prepare.ts'
 import { ChildRecords } from './system/recorded.ts'
 import { type Child, type ProcessSpec, supervise } from './system/supervisor.ts'
 import { temporalSpec } from './system/temporal.ts'
@@ -58,8 +58,6 @@ export type System = {
   stop(): Promise<void>
 }
 
-/** Micro-USDC that the treasury starts with: a million dollars of play money, besides what the converter delivers. */
-const TREASURY_START = '1000000000000'
 const KEEP_CHAIN_EVERY_MS = 5000
 /** Together below three seconds, and above what Temporal takes to close its database (1.1 s). */
 const APP_GRACE_MS = 1300
@@ -118,19 +116,27 @@ class Starting {
     }
   }
 
-  /** What the databases and the chain hold must be in place before api and worker use them; the rest needs nothing. */
+  /**
+   * What the databases and the chain hold must be in place before api and worker use them; the rest needs nothing. When
+   * an earlier start has put it there and no migration is new, they need not wait for it to be looked at again.
+   */
   async #startAll(temporal: TemporalServer, ports: Ports, addresses: Addresses): Promise<string> {
     const app = this.#appStarter(ports, addresses)
+    const schema = await schemaFingerprint()
     const stores = Promise.all([this.#startPostgres(ports), this.#startChain(ports)])
-    const prepared = stores.then(() => this.#prepare(addresses))
+    const isKnown = this.#folder.remembered.schema === schema
+    const checked = stores.then(() =>
+      requireChainNotBehind(addresses.databaseUrl, addresses.rpcUrl, DEVELOPMENT_CHAIN_ID),
+    )
+    const prepared = checked.then(() => this.#prepare(addresses, schema))
     const orchestration = this.#startTemporal(temporal, ports)
+    const ready = Promise.all([isKnown ? checked : prepared, orchestration])
+    const users = ready.then(() => Promise.all([app('api'), app('worker')]))
     const others = Promise.all([app('sandbox'), app('inbox')])
     // All of them end before the first failure is reported, so that nothing goes on starting behind it.
-    const results = await Promise.allSettled([prepared, orchestration, others])
+    const results = await Promise.allSettled([prepared, orchestration, users, others])
     for (const result of results) if (result.status === 'rejected') throw result.reason
-    const secretKey = await prepared
-    await Promise.all([app('api'), app('worker')])
-    return secretKey
+    return prepared
   }
 
   async #startPostgres(ports: Ports): Promise<void> {
@@ -182,11 +188,10 @@ class Starting {
     }
   }
 
-  async #prepare(addresses: Addresses): Promise<string> {
+  async #prepare(addresses: Addresses, schema: string): Promise<string> {
     const step = this.#options.progress.step('schema, chain, demo')
     const { secrets, secretKey } = this.#folder.remembered
     try {
-      await requireChainNotBehind(addresses.databaseUrl, addresses.rpcUrl, DEVELOPMENT_CHAIN_ID)
       const result = await prepare({
         databaseUrl: addresses.databaseUrl,
         demo: {
@@ -208,7 +213,7 @@ class Starting {
                 mintMicroUsdc: TREASURY_START,
               },
       })
-      this.#folder.remember({ secretKey: result.secretKey })
+      this.#folder.remember({ secretKey: result.secretKey, schema })
       step.done()
       return result.secretKey
     } catch (error) {

@@ -94,6 +94,8 @@ const workerSchema = commonSchema.extend({
   RELAYER_KEYS: secret,
   /** EIP-712 name of the token: "USD Coin" for Polygon's native USDC, "USDC" on Amoy. Compared with the contract at start. */
   USDC_DOMAIN_NAME: z.string().default('USD Coin'),
+  /** No more than this many whole USDC are authorized within 24 hours, for each treasury. */
+  PAYOUT_MAX_USDC_PER_DAY: z.coerce.number().int().positive().default(2_000_000),
   /** No single payout above this many whole USDC is signed. */
   PAYOUT_MAX_USDC: z.coerce.number().int().positive().default(25_000),
   MAX_FEE_GWEI: z.coerce.number().int().min(30).max(100_000).default(500),

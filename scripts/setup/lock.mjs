@@ -138,5 +138,5 @@ function readOrNull(path) {
 
 /** @param {unknown} error */
 function codeOf(error) {
-  return error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 }

@@ -15,6 +15,8 @@ export type Remembered = {
   postgresFolder: string
   /** The demo merchant's API key, once it has been made. */
   secretKey: string | null
+  /** Fingerprint of the migrations that the database has had; null before the first. */
+  schema: string | null
 }
 
 export type DataFolder = {
@@ -70,7 +72,7 @@ export function readMemory(path: string): Remembered | null {
 
 async function firstMemory(path: string): Promise<Remembered> {
   const postgresFolder = await openFolderFor(path, 'pg')
-  return { secrets: generateSecrets(), ports: {}, postgresFolder, secretKey: null }
+  return { secrets: generateSecrets(), ports: {}, postgresFolder, secretKey: null, schema: null }
 }
 
 /** A folder of that name that Postgres' own user can reach: in `parent`, or where every folder above is open. */

@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
@@ -21,12 +24,16 @@ export type PrepareInput = {
     secretKey: string | null
   }
   /** Null when the chain is not our own. */
-  chain: { rpcUrl: string; treasury: string; relayers: string[]; mintMicroUsdc: bigint | string } | null
+  chain: { rpcUrl: string; treasury: string; relayers: string[]; mintMicroUsdc: string } | null
 }
 
 /** What it answers on standard output. */
 export type PrepareResult = { secretKey: string }
 
+/** Micro-USDC that the treasury starts with: a million dollars of play money, besides what the converter delivers. */
+export const TREASURY_START = '1000000000000'
+
+const MIGRATIONS = fileURLToPath(new URL('../../src/db/migrations', import.meta.url))
 const SCRIPT = fileURLToPath(new URL('../prepare.ts', import.meta.url))
 
 /** Schema, chain and demo merchant, by a process of their own. Doing it again changes nothing. */
@@ -40,6 +47,14 @@ export async function prepare(input: PrepareInput): Promise<PrepareResult> {
   const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit])
   if (code !== 0) throw new Error(`preparing database and chain failed:\n${lastLines(errors, 15)}`)
   return JSON.parse(output) as PrepareResult
+}
+
+/** Changes when a migration is added or edited. */
+export async function schemaFingerprint(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const name of (await readdir(MIGRATIONS)).sort())
+    hash.update(name).update(await readFile(join(MIGRATIONS, name)))
+  return hash.digest('hex')
 }
 
 /**

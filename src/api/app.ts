@@ -6,12 +6,12 @@ import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import { createAuthenticate } from './auth.ts'
 import type { RateBook } from './limits.ts'
-import { Problem, problemHandler } from './problems.ts'
+import { API_HEADERS, Problem, problemHandler } from './problems.ts'
 import { mountRoutes } from './route.ts'
 import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout.ts'
 import { type HealthCheck, healthRouter } from './routes/health.ts'
-import { apiRoutes } from './routes/index.ts'
+import { apiRoutes } from './routes/v1/index.ts'
 
 export type ApiDeps = {
   readonly db: Db
@@ -38,6 +38,9 @@ export function createApp(deps: ApiDeps): Express {
   app.disable('x-powered-by')
   app.set('trust proxy', deps.trustProxyHops)
   app.set('query parser', 'simple')
+  app.set('case sensitive routing', true)
+  // Nothing here is kept by a cache, so a digest of every answer would be computed for nobody.
+  app.set('etag', false)
   app.use(requestId(deps.newId))
   app.use(healthRouter(deps.healthChecks))
   app.use(callbackRouter(deps))
@@ -60,14 +63,8 @@ function requestId(newId: ApiDeps['newId']) {
   }
 }
 
-/** API answers are for programs: nothing may be cached, framed or sniffed. */
 function apiHeaders(_request: Request, response: Response, next: NextFunction): void {
-  response.set({
-    'cache-control': 'no-store',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-  })
+  response.set(API_HEADERS)
   next()
 }
 

@@ -26,9 +26,20 @@ export async function requireWithinLimits(
   )
 }
 
+/** The current rate; when there is none that is young enough, the request may be sent again. */
+export async function currentRate(rates: RateBook, currency: Currency): ReturnType<RateBook['current']> {
+  try {
+    return await rates.current(currency)
+  } catch {
+    throw new Problem('temporarily_unavailable', `There is no current rate of ${currency}. Try again.`, {
+      headers: { 'retry-after': '5' },
+    })
+  }
+}
+
 export async function rateTable(rates: RateBook, currency: Currency): Promise<RateTable> {
   const entries = await Promise.all(
-    ratesNeeded(currency).map(async (needed) => [needed, (await rates.current(needed)).rate] as const),
+    ratesNeeded(currency).map(async (needed) => [needed, (await currentRate(rates, needed)).rate] as const),
   )
   return Object.fromEntries(entries)
 }

@@ -1,15 +1,17 @@
-import { createServer } from 'node:http'
 import { readApiConfig } from '../config.ts'
 import { composeApi } from '../deps/api.ts'
 import { createLogger } from '../log.ts'
 import { createApp } from './app.ts'
+import { createApiServer } from './server.ts'
 
 const config = readApiConfig()
 const log = createLogger({ level: config.LOG_LEVEL, name: 'api' })
 const { deps, close } = composeApi(config, log)
 
-// A client that sends slowly holds a socket no longer than this (node's own limits are 60 s and 300 s).
-const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 }, createApp(deps))
+const server = createApiServer(createApp(deps), {
+  publicUrl: config.PUBLIC_URL,
+  newRequestId: () => deps.newId('request'),
+})
 server.listen(config.API_PORT, config.API_HOST, () => log.info({ url: config.PUBLIC_URL }, 'api ready'))
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const)

@@ -10,22 +10,42 @@ export const PROBLEMS = {
   invalid_api_key: { status: 401, title: 'The API key is not valid' },
   invalid_callback: { status: 401, title: 'The callback is not authentic' },
   insufficient_scope: { status: 403, title: 'The API key does not have the scope' },
+  ip_not_allowed: { status: 403, title: 'The API key may not be used from this address' },
+  step_up_required: { status: 403, title: 'A person must confirm this' },
   resource_missing: { status: 404, title: 'There is no such object' },
   route_missing: { status: 404, title: 'There is no such route' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
+  request_timeout: { status: 408, title: 'The request came too slowly' },
   payment_not_cancelable: { status: 409, title: 'The payment cannot be canceled any more' },
+  not_possible_now: { status: 409, title: 'That is not possible in the present state' },
+  limit_reached: { status: 409, title: 'There are as many as there may be' },
   idempotency_key_in_use: { status: 409, title: 'A request with this Idempotency-Key is still running' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
+  expectation_failed: { status: 417, title: 'The Expect header cannot be met' },
   amount_too_small: { status: 422, title: 'The amount is below the minimum' },
   amount_too_large: { status: 422, title: 'The amount is above the maximum' },
   currency_not_supported: { status: 422, title: 'The currency is not supported' },
   wallet_not_configured: { status: 422, title: 'No wallet is set' },
   idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used with another request' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  headers_too_large: { status: 431, title: 'The headers are too large' },
   internal_error: { status: 500, title: 'Something went wrong on our side' },
   temporarily_unavailable: { status: 503, title: 'The service is not available for a moment' },
 } as const satisfies Record<string, { status: number; title: string }>
 export type ProblemCode = keyof typeof PROBLEMS
+
+export function isProblemCode(code: string): code is ProblemCode {
+  return Object.hasOwn(PROBLEMS, code)
+}
+
+/** Answers for programs: nothing may be cached, framed or sniffed. */
+export const API_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+} as const
 
 export type FieldProblem = { readonly pointer: string; readonly code: string; readonly message: string }
 
@@ -70,26 +90,37 @@ export function sendProblem(
   problem: Problem,
   { publicUrl, instance }: { publicUrl: string; instance: string },
 ): void {
-  const { status, title } = PROBLEMS[problem.code]
-  const { param, errors, headers = {}, members = {} } = problem.extras
-  response.status(status).set(headers)
-  response.type('application/problem+json').send(
-    JSON.stringify({
-      type: `${publicUrl}/docs/errors#${problem.code}`,
-      title,
-      status,
-      detail: problem.message,
-      instance,
-      code: problem.code,
-      ...(param !== undefined && { param }),
-      ...(errors !== undefined && { errors }),
-      ...members,
-      request_id: response.locals['requestId'],
-    }),
-  )
+  const { status } = PROBLEMS[problem.code]
+  response.status(status).set({ ...API_HEADERS, ...problem.extras.headers })
+  const requestId = String(response.locals['requestId'])
+  response.type(PROBLEM_TYPE).send(problemText(problem, { publicUrl, instance, requestId }))
 }
 
-function asProblem(error: unknown): Problem {
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** The body of the answer. */
+export function problemText(
+  problem: Problem,
+  { publicUrl, instance, requestId }: { publicUrl: string; instance: string; requestId: string },
+): string {
+  const { status, title } = PROBLEMS[problem.code]
+  const { param, errors, members = {} } = problem.extras
+  return JSON.stringify({
+    type: `${publicUrl}/docs/errors#${problem.code}`,
+    title,
+    status,
+    detail: problem.message,
+    instance,
+    code: problem.code,
+    ...(param !== undefined && { param }),
+    ...(errors !== undefined && { errors }),
+    ...members,
+    request_id: requestId,
+  })
+}
+
+/** Any error as the answer it deserves: what nobody expected is opaque. */
+export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   return (
     frameworkProblem(error) ??
@@ -105,10 +136,9 @@ function asProblem(error: unknown): Problem {
 function frameworkProblem(error: unknown): Problem | null {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return null
   const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
-  if (type === 'entity.parse.failed') return new Problem('invalid_json', 'The body is not valid JSON.')
   if (type === 'entity.too.large') return new Problem('body_too_large', 'The body may have at most 64 KiB.')
-  if (type === 'encoding.unsupported' || type === 'charset.unsupported')
-    return new Problem('unsupported_media_type', 'Send UTF-8, and gzip, deflate or br if it is compressed.')
+  if (type === 'encoding.unsupported')
+    return new Problem('unsupported_media_type', 'Send the body as it is, or compressed with gzip, deflate or br.')
   if (error.status >= 400 && error.status < 500) return new Problem('invalid_request', 'The request cannot be read.')
   return null
 }

@@ -1,7 +1,8 @@
-import express, { type Express, type Request, type Response } from 'express'
+import type { Express, Request, RequestHandler, Response } from 'express'
 import { z } from 'zod'
 import type { ApiScope } from './api-key.ts'
 import type { Authenticate, Caller } from './auth.ts'
+import { readJson } from './json-body.ts'
 import { Problem } from './problems.ts'
 import { explain } from './validation.ts'
 
@@ -54,25 +55,31 @@ export function defineRoute<
   return route as Route
 }
 
-/** 64 KiB, as PRODUCT.md 12 says; counted after decompression. */
-const BODY_LIMIT = '64kb'
-const MAX_DEPTH = 8
+const NO_PARAMETERS = z.strictObject({})
 
 /** Mounts the routes: authenticate, parse, call, answer. Other methods on a known path get 405 with Allow. */
 export function mountRoutes(app: Express, routes: readonly Route[], authenticate: Authenticate): void {
-  const json = express.json({ limit: BODY_LIMIT, strict: false, type: () => true })
   const paths = new Map<string, Route[]>()
   for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
   for (const [path, methods] of paths) {
     const expressPath = path.replace(/\{(\w+)\}/g, ':$1')
     for (const route of methods)
-      app[route.method](expressPath, requireAuth(route, authenticate), jsonOnly(route, json), (request, response) =>
-        run(route, request, response),
+      app[route.method](
+        expressPath,
+        requireAuth(route, authenticate),
+        // A body where none belongs is not read.
+        ...(route.body === undefined ? [] : [readJson]),
+        (request, response) => run(route, request, response),
       )
-    const allow = methods.map((route) => route.method.toUpperCase()).join(', ')
-    app.all(expressPath, () => {
-      throw new Problem('method_not_allowed', `Use one of: ${allow}.`, { headers: { allow } })
-    })
+    app.all(expressPath, onlyMethods(methods.map((route) => route.method.toUpperCase())))
+  }
+}
+
+/** The answer to any other method on a known path. */
+export function onlyMethods(methods: readonly string[]): RequestHandler {
+  const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+  return () => {
+    throw new Problem('method_not_allowed', `Use one of: ${allow}.`, { headers: { allow } })
   }
 }
 
@@ -83,27 +90,11 @@ function requireAuth(route: Route, authenticate: Authenticate) {
   }
 }
 
-/** Only JSON with a body schema; a body where none belongs is not read. */
-function jsonOnly(route: Route, json: ReturnType<typeof express.json>) {
-  return (request: Request, response: Response, next: (error?: unknown) => void): void => {
-    if (route.body === undefined) {
-      next()
-      return
-    }
-    const type = (request.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase()
-    if (type !== 'application/json') {
-      next(new Problem('unsupported_media_type', 'Send the body as application/json.'))
-      return
-    }
-    json(request, response, next)
-  }
-}
-
 async function run(route: Route, request: Request, response: Response): Promise<void> {
   const answer = await route.handle({
     caller: response.locals['caller'] as Caller,
-    body: parse(route.body, tooDeep(request.body, MAX_DEPTH) ? deepError() : request.body, ''),
-    query: parse(route.query, request.query, 'query'),
+    body: parse(route.body, request.body, 'body'),
+    query: parse(route.query ?? NO_PARAMETERS, { ...request.query }, 'query'),
     params: parse(route.params, request.params, 'path'),
     idempotencyKey: readIdempotencyKey(request),
   })
@@ -111,25 +102,11 @@ async function run(route: Route, request: Request, response: Response): Promise<
   response.type('application/json').send(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
 }
 
-function parse(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
+function parse(schema: z.ZodType | undefined, value: unknown, where: 'body' | 'query' | 'path'): unknown {
   if (schema === undefined) return undefined
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw explain(result.error, { schema, where })
-}
-
-function deepError(): never {
-  throw new Problem('validation_failed', `The body may be nested at most ${MAX_DEPTH} deep.`)
-}
-
-/** Without recursion into the value: the limit is checked before anything walks it. */
-function tooDeep(value: unknown, limit: number): boolean {
-  let level: unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) return true
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
-  }
-  return false
+  throw explain(result.error, { schema, where, value })
 }
 
 /** 1 to 255 visible ASCII characters; surrounding quotes are taken off (the header is a structured string in the draft). */

@@ -1,34 +1,66 @@
 import { z } from 'zod'
-import { type FieldProblem, Problem } from './problems.ts'
+import { type FieldProblem, isProblemCode, Problem } from './problems.ts'
 
-/** All problems of a request at once, each with a JSON pointer, a stable code, and what to do. */
-export function explain(error: z.ZodError, request: { schema: z.ZodType; where: string }): Problem {
-  const errors = error.issues.flatMap((issue) => describe(issue, request))
+/** More than this many problems of one request are not listed: the answer stays small whatever was sent. */
+const MOST_ERRORS = 50
+
+type Checked = { readonly schema: z.ZodType; readonly where: 'body' | 'query' | 'path'; readonly value: unknown }
+
+/**
+ * All problems of a request at once, each with a JSON pointer, a stable code, and what to do. A code that has a status of
+ * its own (`currency_not_supported`) becomes the answer's when nothing else is wrong.
+ */
+export function explain(error: z.ZodError, checked: Checked): Problem {
+  const issues = error.issues.flatMap(oneKeyEach)
+  const errors = issues.slice(0, MOST_ERRORS).map((issue) => describe(issue, checked))
+  const more = issues.length - errors.length
   const first = errors[0]
-  return new Problem('validation_failed', errors.map((item) => item.message).join(' '), {
+  const codes = new Set(errors.map((item) => item.code))
+  const only = codes.size === 1 ? (first?.code ?? '') : ''
+  const detail = [...errors.map((item) => item.message), ...(more > 0 ? [`And ${more} more.`] : [])].join(' ')
+  return new Problem(isProblemCode(only) ? only : 'validation_failed', detail, {
     errors,
-    ...(first !== undefined && { param: first.pointer.split('/').slice(1).join('.') }),
+    ...(first !== undefined && { param: nameOf(error.issues[0]?.path ?? [], first) }),
   })
 }
 
-function describe(issue: z.core.$ZodIssue, request: { schema: z.ZodType; where: string }): FieldProblem[] {
-  const pointer = `${request.where === '' ? '' : `/${request.where}`}/${issue.path.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`
-  const name = issue.path.map(String).join('.') || 'body'
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({
-      pointer: `${pointer.replace(/\/$/, '')}/${key.slice(0, 100)}`,
-      code: 'parameter_unknown',
-      message: `${[...issue.path.map(String), key.slice(0, 100)].join('.')} is not a known field.${suggestion(key, request.schema)}`,
-    }))
+function oneKeyEach(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ ...issue, keys: [key] })) : [issue]
+}
+
+function nameOf(path: readonly PropertyKey[], first: FieldProblem): string {
+  return path.length > 0 ? path.map(String).join('.') : (first.pointer.split('/').at(-1) ?? '')
+}
+
+function describe(issue: z.core.$ZodIssue, { schema, where, value }: Checked): FieldProblem {
+  const prefix = where === 'body' ? [] : [where]
+  const pointer = (path: readonly PropertyKey[]): string =>
+    [...prefix, ...path].map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  if (issue.code === 'unrecognized_keys') {
+    const key = (issue.keys[0] ?? '').slice(0, LONGEST_NAME)
+    const path = [...issue.path, key]
+    const message = `${path.map(String).join('.')} is not a known ${where === 'query' ? 'parameter' : 'field'}.${suggestion(key, schema)}`
+    return { pointer: pointer(path), code: 'parameter_unknown', message }
+  }
+  const path = issue.path.map((part) => String(part).slice(0, LONGEST_NAME))
+  const name = path.join('.') || where
   const custom = issue.code === 'custom' && typeof issue.params?.['code'] === 'string' ? issue.params['code'] : null
-  const missing = issue.code === 'invalid_type' && issue.input === undefined && /undefined/.test(issue.message)
-  return [
-    {
-      pointer,
-      code: custom ?? (missing ? 'parameter_missing' : 'parameter_invalid'),
-      message: missing ? `${name} is required.` : `${name}: ${sentence(issue.message)}`,
-    },
-  ]
+  const missing = custom === null && issue.path.length > 0 && valueAt(value, issue.path) === undefined
+  return {
+    pointer: pointer(path),
+    code: custom ?? (missing ? 'parameter_missing' : 'parameter_invalid'),
+    message: missing ? `${name} is required.` : `${name}: ${sentence(issue.message)}`,
+  }
+}
+
+/** Names that a client made up are repeated up to this length. */
+const LONGEST_NAME = 60
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (at, part) => (typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[part] : undefined),
+    value,
+  )
 }
 
 function sentence(text: string): string {
@@ -39,7 +71,7 @@ function sentence(text: string): string {
 function suggestion(key: string, schema: z.ZodType): string {
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
   const nearest = known
-    .map((candidate) => ({ candidate, distance: editDistance(key.slice(0, 50).toLowerCase(), candidate) }))
+    .map((candidate) => ({ candidate, distance: editDistance(key.toLowerCase(), candidate) }))
     .sort((a, b) => a.distance - b.distance)[0]
   return nearest !== undefined && nearest.distance <= 2 ? ` Did you mean ${nearest.candidate}?` : ''
 }

@@ -2,6 +2,7 @@ import type {
   ChainCursor,
   Envelope,
   EnvelopeEnd,
+  FinalizedScan,
   Hex,
   HoldReason,
   Lane,
@@ -16,6 +17,9 @@ import type {
 /** Who asks for a lease, and for how long it holds unless renewed. */
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }
 
+/** A payment whose own record could not be written with the payout's. */
+export type FailedHook = { readonly paymentId: string; readonly error: Error }
+
 /**
  * The engine's memory. Everything is stored here before it is sent, so that a process may die between any two calls.
  * Every method is one transaction; those that get a lease fail with LeaseLostError when a newer epoch exists.
@@ -26,7 +30,7 @@ export type SettlementJournal = {
   readAssignable(limit: number): Promise<SignedPayout[]>
   readReserved(treasury: Hex): Promise<bigint>
   readAuthorizedSince(treasury: Hex, since: Date): Promise<bigint>
-  storeSignatures(signed: readonly { paymentId: string; signature: PayoutSignature }[]): Promise<void>
+  storeSignatures(signed: readonly { paymentId: string; signature: PayoutSignature }[]): Promise<FailedHook[]>
   hold(held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void>
   requeue(paymentIds: readonly string[]): Promise<void>
 
@@ -47,12 +51,10 @@ export type SettlementJournal = {
 
   leaseObserver(ask: LeaseAsk & { start: { number: number; hash: Hex } }): Promise<Lease | null>
   readCursor(): Promise<ChainCursor | null>
-  recordFinalized(
-    lease: Lease,
-    scan: { logs: readonly TreasuryLog[]; ownTransactions: readonly Hex[]; at: Date; number: number; hash: Hex },
-  ): Promise<TreasuryLog[]>
+  recordFinalized(lease: Lease, scan: FinalizedScan): Promise<TreasuryLog[]>
+  findUnknown(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>): Promise<TreasuryLog[]>
   pause(reason: string): Promise<void>
-  applyProven(limit: number): Promise<{ ended: number; failed: { paymentId: string; error: Error }[] }>
+  applyProven(limit: number): Promise<{ ended: number; failed: FailedHook[] }>
   markMined(
     lease: Lease,
     seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[],

@@ -2,6 +2,7 @@ import type { LocalAccount } from 'viem/accounts'
 import type { Envelope, Hex, Lane, SignedPayout } from '../domain/payout.ts'
 import type { SettlementDeps } from './context.ts'
 import { chooseFees } from './fees.ts'
+import { areExplained } from './foreign.ts'
 import { type ChainView, resumeEnvelope, type Sender, sendBatch } from './sender.ts'
 
 /** One relayer wallet in one round. */
@@ -30,27 +31,48 @@ export async function advanceLane(
   const lane = await journal.leaseLane(wallet, { ...options, firstNonce: final.value })
   if (lane === null) return null
   const mined = await rpc.any((provider) => provider.transactionCount(wallet, 'latest'))
-  if (lane.nextNonce < final.value) {
-    deps.log.warn(
-      { wallet, from: lane.nextNonce, to: final.value },
-      'the chain used nonces that this journal does not know',
-    )
-    await journal.adoptNonces(lane, final.value)
-  }
-  const sender: Sender = { deps, account, lane, view }
   const envelopes = await journal.readEnvelopes(lane)
+  const foreign = await adopt(deps, lane, final.value)
   for (const envelope of envelopes.filter(({ nonce }) => nonce < final.value))
-    await conclude(deps, lane, { envelope, view })
-  if (view.cursor.pausedReason !== null) return { free: 0, send: (payouts) => sendBatch(sender, payouts) }
-  const open = envelopes.filter(({ nonce }) => nonce >= final.value)
-  const unmined = open.filter(({ nonce }) => nonce >= mined)
+    if ((await conclude(deps, lane, { envelope, view })) === 'foreign') foreign.push(envelope.nonce)
+  const quarantined = lane.status === 'quarantined' || (await quarantine(deps, lane, { foreign, view }))
+  const sender: Sender = { deps, account, lane, view }
+  const send = (payouts: readonly SignedPayout[]): Promise<void> => sendBatch(sender, payouts)
+  if (quarantined || view.cursor.pausedReason !== null) return { free: 0, send }
+  const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final.value))
   for (const envelope of unmined) await resumeEnvelope(sender, envelope, envelope.nonce === mined)
   const funded = await checkGasMoney(deps, lane, { view, unmined: unmined.length })
   // Nonces used on chain beyond what is known here wait until they are final.
   const behind = lane.nextNonce < mined && lane.nextNonce >= final.value
-  const free =
-    funded && !behind && lane.status !== 'quarantined' ? Math.max(0, options.maxInFlight - unmined.length) : 0
-  return { free, send: (payouts) => sendBatch(sender, payouts) }
+  return { free: funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0, send }
+}
+
+/** Takes over the nonces that the chain has used and the journal has not: after a restore, or a foreign use of the key. */
+async function adopt(deps: SettlementDeps, lane: Lane, final: number): Promise<number[]> {
+  if (lane.nextNonce >= final) return []
+  deps.log.warn(
+    { wallet: lane.wallet, from: lane.nextNonce, to: final },
+    'the chain used nonces unknown to this journal',
+  )
+  await deps.journal.adoptNonces(lane, final)
+  return Array.from({ length: final - lane.nextNonce }, (_nonce, index) => lane.nextNonce + index)
+}
+
+/** Stops a lane whose key somebody else seems to use. Its payouts are free again, and go out by the other lanes. */
+async function quarantine(
+  deps: SettlementDeps,
+  lane: Lane,
+  used: { foreign: readonly number[]; view: ChainView },
+): Promise<boolean> {
+  if (used.foreign.length === 0) return false
+  if (await areExplained(deps, lane.wallet, { nonces: used.foreign, final: used.view.cursor.number })) return false
+  deps.log.error(
+    { wallet: lane.wallet, nonces: used.foreign },
+    'somebody else uses the key of this lane: it is stopped',
+  )
+  const reason = `nonces ${used.foreign.join(', ')} were used by transactions that are not ours`
+  await deps.journal.setLaneStatus(lane, { status: 'quarantined', reason })
+  return true
 }
 
 /** Whether the wallet can pay for everything in flight and one more full batch. A lane without gas money waits. */
@@ -59,7 +81,6 @@ async function checkGasMoney(
   lane: Lane,
   round: { view: ChainView; unmined: number },
 ): Promise<boolean> {
-  if (lane.status === 'quarantined') return false
   const { maxFee } = chooseFees(round.view.fees, deps.options.maxFeeWei)
   const needed = deps.codec.gasLimit(deps.codec.maxItems) * maxFee * BigInt(round.unmined + 1)
   const balance = await deps.rpc.any((provider) => provider.balance(lane.wallet))
@@ -77,7 +98,7 @@ async function conclude(
   deps: SettlementDeps,
   lane: Lane,
   round: { envelope: Envelope; view: ChainView },
-): Promise<void> {
+): Promise<'ended' | 'foreign' | 'unknown'> {
   const { envelope, view } = round
   for (const attempt of envelope.attempts) {
     const receipt = await deps.rpc.agreed(async (provider) => {
@@ -86,18 +107,19 @@ async function conclude(
       if (head.number < view.head.number) throw new Error(`${provider.name} is behind`)
       return provider.receipt(attempt.txHash)
     })
-    if (receipt === null) return
+    if (receipt === null) return 'unknown'
     const won = receipt.value
     if (won === null) continue
-    if (won.blockNumber > view.cursor.number) return
+    if (won.blockNumber > view.cursor.number) return 'unknown'
     const { refused } = await deps.journal.endEnvelope(lane, {
       nonce: envelope.nonce,
       end: { state: 'finalized', ...won },
     })
     if (refused.length > 0)
       deps.log.warn({ wallet: lane.wallet, nonce: envelope.nonce, refused }, 'payouts refused in a batch')
-    return
+    return 'ended'
   }
   deps.log.error({ wallet: lane.wallet, nonce: envelope.nonce }, 'a nonce was used by a transaction that is not ours')
   await deps.journal.endEnvelope(lane, { nonce: envelope.nonce, end: { state: 'foreign' } })
+  return 'foreign'
 }

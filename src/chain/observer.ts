@@ -1,6 +1,6 @@
-import type { ChainCursor, Lease } from '../domain/payout.ts'
+import { type ChainCursor, describeTransfer, type Lease, type TreasuryLog } from '../domain/payout.ts'
 import { type SettlementDeps, watchedTreasuries } from './context.ts'
-import { readFacts, treasuryLogs } from './facts.ts'
+import { type Fact, readFacts, shareGas, treasuryLogs } from './facts.ts'
 import type { Block, Provider } from './provider.ts'
 import { scanFinalized } from './scan.ts'
 import { type Hashes, replacedBlocks, walkChain } from './walk.ts'
@@ -14,6 +14,7 @@ const MAX_WALK = 512
 export function createObserver(deps: SettlementDeps) {
   const { journal, token, log } = deps
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
+  const wallets = new Set(deps.relayers.map((relayer) => relayer.address.toLowerCase()))
   let hashes: Hashes = new Map()
 
   async function applyProven(): Promise<void> {
@@ -24,6 +25,18 @@ export function createObserver(deps: SettlementDeps) {
       for (const { paymentId, error } of result.failed)
         log.error({ paymentId, err: error }, 'proved on chain, but recording it for the payment failed; tried again')
     }
+  }
+
+  /** Pauses every lane as soon as a block shows a transfer out of a treasury that nobody knows. */
+  async function watchTransfers(facts: readonly Fact[]): Promise<void> {
+    const { treasuries } = scope
+    const logs = facts.map((fact): TreasuryLog => ({ ...fact, gasShare: null }))
+    const suspects = await journal.findUnknown({ logs, ownTransactions: [], treasuries })
+    if (suspects.length === 0) return
+    const [unknown] = await journal.findUnknown({ ...(await shareGas(deps.rpc, wallets, suspects)), treasuries })
+    if (unknown === undefined) return
+    log.error({ transfer: unknown }, 'an unknown transfer leaves the treasury; all lanes pause')
+    await journal.pause(describeTransfer(unknown))
   }
 
   /** Marks what the blocks that are not final show. A hint for people and for the order of work: never an end. */
@@ -42,11 +55,13 @@ export function createObserver(deps: SettlementDeps) {
     const range = { fromBlock: cursor.number + 1, toBlock: head.number }
     const logs = range.fromBlock > range.toBlock ? [] : await treasuryLogs(provider, scope, range)
     if (logs.some((entry) => chain.get(entry.blockNumber) !== entry.blockHash)) return
-    const seen = readFacts(logs, scope.treasuries).flatMap((fact) =>
+    const facts = readFacts(logs, scope.treasuries)
+    const seen = facts.flatMap((fact) =>
       fact.kind === 'out' && fact.authNonce !== null
         ? [{ authNonce: fact.authNonce, blockNumber: fact.blockNumber, blockHash: fact.blockHash }]
         : [],
     )
+    await watchTransfers(facts)
     const { reverted } = await journal.markMined(lease, seen)
     if (reverted > 0) log.warn({ reverted }, 'payouts are no longer in the chain and go out again')
   }

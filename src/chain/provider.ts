@@ -32,6 +32,14 @@ export type Receipt = {
   readonly gasPrice: bigint
 }
 
+export type Transaction = {
+  readonly hash: Hex
+  readonly from: Hex
+  readonly nonce: number
+  readonly to: Hex | null
+  readonly input: Hex
+}
+
 export type BlockTag = number | 'latest' | 'finalized'
 
 export type LogFilter = {
@@ -49,6 +57,7 @@ export type Provider = {
   block(tag: BlockTag): Promise<Block>
   logs(filter: LogFilter): Promise<Log[]>
   receipt(txHash: Hex): Promise<Receipt | null>
+  transactions(block: number): Promise<Transaction[]>
   transactionCount(wallet: Hex, at: BlockTag): Promise<number>
   balance(wallet: Hex): Promise<bigint>
   code(address: Hex): Promise<Hex>
@@ -82,6 +91,19 @@ function parseLog(log: RawLog): Log {
     blockHash: lower(log.blockHash),
     txHash: lower(log.transactionHash),
     logIndex: Number(log.logIndex),
+  }
+}
+
+type RawTransaction = { hash: string; from: string; nonce: string; to: string | null; input: string }
+
+function parseTransaction(transaction: RawTransaction): Transaction {
+  const { hash, from, nonce, to, input } = transaction
+  return {
+    hash: lower(hash),
+    from: lower(from),
+    nonce: Number(nonce),
+    to: to === null ? null : lower(to),
+    input: lower(input),
   }
 }
 
@@ -147,6 +169,10 @@ export function createProvider(url: string, options: { timeoutMs: number; name: 
         gasUsed: BigInt(receipt.gasUsed),
         gasPrice: BigInt(receipt.effectiveGasPrice),
       }
+    },
+    async transactions(number) {
+      const block = await read<{ transactions: RawTransaction[] }>('eth_getBlockByNumber', [quantity(number), true])
+      return block.transactions.map(parseTransaction)
     },
     transactionCount: async (wallet, tag) => Number(await read<string>('eth_getTransactionCount', [wallet, at(tag)])),
     balance: async (wallet) => BigInt(await read<string>('eth_getBalance', [wallet, 'latest'])),

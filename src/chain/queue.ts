@@ -71,7 +71,9 @@ async function sign(
       await hold(deps, payout, { reason: 'policy', detail: refusal.message })
     }
   }
-  if (signed.length > 0) await deps.journal.storeSignatures(signed)
+  if (signed.length === 0) return
+  for (const { paymentId, error } of await deps.journal.storeSignatures(signed))
+    deps.log.error({ paymentId, err: error }, 'the payout goes on, but its payment could not be told')
 }
 
 /** Signs transfers with the deadline, for the first time or again: always the payment's one nonce. */

@@ -57,9 +57,17 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
     deps.log.error({ ...about, maxFee: last.maxFee }, 'a transaction is stuck at the fee cap')
     return
   }
+  if (envelope.live === 0) {
+    deps.log.info({ ...about, ...fees }, 'what it carries has ended: its nonce is used up by an empty transfer')
+    await broadcast(sender, await signAndStore(sender, { ...emptyTransfer(lane.wallet), nonce: envelope.nonce }, fees))
+    return
+  }
   deps.log.info({ ...about, ...fees }, 'raising the price of a stuck transaction')
   await signAgain(sender, envelope, fees)
 }
+
+/** Fills a nonce at the least price: a transfer of nothing to the wallet itself. */
+const emptyTransfer = (wallet: Hex): Call => ({ target: wallet, calldata: '0x', gasLimit: 21_000n })
 
 function isDue(deps: SettlementDeps, attempt: EnvelopeAttempt): boolean {
   const { lastBroadcastAt } = attempt

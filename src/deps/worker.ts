@@ -4,9 +4,9 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { createAnnounceActivities } from '../activities/announce.ts'
 import { createPaymentActivities } from '../activities/payment.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhook-delivery.ts'
-import { createTreasurySigner, type Token } from '../chain/authorization.ts'
+import { createTreasurySigner, type Token, type TreasurySigner } from '../chain/authorization.ts'
 import { multicallCodec } from '../chain/batch.ts'
-import { SETTLEMENT_DEFAULTS, type SettlementDeps } from '../chain/context.ts'
+import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
 import { connectRpc } from '../chain/rpc.ts'
 import type { WorkerConfig } from '../config.ts'
 import { createDb, type Db } from '../db/db.ts'
@@ -112,7 +112,7 @@ function composeActivities(config: WorkerConfig, shared: { db: Db; context: Chan
   }
 }
 
-function createTreasury(config: WorkerConfig): SettlementDeps['treasury'] {
+function createTreasury(config: WorkerConfig): TreasurySigner {
   return createTreasurySigner(privateKeyToAccount(config.TREASURY_KEY.reveal() as Hex), {
     livemode: config.PINRAIL_MODE === 'live',
     token: tokenOf(config),
@@ -126,7 +126,7 @@ function tokenOf(config: WorkerConfig): Token {
 
 function composeSettlement(
   config: WorkerConfig,
-  shared: { db: Db; log: Logger; context: ChangeContext; treasury: SettlementDeps['treasury'] },
+  shared: { db: Db; log: Logger; context: ChangeContext; treasury: TreasurySigner },
 ): SettlementRunner {
   const relayers = config.RELAYER_KEYS.reveal()
     .split(',')
@@ -142,13 +142,14 @@ function composeSettlement(
       rpc: connectRpc({ urls: config.POLYGON_RPC_URLS, quorum: config.FINALITY_QUORUM }),
       codec: multicallCodec,
       token: tokenOf(config),
-      treasury: shared.treasury,
+      treasuries: [shared.treasury],
       relayers,
       options: {
         ...SETTLEMENT_DEFAULTS,
         // A new name per start: an engine that was killed is not its own successor until its lease has run out.
         owner: randomUUID(),
         maxFeeWei: BigInt(config.MAX_FEE_GWEI) * 1_000_000_000n,
+        maxMicroPerDay: BigInt(config.PAYOUT_MAX_USDC_PER_DAY) * 1_000_000n,
       },
     },
   })

@@ -82,7 +82,8 @@ export type Envelope = {
   readonly target: Hex
   readonly gasLimit: bigint
   readonly state: EnvelopeState
-  readonly items: number
+  /** Payouts in it that have not ended yet: none, and its content is not wanted any more. */
+  readonly live: number
   readonly attempts: readonly EnvelopeAttempt[]
 }
 
@@ -121,6 +122,19 @@ export type TreasuryLog = {
   readonly microUsdc: MicroUsdc | null
   readonly gasShare: bigint | null
 }
+
+/** What a range of finalized blocks says, and which of its transactions our own lanes sent. */
+export type FinalizedScan = {
+  readonly logs: readonly TreasuryLog[]
+  readonly ownTransactions: readonly Hex[]
+  readonly treasuries: readonly Hex[]
+  readonly at: Date
+  readonly number: number
+  readonly hash: Hex
+}
+
+export const describeTransfer = (log: TreasuryLog): string =>
+  `unknown transfer of ${log.microUsdc} micro-USDC from ${log.treasury} to ${log.counterparty} in ${log.txHash}`
 
 /** A settled payout with its proof. `gasWei` is this payout's share of the envelope's gas, null when another relayer paid it. */
 export type Settlement = {

@@ -41,7 +41,11 @@ function Document({ words, title, testMode, refreshSeconds, goTo, children }: Pa
         <script src={ASSETS.script} type="module" />
       </head>
       <body>
-        {testMode && <p class="test-bar">{t('page.test')}</p>}
+        {testMode && (
+          <aside class="test-bar" aria-label={t('page.test_mode')}>
+            {t('page.test')}
+          </aside>
+        )}
         {children}
         <footer class="footer">{t('page.footer')}</footer>
       </body>

@@ -1,4 +1,4 @@
-import { Runtime } from '@temporalio/worker'
+import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { readWorkerConfig } from '../config.ts'
 import { composeWorker } from '../deps/worker.ts'
 import { createLogger } from '../log.ts'
@@ -6,8 +6,13 @@ import { runLoop } from './loop.ts'
 
 const config = readWorkerConfig()
 const log = createLogger({ level: config.LOG_LEVEL, name: 'worker' })
-// The order of the end is ours: loops, then activities, then connections.
-Runtime.install({ shutdownSignals: [] })
+// The order of the end is ours: loops, then activities, then connections. Temporal's lines go to our log.
+Runtime.install({
+  shutdownSignals: [],
+  logger: new DefaultLogger('WARN', ({ level, message, meta }) =>
+    log[level === 'ERROR' ? 'error' : 'warn'](meta ?? {}, message),
+  ),
+})
 
 const { workers, settlement, loops, close } = await composeWorker(config, log)
 const stop = new AbortController()

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { createAnnounceActivities } from '../../src/activities/announce.ts'
+import { type AnnounceActivities, createAnnounceActivities } from '../../src/activities/announce.ts'
 import type { DeliveryDeps } from '../../src/activities/webhook-attempt.ts'
 import { createWebhookDeliveryActivities } from '../../src/activities/webhook-delivery.ts'
 import type { Db, Queryable } from '../../src/db/db.ts'
@@ -45,12 +45,17 @@ function depsFor(merchants: readonly Merchant[], db: Queryable): DeliveryDeps {
   return { db, secretBox, sender, now: Date.now }
 }
 
-const announceWith = (deps: DeliveryDeps) => (eventId: string) =>
-  new MockActivityEnvironment().run(createAnnounceActivities(deps).announce, eventId)
+const announceWith =
+  (deps: DeliveryDeps) =>
+  (eventId: string): ReturnType<AnnounceActivities['announce']> =>
+    new MockActivityEnvironment().run((id: string) => createAnnounceActivities(deps).announce(id), eventId)
 
 type Attempt = Parameters<ReturnType<typeof createWebhookDeliveryActivities>['deliverWebhook']>[0]
 const deliverWith = (deps: DeliveryDeps) => (attempt: Attempt) =>
-  new MockActivityEnvironment().run(createWebhookDeliveryActivities(deps).deliverWebhook, attempt)
+  new MockActivityEnvironment().run(
+    (input: Attempt) => createWebhookDeliveryActivities(deps).deliverWebhook(input),
+    attempt,
+  )
 
 const statusesOf = async (eventId: string) => (await loadDeliveries(seeded.db, eventId)).map(({ status }) => status)
 

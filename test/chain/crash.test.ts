@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connectRpc } from '../../src/chain/rpc.ts'
 import type { Db, Tx } from '../../src/db/db.ts'
 import type { Hex } from '../../src/domain/payout.ts'
 import { type LossyProxy, startLossyProxy } from '../support/anvil.ts'
@@ -103,6 +104,17 @@ describe('killed', () => {
   })
 })
 
+test('no transaction leaves before its bytes are stored', async () => {
+  const queued = await world.queue([{}])
+  const before = sends()
+  const db = dyingAt(world.db, /insert into lane_tx_attempt/)
+  await world.runner({ db, url: proxy.url }).tick()
+  expect(db.isDead()).toBe(true)
+  expect(sends()).toBe(before)
+  await world.finalize(world.runner())
+  await paidOnce(queued)
+})
+
 describe('an answer that does not come is not a failure', () => {
   test('the response to eth_sendRawTransaction is lost: the bytes are known and nothing is sent twice', async () => {
     const queued = await world.queue([{}, {}])
@@ -144,6 +156,29 @@ describe('an answer that does not come is not a failure', () => {
     await runner.tick()
     await runner.tick()
     expect((await world.payout(queued[0]!.paymentId)).state).toBe('broadcast')
+    await world.finalize(runner)
+    await paidOnce(queued)
+  })
+
+  test('a request that arrives twice is one transaction', async () => {
+    const queued = await world.queue([{}])
+    proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'duplicate' : 'deliver')
+    const runner = world.runner({ url: proxy.url })
+    await runner.tick()
+    proxy.decide = () => 'deliver'
+    expect((await world.payout(queued[0]!.paymentId)).state).toBe('broadcast')
+    await world.finalize(runner)
+    await paidOnce(queued)
+  })
+
+  test('a provider that never answers is given up after its timeout; the payout is not', async () => {
+    const queued = await world.queue([{}])
+    proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'hang' : 'deliver')
+    const rpc = connectRpc({ urls: [proxy.url], quorum: 1, timeoutMs: 200 })
+    const runner = world.runner({ rpc })
+    await runner.tick()
+    expect((await world.payout(queued[0]!.paymentId)).state).toBe('assigned')
+    proxy.decide = () => 'deliver'
     await world.finalize(runner)
     await paidOnce(queued)
   })

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parseGwei } from 'viem'
+import { releaseLane } from '../../src/db/settlement/operator.ts'
 import { type LossyProxy, startLossyProxy } from '../support/anvil.ts'
-import { createWorld, type Queued, type World } from './world.ts'
+import { createWorld, newAddress, type Queued, TOKEN, type World } from './world.ts'
 
 let world: World
 let proxy: LossyProxy
 beforeAll(async () => {
-  world = await createWorld()
+  world = await createWorld({ relayers: 2 })
   proxy = await startLossyProxy(world.anvil.url)
 })
 afterAll(async () => {
@@ -55,18 +56,19 @@ test('a transaction that a pool dropped is sent again', async () => {
   await paidOnce(queued)
 })
 
-test('another transaction takes our nonce in a reorganization: the payouts go out with the next nonce, once', async () => {
+test('another transaction takes our nonce in a reorganization: that lane is stopped, another one pays, once', async () => {
   const queued = await world.queue([{}, {}])
   const runner = world.runner()
   await runner.tick()
   const lane = (await world.payout(queued[0]!.paymentId)).lane!
   await world.chain.mine({ blocks: 1 })
   await runner.tick()
-  const foreign = await world.relayers[0]!.signTransaction({
+  const relayer = world.relayers.find(({ address }) => address.toLowerCase() === lane.wallet)!
+  const foreign = await relayer.signTransaction({
     type: 'eip1559',
     chainId: 31337,
     nonce: lane.nonce,
-    to: world.relayers[0]!.address,
+    to: newAddress(),
     gas: 21_000n,
     maxFeePerGas: parseGwei('100'),
     maxPriorityFeePerGas: parseGwei('30'),
@@ -76,8 +78,14 @@ test('another transaction takes our nonce in a reorganization: the payouts go ou
   await runner.tick()
   await world.finalize(runner)
   await paidOnce(queued)
-  const rows = await world.db.query('select state from lane_tx where nonce = $1', [lane.nonce])
-  expect(rows.rows).toEqual([{ state: 'foreign' }])
+  const envelope = await world.db.query('select state from lane_tx where wallet = $1 and nonce = $2', [
+    lane.wallet,
+    lane.nonce,
+  ])
+  expect(envelope.rows).toEqual([{ state: 'foreign' }])
+  const stopped = await world.db.query('select wallet from lane where status = $1', ['quarantined'])
+  expect(stopped.rows).toEqual([{ wallet: lane.wallet }])
+  expect(await releaseLane(world.db, { chainId: TOKEN.chainId, wallet: lane.wallet })).toBe(true)
 })
 
 test('the head goes back: nothing is settled before its blocks are final again', async () => {
@@ -123,8 +131,8 @@ test('a transaction below the fee of the blocks is replaced at the same nonce, a
   expect(await world.balance(queued[0]!.recipient)).toBe(0n)
   await runner.tick()
   const { rows } = await world.db.query(
-    'select tx_hash, max_fee::text, tip::text from lane_tx_attempt where nonce = $1 order by attempt',
-    [lane!.nonce],
+    'select tx_hash, max_fee::text, tip::text from lane_tx_attempt where wallet = $1 and nonce = $2 order by attempt',
+    [lane!.wallet, lane!.nonce],
   )
   expect(rows.map((row: { tx_hash: string }) => row.tx_hash)[0]).toBe(txHash)
   expect(rows).toHaveLength(2)

@@ -65,6 +65,7 @@ export type RunnerChanges = {
   readonly hooks?: Partial<SettlementHooks>
   readonly treasuries?: SettlementDeps['treasuries']
   readonly livemode?: boolean
+  readonly token?: Token
 }
 
 /** A chain with the real USDC, a database, a treasury with USDC, relayers with gas money. */
@@ -140,7 +141,7 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
     chain: {
       rpc: changes.rpc ?? connectRpc({ urls: [changes.url ?? world.anvil.url], quorum: 1 }),
       codec: multicallCodec,
-      token: TOKEN,
+      token: changes.token ?? TOKEN,
       treasuries: changes.treasuries ?? [createTreasurySigner(world.treasury, policy)],
       relayers: changes.relayers ?? world.relayers,
       options: {

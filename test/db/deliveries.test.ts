@@ -7,6 +7,8 @@ import {
   recordAttempts,
   takeOverdueDeliveries,
 } from '../../src/db/deliveries.ts'
+import { recordEvent } from '../../src/db/events.ts'
+import type { Tenant } from '../../src/db/payments.ts'
 import { deleteEndpoint, findEndpoint } from '../../src/db/webhook-endpoints.ts'
 import { addEndpoint, addEvent, addMerchant, rows, type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
@@ -40,6 +42,13 @@ async function pendingDelivery() {
 const record = async (made: AttemptRecord) => (await recordAttempts(seeded.db, [made])).get(made.endpointId)
 const row = async (eventId: string) =>
   (await rows<Record<string, unknown>>(seeded.db, 'select * from delivery where event_id = $1', [eventId]))[0]!
+
+/** An event of a payment that does not exist: only its id matters here. */
+const addEventOf = (tenant: Tenant, type: string) =>
+  seeded.db.transaction(async (tx) => {
+    await tx.query('set local session_replication_role = replica')
+    return recordEvent(tx, { ...tenant, type, paymentId: 'pay_listed', object: {}, at: T0 })
+  })
 
 describe('recording an attempt', () => {
   it('writes the log and moves the delivery in one statement', async () => {
@@ -170,8 +179,16 @@ describe('the deliveries of an event', () => {
     expect([statuses.get(one.id), statuses.get(two.id)]).toEqual(['delivered', 'disabled'])
   })
 
-  it('that nobody has tried are found by their payment', async () => {
-    expect(await listUnattempted(seeded.db, 'pay_none')).toEqual([])
+  it('that nobody has tried are found by their payment, oldest first', async () => {
+    const { db } = seeded
+    const tenant = await addMerchant(db)
+    const endpoint = await addEndpoint(db, tenant)
+    const ids: string[] = []
+    for (const type of ['payment.succeeded', 'payment.succeeded', 'payment.succeeded', 'payment.failed'])
+      ids.push((await addEventOf(tenant, type))!)
+    await record(attempt(ids[1]!, endpoint.id))
+    expect(await listUnattempted(db, 'pay_listed')).toEqual([ids[0], ids[2]])
+    expect(await listUnattempted(db, 'pay_other')).toEqual([])
   })
 })
 

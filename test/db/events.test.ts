@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { recordEvent } from '../../src/db/events.ts'
 import { deleteEndpoint, updateEndpoint } from '../../src/db/webhook-endpoints.ts'
+import { until } from '../webhooks/listeners.ts'
 import { addEndpoint, addEvent, addMerchant, rows, type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
 let seeded: Seeded
@@ -123,12 +124,16 @@ describe('an event', () => {
   it('is recorded although an endpoint is being deleted at the same moment', async () => {
     const { db } = seeded
     const tenant = await addMerchant(db)
-    const kept = await addEndpoint(db, tenant)
-    for (let round = 0; round < 20; round++) {
-      const doomed = await addEndpoint(db, tenant)
-      const [id] = await Promise.all([addEvent(db, tenant), deleteEndpoint(db, tenant, doomed.id)])
-      const deliveries = await rows<{ endpoint_id: string }>(db, 'select * from delivery where event_id = $1', [id])
-      expect(deliveries).toEqual([expect.objectContaining({ endpoint_id: kept.id })])
-    }
+    const [kept, doomed] = [await addEndpoint(db, tenant), await addEndpoint(db, tenant)]
+    const outcome: { adding?: Promise<string | null> } = {}
+    await db.transaction(async (tx) => {
+      await deleteEndpoint(tx, tenant, doomed.id)
+      outcome.adding = addEvent(db, tenant)
+      const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+      await until(async () => (await rows(db, waiting)).length > 0)
+    })
+    const id = await outcome.adding
+    const deliveries = await rows<{ endpoint_id: string }>(db, 'select * from delivery where event_id = $1', [id])
+    expect(deliveries).toEqual([expect.objectContaining({ endpoint_id: kept.id })])
   })
 })

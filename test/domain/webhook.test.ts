@@ -59,10 +59,13 @@ describe('the schedule of deliveries', () => {
 
   it('is never later than the latest moment that the sweep allows for', () => {
     fc.assert(
-      fc.property(step, random, fc.boolean(), fc.option(fc.double()), (at, chance, overloaded, retryAfterSeconds) => {
-        const delay = nextDelaySeconds({ step: at, random: chance, overloaded, retryAfterSeconds })
-        return delay !== null && delay >= 0 && delay <= longestDelaySeconds(at)
-      }),
+      fc.property(
+        fc.record({ step, random, overloaded: fc.boolean(), retryAfterSeconds: fc.option(fc.double()) }),
+        (question) => {
+          const delay = nextDelaySeconds(question)
+          return delay !== null && delay >= 0 && delay <= longestDelaySeconds(question.step)
+        },
+      ),
     )
   })
 })

@@ -65,6 +65,10 @@ export type Fate =
   | 'deliver'
   | 'lose_request'
   | 'lose_response'
+  /** The node gets it twice; the caller gets the second answer. */
+  | 'duplicate'
+  /** The node gets it; the caller waits for ever. */
+  | 'hang'
   | { readonly status: number }
   /** Answers the JSON-RPC error without asking the node. */
   | { readonly error: { readonly code: number; readonly message: string } }
@@ -101,10 +105,13 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
         outgoing.writeHead(200, { 'content-type': 'application/json' })
         return void outgoing.end(JSON.stringify(Array.isArray(parsed) ? answers : answers[0]))
       }
-      forward(target, body, (answer) => {
+      const deliver = (done: (answer: Buffer | null) => void): void =>
+        forward(target, body, fate === 'duplicate' ? () => forward(target, body, done) : done)
+      deliver((answer) => {
+        if (fate === 'hang') return
         if (fate === 'lose_response' || answer === null) return void outgoing.destroy()
         outgoing.writeHead(200, { 'content-type': 'application/json' })
-        outgoing.end(fate === 'deliver' ? answer : rewritten(answer, batch, fate.rewrite))
+        outgoing.end(typeof fate === 'string' ? answer : rewritten(answer, batch, fate.rewrite))
       })
     })
   })

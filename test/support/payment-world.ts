@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Context } from '@temporalio/activity'
+import { Client } from '@temporalio/client'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
 import express from 'express'
@@ -18,13 +19,19 @@ import { createAuthenticate } from '../../src/api/auth.ts'
 import { problemHandler } from '../../src/api/problems.ts'
 import { mountRoutes } from '../../src/api/route.ts'
 import { callbackRouter } from '../../src/api/routes/callbacks.ts'
-import { apiRoutes } from '../../src/api/routes/index.ts'
+import { apiRoutes } from '../../src/api/routes/v1/index.ts'
 import { insertApiKey } from '../../src/db/api-keys.ts'
 import { createDb, many, sql } from '../../src/db/db.ts'
 import { insertMerchant } from '../../src/db/merchants.ts'
 import { deleteStarts } from '../../src/db/outbox.ts'
-import { markSignaled } from '../../src/db/partner-events.ts'
-import { loadPayment, type PaymentWithAttempts, type Tenant } from '../../src/db/payments.ts'
+import { markSignaled, recordPartnerEvent } from '../../src/db/partner-events.ts'
+import {
+  insertPayment,
+  loadPayment,
+  type NewPayment,
+  type PaymentWithAttempts,
+  type Tenant,
+} from '../../src/db/payments.ts'
 import { queuePayout, releasePayout } from '../../src/db/payouts.ts'
 import { setWallet } from '../../src/db/wallets.ts'
 import { insertEndpoint } from '../../src/db/webhook-endpoints.ts'
@@ -132,9 +139,11 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, bundle: W
     // Receivers check the time of a signature against their own clock.
     now: Date.now,
   }
-  const workflows = createPaymentWorkflows({ client: env.client, taskQueue, load: loadStart(db) })
+  // Not the environment's own client: it would let the time run whenever a result is awaited.
+  const client = new Client({ connection: env.connection, namespace: env.namespace ?? 'default' })
+  const workflows = createPaymentWorkflows({ client, taskQueue, load: loadStart(db) })
   const hooks = createSettlementHooks(context)
-  const relay = createRelay({ db, client: env.client, workflows, clock, log, graceMs: 0 })
+  const relay = createRelay({ db, client, workflows, clock, log, graceMs: 0 })
 
   const tenant: Tenant = { merchantId: newId('merchant'), livemode: false }
   const key = createApiKey(false, PEPPER)
@@ -191,7 +200,7 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, bundle: W
   const running = workers.map((worker) => worker.run())
 
   return {
-    env,
+    client,
     db,
     api: apiServer.url,
     sandbox,
@@ -264,6 +273,61 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, bundle: W
       if (!response.ok) throw new Error(`no such fault: ${response.status} ${await response.text()}`)
     },
 
+    clearFaults: async (): Promise<void> => {
+      for (const path of [...Object.values(PATHS), '/converter'])
+        await fetch(`${sandboxUrl}${path}/sandbox/faults`, { method: 'DELETE' })
+    },
+
+    /** As if the process had died between commit and start. */
+    async createPaymentWithoutStart(): Promise<string> {
+      const now = clock()
+      const id = newId('payment')
+      const payment: NewPayment = {
+        id,
+        amountText: '49.99',
+        amount: { minor: '4999', currency: 'EUR' },
+        provider: 'wallet_app',
+        fallback: 'picker',
+        description: null,
+        reference: null,
+        metadata: null,
+        successUrl: null,
+        cancelUrl: null,
+        checkoutToken: id,
+        destination: WALLET,
+        chainId: 31337,
+        token: TOKEN,
+        quote: { rate: '1.08', rateSource: 'test', netMicro: '1', expiresAt: new Date(now).toISOString() },
+        createdAt: new Date(now).toISOString(),
+        expiresAt: new Date(now + 86_400_000).toISOString(),
+      }
+      await insertPayment(db, tenant, { payment, claim: null })
+      return id
+    },
+
+    /** As if the process had died between storing a callback and signaling it. */
+    async storeCallbackOnly(provider: ProviderName, attemptId: string): Promise<void> {
+      await recordPartnerEvent(db, {
+        provider,
+        eventId: newId('request'),
+        attemptId,
+        bodySha256: new Uint8Array(32),
+        at: new Date().toISOString(),
+      })
+    },
+
+    /** The settlement engine has proved that the payout can never be paid. */
+    async voidPayout(paymentId: string): Promise<void> {
+      const {
+        microUsdc: _micro,
+        recipient: _recipient,
+        gasWei: _gas,
+        ...voided
+      } = proof(paymentId, '1', new Date(clock()))
+      await db.transaction((tx) => hooks.onVoided(tx, voided))
+      await relay.completeTransfers()
+    },
+
     /** The settlement engine has proved the payout on chain: its transaction, then the relay. */
     async settle(paymentId: string): Promise<void> {
       await db.transaction(async (tx) =>
@@ -272,6 +336,10 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, bundle: W
       await relay.completeTransfers()
     },
 
+    /**
+     * Lets the time run. It stands still while an activity runs, and a transfer runs until its payout is settled: so
+     * skip up to the moment that starts one, not beyond.
+     */
     async skip(duration: string | number): Promise<void> {
       await env.sleep(duration)
       latest = Math.max(latest, await env.currentTimeMs())

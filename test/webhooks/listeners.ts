@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 
@@ -25,9 +26,11 @@ export async function startHoneypot(): Promise<Honeypot> {
 
 export type Receiver = { readonly port: number; readonly url: string; readonly target: string; close(): Promise<void> }
 
+export type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void | Promise<void>
+
 /** A receiver of webhooks that behaves as the handler does. */
-export async function startReceiver(handler: http.RequestListener): Promise<Receiver> {
-  const server = http.createServer(handler)
+export async function startReceiver(handler: Handler): Promise<Receiver> {
+  const server = http.createServer((request, response) => void handler(request, response))
   const port = await listen(server, 0, '127.0.0.1')
   return receiver(port, async () => {
     server.closeAllConnections()
@@ -60,4 +63,43 @@ function listen(server: net.Server, port: number, host: string): Promise<number>
     server.once('error', reject)
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
   })
+}
+
+/** Sends the head, then a drop every 20 ms for as long as somebody listens. */
+export function drip(socket: net.Socket, head: string, drop: string): void {
+  socket.write(head)
+  const timer = setInterval(() => socket.write(drop), 20)
+  socket.on('close', () => clearInterval(timer))
+}
+
+/** A key and a certificate that no authority has signed. */
+export function selfSigned(): { key: string; cert: string } {
+  const made = execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-keyout',
+      '-',
+      '-out',
+      '-',
+    ].concat(['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2']),
+    { stdio: ['ignore', 'pipe', 'ignore'] },
+  ).toString()
+  const part = (name: string) => made.match(new RegExp(`-----BEGIN ${name}-----[^]*?-----END ${name}-----`))![0]
+  return { key: part('PRIVATE KEY'), cert: part('CERTIFICATE') }
+}
+
+/** Waits for what must happen soon. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 5_000
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('it did not happen within 5 s')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
 }

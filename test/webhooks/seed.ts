@@ -14,15 +14,15 @@ export type Seeded = Awaited<ReturnType<typeof seedDatabase>>
 
 /** A database with one merchant, and short ways to what the tests of webhooks need. */
 export async function seedDatabase(pool = 10) {
-  const { url, drop } = await createTestDatabase()
-  const db = createDb({ url, pool })
+  const database = await createTestDatabase()
+  const db = createDb({ url: database.url, pool })
   const tenant = await addMerchant(db)
   return {
     db,
     tenant,
     async close() {
       await db.close()
-      await drop()
+      await database.drop()
     },
   }
 }

@@ -1,12 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { setMaxListeners } from 'node:events'
 import type http from 'node:http'
-import type { Socket } from 'node:net'
 import tls from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { createSender, type Sender, type SendLimits } from '../../src/webhooks/send.ts'
-import { type Receiver, startRawReceiver, startReceiver } from './listeners.ts'
+import { drip, type Receiver, selfSigned, startRawReceiver, startReceiver, until } from './listeners.ts'
 
 const body = Buffer.from('{"id":"evt_1","text":"Zażółć"}')
 const headers = { 'webhook-id': 'evt_1', 'webhook-signature': 'v1,abc' }
@@ -128,7 +126,7 @@ describe('a receiver that takes its time', () => {
 
   it('does not hold up the answers to others', async () => {
     const hung = await startReceiver(() => undefined)
-    const healthy = await startReceiver((_request, response) => response.writeHead(204).end())
+    const healthy = await startReceiver((_request, response) => void response.writeHead(204).end())
     const sender = createSender({ mode: 'test', testTargets: [hung.target, healthy.target], now: Date.now, limits })
     opened.push(hung, healthy, sender)
     const stuck = Array.from({ length: 40 }, () => post(sender, hung, 'we_hung'))
@@ -294,39 +292,3 @@ describe('connections', () => {
     await expect(late).rejects.toThrow('the worker is shutting down')
   })
 })
-
-function drip(socket: Socket, head: string, drop: string): void {
-  socket.write(head)
-  const timer = setInterval(() => socket.write(drop), 20)
-  socket.on('close', () => clearInterval(timer))
-}
-
-function selfSigned(): { key: string; cert: string } {
-  const made = execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-keyout',
-      '-',
-      '-out',
-      '-',
-    ].concat(['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2']),
-    { stdio: ['ignore', 'pipe', 'ignore'] },
-  ).toString()
-  const part = (name: string) => made.match(new RegExp(`-----BEGIN ${name}-----[^]*?-----END ${name}-----`))![0]
-  return { key: part('PRIVATE KEY'), cert: part('CERTIFICATE') }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error('it did not happen within 5 s')
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-}

@@ -107,7 +107,7 @@ function mutate({ body: original, headers }: Signed, random: (below: number) => 
   if (part === 2) return { body: original, headers: { ...headers, [name]: String(Number(value) + 1 + random(1e9)) } }
   const from = part === 3 ? 3 : 0
   const at = from + random(value.length - from)
-  const others = [...'ABCXYZabcxyz0189'].filter((character) => character !== value[at])
+  const others = 'ABCXYZabcxyz0189'.split('').filter((character) => character !== value[at])
   const replaced = value.slice(0, at) + others[random(others.length)] + value.slice(at + random(2))
   return { body: original, headers: { ...headers, [name]: replaced } }
 }

@@ -100,7 +100,7 @@ describe('webhooks into our own network', () => {
   })
 
   it('ignore a proxy in the environment', async () => {
-    const receiver = await startReceiver((_request, response) => response.writeHead(204).end())
+    const receiver = await startReceiver((_request, response) => void response.writeHead(204).end())
     const proxy = `http://127.0.0.1:${honeypot.port}`
     const before = { ...process.env }
     Object.assign(process.env, { HTTP_PROXY: proxy, http_proxy: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' })
@@ -113,7 +113,7 @@ describe('webhooks into our own network', () => {
   })
 
   it('reach an exact test target, and no other port or spelling of it', async () => {
-    const receiver = await startReceiver((_request, response) => response.writeHead(204).end())
+    const receiver = await startReceiver((_request, response) => void response.writeHead(204).end())
     const rules = { testTargets: [receiver.target], now: Date.now, limits, lookup: systemResolve }
     const test = createSender({ mode: 'test', ...rules })
     const live = createSender({ mode: 'live', ...rules })

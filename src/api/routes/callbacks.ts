@@ -7,6 +7,7 @@ import type { ReadCallback } from '../../domain/partner.ts'
 import type { Logger } from '../../log.ts'
 import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import { Problem } from '../problems.ts'
+import { onlyMethods } from '../route.ts'
 
 export type CallbackDeps = {
   readonly db: Queryable
@@ -67,6 +68,7 @@ export function callbackRouter(deps: CallbackDeps): Router {
     }
     response.status(200).json({ received: true })
   })
+  router.all('/callbacks/:provider', onlyMethods(['POST']))
   return router
 }
 

@@ -1,4 +1,5 @@
 import { Router } from 'express'
+import { onlyMethods } from '../route.ts'
 
 export type HealthCheck = { readonly name: string; readonly check: () => Promise<void> }
 
@@ -18,6 +19,7 @@ export function healthRouter(checks: readonly HealthCheck[]): Router {
       .status(ready ? 200 : 503)
       .json({ status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) })
   })
+  router.all(['/healthz', '/readyz'], onlyMethods(['GET']))
   return router
 }
 

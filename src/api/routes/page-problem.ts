@@ -2,6 +2,7 @@ import type { ErrorRequestHandler } from 'express'
 import type { Logger } from '../../log.ts'
 import { type CheckoutProblem, renderProblem } from '../../web/checkout/problem.tsx'
 import { wordsIn } from '../../web/messages/words.ts'
+import { asProblem, PROBLEMS } from '../problems.ts'
 
 const PROBLEM_STATUS: Readonly<Record<CheckoutProblem, number>> = {
   bad_request: 400,
@@ -9,6 +10,7 @@ const PROBLEM_STATUS: Readonly<Record<CheckoutProblem, number>> = {
   not_found: 404,
   method_not_allowed: 405,
   internal: 500,
+  busy: 503,
   unavailable: 503,
 }
 
@@ -29,30 +31,26 @@ export function pageProblemHandler(deps: { readonly publicUrl: string; readonly 
       next(error)
       return
     }
-    const problem = problemOf(error)
+    const { problem, status, retryAfter } = answerFor(error)
     // The path holds the key to the payment: it is not logged.
-    if (problem === 'internal')
-      deps.log.error({ err: error, request_id: response.locals['requestId'] }, 'checkout failed')
+    if (status >= 500) deps.log.error({ err: error, request_id: response.locals['requestId'] }, 'checkout failed')
     const token = /^\/([^/]+)/.exec(request.path)?.[1]
     const back = token === undefined || problem === 'not_found' ? null : `${deps.publicUrl}/c/${token}`
+    if (retryAfter !== undefined) response.set('retry-after', retryAfter)
     response
-      .status(statusOf(problem, error))
+      .status(status)
       .type('html')
       .send(renderProblem(problem, wordsIn('en'), back))
   }
 }
 
-function problemOf(error: unknown): CheckoutProblem {
-  if (error instanceof PageProblem) return error.problem
-  return frameworkStatus(error) === null ? 'internal' : 'bad_request'
-}
+type PageAnswer = { readonly problem: CheckoutProblem; readonly status: number; readonly retryAfter?: string }
 
-function statusOf(problem: CheckoutProblem, error: unknown): number {
-  return frameworkStatus(error) ?? PROBLEM_STATUS[problem]
-}
-
-/** 400, 413 or 415 of the body parser and the router; null for anything else. */
-function frameworkStatus(error: unknown): number | null {
-  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return null
-  return error.status >= 400 && error.status < 500 ? error.status : null
+function answerFor(error: unknown): PageAnswer {
+  if (error instanceof PageProblem) return { problem: error.problem, status: PROBLEM_STATUS[error.problem] }
+  const { code, extras } = asProblem(error)
+  const { status } = PROBLEMS[code]
+  if (status < 500) return { problem: 'bad_request', status }
+  const retryAfter = extras.headers?.['retry-after']
+  return retryAfter === undefined ? { problem: 'internal', status } : { problem: 'busy', status, retryAfter }
 }

@@ -72,8 +72,15 @@ create table payout_signature (
   check ((kind = 'transfer') = (valid_before is not null))
 );
 
--- For the daily limit of what a treasury signs.
-create index payout_first_signature on payout_signature (signed_at) where seq = 1;
+-- What a treasury authorized in each hour, for its daily limit.
+create table treasury_hour (
+  chain_id int not null,
+  token chain_address not null,
+  treasury chain_address not null,
+  hour timestamptz not null,
+  micro_usdc units not null,
+  primary key (chain_id, token, treasury, hour)
+);
 
 -- One relayer wallet. Every write on its behalf carries the epoch of its lease.
 create table lane (

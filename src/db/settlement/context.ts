@@ -20,3 +20,19 @@ export type JournalContext = { readonly db: Db; readonly scope: SettlementScope;
 
 /** Who asks for a lease, and for how long it holds unless renewed. */
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }
+
+export type FailedHook = { readonly paymentId: string; readonly error: Error }
+
+/** Runs `work` under a savepoint: null, or the failure after which everything that it did is undone. */
+export async function attempt(tx: Tx, work: () => Promise<void>): Promise<Error | null> {
+  await tx.query('savepoint hook')
+  try {
+    await work()
+    await tx.query('release savepoint hook')
+    return null
+  } catch (failure) {
+    await tx.query('rollback to savepoint hook')
+    await tx.query('release savepoint hook')
+    return failure instanceof Error ? failure : new Error(String(failure))
+  }
+}

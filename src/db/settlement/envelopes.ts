@@ -9,7 +9,7 @@ const envelopeRow = z.object({
   target: hex,
   gas_limit: z.string(),
   state: z.enum(['reserved', 'signed', 'broadcast']),
-  items: z.coerce.number(),
+  live: z.coerce.number(),
   attempts: z.array(
     z.object({
       attempt: z.number(),
@@ -28,7 +28,8 @@ export async function listEnvelopes(db: Queryable, lane: Lane): Promise<Envelope
     db,
     envelopeRow,
     sql`select t.nonce, t.kind, t.target, t.gas_limit::text, t.state,
-          (select count(*) from lane_tx_item i where (i.chain_id, i.wallet, i.nonce) = (t.chain_id, t.wallet, t.nonce)) as items,
+          (select count(*) from lane_tx_item i join payout p using (payment_id)
+            where (i.chain_id, i.wallet, i.nonce) = (t.chain_id, t.wallet, t.nonce) and p.state not in ('settled', 'voided')) as live,
           coalesce((select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'tx_hash', a.tx_hash, 'max_fee', a.max_fee::text,
               'tip', a.tip::text, 'signed_block', a.signed_block, 'last_broadcast_at', a.last_broadcast_at) order by a.attempt)
             from lane_tx_attempt a where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce)), '[]') as attempts
@@ -41,7 +42,7 @@ export async function listEnvelopes(db: Queryable, lane: Lane): Promise<Envelope
     target: row.target,
     gasLimit: BigInt(row.gas_limit),
     state: row.state,
-    items: row.items,
+    live: row.live,
     attempts: row.attempts.map((attempt) => ({
       attempt: attempt.attempt,
       txHash: attempt.tx_hash,

@@ -1,5 +1,6 @@
 import type { JournalContext } from './context.ts'
 import * as lanes from './lanes.ts'
+import * as logs from './logs.ts'
 import * as queue from './queue.ts'
 import * as record from './record.ts'
 
@@ -31,7 +32,8 @@ export function createSettlementJournal(context: JournalContext) {
     endEnvelope: bind(lanes.endEnvelope),
     leaseObserver: bind(record.leaseObserver),
     readCursor: bind(record.readCursor),
-    recordFinalized: bind(record.recordFinalized),
+    recordFinalized: bind(logs.recordFinalized),
+    findUnknown: bind(logs.findUnknown),
     pause: bind(record.pause),
     applyProven: bind(record.applyProven),
     markMined: bind(record.markMined),

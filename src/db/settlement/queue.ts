@@ -10,7 +10,7 @@ import {
 } from '../../domain/payout.ts'
 import { execute, many, one, type Queryable, type Statement, sql } from '../db.ts'
 import { hex } from '../payouts.ts'
-import type { JournalContext } from './context.ts'
+import { attempt, type FailedHook, type JournalContext } from './context.ts'
 
 const payoutRow = z.object({
   payment_id: z.string(),
@@ -129,22 +129,26 @@ export async function readReserved(context: JournalContext, treasury: Hex): Prom
   return BigInt(row.micro)
 }
 
-/** Micro-USDC of the payouts that a treasury authorized for the first time since then. */
+/** Micro-USDC that a treasury authorized since the beginning of that hour. Signing a payout again counts once. */
 export async function readAuthorizedSince(context: JournalContext, treasury: Hex, since: Date): Promise<bigint> {
+  const { chainId, token } = context.scope
   const row = await one(
     context.db,
     z.object({ micro: z.string() }),
-    sql`select coalesce(sum(p.micro_usdc), 0)::text as micro from payout p join payout_signature s using (payment_id)
-        where ${ours(context)} and p.treasury = ${treasury} and s.seq = 1 and s.kind = 'transfer' and s.signed_at > ${since}`,
+    sql`select coalesce(sum(micro_usdc), 0)::text as micro from treasury_hour where chain_id = ${chainId}
+          and token = ${token} and treasury = ${treasury} and hour >= date_trunc('hour', ${since}::timestamptz)`,
   )
   return BigInt(row.micro)
 }
 
-/** Stores signatures; a payout that waited becomes authorized, unless its state has changed meanwhile. */
+/**
+ * Stores signatures; a payout that waited becomes authorized, unless its state has changed meanwhile. A hook that throws
+ * undoes what it did and nothing else; such failures are answered.
+ */
 export function storeSignatures(
   context: JournalContext,
   signed: readonly { paymentId: string; signature: PayoutSignature }[],
-): Promise<void> {
+): Promise<FailedHook[]> {
   return context.db.transaction(async (tx) => {
     const rows = signed.map(({ paymentId, signature }) => ({
       payment_id: paymentId,
@@ -159,7 +163,11 @@ export function storeSignatures(
             as g(payment_id text, kind text, valid_before bigint, signature text)),
           kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
             select g.payment_id, coalesce((select max(seq) + 1 from payout_signature s where s.payment_id = g.payment_id), 1),
-              g.kind, g.valid_before, decode(g.signature, 'hex') from given g),
+              g.kind, g.valid_before, decode(g.signature, 'hex') from given g returning payment_id, seq, kind),
+          spent as (insert into treasury_hour as h (chain_id, token, treasury, hour, micro_usdc)
+            select p.chain_id, p.token, p.treasury, date_trunc('hour', now()), sum(p.micro_usdc)
+            from payout p join kept k using (payment_id) where k.seq = 1 and k.kind = 'transfer' group by 1, 2, 3
+            on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc),
           before as (select p.payment_id, p.state from payout p join given g using (payment_id)
             where g.kind = 'transfer' and (p.state in ('queued', 'authorized')
               or p.state = 'held' and p.hold_reason in ('funds', 'paused')) for update of p)
@@ -167,7 +175,12 @@ export function storeSignatures(
           from before b where p.payment_id = b.payment_id
           returning p.payment_id, b.state = 'held' as was_held`,
     )
-    for (const row of released) if (row.was_held) await context.hooks.onReleased(tx, { paymentId: row.payment_id })
+    const failed: FailedHook[] = []
+    for (const { payment_id: paymentId, was_held } of released) {
+      const error = was_held ? await attempt(tx, () => context.hooks.onReleased(tx, { paymentId })) : null
+      if (error !== null) failed.push({ paymentId, error })
+    }
+    return failed
   })
 }
 

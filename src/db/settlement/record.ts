@@ -5,13 +5,11 @@ import {
   type Lease,
   LeaseLostError,
   type Settlement,
-  type TreasuryLog,
-  type TreasuryMovement,
   type VoidProof,
 } from '../../domain/payout.ts'
 import { execute, many, maybeOne, type Statement, sql, type Tx } from '../db.ts'
 import { hex } from '../payouts.ts'
-import type { JournalContext, LeaseAsk, SettlementScope } from './context.ts'
+import { attempt, type FailedHook, type JournalContext, type LeaseAsk, type SettlementScope } from './context.ts'
 
 const HOOK_RETRY_SECONDS = 30
 
@@ -45,23 +43,10 @@ const settlementOf = (row: Proven): Settlement => ({
   gasWei: row.gas_share === null ? null : BigInt(row.gas_share),
 })
 
-/** Runs `work` under a savepoint: null, or the failure after which everything that it did is undone. */
-async function attempt(tx: Tx, work: () => Promise<void>): Promise<Error | null> {
-  await tx.query('savepoint hook')
-  try {
-    await work()
-    await tx.query('release savepoint hook')
-    return null
-  } catch (failure) {
-    await tx.query('rollback to savepoint hook')
-    await tx.query('release savepoint hook')
-    return failure instanceof Error ? failure : new Error(String(failure))
-  }
-}
+export const here = ({ scope }: JournalContext): Statement =>
+  sql`chain_id = ${scope.chainId} and token = ${scope.token}`
 
-const here = ({ scope }: JournalContext): Statement => sql`chain_id = ${scope.chainId} and token = ${scope.token}`
-
-async function fence(context: JournalContext, tx: Tx, lease: Lease): Promise<void> {
+export async function fence(context: JournalContext, tx: Tx, lease: Lease): Promise<void> {
   const held = await execute(
     tx,
     sql`select 1 from chain_cursor where ${here(context)} and owner = ${lease.owner} and epoch = ${lease.epoch} for update`,
@@ -97,38 +82,6 @@ export async function readCursor(context: JournalContext): Promise<ChainCursor |
   return row && { number: row.number, hash: row.hash, pausedReason: row.paused_reason }
 }
 
-/**
- * Stores finalized logs and moves the cursor, in one transaction. A log that was stored before changes nothing.
- * Answers the transfers out of the treasury that nobody knows.
- */
-export function recordFinalized(
-  context: JournalContext,
-  lease: Lease,
-  scan: { logs: readonly TreasuryLog[]; ownTransactions: readonly Hex[]; at: Date; number: number; hash: Hex },
-): Promise<TreasuryLog[]> {
-  return context.db.transaction(async (tx) => {
-    await fence(context, tx, lease)
-    const fresh = await insertLogs(tx, context.scope, scan)
-    const unknown = scan.logs.filter((log) =>
-      fresh.some(
-        (row) =>
-          row.tx_hash === log.txHash && row.log_index === log.logIndex && log.kind === 'out' && row.known_as === null,
-      ),
-    )
-    for (const log of scan.logs) {
-      const row = fresh.find(({ tx_hash, log_index }) => tx_hash === log.txHash && log_index === log.logIndex)
-      // A transfer of our own that this database has forgotten waits for its payment to be queued again.
-      const movement = row && (row.known_as === 'movement' || row.known_as === null) ? toMovement(log) : null
-      if (movement) await context.hooks.onTreasuryMovement(tx, movement)
-    }
-    await execute(
-      tx,
-      sql`update chain_cursor set scanned_number = ${scan.number}, scanned_hash = ${scan.hash} where ${here(context)}`,
-    )
-    return unknown
-  })
-}
-
 /** Stops every lane until an operator clears it. */
 export async function pause(context: JournalContext, reason: string): Promise<void> {
   await execute(
@@ -143,10 +96,7 @@ export async function pause(context: JournalContext, reason: string): Promise<vo
  * the hook together; when that throws, each is tried alone under a savepoint, and one whose own hook throws keeps its
  * proof, is tried again after half a minute, and delays nobody. Answers how many ended and which failed.
  */
-export function applyProven(
-  context: JournalContext,
-  limit: number,
-): Promise<{ ended: number; failed: { paymentId: string; error: Error }[] }> {
+export function applyProven(context: JournalContext, limit: number): Promise<{ ended: number; failed: FailedHook[] }> {
   return context.db.transaction(async (tx) => {
     const rows = await many(
       tx,
@@ -161,7 +111,7 @@ export function applyProven(
             and (p.hook_retry_at is null or p.hook_retry_at <= now())
           order by l.block_number, l.log_index limit ${limit} for update of p skip locked`,
     )
-    const failed: { paymentId: string; error: Error }[] = []
+    const failed: FailedHook[] = []
     const settle = async (batch: readonly Proven[]): Promise<void> => {
       await end(tx, context.scope, { rows: batch, state: 'settled' })
       await context.hooks.onSettled(tx, batch.map(settlementOf))
@@ -217,44 +167,6 @@ export function markMined(
     )
     return { mined, reverted }
   })
-}
-
-function toMovement(log: TreasuryLog): TreasuryMovement | null {
-  if (log.kind === 'cancel' || log.counterparty === null || log.microUsdc === null) return null
-  return {
-    direction: log.kind,
-    micro: log.microUsdc,
-    treasury: log.treasury,
-    counterparty: log.counterparty,
-    txHash: log.txHash,
-    logIndex: log.logIndex,
-    blockNumber: log.blockNumber,
-  }
-}
-
-async function insertLogs(
-  tx: Tx,
-  scope: SettlementScope,
-  scan: { logs: readonly TreasuryLog[]; ownTransactions: readonly Hex[]; at: Date },
-): Promise<{ tx_hash: string; log_index: number; known_as: string | null }[]> {
-  if (scan.logs.length === 0) return []
-  const rows = scan.logs.map((log) => ({ ...log, gasShare: log.gasShare?.toString() ?? null }))
-  return many(
-    tx,
-    z.object({ tx_hash: z.string(), log_index: z.number(), known_as: z.string().nullable() }),
-    sql`insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
-          block_number, block_hash, gas_share, finalized_at, known_as)
-        select ${scope.chainId}, g."txHash", g."logIndex", ${scope.token}, g.treasury, g.kind, g.counterparty,
-          g."microUsdc", g."authNonce", g."blockNumber", g."blockHash", g."gasShare", ${scan.at}::timestamptz,
-          case when g.kind = 'in' then 'movement'
-            when exists (select 1 from payout p where p.chain_id = ${scope.chainId} and p.token = ${scope.token}
-              and p.treasury = g.treasury and p.auth_nonce = g."authNonce"
-              and (g.kind = 'cancel' or (p.recipient, p.micro_usdc) = (g.counterparty, g."microUsdc"))) then 'payout'
-            when g."authNonce" is not null and g."txHash" = any(${[...scan.ownTransactions]}) then 'own_lane' end
-        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g("txHash" text, "logIndex" int, treasury text, kind text,
-          counterparty text, "microUsdc" numeric, "authNonce" text, "blockNumber" bigint, "blockHash" text, "gasShare" numeric)
-        on conflict do nothing returning tx_hash, log_index, known_as`,
-  )
 }
 
 async function end(

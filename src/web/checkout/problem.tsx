@@ -8,6 +8,10 @@ export type CheckoutProblem =
   | 'method_not_allowed'
   | 'unavailable'
   | 'internal'
+  | 'busy'
+
+/** Not the buyer's doing: the same again may work. */
+const RETRIED: readonly CheckoutProblem[] = ['unavailable', 'internal', 'busy']
 
 /** A page for what cannot be done; `back` is the checkout it belongs to, where there is one. */
 export function renderProblem(problem: CheckoutProblem, words: Words, back: string | null): string {
@@ -22,7 +26,7 @@ export function renderProblem(problem: CheckoutProblem, words: Words, back: stri
         <p role="alert">{t(`problem.${problem}.text`)}</p>
         {back !== null && (
           <a class="button primary" href={back}>
-            {t(problem === 'unavailable' || problem === 'internal' ? 'problem.retry' : 'problem.back')}
+            {t(RETRIED.includes(problem) ? 'problem.retry' : 'problem.back')}
           </a>
         )}
       </main>

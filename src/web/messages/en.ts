@@ -5,6 +5,7 @@
 export const en = {
   'page.title': 'Pay {amount} to {merchant}',
   'page.title.done': 'Paid: {amount} to {merchant}',
+  'page.test_mode': 'Test mode',
   'page.test': 'Test mode: no real money moves here.',
   'page.footer': 'Payment page by Pinrail',
 
@@ -188,8 +189,10 @@ export const en = {
     'This step was asked for by another site. Open the payment page and press the button there.',
   'problem.method_not_allowed.heading': 'That did not work',
   'problem.method_not_allowed.text': 'This address is only for the buttons of the payment page.',
-  'problem.unavailable.heading': 'Our payment partner does not answer',
+  'problem.unavailable.heading': 'The payment cannot be opened right now',
   'problem.unavailable.text': 'Nothing is lost and you have not been charged. Wait a moment and try again.',
+  'problem.busy.heading': 'One moment, please',
+  'problem.busy.text': 'This page cannot be shown right now. Your payment is not affected. Try again in a moment.',
   'problem.internal.heading': 'Something went wrong on our side',
   'problem.internal.text': 'Your payment is not affected. Reload this page in a moment.',
 } as const

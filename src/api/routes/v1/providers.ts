@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { decimalsOf } from '../../domain/currencies.ts'
-import { PROVIDER_NAMES, PROVIDERS, type Provider } from '../../domain/methods.ts'
-import { formatAmount, type Money } from '../../domain/money.ts'
-import { defineRoute, type Route } from '../route.ts'
+import { decimalsOf } from '../../../domain/currencies.ts'
+import { PROVIDER_NAMES, PROVIDERS, type Provider } from '../../../domain/methods.ts'
+import { formatAmount, type Money } from '../../../domain/money.ts'
+import { defineRoute, type Route } from '../../route.ts'
 
 const limit = z.strictObject({ amount: z.string(), currency: z.string() })
 

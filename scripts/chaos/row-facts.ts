@@ -1,0 +1,78 @@
+import type { Client } from 'pg'
+
+type PaymentRow = {
+  status: string
+  destination: string
+  txHash: string | null
+  confirmedMinor: string | null
+  gross: bigint | null
+  fee: bigint | null
+  net: bigint | null
+  /** The transitions when they are no way from `created`, one after the other; null when they are. */
+  way: string | null
+}
+
+/** What Postgres says, and what in it contradicts itself. */
+export async function rowFacts(client: Client) {
+  const rows = async (text: string): Promise<Record<string, string | null>[]> => (await client.query(text)).rows
+  const [payments, moves, events, entries, topUps, balance] = [
+    await rows(`select id, status, lower(destination) as destination, tx_hash, confirmed_minor::text,
+      gross_micro::text, fee_micro::text, net_micro::text from payment`),
+    await rows(`select payment_id, from_status, to_status from timeline_entry where to_status is not null order by id`),
+    await rows(`select id, payment_id, type, sequence::text, merchant_id || livemode::text as stream from event
+      order by merchant_id, livemode, sequence`),
+    await rows(
+      `select transaction_id::text, asset, sum(amount)::text as sum, count(*)::text from ledger_entry group by 1, 2`,
+    ),
+    await rows(`select reference from ledger_transaction where kind = 'topped_up'`),
+    await rows(
+      `select coalesce(sum(amount), 0)::text as sum from ledger_entry where account = 'treasury' and asset = 'USDC'`,
+    ),
+  ]
+  const [payout] = await rows('select distinct treasury from payout limit 1')
+  return {
+    treasury: payout?.['treasury'] ?? '0x0000000000000000000000000000000000000000',
+    payments: new Map(payments.map((row) => [row['id'] ?? '', paymentRow(row, moves)])),
+    events: events.map((row) => ({ id: row['id'] ?? '', paymentId: row['payment_id'], type: row['type'] ?? '' })),
+    topUps: new Set(topUps.map((row) => row['reference'] ?? '')),
+    treasuryBalance: BigInt(balance[0]?.['sum'] ?? 0),
+    ledgerEntries: entries.reduce((sum, row) => sum + Number(row['count']), 0),
+    problems: [
+      ...entries
+        .filter((row) => row['sum'] !== '0')
+        .map((row) => `ledger transaction ${row['transaction_id']} is off by ${row['sum']} ${row['asset']}`),
+      ...gaps(events),
+    ],
+  }
+}
+
+function paymentRow(row: Record<string, string | null>, moves: Record<string, string | null>[]): PaymentRow {
+  const units = (name: string): bigint | null => (row[name] == null ? null : BigInt(row[name]))
+  const own = moves.filter((move) => move['payment_id'] === row['id'])
+  const isWay = own.every((move, index) => move['from_status'] === (own[index - 1]?.['to_status'] ?? null))
+  const succeeded = own.filter((move) => move['to_status'] === 'succeeded').length
+  const isOnce = succeeded === (row['status'] === 'succeeded' ? 1 : 0)
+  return {
+    status: row['status'] ?? '',
+    destination: row['destination'] ?? '',
+    txHash: row['tx_hash'] ?? null,
+    confirmedMinor: row['confirmed_minor'] ?? null,
+    gross: units('gross_micro'),
+    fee: units('fee_micro'),
+    net: units('net_micro'),
+    way: isWay && isOnce ? null : own.map((move) => `${move['from_status']}>${move['to_status']}`).join(' '),
+  }
+}
+
+/** A merchant's events are numbered without a gap. */
+function gaps(events: Record<string, string | null>[]): string[] {
+  const next = new Map<string, number>()
+  return events.flatMap((event) => {
+    const stream = event['stream'] ?? ''
+    const expected = next.get(stream) ?? 1
+    next.set(stream, Number(event['sequence']) + 1)
+    return Number(event['sequence']) === expected
+      ? []
+      : [`event ${event['id']} has ${event['sequence']}, not ${expected}`]
+  })
+}

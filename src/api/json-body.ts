@@ -1,0 +1,70 @@
+import { isUtf8 } from 'node:buffer'
+import express, { type NextFunction, type Request, type Response } from 'express'
+import { Problem } from './problems.ts'
+
+/** 64 KiB, as PRODUCT.md 12 says; counted after decompression. */
+const BODY_LIMIT = '64kb'
+const MAX_DEPTH = 8
+
+const raw = express.raw({ limit: BODY_LIMIT, type: () => true })
+
+/**
+ * Reads a body that must be JSON in UTF-8 into `request.body`. Of a name that an object has twice the last value counts,
+ * as everywhere in JavaScript.
+ */
+export function readJson(request: Request, response: Response, next: NextFunction): void {
+  const problem = wrongType(request.get('content-type') ?? '')
+  if (problem !== null) {
+    next(problem)
+    return
+  }
+  raw(request, response, (error?: unknown) => {
+    if (error !== undefined) {
+      next(error)
+      return
+    }
+    try {
+      request.body = parseJson(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0))
+      next()
+    } catch (failure) {
+      next(failure)
+    }
+  })
+}
+
+function wrongType(header: string): Problem | null {
+  const [type, ...parameters] = header
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
+  if (type !== 'application/json') return new Problem('unsupported_media_type', 'Send the body as application/json.')
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
+  if (charset === undefined || charset.replaceAll('"', '') === 'utf-8') return null
+  return new Problem('unsupported_media_type', 'JSON is sent in UTF-8.')
+}
+
+function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object.')
+  if (!isUtf8(bytes)) throw new Problem('invalid_json', 'The body is not valid UTF-8.')
+  let value: unknown
+  try {
+    value = JSON.parse(bytes.toString('utf8'))
+  } catch {
+    throw new Problem('invalid_json', 'The body is not valid JSON.')
+  }
+  refuseStrange(value)
+  return value
+}
+
+/** Without recursion into the value: the limits are checked before anything walks it. */
+function refuseStrange(value: unknown): void {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) throw new Problem('validation_failed', `The body may be nested at most ${MAX_DEPTH} deep.`)
+    const objects = level.filter((item) => typeof item === 'object' && item !== null)
+    // As a name of a field it would be lost on the way, because objects know it as their prototype.
+    if (objects.some((item) => Object.hasOwn(item, '__proto__')))
+      throw new Problem('validation_failed', '__proto__ cannot be the name of a field.')
+    level = objects.flatMap((item) => Object.values(item))
+  }
+}

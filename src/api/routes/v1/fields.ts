@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { CURRENCIES, type Currency, isCurrency } from '../../../domain/currencies.ts'
+import { parseAmount } from '../../../domain/money.ts'
+
+/** Fields that several routes take. */
+
+/** NUL and lone surrogates cannot be stored; other controls and bidirectional overrides would deceive who reads it. */
+export const UNSAFE_NAME = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
+/** Where nobody but a program reads it, lines and tabs may stand. */
+const UNSAFE_LINES = /(?![\t\n\r])[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
+
+/** Text of `least` to `most` characters (code points after NFC). */
+export const safeText = (most: number, least = 1, kind: 'line' | 'lines' = 'line') =>
+  z
+    .string()
+    .transform((value) => value.normalize('NFC'))
+    .refine(
+      (value) => !(kind === 'line' ? UNSAFE_NAME : UNSAFE_LINES).test(value),
+      'has control characters or broken Unicode',
+    )
+    .refine(
+      (value) => value.length >= least && value.length <= 2 * most && [...value].length <= most,
+      `has ${least} to ${most} characters`,
+    )
+
+export const currencyCode = z
+  .string()
+  .regex(/^[A-Z]{3}$/, { abort: true, message: 'is three upper-case letters, such as EUR' })
+  .refine(isCurrency, {
+    params: { code: 'currency_not_supported' },
+    message: `is not supported. Supported are ${CURRENCIES.join(', ')}`,
+  })
+  .transform((value) => value as Currency)
+
+/**
+ * An amount in major units as decimal text, whichever way it came. A JSON number has been through binary floating point:
+ * with at most 15 digits it prints as it was written. How many decimals it may have is the currency's matter.
+ */
+export const amountText = z
+  .union([z.number(), z.string()], 'is a number or a decimal string in major units, such as 49.99')
+  .transform((value, context) => {
+    const decimal = String(value)
+    const problem = amountProblem(decimal, typeof value === 'number')
+    if (problem === null) return decimal
+    context.addIssue({ code: 'custom', params: { code: 'amount_invalid' }, message: problem })
+    return z.NEVER
+  })
+
+function amountProblem(decimal: string, isNumber: boolean): string | null {
+  if (isNumber && decimal.replace(/\D/g, '').length > 15) return 'has more than 15 digits: send it as a string'
+  if (decimal.length > 30) return 'is too long'
+  // A currency without decimals would only add the problem that the currency's own check reports.
+  const parsed = parseAmount(decimal, 'EUR')
+  if (parsed.ok || parsed.problem === 'precision') return null
+  return parsed.problem === 'zero'
+    ? 'is more than zero'
+    : 'is a plain decimal number in major units, without sign, exponent or leading zeros, such as 49.99'
+}
+
+/** An id that cannot be one is answered like one that does not exist. */
+export const idPath = z.object({ id: z.string() })
+
+export const moment = z.iso.datetime()
+export const usdcAmount = z.string().regex(/^\d+\.\d{6}$/)
+export const currency = z.enum(CURRENCIES as [Currency, ...Currency[]])

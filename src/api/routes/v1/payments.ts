@@ -1,0 +1,68 @@
+import type { Db } from '../../../db/db.ts'
+import { readPayment, type Tenant } from '../../../db/payments.ts'
+import { isId } from '../../../domain/ids.ts'
+import { type PaymentObject, renderPayment } from '../../../domain/payment-object.ts'
+import { whyNotCancelable } from '../../../domain/snapshot.ts'
+import type { PaymentWorkflows } from '../../../temporal/payments.ts'
+import { Problem } from '../../problems.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { idPath } from './fields.ts'
+import { paymentObject } from './payment-schemas.ts'
+
+export type PaymentRouteDeps = {
+  readonly db: Db
+  readonly workflows: Pick<PaymentWorkflows, 'cancel'>
+  readonly publicUrl: string
+}
+
+export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
+  const { db, publicUrl } = deps
+
+  const read = defineRoute({
+    method: 'get',
+    path: '/v1/payments/{id}',
+    summary: 'Read a payment',
+    scope: 'payments:read',
+    params: idPath,
+    answers: { 200: paymentObject },
+    handle: async ({ caller, params }) => ({ status: 200, body: await find(caller, params) }),
+  })
+
+  const cancel = defineRoute({
+    method: 'post',
+    path: '/v1/payments/{id}/cancel',
+    summary: 'Cancel a payment before any money came',
+    scope: 'payments:write',
+    params: idPath,
+    answers: { 200: paymentObject },
+    handle: async ({ caller, params }) => {
+      const before = await find(caller, params)
+      if (before.status === 'canceled') return { status: 200, body: before }
+      refuseUnlessCancelable(before)
+      const answer = await deps.workflows.cancel(before.id)
+      if ('kind' in answer)
+        throw new Problem('temporarily_unavailable', 'The cancellation was not confirmed in time. Ask again.', {
+          headers: { 'retry-after': '2' },
+        })
+      const after = await find(caller, params)
+      if (after.status !== 'canceled') refuseUnlessCancelable(after)
+      return { status: 200, body: after }
+    },
+  })
+
+  return [read, cancel]
+
+  async function find(caller: Tenant, { id }: { id: string }): Promise<PaymentObject> {
+    const found = isId('payment', id) ? await readPayment(db, caller, id) : null
+    if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
+    return renderPayment(found.payment, found.attempts, publicUrl)
+  }
+}
+
+function refuseUnlessCancelable(payment: PaymentObject): void {
+  const why = whyNotCancelable(payment)
+  if (why !== null)
+    throw new Problem('payment_not_cancelable', `Too late to cancel: ${why}.`, {
+      members: { payment_status: payment.status },
+    })
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import type { Hex } from '../../domain/payout.ts'
+import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
+import { hex } from '../payouts.ts'
+
+/** What an operator may do to lanes and to the pause of the solvency watch, and what status shows. */
+
+/** Opens a quarantined lane again, after its foreign nonces were looked into. False when it was not quarantined. */
+export async function releaseLane(db: Queryable, lane: { chainId: number; wallet: Hex }): Promise<boolean> {
+  const changed = await execute(
+    db,
+    sql`update lane set status = 'open', status_reason = null where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
+          and status = 'quarantined'`,
+  )
+  return changed === 1
+}
+
+/**
+ * Declares the unknown transfers of a transaction known and, when no unknown one is left, ends the pause. Answers how
+ * many unknown transfers remain.
+ */
+export async function acknowledgeTransfers(
+  tx: Tx,
+  scope: { chainId: number; token: Hex },
+  txHash: Hex,
+): Promise<number> {
+  await execute(
+    tx,
+    sql`update treasury_log set known_as = 'operator' where chain_id = ${scope.chainId} and token = ${scope.token}
+          and tx_hash = ${txHash} and kind = 'out' and known_as is null`,
+  )
+  const left = await maybeOne(
+    tx,
+    z.object({ count: z.coerce.number() }),
+    sql`select count(*) from treasury_log where chain_id = ${scope.chainId} and token = ${scope.token}
+          and kind = 'out' and known_as is null`,
+  )
+  const remaining = left?.count ?? 0
+  if (remaining === 0)
+    await execute(
+      tx,
+      sql`update chain_cursor set paused_reason = null where chain_id = ${scope.chainId} and token = ${scope.token}`,
+    )
+  return remaining
+}
+
+const laneRow = z.object({
+  wallet: hex,
+  status: z.string(),
+  status_reason: z.string().nullable(),
+  next_nonce: z.string(),
+  open: z.coerce.number(),
+})
+const stateRow = z.object({
+  state: z.string(),
+  reason: z.string().nullable(),
+  count: z.coerce.number(),
+  micro: z.string(),
+})
+const cursorRow = z.object({ number: z.string(), hash: hex, paused_reason: z.string().nullable() })
+
+export type SettlementStatus = {
+  readonly cursor: z.infer<typeof cursorRow> | null
+  readonly lanes: readonly z.infer<typeof laneRow>[]
+  readonly payouts: readonly z.infer<typeof stateRow>[]
+}
+
+/** Lanes, payouts by state, and how far the chain has been read. */
+export async function readSettlementStatus(
+  db: Queryable,
+  scope: { chainId: number; token: Hex },
+): Promise<SettlementStatus> {
+  const cursor = await maybeOne(
+    db,
+    cursorRow,
+    sql`select scanned_number::text as number, scanned_hash as hash, paused_reason from chain_cursor
+        where chain_id = ${scope.chainId} and token = ${scope.token}`,
+  )
+  const lanes = await many(
+    db,
+    laneRow,
+    sql`select l.wallet, l.status, l.status_reason, l.next_nonce::text,
+          (select count(*) from lane_tx t where (t.chain_id, t.wallet) = (l.chain_id, l.wallet)
+            and t.state in ('reserved', 'signed', 'broadcast')) as open
+        from lane l where l.chain_id = ${scope.chainId} order by l.wallet`,
+  )
+  const payouts = await many(
+    db,
+    stateRow,
+    sql`select state, hold_reason as reason, count(*), sum(micro_usdc)::text as micro from payout
+        where chain_id = ${scope.chainId} and token = ${scope.token} group by state, hold_reason order by state, hold_reason`,
+  )
+  return { cursor, lanes, payouts }
+}

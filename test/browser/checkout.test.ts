@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { complaintsOf, launchBrowser } from '../support/browser.ts'
+import { type CheckoutWorld, createCheckoutWorld, movePayment } from '../web/checkout-world.ts'
+
+let browser: Browser
+let world: CheckoutWorld
+beforeAll(async () => {
+  browser = await launchBrowser()
+  world = await createCheckoutWorld()
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+let context: BrowserContext
+let page: Page
+let complaints: string[]
+
+async function open(options: { javaScript: boolean; country?: string }): Promise<void> {
+  context = await browser.newContext({
+    javaScriptEnabled: options.javaScript,
+    viewport: { width: 390, height: 844 },
+    extraHTTPHeaders: { 'x-country': options.country ?? 'DE' },
+  })
+  page = await context.newPage()
+  complaints = complaintsOf(page)
+}
+
+beforeEach(() => {
+  world.setAnswer('opens')
+  world.asked.length = 0
+})
+afterEach(async () => {
+  await context.close()
+  expect(complaints).toEqual([])
+})
+
+const heading = (text: string) => page.getByRole('heading', { level: 1, name: text })
+
+describe.each([{ javaScript: true }, { javaScript: false }])('with JavaScript: $javaScript', ({ javaScript }) => {
+  test('a pinned payment goes from the card to the partner, back, and on to the receipt', async () => {
+    await open({ javaScript })
+    const payment = await world.create({ provider: 'wallet_app' })
+    await page.goto(payment.url)
+    await heading('Pay in your banking app').waitFor()
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await heading('Partner page').waitFor()
+    expect(page.url()).toContain(world.partnerUrl)
+
+    // Back is back at the payment, not thrown forward to the partner again.
+    await page.goBack()
+    await heading('Finish in your banking app').waitFor()
+    expect(page.url()).toBe(payment.url)
+    expect(await page.getByRole('link', { name: 'Reopen the payment' }).getAttribute('href')).toContain(
+      world.partnerUrl,
+    )
+
+    await movePayment(world, payment.id, ['processing'])
+    await heading('Your payment is on its way').waitFor()
+    await page.getByText('Your payment is being confirmed.').waitFor()
+    await movePayment(world, payment.id, ['settling'])
+    await page.getByText('The money is on its way to Nightline Rail.').waitFor()
+    expect(await page.getByRole('listitem').nth(2).getAttribute('aria-current')).toBe('step')
+    await movePayment(world, payment.id, ['succeeded'])
+    await heading('Paid. Thank you!').waitFor()
+    expect(await page.getByRole('link', { name: 'Back to Nightline Rail' }).getAttribute('href')).toBe(
+      'https://shop.example/thanks',
+    )
+    expect(world.asked).toHaveLength(1)
+  })
+
+  test('the picker, another country and another method', async () => {
+    await open({ javaScript })
+    const payment = await world.create({ provider: 'wallet_app' })
+    await page.goto(payment.url)
+    await page.getByText('Change country').click()
+    await page.getByLabel('Country you are paying from').selectOption('Brazil')
+    await page.getByRole('button', { name: 'Save country' }).click()
+    await page.getByText('Not offered in Brazil. Choose another way to pay.').waitFor()
+    await page.getByRole('link', { name: /Bank transfer/ }).click()
+    await heading('Pay by bank transfer').waitFor()
+    await page.getByRole('link', { name: 'Use another method' }).click()
+    await page.getByRole('link', { name: /^Card/ }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await heading('Partner page').waitFor()
+    expect(world.asked).toMatchObject([{ provider: 'local_partner', method: 'card' }])
+  })
+
+  test('UPI stays on the page and moves on when it is paid', async () => {
+    await open({ javaScript, country: 'IN' })
+    const payment = await world.create({ provider: 'local_partner' })
+    await page.goto(payment.url)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('img', { name: 'UPI QR code: pay ₹4,536.90 to Nightline Rail' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Open in your UPI app' }).getAttribute('href')).toMatch(
+      /^upi:\/\/pay\?/,
+    )
+    await movePayment(world, payment.id, ['processing'])
+    await heading('Your payment is on its way').waitFor()
+  })
+
+  test('a decline is said, and the next try goes through', async () => {
+    await open({ javaScript })
+    const payment = await world.create({ provider: 'wallet_app' })
+    world.setAnswer('declines')
+    await page.goto(payment.url)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('alert').getByText('The bank or wallet declined the payment.').waitFor()
+    world.setAnswer('opens')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await heading('Partner page').waitFor()
+  })
+})
+
+describe('an open page', () => {
+  test('becomes expired by itself', async () => {
+    await open({ javaScript: true })
+    const payment = await world.create({ provider: 'wallet_app' })
+    await page.goto(payment.url)
+    await heading('Pay in your banking app').waitFor()
+    await movePayment(world, payment.id, ['expired'])
+    await heading('This payment has expired').waitFor({ timeout: 20_000 })
+  })
+
+  test('shows each step without loading again', async () => {
+    await open({ javaScript: true })
+    const payment = await world.create({ provider: 'wallet_app' })
+    await movePayment(world, payment.id, ['pending', 'processing'])
+    await page.goto(payment.url)
+    let loads = 0
+    page.on('load', () => {
+      loads += 1
+    })
+    await movePayment(world, payment.id, ['settling'])
+    await page.getByRole('status').getByText('The money is on its way to Nightline Rail.').waitFor()
+    expect(await page.locator('[data-state=done]').count()).toBe(2)
+    expect(loads).toBe(0)
+  })
+
+  test('goes on asking after the network failed', async () => {
+    await open({ javaScript: true })
+    const payment = await world.create({ provider: 'wallet_app' })
+    await movePayment(world, payment.id, ['pending', 'processing'])
+    await page.goto(payment.url)
+    await page.route('**/status', (route) => route.abort(), { times: 1 })
+    const failed = page.waitForEvent('requestfailed')
+    await failed
+    await movePayment(world, payment.id, ['settling'])
+    await page.getByText('The money is on its way to Nightline Rail.').waitFor()
+    complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('net::ERR_FAILED')))
+  })
+
+  test('copies its link and says so', async () => {
+    await open({ javaScript: true })
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const payment = await world.create({ provider: 'wallet_app' })
+    await world.change(payment.id, async (work) => {
+      await work.move('pending', { kind: 'payment.pending', actor: 'buyer', message: 'opened' })
+      const asked = { minor: '4999', currency: 'EUR' } as const
+      await work.addAttempt({ id: `att_of_${payment.id}`, provider: 'wallet_app', method: 'banking_app', asked })
+      await work.saveAttempt(`att_of_${payment.id}`, { status: 'open', redirectUrl: `${world.partnerUrl}/pay/1` })
+    })
+    await page.goto(payment.url)
+    await page.getByText('Continue on another device').click()
+    await page.getByRole('button', { name: 'Copy' }).click()
+    await page.getByText('Copied').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(payment.url)
+  })
+})
+
+test('a second press of Continue asks nothing more', async () => {
+  await open({ javaScript: true })
+  const payment = await world.create({ provider: 'wallet_app' })
+  await page.goto(payment.url)
+  await page.getByRole('button', { name: 'Continue' }).dblclick()
+  await heading('Partner page').waitFor()
+  expect(world.asked).toHaveLength(1)
+})
+
+test('everything can be done with the keyboard alone, and the focus is always seen', async () => {
+  await open({ javaScript: true })
+  const payment = await world.create({ provider: 'wallet_app' })
+  await page.goto(payment.url)
+  await tabTo('Change country')
+  await page.keyboard.press('Enter')
+  await tabTo('Country you are paying from')
+  await page.keyboard.type('Brazil')
+  await tabTo('Save country')
+  await page.keyboard.press('Enter')
+  await page.getByText('Not offered in Brazil.').waitFor()
+  await tabTo('Bank transfer')
+  await page.keyboard.press('Enter')
+  await heading('Pay by bank transfer').waitFor()
+  await tabTo('Continue')
+  await page.keyboard.press('Enter')
+  await heading('Partner page').waitFor()
+})
+
+/** Presses Tab until the focus is on what bears the name. */
+async function tabTo(name: string): Promise<void> {
+  for (let press = 0; press < 15; press += 1) {
+    await page.keyboard.press('Tab')
+    const focused = await page.evaluate(() => {
+      const element = document.activeElement
+      if (!(element instanceof HTMLElement)) return null
+      const label = element instanceof HTMLSelectElement ? element.labels[0] : element
+      return { name: label?.innerText ?? '', outline: getComputedStyle(element).outlineStyle }
+    })
+    if (focused?.name.includes(name)) {
+      expect(focused.outline).toBe('solid')
+      return
+    }
+  }
+  throw new Error(`Tab does not reach ${name}`)
+}

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { findAsset } from '../../src/web/assets.ts'
+import { liveStatus, renderCheckout, renderHandoff } from '../../src/web/checkout/page.tsx'
+import { renderProblem } from '../../src/web/checkout/problem.tsx'
+import { wordsIn } from '../../src/web/messages/words.ts'
+import { pageHeaders } from '../../src/web/page-headers.ts'
+import { aCheckout, anAttempt, BY_STATUS, type CheckoutChanges, SITUATIONS } from '../web/fixtures.ts'
+
+const words = wordsIn('en')
+const CHECKOUTS = Object.entries<CheckoutChanges>({ ...BY_STATUS, ...SITUATIONS })
+
+/** Names of every page there is. */
+export const GALLERY: readonly string[] = [...CHECKOUTS.map(([name]) => name), 'hand-off', 'problem', 'long texts']
+
+const LONG: CheckoutChanges = {
+  merchantName: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
+  payment: {
+    provider: 'wallet_app',
+    amount: { minor: '99999999999', currency: 'KRW' },
+    description: `${'Unbreakable'.repeat(30)} and ${'many words '.repeat(20)}`,
+    reference: 'R'.repeat(200),
+  },
+  rates: null,
+}
+
+/** Every page on a port, with the headers it is served with. */
+export async function serveGallery(): Promise<{ urlOf(name: string): string; close(): Promise<void> }> {
+  let origin = ''
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', origin)
+    const asset = findAsset(pathname.replace('/assets/', ''))
+    if (asset !== null) {
+      response.writeHead(200, { 'content-type': asset.contentType }).end(asset.body)
+      return
+    }
+    const [, , slug, status] = pathname.split('/')
+    const name = decodeURIComponent(slug ?? '')
+    response.writeHead(200, { ...pageHeaders(origin), 'content-type': status ? 'application/json' : 'text/html' })
+    response.end(status === undefined ? pageOf(name) : JSON.stringify(liveStatus(checkoutOf(name, origin), words)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    urlOf: (name) => `${origin}/c/${encodeURIComponent(name)}`,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+
+  function pageOf(name: string): string {
+    if (name === 'problem') return renderProblem('unavailable', words, origin)
+    if (name === 'hand-off') return handoff(origin)
+    return renderCheckout(checkoutOf(name, origin), words)
+  }
+}
+
+function checkoutOf(name: string, origin: string) {
+  const changes = name === 'long texts' ? LONG : (CHECKOUTS.find(([known]) => known === name)?.[1] ?? {})
+  return { ...aCheckout(changes), url: `${origin}/c/${encodeURIComponent(name)}` }
+}
+
+/** The hand-off leads to a page of its own origin here, so that it can be looked at while it stays. */
+function handoff(origin: string): string {
+  const redirectUrl = `${origin}/c/hand-off`
+  const page = renderHandoff(aCheckout(), words, { ...anAttempt('open'), redirectUrl })
+  return page.replace(/<meta http-equiv="refresh"[^>]*>/, '')
+}

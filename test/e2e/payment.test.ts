@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { checkSucceeded, type Verdict } from '../../scripts/chaos/checker.ts'
+import { deliveredEvents, JOURNEYS, travel, until } from '../../scripts/demo/journey.ts'
+import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
+import { curlLine } from '../../scripts/start/banner.ts'
+import { findImbalances } from '../../src/db/ledger.ts'
+import { startWorld, success, temporaryFolder, type World } from './world.ts'
+
+const folder = temporaryFolder()
+let world: World
+const paid: PaymentAnswer[] = []
+
+beforeAll(async () => {
+  world = await startWorld({ folder })
+}, 120_000)
+afterAll(async () => {
+  await world.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('one payment through each partner', () => {
+  test.each(JOURNEYS)('$provider: from POST to a verified webhook', async (journey) => {
+    const { merchant, system } = world
+    const payment = await travel(journey, { merchant, sandboxUrl: system.sandboxUrl, say: () => undefined })
+    paid.push(payment)
+    const events = await deliveredEvents(merchant, payment.id)
+    expect(events.map(({ type }) => type)).toEqual(['payment.succeeded'])
+  })
+
+  test('its workflow has completed and says so to whoever searches', async () => {
+    for (const { id } of paid) {
+      const description = await until(async () => {
+        const found = await world.temporal.workflow.getHandle(id).describe()
+        return found.status.name === 'RUNNING' ? null : found
+      }, `${id} to close`)
+      expect(description.status.name).toBe('COMPLETED')
+      expect(description.searchAttributes['PaymentStatus']).toEqual(['succeeded'])
+      expect(description.searchAttributes['NeedsOperator']).toEqual([false])
+    }
+  })
+
+  test('partner, converter, chain, inbox and books tell the same story', async () => {
+    expect(await verdict(paid)).toMatchObject({ problems: [], figures: { transfers: 3, events: 3, deliveries: 3 } })
+    expect(await findImbalances(world.db)).toEqual([])
+  })
+
+  test('nothing is left to be told to Temporal', async () => {
+    const left = await until(async () => {
+      const { rows } = await world.db.query('select kind, subject from outbox')
+      return rows.length === 0 ? rows : null
+    }, 'an empty outbox')
+    expect(left).toEqual([])
+  })
+})
+
+test('the curl line of the start makes a payment as it is printed', async () => {
+  const { stdout } = await promisify(execFile)('sh', ['-c', curlLine(world.system.info)])
+  expect(JSON.parse(stdout)).toMatchObject({ object: 'payment', status: 'created', amount: 49.9, currency: 'EUR' })
+})
+
+test('a second start goes on with everything, payments in flight included', async () => {
+  const opened = await world.create({ description: 'opened, not paid' })
+  const inFlight = await world.create({ description: 'paid, not yet settled' })
+  const hold = world.partners.hold({ at: 'request', containing: [`${inFlight.id}:convert`] })
+  await world.pay(inFlight)
+  await hold.reached
+  const before = world.system.info
+  await world.stop({ keep: true })
+  hold.release()
+
+  world = await startWorld({ folder })
+  expect(world.system.info).toEqual(before)
+  await world.pay(opened)
+  paid.push(await success(world, inFlight.id), await success(world, opened.id))
+  expect(await verdict(paid)).toMatchObject({ problems: [], figures: { transfers: 5, events: 5 } })
+}, 120_000)
+
+/** Deliveries of USDC to the treasury, and their bookings, come a few blocks later. */
+async function verdict(payments: readonly PaymentAnswer[]): Promise<Verdict> {
+  for (const { id } of payments) await deliveredEvents(world.merchant, id)
+  let last: Verdict | undefined
+  const clean = async (): Promise<Verdict | null> => {
+    last = await checkSucceeded({ info: world.system.info, sandboxUrl: world.system.sandboxUrl }, payments)
+    return last.problems.length === 0 ? last : null
+  }
+  return until(clean, 'the books to agree', 20_000).catch((error: unknown) => {
+    if (last === undefined) throw error
+    return last
+  })
+}

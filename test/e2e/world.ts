@@ -1,0 +1,138 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import { finalState, until } from '../../scripts/demo/journey.ts'
+import { createMerchant, type Merchant, type PaymentAnswer } from '../../scripts/demo/merchant.ts'
+import type { Progress } from '../../scripts/setup/progress.mjs'
+import { type ChildName, type System, startSystem } from '../../scripts/system.ts'
+import { createDb, type Db } from '../../src/db/db.ts'
+import { type BuyerOptions, payAtCheckout } from '../../src/sandbox/buyer.ts'
+import { type Gate, openGate } from './gate.ts'
+
+/** A whole system of the test's own, as `npm start` runs it, with gates between its parts. */
+export type World = {
+  readonly system: System
+  readonly merchant: Merchant
+  readonly db: Db
+  readonly temporal: Client
+  /** Between our processes and the partners and the converter. */
+  readonly partners: Gate
+  /** Between the worker and the chain. */
+  readonly chain: Gate
+  /** What the supervisor said: each death and each return. */
+  readonly said: readonly string[]
+  /** SIGKILL; resolves when the process is gone. It is started again at once, unless it is to stay down. */
+  kill(name: ChildName, options?: { stayDown?: boolean }): Promise<void>
+  /** Stops its clock: it answers nothing until it is thawed. */
+  freeze(name: ChildName): { thaw(): void }
+  create(body?: object): Promise<PaymentAnswer>
+  /** A buyer who tries again when a page does not load, as people do. */
+  pay(payment: PaymentAnswer, options?: BuyerOptions): Promise<void>
+  stop(options?: { keep: boolean }): Promise<void>
+}
+
+export type WorldOptions = { readonly folder?: string; readonly env?: Readonly<Record<string, string>> }
+
+/** Quick rounds, so that tests wait for facts and not for the next tick. */
+const ENVIRONMENT = { RELAY_TICK_MS: '250', SETTLEMENT_TICK_MS: '250', LOG_LEVEL: 'info' }
+
+const PATIENCE_MS = 120_000
+
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const folder = options.folder ?? temporaryFolder()
+  const [partners, chain] = await Promise.all([openGate(), openGate()])
+  const said: string[] = []
+  Object.assign(process.env, ENVIRONMENT, partnersAt(partners.url), options.env)
+  const system = await startSystem({
+    dataFolder: folder,
+    ports: 'free',
+    progress: listener(said),
+    workerRpcUrls: chain.url,
+  }).catch(async (error: unknown) => {
+    await Promise.all([partners.close(), chain.close()])
+    throw error
+  })
+  partners.to(system.sandboxUrl)
+  chain.to(system.info.rpc_url)
+  const merchant = createMerchant(system.info)
+  const connection = await Connection.connect({ address: system.info.temporal_address })
+  const db = createDb({ url: system.info.database_url, pool: 4 })
+  const child = (name: ChildName) => {
+    const found = system.children.get(name)
+    if (found === undefined) throw new Error(`there is no ${name}`)
+    return found
+  }
+  return {
+    system,
+    merchant,
+    db,
+    temporal: new Client({ connection }),
+    partners,
+    chain,
+    said,
+    kill: (name, how) => child(name).kill9(how),
+    freeze(name) {
+      const pid = child(name).pid()
+      if (pid === null) throw new Error(`${name} does not run`)
+      process.kill(pid, 'SIGSTOP')
+      return { thaw: () => void process.kill(pid, 'SIGCONT') }
+    },
+    create: (body = {}) => merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app', ...body }),
+    pay: (payment, how) => payPatiently(merchant, payment, { sandboxUrl: system.sandboxUrl, ...how }),
+    async stop({ keep } = { keep: false }) {
+      await Promise.allSettled([db.close(), connection.close()])
+      await system.stop()
+      await Promise.all([partners.close(), chain.close()])
+      if (!keep) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Open to Postgres' own user, so that all data is inside and goes with it. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'pinrail-e2e-'))
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+/** Waits until it has succeeded; any other end is an error. */
+export async function success(world: Pick<World, 'merchant'>, id: string): Promise<PaymentAnswer> {
+  const payment = await finalState(world.merchant, id)
+  if (payment.status !== 'succeeded') throw new Error(`${id} ended as ${payment.status}`)
+  return payment
+}
+
+async function payPatiently(merchant: Merchant, payment: PaymentAnswer, options: BuyerOptions): Promise<void> {
+  await until(
+    async () => {
+      try {
+        await payAtCheckout(payment.checkout_url, options)
+        return true
+      } catch (error) {
+        const { status } = await merchant.read(payment.id)
+        if (status !== 'created' && status !== 'pending') return true
+        throw error
+      }
+    },
+    `the buyer to pay ${payment.id}`,
+    PATIENCE_MS,
+  )
+}
+
+function partnersAt(url: string): Record<string, string> {
+  return {
+    WALLET_APP_URL: `${url}/wallet-app`,
+    CARD_PARTNER_URL: `${url}/card-partner`,
+    LOCAL_PARTNER_URL: `${url}/local-partner`,
+    CONVERTER_URL: `${url}/converter`,
+  }
+}
+
+function listener(said: string[]): Progress {
+  const line = (text: string): void => void said.push(text)
+  return {
+    line,
+    step: (name) => ({ update: () => undefined, done: () => undefined, fail: (why) => line(`${name}: ${why}`) }),
+  }
+}

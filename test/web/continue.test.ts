@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import supertest from 'supertest'
+import { type CheckoutWorld, createCheckoutWorld, movePayment } from './checkout-world.ts'
+
+let world: CheckoutWorld
+beforeAll(async () => {
+  world = await createCheckoutWorld()
+})
+afterAll(() => world.close())
+beforeEach(() => {
+  world.setAnswer('opens')
+  world.asked.length = 0
+})
+
+const get = (path: string, country?: string) => {
+  const request = supertest(world.url).get(path)
+  return country === undefined ? request : request.set('x-country', country)
+}
+const post = (path: string, body: string | object) => supertest(world.url).post(path).type('form').send(body)
+const APP = { provider: 'wallet_app', method: 'banking_app' }
+
+describe('Continue', () => {
+  test('asks for an order and hands the buyer over to the partner', async () => {
+    const { path, url } = await world.create({ provider: 'wallet_app' })
+    const answer = await post(`${path}/continue`, APP).expect(303)
+    expect(answer.headers['location']).toBe(`${url}/go`)
+    expect(world.asked).toEqual([{ attemptId: expect.stringMatching(/^att_/), ...APP }])
+    const handoff = await get(`${path}/go`).expect(200)
+    const partnerPage = `${world.partnerUrl}/pay/${world.asked[0]?.attemptId}`
+    expect(handoff.text).toContain(`<meta http-equiv="refresh" content="0;url=${partnerPage}"/>`)
+    expect(handoff.text).toContain(`href="${partnerPage}"`)
+    expect((await get(path)).text).toContain('Finish in your banking app')
+    expect((await get(`${path}/status`)).body).toMatchObject({ status: 'pending', partner_url: partnerPage })
+  })
+
+  test('with UPI the buyer stays, and sees the code', async () => {
+    const { path, url } = await world.create({ provider: 'local_partner' })
+    await post(`${path}/continue`, { provider: 'local_partner', method: 'upi' }).expect(303)
+    const page = await get(path).expect(200)
+    expect(page.text).toContain('aria-label="UPI QR code: pay ₹4,536.90 to Nightline Rail"')
+    expect((await get(`${path}/go`).expect(303)).headers['location']).toBe(url)
+  })
+
+  test('a decline is said on the page, and the buyer may try again', async () => {
+    world.setAnswer('declines')
+    const { path, url } = await world.create({ provider: 'wallet_app' })
+    expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(url)
+    const page = await get(path)
+    expect(page.text).toContain('The bank or wallet declined the payment.')
+    expect(page.text).toContain(`${path}/continue`)
+  })
+
+  test('a system that cannot answer now is a page with a way to try again', async () => {
+    world.setAnswer('is unavailable')
+    const { path, url } = await world.create({ provider: 'wallet_app' })
+    const answer = await post(`${path}/continue`, APP)
+    expect([answer.status, answer.type, answer.headers['retry-after']]).toEqual([503, 'text/html', '5'])
+    expect(answer.text).toContain('you have not been charged')
+    expect(answer.text).toContain(`href="${url}"`)
+  })
+
+  test('a bug is a page without a word of the inside', async () => {
+    world.setAnswer('throws')
+    const { path } = await world.create({ provider: 'wallet_app' })
+    const answer = await post(`${path}/continue`, APP)
+    expect([answer.status, answer.type]).toEqual([500, 'text/html'])
+    expect(answer.text).not.toContain('secret detail')
+  })
+
+  test('a database that is away is a page that says the payment is safe, with the time to come back', async () => {
+    const gone = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    const dark = await createCheckoutWorld({ db: { query: () => Promise.reject(gone) } })
+    try {
+      const answer = await supertest(dark.url).get('/c/any')
+      expect([answer.status, answer.type, answer.headers['retry-after']]).toEqual([503, 'text/html', '2'])
+      expect(answer.text).toContain('Your payment is not affected.')
+    } finally {
+      await dark.close()
+    }
+  })
+
+  test('a method that is not offered to this buyer leads back to the picker, and nothing is opened', async () => {
+    const { path, url } = await world.create()
+    const answer = await post(`${path}/continue`, APP).set('x-country', 'BR').expect(303)
+    expect(answer.headers['location']).toBe(`${url}?method=wallet_app.banking_app`)
+    expect((await get(`${path}?method=wallet_app.banking_app`, 'BR')).text).toContain(
+      'That way to pay is not possible here.',
+    )
+    expect(world.asked).toEqual([])
+  })
+
+  test('a payment that is over is shown, not opened', async () => {
+    const { path, id, url } = await world.create({ provider: 'wallet_app' })
+    await movePayment(world, id, ['canceled'])
+    expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(url)
+    expect(world.asked).toEqual([])
+    expect((await get(path)).text).toContain('This payment was canceled')
+  })
+
+  test.each([
+    '',
+    'provider=wallet_app',
+    'provider=evil&method=card',
+    'provider=wallet_app&method=usdc',
+    'provider[]=x&method=y',
+  ])('the form %j is refused with a page', async (body) => {
+    const { path } = await world.create()
+    const answer = await post(`${path}/continue`, body)
+    expect([answer.status, answer.type]).toEqual([400, 'text/html'])
+    expect(world.asked).toEqual([])
+  })
+
+  test('other bodies are refused with a page: JSON, too large, too many fields', async () => {
+    const { path } = await world.create()
+    const json = await supertest(world.url).post(`${path}/continue`).send(APP)
+    expect([json.status, json.type]).toEqual([400, 'text/html'])
+    const large = await post(`${path}/continue`, `provider=${'x'.repeat(5000)}`)
+    expect([large.status, large.type]).toEqual([413, 'text/html'])
+    const many = await post(`${path}/continue`, Array.from({ length: 20 }, (_, i) => `f${i}=1`).join('&'))
+    expect([many.status, many.type]).toEqual([400, 'text/html'])
+    expect(world.asked).toEqual([])
+  })
+
+  test('another method on a path is a 405 page that names what is allowed', async () => {
+    const { path } = await world.create()
+    const posted = await post(path, APP)
+    expect([posted.status, posted.type, posted.headers['allow']]).toEqual([405, 'text/html', 'GET, HEAD'])
+    const fetched = await get(`${path}/continue`)
+    expect([fetched.status, fetched.type, fetched.headers['allow']]).toEqual([405, 'text/html', 'POST'])
+  })
+})
+
+describe('a form sent by another site', () => {
+  test.each([
+    ['sec-fetch-site', 'cross-site'],
+    ['sec-fetch-site', 'same-site'],
+    ['sec-fetch-site', 'none'],
+    ['origin', 'https://evil.example'],
+    ['origin', 'null'],
+  ])('%s: %s is refused', async (header, value) => {
+    const { path } = await world.create()
+    for (const [step, body] of [
+      ['continue', APP],
+      ['country', { country: 'BR' }],
+    ] as const) {
+      const answer = await post(`${path}/${step}`, body).set(header, value)
+      expect([answer.status, answer.type]).toEqual([403, 'text/html'])
+    }
+    expect(world.asked).toEqual([])
+  })
+
+  test('an origin that only begins like ours is refused', async () => {
+    const { path } = await world.create()
+    expect((await post(`${path}/continue`, APP).set('origin', `${world.url}.evil.example`)).status).toBe(403)
+  })
+
+  test('our own page is heard, by what the browser says or by the origin', async () => {
+    const { path } = await world.create()
+    await post(`${path}/continue`, APP).set('sec-fetch-site', 'same-origin').set('origin', 'null').expect(303)
+    await post(`${path}/continue`, APP).set('origin', world.url).expect(303)
+  })
+})
