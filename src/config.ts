@@ -99,6 +99,8 @@ const workerSchema = commonSchema.extend({
   /** No single payout above this many whole USDC is signed. */
   PAYOUT_MAX_USDC: z.coerce.number().int().positive().default(25_000),
   MAX_FEE_GWEI: z.coerce.number().int().min(30).max(100_000).default(500),
+  /** First block whose logs are read when there is no cursor yet; absent: the finalized block of the first start. */
+  SETTLEMENT_START_BLOCK: z.coerce.number().int().min(0).optional(),
   /** Time between two rounds of the settlement engine, in milliseconds. */
   SETTLEMENT_TICK_MS: z.coerce.number().int().min(20).max(60_000).default(500),
   /** Time between two rounds of the relay, in milliseconds. */

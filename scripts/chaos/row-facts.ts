@@ -20,7 +20,7 @@ export async function rowFacts(client: Client) {
       gross_micro::text, fee_micro::text, net_micro::text from payment`),
     await rows(`select payment_id, from_status, to_status from timeline_entry where to_status is not null order by id`),
     await rows(`select id, payment_id, type, sequence::text, merchant_id || livemode::text as stream from event
-      order by merchant_id, livemode, sequence`),
+      order by merchant_id, livemode, event.sequence`),
     await rows(
       `select transaction_id::text, asset, sum(amount)::text as sum, count(*)::text from ledger_entry group by 1, 2`,
     ),

@@ -57,7 +57,7 @@ export async function ensurePackages(root, progress) {
     if (missing.length > 0) throw new Error(`npm ci left out ${missing.slice(0, 3).join(', ')}`)
     step.done(`${Object.keys(wantedPackages(root)).length} packages`)
   } catch (error) {
-    step.fail(error instanceof Error ? error.message : String(error))
+    step.fail('not installed')
     throw error
   } finally {
     release()
@@ -84,16 +84,26 @@ async function install(root, step) {
       })
       let output = ''
       const keep = (/** @type {Buffer} */ chunk) => {
-        output = (output + chunk.toString()).slice(-4000)
+        output = (output + chunk.toString()).slice(0, 4000)
       }
       npm.stdout.on('data', keep)
       npm.stderr.on('data', keep)
       npm.on('error', reject)
-      npm.on('close', (code) => (code === 0 ? resolve(undefined) : reject(new Error(`npm ci failed:\n${output}`))))
+      npm.on('close', (code) =>
+        code === 0 ? resolve(undefined) : reject(new Error(`npm ci failed:\n${headOf(output)}`)),
+      )
     })
   } finally {
     clearInterval(timer)
   }
+}
+
+/**
+ * npm names the trouble first, and then explains all its options.
+ * @param {string} output
+ */
+function headOf(output) {
+  return output.split('\n').slice(0, 12).join('\n')
 }
 
 /** @param {string} root */

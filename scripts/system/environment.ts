@@ -77,6 +77,10 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
       POLYGON_RPC_URLS: addresses.workerRpcUrls,
       // Ctrl-C ends everything within three seconds; what is cut off is tried again at the next start.
       WORKER_SHUTDOWN_GRACE_MS: '800',
+      // The first top-up of the treasury is part of the books too.
+      SETTLEMENT_START_BLOCK: '0',
+      // Ctrl-C ends everything within three seconds.
+      WORKER_SHUTDOWN_GRACE_MS: '800',
       TREASURY_KEY: secrets.treasuryKey,
       RELAYER_KEYS: secrets.relayerKeys.join(','),
     },

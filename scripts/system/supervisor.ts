@@ -45,7 +45,7 @@ export type SupervisorHooks = {
   onPid: (spec: ProcessSpec, pid: number | null) => void
 }
 
-const READY_WITHIN_MS = 60_000
+const READY_WITHIN_MS = 120_000
 const READY_POLL_MS = 40
 /** Pauses before the next start of a process that keeps ending. */
 const BACKOFF_MS = [200, 500, 1000, 2000, 5000, 10_000]

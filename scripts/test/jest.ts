@@ -2,20 +2,20 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type JestResult, type Tally, tallyOf } from './tally.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Jest runs ES modules only with this switch; Node's remark about it is known. */
-export const NODE_SWITCHES = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning']
+const NODE_SWITCHES = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning']
 
 /** Runs Jest with its output as it is, and counts what it found. */
 export async function runJest(args: readonly string[], options: { env: NodeJS.ProcessEnv }): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-jest-'))
   const outputFile = join(folder, 'result.json')
-  const jest = createRequire(import.meta.url).resolve('jest/bin/jest.js')
+  const jest = join(dirname(createRequire(import.meta.url).resolve('jest/package.json')), 'bin/jest.js')
   try {
     await new Promise<void>((resolve, reject) => {
       const child = spawn(

@@ -3,20 +3,37 @@ import { z } from 'zod'
 import type { ApiScope } from './api-key.ts'
 import type { Authenticate, Caller } from './auth.ts'
 import { readJson } from './json-body.ts'
-import { Problem } from './problems.ts'
+import { Problem, type ProblemCode } from './problems.ts'
 import { explain } from './validation.ts'
+
+export const TAGS = {
+  Payments: 'Charge a buyer, follow the payment.',
+  Methods: 'What can be paid with, where, and what arrives.',
+  Events: 'Everything that was announced, to be pulled.',
+  Webhooks: 'Where events are sent, what was delivered, and again.',
+  'API keys': 'Keys of programs.',
+  Settings: 'Where the USDC goes.',
+  'Test mode': 'Acts as the buyer and the partner.',
+} as const
 
 /** A route as a value: what it takes, what it answers, what it does. The router and the OpenAPI document read it. */
 export type Route = {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** With `{name}` for parameters, as in OpenAPI. */
   readonly path: string
+  readonly operationId: string
+  readonly tag: keyof typeof TAGS
   readonly summary: string
+  readonly description?: string
   readonly scope: ApiScope
   readonly body?: z.ZodType
   readonly query?: z.ZodType
   readonly params?: z.ZodType
   readonly answers: Readonly<Record<number, z.ZodType>>
+  /** Beyond those that any route may answer with. */
+  readonly problems?: readonly ProblemCode[]
+  /** A request that works; a test makes it. */
+  readonly example?: { readonly body?: object; readonly query?: Readonly<Record<string, string>> }
   handle(call: Call): Promise<Answer>
 }
 

@@ -1,7 +1,8 @@
 import type { LocalAccount } from 'viem/accounts'
-import { encodeAbiParameters, keccak256, toBytes } from 'viem/utils'
+import { keccak256, toBytes } from 'viem/utils'
 import type { Hex, Payout, PayoutSignature } from '../domain/payout.ts'
 import { payoutNonce } from '../payout-nonce.ts'
+import { word } from './token/words.ts'
 
 /** EIP-3009 authorizations of the treasury: the only thing that its key ever signs. */
 
@@ -12,41 +13,19 @@ export type Token = {
   readonly name: string
 }
 
-const TRANSFER = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
-] as const
-const CANCEL = [
-  { name: 'authorizer', type: 'address' },
-  { name: 'nonce', type: 'bytes32' },
-] as const
+const hashText = (text: string): Hex => keccak256(toBytes(text))
 
-const domainOf = (token: Token) => ({
-  name: token.name,
-  version: '2',
-  chainId: token.chainId,
-  verifyingContract: token.address,
-})
+/** EIP-712 type hashes, as FiatTokenV2_2 has them in EIP3009.sol. */
+const TRANSFER_TYPE = hashText(
+  'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+)
+const CANCEL_TYPE = hashText('CancelAuthorization(address authorizer,bytes32 nonce)')
 
 /** What the token's `DOMAIN_SEPARATOR()` must answer; signatures made for another domain are refused by the contract. */
 export function domainSeparator(token: Token): Hex {
-  const hash = (text: string): Hex => keccak256(toBytes(text))
-  return keccak256(
-    encodeAbiParameters(
-      [{ type: 'bytes32' }, { type: 'bytes32' }, { type: 'bytes32' }, { type: 'uint256' }, { type: 'address' }],
-      [
-        hash('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'),
-        hash(token.name),
-        hash('2'),
-        BigInt(token.chainId),
-        token.address,
-      ],
-    ),
-  )
+  const type = hashText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')
+  const digits = [type, hashText(token.name), hashText('2'), token.chainId, token.address].map(word)
+  return keccak256(`0x${digits.join('')}`)
 }
 
 /** A payout that must not be signed, with the reason for the operator. */
@@ -74,7 +53,7 @@ export type TreasurySigner = {
  */
 export function createTreasurySigner(account: LocalAccount, policy: TreasuryPolicy): TreasurySigner {
   const address = account.address.toLowerCase() as Hex
-  const domain = domainOf(policy.token)
+  const separator = domainSeparator(policy.token)
 
   function check(payout: Payout): void {
     const { token } = policy
@@ -91,34 +70,24 @@ export function createTreasurySigner(account: LocalAccount, policy: TreasuryPoli
     if (payout.authNonce !== nonce) throw new PolicyRefusal('the nonce does not follow from the payment')
   }
 
+  /** The digest is made here and not by the account's typed-data method, which hashes types and domain anew each time. */
+  async function sign(struct: readonly (Hex | number | bigint)[]): Promise<Hex> {
+    if (account.sign === undefined) throw new Error('the treasury needs an account that signs hashes')
+    const hash = keccak256(`0x${struct.map(word).join('')}`)
+    return account.sign({ hash: keccak256(`0x1901${separator.slice(2)}${hash.slice(2)}`) })
+  }
+
   return {
     address,
     async signTransfer(payout, validBefore) {
       check(payout)
-      const signature = await account.signTypedData({
-        domain,
-        types: { TransferWithAuthorization: TRANSFER },
-        primaryType: 'TransferWithAuthorization',
-        message: {
-          from: address,
-          to: payout.recipient,
-          value: BigInt(payout.microUsdc),
-          validAfter: 0n,
-          validBefore: BigInt(validBefore),
-          nonce: payout.authNonce,
-        },
-      })
-      return { kind: 'transfer', validBefore, signature }
+      const value = BigInt(payout.microUsdc)
+      const struct = [TRANSFER_TYPE, address, payout.recipient, value, 0, validBefore, payout.authNonce]
+      return { kind: 'transfer', validBefore, signature: await sign(struct) }
     },
     async signCancellation(payout) {
       check(payout)
-      const signature = await account.signTypedData({
-        domain,
-        types: { CancelAuthorization: CANCEL },
-        primaryType: 'CancelAuthorization',
-        message: { authorizer: address, nonce: payout.authNonce },
-      })
-      return { kind: 'cancel', validBefore: null, signature }
+      return { kind: 'cancel', validBefore: null, signature: await sign([CANCEL_TYPE, address, payout.authNonce]) }
     },
   }
 }

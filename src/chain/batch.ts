@@ -1,7 +1,8 @@
 import { multicall3Abi } from 'viem'
-import { decodeAbiParameters, decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import { decodeAbiParameters, decodeErrorResult, decodeFunctionResult } from 'viem/utils'
 import type { Hex, SignedPayout } from '../domain/payout.ts'
-import { MULTICALL3, usdcWrites } from './contracts.ts'
+import { MULTICALL3 } from './token/contracts.ts'
+import { encodeAggregate3, word } from './token/words.ts'
 
 /** How payouts become one transaction. Another codec (another token, a cheaper contract) has the same four members. */
 export type PayoutCodec = {
@@ -17,33 +18,17 @@ export type PayoutCodec = {
 const GAS_BASE = 80_000n
 const GAS_PER_ITEM = 72_000n
 
-function encodeItem(payout: SignedPayout): Hex {
-  const { signature, kind, validBefore } = payout.signed
-  const r = signature.slice(0, 66) as Hex
-  const s = `0x${signature.slice(66, 130)}` as const
-  const v = Number.parseInt(signature.slice(130, 132), 16)
-  if (kind === 'cancel')
-    return encodeFunctionData({
-      abi: usdcWrites,
-      functionName: 'cancelAuthorization',
-      args: [payout.treasury, payout.authNonce, v, r, s],
-    })
-  if (validBefore === null) throw new Error(`transfer of ${payout.paymentId} without a deadline`)
-  return encodeFunctionData({
-    abi: usdcWrites,
-    functionName: 'transferWithAuthorization',
-    args: [
-      payout.treasury,
-      payout.recipient,
-      BigInt(payout.microUsdc),
-      0n,
-      BigInt(validBefore),
-      payout.authNonce,
-      v,
-      r,
-      s,
-    ],
-  })
+/** The `(v, r, s)` overloads of FiatTokenV2: they exist since V2 and are for signatures of keys only. */
+const TRANSFER_WITH_AUTHORIZATION = '0xe3ee160e'
+const CANCEL_AUTHORIZATION = '0x5a049a70'
+
+function encodeItem({ signed, treasury, recipient, microUsdc, authNonce, paymentId }: SignedPayout): Hex {
+  const digits = signed.signature.slice(2)
+  const vrs = word(`0x${digits.slice(128)}`) + digits.slice(0, 128)
+  if (signed.kind === 'cancel') return `${CANCEL_AUTHORIZATION}${word(treasury)}${word(authNonce)}${vrs}`
+  if (signed.validBefore === null) throw new Error(`transfer of ${paymentId} without a deadline`)
+  const struct = [treasury, recipient, BigInt(microUsdc), 0, signed.validBefore, authNonce]
+  return `${TRANSFER_WITH_AUTHORIZATION}${struct.map(word).join('')}${vrs}`
 }
 
 /** The text of a revert: `Error(string)`, or the raw bytes when it is something else. */
@@ -62,8 +47,7 @@ export const multicallCodec: PayoutCodec = {
   maxItems: 100,
   encode(token, payouts) {
     const calls = payouts.map((payout) => ({ target: token, allowFailure: true, callData: encodeItem(payout) }))
-    const calldata = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] })
-    return { target: MULTICALL3, calldata }
+    return { target: MULTICALL3, calldata: encodeAggregate3(calls) }
   },
   gasLimit: (items) => GAS_BASE + GAS_PER_ITEM * BigInt(items),
   decodeSimulation(returned) {

@@ -1,10 +1,10 @@
 import type { SettlementDeps } from './context.ts'
-import { fillLanes } from './fill.ts'
-import { advanceLane, type LaneRound } from './lane.ts'
-import { createObserver } from './observer.ts'
+import { fillLanes } from './lanes/fill.ts'
+import { advanceLane, type LaneRound } from './lanes/lane.ts'
+import type { ChainView } from './lanes/sender.ts'
+import { createObserver } from './observer/observer.ts'
 import type { Block } from './provider.ts'
 import { authorizeCancellations, authorizeQueued } from './queue.ts'
-import type { ChainView } from './sender.ts'
 
 export type SettlementEngine = {
   /** One round. Safe to repeat, to interrupt anywhere, and to run twice at the same time. */

@@ -1,14 +1,7 @@
 import { signRecoverable } from 'tiny-secp256k1'
+import { parseSignature, type SerializeTransactionFn, serializeTransaction } from 'viem'
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts'
-import {
-  hashMessage,
-  hashTypedData,
-  hexToBytes,
-  keccak256,
-  parseSignature,
-  type SerializeTransactionFn,
-  serializeTransaction,
-} from 'viem/utils'
+import { hashMessage, hashTypedData, hexToBytes, keccak256 } from 'viem/utils'
 import type { Hex } from '../domain/payout.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { createClient, http, type PublicRpcSchema, type Client as RpcClient, type Transport } from 'viem'
 import type { Hex } from '../domain/payout.ts'
-import type { FeeHistory } from './fees.ts'
+import type { FeeHistory } from './lanes/fees.ts'
 import { classifySendError, type SendOutcome } from './send-outcome.ts'
 
 /** One JSON-RPC endpoint: every read that settlement needs, parsed once. Anything unexpected throws. */

@@ -1,7 +1,7 @@
 import type { Hex } from '../domain/payout.ts'
 import { domainSeparator } from './authorization.ts'
 import { type SettlementDeps, watchedTreasuries } from './context.ts'
-import { readToken } from './token-state.ts'
+import { readToken } from './token/token-state.ts'
 
 /** A configuration with which the engine must not run. */
 export class SettlementRefusal extends Error {
@@ -34,20 +34,18 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
     demand(chainId === token.chainId, `${provider.name} serves chain ${chainId}, not ${token.chainId}`)
   }
   const [decimals, paused, separator] = await rpc.any((provider) =>
-    readToken(provider, token.address, {
-      reads: [
-        { view: 'decimals', args: [] },
-        { view: 'paused', args: [] },
-        { view: 'domainSeparator', args: [] },
-      ],
-    }),
+    readToken(provider, token.address, [
+      { view: 'decimals', args: [] },
+      { view: 'paused', args: [] },
+      { view: 'domainSeparator', args: [] },
+    ]),
   )
-  demand(decimals === 6, `${token.address} has ${String(decimals)} decimals: not USDC`)
+  demand(decimals === 6n, `${token.address} has ${String(decimals)} decimals: not USDC`)
   demand(
-    separator === domainSeparator(token),
+    separator === BigInt(domainSeparator(token)),
     `the EIP-712 domain of ${token.address} is not "${token.name}", version 2`,
   )
-  if (paused === true) log.warn({}, 'the USDC contract is paused: payouts are held until it is not')
+  if (paused === 1n) log.warn({}, 'the USDC contract is paused: payouts are held until it is not')
   for (const wallet of [...deps.treasuries.map(({ address }) => address), ...wallets]) {
     const code = await rpc.any((provider) => provider.code(wallet))
     demand(code === '0x', `${wallet} carries code (an EIP-7702 delegation?): its signatures would be refused`)

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { NativeConnection, type Worker } from '@temporalio/worker'
-import { privateKeyToAccount } from 'viem/accounts'
 import { createAnnounceActivities } from '../activities/announce.ts'
 import { createPaymentActivities } from '../activities/payment.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhook-delivery.ts'
 import { createTreasurySigner, type Token, type TreasurySigner } from '../chain/authorization.ts'
 import { multicallCodec } from '../chain/batch.ts'
 import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
+import { accountOf } from '../chain/keys.ts'
 import { connectRpc } from '../chain/rpc.ts'
 import type { WorkerConfig } from '../config.ts'
 import { createDb, type Db } from '../db/db.ts'
@@ -108,12 +108,15 @@ function composeActivities(config: WorkerConfig, shared: { db: Db; context: Chan
   })
   return {
     activities: { ...payment, ...createAnnounceActivities(delivery), ...createWebhookDeliveryActivities(delivery) },
-    close: rates.close,
+    close: () => {
+      rates.close()
+      delivery.sender.close()
+    },
   }
 }
 
 function createTreasury(config: WorkerConfig): TreasurySigner {
-  return createTreasurySigner(privateKeyToAccount(config.TREASURY_KEY.reveal() as Hex), {
+  return createTreasurySigner(accountOf(config.TREASURY_KEY.reveal() as Hex), {
     livemode: config.PINRAIL_MODE === 'live',
     token: tokenOf(config),
     maxMicroPerPayout: BigInt(config.PAYOUT_MAX_USDC) * 1_000_000n,
@@ -130,7 +133,7 @@ function composeSettlement(
 ): SettlementRunner {
   const relayers = config.RELAYER_KEYS.reveal()
     .split(',')
-    .map((key) => privateKeyToAccount(key.trim() as Hex))
+    .map((key) => accountOf(key.trim() as Hex))
   return createSettlementRunner({
     ...createSettlementHooks(shared.context),
     db: shared.db,
@@ -149,6 +152,7 @@ function composeSettlement(
         // A new name per start: an engine that was killed is not its own successor until its lease has run out.
         owner: randomUUID(),
         maxFeeWei: BigInt(config.MAX_FEE_GWEI) * 1_000_000_000n,
+        ...(config.SETTLEMENT_START_BLOCK !== undefined && { startBlock: config.SETTLEMENT_START_BLOCK }),
         maxMicroPerDay: BigInt(config.PAYOUT_MAX_USDC_PER_DAY) * 1_000_000n,
       },
     },

@@ -1,6 +1,7 @@
 import {
   type Client,
   isGrpcServiceError,
+  ServiceError,
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
@@ -203,8 +204,9 @@ function workflowEnded(error: unknown): boolean {
 /** No answer in time, or the partner could not be reached: the outcome is unknown, and asking again is safe. */
 function unavailable(error: unknown): { kind: 'unavailable' } {
   const timedOut = error instanceof Error && /RPCTimeoutOrCancelled|Deadline/i.test(error.name)
-  if (error instanceof WorkflowUpdateFailedError || isGrpcServiceError(error) || timedOut)
-    return { kind: 'unavailable' }
+  // The SDK wraps what gRPC reports.
+  const down = error instanceof ServiceError || isGrpcServiceError(error)
+  if (error instanceof WorkflowUpdateFailedError || down || timedOut) return { kind: 'unavailable' }
   throw error
 }
 

@@ -16,8 +16,13 @@ export type Announcer = {
 
 export function createAnnouncer(): Announcer {
   const running: Promise<void>[] = []
+  // A row that is read again may name an event whose announcement is still on its way.
+  const announced = new Set<string>()
   return {
-    announce: (eventId) => void running.push(announce(eventId)),
+    announce: (eventId) => {
+      if (!announced.has(eventId)) running.push(announce(eventId))
+      announced.add(eventId)
+    },
     track: (work) => void running.push(work),
     finished: async () => {
       await Promise.all(running)

@@ -179,6 +179,14 @@ test('a second press of Continue asks nothing more', async () => {
   expect(world.asked).toHaveLength(1)
 })
 
+test('the page works under another name of its host, whose forms stay where they are', async () => {
+  await open({ javaScript: true })
+  const payment = await world.create({ provider: 'wallet_app' })
+  await page.goto(payment.url.replace('127.0.0.1', 'localhost'))
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await heading('Partner page').waitFor()
+})
+
 test('everything can be done with the keyboard alone, and the focus is always seen', async () => {
   await open({ javaScript: true })
   const payment = await world.create({ provider: 'wallet_app' })

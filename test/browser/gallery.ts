@@ -58,7 +58,8 @@ export async function serveGallery(): Promise<{ urlOf(name: string): string; clo
 
 function checkoutOf(name: string, origin: string) {
   const changes = name === 'long texts' ? LONG : (CHECKOUTS.find(([known]) => known === name)?.[1] ?? {})
-  return { ...aCheckout(changes), url: `${origin}/c/${encodeURIComponent(name)}` }
+  const path = `/c/${encodeURIComponent(name)}`
+  return { ...aCheckout(changes), url: `${origin}${path}`, path }
 }
 
 /** The hand-off leads to a page of its own origin here, so that it can be looked at while it stays. */

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
+import { multicall3Abi, parseSignature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { encodeAbiParameters, encodeFunctionData, keccak256, parseAbi } from 'viem/utils'
 import { createTreasurySigner, PolicyRefusal } from '../../src/chain/authorization.ts'
+import { multicallCodec } from '../../src/chain/batch.ts'
+import { accountOf } from '../../src/chain/keys.ts'
 import type { Payout } from '../../src/domain/payout.ts'
 import { payoutNonce } from '../../src/payout-nonce.ts'
 import { newAddress, newKey, TOKEN } from './world.ts'
@@ -24,6 +28,117 @@ function payout(changes: Partial<Payout> = {}): Payout {
     ...changes,
   }
 }
+
+test('the WebAssembly signer signs exactly as viem does', async () => {
+  for (let round = 0; round < 20; round++) {
+    const key = newKey()
+    const [ours, theirs] = [accountOf(key), privateKeyToAccount(key)]
+    expect(ours.address).toBe(theirs.address)
+    const hash = newKey()
+    expect(await ours.sign?.({ hash })).toBe(await theirs.sign({ hash }))
+    expect(await ours.signMessage({ message: hash })).toBe(await theirs.signMessage({ message: hash }))
+    const transaction = {
+      type: 'eip1559',
+      chainId: 31337,
+      nonce: round,
+      to: newAddress(),
+      data: hash,
+      gas: 21_000n,
+      maxFeePerGas: 2n,
+      maxPriorityFeePerGas: 1n,
+    } as const
+    expect(await ours.signTransaction(transaction)).toBe(await theirs.signTransaction(transaction))
+  }
+})
+
+test('an authorization is the EIP-712 typed data of EIP-3009', async () => {
+  const types = {
+    TransferWithAuthorization: [
+      { name: 'from', type: 'address' },
+      { name: 'to', type: 'address' },
+      { name: 'value', type: 'uint256' },
+      { name: 'validAfter', type: 'uint256' },
+      { name: 'validBefore', type: 'uint256' },
+      { name: 'nonce', type: 'bytes32' },
+    ],
+    CancelAuthorization: [
+      { name: 'authorizer', type: 'address' },
+      { name: 'nonce', type: 'bytes32' },
+    ],
+  } as const
+  const domain = { name: 'USD Coin', version: '2', chainId: TOKEN.chainId, verifyingContract: TOKEN.address }
+  const asked = payout()
+  const transfer = await account.signTypedData({
+    domain,
+    types,
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      from: treasury,
+      to: asked.recipient,
+      value: 1_000_000n,
+      validAfter: 0n,
+      validBefore: 1_700_000_000n,
+      nonce: asked.authNonce,
+    },
+  })
+  expect((await signer.signTransfer(asked, 1_700_000_000)).signature).toBe(transfer)
+  const cancel = await account.signTypedData({
+    domain,
+    types,
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: treasury, nonce: asked.authNonce },
+  })
+  expect((await signer.signCancellation(asked)).signature).toBe(cancel)
+})
+
+test.each(['', 'pay_1', 'pay_01h455vb4pex5vsknk084sn02q', 'x'.repeat(32), 'é'.repeat(40)])(
+  'the nonce of payment "%s" is the hash of the ABI encoding',
+  (paymentId) => {
+    const types = ['string', 'uint256', 'address', 'address', 'string'].map((type) => ({ type }))
+    const values = ['pinrail.payout.v1', 31337n, TOKEN.address, account.address, paymentId]
+    const place = { chainId: 31337, token: TOKEN.address, treasury: account.address, paymentId }
+    expect(payoutNonce(place)).toBe(keccak256(encodeAbiParameters(types, values)))
+  },
+)
+
+test('a batch is encoded as the ABI of Multicall3 and USDC says', async () => {
+  const transfer = payout()
+  const cancel = payout({ paymentId: 'pay_2', state: 'voiding' })
+  const signed = [
+    { ...transfer, signed: await signer.signTransfer(transfer, 1_700_000_000) },
+    { ...cancel, signed: await signer.signCancellation(cancel) },
+  ]
+  const abi = parseAbi([
+    'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)',
+    'function cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)',
+  ])
+  const [first, second] = signed.map((one) => parseSignature(one.signed.signature))
+  const calls = [
+    encodeFunctionData({
+      abi,
+      functionName: 'transferWithAuthorization',
+      args: [
+        treasury,
+        transfer.recipient,
+        1_000_000n,
+        0n,
+        1_700_000_000n,
+        transfer.authNonce,
+        Number(first!.v),
+        first!.r,
+        first!.s,
+      ],
+    }),
+    encodeFunctionData({
+      abi,
+      functionName: 'cancelAuthorization',
+      args: [treasury, cancel.authNonce, Number(second!.v), second!.r, second!.s],
+    }),
+  ].map((callData) => ({ target: TOKEN.address, allowFailure: true, callData }))
+  expect(multicallCodec.encode(TOKEN.address, signed).calldata).toBe(
+    encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] }),
+  )
+})
 
 test('a payment has one nonce for life, the same in every version of this code', () => {
   const nonce = payoutNonce({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parseEther } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner } from '../../src/chain/authorization.ts'
 import { multicallCodec } from '../../src/chain/batch.ts'
@@ -19,7 +19,7 @@ afterAll(() => world.stop())
 const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
 const state = async (paymentId: string) => (await world.payout(paymentId)).state
 
-async function send(from: ReturnType<typeof privateKeyToAccount>, call: { to: Hex; data: Hex }): Promise<Hex> {
+async function send(from: LocalAccount, call: { to: Hex; data: Hex }): Promise<Hex> {
   await world.chain.setBalance({ address: from.address, value: parseEther('100') })
   const raw = await from.signTransaction({
     type: 'eip1559',
@@ -91,6 +91,21 @@ test('a transfer out of the treasury that nobody knows pauses every lane in the 
   expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, hash))).toBe(0)
   await world.finalize(runner)
   expect(await state(queued[0]!.paymentId)).toBe('settled')
+})
+
+test('an unknown transfer that is final before anybody looked pauses every lane too', async () => {
+  const runner = world.runner()
+  await world.finalize(runner)
+  const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 5n] })
+  const hash = await send(world.treasury, { to: TOKEN.address, data })
+  await world.chain.mine({ blocks: 5 })
+  const [queued] = await world.queue([{}])
+  await runner.tick()
+  expect(await state(queued!.paymentId)).toBe('queued')
+  const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
+  expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, hash))).toBe(0)
+  await world.finalize(runner)
+  expect(await state(queued!.paymentId)).toBe('settled')
 })
 
 test('after a rotation the new treasury pays, the old one only what was queued on it, and no payment twice', async () => {

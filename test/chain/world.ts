@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { privateKeyToAccount } from 'viem/accounts'
+import type { LocalAccount } from 'viem/accounts'
 import { createTreasurySigner, type Token } from '../../src/chain/authorization.ts'
 import { multicallCodec } from '../../src/chain/batch.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from '../../src/chain/context.ts'
-import { GWEI } from '../../src/chain/fees.ts'
+import { accountOf } from '../../src/chain/keys.ts'
+import { GWEI } from '../../src/chain/lanes/fees.ts'
 import { connectRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 import { type PayoutView, queuePayout, readPayout } from '../../src/db/payouts.ts'
@@ -40,8 +41,8 @@ export type World = {
   readonly db: Db
   readonly databaseUrl: string
   readonly heard: Heard
-  readonly treasury: ReturnType<typeof privateKeyToAccount>
-  readonly relayers: ReturnType<typeof privateKeyToAccount>[]
+  readonly treasury: LocalAccount
+  readonly relayers: LocalAccount[]
   /** Replace a hook to see what happens when it fails. */
   readonly hooks: SettlementHooks
   clock: { now: Date }
@@ -73,8 +74,8 @@ export async function createWorld(
   setup: { micro?: bigint; relayers?: number; anvil?: readonly string[] } = {},
 ): Promise<World> {
   const [anvil, database] = await Promise.all([startAnvil(setup.anvil), createTestDatabase()])
-  const treasury = privateKeyToAccount(newKey())
-  const relayers = Array.from({ length: setup.relayers ?? 1 }, () => privateKeyToAccount(newKey()))
+  const treasury = accountOf(newKey())
+  const relayers = Array.from({ length: setup.relayers ?? 1 }, () => accountOf(newKey()))
   await prepareDevelopmentChain(anvil.url, {
     treasury: treasury.address,
     relayers: relayers.map(({ address }) => address),

@@ -10,6 +10,7 @@ import {
 } from '../../src/db/payouts.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
+import { readSettlementStatus } from '../../src/db/settlement/operator.ts'
 import { payoutNonce } from '../../src/payout-nonce.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
@@ -119,6 +120,21 @@ describe('a payout', () => {
     expect(await db.transaction((tx) => requestVoid(tx, payout.paymentId))).toBe(true)
     expect(await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'too late'))).toBe(false)
     expect((await readPayout(db, payout.paymentId))?.state).toBe('voiding')
+  })
+
+  test('is counted by state and reason, for an operator', async () => {
+    const payout = await newPayout({ chainId: 4242 })
+    await queue(payout)
+    const scope = { chainId: 4242, token: TOKEN } as const
+    expect(await readSettlementStatus(db, scope)).toEqual({
+      cursor: null,
+      lanes: [],
+      payouts: [{ state: 'queued', reason: null, count: 1, micro: '1000000' }],
+    })
+    await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'why'))
+    expect((await readSettlementStatus(db, scope)).payouts).toEqual([
+      { state: 'held', reason: 'operator', count: 1, micro: '1000000' },
+    ])
   })
 
   test('of no payment is unknown', async () => {

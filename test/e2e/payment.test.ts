@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { checkSucceeded, type Verdict } from '../../scripts/chaos/checker.ts'
 import { deliveredEvents, JOURNEYS, travel, until } from '../../scripts/demo/journey.ts'
 import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import { curlLine } from '../../scripts/start/banner.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
+import { expectSucceeded } from './verdict.ts'
 import { startWorld, success, temporaryFolder, type World } from './world.ts'
 
 const folder = temporaryFolder()
@@ -43,7 +43,7 @@ describe('one payment through each partner', () => {
   })
 
   test('partner, converter, chain, inbox and books tell the same story', async () => {
-    expect(await verdict(paid)).toMatchObject({ problems: [], figures: { transfers: 3, events: 3, deliveries: 3 } })
+    expect(await expectSucceeded(world, paid)).toMatchObject({ transfers: 3, events: 3, deliveries: 3 })
     expect(await findImbalances(world.db)).toEqual([])
   })
 
@@ -64,7 +64,7 @@ test('the curl line of the start makes a payment as it is printed', async () => 
 test('a second start goes on with everything, payments in flight included', async () => {
   const opened = await world.create({ description: 'opened, not paid' })
   const inFlight = await world.create({ description: 'paid, not yet settled' })
-  const hold = world.partners.hold({ at: 'request', containing: [`${inFlight.id}:convert`] })
+  const hold = world.chain.hold({ at: 'request', containing: ['eth_sendRawTransaction'] })
   await world.pay(inFlight)
   await hold.reached
   const before = world.system.info
@@ -75,19 +75,5 @@ test('a second start goes on with everything, payments in flight included', asyn
   expect(world.system.info).toEqual(before)
   await world.pay(opened)
   paid.push(await success(world, inFlight.id), await success(world, opened.id))
-  expect(await verdict(paid)).toMatchObject({ problems: [], figures: { transfers: 5, events: 5 } })
+  expect(await expectSucceeded(world, paid)).toMatchObject({ transfers: 5, events: 5 })
 }, 120_000)
-
-/** Deliveries of USDC to the treasury, and their bookings, come a few blocks later. */
-async function verdict(payments: readonly PaymentAnswer[]): Promise<Verdict> {
-  for (const { id } of payments) await deliveredEvents(world.merchant, id)
-  let last: Verdict | undefined
-  const clean = async (): Promise<Verdict | null> => {
-    last = await checkSucceeded({ info: world.system.info, sandboxUrl: world.system.sandboxUrl }, payments)
-    return last.problems.length === 0 ? last : null
-  }
-  return until(clean, 'the books to agree', 20_000).catch((error: unknown) => {
-    if (last === undefined) throw error
-    return last
-  })
-}

@@ -2,11 +2,16 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
+import pg from 'pg'
+import type { Hex } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
 import { finalState, until } from '../../scripts/demo/journey.ts'
 import { createMerchant, type Merchant, type PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
+import { readMemory } from '../../scripts/system/data-folder.ts'
 import { type ChildName, type System, startSystem } from '../../scripts/system.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
+import { payoutNonce } from '../../src/payout-nonce.ts'
 import { type BuyerOptions, payAtCheckout } from '../../src/sandbox/buyer.ts'
 import { type Gate, openGate } from './gate.ts'
 
@@ -26,10 +31,20 @@ export type World = {
   kill(name: ChildName, options?: { stayDown?: boolean }): Promise<void>
   /** Stops its clock: it answers nothing until it is thawed. */
   freeze(name: ChildName): { thaw(): void }
+  /** What the transaction that pays the payment out has in it. */
+  payoutNonce(paymentId: string): string
+  /** Locks rows or tables until it is released: whoever needs them waits in the middle of its transaction. */
+  lock(statement: string, values?: unknown[]): Promise<DatabaseLock>
   create(body?: object): Promise<PaymentAnswer>
   /** A buyer who tries again when a page does not load, as people do. */
   pay(payment: PaymentAnswer, options?: BuyerOptions): Promise<void>
   stop(options?: { keep: boolean }): Promise<void>
+}
+
+export type DatabaseLock = {
+  /** Resolves when somebody waits for it. */
+  readonly reached: Promise<void>
+  release(): Promise<void>
 }
 
 export type WorldOptions = { readonly folder?: string; readonly env?: Readonly<Record<string, string>> }
@@ -58,6 +73,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const merchant = createMerchant(system.info)
   const connection = await Connection.connect({ address: system.info.temporal_address })
   const db = createDb({ url: system.info.database_url, pool: 4 })
+  const treasury = privateKeyToAddress((readMemory(folder)?.secrets.treasuryKey ?? '0x') as Hex)
   const child = (name: ChildName) => {
     const found = system.children.get(name)
     if (found === undefined) throw new Error(`there is no ${name}`)
@@ -78,6 +94,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       process.kill(pid, 'SIGSTOP')
       return { thaw: () => void process.kill(pid, 'SIGCONT') }
     },
+    payoutNonce(paymentId) {
+      const { chain_id: chainId, usdc_address: token } = system.info
+      return payoutNonce({ chainId, token: token as Hex, treasury, paymentId }).slice(2)
+    },
+    lock: (statement, values = []) => lockDatabase(system.info.database_url, statement, values),
     create: (body = {}) => merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app', ...body }),
     pay: (payment, how) => payPatiently(merchant, payment, { sandboxUrl: system.sandboxUrl, ...how }),
     async stop({ keep } = { keep: false }) {
@@ -96,11 +117,40 @@ export function temporaryFolder(): string {
   return folder
 }
 
+/** Sets what the inbox answers; null: as usual. */
+export async function inboxAnswers(world: Pick<World, 'system'>, behaviour: object | null): Promise<void> {
+  await post(`${world.system.info.inbox_url}/behaviour`, behaviour)
+}
+
+/** A control of the sandbox. */
+export async function post(url: string, body: unknown): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`)
+  return text === '' ? null : JSON.parse(text)
+}
+
 /** Waits until it has succeeded; any other end is an error. */
 export async function success(world: Pick<World, 'merchant'>, id: string): Promise<PaymentAnswer> {
   const payment = await finalState(world.merchant, id)
   if (payment.status !== 'succeeded') throw new Error(`${id} ended as ${payment.status}`)
   return payment
+}
+
+async function lockDatabase(url: string, statement: string, values: unknown[]): Promise<DatabaseLock> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  await client.query('begin')
+  await client.query(statement, values)
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  const waiting = `select 1 from pg_stat_activity where ${rows[0].pid} = any(pg_blocking_pids(pid))`
+  const reached = until(async () => ((await client.query(waiting)).rowCount === 0 ? null : true), 'somebody to wait')
+  return { reached: reached.then(() => undefined), release: () => client.end() }
 }
 
 async function payPatiently(merchant: Merchant, payment: PaymentAnswer, options: BuyerOptions): Promise<void> {

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { processStartedAt, tryLock, waitForLock } from '../../scripts/setup/lock.mjs'
+import { unlistedPackages } from '../../scripts/setup/lockfile.mjs'
 import { missingPackages, nodeProblem } from '../../scripts/setup/packages.mjs'
 import { createProgress } from '../../scripts/setup/progress.mjs'
 
@@ -72,6 +73,35 @@ describe('what npm has installed', () => {
       'node_modules/for-there': { version: '1.0.0', optional: true },
     })
     expect(missingPackages(folder)).toEqual(['node_modules/here'])
+  })
+})
+
+describe('the lockfile', () => {
+  test('lists the binaries of every kind of machine, so that npm ci takes it (otherwise: npm run lockfile)', () => {
+    const { packages } = JSON.parse(readFileSync(join(SCRIPTS, '../package-lock.json'), 'utf8'))
+    expect(Object.keys(unlistedPackages(packages))).toEqual([])
+  })
+
+  test('a binary that npm left out is listed by what its name says', () => {
+    const packages = {
+      'node_modules/tool': {
+        version: '2.0.0',
+        dev: true,
+        optionalDependencies: { '@tool/linux-arm64-musl': '2.0.0', '@tool/win32-x64-msvc': '^2.0.0', here: '1.0.0' },
+      },
+      'node_modules/tool/node_modules/here': { version: '1.0.0' },
+    }
+    expect(unlistedPackages(packages)).toEqual({
+      'node_modules/@tool/linux-arm64-musl': {
+        version: '2.0.0',
+        cpu: ['arm64'],
+        dev: true,
+        libc: ['musl'],
+        optional: true,
+        os: ['linux'],
+      },
+      'node_modules/@tool/win32-x64-msvc': { version: '2.0.0', cpu: ['x64'], dev: true, optional: true, os: ['win32'] },
+    })
   })
 })
 

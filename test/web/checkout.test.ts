@@ -100,9 +100,9 @@ describe('the page behind the link', () => {
 
 describe('the country of the buyer', () => {
   test('the choice of the buyer counts more than the header, for this payment alone', async () => {
-    const { path, url } = await world.create({ provider: 'wallet_app' })
+    const { path } = await world.create({ provider: 'wallet_app' })
     const saved = await post(`${path}/country`, { country: 'BR' }).expect(303)
-    expect(saved.headers['location']).toBe(url)
+    expect(saved.headers['location']).toBe(path)
     const cookie = String(saved.headers['set-cookie'])
     expect(cookie).toBe(`pinrail_country=BR; Path=${path}; Max-Age=604800; HttpOnly; SameSite=Lax`)
     const page = await get(path, 'DE').set('cookie', cookie.split(';')[0] ?? '')

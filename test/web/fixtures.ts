@@ -120,6 +120,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     country,
     asked: { picker: false, choice: null, ...changes.asked },
     url: 'https://pay.example/c/token-of-the-tests',
+    path: '/c/token-of-the-tests',
   }
 }
 

@@ -84,7 +84,7 @@ async function showHandoff(deps: CheckoutDeps, request: Request, response: Respo
   const checkout = await loadCheckout(deps, request)
   const attempt = openedAttempt(checkout.attempts)
   if (attempt === null || attempt.intentUri !== null || !isOpen(checkout.payment.status)) {
-    response.redirect(303, checkout.url)
+    response.redirect(303, checkout.path)
     return
   }
   response.type('html').send(renderHandoff(checkout, wordsIn('en'), attempt))
@@ -98,13 +98,13 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
   const choice = parseForm(continueForm, request)
   const checkout = await loadCheckout(deps, request)
   if (!isOpen(checkout.payment.status)) {
-    response.redirect(303, checkout.url)
+    response.redirect(303, checkout.path)
     return
   }
   const offer = findOffer(checkout.route, choice)
   if (offer === null) {
     // The picker then says that this way is not possible, instead of an error.
-    response.redirect(303, `${checkout.url}?method=${choice.provider}.${choice.method}`)
+    response.redirect(303, `${checkout.path}?method=${choice.provider}.${choice.method}`)
     return
   }
   await noteDecision(deps, checkout, offer)
@@ -114,14 +114,14 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
     throw new PageProblem('unavailable')
   }
   // Declined or closed meanwhile: the page says which. UPI goes on there as well.
-  response.redirect(303, answer.kind === 'redirect' ? `${checkout.url}/go` : checkout.url)
+  response.redirect(303, answer.kind === 'redirect' ? `${checkout.path}/go` : checkout.path)
 }
 
 async function setCountry(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const { country } = parseForm(countryForm, request)
-  const { url } = await loadCheckout(deps, request)
+  const { url, path } = await loadCheckout(deps, request)
   response.set('set-cookie', countryCookie(country, url))
-  response.redirect(303, url)
+  response.redirect(303, path)
 }
 
 async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Checkout> {
@@ -142,7 +142,8 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
     deviceWallet: hasDeviceWallet(request.get('user-agent')),
   })
   const url = checkoutUrl(deps.publicUrl, payment.checkoutToken)
-  return { payment, attempts, merchantName, route, country, asked: askedFor(request), url }
+  const path = new URL(url).pathname
+  return { payment, attempts, merchantName, route, country, asked: askedFor(request), url, path }
 }
 
 /** A buyer need not wait for a converter that is down: limits were checked when the payment was created. */

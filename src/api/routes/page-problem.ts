@@ -24,7 +24,7 @@ export class PageProblem extends Error {
 }
 
 /** Every trouble on these pages is a page: for a person, in words, without what went on inside. */
-export function pageProblemHandler(deps: { readonly publicUrl: string; readonly log: Logger }): ErrorRequestHandler {
+export function pageProblemHandler({ log }: { readonly log: Logger }): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
   return (error: unknown, request, response, next) => {
     if (response.headersSent) {
@@ -33,9 +33,9 @@ export function pageProblemHandler(deps: { readonly publicUrl: string; readonly 
     }
     const { problem, status, retryAfter } = answerFor(error)
     // The path holds the key to the payment: it is not logged.
-    if (status >= 500) deps.log.error({ err: error, request_id: response.locals['requestId'] }, 'checkout failed')
+    if (status >= 500) log.error({ err: error, request_id: response.locals['requestId'] }, 'checkout failed')
     const token = /^\/([^/]+)/.exec(request.path)?.[1]
-    const back = token === undefined || problem === 'not_found' ? null : `${deps.publicUrl}/c/${token}`
+    const back = token === undefined || problem === 'not_found' ? null : `${request.baseUrl}/${token}`
     if (retryAfter !== undefined) response.set('retry-after', retryAfter)
     response
       .status(status)

@@ -32,7 +32,8 @@ create table payout (
   hook_retry_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  unique (chain_id, token, treasury, auth_nonce),
+  -- The nonce first: it alone finds the row.
+  unique (auth_nonce, treasury, token, chain_id),
   check ((state = 'held') = (hold_reason is not null)),
   check ((lane_wallet is null) = (lane_nonce is null)),
   check ((mined_number is null) = (mined_hash is null))
@@ -188,6 +189,6 @@ create table treasury_log (
   check (kind <> 'cancel' or auth_nonce is not null),
   check (kind = 'cancel' or (counterparty is not null and micro_usdc is not null))
 );
-create unique index treasury_log_nonce on treasury_log (chain_id, token, treasury, auth_nonce) where auth_nonce is not null;
+create unique index treasury_log_nonce on treasury_log (auth_nonce, treasury, token, chain_id) where auth_nonce is not null;
 create unique index treasury_log_payment on treasury_log (payment_id) where payment_id is not null;
-create index treasury_log_open on treasury_log (chain_id, token, auth_nonce) where payment_id is null and auth_nonce is not null;
+create index treasury_log_open on treasury_log (block_number, log_index) where payment_id is null and auth_nonce is not null;

@@ -103,8 +103,7 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
       provenRow,
       sql`select p.payment_id, l.kind, p.micro_usdc::text, p.recipient, l.tx_hash, l.log_index, l.block_number,
             l.block_hash, l.finalized_at, l.gas_share::text
-          from treasury_log l join payout p on (p.chain_id, p.token, p.treasury, p.auth_nonce)
-            = (l.chain_id, l.token, l.treasury, l.auth_nonce)
+          from treasury_log l join payout p on p.auth_nonce = l.auth_nonce and p.treasury = l.treasury
           where l.chain_id = ${context.scope.chainId} and l.token = ${context.scope.token} and l.payment_id is null
             and l.auth_nonce is not null and p.state not in ('settled', 'voided')
             and (l.kind = 'cancel' or (l.counterparty, l.micro_usdc) = (p.recipient, p.micro_usdc))
@@ -183,9 +182,10 @@ async function end(
   )
   await execute(
     tx,
-    sql`update treasury_log l set payment_id = p.payment_id, known_as = 'payout' from payout p
-        where p.payment_id = any(${ids}) and l.chain_id = ${scope.chainId} and l.token = ${scope.token}
-          and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce`,
+    sql`update treasury_log l set payment_id = p.payment_id, known_as = 'payout'
+        from unnest(${ids}::text[], ${ending.rows.map((row) => row.tx_hash)}::text[],
+          ${ending.rows.map((row) => row.log_index)}::int[]) as p(payment_id, tx_hash, log_index)
+        where l.chain_id = ${scope.chainId} and l.tx_hash = p.tx_hash and l.log_index = p.log_index`,
   )
 }
 

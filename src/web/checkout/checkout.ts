@@ -13,8 +13,10 @@ export type Checkout = {
   readonly route: RouteAnswer
   readonly country: BuyerCountry
   readonly asked: Asked
-  /** The address of this checkout, without a query. */
+  /** The address of this checkout, for other devices. */
   readonly url: string
+  /** The same for links and forms of the page: it holds under whatever host name the page was opened. */
+  readonly path: string
 }
 
 /** Where the buyer pays from, and who says so. */

@@ -18,7 +18,7 @@ export function Confirm({ checkout, words, view }: Shown & { view: Extract<View,
       )}
       <h2>{t('confirm.next')}</h2>
       <Facts checkout={checkout} words={words} offer={offer} />
-      <form method="post" action={`${checkout.url}/continue`} data-busy={t('confirm.opening')}>
+      <form method="post" action={`${checkout.path}/continue`} data-busy={t('confirm.opening')}>
         <input type="hidden" name="provider" value={offer.provider} />
         <input type="hidden" name="method" value={offer.method} />
         <button type="submit" class="button primary">
@@ -26,7 +26,7 @@ export function Confirm({ checkout, words, view }: Shown & { view: Extract<View,
         </button>
       </form>
       {others && (
-        <a class="button quiet" href={`${checkout.url}?step=pick`}>
+        <a class="button quiet" href={`${checkout.path}?step=pick`}>
           {t('confirm.other')}
         </a>
       )}

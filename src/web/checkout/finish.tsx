@@ -37,7 +37,7 @@ export function Upi({ checkout, words, view }: Shown & { view: Extract<View, { p
       <div class="upi">
         <Qr text={view.intentUri} name={t('upi.qr', { amount, merchant: checkout.merchantName })} />
         {view.intentUri.startsWith('upi:') && (
-          <a class="button primary upi-open" href={view.intentUri}>
+          <a class="button upi-open" href={view.intentUri}>
             {t('upi.open')}
           </a>
         )}
@@ -72,7 +72,7 @@ export function Verification({ checkout, words, view }: Shown & { view: Extract<
 function OtherMethod({ checkout, words }: Shown) {
   if (checkout.route.offers.length < 2) return null
   return (
-    <a class="button quiet" href={`${checkout.url}?step=pick`}>
+    <a class="button quiet" href={`${checkout.path}?step=pick`}>
       {words.t('confirm.other')}
     </a>
   )

@@ -33,7 +33,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
           id="main"
           class={`card page-${view.page}`}
           data-key={keyOf(checkout, view)}
-          data-status={`${checkout.url}/status`}
+          data-status={`${checkout.path}/status`}
           data-poll={pollSeconds(checkout, view)}
         >
           {contentOf(checkout, words, view)}

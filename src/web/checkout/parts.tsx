@@ -69,7 +69,7 @@ export function CountryChooser({ checkout, words }: Shown) {
         <span>{code === null ? t('country.unknown') : t('country.paying_from', { country: words.country(code) })}</span>
         {code !== null && <span class="link">{t('country.change')}</span>}
       </summary>
-      <form method="post" action={`${checkout.url}/country`}>
+      <form method="post" action={`${checkout.path}/country`}>
         <label>
           <span>{t('country.label')}</span>
           <select name="country" required>

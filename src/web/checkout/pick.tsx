@@ -14,7 +14,8 @@ export function Pick({ checkout, words, view }: Shown & { view: Extract<View, { 
       {why !== null && <Notice kind="info">{why}</Notice>}
       {opened !== null && (
         <Notice kind="info">
-          {t('pick.open_attempt', { method: t(`method.${opened.method}`) })} <a href={checkout.url}>{t('pick.keep')}</a>
+          {t('pick.open_attempt', { method: t(`method.${opened.method}`) })}{' '}
+          <a href={checkout.path}>{t('pick.keep')}</a>
         </Notice>
       )}
       <ul class="methods">
@@ -32,7 +33,7 @@ export function Pick({ checkout, words, view }: Shown & { view: Extract<View, { 
 function Method({ offer, checkout, words }: Shown & { offer: Offer }) {
   const { t } = words
   return (
-    <a class="method" href={`${checkout.url}?method=${offer.provider}.${offer.method}`}>
+    <a class="method" href={`${checkout.path}?method=${offer.provider}.${offer.method}`}>
       <span class="method-name">{t(`method.${offer.method}`)}</span>
       <span class="method-facts">{t('pick.time', { duration: words.duration(offer.estimatedSeconds.p50) })}</span>
       <span class="method-hint">{t(`method.${offer.method}.hint`)}</span>

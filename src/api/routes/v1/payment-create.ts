@@ -35,10 +35,32 @@ export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
   return defineRoute({
     method: 'post',
     path: '/v1/payments',
+    operationId: 'createPayment',
+    tag: 'Payments',
     summary: 'Create a payment',
     scope: 'payments:write',
     body: createPaymentBody,
     answers: { 201: paymentObject },
+    problems: [
+      'amount_too_small',
+      'amount_too_large',
+      'currency_not_supported',
+      'wallet_not_configured',
+      'idempotency_key_reused',
+      'idempotency_key_in_use',
+    ],
+    example: {
+      body: {
+        amount: 49.99,
+        currency: 'EUR',
+        provider: 'wallet_app',
+        description: 'Two tickets',
+        reference: 'order-1042',
+        metadata: { cart: '77' },
+        success_url: 'https://shop.example/thanks',
+        cancel_url: 'https://shop.example/cart',
+      },
+    },
     handle: async ({ caller, body, idempotencyKey }) => {
       const claim = claimOf(ROUTE, idempotencyKey, body)
       const payment = await newPayment(caller, body).catch((refusal) => replayOr(caller, claim, refusal))

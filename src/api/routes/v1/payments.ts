@@ -21,6 +21,8 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
   const read = defineRoute({
     method: 'get',
     path: '/v1/payments/{id}',
+    operationId: 'readPayment',
+    tag: 'Payments',
     summary: 'Read a payment',
     scope: 'payments:read',
     params: idPath,
@@ -31,6 +33,9 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
   const cancel = defineRoute({
     method: 'post',
     path: '/v1/payments/{id}/cancel',
+    operationId: 'cancelPayment',
+    tag: 'Payments',
+    problems: ['payment_not_cancelable', 'temporarily_unavailable'],
     summary: 'Cancel a payment before any money came',
     scope: 'payments:write',
     params: idPath,

@@ -3,6 +3,7 @@ import { decimalsOf } from '../../../domain/currencies.ts'
 import { PROVIDER_NAMES, PROVIDERS, type Provider } from '../../../domain/methods.ts'
 import { formatAmount, type Money } from '../../../domain/money.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { listOf } from './lists.ts'
 
 const limit = z.strictObject({ amount: z.string(), currency: z.string() })
 
@@ -22,7 +23,7 @@ const providerObject = z
   })
   .meta({ id: 'Provider' })
 
-const providerList = z.strictObject({ object: z.literal('list'), data: z.array(providerObject), has_more: z.boolean() })
+const providerList = listOf(providerObject)
 
 /** The table of methods as it is used everywhere else. */
 export function providerRoutes(): Route[] {
@@ -31,6 +32,8 @@ export function providerRoutes(): Route[] {
     defineRoute({
       method: 'get',
       path: '/v1/providers',
+      operationId: 'listProviders',
+      tag: 'Methods',
       summary: 'List the providers with their limits, currencies and regions',
       scope: 'payments:read',
       answers: { 200: providerList },

@@ -1,10 +1,10 @@
 import type { LocalAccount } from 'viem/accounts'
 import { keccak256 } from 'viem/utils'
-import type { ChainCursor, Envelope, EnvelopeAttempt, Hex, Lane, SignedPayout } from '../domain/payout.ts'
-import type { SettlementDeps } from './context.ts'
+import type { ChainCursor, Envelope, EnvelopeAttempt, Hex, Lane, SignedPayout } from '../../domain/payout.ts'
+import type { SettlementDeps } from '../context.ts'
+import type { Block } from '../provider.ts'
+import type { SendOutcome } from '../send-outcome.ts'
 import { bumpFees, chooseFees, type FeeHistory, type Fees } from './fees.ts'
-import type { Block } from './provider.ts'
-import type { SendOutcome } from './send-outcome.ts'
 
 /** What a round of the engine knows about the chain. */
 export type ChainView = { readonly head: Block; readonly cursor: ChainCursor; readonly fees: FeeHistory }

@@ -1,5 +1,5 @@
-import type { Hex } from '../domain/payout.ts'
-import type { Block, Provider } from './provider.ts'
+import type { Hex } from '../../domain/payout.ts'
+import type { Block, Provider } from '../provider.ts'
 
 export type Hashes = ReadonlyMap<number, Hex>
 

@@ -1,7 +1,7 @@
-import type { Hex, TreasuryLog } from '../domain/payout.ts'
-import { TOPICS } from './contracts.ts'
-import type { Log, LogFilter, Provider, Receipt } from './provider.ts'
-import type { Rpc } from './rpc.ts'
+import type { Hex, TreasuryLog } from '../../domain/payout.ts'
+import type { Log, LogFilter, Provider, Receipt } from '../provider.ts'
+import type { Rpc } from '../rpc.ts'
+import { TOPICS } from '../token/contracts.ts'
 
 /** A fact of the treasury as its logs tell it, before anybody asked who paid the gas. */
 export type Fact = Omit<TreasuryLog, 'gasShare'>

@@ -1,7 +1,7 @@
-import type { HoldReason, SignedPayout } from '../domain/payout.ts'
-import type { SettlementDeps } from './context.ts'
+import type { HoldReason, SignedPayout } from '../../domain/payout.ts'
+import type { SettlementDeps } from '../context.ts'
+import { deadline, hold, signTransfers } from '../queue.ts'
 import type { LaneRound } from './lane.ts'
-import { deadline, hold, signTransfers } from './queue.ts'
 import type { ChainView } from './sender.ts'
 
 /** An authorization that expires sooner is signed again before it is sent: batches may wait for some blocks. */

@@ -1,7 +1,7 @@
-import { type ChainCursor, describeTransfer, type Lease, type TreasuryLog } from '../domain/payout.ts'
-import { type SettlementDeps, watchedTreasuries } from './context.ts'
+import { type ChainCursor, describeTransfer, type Lease, type TreasuryLog } from '../../domain/payout.ts'
+import { type SettlementDeps, watchedTreasuries } from '../context.ts'
+import type { Block, Provider } from '../provider.ts'
 import { type Fact, readFacts, shareGas, treasuryLogs } from './facts.ts'
-import type { Block, Provider } from './provider.ts'
 import { scanFinalized } from './scan.ts'
 import { type Hashes, replacedBlocks, walkChain } from './walk.ts'
 

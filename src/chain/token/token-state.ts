@@ -1,37 +1,32 @@
 import { multicall3Abi } from 'viem'
-import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
-import type { Hex, Payout } from '../domain/payout.ts'
-import { payoutNonce } from '../payout-nonce.ts'
-import { MULTICALL3, usdcViews } from './contracts.ts'
-import type { BlockTag, Provider } from './provider.ts'
-
-type ViewName = keyof typeof usdcViews
+import { decodeFunctionResult } from 'viem/utils'
+import type { Hex, Payout } from '../../domain/payout.ts'
+import { payoutNonce } from '../../payout-nonce.ts'
+import type { Provider } from '../provider.ts'
+import { MULTICALL3, USDC_VIEWS } from './contracts.ts'
+import { type Call3, encodeAggregate3, word } from './words.ts'
 
 /** One read function of the token with its arguments. */
-export type TokenRead = { readonly view: ViewName; readonly args: readonly unknown[] }
+export type TokenRead = { readonly view: keyof typeof USDC_VIEWS; readonly args: readonly Hex[] }
 
 /** Reads per `eth_call`: some 12,000 gas each, so that a call stays far below any provider's limit. */
 const READS_PER_CALL = 400
 
-/** Reads several token functions at one block, through Multicall3. Any read that reverts throws. */
-export async function readToken(
-  provider: Provider,
-  token: Hex,
-  query: { reads: readonly TokenRead[]; at?: BlockTag },
-): Promise<unknown[]> {
-  const values: unknown[] = []
-  for (let start = 0; start < query.reads.length; start += READS_PER_CALL) {
-    const reads = query.reads.slice(start, start + READS_PER_CALL)
-    const calls = reads.map(({ view, args }) => ({
-      target: token,
-      allowFailure: false,
-      callData: encodeFunctionData({ abi: [usdcViews[view]], args }),
-    }))
-    const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] })
-    const returned = await provider.call({ to: MULTICALL3, data }, query.at)
+/** Reads several token functions at one moment, through Multicall3: one word each. Any read that reverts throws. */
+export async function readToken(provider: Provider, token: Hex, reads: readonly TokenRead[]): Promise<bigint[]> {
+  const values: bigint[] = []
+  for (let start = 0; start < reads.length; start += READS_PER_CALL) {
+    const part = reads.slice(start, start + READS_PER_CALL)
+    const calls = part.map(({ view, args }): Call3 => {
+      const callData: Hex = `${USDC_VIEWS[view]}${args.map(word).join('')}`
+      return { target: token, allowFailure: false, callData }
+    })
+    const returned = await provider.call({ to: MULTICALL3, data: encodeAggregate3(calls) })
     const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: returned })
-    for (const [index, read] of reads.entries())
-      values.push(decodeFunctionResult({ abi: [usdcViews[read.view]], data: results[index]?.returnData ?? '0x' }))
+    for (const { returnData } of results) {
+      if (returnData.length !== 66) throw new Error(`${token} does not answer as USDC does: ${returnData.slice(0, 80)}`)
+      values.push(BigInt(returnData))
+    }
   }
   return values
 }
@@ -69,15 +64,15 @@ export async function readTokenState(
       }),
     ]),
   ]
-  const values = await readToken(provider, query.token, { reads })
+  const values = await readToken(provider, query.token, reads)
   return {
-    paused: values[0] === true,
-    treasuryBlacklisted: values[1] === true,
-    balance: BigInt(values[2] as bigint),
+    paused: values[0] === 1n,
+    treasuryBlacklisted: values[1] === 1n,
+    balance: values[2] ?? 0n,
     payouts: query.payouts.map((_payout, index) => {
       const width = 2 + query.otherTreasuries.length
       const [blacklisted, used, ...usedByOthers] = values.slice(3 + width * index, 3 + width * (index + 1))
-      return { blacklisted: blacklisted === true, used: used === true, usedByOther: usedByOthers.includes(true) }
+      return { blacklisted: blacklisted === 1n, used: used === 1n, usedByOther: usedByOthers.includes(1n) }
     }),
   }
 }

@@ -1,6 +1,6 @@
 import type { LocalAccount } from 'viem/accounts'
-import type { Envelope, Hex, Lane, SignedPayout } from '../domain/payout.ts'
-import type { SettlementDeps } from './context.ts'
+import type { Envelope, Hex, Lane, SignedPayout } from '../../domain/payout.ts'
+import type { SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
 import { type ChainView, resumeEnvelope, type Sender, sendBatch } from './sender.ts'

@@ -1,7 +1,7 @@
-import type { ChainCursor, Lease } from '../domain/payout.ts'
-import { type SettlementDeps, watchedTreasuries } from './context.ts'
+import type { ChainCursor, Lease } from '../../domain/payout.ts'
+import { type SettlementDeps, watchedTreasuries } from '../context.ts'
+import type { Block } from '../provider.ts'
 import { readFacts, shareGas, treasuryLogs } from './facts.ts'
-import type { Block } from './provider.ts'
 
 /** Blocks per `eth_getLogs`: within every provider's limit. */
 const LOG_RANGE = 1000

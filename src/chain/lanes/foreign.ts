@@ -1,6 +1,6 @@
-import type { Hex } from '../domain/payout.ts'
-import type { SettlementDeps } from './context.ts'
-import type { Provider, Transaction } from './provider.ts'
+import type { Hex } from '../../domain/payout.ts'
+import type { SettlementDeps } from '../context.ts'
+import type { Provider, Transaction } from '../provider.ts'
 
 /** How far back the user of a nonce is looked for: what nodes without an archive keep. */
 const SEARCHED_BLOCKS = 4096

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import type { Db } from '../../../db/db.ts'
+import { listEvents, readEvent } from '../../../db/event-log.ts'
+import { isId } from '../../../domain/ids.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../../domain/webhook.ts'
+import { Problem } from '../../problems.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { idPath, moment } from './fields.ts'
+import { listOf, ONE_CURSOR, pageOf, pageQuery } from './lists.ts'
+import { paymentObject } from './payment-schemas.ts'
+
+const eventObject = z
+  .strictObject({
+    id: z.string(),
+    type: z.string(),
+    timestamp: moment,
+    api_version: z.string(),
+    livemode: z.boolean(),
+    sequence: z
+      .int()
+      .nullable()
+      .meta({ description: 'Without gaps in a mode. Null: an event that only tries an endpoint.' }),
+    data: z.strictObject({ object: z.union([paymentObject, z.looseObject({ object: z.literal('webhook_test') })]) }),
+  })
+  .meta({ id: 'Event', description: 'As it is sent to webhook endpoints, byte for byte.' })
+
+const listQuery = z
+  .strictObject({
+    ...pageQuery,
+    after_sequence: z
+      .string()
+      .regex(/^\d{1,15}$/, 'is a whole number')
+      .transform(Number)
+      .optional()
+      .meta({ description: 'Oldest first, beginning after this sequence: for pulling what was missed.' }),
+    type: z.enum(WEBHOOK_EVENT_TYPES).optional(),
+    payment: z.string().max(100).optional(),
+  })
+  .refine(...ONE_CURSOR)
+  .refine(
+    (query) => query.after_sequence === undefined || (query.starting_after ?? query.ending_before) === undefined,
+    {
+      path: ['after_sequence'],
+      message: 'cannot stand beside another cursor',
+    },
+  )
+
+export function eventRoutes({ db }: { readonly db: Db }): Route[] {
+  const list = defineRoute({
+    method: 'get',
+    path: '/v1/events',
+    operationId: 'listEvents',
+    tag: 'Events',
+    summary: 'List events, or pull those that were missed',
+    scope: 'events:read',
+    query: listQuery,
+    answers: { 200: listOf(eventObject) },
+    example: { query: { after_sequence: '0', limit: '50' } },
+    handle: async ({ caller, query }) => {
+      const { type, payment, after_sequence: afterSequence = null } = query
+      const found = await listEvents(db, caller, { filters: { type, payment }, page: pageOf(query), afterSequence })
+      if (found === null)
+        throw new Problem('validation_failed', 'The cursor is not the id of an event.', { param: 'starting_after' })
+      // Put together from the bytes that were signed.
+      const data = found.rows.map((body) => body.toString('utf8')).join(',')
+      return { status: 200, body: `{"object":"list","data":[${data}],"has_more":${found.hasMore}}` }
+    },
+  })
+
+  const read = defineRoute({
+    method: 'get',
+    path: '/v1/events/{id}',
+    operationId: 'readEvent',
+    tag: 'Events',
+    summary: 'Read an event',
+    scope: 'events:read',
+    params: idPath,
+    answers: { 200: eventObject },
+    handle: async ({ caller, params }) => {
+      const body = isId('event', params.id) ? await readEvent(db, caller, params.id) : null
+      if (body === null) throw new Problem('resource_missing', 'There is no such event.')
+      return { status: 200, body: body.toString('utf8') }
+    },
+  })
+
+  return [list, read]
+}

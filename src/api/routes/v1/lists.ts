@@ -1,0 +1,56 @@
+import { z } from 'zod'
+
+/** Lists, newest first, a page at a time; a cursor is the id of an item, so that new items shift nothing. */
+
+/** A query parameter is text. */
+const limit = z
+  .string()
+  .regex(/^(?:[1-9]\d?|100)$/, 'is a whole number from 1 to 100')
+  .transform(Number)
+  .default(20)
+  .meta({ description: 'How many, 1 to 100.', override: { type: 'string' } })
+
+const cursor = z.string().min(1).max(100).optional()
+
+export const pageQuery = {
+  limit,
+  starting_after: cursor.meta({ description: 'Items after the one with this id.' }),
+  ending_before: cursor.meta({ description: 'Items before the one with this id.' }),
+}
+
+export const ONE_CURSOR = [
+  (query: { starting_after?: string | undefined; ending_before?: string | undefined }): boolean =>
+    query.starting_after === undefined || query.ending_before === undefined,
+  { path: ['ending_before'], message: 'cannot stand beside starting_after' },
+] as const
+
+export type Page = {
+  readonly limit: number
+  readonly after: string | null
+  readonly before: string | null
+}
+
+export function pageOf(query: {
+  limit: number
+  starting_after?: string | undefined
+  ending_before?: string | undefined
+}): Page {
+  return { limit: query.limit, after: query.starting_after ?? null, before: query.ending_before ?? null }
+}
+
+export function listOf<T extends z.ZodType>(item: T) {
+  return z.strictObject({ object: z.literal('list'), data: z.array(item), has_more: z.boolean() })
+}
+
+export function listAnswer<T>(data: readonly T[], hasMore: boolean) {
+  return { status: 200, body: { object: 'list', data, has_more: hasMore } }
+}
+
+/** A moment in a query: ISO 8601, or whole seconds since 1970. */
+export const since = z
+  .string()
+  .refine(
+    (text) => /^\d{1,11}$/.test(text) || z.iso.datetime({ offset: true }).safeParse(text).success,
+    'is a time such as 2026-11-21T10:00:00Z, or seconds since 1970',
+  )
+  .transform((text) => (/^\d+$/.test(text) ? new Date(Number(text) * 1000) : new Date(text)).toISOString())

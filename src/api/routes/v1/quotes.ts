@@ -1,0 +1,189 @@
+import { z } from 'zod'
+import { COUNTRY_CODES } from '../../../domain/countries.ts'
+import { currenciesOf, PROVIDER_NAMES } from '../../../domain/methods.ts'
+import {
+  convertToMicroUsdc,
+  FEE_PERCENT,
+  formatAmount,
+  formatUsdc,
+  type Money,
+  parseAmount,
+  splitFee,
+} from '../../../domain/money.ts'
+import { type Offer, offersFor, type Refusal } from '../../../domain/route.ts'
+import { currentRate, type RateBook, rateTable, requireWithinLimits } from '../../limits.ts'
+import { Problem } from '../../problems.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { amountText, currency, currencyCode, moment, usdcAmount } from './fields.ts'
+import { QUOTE_MS } from './payment-create.ts'
+
+export type QuoteDeps = { readonly rates: RateBook; readonly clock: () => number }
+
+const money = z.strictObject({ amount: z.string(), currency })
+
+const quoteObject = z
+  .strictObject({
+    object: z.literal('quote'),
+    amount_decimal: z.string(),
+    currency,
+    provider: z.enum(PROVIDER_NAMES).nullable(),
+    rate: z.string(),
+    rate_source: z.string(),
+    gross_usdc_estimate: usdcAmount,
+    fee_usdc_estimate: usdcAmount,
+    fee_percent: z.string(),
+    net_usdc_estimate: usdcAmount,
+    expires_at: moment,
+  })
+  .meta({ id: 'Quote' })
+
+const previewBody = z.strictObject({
+  amount: amountText,
+  currency: currencyCode,
+  provider: z.enum(PROVIDER_NAMES).optional(),
+  fallback: z.enum(['picker', 'none']).default('picker'),
+  country: z.enum(COUNTRY_CODES as [string, ...string[]], 'is a country such as DE (ISO 3166 alpha-2)').optional(),
+  device_wallet: z.boolean().optional().meta({ description: 'Whether the buyer’s device has a wallet of its own.' }),
+})
+
+const offerObject = z.strictObject({
+  provider: z.enum(PROVIDER_NAMES),
+  method: z.string(),
+  charge: money.nullable().meta({ description: 'What the buyer would be charged.' }),
+  estimated_seconds: z.strictObject({ p50: z.int(), p95: z.int() }),
+  identity_check: z.boolean(),
+})
+
+const refusalObject = z.strictObject({
+  provider: z.enum(PROVIDER_NAMES),
+  method: z.string(),
+  reason: z.enum(['country', 'currency', 'device', 'amount_too_small', 'amount_too_large']),
+  message: z.string(),
+  limit: money.nullable(),
+})
+
+const previewObject = z
+  .strictObject({
+    object: z.literal('route_preview'),
+    pinned: offerObject.nullable(),
+    pinned_refused: refusalObject.nullable(),
+    offers: z.array(offerObject),
+    refused: z.array(refusalObject),
+    net_usdc_estimate: usdcAmount,
+  })
+  .meta({ id: 'RoutePreview' })
+
+export function quoteRoutes({ rates, clock }: QuoteDeps): Route[] {
+  const quote = defineRoute({
+    method: 'get',
+    path: '/v1/quotes',
+    operationId: 'readQuote',
+    tag: 'Methods',
+    summary: 'What of an amount would arrive, at the present rate',
+    scope: 'payments:read',
+    query: z.strictObject({ amount: amountText, currency: currencyCode, provider: z.enum(PROVIDER_NAMES).optional() }),
+    answers: { 200: quoteObject },
+    problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported'],
+    example: { query: { amount: '49.99', currency: 'EUR', provider: 'wallet_app' } },
+    handle: async ({ query }) => {
+      const amount = read(query.amount, query.currency)
+      const provider = query.provider ?? null
+      if (!currenciesOf(provider).includes(amount.currency))
+        throw new Problem('currency_not_supported', `${provider} does not take ${amount.currency}.`, {
+          param: 'currency',
+        })
+      await requireWithinLimits(rates, amount, provider)
+      const { rate, source } = await currentRate(rates, amount.currency)
+      const { gross, fee, net } = splitFee(convertToMicroUsdc(amount, rate))
+      return {
+        status: 200,
+        body: {
+          object: 'quote',
+          amount_decimal: formatAmount(amount),
+          currency: amount.currency,
+          provider,
+          rate,
+          rate_source: source,
+          gross_usdc_estimate: formatUsdc(gross),
+          fee_usdc_estimate: formatUsdc(fee),
+          fee_percent: FEE_PERCENT,
+          net_usdc_estimate: formatUsdc(net),
+          expires_at: new Date(clock() + QUOTE_MS).toISOString(),
+        },
+      }
+    },
+  })
+
+  const preview = defineRoute({
+    method: 'post',
+    path: '/v1/routes/preview',
+    operationId: 'previewRoutes',
+    tag: 'Methods',
+    summary: 'Which ways to pay would work, which not and why',
+    scope: 'payments:read',
+    body: previewBody,
+    answers: { 200: previewObject },
+    problems: ['currency_not_supported'],
+    example: { body: { amount: 49.99, currency: 'EUR', country: 'DE' } },
+    handle: async ({ body }) => {
+      const amount = read(body.amount, body.currency)
+      const table = await rateTable(rates, amount.currency)
+      const { pinned, pinnedRefused, offers, refused } = offersFor({
+        amount,
+        provider: body.provider ?? null,
+        fallback: body.fallback,
+        country: body.country ?? null,
+        rates: table,
+        deviceWallet: body.device_wallet ?? null,
+      })
+      const { net } = splitFee(convertToMicroUsdc(amount, (await currentRate(rates, amount.currency)).rate))
+      return {
+        status: 200,
+        body: {
+          object: 'route_preview',
+          pinned: pinned === null ? null : renderOffer(pinned),
+          pinned_refused: pinnedRefused === null ? null : renderRefusal(pinnedRefused, body.country),
+          offers: offers.map(renderOffer),
+          refused: refused.map((refusal) => renderRefusal(refusal, body.country)),
+          net_usdc_estimate: formatUsdc(net),
+        },
+      }
+    },
+  })
+
+  return [quote, preview]
+}
+
+function read(text: string, code: Money['currency']): Money {
+  const parsed = parseAmount(text, code)
+  if (parsed.ok) return parsed.money
+  const message = `amount: has more decimals than ${code} has.`
+  const errors = [{ pointer: '/amount', code: 'amount_precision', message }]
+  throw new Problem('validation_failed', message, { param: 'amount', errors })
+}
+
+function renderOffer({ provider, method, charge, estimatedSeconds, identityCheck }: Offer) {
+  return {
+    provider,
+    method,
+    charge: charge === null ? null : renderMoney(charge),
+    estimated_seconds: { ...estimatedSeconds },
+    identity_check: identityCheck,
+  }
+}
+
+function renderRefusal({ provider, method, reason, limit }: Refusal, country: string | undefined) {
+  const edge = limit === null ? '' : `${formatAmount(limit)} ${limit.currency}`
+  const messages = {
+    country: `${provider} does not offer ${method} in ${country ?? 'this country'}.`,
+    currency: `${provider} does not take this currency.`,
+    device: 'The device has no wallet of its own.',
+    amount_too_small: `The minimum of ${provider} is ${edge}.`,
+    amount_too_large: `The maximum of ${provider} is ${edge}.`,
+  }
+  return { provider, method, reason, message: messages[reason], limit: limit === null ? null : renderMoney(limit) }
+}
+
+function renderMoney(amount: Money) {
+  return { amount: formatAmount(amount), currency: amount.currency }
+}

@@ -1,0 +1,11 @@
+import { keccak256 } from 'viem/utils'
+
+/** The address in the mixed case of EIP-55; it is given in lower case. */
+export function checksumAddress(address: string): string {
+  const digits = address.slice(2)
+  const hash = keccak256(new TextEncoder().encode(digits)).slice(2)
+  const mixed = [...digits].map((digit, index) =>
+    Number.parseInt(hash[index] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit,
+  )
+  return `0x${mixed.join('')}`
+}

@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { deliveredEvents, until } from '../../scripts/demo/journey.ts'
+import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
+import { payAtCheckout } from '../../src/sandbox/buyer.ts'
+import { expectSucceeded } from './verdict.ts'
+import { inboxAnswers, post, startWorld, success, type World } from './world.ts'
+
+/**
+ * kill -9 at each step of a payment. Nothing here waits for a moment to come: what the process needs next is held (a
+ * call in a proxy, a row in a lock, a server whose clock is stopped), and it is killed while it waits for it.
+ */
+
+let world: World
+
+beforeAll(async () => {
+  world = await startWorld()
+}, 120_000)
+afterAll(async () => {
+  await world.stop()
+})
+
+/** A payment that is held at one point; the process that works on it may be killed now. */
+type Held = { readonly payment: PaymentAnswer; readonly paying: Promise<void>; release(): void | Promise<void> }
+
+type CrashPoint = { readonly at: string; hold(): Promise<Held> }
+
+/** The buyer goes on beside the test, as long as it takes. */
+async function heldBy(
+  payment: PaymentAnswer,
+  hold: { reached: Promise<void>; release(): void | Promise<void> },
+): Promise<Held> {
+  const paying = world.pay(payment)
+  paying.catch(() => undefined)
+  await hold.reached
+  return { payment, paying, release: () => hold.release() }
+}
+
+const throughPartner = (at: 'request' | 'answer', containing: (id: string) => string[], body?: object) => async () => {
+  const payment = await world.create(body)
+  return heldBy(payment, world.partners.hold({ at, containing: containing(payment.id) }))
+}
+
+const throughChain = (at: 'request' | 'answer') => async () => {
+  const payment = await world.create()
+  const containing = ['eth_sendRawTransaction', world.payoutNonce(payment.id)]
+  return heldBy(payment, world.chain.hold({ at, containing }))
+}
+
+const opening = (id: string) => ['POST /wallet-app/v2/orders ', id]
+const converting = (id: string) => [`${id}:convert`]
+
+/** Together in one kill; the announcement first, because it needs the whole way. */
+const TOGETHER: readonly CrashPoint[] = [
+  {
+    at: 'while it announces, after the merchant has received and before it has answered',
+    async hold() {
+      const payment = await world.create()
+      await inboxAnswers(world, { answer: 'hang', times: 1 })
+      const paying = world.pay(payment)
+      await until(async () => {
+        const response = await fetch(`${world.system.info.inbox_url}/deliveries`)
+        const deliveries = (await response.json()) as { body: string }[]
+        return deliveries.some(({ body }) => body.includes(payment.id)) ? true : null
+      }, 'the announcement')
+      return { payment, paying, release: () => undefined }
+    },
+  },
+  { at: 'after the attempt was recorded, before the partner was asked', hold: throughPartner('request', opening) },
+  { at: 'after the partner opened the order, before its answer came', hold: throughPartner('answer', opening) },
+  {
+    at: 'before the order is read after a callback',
+    hold: throughPartner('request', () => ['GET /card-partner/v1/sessions'], { provider: 'card_partner' }),
+  },
+  {
+    at: 'after the order was read, before it is recorded',
+    async hold() {
+      const payment = await world.create({ provider: 'local_partner', amount: '5000.00', currency: 'INR' })
+      const paying = world.pay(payment, { method: 'upi' })
+      paying.catch(() => undefined)
+      await until(
+        async () => ((await world.merchant.read(payment.id)).status === 'pending' ? true : null),
+        'the attempt',
+      )
+      const lock = await world.lock('select 1 from payment where id = $1 for update', [payment.id])
+      await lock.reached
+      return { payment, paying, release: lock.release }
+    },
+  },
+  { at: 'before the converter is asked', hold: throughPartner('request', converting) },
+  { at: 'after the converter has filled, before its answer came', hold: throughPartner('answer', converting) },
+]
+
+/** Each with a kill of its own: they need the settlement engine for themselves. */
+const ALONE: readonly CrashPoint[] = [
+  {
+    at: 'after the payout was queued, before it is signed',
+    async hold() {
+      const payment = await world.create()
+      return heldBy(payment, await world.lock('lock table payout_signature in share row exclusive mode'))
+    },
+  },
+  { at: 'after the transaction was signed and stored, before it is sent', hold: throughChain('request') },
+  { at: 'after the transaction was sent, before the answer came', hold: throughChain('answer') },
+  {
+    at: 'after the transfer is final, before it is recorded',
+    async hold() {
+      const payment = await world.create()
+      const paying = world.pay(payment)
+      await until(async () => ((await world.merchant.read(payment.id)).status === 'settling' ? true : null), 'settling')
+      const lock = await world.lock('select 1 from payment where id = $1 for update', [payment.id])
+      await lock.reached
+      return { payment, paying, release: lock.release }
+    },
+  },
+  {
+    at: 'after the settlement was recorded, before the workflow knows',
+    async hold() {
+      const payment = await world.create()
+      const paying = world.pay(payment)
+      await until(async () => ((await world.merchant.read(payment.id)).status === 'settling' ? true : null), 'settling')
+      const frozen = world.freeze('temporal')
+      await success(world, payment.id)
+      return { payment, paying, release: frozen.thaw }
+    },
+  },
+]
+
+describe('the worker is killed', () => {
+  const held = new Map<string, Held>()
+
+  beforeAll(async () => {
+    const [announcing, ...others] = TOGETHER
+    const begun: (readonly [string, Held])[] = []
+    if (announcing !== undefined) begun.push([announcing.at, await announcing.hold()])
+    begun.push(...(await Promise.all(others.map(async ({ at, hold }) => [at, await hold()] as const))))
+    await killWhile(begun)
+    for (const { at, hold } of ALONE) await killWhile([[at, await hold()]])
+  }, 240_000)
+
+  async function killWhile(points: readonly (readonly [string, Held])[]): Promise<void> {
+    await world.kill('worker')
+    for (const [at, point] of points) {
+      await point.release()
+      held.set(at, point)
+    }
+    await world.system.children.get('worker')?.untilReady()
+  }
+
+  test.each([...ALONE, ...TOGETHER])(
+    '$at',
+    async ({ at }) => {
+      const point = held.get(at)
+      if (point === undefined) throw new Error('it was never reached')
+      await point.paying
+      await success(world, point.payment.id)
+      await deliveredEvents(world.merchant, point.payment.id)
+    },
+    180_000,
+  )
+
+  test('and every payment was paid, settled and announced once', async () => {
+    const payments = [...held.values()].map(({ payment }) => payment)
+    expect(payments).toHaveLength(TOGETHER.length + ALONE.length)
+    await expectSucceeded(world, payments)
+  })
+})
+
+describe('the api is killed', () => {
+  const order = { amount: '49.90', currency: 'EUR', provider: 'wallet_app' }
+  const key = randomUUID()
+  let inOpening: Held
+  let called: PaymentAnswer
+  let answered: PaymentAnswer
+
+  beforeAll(async () => {
+    called = await world.create()
+    // Opens the partner's page and leaves it there.
+    await expect(payAtCheckout(called.checkout_url, { press: 'nothing' })).rejects.toThrow('no way forward')
+    inOpening = await throughPartner('answer', opening)()
+    const frozen = world.freeze('temporal')
+    const unanswered = world.merchant.create(order, key).catch(() => null)
+    answered = await world.create()
+    await payAtPartner(called)
+    await until(async () => {
+      const stored =
+        'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and signaled_at is null'
+      const claimed = 'select 1 from idempotency_key where key = $1'
+      const [events, claims] = [await world.db.query(stored, [called.id]), await world.db.query(claimed, [key])]
+      return events.rowCount === 1 && claims.rowCount === 1 ? true : null
+    }, 'callback and payment to be stored')
+    await world.kill('api', { stayDown: true })
+    await unanswered
+    frozen.thaw()
+    inOpening.release()
+  }, 120_000)
+
+  async function payAtPartner(payment: PaymentAnswer): Promise<void> {
+    const { rows } = await world.db.query('select id from attempt where payment_id = $1', [payment.id])
+    await post(`${world.system.sandboxUrl}/wallet-app/sandbox/orders/${rows[0].id}/act`, { action: 'pay' })
+  }
+
+  test('after a callback was stored, before the workflow was told: the relay tells it while the api is down', async () => {
+    expect(world.system.children.get('api')?.pid()).toBeNull()
+    await until(async () => {
+      const { rows } = await world.db.query('select status from payment where id = $1', [called.id])
+      return rows[0].status === 'succeeded' ? true : null
+    }, 'the payment to succeed')
+    await world.system.children.get('api')?.start()
+    await deliveredEvents(world.merchant, called.id)
+  }, 120_000)
+
+  test('after a payment was stored, before it was answered: asked again with the same key it is the same payment', async () => {
+    const again = await world.merchant.create(order, key)
+    const { rows } = await world.db.query(
+      'select payment.id from payment join idempotency_key k on k.body::jsonb->>$1 = payment.id where key = $2',
+      ['id', key],
+    )
+    expect(rows).toEqual([{ id: again.id }])
+    await world.pay(again)
+    await success(world, again.id)
+    await expectSucceeded(world, [again])
+  }, 120_000)
+
+  test('after a payment was answered, before its workflow was started: the relay starts it', async () => {
+    await world.pay(answered)
+    await success(world, answered.id)
+    await expectSucceeded(world, [answered])
+  }, 120_000)
+
+  test('while the buyer waits for the partner: pressed again it is the same order', async () => {
+    await inOpening.paying
+    await success(world, inOpening.payment.id)
+    const { rows } = await world.db.query('select count(*)::int from attempt where payment_id = $1', [
+      inOpening.payment.id,
+    ])
+    expect(rows).toEqual([{ count: 1 }])
+    await expectSucceeded(world, [inOpening.payment])
+  }, 120_000)
+})
