@@ -79,8 +79,6 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
       WORKER_SHUTDOWN_GRACE_MS: '800',
       // The first top-up of the treasury is part of the books too.
       SETTLEMENT_START_BLOCK: '0',
-      // Ctrl-C ends everything within three seconds.
-      WORKER_SHUTDOWN_GRACE_MS: '800',
       TREASURY_KEY: secrets.treasuryKey,
       RELAYER_KEYS: secrets.relayerKeys.join(','),
     },

@@ -82,3 +82,13 @@ export async function answerOnce(
   if (replay === null) throw stillRunning()
   return { ...replay, body: keeping.open(String(replay.body)) }
 }
+
+/** An answer that holds a secret is kept encrypted, bound to its claim. */
+export function sealedWith(
+  box: { seal(text: string, name: string): string; open(kept: string, name: string): string },
+  tenant: Tenant,
+  claim: Claim | null,
+): Keeping {
+  const name = `idempotency ${tenant.merchantId} ${tenant.livemode} ${claim?.route} ${claim?.key}`
+  return { seal: (text) => box.seal(text, name), open: (kept) => box.open(kept, name) }
+}

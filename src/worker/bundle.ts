@@ -1,12 +1,45 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { bundleWorkflowCode, type WorkflowBundlePath } from '@temporalio/worker'
 
-/** The code that runs in the workflow sandbox: what src/workflows/index.ts reaches, and nothing else. */
-export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
-  return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
+const SOURCE = fileURLToPath(new URL('..', import.meta.url))
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/pinrail', import.meta.url))
+
+/**
+ * The code that runs in the workflow sandbox: what src/workflows/index.ts reaches, and nothing else. Bundling takes
+ * seconds of CPU, so the result is kept under a name that follows from the sources and the SDK.
+ */
+export async function bundleWorkflows(): Promise<WorkflowBundlePath> {
+  const codePath = join(CACHE, `workflows-${await fingerprint()}.js`)
+  if (existsSync(codePath)) return { codePath }
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(SOURCE, 'workflows/index.ts'),
     logger: { trace: ignore, debug: ignore, info: ignore, warn: console.warn, error: console.error, log: ignore },
   })
+  await mkdir(CACHE, { recursive: true })
+  // Under another name first: a process that is killed while writing leaves nothing half made.
+  const unfinished = `${codePath}.${process.pid}`
+  await writeFile(unfinished, code)
+  await rename(unfinished, codePath)
+  return { codePath }
+}
+
+async function fingerprint(): Promise<string> {
+  const hash = createHash('sha256').update(sdkVersion())
+  for (const folder of ['workflows', 'domain'])
+    for (const file of (await readdir(join(SOURCE, folder))).sort())
+      hash.update(file).update(await readFile(join(SOURCE, folder, file)))
+  return hash.digest('hex').slice(0, 16)
+}
+
+/** A bundle must be run by the SDK that made it. */
+function sdkVersion(): string {
+  const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string }
+  return version
 }
 
 function ignore(): void {}

@@ -1,11 +1,11 @@
 import type { DataConverter } from '@temporalio/common'
-import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundlePath } from '@temporalio/worker'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 
 export type WorkerSettings = {
   readonly connection: NativeConnection
   readonly namespace: string
-  readonly bundle: WorkflowBundleWithSourceMap
+  readonly bundle: WorkflowBundlePath
   /** Everything that the workflows of both queues may call. */
   readonly activities: object
   readonly dataConverter: DataConverter | undefined

@@ -170,11 +170,16 @@ describe('an open page', () => {
   })
 })
 
-test('a second press of Continue asks nothing more', async () => {
+test('a second press of Continue, while the first is not answered, asks nothing more', async () => {
   await open({ javaScript: true })
   const payment = await world.create({ provider: 'wallet_app' })
   await page.goto(payment.url)
-  await page.getByRole('button', { name: 'Continue' }).dblclick()
+  const release = world.hold()
+  const button = page.getByRole('button', { name: 'Continue' })
+  await button.click({ noWaitAfter: true })
+  const pressed = page.getByRole('button', { name: 'Opening…' })
+  await pressed.click({ noWaitAfter: true, force: true })
+  release()
   await heading('Partner page').waitFor()
   expect(world.asked).toHaveLength(1)
 })

@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import type { WorkflowHandle } from '@temporalio/client'
 import { MockActivityEnvironment, type TestWorkflowEnvironment } from '@temporalio/testing'
-import { bundleWorkflowCode, Worker, type WorkflowBundle } from '@temporalio/worker'
+import { Worker, type WorkflowBundlePath } from '@temporalio/worker'
 import {
   createWebhookDeliveryActivities,
   type WebhookDeliveryActivities,
@@ -12,6 +11,7 @@ import { findEndpoint } from '../../src/db/webhook-endpoints.ts'
 import { deliveryWorkflowId } from '../../src/domain/ids.ts'
 import { DELIVERY_DELAYS_SECONDS } from '../../src/domain/webhook.ts'
 import { createSender } from '../../src/webhooks/send.ts'
+import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import { createDeliverySweep } from '../../src/worker/delivery-sweep.ts'
 import { redeliverNow, type WebhookDeliveryInput, type webhookDelivery } from '../../src/workflows/webhook-delivery.ts'
 import { startTimeSkipping } from '../support/temporal.ts'
@@ -20,12 +20,11 @@ import { addEndpoint, addEvent, addMerchant, type Seeded, secretBox, seedDatabas
 
 const QUEUE = 'deliveries-test'
 let environment: TestWorkflowEnvironment
-let bundle: WorkflowBundle
+let bundle: WorkflowBundlePath
 let seeded: Seeded
 
 beforeAll(async () => {
-  const workflowsPath = fileURLToPath(new URL('../../src/workflows/webhook-delivery.ts', import.meta.url))
-  bundle = await bundleWorkflowCode({ workflowsPath })
+  bundle = await bundleWorkflows()
   environment = await startTimeSkipping()
   seeded = await seedDatabase()
 })

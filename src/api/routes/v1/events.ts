@@ -6,7 +6,7 @@ import { WEBHOOK_EVENT_TYPES } from '../../../domain/webhook.ts'
 import { Problem } from '../../problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { idPath, moment } from './fields.ts'
-import { listOf, ONE_CURSOR, pageOf, pageQuery } from './lists.ts'
+import { hasOneCursor, listOf, ONE_CURSOR, pageOf, pageQuery } from './lists.ts'
 import { paymentObject } from './payment-schemas.ts'
 
 const eventObject = z
@@ -36,7 +36,7 @@ const listQuery = z
     type: z.enum(WEBHOOK_EVENT_TYPES).optional(),
     payment: z.string().max(100).optional(),
   })
-  .refine(...ONE_CURSOR)
+  .refine(hasOneCursor, ONE_CURSOR)
   .refine(
     (query) => query.after_sequence === undefined || (query.starting_after ?? query.ending_before) === undefined,
     {

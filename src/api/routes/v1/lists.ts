@@ -18,11 +18,12 @@ export const pageQuery = {
   ending_before: cursor.meta({ description: 'Items before the one with this id.' }),
 }
 
-export const ONE_CURSOR = [
-  (query: { starting_after?: string | undefined; ending_before?: string | undefined }): boolean =>
-    query.starting_after === undefined || query.ending_before === undefined,
-  { path: ['ending_before'], message: 'cannot stand beside starting_after' },
-] as const
+type Cursors = { starting_after?: string | undefined; ending_before?: string | undefined }
+
+export const hasOneCursor = (query: Cursors): boolean =>
+  query.starting_after === undefined || query.ending_before === undefined
+
+export const ONE_CURSOR = { path: ['ending_before'], message: 'cannot stand beside starting_after' }
 
 export type Page = {
   readonly limit: number
@@ -30,11 +31,7 @@ export type Page = {
   readonly before: string | null
 }
 
-export function pageOf(query: {
-  limit: number
-  starting_after?: string | undefined
-  ending_before?: string | undefined
-}): Page {
+export function pageOf(query: Cursors & { limit: number }): Page {
   return { limit: query.limit, after: query.starting_after ?? null, before: query.ending_before ?? null }
 }
 

@@ -8,7 +8,7 @@ import { renderPayment } from '../../../domain/payment-object.ts'
 import { Problem } from '../../problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { idPath, moment } from './fields.ts'
-import { listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery, since } from './lists.ts'
+import { hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery, since } from './lists.ts'
 import { paymentObject } from './payment-schemas.ts'
 import type { PaymentRouteDeps } from './payments.ts'
 
@@ -45,7 +45,7 @@ const listQuery = z
     'created[lt]': since.optional(),
     search: searched.optional().meta({ description: 'In id, reference, description or transaction.' }),
   })
-  .refine(...ONE_CURSOR)
+  .refine(hasOneCursor, ONE_CURSOR)
 
 const timelineEntry = z
   .strictObject({

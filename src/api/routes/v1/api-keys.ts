@@ -1,0 +1,241 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import {
+  countActiveKeys,
+  expireApiKey,
+  findOwnApiKey,
+  insertApiKey,
+  listApiKeys,
+  revokeApiKey,
+  type StoredApiKey,
+} from '../../../db/api-keys.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { lockMerchant } from '../../../db/merchants.ts'
+import type { SecretBox } from '../../../webhooks/secret-box.ts'
+import { API_SCOPES, type ApiScope, createApiKey } from '../../api-key.ts'
+import type { Caller } from '../../auth.ts'
+import { answerOnce, claimOf, sealedWith } from '../../idempotency.ts'
+import { Problem } from '../../problems.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { idPath, moment, safeText } from './fields.ts'
+import { hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery } from './lists.ts'
+import { requireTestKey, type StepUp } from './step-up.ts'
+
+export type ApiKeyRouteDeps = StepUp & {
+  readonly db: Db
+  readonly clock: () => number
+  readonly pepper: string
+  readonly secretBox: SecretBox
+}
+
+/** Keys in use, in each mode. */
+const MOST_KEYS = 25
+/** What a program that takes payments needs; the rest is asked for by name. */
+const DEFAULT_SCOPES: readonly ApiScope[] = ['payments:read', 'payments:write']
+
+const network = z.string().max(50).refine(isNetwork, 'is an IP address or a network such as 192.0.2.0/24')
+
+const createBody = z.strictObject({
+  name: safeText(100),
+  scopes: z
+    .array(z.enum(API_SCOPES))
+    .min(1, 'names at least one scope')
+    .max(50)
+    .transform((scopes) => [...new Set(scopes)])
+    .default([...DEFAULT_SCOPES]),
+  allowed_ips: z.array(network).min(1, 'names at least one address').max(50).optional(),
+  expires_in: z.int().min(60).max(31_536_000).optional().meta({ description: 'Seconds.' }),
+})
+
+const rotateBody = z.strictObject({
+  overlap: z
+    .int()
+    .min(0)
+    .max(604_800)
+    .default(86_400)
+    .meta({ description: 'Seconds for which the old key still works.' }),
+})
+
+const fields = {
+  id: z.string(),
+  object: z.literal('api_key'),
+  livemode: z.boolean(),
+  name: z.string(),
+  last4: z.string(),
+  scopes: z.array(z.string()),
+  allowed_ips: z.array(z.string()).nullable(),
+  created_at: moment,
+  last_used_at: moment.nullable().meta({ description: 'To the minute.' }),
+  expires_at: moment.nullable(),
+  revoked_at: moment.nullable(),
+}
+const keyObject = z.strictObject(fields).meta({ id: 'ApiKey' })
+const keyWithSecret = z
+  .strictObject({ ...fields, key: z.string().meta({ description: 'Shown only here.' }) })
+  .meta({ id: 'ApiKeyWithSecret' })
+
+export function apiKeyRoutes(deps: ApiKeyRouteDeps): Route[] {
+  return [createRoute(deps), listRoute(deps), rotateRoute(deps), revokeRoute(deps)]
+}
+
+function createRoute(deps: ApiKeyRouteDeps): Route {
+  return defineRoute({
+    method: 'post',
+    path: '/v1/api_keys',
+    operationId: 'createApiKey',
+    tag: 'API keys',
+    summary: 'Make an API key',
+    description:
+      'Test mode; live keys are made by a signed-in person. A key cannot give a scope that it does not have.',
+    scope: 'keys:write',
+    body: createBody,
+    answers: { 201: keyWithSecret },
+    problems: ['step_up_required', 'limit_reached'],
+    example: { body: { name: 'Shop server', scopes: ['payments:read', 'payments:write'] } },
+    handle: async ({ caller, body, idempotencyKey }) => {
+      requireTestKey(deps, caller, 'keys')
+      requireScopes(caller, body.scopes)
+      const claim = claimOf('POST /v1/api_keys', idempotencyKey, body)
+      const keeping = sealedWith(deps.secretBox, caller, claim)
+      return answerOnce(deps.db, { tenant: caller, claim, keeping }, async (tx) => {
+        const { name, scopes, allowed_ips: allowedIps = null, expires_in: expiresIn } = body
+        const expiresAt = expiresIn === undefined ? null : at(deps, expiresIn)
+        return made(await addKey(deps, { tx, caller }, { name, scopes, allowedIps, expiresAt }))
+      })
+    },
+  })
+}
+
+function listRoute({ db }: ApiKeyRouteDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/v1/api_keys',
+    operationId: 'listApiKeys',
+    tag: 'API keys',
+    summary: 'List the API keys, newest first',
+    scope: 'keys:read',
+    query: z.strictObject(pageQuery).refine(hasOneCursor, ONE_CURSOR),
+    answers: { 200: listOf(keyObject) },
+    handle: async ({ caller, query }) => {
+      const page = pageOf(query)
+      const bare = { ...page, after: page.after && bareId(page.after), before: page.before && bareId(page.before) }
+      const found = await listApiKeys(db, caller, bare)
+      if (found === null)
+        throw new Problem('validation_failed', 'The cursor is not the id of a key.', { param: 'starting_after' })
+      return listAnswer(found.rows.map(render), found.hasMore)
+    },
+  })
+}
+
+function rotateRoute(deps: ApiKeyRouteDeps): Route {
+  return defineRoute({
+    method: 'post',
+    path: '/v1/api_keys/{id}/rotate',
+    operationId: 'rotateApiKey',
+    tag: 'API keys',
+    summary: 'Replace an API key, both being valid during the overlap',
+    scope: 'keys:write',
+    params: idPath,
+    body: rotateBody,
+    answers: { 201: keyWithSecret },
+    problems: ['step_up_required', 'limit_reached', 'not_possible_now'],
+    example: { body: { overlap: 3600 } },
+    handle: async ({ caller, params, body, idempotencyKey }) => {
+      requireTestKey(deps, caller, 'keys')
+      const id = bareId(params.id)
+      const claim = claimOf(`POST /v1/api_keys/${id}/rotate`, idempotencyKey, body)
+      const keeping = sealedWith(deps.secretBox, caller, claim)
+      return answerOnce(deps.db, { tenant: caller, claim, keeping }, async (tx) => {
+        const old = await findOwnApiKey(tx, caller, id)
+        if (old === null) throw noKey()
+        requireScopes(caller, old.scopes)
+        const ended = await expireApiKey(tx, caller, { id, at: at(deps, body.overlap) })
+        if (ended === null) throw new Problem('not_possible_now', 'The key was revoked. Make a new one.')
+        const { name, scopes, allowedIps } = old
+        return made(await addKey(deps, { tx, caller }, { name, scopes, allowedIps, expiresAt: null }))
+      })
+    },
+  })
+}
+
+function revokeRoute(deps: ApiKeyRouteDeps): Route {
+  return defineRoute({
+    method: 'delete',
+    path: '/v1/api_keys/{id}',
+    operationId: 'revokeApiKey',
+    tag: 'API keys',
+    summary: 'Revoke an API key, within a second',
+    scope: 'keys:write',
+    params: idPath,
+    answers: { 200: keyObject },
+    problems: ['step_up_required'],
+    handle: async ({ caller, params }) => {
+      requireTestKey(deps, caller, 'keys')
+      const revoked = await revokeApiKey(deps.db, caller, { id: bareId(params.id), at: at(deps, 0) })
+      if (revoked === null) throw noKey()
+      return { status: 200, body: render(revoked) }
+    },
+  })
+}
+
+type Wanted = Pick<StoredApiKey, 'name' | 'scopes' | 'allowedIps' | 'expiresAt'>
+
+async function addKey(deps: ApiKeyRouteDeps, { tx, caller }: { tx: Tx; caller: Caller }, wanted: Wanted) {
+  await lockMerchant(tx, caller.merchantId)
+  if ((await countActiveKeys(tx, caller, at(deps, 0))) >= MOST_KEYS)
+    throw new Problem('limit_reached', `An account has at most ${MOST_KEYS} keys in use. Revoke one first.`)
+  const { id, text, digest, last4 } = createApiKey(caller.livemode, deps.pepper)
+  const stored = await insertApiKey(tx, caller, { id, digest, last4, ...wanted })
+  return { ...render(stored), key: text }
+}
+
+function made(key: { id: string }) {
+  return { status: 201, body: key, headers: { location: `/v1/api_keys/${key.id}` } }
+}
+
+/** Otherwise a key that may do little could make one that may do all. */
+function requireScopes(caller: Caller, scopes: readonly string[]): void {
+  const missing = scopes.find((scope) => !caller.scopes.includes(scope))
+  if (missing === undefined) return
+  throw new Problem('insufficient_scope', `This key lacks the scope ${missing}, so it cannot give it to another key.`, {
+    members: { required_scope: missing },
+  })
+}
+
+function at(deps: ApiKeyRouteDeps, seconds: number): string {
+  return new Date(deps.clock() + seconds * 1000).toISOString()
+}
+
+/** In the API an id says what it is of. */
+const PREFIX = 'key_'
+
+function bareId(id: string): string {
+  return id.startsWith(PREFIX) && /^[0-9A-Za-z]{12}$/.test(id.slice(PREFIX.length)) ? id.slice(PREFIX.length) : ''
+}
+
+function noKey(): Problem {
+  return new Problem('resource_missing', 'There is no such API key.')
+}
+
+function render(key: StoredApiKey): z.output<typeof keyObject> {
+  return {
+    id: `${PREFIX}${key.id}`,
+    object: 'api_key',
+    livemode: key.livemode,
+    name: key.name,
+    last4: key.last4,
+    scopes: key.scopes,
+    allowed_ips: key.allowedIps,
+    created_at: key.createdAt,
+    last_used_at: key.lastUsedAt,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0 || address.includes('%')) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 6 ? 128 : 32))
+}

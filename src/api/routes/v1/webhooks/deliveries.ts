@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import type { Db } from '../../../../db/db.ts'
+import {
+  type DeliveryEntry,
+  listDeliveries,
+  recordTestEvent,
+  reviveDelivery,
+  reviveFailed,
+} from '../../../../db/event-log.ts'
+import type { WebhookEndpoint } from '../../../../db/webhook-endpoints.ts'
+import { isId } from '../../../../domain/ids.ts'
+import type { DeliveryWorkflows } from '../../../../temporal/deliveries.ts'
+import { answerOnce, claimOf } from '../../../idempotency.ts'
+import { Problem } from '../../../problems.ts'
+import { defineRoute, type Route } from '../../../route.ts'
+import { idPath } from '../fields.ts'
+import { hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery, since } from '../lists.ts'
+import { deliveryObject, redeliveryObject, testEventObject } from './endpoint-schemas.ts'
+import { findOwnEndpoint } from './endpoints.ts'
+
+export type DeliveryRouteDeps = {
+  readonly db: Db
+  readonly clock: () => number
+  readonly deliveries: DeliveryWorkflows
+}
+
+/** So many of a redelivery are started at once; the sweep finds the others. */
+const AT_ONCE = 20
+const MOST_STARTED = 500
+/** Deliveries that were given up stay replayable for so long. */
+const REPLAYABLE_MS = 30 * 86_400_000
+const API_VERSION = 'v1'
+
+export function deliveryRoutes(deps: DeliveryRouteDeps): Route[] {
+  return [listRoute(deps), testRoute(deps), redeliverRoute(deps), redeliverFailedRoute(deps)]
+}
+
+function listRoute({ db }: DeliveryRouteDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/v1/webhook_endpoints/{id}/deliveries',
+    operationId: 'listDeliveries',
+    tag: 'Webhooks',
+    summary: 'What was delivered to an endpoint, attempt by attempt, newest event first',
+    scope: 'webhooks:read',
+    params: idPath,
+    query: z
+      .strictObject({
+        ...pageQuery,
+        status: z.enum(['pending', 'delivered', 'exhausted', 'disabled']).optional(),
+        event: z.string().max(100).optional(),
+      })
+      .refine(hasOneCursor, ONE_CURSOR),
+    answers: { 200: listOf(deliveryObject) },
+    handle: async ({ caller, params, query }) => {
+      const { id } = await findOwnEndpoint(db, caller, params.id)
+      const filters = { status: query.status, event: query.event }
+      const { rows, hasMore } = await listDeliveries(db, caller, { endpointId: id, filters, page: pageOf(query) })
+      return listAnswer(rows.map(renderDelivery), hasMore)
+    },
+  })
+}
+
+function testRoute({ db, clock, deliveries }: DeliveryRouteDeps): Route {
+  return defineRoute({
+    method: 'post',
+    path: '/v1/webhook_endpoints/{id}/test',
+    operationId: 'testWebhookEndpoint',
+    tag: 'Webhooks',
+    summary: 'Send a signed event of the type webhook.test',
+    scope: 'webhooks:write',
+    params: idPath,
+    answers: { 202: testEventObject },
+    problems: ['not_possible_now'],
+    handle: async ({ caller, params, idempotencyKey }) => {
+      const endpoint = requireEnabled(await findOwnEndpoint(db, caller, params.id))
+      const claim = claimOf(`POST /v1/webhook_endpoints/${endpoint.id}/test`, idempotencyKey, {})
+      let event = ''
+      const answer = await answerOnce(db, { tenant: caller, claim }, async (tx) => {
+        const at = new Date(clock()).toISOString()
+        event = await recordTestEvent(tx, caller, { endpointId: endpoint.id, at, apiVersion: API_VERSION })
+        return { status: 202, body: { object: 'test_event', event, endpoint: endpoint.id } }
+      })
+      if (event !== '') await deliveries.deliverNow({ eventId: event, endpointId: endpoint.id, attemptsDone: 0 })
+      return answer
+    },
+  })
+}
+
+function redeliverRoute({ db, deliveries }: DeliveryRouteDeps): Route {
+  return defineRoute({
+    method: 'post',
+    path: '/v1/webhook_endpoints/{id}/deliveries/{event}/redeliver',
+    operationId: 'redeliverEvent',
+    tag: 'Webhooks',
+    summary: 'Send an event to an endpoint again, with the same id and bytes',
+    description: 'The schedule of retries begins anew, also for an event that arrived.',
+    scope: 'webhooks:write',
+    params: z.object({ id: z.string(), event: z.string() }),
+    answers: { 202: deliveryObject },
+    problems: ['not_possible_now'],
+    handle: async ({ caller, params }) => {
+      const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
+      const target = { endpointId: id, eventId: params.event }
+      const revived = isId('event', params.event) ? await reviveDelivery(db, caller, target) : null
+      if (revived === null) throw new Problem('resource_missing', 'There is no such delivery.')
+      await deliveries.deliverNow({ ...target, attemptsDone: revived.attempts })
+      const page = { limit: 1, after: null, before: null }
+      const { rows } = await listDeliveries(db, caller, { endpointId: id, filters: { event: params.event }, page })
+      const [delivery] = rows
+      if (delivery === undefined) throw new Problem('resource_missing', 'There is no such delivery.')
+      return { status: 202, body: renderDelivery(delivery) }
+    },
+  })
+}
+
+function redeliverFailedRoute({ db, clock, deliveries }: DeliveryRouteDeps): Route {
+  return defineRoute({
+    method: 'post',
+    path: '/v1/webhook_endpoints/{id}/redeliver_failed',
+    operationId: 'redeliverFailed',
+    tag: 'Webhooks',
+    summary: 'Send again every event since a time that was given up',
+    description: 'At most 30 days back. Deliveries that are still being retried are left alone.',
+    scope: 'webhooks:write',
+    params: idPath,
+    body: z.strictObject({ since }),
+    answers: { 202: redeliveryObject },
+    problems: ['not_possible_now'],
+    example: { body: { since: '2026-11-01T00:00:00Z' } },
+    handle: async ({ caller, params, body }) => {
+      const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
+      const oldest = new Date(clock() - REPLAYABLE_MS).toISOString()
+      const from = body.since > oldest ? body.since : oldest
+      const revived = await reviveFailed(db, caller, { endpointId: id, since: from })
+      const started = revived.slice(0, MOST_STARTED)
+      for (let next = 0; next < started.length; next += AT_ONCE) {
+        const wave = started.slice(next, next + AT_ONCE)
+        const answers = await Promise.all(
+          wave.map(({ event_id, attempts }) =>
+            deliveries.deliverNow({ eventId: event_id, endpointId: id, attemptsDone: attempts }),
+          ),
+        )
+        // Temporal does not answer: the sweep starts them when it does again.
+        if (answers.includes(false)) break
+      }
+      return { status: 202, body: { object: 'redelivery', endpoint: id, deliveries: revived.length } }
+    },
+  })
+}
+
+function requireEnabled(endpoint: WebhookEndpoint): WebhookEndpoint {
+  if (endpoint.disabled_at === null) return endpoint
+  throw new Problem('not_possible_now', 'The endpoint is disabled. Enable it first.', {
+    members: { disabled_reason: endpoint.disabled_reason },
+  })
+}
+
+function renderDelivery(delivery: DeliveryEntry): z.output<typeof deliveryObject> {
+  const { event_id, endpoint_id, type, status, attempts, created_at, last_attempt_at, delivered_at, log } = delivery
+  const times = { created_at, last_attempt_at, delivered_at }
+  return { object: 'delivery', event: event_id, endpoint: endpoint_id, type, status, attempts, ...times, log }
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import type { WebhookEndpoint } from '../../../../db/webhook-endpoints.ts'
+import { ALL_EVENT_TYPES, DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
+import { moment, safeText } from '../fields.ts'
+
+/** What the routes of webhook endpoints take and answer. */
+
+const eventTypes = z
+  .array(z.enum([...WEBHOOK_EVENT_TYPES, ALL_EVENT_TYPES]), 'is a list of event types')
+  .min(1, 'names at least one type, or *')
+  .max(20)
+  .transform((types) => [...new Set(types)])
+
+const url = z.string().min(1).max(2048, 'has at most 2048 characters')
+const description = safeText(500)
+
+export const createEndpointBody = z.strictObject({
+  url,
+  description: description.optional(),
+  enabled_events: eventTypes.default([...DEFAULT_EVENT_TYPES]),
+})
+
+export const updateEndpointBody = z
+  .strictObject({
+    url: url.optional(),
+    description: description.nullable().optional(),
+    enabled_events: eventTypes.optional(),
+    enabled: z.boolean().optional().meta({ description: 'Enabling one starts its record anew.' }),
+  })
+  .refine((body) => Object.keys(body).length > 0, 'names at least one field to change')
+
+export const rotateSecretBody = z.strictObject({
+  overlap: z
+    .int()
+    .min(0)
+    .max(604_800)
+    .default(86_400)
+    .meta({ description: 'Seconds for which the present secret signs as well.' }),
+})
+
+const endpointFields = {
+  id: z.string(),
+  object: z.literal('webhook_endpoint'),
+  livemode: z.boolean(),
+  url: z.string(),
+  description: z.string().nullable(),
+  enabled_events: z.array(z.string()),
+  status: z.enum(['enabled', 'disabled']),
+  disabled_at: moment.nullable(),
+  disabled_reason: z.enum(['merchant', 'gone', 'failing']).nullable(),
+  failing_since: moment.nullable(),
+  previous_secret_expires_at: moment.nullable(),
+  created_at: moment,
+  updated_at: moment,
+}
+
+export const endpointObject = z.strictObject(endpointFields).meta({ id: 'WebhookEndpoint' })
+
+export const endpointWithSecret = z
+  .strictObject({ ...endpointFields, secret: z.string().meta({ description: 'Shown only here.' }) })
+  .meta({ id: 'WebhookEndpointWithSecret' })
+
+export const deletedObject = z
+  .strictObject({ id: z.string(), object: z.literal('webhook_endpoint'), deleted: z.literal(true) })
+  .meta({ id: 'DeletedWebhookEndpoint' })
+
+const deliveryFields = {
+  object: z.literal('delivery'),
+  event: z.string(),
+  endpoint: z.string(),
+  type: z.string(),
+  status: z.enum(['pending', 'delivered', 'exhausted', 'disabled']),
+  attempts: z.int(),
+  created_at: moment,
+  last_attempt_at: moment.nullable(),
+  delivered_at: moment.nullable(),
+}
+
+export const deliveryObject = z
+  .strictObject({
+    ...deliveryFields,
+    log: z.array(
+      z.strictObject({
+        number: z.int(),
+        at: moment,
+        duration_ms: z.int(),
+        response_status: z.int().nullable(),
+        response_headers: z.record(z.string(), z.string()).nullable(),
+        response_body: z.string().nullable().meta({ description: 'Its beginning.' }),
+        error: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'Delivery' })
+
+export const redeliveryObject = z
+  .strictObject({
+    object: z.literal('redelivery'),
+    endpoint: z.string(),
+    deliveries: z.int().meta({ description: 'How many are sent again, in the background.' }),
+  })
+  .meta({ id: 'Redelivery' })
+
+export const testEventObject = z
+  .strictObject({ object: z.literal('test_event'), event: z.string(), endpoint: z.string() })
+  .meta({ id: 'TestEvent' })
+
+export function renderEndpoint(endpoint: WebhookEndpoint): z.output<typeof endpointObject> {
+  return {
+    id: endpoint.id,
+    object: 'webhook_endpoint',
+    livemode: endpoint.livemode,
+    url: endpoint.url,
+    description: endpoint.description,
+    enabled_events: endpoint.enabled_events,
+    status: endpoint.disabled_at === null ? 'enabled' : 'disabled',
+    disabled_at: endpoint.disabled_at?.toISOString() ?? null,
+    disabled_reason: endpoint.disabled_reason,
+    failing_since: endpoint.failing_since?.toISOString() ?? null,
+    previous_secret_expires_at: endpoint.secrets[1]?.expires_at ?? null,
+    created_at: endpoint.created_at.toISOString(),
+    updated_at: endpoint.updated_at.toISOString(),
+  }
+}

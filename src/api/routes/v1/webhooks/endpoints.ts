@@ -1,0 +1,210 @@
+import type { Db } from '../../../../db/db.ts'
+import { lockMerchant } from '../../../../db/merchants.ts'
+import type { Tenant } from '../../../../db/payments.ts'
+import {
+  deleteEndpoint,
+  findEndpoint,
+  insertEndpoint,
+  listEndpoints,
+  rotateSecret,
+  updateEndpoint,
+  type WebhookEndpoint,
+} from '../../../../db/webhook-endpoints.ts'
+import { isId } from '../../../../domain/ids.ts'
+import { checkEndpointUrl, type TargetRules, URL_REFUSALS } from '../../../../webhooks/endpoint-url.ts'
+import type { SecretBox } from '../../../../webhooks/secret-box.ts'
+import { newWebhookSecret } from '../../../../webhooks/sign.ts'
+import { answerOnce, claimOf, sealedWith } from '../../../idempotency.ts'
+import { Problem } from '../../../problems.ts'
+import { defineRoute, type Route } from '../../../route.ts'
+import { idPath } from '../fields.ts'
+import { listAnswer, listOf } from '../lists.ts'
+import {
+  createEndpointBody,
+  deletedObject,
+  endpointObject,
+  endpointWithSecret,
+  renderEndpoint,
+  rotateSecretBody,
+  updateEndpointBody,
+} from './endpoint-schemas.ts'
+
+export type EndpointRouteDeps = {
+  readonly db: Db
+  readonly clock: () => number
+  readonly secretBox: SecretBox
+  readonly webhookTargets: TargetRules
+  readonly newEndpointId: () => string
+}
+
+/** So many endpoints an account may have in each mode. */
+const MOST_ENDPOINTS = 16
+
+export function endpointRoutes(deps: EndpointRouteDeps): Route[] {
+  return [createRoute(deps), ...readRoutes(deps), ...changeRoutes(deps), rotateRoute(deps)]
+}
+
+function createRoute(deps: EndpointRouteDeps): Route {
+  const { db, secretBox } = deps
+  return defineRoute({
+    method: 'post',
+    path: '/v1/webhook_endpoints',
+    operationId: 'createWebhookEndpoint',
+    tag: 'Webhooks',
+    summary: 'Register a webhook endpoint',
+    description: 'The answer holds the secret that signs; it is shown once.',
+    scope: 'webhooks:write',
+    body: createEndpointBody,
+    answers: { 201: endpointWithSecret },
+    problems: ['limit_reached'],
+    example: { body: { url: 'https://shop.example/webhooks', enabled_events: ['payment.succeeded'] } },
+    handle: async ({ caller, body, idempotencyKey }) => {
+      requireSendable(deps.webhookTargets, body.url)
+      const claim = claimOf('POST /v1/webhook_endpoints', idempotencyKey, body)
+      return answerOnce(db, { tenant: caller, claim, keeping: sealedWith(secretBox, caller, claim) }, async (tx) => {
+        await lockMerchant(tx, caller.merchantId)
+        if ((await listEndpoints(tx, caller)).length >= MOST_ENDPOINTS)
+          throw new Problem('limit_reached', `An account has at most ${MOST_ENDPOINTS} endpoints. Delete one first.`)
+        const id = deps.newEndpointId()
+        const secret = newWebhookSecret()
+        const endpoint = await insertEndpoint(tx, caller, {
+          id,
+          url: body.url,
+          description: body.description ?? null,
+          enabledEvents: body.enabled_events,
+          sealedSecret: secretBox.seal(secret, id),
+        })
+        const headers = { location: `/v1/webhook_endpoints/${id}` }
+        return { status: 201, body: { ...renderEndpoint(endpoint), secret }, headers }
+      })
+    },
+  })
+}
+
+function readRoutes({ db }: EndpointRouteDeps): Route[] {
+  const list = defineRoute({
+    method: 'get',
+    path: '/v1/webhook_endpoints',
+    operationId: 'listWebhookEndpoints',
+    tag: 'Webhooks',
+    summary: 'List the webhook endpoints, oldest first',
+    scope: 'webhooks:read',
+    answers: { 200: listOf(endpointObject) },
+    handle: async ({ caller }) => listAnswer((await listEndpoints(db, caller)).map(renderEndpoint), false),
+  })
+  const read = defineRoute({
+    method: 'get',
+    path: '/v1/webhook_endpoints/{id}',
+    operationId: 'readWebhookEndpoint',
+    tag: 'Webhooks',
+    summary: 'Read a webhook endpoint',
+    scope: 'webhooks:read',
+    params: idPath,
+    answers: { 200: endpointObject },
+    handle: async ({ caller, params }) => ({
+      status: 200,
+      body: renderEndpoint(await findOwnEndpoint(db, caller, params.id)),
+    }),
+  })
+  return [list, read]
+}
+
+function changeRoutes({ db, webhookTargets }: EndpointRouteDeps): Route[] {
+  const update = defineRoute({
+    method: 'patch',
+    path: '/v1/webhook_endpoints/{id}',
+    operationId: 'updateWebhookEndpoint',
+    tag: 'Webhooks',
+    summary: 'Change a webhook endpoint, enable or disable it',
+    scope: 'webhooks:write',
+    params: idPath,
+    body: updateEndpointBody,
+    answers: { 200: endpointObject },
+    example: { body: { enabled_events: ['*'], description: 'Everything' } },
+    handle: async ({ caller, params, body }) => {
+      if (body.url !== undefined) requireSendable(webhookTargets, body.url)
+      const { url, description, enabled_events: enabledEvents, enabled } = body
+      const changes = {
+        ...(url !== undefined && { url }),
+        ...(description !== undefined && { description }),
+        ...(enabledEvents !== undefined && { enabledEvents }),
+        ...(enabled !== undefined && { enabled }),
+      }
+      const changed = isEndpointId(params.id) ? await updateEndpoint(db, caller, { id: params.id, changes }) : null
+      if (changed === null) throw noEndpoint()
+      return { status: 200, body: renderEndpoint(changed) }
+    },
+  })
+  const remove = defineRoute({
+    method: 'delete',
+    path: '/v1/webhook_endpoints/{id}',
+    operationId: 'deleteWebhookEndpoint',
+    tag: 'Webhooks',
+    summary: 'Delete a webhook endpoint with its deliveries',
+    scope: 'webhooks:write',
+    params: idPath,
+    answers: { 200: deletedObject },
+    handle: async ({ caller, params: { id } }) => {
+      if (!isEndpointId(id) || !(await deleteEndpoint(db, caller, id))) throw noEndpoint()
+      return { status: 200, body: { id, object: 'webhook_endpoint', deleted: true } }
+    },
+  })
+  return [update, remove]
+}
+
+function rotateRoute({ db, clock, secretBox }: EndpointRouteDeps): Route {
+  return defineRoute({
+    method: 'post',
+    path: '/v1/webhook_endpoints/{id}/rotate_secret',
+    operationId: 'rotateWebhookSecret',
+    tag: 'Webhooks',
+    summary: 'Give a webhook endpoint a new secret',
+    description: 'During the overlap both secrets sign. Rotating again ends the oldest at once.',
+    scope: 'webhooks:write',
+    params: idPath,
+    body: rotateSecretBody,
+    answers: { 200: endpointWithSecret },
+    example: { body: { overlap: 3600 } },
+    handle: async ({ caller, params: { id }, body, idempotencyKey }) => {
+      const claim = claimOf(`POST /v1/webhook_endpoints/${id}/rotate_secret`, idempotencyKey, body)
+      await findOwnEndpoint(db, caller, id)
+      return answerOnce(db, { tenant: caller, claim, keeping: sealedWith(secretBox, caller, claim) }, async (tx) => {
+        const secret = newWebhookSecret()
+        const previousExpiresAt = body.overlap === 0 ? null : new Date(clock() + body.overlap * 1000).toISOString()
+        const endpoint = await rotateSecret(tx, caller, {
+          id,
+          sealedSecret: secretBox.seal(secret, id),
+          previousExpiresAt,
+        })
+        if (endpoint === null) throw noEndpoint()
+        return { status: 200, body: { ...renderEndpoint(endpoint), secret } }
+      })
+    },
+  })
+}
+
+/** The endpoint of this merchant and mode; anything else is the same 404. */
+export async function findOwnEndpoint(db: Db, tenant: Tenant, id: string): Promise<WebhookEndpoint> {
+  const endpoint = isEndpointId(id) ? await findEndpoint(db, tenant, id) : null
+  if (endpoint === null) throw noEndpoint()
+  return endpoint
+}
+
+function isEndpointId(id: string): boolean {
+  // The demo's endpoint has an id that was chosen, not made.
+  return isId('endpoint', id) || /^we_[0-9a-z]{26}$/.test(id)
+}
+
+function noEndpoint(): Problem {
+  return new Problem('resource_missing', 'There is no such webhook endpoint.')
+}
+
+function requireSendable(rules: TargetRules, url: string): void {
+  const check = checkEndpointUrl(url, rules)
+  if (check.ok) return
+  const message = `url: ${URL_REFUSALS[check.reason]}.`
+  throw new Problem('validation_failed', message, {
+    param: 'url',
+    errors: [{ pointer: '/url', code: 'url_invalid', message }],
+  })
+}
