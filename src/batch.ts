@@ -1,5 +1,5 @@
 /** Collects items and writes them together: for records that may be written a little later, or again after a crash. */
-export type Batch<T> = { add(item: T): void; flush(): Promise<void> }
+export type Batch<T> = { readonly add: (item: T) => void; readonly flush: () => Promise<void> }
 
 export type BatchOptions<T> = {
   readonly everyMs: number

@@ -1,4 +1,4 @@
-import { type Logger as PinoLogger, pino, type SerializedError, stdSerializers } from 'pino'
+import { type Logger as PinoLogger, pino, stdSerializers } from 'pino'
 
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error'>
 
@@ -7,7 +7,7 @@ export function createLogger(options: { level: string; name: string }): Logger {
   return pino({ level: options.level, name: options.name, serializers: { err: plainError } })
 }
 
-function plainError(error: unknown): Partial<SerializedError> | unknown {
+function plainError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { type, message, stack } = stdSerializers.err(error)
   return { type, message, stack, ...('code' in error && { code: error.code }) }

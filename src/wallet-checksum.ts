@@ -4,7 +4,7 @@ import { keccak256 } from 'viem/utils'
 export function checksumAddress(address: string): string {
   const digits = address.slice(2)
   const hash = keccak256(new TextEncoder().encode(digits)).slice(2)
-  const mixed = [...digits].map((digit, index) =>
+  const mixed = Array.from(digits, (digit, index) =>
     Number.parseInt(hash[index] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit,
   )
   return `0x${mixed.join('')}`

@@ -1,4 +1,5 @@
-import type { AttemptFields, PaymentFields, PaymentWork } from '../db/payment-changes.ts'
+import type { PaymentWork } from '../db/payment-changes.ts'
+import type { AttemptFields, PaymentFields } from '../db/payment-writes.ts'
 import { chargeback, fiatConfirmed, fiatGivenBack, fiatSuspended } from '../domain/ledger.ts'
 import type { PartnerOrder } from '../domain/partner.ts'
 import { effectOfOrder, type OrderEffect } from '../domain/partner-news.ts'

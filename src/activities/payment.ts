@@ -1,25 +1,27 @@
 import { guarded } from './failure.ts'
-import { createOperatorActivities, type OperatorActivities } from './operator.ts'
-import { createOrderActivities, type OrderActivities } from './partner-orders.ts'
+import { openPartnerOrder } from './open-order.ts'
+import { decide, loadChanged, markDelayed } from './operator.ts'
+import { closeUnpaid, readPartnerOrder } from './partner-orders.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { createSettlementActivities, type SettlementActivities } from './settlement.ts'
+import { refundAttempt } from './refunds.ts'
+import { convertToUsdc, transferUsdc } from './settlement.ts'
 
 /** Everything a payment's workflow may ask of the world. Each writes its record in the transaction of its effect. */
-export type PaymentActivities = OrderActivities & SettlementActivities & OperatorActivities
+export type PaymentActivities = ReturnType<typeof createPaymentActivities>
 
-export function createPaymentActivities(deps: PaymentDeps): PaymentActivities {
-  const orders = createOrderActivities(deps)
-  const settlement = createSettlementActivities(deps)
-  const operator = createOperatorActivities(deps)
+export function createPaymentActivities(deps: PaymentDeps) {
+  /** The activity as Temporal calls it: what it needs is filled in, and what it throws is a failure Temporal knows. */
+  const activity = <Argument, Result>(work: (deps: PaymentDeps, argument: Argument) => Promise<Result>) =>
+    guarded((argument: Argument) => work(deps, argument))
   return {
-    openPartnerOrder: guarded(orders.openPartnerOrder),
-    readPartnerOrder: guarded(orders.readPartnerOrder),
-    closeUnpaid: guarded(orders.closeUnpaid),
-    convertToUsdc: guarded(settlement.convertToUsdc),
-    transferUsdc: guarded(settlement.transferUsdc),
-    loadPayment: guarded(operator.loadPayment),
-    markDelayed: guarded(operator.markDelayed),
-    decide: guarded(operator.decide),
-    refundAttempt: guarded(operator.refundAttempt),
+    openPartnerOrder: activity(openPartnerOrder),
+    readPartnerOrder: activity(readPartnerOrder),
+    closeUnpaid: activity(closeUnpaid),
+    convertToUsdc: activity(convertToUsdc),
+    transferUsdc: activity(transferUsdc),
+    loadPayment: activity(loadChanged),
+    markDelayed: activity(markDelayed),
+    decide: activity(decide),
+    refundAttempt: activity(refundAttempt),
   }
 }

@@ -1,117 +1,107 @@
-import { CompleteAsyncError, Context } from '@temporalio/activity'
+import { CompleteAsyncError } from '@temporalio/activity'
 import { listUnattempted } from '../db/deliveries.ts'
-import { type Changed, changePayment } from '../db/payment-changes.ts'
-import { loadPayment, snapshotOf } from '../db/payments.ts'
+import { type Changed, changePayment, unchanged } from '../db/payment-changes.ts'
+import { loadPayment } from '../db/payments.ts'
 import { conversionKey } from '../domain/ids.ts'
 import { converted } from '../domain/ledger.ts'
 import { convertToMicroUsdc, splitFee } from '../domain/money.ts'
 import type { Payment } from '../domain/payment-object.ts'
 import type { Hex } from '../domain/payout.ts'
 import type { Conversion } from '../providers/converter.ts'
+import { callSignal } from './asking.ts'
 import { notYet } from './failure.ts'
-import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
+import type { PaymentDeps } from './payment-deps.ts'
 
-export type SettlementActivities = {
-  convertToUsdc(paymentId: string): Promise<Changed>
-  transferUsdc(paymentId: string): Promise<Changed>
+/**
+ * Buys the USDC with one idempotent order of the converter, then fixes gross, fee and net by the locked rate. An
+ * order that is not filled yet is asked for again; a refusal parks the payment.
+ */
+export async function convertToUsdc(deps: PaymentDeps, paymentId: string): Promise<Changed> {
+  const { payment, attempts } = await loadPayment(deps.db, paymentId)
+  const { confirmed, rate } = payment
+  const convertible = payment.status === 'processing' && payment.usdc === null && confirmed !== null && rate !== null
+  if (!convertible) return unchanged({ payment, attempts })
+  const conversion = await deps.converter.convert(
+    { key: conversionKey(paymentId), amount: confirmed, rate: rate.rate },
+    callSignal(),
+  )
+  if (conversion.kind === 'pending')
+    throw notYet('the converter has not filled the order yet', conversion.retryAfterSeconds)
+  return conversion.kind === 'refused'
+    ? parkConversion(deps, paymentId, conversion.reason)
+    : bookConversion(deps, payment, conversion)
 }
 
-export function createSettlementActivities(deps: PaymentDeps): SettlementActivities {
-  const { db, context } = deps
-  return { convertToUsdc, transferUsdc }
-
-  /**
-   * Buys the USDC with one idempotent order of the converter, then fixes gross, fee and net by the locked rate. An
-   * order that is not filled yet is asked for again; a refusal parks the payment.
-   */
-  async function convertToUsdc(paymentId: string): Promise<Changed> {
-    const { payment, attempts } = await loadPayment(db, paymentId)
-    const { confirmed, rate } = payment
-    const convertible = payment.status === 'processing' && payment.usdc === null && confirmed !== null && rate !== null
-    if (!convertible) return { payment: snapshotOf({ payment, attempts }), events: [] }
-    const conversion = await deps.converter.convert(
-      { key: conversionKey(paymentId), amount: confirmed, rate: rate.rate },
-      AbortSignal.any([AbortSignal.timeout(CALL_TIMEOUT_MS), Context.current().cancellationSignal]),
-    )
-    if (conversion.kind === 'pending')
-      throw notYet('the converter has not filled the order yet', conversion.retryAfterSeconds)
-    return conversion.kind === 'refused'
-      ? parkConversion(paymentId, conversion.reason)
-      : bookConversion(payment, conversion)
-  }
-
-  function bookConversion(
-    { id, confirmed, rate }: Payment,
-    conversion: Extract<Conversion, { kind: 'filled' }>,
-  ): Promise<Changed> {
-    if (confirmed === null || rate === null) throw new Error(`${id} has no confirmed money`)
-    const { gross, fee, net } = splitFee(convertToMicroUsdc(confirmed, rate.rate))
-    return changePayment(db, context, {
-      id,
-      work: async (work) => {
-        if (work.state.payment.usdc !== null || work.state.payment.status !== 'processing') return
-        await work.book(
-          converted({ paymentId: id, received: confirmed, gross, fee, net, filled: conversion.microUsdc }),
-        )
-        await work.change(
-          {
-            kind: 'payment.converted',
-            actor: 'system',
-            message: 'Converted to USDC',
-            data: { reference: conversion.reference, filled_micro: conversion.microUsdc },
-          },
-          { grossMicro: gross, feeMicro: fee, netMicro: net },
-        )
-      },
-    })
-  }
-
-  function parkConversion(paymentId: string, reason: string): Promise<Changed> {
-    return changePayment(db, context, {
-      id: paymentId,
-      work: async (work) => {
-        if (work.state.payment.status !== 'processing') return
-        await work.move(
-          'under_review',
-          {
-            kind: 'payment.under_review',
-            actor: 'system',
-            message: 'The converter refused the conversion',
-            data: { reason },
-          },
-          { statusReason: 'conversion', parkReason: 'conversion' },
-        )
-      },
-    })
-  }
-
-  /**
-   * Hands the payout to the settlement engine, which completes this activity from its outbox once the transfer is
-   * final, held or voided. Running it again hands in nothing twice: it only finds out how far the payout is.
-   */
-  async function transferUsdc(paymentId: string): Promise<Changed> {
-    const changed = await changePayment(db, context, {
-      id: paymentId,
-      work: async (work) => {
-        const { payment } = work.state
-        if (payment.status !== 'processing' || payment.usdc === null) return
-        await work.move('settling', {
-          kind: 'payment.settling',
+function bookConversion(
+  deps: PaymentDeps,
+  { id, confirmed, rate }: Payment,
+  conversion: Extract<Conversion, { kind: 'filled' }>,
+): Promise<Changed> {
+  if (confirmed === null || rate === null) throw new Error(`${id} has no confirmed money`)
+  const { gross, fee, net } = splitFee(convertToMicroUsdc(confirmed, rate.rate))
+  return changePayment(deps.db, deps.context, {
+    id,
+    work: async (work) => {
+      if (work.state.payment.usdc !== null || work.state.payment.status !== 'processing') return
+      await work.book(converted({ paymentId: id, received: confirmed, gross, fee, net, filled: conversion.microUsdc }))
+      await work.change(
+        {
+          kind: 'payment.converted',
           actor: 'system',
-          message: 'The payout was handed to the settlement engine',
-        })
-        await deps.payouts.queue(work.tx, {
-          paymentId,
-          livemode: payment.livemode,
-          chainId: payment.chainId,
-          token: payment.token as Hex,
-          treasury: deps.payouts.treasury,
-          recipient: payment.destination as Hex,
-          microUsdc: payment.usdc.net,
-        })
-      },
-    })
-    if (changed.payment.status === 'settling') throw new CompleteAsyncError()
-    return { payment: changed.payment, events: await listUnattempted(db, paymentId) }
-  }
+          message: 'Converted to USDC',
+          data: { reference: conversion.reference, filled_micro: conversion.microUsdc },
+        },
+        { grossMicro: gross, feeMicro: fee, netMicro: net },
+      )
+    },
+  })
+}
+
+function parkConversion(deps: PaymentDeps, paymentId: string, reason: string): Promise<Changed> {
+  return changePayment(deps.db, deps.context, {
+    id: paymentId,
+    work: async (work) => {
+      if (work.state.payment.status !== 'processing') return
+      await work.move(
+        'under_review',
+        {
+          kind: 'payment.under_review',
+          actor: 'system',
+          message: 'The converter refused the conversion',
+          data: { reason },
+        },
+        { statusReason: 'conversion', parkReason: 'conversion' },
+      )
+    },
+  })
+}
+
+/**
+ * Hands the payout to the settlement engine, which completes this activity from its outbox once the transfer is
+ * final, held or voided. Running it again hands in nothing twice: it only finds out how far the payout is.
+ */
+export async function transferUsdc(deps: PaymentDeps, paymentId: string): Promise<Changed> {
+  const changed = await changePayment(deps.db, deps.context, {
+    id: paymentId,
+    work: async (work) => {
+      const { payment } = work.state
+      if (payment.status !== 'processing' || payment.usdc === null) return
+      await work.move('settling', {
+        kind: 'payment.settling',
+        actor: 'system',
+        message: 'The payout was handed to the settlement engine',
+      })
+      await deps.payouts.queue(work.tx, {
+        paymentId,
+        livemode: payment.livemode,
+        chainId: payment.chainId,
+        token: payment.token as Hex,
+        treasury: deps.payouts.treasury,
+        recipient: payment.destination as Hex,
+        microUsdc: payment.usdc.net,
+      })
+    },
+  })
+  if (changed.payment.status === 'settling') throw new CompleteAsyncError()
+  return { payment: changed.payment, events: await listUnattempted(deps.db, paymentId) }
 }

@@ -10,7 +10,7 @@ import type { PaymentStart } from '../temporal/payments.ts'
 
 /** The composition root: configuration in, everything connected out. What api and worker have in common. */
 
-export type Composed<T> = T & { close(): Promise<void> }
+export type Composed<T> = T & { readonly close: () => Promise<void> }
 
 /** Rates move slowly against this; the one that counts is read when it is locked. */
 const RATES_REFRESH_SECONDS = 10

@@ -166,7 +166,7 @@ function relayLoops(
     everyMs,
     transfersEveryMs,
     log,
-  }: { sweep: { tick(): Promise<unknown> }; everyMs: number; transfersEveryMs: number; log: Logger },
+  }: { sweep: { readonly tick: () => Promise<unknown> }; everyMs: number; transfersEveryMs: number; log: Logger },
 ): Loop[] {
   return [
     // A settled payout is waited for by its payment: as often as the engine looks.

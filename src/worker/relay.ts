@@ -10,13 +10,13 @@ import type { PaymentWorkflows } from '../temporal/payments.ts'
 /** Tells Temporal what a crash may have kept from it. Every round may be repeated; each message is safe to send twice. */
 export type Relay = {
   /** Starts whose process died between commit and start. */
-  startPayments(): Promise<number>
+  readonly startPayments: () => Promise<number>
   /** Payouts that are settled, held or voided: completes the waiting activity, or tells the workflow. */
-  completeTransfers(): Promise<number>
+  readonly completeTransfers: () => Promise<number>
   /** Callbacks that were stored and perhaps never passed on. */
-  tellPartnerNews(): Promise<number>
+  readonly tellPartnerNews: () => Promise<number>
   /** Every payment that is not closed must have a workflow: after a terminated run, or a lost Temporal store. */
-  adoptOrphans(): Promise<number>
+  readonly adoptOrphans: () => Promise<number>
 }
 
 export type RelayDeps = {

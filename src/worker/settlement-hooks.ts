@@ -1,7 +1,8 @@
 import type { Tx } from '../db/db.ts'
 import { book } from '../db/ledger.ts'
 import { putOutbox } from '../db/outbox.ts'
-import { type ChangeContext, changePaymentIn, type PaymentFields, type PaymentWork } from '../db/payment-changes.ts'
+import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payment-changes.ts'
+import type { PaymentFields } from '../db/payment-writes.ts'
 import { gasSpent, settled, toppedUp } from '../domain/ledger.ts'
 import { canMove } from '../domain/payment.ts'
 import {
