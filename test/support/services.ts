@@ -19,8 +19,8 @@ import { migrate } from '../../src/db/migrate.ts'
 import { timeSkippingSpec } from './time-skipping-server.ts'
 
 /**
- * Servers that a run of tests shares: Postgres with a migrated template, one time-skipping server for each worker of
- * Jest, one real Temporal server. Each is started when a test first asks for it, over HTTP, because the workers are
+ * Servers that a run of tests shares: Postgres with a migrated template, one real Temporal server, and for each test
+ * file that asks a time-skipping server of its own: what one file leaves unfinished would hold the time of the next. Each is started when a test first asks for it, over HTTP, because the workers are
  * processes of their own.
  */
 export type Services = { url: string; stop(): Promise<void> }
@@ -62,6 +62,8 @@ class Broker {
   readonly #progress = createProgress(process.stderr)
   readonly #children: Child[] = []
   readonly #started = new Map<string, Promise<unknown>>()
+  /** By the worker of Jest, which runs one file at a time. */
+  readonly #timeSkippers = new Map<string, Child>()
   #postgresFolder = ''
   #release = (): void => undefined
 
@@ -90,7 +92,7 @@ class Broker {
   async #begin(path: string): Promise<unknown> {
     if (path === '/postgres') return this.#postgres()
     if (path === '/temporal') return this.#temporal()
-    if (path.startsWith('/time-skipping/')) return this.#timeSkipping(path.replaceAll('/', '-'))
+    if (path.startsWith('/time-skipping/')) return this.#timeSkipping(path.split('/')[2] ?? '')
     throw new Error(`no such service: ${path}`)
   }
 
@@ -119,18 +121,22 @@ class Broker {
     return { address: `127.0.0.1:${port}`, namespace: TEMPORAL_NAMESPACE }
   }
 
-  async #timeSkipping(name: string): Promise<TimeSkippingService> {
+  async #timeSkipping(worker: string): Promise<TimeSkippingService> {
+    await this.#timeSkippers.get(worker)?.stop(3000)
     const program = await ensureTestServer(this.#progress)
     const port = await freePort()
-    await this.#start(timeSkippingSpec({ program, port, logFile: join(this.#folder, `${name}.log`), name }))
+    const name = `time-skipping-${worker}-${port}`
+    const spec = timeSkippingSpec({ program, port, logFile: join(this.#folder, `${name}.log`), name })
+    this.#timeSkippers.set(worker, await this.#start(spec))
     return { port }
   }
 
-  async #start(spec: ProcessSpec): Promise<void> {
+  async #start(spec: ProcessSpec): Promise<Child> {
     const log = (line: string): void => this.#progress.line(line)
     const child = supervise(spec, { log, onPid: (of, pid) => this.#records.set(of, pid) })
     this.#children.push(child)
     await child.start()
+    return child
   }
 
   async stop(): Promise<void> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { SEARCH_ATTRIBUTES } from '../../scripts/system/temporal.ts'
@@ -11,11 +12,13 @@ const TYPES = { Keyword: 2, Int: 3, Bool: 5, Datetime: 6 }
 const ALREADY_EXISTS = 6
 
 /**
- * An environment on this worker's time-skipping server, with our search attributes. Its time is shared by every test
+ * An environment on a time-skipping server of this test file, with our search attributes. Its time is shared by every test
  * of the file and never goes back: compare with `env.currentTimeMs()`. Call `teardown()` at the end.
  */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
-  const { port } = await ask<TimeSkippingService>(`/time-skipping/${process.env['JEST_WORKER_ID'] ?? '1'}`)
+  const { port } = await ask<TimeSkippingService>(
+    `/time-skipping/${process.env['JEST_WORKER_ID'] ?? '1'}/${randomUUID()}`,
+  )
   // The SDK would start a server and wait five seconds for it; it is given a program that only waits.
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: HOLD }, port },

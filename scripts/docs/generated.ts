@@ -1,0 +1,8 @@
+import { licences } from './licences.ts'
+import { paymentStates } from './states.ts'
+
+/** The pages that are written by `npm run docs`, and checked by a test to be what it would write. */
+export const GENERATED: Readonly<Record<string, () => string>> = {
+  'docs/payment-states.md': paymentStates,
+  'docs/licences.md': licences,
+}

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+type Lock = { packages: Record<string, { version?: string; license?: string; dev?: boolean; optional?: boolean }> }
+
+/** Every package that runs in api or worker, and what it may be used for. */
+export type Licensed = { readonly name: string; readonly version: string; readonly licence: string }
+
+/** What allows us to ship. Others are looked at by a person first. */
+export const PERMISSIVE = new Set([
+  'MIT',
+  'MIT-0',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  '0BSD',
+  'BlueOak-1.0.0',
+  'Python-2.0',
+  'CC0-1.0',
+  'Unlicense',
+  'MIT OR Apache-2.0',
+  '(MIT OR CC0-1.0)',
+  '(MIT AND Zlib)',
+  '(MIT OR Apache-2.0)',
+  'Apache-2.0 OR MIT',
+  '(BSD-3-Clause AND Apache-2.0)',
+])
+
+/** The packages of the lockfile without those for development and those for other platforms. */
+export function shippedPackages(): Licensed[] {
+  const lock = JSON.parse(readFileSync(`${ROOT}/package-lock.json`, 'utf8')) as Lock
+  const shipped = Object.entries(lock.packages).filter(
+    ([path, entry]) => path !== '' && entry.dev !== true && entry.optional !== true,
+  )
+  const named = shipped.map(([path, entry]) => ({
+    name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
+    version: entry.version ?? '',
+    licence: entry.license ?? licenceIn(path),
+  }))
+  const unique = new Map(named.map((each) => [`${each.name}@${each.version}`, each]))
+  return [...unique.values()].sort((a, b) => a.name.localeCompare(b.name) || a.version.localeCompare(b.version))
+}
+
+/** docs/licences.md */
+export function licences(): string {
+  const rows = shippedPackages().map(({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`)
+  return `# Licences of what we ship
+
+Pinrail is under the MIT licence. These packages run in the api and the worker; the list is written by \`npm run docs\`
+from the lockfile. Tests, the simulators and the local chain use more, which is not shipped.
+
+| package | version | licence |
+| --- | --- | --- |
+${rows.join('\n')}
+`
+}
+
+function licenceIn(path: string): string {
+  const file = `${ROOT}/${path}/package.json`
+  if (!existsSync(file)) return 'unknown'
+  const { license } = JSON.parse(readFileSync(file, 'utf8')) as { license?: string }
+  return license ?? 'unknown'
+}

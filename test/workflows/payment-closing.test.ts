@@ -1,0 +1,173 @@
+import { describe, expect, test } from '@jest/globals'
+import { WorkflowUpdateFailedError } from '@temporalio/client'
+import { findImbalances, readBalances } from '../../src/db/ledger.ts'
+import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
+import { until } from '../support/until.ts'
+import { attempts, decide, handle, opened, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
+
+useWorld()
+
+describe('expiry and cancellation', () => {
+  test('nothing was paid in 24 hours: expired, and closed at once where no order is open', async () => {
+    const paymentId = await world.createPayment()
+    await world.skip('24 hours')
+    expect(await result(paymentId)).toBe('expired')
+    const row = await payment(paymentId)
+    expect(row.closedAt).not.toBeNull()
+    expect(Date.parse(row.updatedAt) - Date.parse(row.createdAt)).toBeGreaterThanOrEqual(86_400_000)
+  })
+
+  test('expiry cancels the open partner order first', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.skip('24 hours')
+    expect(await result(paymentId)).toBe('expired')
+    expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
+    expect(await attempts(paymentId)).toEqual(['canceled'])
+  })
+
+  test('paid wins over expiry: money that nobody told us of is found before the payment is closed', async () => {
+    const { paymentId, attemptId } = await opened({ expires_in: 1800 })
+    await world.skip('20 minutes')
+    await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+    await world.pay('wallet_app', attemptId)
+    await world.skip('10 minutes')
+    const row = await settled(paymentId)
+    expect(row.exception).toBeNull()
+  })
+
+  test('paid wins over cancellation', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+    await world.pay('wallet_app', attemptId)
+    expect(await world.workflows.cancel(paymentId)).toMatchObject({ status: 'processing' })
+    await settled(paymentId)
+  })
+
+  test('canceled before any money: the order is canceled, and nobody can pay any more', async () => {
+    const { paymentId, attemptId } = await opened()
+    expect(await world.workflows.cancel(paymentId)).toEqual({ status: 'canceled' })
+    expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
+    expect(
+      await world.workflows.openAttempt(paymentId, {
+        attemptId: 'att_x',
+        provider: 'wallet_app',
+        method: 'banking_app',
+      }),
+    ).toEqual({ kind: 'not_payable', status: 'canceled' })
+  })
+
+  test('a running identity check postpones the expiry, once and by 24 hours', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.atPartner('wallet_app', attemptId, { action: 'require_verification', buyer: 'slow' })
+    await until(
+      () => payment(paymentId),
+      (row) => row.exception === 'verification_required',
+    )
+    await world.skip('24 hours')
+    const postponed = await until(
+      () => payment(paymentId),
+      (row) => row.expiryPostponed,
+    )
+    expect(postponed.status).toBe('pending')
+    await world.skip('24 hours')
+    expect(await result(paymentId)).toBe('expired')
+    expect(Date.parse(postponed.expiresAt) - Date.parse(postponed.createdAt)).toBe(2 * 86_400_000)
+  })
+})
+
+describe('late and second money', () => {
+  test('late money after expiry is settled and marked', async () => {
+    const { paymentId, attemptId } = await lateable()
+    await world.skip('25 hours')
+    await untilStatus(paymentId, 'expired')
+    await world.pay('local_partner', attemptId)
+    const row = await settled(paymentId)
+    expect(row.exception).toBe('paid_late')
+    expect(row.usdc).not.toBeNull()
+  })
+
+  test('money after cancellation is settled and marked', async () => {
+    const { paymentId, attemptId } = await lateable()
+    await world.workflows.cancel(paymentId)
+    await untilStatus(paymentId, 'canceled')
+    await world.pay('local_partner', attemptId)
+    expect((await settled(paymentId)).exception).toBe('paid_late')
+  })
+
+  test('an attempt that is not proved dead is listened to for 72 hours (UPI), then the payment closes', async () => {
+    const { paymentId } = await lateable()
+    await world.workflows.cancel(paymentId)
+    const before = await payment(paymentId)
+    expect(before.closedAt).toBeNull()
+    await world.skip('72 hours')
+    expect(await result(paymentId)).toBe('canceled')
+    const after = await payment(paymentId)
+    expect(after.listenEnded).toBe(true)
+    expect(Date.parse(after.closedAt ?? '') - Date.parse(after.canceledAt ?? '')).toBeGreaterThanOrEqual(72 * 3_600_000)
+  })
+
+  test('money after the workflow has closed is booked to suspense and opens a workflow for an operator', async () => {
+    const { paymentId, attemptId } = await lateable()
+    await world.workflows.cancel(paymentId)
+    await world.skip('72 hours')
+    expect(await result(paymentId)).toBe('canceled')
+    await world.faultAt('local_partner', { fault: 'late_money' })
+    await world.pay('local_partner', attemptId)
+    await until(
+      () => attempts(paymentId),
+      ([status]) => status === 'late',
+    )
+    expect((await payment(paymentId)).status).toBe('canceled')
+    const suspense = (await readBalances(world.db)).find(
+      ({ account, asset }) => account === 'suspense' && asset === 'INR',
+    )
+    expect(BigInt(suspense?.amount ?? 0)).toBeLessThan(0n)
+    const late = handle(`late_${attemptId}`)
+    await until(
+      () =>
+        late.describe().then(
+          ({ status }) => status.name,
+          () => 'absent',
+        ),
+      (name) => name === 'RUNNING',
+    )
+    await late.executeUpdate(operatorUpdates.refund, { args: [{ operator: 'ada', reason: 'too late' }] })
+    expect(await late.result()).toBe('refunded')
+    expect(await attempts(paymentId)).toEqual(['refunded'])
+  })
+
+  test('a second payment for the same payment is kept for an operator and never settled twice', async () => {
+    const { paymentId, attemptId } = await lateable()
+    const other = await world.openAttempt(paymentId, 'card_partner', 'card')
+    if (other.kind !== 'redirect') throw new Error('not opened')
+    await world.pay('card_partner', other.attemptId)
+    await untilStatus(paymentId, 'settling')
+    await world.settle(paymentId)
+    await untilStatus(paymentId, 'succeeded')
+    await world.pay('local_partner', attemptId)
+    await until(
+      () => attempts(paymentId),
+      (all) => all.includes('surplus'),
+    )
+    const row = await payment(paymentId)
+    expect(row.exception).toBe('duplicate_payment')
+    expect(row.paidAttemptId).toBe(other.attemptId)
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.attempts.some(({ status }) => status === 'surplus'),
+    )
+    await expect(decide(paymentId, 'approve')).rejects.toThrow(WorkflowUpdateFailedError)
+    expect(await decide(paymentId, 'refund')).toMatchObject({ message: 'refunded' })
+    expect(await result(paymentId)).toBe('succeeded')
+    expect(await findImbalances(world.db)).toEqual([])
+  })
+
+  /** UPI cannot be canceled, so its order stays payable. */
+  async function lateable() {
+    const paymentId = await world.createPayment({ provider: undefined, amount: '50.00', currency: 'EUR' })
+    const answer = await world.openAttempt(paymentId, 'local_partner', 'upi')
+    if (answer.kind !== 'redirect') throw new Error('not opened')
+    await world.faultAt('local_partner', { fault: 'late_money', attemptId: answer.attemptId })
+    return { paymentId, attemptId: answer.attemptId }
+  }
+})

@@ -1,0 +1,123 @@
+import { describe, expect, test } from '@jest/globals'
+import { WorkflowUpdateFailedError } from '@temporalio/client'
+import { findImbalances } from '../../src/db/ledger.ts'
+import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
+import { until } from '../support/until.ts'
+import { decide, handle, opened, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
+
+useWorld()
+
+describe('an operator', () => {
+  test('underpaid is parked; approved, what arrived is settled', async () => {
+    const { paymentId, attemptId } = await opened({ amount: '100.00' })
+    await world.pay('wallet_app', attemptId, { receivedMinor: '9000' })
+    expect(await untilStatus(paymentId, 'under_review')).toMatchObject({
+      parkReason: 'underpaid',
+      exception: 'underpaid',
+    })
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.status === 'under_review',
+    )
+    await expect(decide(paymentId, 'retry')).rejects.toThrow(WorkflowUpdateFailedError)
+    expect(await decide(paymentId, 'approve')).toMatchObject({ status: 'processing' })
+    const row = await settled(paymentId)
+    expect(row.confirmed).toEqual({ minor: '9000', currency: 'EUR' })
+    expect((await world.timeline(paymentId)).filter(({ actor }) => actor === 'operator')).toHaveLength(1)
+  })
+
+  test('underpaid and refunded: the money goes back once, and nothing is settled', async () => {
+    const { paymentId, attemptId } = await opened({ amount: '100.00' })
+    await world.pay('wallet_app', attemptId, { receivedMinor: '100' })
+    await untilStatus(paymentId, 'under_review')
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.status === 'under_review',
+    )
+    expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
+    expect(await result(paymentId)).toBe('refunded')
+    expect((await world.orderAt('wallet_app', attemptId)).status).toBe('refunded')
+    expect(await findImbalances(world.db)).toEqual([])
+  })
+
+  test('a decision without a name and a reason is refused', async () => {
+    const { paymentId } = await opened()
+    await expect(
+      handle(paymentId).executeUpdate(operatorUpdates.hold, { args: [{ operator: '', reason: '' }] }),
+    ).rejects.toThrow(WorkflowUpdateFailedError)
+    expect((await payment(paymentId)).held).toBe(false)
+  })
+
+  test('a hold placed before any money is a flag; the money then waits for the release', async () => {
+    const { paymentId, attemptId } = await opened()
+    expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'pending' })
+    await world.pay('wallet_app', attemptId)
+    expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'operator_hold', usdc: null })
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.status === 'under_review',
+    )
+    await expect(decide(paymentId, 'reject')).rejects.toThrow(WorkflowUpdateFailedError)
+    expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
+    await settled(paymentId)
+  })
+
+  test('a conversion that is refused parks the payment; retried, it goes on', async () => {
+    await world.faultAt('converter', { fault: 'conversion_refused', times: 1 })
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'conversion' })
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.status === 'under_review',
+    )
+    await decide(paymentId, 'retry')
+    await settled(paymentId)
+  })
+
+  test('a payout that is held parks the payment; paid after all, it succeeds', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'settling')
+    await world.db.transaction((tx) =>
+      world.hooks.onHeld(tx, { paymentId, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
+    )
+    await world.relay.completeTransfers()
+    expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'payout_held' })
+    await world.settle(paymentId)
+    expect(await result(paymentId)).toBe('succeeded')
+  })
+
+  test('a payment with a payout is refunded only when the payout is voided', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'settling')
+    await expect(decide(paymentId, 'refund')).rejects.toThrow()
+    await world.voidPayout(paymentId)
+    expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'payout_voided' })
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.status === 'under_review',
+    )
+    expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
+    expect(await result(paymentId)).toBe('refunded')
+    expect(await findImbalances(world.db)).toEqual([])
+  })
+
+  test('a settlement proved on chain that the state forbids is recorded and parked, not lost', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'settling')
+    await world.voidPayout(paymentId)
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.status === 'under_review',
+    )
+    await decide(paymentId, 'refund')
+    await world.settle(paymentId)
+    const row = await payment(paymentId)
+    expect(row.status).toBe('refunded')
+    expect(row.transfer).not.toBeNull()
+    expect((await world.timeline(paymentId)).map(({ kind }) => kind)).toContain('payment.unexpected_settlement')
+  })
+})

@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals'
+import { until } from '../support/until.ts'
+import { eventsOf, handle, open, opened, payment, settled, untilStatus, useWorld, world } from './story.ts'
+
+useWorld()
+
+describe('trouble at the partner', () => {
+  test.each([
+    ['timeout_after_effect', 'convert', 'converter'],
+    ['timeout_before_effect', 'convert', 'converter'],
+    ['server_error', 'convert', 'converter'],
+    ['server_error', 'read', 'wallet_app'],
+  ] as const)('%s of %s: tried again, with one effect', async (fault, operation, at) => {
+    const { paymentId, attemptId } = await opened()
+    await world.faultAt(at, { fault, operation, times: 1, ...(fault.startsWith('timeout') && { mode: 'close' }) })
+    await world.pay('wallet_app', attemptId)
+    await settled(paymentId)
+    expect((await world.timeline(paymentId)).filter(({ kind }) => kind === 'payment.converted')).toHaveLength(1)
+  })
+
+  test('a partner that cannot be reached at all is polled until it answers', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
+    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    // The tries are part of a workflow task; time that is skipped meanwhile would be over its limit.
+    const gaveUp = (events: { markerRecordedEventAttributes?: unknown }[] | null | undefined) =>
+      (events ?? []).some((event) => event.markerRecordedEventAttributes)
+    await until(async () => (await handle(paymentId).fetchHistory()).events, gaveUp)
+    await world.clearFaults()
+    expect((await payment(paymentId)).status).toBe('pending')
+    await world.skip('61 seconds')
+    await settled(paymentId)
+  })
+
+  test('callbacks that come twice and out of order change nothing more', async () => {
+    await world.faultAt('wallet_app', { fault: 'callbacks_twice' })
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await settled(paymentId)
+    expect((await world.timeline(paymentId)).filter(({ to_status }) => to_status === 'processing')).toHaveLength(1)
+  })
+
+  test('a settlement that takes longer than a quarter of an hour is marked as delayed', async () => {
+    await world.faultAt('converter', { fault: 'delay', seconds: 1200, times: 1 })
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'processing')
+    await world.skip('16 minutes')
+    await until(
+      () => payment(paymentId),
+      (row) => row.exception === 'settlement_delayed',
+    )
+    // In small steps: time stands still once the transfer runs.
+    for (let step = 0; step < 100 && (await payment(paymentId)).status === 'processing'; step++)
+      await world.skip('5 seconds')
+    expect((await settled(paymentId)).exception).toBeNull()
+  })
+
+  test('an endpoint that fails gets a workflow of its own and keeps no payment open', async () => {
+    await fetch(`${world.inboxUrl}/behaviour`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ answer: 500, times: 1 }),
+    })
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await settled(paymentId)
+    expect(await eventsOf(paymentId)).toHaveLength(1)
+    await world.skip('7 seconds')
+    expect(
+      await until(
+        () => eventsOf(paymentId),
+        (events) => events.length > 1,
+      ),
+    ).toEqual(['payment.succeeded', 'payment.succeeded'])
+  })
+})
+
+describe('a lost workflow', () => {
+  test('the run is terminated by hand in the middle: the next message starts one that goes on from the row', async () => {
+    const { paymentId, attemptId } = await opened()
+    await handle(paymentId).terminate('by hand')
+    await world.pay('wallet_app', attemptId)
+    await settled(paymentId)
+  })
+
+  test('a start that was lost is done by the relay', async () => {
+    const paymentId = await world.createPaymentWithoutStart()
+    await expect(handle(paymentId).describe()).rejects.toThrow()
+    await world.relay.startPayments()
+    await world.pay('wallet_app', await open(paymentId))
+    await settled(paymentId)
+  })
+
+  test('a callback that was stored and not passed on is passed on by the relay', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+    await world.pay('wallet_app', attemptId)
+    await world.storeCallbackOnly('wallet_app', attemptId)
+    await world.relay.tellPartnerNews()
+    await settled(paymentId)
+    expect(await world.relay.tellPartnerNews()).toBe(0)
+  })
+})

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import type { OperatorDecision } from '../../src/domain/requests.ts'
+import { bundleWorkflows } from '../../src/worker/bundle.ts'
+import { operatorUpdates } from '../../src/workflows/messages.ts'
+import { createPaymentWorld, type PaymentWorld } from '../support/payment-world.ts'
+import { startTimeSkipping } from '../support/temporal.ts'
+import { until } from '../support/until.ts'
+
+/** The shop on a server whose time is skipped, for one test file, and the steps that its stories are told in. */
+
+export let world: PaymentWorld
+let env: TestWorkflowEnvironment
+
+export function useWorld(): void {
+  beforeAll(async () => {
+    const [environment, bundle] = await Promise.all([startTimeSkipping(), bundleWorkflows()])
+    env = environment
+    world = await createPaymentWorld(env, bundle)
+  }, 120_000)
+  afterAll(async () => {
+    await world?.close()
+    await env?.teardown()
+  })
+  beforeEach(() => world.clearFaults())
+}
+
+export const handle = (id: string) => world.client.workflow.getHandle(id)
+export const result = (paymentId: string) => handle(paymentId).result()
+export const payment = async (paymentId: string) => (await world.read(paymentId)).payment
+export const attempts = async (paymentId: string) => (await world.read(paymentId)).attempts.map(({ status }) => status)
+export const untilStatus = (paymentId: string, status: string) =>
+  until(
+    () => payment(paymentId),
+    (row) => row.status === status,
+  )
+export const decide = (id: string, decision: OperatorDecision) =>
+  handle(id).executeUpdate(operatorUpdates[decision], { args: [{ operator: 'ada', reason: 'looked at it' }] })
+
+export async function opened(body: Record<string, unknown> = {}) {
+  const paymentId = await world.createPayment(body)
+  return { paymentId, attemptId: await open(paymentId) }
+}
+
+export async function open(paymentId: string): Promise<string> {
+  const answer = await world.openAttempt(paymentId)
+  if (answer.kind !== 'redirect') throw new Error(`expected a redirect, got ${answer.kind}`)
+  return answer.attemptId
+}
+
+export async function settled(paymentId: string) {
+  await untilStatus(paymentId, 'settling')
+  await world.settle(paymentId)
+  expect(await result(paymentId)).toBe('succeeded')
+  return payment(paymentId)
+}
+
+export async function eventsOf(paymentId: string): Promise<string[]> {
+  const deliveries = (await (await fetch(`${world.inboxUrl}/deliveries`)).json()) as { body: string }[]
+  return deliveries.filter(({ body }) => body.includes(paymentId)).map(({ body }) => JSON.parse(body).type)
+}
