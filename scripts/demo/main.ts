@@ -20,6 +20,7 @@ export async function main(progress: Progress): Promise<number> {
     return 0
   } catch (error) {
     progress.line(`failed: ${error instanceof Error ? error.message : String(error)}`)
+    progress.line('what each process says is in the data folder under logs/; `npm run reset` begins anew')
     return 1
   } finally {
     await system.stop()
