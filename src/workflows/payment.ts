@@ -35,11 +35,14 @@ import { createRequests } from './requests.ts'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
 export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
-  const story = new PaymentStory(input)
-  story.listen()
-  // A cancellation in the Temporal UI is the merchant's cancellation: it never stops a payment that has money.
-  CancellationScope.current().cancelRequested.catch(() => story.askToCancel())
-  return CancellationScope.nonCancellable(() => story.tell())
+  const { cancelRequested } = CancellationScope.current()
+  return CancellationScope.nonCancellable(() => {
+    const story = new PaymentStory(input)
+    story.listen()
+    // A cancellation in the Temporal UI is the merchant's cancellation: it never stops a payment that has money.
+    cancelRequested.catch(() => story.askToCancel())
+    return story.tell()
+  })
 }
 
 class PaymentStory {

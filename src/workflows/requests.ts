@@ -1,4 +1,4 @@
-import { condition } from '@temporalio/workflow'
+import { CancellationScope, condition } from '@temporalio/workflow'
 
 /** Requests of the outside, done one at a time between the steps of the story, in the order they came. */
 export type Requests = {
@@ -21,7 +21,8 @@ export function createRequests(): Requests {
         await result.catch(() => undefined)
         done = true
       })
-      await condition(() => done)
+      // A handler runs outside the story's scope: canceling the run must not take its answer away.
+      await CancellationScope.nonCancellable(() => condition(() => done))
       return result as Promise<T>
     },
   }

@@ -21,19 +21,23 @@ afterAll(async () => {
 })
 
 /** A payment that is held at one point; the process that works on it may be killed now. */
-type Held = { readonly payment: PaymentAnswer; readonly paying: Promise<void>; release(): void | Promise<void> }
+type Held = {
+  readonly payment: PaymentAnswer
+  readonly paying: Promise<void>
+  readonly release: () => void | Promise<void>
+}
 
-type CrashPoint = { readonly at: string; hold(): Promise<Held> }
+type CrashPoint = { readonly at: string; readonly hold: () => Promise<Held> }
 
 /** The buyer goes on beside the test, as long as it takes. */
 async function heldBy(
   payment: PaymentAnswer,
-  hold: { reached: Promise<void>; release(): void | Promise<void> },
+  hold: { readonly reached: Promise<void>; readonly release: () => void | Promise<void> },
 ): Promise<Held> {
   const paying = world.pay(payment)
   paying.catch(() => undefined)
   await hold.reached
-  return { payment, paying, release: () => hold.release() }
+  return { payment, paying, release: hold.release }
 }
 
 const throughPartner = (at: 'request' | 'answer', containing: (id: string) => string[], body?: object) => async () => {
@@ -54,7 +58,7 @@ const converting = (id: string) => [`${id}:convert`]
 const TOGETHER: readonly CrashPoint[] = [
   {
     at: 'while it announces, after the merchant has received and before it has answered',
-    async hold() {
+    hold: async () => {
       const payment = await world.create()
       await inboxAnswers(world, { answer: 'hang', times: 1 })
       const paying = world.pay(payment)
@@ -74,7 +78,7 @@ const TOGETHER: readonly CrashPoint[] = [
   },
   {
     at: 'after the order was read, before it is recorded',
-    async hold() {
+    hold: async () => {
       const payment = await world.create({ provider: 'local_partner', amount: '5000.00', currency: 'INR' })
       const paying = world.pay(payment, { method: 'upi' })
       paying.catch(() => undefined)
@@ -95,7 +99,7 @@ const TOGETHER: readonly CrashPoint[] = [
 const ALONE: readonly CrashPoint[] = [
   {
     at: 'after the payout was queued, before it is signed',
-    async hold() {
+    hold: async () => {
       const payment = await world.create()
       return heldBy(payment, await world.lock('lock table payout_signature in share row exclusive mode'))
     },
@@ -104,7 +108,7 @@ const ALONE: readonly CrashPoint[] = [
   { at: 'after the transaction was sent, before the answer came', hold: throughChain('answer') },
   {
     at: 'after the transfer is final, before it is recorded',
-    async hold() {
+    hold: async () => {
       const payment = await world.create()
       const paying = world.pay(payment)
       await until(async () => ((await world.merchant.read(payment.id)).status === 'settling' ? true : null), 'settling')
@@ -115,7 +119,7 @@ const ALONE: readonly CrashPoint[] = [
   },
   {
     at: 'after the settlement was recorded, before the workflow knows',
-    async hold() {
+    hold: async () => {
       const payment = await world.create()
       const paying = world.pay(payment)
       await until(async () => ((await world.merchant.read(payment.id)).status === 'settling' ? true : null), 'settling')
@@ -192,7 +196,7 @@ describe('the api is killed', () => {
     await world.kill('api', { stayDown: true })
     await unanswered
     frozen.thaw()
-    inOpening.release()
+    await inOpening.release()
   }, 120_000)
 
   async function payAtPartner(payment: PaymentAnswer): Promise<void> {

@@ -9,10 +9,10 @@ import { buffer } from 'node:stream/consumers'
 export type Gate = {
   readonly url: string
   /** Where calls go; those that come before it is known wait for it. */
-  to(upstream: string): void
+  readonly to: (upstream: string) => void
   /** Holds every call whose method, path, headers and body contain the text, until `release`. */
-  hold(which: HeldCalls): Hold
-  close(): Promise<void>
+  readonly hold: (which: HeldCalls) => Hold
+  readonly close: () => Promise<void>
 }
 
 export type HeldCalls = {
@@ -25,7 +25,7 @@ export type Hold = {
   /** Resolves when a call is held. */
   readonly reached: Promise<void>
   /** Lets go. A call whose caller is gone goes nowhere. */
-  release(): void
+  readonly release: () => void
 }
 
 type Rule = HeldCalls & { readonly reach: () => void; readonly released: Promise<void> }

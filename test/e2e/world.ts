@@ -28,23 +28,23 @@ export type World = {
   /** What the supervisor said: each death and each return. */
   readonly said: readonly string[]
   /** SIGKILL; resolves when the process is gone. It is started again at once, unless it is to stay down. */
-  kill(name: ChildName, options?: { stayDown?: boolean }): Promise<void>
+  readonly kill: (name: ChildName, options?: { stayDown?: boolean }) => Promise<void>
   /** Stops its clock: it answers nothing until it is thawed. */
-  freeze(name: ChildName): { thaw(): void }
+  readonly freeze: (name: ChildName) => { readonly thaw: () => void }
   /** What the transaction that pays the payment out has in it. */
-  payoutNonce(paymentId: string): string
+  readonly payoutNonce: (paymentId: string) => string
   /** Locks rows or tables until it is released: whoever needs them waits in the middle of its transaction. */
-  lock(statement: string, values?: unknown[]): Promise<DatabaseLock>
-  create(body?: object): Promise<PaymentAnswer>
+  readonly lock: (statement: string, values?: unknown[]) => Promise<DatabaseLock>
+  readonly create: (body?: object) => Promise<PaymentAnswer>
   /** A buyer who tries again when a page does not load, as people do. */
-  pay(payment: PaymentAnswer, options?: BuyerOptions): Promise<void>
-  stop(options?: { keep: boolean }): Promise<void>
+  readonly pay: (payment: PaymentAnswer, options?: BuyerOptions) => Promise<void>
+  readonly stop: (options?: { keep: boolean }) => Promise<void>
 }
 
 export type DatabaseLock = {
   /** Resolves when somebody waits for it. */
   readonly reached: Promise<void>
-  release(): Promise<void>
+  readonly release: () => Promise<void>
 }
 
 export type WorldOptions = { readonly folder?: string; readonly env?: Readonly<Record<string, string>> }

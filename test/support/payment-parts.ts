@@ -53,11 +53,16 @@ export const PATHS: Record<ProviderName, string> = {
   local_partner: '/local-partner',
 }
 
+export type PaymentPartsOptions = {
+  /** Unix milliseconds, instead of the time that the server skips to. */
+  readonly clock?: () => number
+}
+
 /**
  * A shop with real partners' simulators, a real database and a real inbox around a Temporal server whose time is
  * skipped. Only the chain is left out: a test says itself that a payout is final.
  */
-export async function startPaymentParts(env: TestWorkflowEnvironment) {
+export async function startPaymentParts(env: TestWorkflowEnvironment, options: PaymentPartsOptions = {}) {
   const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' })
   const database = await createTestDatabase()
   const db = createDb({ url: database.url, pool: 8 })
@@ -66,11 +71,12 @@ export async function startPaymentParts(env: TestWorkflowEnvironment) {
 
   // Virtual time: what the server says in an activity, and never backwards.
   let latest = await env.currentTimeMs()
-  const clock = (): number => {
+  const skipped = (): number => {
     const scheduled = insideActivity()?.info.currentAttemptScheduledTimestampMs ?? 0
     latest = Math.max(latest, scheduled)
     return latest
   }
+  const clock = options.clock ?? skipped
 
   const api = express()
   const apiServer = await listen(api)

@@ -12,12 +12,16 @@ import type { Settlement } from '../../src/domain/payout.ts'
 import type { OpenAttemptAnswer } from '../../src/domain/requests.ts'
 import { newId } from '../../src/ids.ts'
 
-import { PATHS, startPaymentParts, TOKEN, WALLET } from './payment-parts.ts'
+import { PATHS, type PaymentPartsOptions, startPaymentParts, TOKEN, WALLET } from './payment-parts.ts'
 export type PaymentWorld = Awaited<ReturnType<typeof createPaymentWorld>>
 
 /** The shop with its workers, and everything that a test may do in it. */
-export async function createPaymentWorld(env: TestWorkflowEnvironment, bundle: WorkflowBundlePath) {
-  const parts = await startPaymentParts(env)
+export async function createPaymentWorld(
+  env: TestWorkflowEnvironment,
+  bundle: WorkflowBundlePath,
+  partsOptions: PaymentPartsOptions = {},
+) {
+  const parts = await startPaymentParts(env, partsOptions)
   const { db, hooks, relay, sandbox, sandboxUrl, tenant, clock, workflows } = parts
   const activities = {
     ...createPaymentActivities(parts.deps),

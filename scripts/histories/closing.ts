@@ -1,0 +1,147 @@
+import { HOUR_MS, MINUTE_MS, type Scenario } from './scenario.ts'
+import type { Stage } from './stage.ts'
+
+/** The shortest life of a payment (seconds), and how far behind the clock goes for it to end in a few seconds. */
+const SHORT = { expires_in: 1800 }
+const SOON_EXPIRED_MS = 30 * MINUTE_MS - 4000
+/** UPI money is waited for 72 hours; the payment itself must live longer than the clock is behind. */
+const LONG = { expires_in: 604_800 }
+const SOON_UNHEARD_MS = 72 * HOUR_MS - 4000
+
+/** Expiry, cancellation, and money that comes too late. */
+export const CLOSING: Readonly<Record<string, Scenario>> = {
+  'expired-unopened': async ({ world, handle, behind }) => {
+    const paymentId = await behind(SOON_EXPIRED_MS, () => world.createPayment(SHORT))
+    await handle(paymentId).result()
+    return paymentId
+  },
+
+  'expired-with-open-order': async ({ world, handle, open, behind }) => {
+    const paymentId = await behind(SOON_EXPIRED_MS, async () => {
+      const id = await world.createPayment(SHORT)
+      await open(id)
+      return id
+    })
+    await handle(paymentId).result()
+    return paymentId
+  },
+
+  'paid-wins-over-expiry': async ({ world, open, settled, behind }) =>
+    behind(SOON_EXPIRED_MS, async () => {
+      const paymentId = await world.createPayment(SHORT)
+      const attemptId = await open(paymentId)
+      await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+      await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+      await settled(paymentId)
+      return paymentId
+    }),
+
+  'paid-late': async ({ world, open, untilRow, settled, behind }) => {
+    const { paymentId, attemptId } = await behind(SOON_EXPIRED_MS, async () => {
+      const id = await world.createPayment({ ...UPI, ...SHORT })
+      return { paymentId: id, attemptId: await open(id, 'local_partner', 'upi') }
+    })
+    await untilRow(paymentId, 'status', 'expired')
+    await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
+    await world.atPartner('local_partner', attemptId, { action: 'pay' })
+    await settled(paymentId)
+    return [
+      { name: 'expired-at-the-partner', workflowId: paymentId },
+      { name: 'paid-late', workflowId: paymentId, run: 1 },
+    ]
+  },
+
+  'paid-after-cancellation': async ({ world, open, settled }) => {
+    const paymentId = await world.createPayment(UPI)
+    const attemptId = await open(paymentId, 'local_partner', 'upi')
+    await world.workflows.cancel(paymentId)
+    await world.atPartner('local_partner', attemptId, { action: 'pay' })
+    await settled(paymentId)
+    return paymentId
+  },
+
+  'expiry-postponed': async ({ world, handle, open, untilRow, behind }) => {
+    const paymentId = await behind(SOON_EXPIRED_MS, async () => {
+      const id = await world.createPayment(SHORT)
+      const attemptId = await open(id)
+      await world.atPartner('wallet_app', attemptId, { action: 'require_verification', buyer: 'slow' })
+      await untilRow(id, 'expiryPostponed', true)
+      return id
+    })
+    await world.workflows.cancel(paymentId)
+    await handle(paymentId).result()
+    return paymentId
+  },
+
+  canceled: async ({ world, handle, open }) => {
+    const paymentId = await world.createPayment()
+    await open(paymentId)
+    await world.workflows.cancel(paymentId)
+    await handle(paymentId).result()
+    return paymentId
+  },
+
+  'canceled-in-the-ui': async ({ world, handle, open }) => {
+    const paymentId = await world.createPayment()
+    await open(paymentId)
+    await handle(paymentId).cancel()
+    await handle(paymentId).result()
+    return paymentId
+  },
+
+  'paid-wins-over-cancellation': async ({ world, open, settled }) => {
+    const paymentId = await world.createPayment()
+    const attemptId = await open(paymentId)
+    await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await world.workflows.cancel(paymentId)
+    await settled(paymentId)
+    return paymentId
+  },
+
+  'money-after-the-end': async (stage) => {
+    const { world, handle, decide } = stage
+    const { paymentId, attemptId } = await unheard(stage)
+    await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
+    await world.atPartner('local_partner', attemptId, { action: 'pay' })
+    const lateId = `late_${attemptId}`
+    await stage.untilStarted(lateId)
+    await decide(lateId, 'refund')
+    await handle(lateId).result()
+    return [
+      { name: 'listening-ended', workflowId: paymentId },
+      { name: 'money-after-the-end', workflowId: paymentId, run: 1 },
+      { name: 'late-money-refunded', workflowId: lateId },
+    ]
+  },
+
+  'second-payment-refunded': async ({ world, handle, open, untilAttempt, decide, settle, untilRow }) => {
+    const paymentId = await world.createPayment(UPI)
+    const upi = await open(paymentId, 'local_partner', 'upi')
+    const card = await open(paymentId, 'card_partner', 'card')
+    await world.atPartner('card_partner', card, { action: 'pay' })
+    await settle(paymentId)
+    await untilRow(paymentId, 'status', 'succeeded')
+    await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId: upi })
+    await world.atPartner('local_partner', upi, { action: 'pay' })
+    await untilAttempt(paymentId, upi, 'surplus')
+    await decide(paymentId, 'refund')
+    await handle(paymentId).result()
+    return paymentId
+  },
+}
+
+/** A UPI order cannot be canceled, so it may still bring money when its payment is closed. */
+const UPI = { provider: undefined, amount: '50.00', currency: 'EUR' }
+
+/** A canceled payment that has stopped waiting for the money of its UPI order. */
+async function unheard({ world, handle, open, behind }: Stage) {
+  const paid = await behind(SOON_UNHEARD_MS, async () => {
+    const paymentId = await world.createPayment({ ...UPI, ...LONG })
+    const attemptId = await open(paymentId, 'local_partner', 'upi')
+    await world.workflows.cancel(paymentId)
+    return { paymentId, attemptId }
+  })
+  await handle(paid.paymentId).result()
+  return paid
+}

@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { DefaultLogger, Runtime } from '@temporalio/worker'
+import { startServices } from '../../test/support/services.ts'
+import type { Progress } from '../setup/progress.mjs'
+import { BUYING } from './buying.ts'
+import { CLOSING } from './closing.ts'
+import { HISTORIES, historyFile, historyText } from './file.ts'
+import { OPERATORS } from './operators.ts'
+import type { Scenario, WorkflowOf } from './scenario.ts'
+import { openStage, type Stage } from './stage.ts'
+import { TROUBLE } from './trouble.ts'
+import { WEBHOOKS } from './webhooks.ts'
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = { ...TROUBLE, ...BUYING, ...CLOSING, ...OPERATORS, ...WEBHOOKS }
+
+/**
+ * `npm run histories`: plays every scenario against the real Temporal server and keeps the histories that are not there
+ * yet. What is recorded stays: code that has changed must replay it. Before anything runs in production a scenario may
+ * be recorded anew by its name, or all of them with `--again`.
+ */
+export async function main(args: readonly string[], progress: Progress): Promise<void> {
+  const again = args.includes('--again')
+  const names = args.filter((argument) => !argument.startsWith('--'))
+  const unknown = names.filter((name) => !(name in SCENARIOS))
+  if (unknown.length > 0) throw new Error(`no such scenario: ${unknown.join(', ')}`)
+  const chosen = Object.entries(SCENARIOS).filter(([name]) => names.length === 0 || names.includes(name))
+  // Activities that fail are part of the scenarios.
+  Runtime.install({ logger: new DefaultLogger('ERROR') })
+  const services = await startServices()
+  process.env['PINRAIL_TEST_SERVICES'] = services.url
+  try {
+    const stage = await openStage()
+    try {
+      const recorded = await play(chosen, stage, progress)
+      await keep(recorded, { stage, progress, again: again || names.length > 0 })
+    } finally {
+      await stage.close()
+    }
+  } finally {
+    await services.stop()
+  }
+}
+
+async function play(scenarios: [string, Scenario][], stage: Stage, progress: Progress): Promise<WorkflowOf[]> {
+  const recorded: WorkflowOf[] = []
+  for (const [name, scenario] of scenarios) {
+    progress.line(name)
+    const told = await scenario(stage)
+    recorded.push(...(typeof told === 'string' ? [{ name, workflowId: told }] : told))
+  }
+  await stage.theRest()
+  return recorded
+}
+
+async function keep(
+  recorded: readonly WorkflowOf[],
+  { stage, progress, again }: { stage: Stage; progress: Progress; again: boolean },
+): Promise<void> {
+  await mkdir(HISTORIES, { recursive: true })
+  for (const { name, workflowId, run = 0 } of recorded) {
+    if (existsSync(historyFile(name)) && !again) continue
+    const history = await stage.historyOf(workflowId, run)
+    await writeFile(historyFile(name), historyText(history))
+    progress.line(`${name}: ${history.events?.length} events`)
+  }
+}

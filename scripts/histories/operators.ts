@@ -1,0 +1,99 @@
+import type { Scenario } from './scenario.ts'
+import type { Stage } from './stage.ts'
+
+/** What parks, and how an operator decides. */
+export const OPERATORS: Readonly<Record<string, Scenario>> = {
+  'underpaid-approved': async (stage) => {
+    const paymentId = await underpaid(stage)
+    await stage.decide(paymentId, 'approve')
+    await stage.settled(paymentId)
+    return paymentId
+  },
+
+  'underpaid-refunded': async (stage) => {
+    const paymentId = await underpaid(stage)
+    await stage.decide(paymentId, 'refund')
+    await stage.handle(paymentId).result()
+    return paymentId
+  },
+
+  'underpaid-refunded-outside': async (stage) => {
+    const paymentId = await underpaid(stage)
+    await stage.decide(paymentId, 'recordExternalRefund')
+    await stage.handle(paymentId).result()
+    return paymentId
+  },
+
+  'held-and-released': async ({ world, open, untilState, decide, settled }) => {
+    const paymentId = await world.createPayment()
+    const attemptId = await open(paymentId)
+    await decide(paymentId, 'hold')
+    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await untilState(paymentId, 'under_review')
+    await decide(paymentId, 'release')
+    await settled(paymentId)
+    return paymentId
+  },
+
+  'held-by-the-partner': async ({ world, open, untilState, settled }) => {
+    const paymentId = await world.createPayment()
+    const attemptId = await open(paymentId)
+    await world.atPartner('wallet_app', attemptId, { action: 'hold' })
+    await untilState(paymentId, 'under_review')
+    await world.atPartner('wallet_app', attemptId, { action: 'release' })
+    await settled(paymentId)
+    return paymentId
+  },
+
+  'held-by-the-partner-rejected': async ({ world, handle, open, untilState, decide }) => {
+    const paymentId = await world.createPayment()
+    await world.atPartner('wallet_app', await open(paymentId), { action: 'hold' })
+    await untilState(paymentId, 'under_review')
+    await decide(paymentId, 'reject')
+    await untilState(paymentId, 'failed')
+    await handle(paymentId).terminate('it listens for late money, for days')
+    return paymentId
+  },
+
+  'conversion-refused-and-retried': async ({ world, open, untilState, decide, settled }) => {
+    const paymentId = await world.createPayment()
+    const attemptId = await open(paymentId)
+    await world.faultAt('converter', { fault: 'conversion_refused', times: 1, attemptId: `${paymentId}:convert` })
+    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await untilState(paymentId, 'under_review')
+    await decide(paymentId, 'retry')
+    await settled(paymentId)
+    return paymentId
+  },
+
+  'payout-held-then-settled': async ({ world, handle, open, untilRow, untilState }) => {
+    const paymentId = await world.createPayment()
+    await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
+    await untilRow(paymentId, 'status', 'settling')
+    const held = { paymentId, reason: 'blacklisted' as const, detail: 'the wallet is blacklisted' }
+    await world.db.transaction((tx) => world.hooks.onHeld(tx, held))
+    await world.relay.completeTransfers()
+    await untilState(paymentId, 'under_review')
+    await world.settle(paymentId)
+    await handle(paymentId).result()
+    return paymentId
+  },
+
+  'payout-voided-and-refunded': async ({ world, handle, open, untilRow, untilState, decide }) => {
+    const paymentId = await world.createPayment()
+    await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
+    await untilRow(paymentId, 'status', 'settling')
+    await world.voidPayout(paymentId)
+    await untilState(paymentId, 'under_review')
+    await decide(paymentId, 'refund')
+    await handle(paymentId).result()
+    return paymentId
+  },
+}
+
+async function underpaid({ world, open, untilState }: Stage): Promise<string> {
+  const paymentId = await world.createPayment({ amount: '100.00' })
+  await world.atPartner('wallet_app', await open(paymentId), { action: 'pay', receivedMinor: '9000' })
+  await untilState(paymentId, 'under_review')
+  return paymentId
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { many, sql } from '../../src/db/db.ts'
+import { deliveryWorkflowId } from '../../src/domain/ids.ts'
+import { paymentState } from '../../src/workflows/messages.ts'
+import type { PaymentWorld } from '../../test/support/payment-world.ts'
+import { until } from '../../test/support/until.ts'
+
+/** Above the longest wait for a poll or a retry: the first poll comes after a minute. */
+const PATIENCE_MS = 180_000
+
+type Row = Awaited<ReturnType<PaymentWorld['read']>>['payment']
+
+/** What a scenario waits for: always a fact, never a time. */
+export function waitsOf(world: PaymentWorld) {
+  const handle = (id: string) => world.client.workflow.getHandle(id)
+  const patiently = <T>(read: () => Promise<T>, holds: (value: T) => boolean) => until(read, holds, PATIENCE_MS)
+
+  return {
+    untilRow: <T extends keyof Row>(paymentId: string, field: T, value: Row[T]) =>
+      patiently(
+        async () => (await world.read(paymentId)).payment,
+        (row) => row[field] === value,
+      ),
+
+    /** Until the run itself knows it, not only the row. */
+    untilState: (paymentId: string, status: string) =>
+      patiently(
+        () => handle(paymentId).query(paymentState),
+        (state) => state.status === status,
+      ),
+
+    untilAttempt: (paymentId: string, attemptId: string, status: string) =>
+      patiently(
+        async () => (await handle(paymentId).query(paymentState)).attempts.find(({ id }) => id === attemptId),
+        (attempt) => attempt?.status === status,
+      ),
+
+    /** Until somebody else has started it. */
+    untilStarted: (workflowId: string) =>
+      patiently(
+        () =>
+          handle(workflowId)
+            .describe()
+            .then(
+              () => true,
+              () => false,
+            ),
+        (started) => started,
+      ),
+
+    /** Until the converter has the order, filled or not. */
+    untilConverting: (paymentId: string) =>
+      patiently(
+        async () => (await fetch(`${world.sandboxUrl}/converter/sandbox/conversions`)).text(),
+        (conversions) => conversions.includes(`${paymentId}:convert`),
+      ),
+
+    /** The workflow of the delivery of the payment's event. */
+    deliveryOf: async (paymentId: string): Promise<string> => {
+      const row = z.object({ event_id: z.string(), endpoint_id: z.string() })
+      const query = sql`select event_id, endpoint_id from delivery join event on event.id = event_id where payment_id = ${paymentId}`
+      const [found] = await patiently(
+        () => many(world.db, row, query),
+        (rows) => rows.length > 0,
+      )
+      return deliveryWorkflowId(found?.event_id ?? '', found?.endpoint_id ?? '')
+    },
+
+    /** Of a run by its number: a closed workflow is run again by news that comes after its end. */
+    historyOf: async (workflowId: string, run: number) => {
+      const runs = await patiently(
+        () => runsOf(world, workflowId),
+        ({ length }) => length > run,
+      )
+      const oldestFirst = runs.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime())
+      return world.client.workflow.getHandle(workflowId, oldestFirst[run]?.runId).fetchHistory()
+    },
+  }
+}
+
+async function runsOf(world: PaymentWorld, workflowId: string): Promise<{ runId: string; startTime: Date }[]> {
+  const runs = []
+  for await (const { runId, startTime } of world.client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
+    runs.push({ runId, startTime })
+  return runs
+}

@@ -1,0 +1,42 @@
+import { redeliverNow } from '../../src/workflows/webhook-delivery.ts'
+import type { Scenario } from './scenario.ts'
+import type { Stage } from './stage.ts'
+
+/** Endpoints that do not take their event at once. */
+export const WEBHOOKS: Readonly<Record<string, Scenario>> = {
+  'webhook-retried': async (stage) => {
+    await stage.inboxAnswers({ answer: 500, times: 2 })
+    const { paymentId, workflowId } = await announced(stage)
+    await stage.handle(workflowId).result()
+    return [
+      { name: 'paid-webhook-handed-over', workflowId: paymentId },
+      { name: 'webhook-retried', workflowId },
+    ]
+  },
+
+  'webhook-redelivered-by-hand': async (stage) => {
+    await stage.inboxAnswers({ answer: 500, times: 1 })
+    const { workflowId } = await announced(stage)
+    await stage.handle(workflowId).executeUpdate(redeliverNow)
+    await stage.handle(workflowId).result()
+    return [{ name: 'webhook-redelivered-by-hand', workflowId }]
+  },
+
+  'webhook-gone': async (stage) => {
+    // It disables the endpoint that all others need.
+    await stage.theRest()
+    await stage.inboxAnswers({ answer: 500, times: 1 })
+    const { workflowId } = await announced(stage)
+    await stage.inboxAnswers({ answer: 410, times: 1 })
+    await stage.handle(workflowId).result()
+    return [{ name: 'webhook-gone', workflowId }]
+  },
+}
+
+/** A payment whose announcement the endpoint did not take, and the workflow of its delivery. */
+async function announced({ world, open, settled, deliveryOf }: Stage) {
+  const paymentId = await world.createPayment()
+  await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
+  await settled(paymentId)
+  return { paymentId, workflowId: await deliveryOf(paymentId) }
+}

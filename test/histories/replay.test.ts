@@ -1,0 +1,113 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { DefaultLogger, Runtime, Worker, type WorkflowBundlePath } from '@temporalio/worker'
+import { bundleWorkflows } from '../../src/worker/bundle.ts'
+
+/**
+ * Every history that the real server has recorded must replay on the code as it is now: a payment that was begun
+ * yesterday goes on with the workflow of today. `npm run histories` records what is missing.
+ */
+
+type Event = {
+  eventType: string
+  activityTaskScheduledEventAttributes?: { activityType: { name: string } }
+}
+type Recorded = { events: Event[] }
+
+const NAMES = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => file.slice(0, -'.json'.length))
+
+const textOf = (name: string): string => readFileSync(join(import.meta.dirname, `${name}.json`), 'utf8')
+const read = (name: string): Recorded => JSON.parse(textOf(name)) as Recorded
+const count = ({ events }: Recorded, type: string): number =>
+  events.filter(({ eventType }) => eventType === `EVENT_TYPE_${type}`).length
+
+let bundle: WorkflowBundlePath
+
+beforeAll(async () => {
+  // What replay has to say is in its error.
+  Runtime.install({ logger: new DefaultLogger('ERROR') })
+  bundle = await bundleWorkflows()
+}, 120_000)
+
+/** Why the history does not replay; null when it does. */
+async function refusal(history: Recorded, workflowBundle: WorkflowBundlePath = bundle): Promise<Error | null> {
+  try {
+    await Worker.runReplayHistory({ workflowBundle }, history)
+    return null
+  } catch (error) {
+    return error as Error
+  }
+}
+
+describe('every recorded history replays on the present code', () => {
+  test.each(NAMES)('%s', async (name) => {
+    expect(await refusal(read(name))).toBeNull()
+  })
+
+  test('each way that a payment and a delivery can go is among them', () => {
+    expect(NAMES.length).toBeGreaterThanOrEqual(40)
+    const types = NAMES.map((name) => /"workflowType":\{"name":"(\w+)"\}/.exec(textOf(name))?.[1])
+    expect(new Set(types)).toEqual(new Set(['payment', 'lateMoney', 'webhookDelivery']))
+  })
+})
+
+describe('code that would do something else is refused', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pinrail-replay-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** The present bundle with one text in it replaced. */
+  function changed(from: string, to: string): WorkflowBundlePath {
+    const code = readFileSync(bundle.codePath, 'utf8')
+    expect(code).toContain(from)
+    const codePath = join(folder, `${to.replaceAll(/\W/g, '')}.js`)
+    writeFileSync(codePath, code.replaceAll(from, to))
+    return { codePath }
+  }
+
+  test('another activity in the place of the conversion', async () => {
+    const other = changed('money.convertToUsdc(', 'money.convertToEurc(')
+    expect((await refusal(read('paid-wallet-app'), other))?.message).toMatch(/Nondeterminism|determinis/i)
+  })
+
+  test('a step left out: the transfer before the conversion', async () => {
+    const other = changed("step === 'convert'", "step === 'never'")
+    expect((await refusal(read('paid-wallet-app'), other))?.message).toMatch(/Nondeterminism|determinis/i)
+  })
+
+  test('a history in which one event is another one', async () => {
+    const history = read('paid-wallet-app')
+    const scheduled = history.events.find(
+      ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType.name === 'transferUsdc',
+    )
+    if (scheduled?.activityTaskScheduledEventAttributes === undefined) throw new Error('there is no transfer')
+    scheduled.activityTaskScheduledEventAttributes.activityType.name = 'transferTwice'
+    expect((await refusal(history))?.message).toMatch(/Nondeterminism|determinis/i)
+  })
+})
+
+describe('what was recorded', () => {
+  test('a payment that succeeds costs 44 history events and 7 workflow tasks, its webhook included', () => {
+    for (const name of ['paid-wallet-app', 'paid-card-partner', 'paid-local-partner']) {
+      const history = read(name)
+      expect([name, history.events.length, count(history, 'WORKFLOW_TASK_COMPLETED')]).toEqual([name, 44, 7])
+    }
+  })
+
+  test('no workflow task has failed', () => {
+    expect(NAMES.filter((name) => count(read(name), 'WORKFLOW_TASK_FAILED') > 0)).toEqual([])
+  })
+
+  test('nothing says where and by whom it was recorded', () => {
+    const payloadsOf = (text: string) =>
+      [...text.matchAll(/"data":"([^"]*)"/g)].map(([, data = '']) => Buffer.from(data, 'base64').toString())
+    const telling = NAMES.filter((name) => {
+      const text = textOf(name)
+      return /\d+@|stackTrace/.test(text) || /\/(?:tmp|home|root|Users)\//.test(payloadsOf(text).join(' '))
+    })
+    expect(telling).toEqual([])
+  })
+})
