@@ -4,7 +4,7 @@ import { ensureTemporalServer } from '../setup/temporal-server.ts'
 import { ensureTestServer } from '../setup/test-server.ts'
 
 /** Layers that ask for nothing that has to be fetched or built first. */
-const PLAIN = ['domain', 'db', 'chain', 'providers', 'webhooks', 'activities', 'histories', 'sandbox']
+const PLAIN = ['domain', 'db', 'chain', 'providers', 'webhooks', 'activities', 'histories', 'sandbox', 'docs', 'client']
 /** Layers that ask for some of it; one that is in no list may need all. */
 const TIME_SKIPPING = ['workflows', 'scripts']
 const TEMPORAL = ['api', 'scripts', 'e2e']

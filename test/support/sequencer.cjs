@@ -1,9 +1,8 @@
 const Sequencer = require('@jest/test-sequencer').default
 
 /** From the rules in the middle to the whole system: what fails first is closest to the cause. */
-const LAYERS = 'domain db chain providers webhooks activities workflows histories api web browser scripts e2e'.split(
-  ' ',
-)
+const LAYERS =
+  'domain docs db chain providers webhooks activities workflows histories api web browser scripts e2e'.split(' ')
 
 class LayerSequencer extends Sequencer {
   /**

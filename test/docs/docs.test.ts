@@ -1,0 +1,61 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from '@jest/globals'
+import { GENERATED } from '../../scripts/docs/generated.ts'
+import { PERMISSIVE, shippedPackages } from '../../scripts/docs/licences.ts'
+import { curlLine } from '../../scripts/start/banner.ts'
+import { KNOWN_VARIABLES } from '../../src/config.ts'
+import { OPERATOR_DECISIONS } from '../../src/domain/requests.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+const pages = ['README.md', ...markdownIn('docs')]
+
+function markdownIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`)
+}
+
+test.each(Object.entries(GENERATED))('%s is what `npm run docs` writes', (path, write) => {
+  expect(read(path)).toBe(write())
+})
+
+describe.each(pages)('%s', (page) => {
+  const text = read(page)
+
+  test('names only files that exist', () => {
+    const inCode = [...text.matchAll(/`((?:src|scripts|test|docs|tools|ops)\/[\w./-]*[\w])`/g)].map(([, path]) => path!)
+    const linked = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, path]) =>
+      join(dirname(page), path!),
+    )
+    expect([...inCode, ...linked].filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+  })
+
+  test('names only npm scripts that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    const named = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name!)
+    expect(named.filter((name) => !(name in scripts))).toEqual([])
+  })
+})
+
+test('the README’s curl line asks for what the printed one asks for', () => {
+  const body = /-d '([^']+)'/
+  const printed = curlLine({ api_url: 'http://127.0.0.1:4242', secret_key: 'sk' } as Parameters<typeof curlLine>[0])
+  expect(body.exec(read('README.md'))?.[1]).toBe(body.exec(printed)?.[1])
+})
+
+test('the operator’s page has every decision and no other', () => {
+  const rows = [...read('docs/operations.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+  expect(new Set(rows)).toEqual(new Set(OPERATOR_DECISIONS))
+})
+
+test('the operator’s page names only variables that exist', () => {
+  const named = [...read('docs/operations.md').matchAll(/`([A-Z][A-Z_]{3,})(?:=\w+)?`/g)].map(([, name]) => name!)
+  expect(named.filter((name) => !KNOWN_VARIABLES.has(name))).toEqual([])
+})
+
+test('what we ship is under permissive licences', () => {
+  expect(shippedPackages().filter(({ licence }) => !PERMISSIVE.has(licence))).toEqual([])
+})
