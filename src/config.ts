@@ -80,6 +80,10 @@ const apiSchema = commonSchema.extend({
   API_PORT: port.default(4242),
   /** How many proxies in front may be believed about the client's address. */
   TRUST_PROXY_HOPS: z.coerce.number().int().min(0).max(5).default(0),
+  /** Requests that an account may make in each mode; more are answered with 429. Counted by each process. */
+  API_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).default(100),
+  /** Requests with an invalid key that one address may make before it is told to wait. */
+  API_REFUSALS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   /** Name of the header in which a trusted proxy puts the buyer's country (ISO 3166 alpha-2). */
   COUNTRY_HEADER: z.string().optional(),
 })

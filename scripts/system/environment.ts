@@ -71,7 +71,8 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
     ...partners,
   }
   return {
-    api: { ...common, API_PORT: String(ports.api) },
+    // Load tests run on one's own machine, with one account.
+    api: { ...common, API_PORT: String(ports.api), API_REQUESTS_PER_SECOND: '100000' },
     worker: {
       ...common,
       POLYGON_RPC_URLS: addresses.workerRpcUrls,

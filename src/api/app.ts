@@ -3,33 +3,46 @@ import type { Db } from '../db/db.ts'
 import type { PartnerEventKey } from '../db/partner-events.ts'
 import type { ReadCallback } from '../domain/partner.ts'
 import type { Logger } from '../log.ts'
+import type { DeliveryWorkflows } from '../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
+import type { TargetRules } from '../webhooks/endpoint-url.ts'
+import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth.ts'
 import type { RateBook } from './limits.ts'
 import { API_HEADERS, Problem, problemHandler } from './problems.ts'
+import type { RequestLimits } from './rate-limits.ts'
 import { mountRoutes } from './route.ts'
 import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout.ts'
 import { type HealthCheck, healthRouter } from './routes/health.ts'
-import { apiRoutes } from './routes/v1/index.ts'
+import { type ApiRouteDeps, apiRoutes } from './routes/v1/index.ts'
+import type { Simulate } from './routes/v1/simulate.ts'
 
 export type ApiDeps = {
   readonly db: Db
   readonly workflows: PaymentWorkflows
+  readonly deliveries: DeliveryWorkflows
   readonly readCallback: ReadCallback
   readonly rates: RateBook
   readonly publicUrl: string
   readonly pepper: string
+  readonly secretBox: SecretBox
+  /** Where webhooks may go. */
+  readonly webhookTargets: TargetRules
+  /** Tells a simulated partner what to do; null where the partners are real. */
+  readonly simulate: Simulate | null
+  readonly limits: RequestLimits
   readonly chainId: number
   readonly token: string
   readonly trustProxyHops: number
   readonly countryHeader: string | undefined
   readonly clock: () => number
-  readonly newId: (kind: 'payment' | 'attempt' | 'request') => string
+  readonly newId: (kind: 'payment' | 'attempt' | 'endpoint' | 'request') => string
   readonly log: Logger
   readonly healthChecks: readonly HealthCheck[]
   readonly onStarted: (paymentId: string) => void
   readonly onSignaled: (event: PartnerEventKey) => void
+  readonly onKeyUsed: (keyId: string) => void
 }
 
 /** The whole HTTP surface. Does not listen. */
@@ -46,7 +59,8 @@ export function createApp(deps: ApiDeps): Express {
   app.use(callbackRouter(deps))
   app.use(createCheckoutRouter(checkoutDeps(deps)))
   app.use('/v1', apiHeaders)
-  mountRoutes(app, apiRoutes({ ...deps, newPaymentId: () => deps.newId('payment') }), createAuthenticate(deps))
+  const authenticate = createAuthenticate(deps)
+  mountRoutes(app, apiRoutes(routeDeps(deps)), { db: deps.db, authenticate, limits: deps.limits })
   app.use((request: Request) => {
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)
   })
@@ -66,6 +80,16 @@ function requestId(newId: ApiDeps['newId']) {
 function apiHeaders(_request: Request, response: Response, next: NextFunction): void {
   response.set(API_HEADERS)
   next()
+}
+
+function routeDeps(deps: ApiDeps): ApiRouteDeps {
+  const { newId } = deps
+  return {
+    ...deps,
+    newPaymentId: () => newId('payment'),
+    newAttemptId: () => newId('attempt'),
+    newEndpointId: () => newId('endpoint'),
+  }
 }
 
 function checkoutDeps(deps: ApiDeps): CheckoutDeps {

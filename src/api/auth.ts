@@ -1,10 +1,10 @@
 import { BlockList, isIP } from 'node:net'
 import type { Request } from 'express'
 import { findApiKey, type StoredApiKey } from '../db/api-keys.ts'
-import type { Queryable } from '../db/db.ts'
-import type { Tenant } from '../db/payments.ts'
+import type { Queryable, Tenant } from '../db/db.ts'
 import { type ApiScope, digestOf, parseApiKey, sameDigest } from './api-key.ts'
 import { Problem } from './problems.ts'
+import type { RequestLimits } from './rate-limits.ts'
 
 /** Who asks, and what the key allows. */
 export type Caller = Tenant & { readonly keyId: string; readonly scopes: readonly string[] }
@@ -16,7 +16,8 @@ export type AuthDeps = {
   readonly pepper: string
   readonly clock: () => number
   /** The key was used, and the last note of it is more than a minute old. */
-  readonly onKeyUsed?: (keyId: string) => void
+  readonly onKeyUsed: (keyId: string) => void
+  readonly limits: Pick<RequestLimits, 'countRefusal'>
 }
 
 /** A key that was found is believed for this long: a revocation is effective within a second. */
@@ -36,10 +37,10 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
   return async (request, scope) => {
     const now = deps.clock()
     const parsed = parseApiKey(bearerToken(request))
-    if (parsed === null) throw unauthorized()
+    if (parsed === null) return refuse(request)
     const found = await find(parsed.id, now)
     const right = sameDigest(digestOf(parsed.text, deps.pepper), found?.key.digest ?? NO_DIGEST)
-    if (found === null || !right || !isUsable(found.key, parsed.livemode, now)) throw unauthorized()
+    if (found === null || !right || !isUsable(found.key, parsed.livemode, now)) return refuse(request)
     const { key, allowed } = found
     if (allowed !== null && !isAllowed(allowed, request.ip ?? ''))
       throw new Problem('ip_not_allowed', 'This key may not be used from your address. Its list is under API keys.')
@@ -50,6 +51,11 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     return { merchantId: key.merchantId, livemode: key.livemode, keyId: key.id, scopes: key.scopes }
   }
 
+  async function refuse(request: Request): Promise<never> {
+    await deps.limits.countRefusal(request.ip ?? '')
+    throw unauthorized()
+  }
+
   async function find(id: string, now: number): Promise<Cached | null> {
     const cached = cache.get(id)
     if (cached !== undefined && cached.until > now) return cached
@@ -58,7 +64,7 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     if (key === null) return null
     const fresh = { key, allowed: blockListOf(key.allowedIps), until: now + CACHE_MS }
     cache.set(id, fresh)
-    if (key.lastUsedAt === null || now - Date.parse(key.lastUsedAt) > USED_MS) deps.onKeyUsed?.(id)
+    if (key.lastUsedAt === null || now - Date.parse(key.lastUsedAt) > USED_MS) deps.onKeyUsed(id)
     return fresh
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Db, Queryable, Tx } from '../db/db.ts'
+import type { Queryable, Session, Tenant, Tx } from '../db/db.ts'
 import { claimKey, storeAnswer } from '../db/idempotency.ts'
-import { readIdempotentAnswer, type Tenant } from '../db/payments.ts'
+import { readIdempotentAnswer } from '../db/payments.ts'
 import { Problem } from './problems.ts'
 import type { Answer } from './route.ts'
 
@@ -25,8 +25,10 @@ function canonical(value: unknown): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`
 }
 
+type StoredAnswer = Answer & { readonly body: string }
+
 /** The answer that was given to the first request with this key; null when there was none. */
-export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): Promise<Answer | null> {
+export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): Promise<StoredAnswer | null> {
   const stored = await readIdempotentAnswer(db, tenant, claim)
   if (stored === null) return null
   if (!Buffer.from(stored.fingerprint).equals(claim.fingerprint))
@@ -61,7 +63,7 @@ const AS_IT_IS: Keeping = { seal: (text) => text, open: (kept) => kept }
  * first, then gets its answer.
  */
 export async function answerOnce(
-  db: Db,
+  db: Session,
   request: { tenant: Tenant; claim: Claim | null; keeping?: Keeping },
   work: (tx: Tx) => Promise<Answer>,
 ): Promise<Answer> {
@@ -80,7 +82,7 @@ export async function answerOnce(
   if (answer !== null) return answer
   const replay = await readReplay(db, tenant, claim)
   if (replay === null) throw stillRunning()
-  return { ...replay, body: keeping.open(String(replay.body)) }
+  return { ...replay, body: keeping.open(replay.body) }
 }
 
 /** An answer that holds a secret is kept encrypted, bound to its claim. */

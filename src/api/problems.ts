@@ -73,6 +73,7 @@ export type ProblemSettings = { readonly publicUrl: string; readonly log: Logger
 
 /** The one place where an error becomes an answer: ours, the framework's, and what nobody expected. */
 export function problemHandler({ publicUrl, log }: ProblemSettings): ErrorRequestHandler {
+  // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
   return (error: unknown, request, response, next) => {
     if (response.headersSent) {
       next(error)

@@ -1,9 +1,11 @@
 import type { Express, Request, RequestHandler, Response } from 'express'
 import { z } from 'zod'
+import type { Db, Session } from '../db/db.ts'
 import type { ApiScope } from './api-key.ts'
 import type { Authenticate, Caller } from './auth.ts'
 import { readJson } from './json-body.ts'
 import { Problem, type ProblemCode } from './problems.ts'
+import type { RequestLimits } from './rate-limits.ts'
 import { explain } from './validation.ts'
 
 export const TAGS = {
@@ -39,6 +41,8 @@ export type Route = {
 
 export type Call = {
   readonly caller: Caller
+  /** The database as the caller sees it: rows of other merchants and of the other mode are not there. */
+  readonly db: Session
   readonly body: unknown
   readonly query: unknown
   readonly params: unknown
@@ -74,8 +78,14 @@ export function defineRoute<
 
 const NO_PARAMETERS = z.strictObject({})
 
-/** Mounts the routes: authenticate, parse, call, answer. Other methods on a known path get 405 with Allow. */
-export function mountRoutes(app: Express, routes: readonly Route[], authenticate: Authenticate): void {
+export type RouterDeps = {
+  readonly db: Db
+  readonly authenticate: Authenticate
+  readonly limits: RequestLimits
+}
+
+/** Mounts the routes: authenticate, count, parse, call, answer. Other methods on a known path get 405 with Allow. */
+export function mountRoutes(app: Express, routes: readonly Route[], deps: RouterDeps): void {
   const paths = new Map<string, Route[]>()
   for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
   for (const [path, methods] of paths) {
@@ -83,10 +93,10 @@ export function mountRoutes(app: Express, routes: readonly Route[], authenticate
     for (const route of methods)
       app[route.method](
         expressPath,
-        requireAuth(route, authenticate),
+        admit(route, deps),
         // A body where none belongs is not read.
         ...(route.body === undefined ? [] : [readJson]),
-        (request, response) => run(route, request, response),
+        (request, response) => run(route, deps.db, { request, response }),
       )
     app.all(expressPath, onlyMethods(methods.map((route) => route.method.toUpperCase())))
   }
@@ -100,16 +110,24 @@ export function onlyMethods(methods: readonly string[]): RequestHandler {
   }
 }
 
-function requireAuth(route: Route, authenticate: Authenticate) {
+function admit(route: Route, { authenticate, limits }: RouterDeps) {
   return async (request: Request, response: Response, next: () => void): Promise<void> => {
-    response.locals['caller'] = await authenticate(request, route.scope)
+    const caller = await authenticate(request, route.scope)
+    response.set(await limits.count(caller))
+    response.locals['caller'] = caller
     next()
   }
 }
 
-async function run(route: Route, request: Request, response: Response): Promise<void> {
+async function run(
+  route: Route,
+  db: Db,
+  { request, response }: { request: Request; response: Response },
+): Promise<void> {
+  const caller = response.locals['caller'] as Caller
   const answer = await route.handle({
-    caller: response.locals['caller'] as Caller,
+    caller,
+    db: db.as(caller),
     body: parse(route.body, request.body, 'body'),
     query: parse(route.query ?? NO_PARAMETERS, { ...request.query }, 'query'),
     params: parse(route.params, request.params, 'path'),

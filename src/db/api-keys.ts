@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { execute, many, maybeOne, one, type Queryable, sql, type Tx } from './db.ts'
+import { execute, many, maybeOne, one, type Queryable, sql, type Tenant, type Tx } from './db.ts'
 import { cutPage, type PageOf } from './pages.ts'
 import { time } from './payment-rows.ts'
-import type { Tenant } from './payments.ts'
 
 const keyRow = z
   .object({

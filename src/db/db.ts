@@ -10,9 +10,21 @@ export type Queryable = { query(text: string, values?: unknown[]): Promise<pg.Qu
 /** The client of a running transaction: functions that must be part of one ask for this type, not for a pool. */
 export type Tx = Queryable & { readonly inTransaction: true }
 
-export type Db = Queryable & {
+/** What the handler of a request needs: single statements, and transactions. */
+export type Session = Queryable & {
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+}
+
+/** Whose rows a request may see: every function that serves a merchant takes one. */
+export type Tenant = { readonly merchantId: string; readonly livemode: boolean }
+
+export type Db = Session & {
+  /**
+   * The database as this merchant sees it in this mode: row-level security hides the rest, also from a statement that
+   * forgot to ask whose rows they are.
+   */
+  readonly as: (tenant: Tenant) => Session
   /** A connection of its own that listens on `channel`, until the returned function is called. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>
   close(): Promise<void>
@@ -84,17 +96,32 @@ export function createDb(options: DbOptions): Db {
   pool.on('error', () => undefined)
   return {
     query: (text, values) => pool.query(text, values),
-    transaction: (work) => transaction(pool, work),
+    transaction: (work) => transaction(pool, 'begin', work),
+    as: (tenant) => sessionOf(pool, tenant),
     listen: (channel, onNotify) => listen(options.url, channel, onNotify),
     close: () => pool.end(),
   }
 }
 
-async function transaction<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+/**
+ * Each statement in a transaction of its own, because role and tenant are set for one transaction: nothing of them is
+ * left on the connection, whatever pooler is in between.
+ */
+function sessionOf(pool: pg.Pool, tenant: Tenant): Session {
+  const begin = `begin; set local role pinrail_tenant;
+    set local pinrail.merchant_id = ${pg.escapeLiteral(tenant.merchantId)};
+    set local pinrail.livemode = ${pg.escapeLiteral(String(tenant.livemode))}`
+  return {
+    query: (text, values) => transaction(pool, begin, (tx) => tx.query(text, values)),
+    transaction: (work) => transaction(pool, begin, work),
+  }
+}
+
+async function transaction<T>(pool: pg.Pool, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    await client.query('begin')
+    await client.query(begin)
     const result = await work({ query: (text, values) => client.query(text, values), inTransaction: true })
     await client.query('commit')
     return result

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { newId } from '../ids.ts'
-import { many, maybeOne, one, type Queryable, type Statement, sql, type Tx } from './db.ts'
+import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from './db.ts'
 import { cutPage, type PageOf } from './pages.ts'
 import { time } from './payment-rows.ts'
-import type { Tenant } from './payments.ts'
 
 /** Events and their deliveries, as their merchant reads them. */
 

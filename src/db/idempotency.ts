@@ -1,5 +1,5 @@
-import { execute, sql, type Tx } from './db.ts'
-import type { IdempotencyClaim, Tenant } from './payments.ts'
+import { execute, sql, type Tenant, type Tx } from './db.ts'
+import type { IdempotencyClaim } from './payments.ts'
 
 /**
  * Claims the key for this transaction; false when it was claimed before. A concurrent claim is waited for

@@ -4,11 +4,8 @@ import { formatUsdc } from '../domain/money.ts'
 import { mayStillBePaid } from '../domain/payment.ts'
 import type { Attempt, Payment } from '../domain/payment-object.ts'
 import type { PaymentSnapshot } from '../domain/snapshot.ts'
-import { execute, many, maybeOne, type Queryable, sql, type Tx } from './db.ts'
+import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from './db.ts'
 import { attemptRow, paymentRow } from './payment-rows.ts'
-
-/** Whose rows a request may see: every function that serves a merchant takes one. */
-export type Tenant = { readonly merchantId: string; readonly livemode: boolean }
 
 export type PaymentWithAttempts = { readonly payment: Payment; readonly attempts: readonly Attempt[] }
 

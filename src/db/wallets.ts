@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { execute, maybeOne, one, type Queryable, sql } from './db.ts'
+import { execute, maybeOne, one, type Queryable, sql, type Tenant } from './db.ts'
 import { time } from './payment-rows.ts'
-import type { Tenant } from './payments.ts'
 
 /** The address a merchant is paid to in this mode; null when none is set. */
 export async function readWallet(db: Queryable, tenant: Tenant): Promise<string | null> {

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { execute, many, maybeOne, one, type Queryable, sql } from './db.ts'
-import type { Tenant } from './payments.ts'
+import { execute, many, maybeOne, one, type Queryable, sql, type Tenant } from './db.ts'
 
 /** Encrypted; `expires_at` is set on the older one while a secret is being rotated. */
 export const sealedSecretRow = z.object({ sealed: z.string(), expires_at: z.iso.datetime().nullable() })

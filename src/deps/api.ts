@@ -1,15 +1,20 @@
 import type { ApiDeps } from '../api/app.ts'
+import { createRequestLimits } from '../api/rate-limits.ts'
 import { createBatch } from '../batch.ts'
 import type { ApiConfig } from '../config.ts'
+import { touchApiKeys } from '../db/api-keys.ts'
 import { createDb } from '../db/db.ts'
 import { deleteStarts } from '../db/outbox.ts'
 import { markSignaled, type PartnerEventKey } from '../db/partner-events.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { createPartners, createReadCallback } from '../providers/index.ts'
+import { createSimulatedAct } from '../providers/simulated.ts'
 import { createTemporalClient } from '../temporal/connect.ts'
+import { createDeliveryWorkflows } from '../temporal/deliveries.ts'
 import { createPaymentWorkflows } from '../temporal/payments.ts'
-import { PAYMENTS_QUEUE } from '../workflows/queues.ts'
+import { createSecretBox } from '../webhooks/secret-box.ts'
+import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
 
 /** A claim waits for a concurrent one for this long, then the caller gets 409 (PRODUCT.md 12). */
@@ -27,14 +32,23 @@ export function composeApi(config: ApiConfig, log: Logger): Composed<{ deps: Api
     onError: (error: unknown) => log.warn({ err: error }, 'a repairable record was not written yet'),
   }
   const starts = createBatch<string>({ ...later, write: (ids) => deleteStarts(db, ids) })
+  const usedKeys = createBatch<string>({ ...later, write: (ids) => touchApiKeys(db, ids) })
   const signals = createBatch<PartnerEventKey>({ ...later, write: (keys) => markSignaled(db, keys) })
   const deps: ApiDeps = {
     db,
     workflows: createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) }),
+    deliveries: createDeliveryWorkflows({ client: temporal.client, taskQueue: DELIVERIES_QUEUE }),
     readCallback: createReadCallback(createPartners(settings)),
     rates,
     publicUrl: config.PUBLIC_URL,
     pepper: config.API_KEY_PEPPER.reveal(),
+    secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal()),
+    webhookTargets: { mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS },
+    simulate: config.PINRAIL_MODE === 'test' ? createSimulatedAct(settings) : null,
+    limits: createRequestLimits({
+      perSecond: config.API_REQUESTS_PER_SECOND,
+      refusalsPerMinute: config.API_REFUSALS_PER_MINUTE,
+    }),
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,
     trustProxyHops: config.TRUST_PROXY_HOPS,
@@ -48,11 +62,12 @@ export function composeApi(config: ApiConfig, log: Logger): Composed<{ deps: Api
     ],
     onStarted: starts.add,
     onSignaled: signals.add,
+    onKeyUsed: usedKeys.add,
   }
   return {
     deps,
     close: async () => {
-      await Promise.all([starts.flush(), signals.flush()])
+      await Promise.all([starts.flush(), signals.flush(), usedKeys.flush()])
       rates.close()
       await temporal.close()
       await db.close()

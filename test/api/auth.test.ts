@@ -98,12 +98,12 @@ describe('what belongs to somebody else', () => {
       const absent = await shop.ask(method, `/v1/payments/${nobody}${path}`)
       expectProblem(absent, 404, 'resource_missing')
       for (const { key } of [other, live]) {
-        const answer = await shop.ask(method, `/v1/payments/${id}${path}`, { key })
+        const answer = await shop.ask(method, `/v1/payments/${String(id)}${path}`, { key })
         const expected = { ...shown(absent), text: shown(absent).text.replace(nobody, String(id)) }
         expect(shown(answer)).toEqual(expected)
       }
     }
-    expect((await shop.ask('GET', `/v1/payments/${id}`)).body['status']).toBe('created')
+    expect((await shop.ask('GET', `/v1/payments/${String(id)}`)).body['status']).toBe('created')
   })
 })
 

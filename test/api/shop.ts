@@ -5,18 +5,21 @@ import { pino } from 'pino'
 import { z } from 'zod'
 import { API_SCOPES, type ApiScope, createApiKey } from '../../src/api/api-key.ts'
 import { type ApiDeps, createApp } from '../../src/api/app.ts'
+import { createRequestLimits } from '../../src/api/rate-limits.ts'
 import { createApiServer } from '../../src/api/server.ts'
-import { insertApiKey } from '../../src/db/api-keys.ts'
+import { insertApiKey, touchApiKeys } from '../../src/db/api-keys.ts'
+import type { Tenant } from '../../src/db/db.ts'
 import { createDb, type Db, one, sql } from '../../src/db/db.ts'
 import { insertMerchant } from '../../src/db/merchants.ts'
 import { deleteStarts } from '../../src/db/outbox.ts'
 import { markSignaled } from '../../src/db/partner-events.ts'
-import type { Tenant } from '../../src/db/payments.ts'
 import { setWallet } from '../../src/db/wallets.ts'
 import { loadStart } from '../../src/deps/shared.ts'
 import { newId } from '../../src/ids.ts'
 import { createPartners, createReadCallback } from '../../src/providers/index.ts'
+import { createDeliveryWorkflows } from '../../src/temporal/deliveries.ts'
 import { createPaymentWorkflows } from '../../src/temporal/payments.ts'
+import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { startDevServer } from '../support/temporal.ts'
 
@@ -62,10 +65,15 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
   const deps: ApiDeps = {
     db,
     workflows,
+    deliveries: createDeliveryWorkflows({ client, taskQueue }),
     readCallback: createReadCallback(partners),
     rates: { current: async (currency) => ({ rate: RATES[currency] ?? '1', source: 'test' }) },
     publicUrl: 'http://127.0.0.1:4242',
     pepper: PEPPER,
+    secretBox: createSecretBox(Buffer.alloc(32, 7).toString('base64')),
+    webhookTargets: { mode: 'test', testTargets: [] },
+    simulate: null,
+    limits: createRequestLimits({ perSecond: 100_000, refusalsPerMinute: 100_000 }),
     chainId: 31337,
     token: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
     trustProxyHops: 0,
@@ -76,6 +84,7 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
     healthChecks: [],
     onStarted: (id) => later(deleteStarts(db, [id])),
     onSignaled: (event) => later(markSignaled(db, [event])),
+    onKeyUsed: (id) => later(touchApiKeys(db, [id])),
   }
   const app = createApp({ ...deps, ...change(deps) })
   const server = createApiServer(app, { publicUrl: deps.publicUrl, newRequestId: () => newId('request') })

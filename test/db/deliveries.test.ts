@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { Tenant } from '../../src/db/db.ts'
 import {
   type AttemptRecord,
   listUnattempted,
@@ -8,7 +9,6 @@ import {
   takeOverdueDeliveries,
 } from '../../src/db/deliveries.ts'
 import { recordEvent } from '../../src/db/events.ts'
-import type { Tenant } from '../../src/db/payments.ts'
 import { deleteEndpoint, findEndpoint } from '../../src/db/webhook-endpoints.ts'
 import { addEndpoint, addEvent, addMerchant, rows, type Seeded, seedDatabase } from '../webhooks/seed.ts'
 

@@ -12,15 +12,17 @@ import type { PaymentDeps } from '../../src/activities/payment-deps.ts'
 import { API_SCOPES, createApiKey } from '../../src/api/api-key.ts'
 import { createAuthenticate } from '../../src/api/auth.ts'
 import { problemHandler } from '../../src/api/problems.ts'
+import { createRequestLimits } from '../../src/api/rate-limits.ts'
 import { mountRoutes } from '../../src/api/route.ts'
 import { callbackRouter } from '../../src/api/routes/callbacks.ts'
-import { apiRoutes } from '../../src/api/routes/v1/index.ts'
+import { paymentCreateRoute } from '../../src/api/routes/v1/payment-create.ts'
+import { paymentRoutes } from '../../src/api/routes/v1/payments.ts'
 import { insertApiKey } from '../../src/db/api-keys.ts'
+import type { Tenant } from '../../src/db/db.ts'
 import { createDb } from '../../src/db/db.ts'
 import { insertMerchant } from '../../src/db/merchants.ts'
 import { deleteStarts } from '../../src/db/outbox.ts'
 import { markSignaled } from '../../src/db/partner-events.ts'
-import { type Tenant } from '../../src/db/payments.ts'
 import { queuePayout, releasePayout } from '../../src/db/payouts.ts'
 import { setWallet } from '../../src/db/wallets.ts'
 import { insertEndpoint } from '../../src/db/webhook-endpoints.ts'
@@ -160,21 +162,22 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
       onSignaled: (event) => void markSignaled(db, [event]),
     }),
   )
-  mountRoutes(
-    api,
-    apiRoutes({
-      db,
-      workflows,
-      rates,
-      publicUrl: apiServer.url,
-      chainId: 31337,
-      token: TOKEN,
-      clock,
-      newPaymentId: () => newId('payment'),
-      onStarted: (id) => void deleteStarts(db, [id]),
-    }),
-    createAuthenticate({ db, pepper: PEPPER, clock: Date.now }),
-  )
+  const paymentDeps = {
+    workflows,
+    rates,
+    publicUrl: apiServer.url,
+    chainId: 31337,
+    token: TOKEN,
+    clock,
+    newPaymentId: () => newId('payment'),
+    onStarted: (id: string) => void deleteStarts(db, [id]),
+  }
+  const limits = createRequestLimits({ perSecond: 1000, refusalsPerMinute: 1000 })
+  mountRoutes(api, [paymentCreateRoute(paymentDeps), ...paymentRoutes(paymentDeps)], {
+    db,
+    limits,
+    authenticate: createAuthenticate({ db, pepper: PEPPER, clock: Date.now, limits, onKeyUsed: () => undefined }),
+  })
   api.use(problemHandler({ publicUrl: apiServer.url, log }))
 
   return {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Tenant } from '../../src/db/db.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 import { recordEvent } from '../../src/db/events.ts'
-import type { Tenant } from '../../src/db/payments.ts'
 import { insertEndpoint, type WebhookEndpoint } from '../../src/db/webhook-endpoints.ts'
 import { newId } from '../../src/ids.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'

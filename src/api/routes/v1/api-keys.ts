@@ -9,7 +9,7 @@ import {
   revokeApiKey,
   type StoredApiKey,
 } from '../../../db/api-keys.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import type { Tx } from '../../../db/db.ts'
 import { lockMerchant } from '../../../db/merchants.ts'
 import type { SecretBox } from '../../../webhooks/secret-box.ts'
 import { API_SCOPES, type ApiScope, createApiKey } from '../../api-key.ts'
@@ -22,7 +22,6 @@ import { hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery } from 
 import { requireTestKey, type StepUp } from './step-up.ts'
 
 export type ApiKeyRouteDeps = StepUp & {
-  readonly db: Db
   readonly clock: () => number
   readonly pepper: string
   readonly secretBox: SecretBox
@@ -75,7 +74,7 @@ const keyWithSecret = z
   .meta({ id: 'ApiKeyWithSecret' })
 
 export function apiKeyRoutes(deps: ApiKeyRouteDeps): Route[] {
-  return [createRoute(deps), listRoute(deps), rotateRoute(deps), revokeRoute(deps)]
+  return [createRoute(deps), listRoute(), rotateRoute(deps), revokeRoute(deps)]
 }
 
 function createRoute(deps: ApiKeyRouteDeps): Route {
@@ -92,12 +91,12 @@ function createRoute(deps: ApiKeyRouteDeps): Route {
     answers: { 201: keyWithSecret },
     problems: ['step_up_required', 'limit_reached'],
     example: { body: { name: 'Shop server', scopes: ['payments:read', 'payments:write'] } },
-    handle: async ({ caller, body, idempotencyKey }) => {
+    handle: async ({ caller, db, body, idempotencyKey }) => {
       requireTestKey(deps, caller, 'keys')
       requireScopes(caller, body.scopes)
       const claim = claimOf('POST /v1/api_keys', idempotencyKey, body)
       const keeping = sealedWith(deps.secretBox, caller, claim)
-      return answerOnce(deps.db, { tenant: caller, claim, keeping }, async (tx) => {
+      return answerOnce(db, { tenant: caller, claim, keeping }, async (tx) => {
         const { name, scopes, allowed_ips: allowedIps = null, expires_in: expiresIn } = body
         const expiresAt = expiresIn === undefined ? null : at(deps, expiresIn)
         return made(await addKey(deps, { tx, caller }, { name, scopes, allowedIps, expiresAt }))
@@ -106,7 +105,7 @@ function createRoute(deps: ApiKeyRouteDeps): Route {
   })
 }
 
-function listRoute({ db }: ApiKeyRouteDeps): Route {
+function listRoute(): Route {
   return defineRoute({
     method: 'get',
     path: '/v1/api_keys',
@@ -116,7 +115,7 @@ function listRoute({ db }: ApiKeyRouteDeps): Route {
     scope: 'keys:read',
     query: z.strictObject(pageQuery).refine(hasOneCursor, ONE_CURSOR),
     answers: { 200: listOf(keyObject) },
-    handle: async ({ caller, query }) => {
+    handle: async ({ caller, db, query }) => {
       const page = pageOf(query)
       const bare = { ...page, after: page.after && bareId(page.after), before: page.before && bareId(page.before) }
       const found = await listApiKeys(db, caller, bare)
@@ -140,12 +139,12 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
     answers: { 201: keyWithSecret },
     problems: ['step_up_required', 'limit_reached', 'not_possible_now'],
     example: { body: { overlap: 3600 } },
-    handle: async ({ caller, params, body, idempotencyKey }) => {
+    handle: async ({ caller, db, params, body, idempotencyKey }) => {
       requireTestKey(deps, caller, 'keys')
       const id = bareId(params.id)
       const claim = claimOf(`POST /v1/api_keys/${id}/rotate`, idempotencyKey, body)
       const keeping = sealedWith(deps.secretBox, caller, claim)
-      return answerOnce(deps.db, { tenant: caller, claim, keeping }, async (tx) => {
+      return answerOnce(db, { tenant: caller, claim, keeping }, async (tx) => {
         const old = await findOwnApiKey(tx, caller, id)
         if (old === null) throw noKey()
         requireScopes(caller, old.scopes)
@@ -169,9 +168,9 @@ function revokeRoute(deps: ApiKeyRouteDeps): Route {
     params: idPath,
     answers: { 200: keyObject },
     problems: ['step_up_required'],
-    handle: async ({ caller, params }) => {
+    handle: async ({ caller, db, params }) => {
       requireTestKey(deps, caller, 'keys')
-      const revoked = await revokeApiKey(deps.db, caller, { id: bareId(params.id), at: at(deps, 0) })
+      const revoked = await revokeApiKey(db, caller, { id: bareId(params.id), at: at(deps, 0) })
       if (revoked === null) throw noKey()
       return { status: 200, body: render(revoked) }
     },

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Db } from '../../../db/db.ts'
 import { listEvents, readEvent } from '../../../db/event-log.ts'
 import { isId } from '../../../domain/ids.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../../domain/webhook.ts'
@@ -45,7 +44,7 @@ const listQuery = z
     },
   )
 
-export function eventRoutes({ db }: { readonly db: Db }): Route[] {
+export function eventRoutes(): Route[] {
   const list = defineRoute({
     method: 'get',
     path: '/v1/events',
@@ -56,7 +55,7 @@ export function eventRoutes({ db }: { readonly db: Db }): Route[] {
     query: listQuery,
     answers: { 200: listOf(eventObject) },
     example: { query: { after_sequence: '0', limit: '50' } },
-    handle: async ({ caller, query }) => {
+    handle: async ({ caller, db, query }) => {
       const { type, payment, after_sequence: afterSequence = null } = query
       const found = await listEvents(db, caller, { filters: { type, payment }, page: pageOf(query), afterSequence })
       if (found === null)
@@ -76,7 +75,7 @@ export function eventRoutes({ db }: { readonly db: Db }): Route[] {
     scope: 'events:read',
     params: idPath,
     answers: { 200: eventObject },
-    handle: async ({ caller, params }) => {
+    handle: async ({ caller, db, params }) => {
       const body = isId('event', params.id) ? await readEvent(db, caller, params.id) : null
       if (body === null) throw new Problem('resource_missing', 'There is no such event.')
       return { status: 200, body: body.toString('utf8') }

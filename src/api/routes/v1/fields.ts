@@ -9,6 +9,9 @@ export const UNSAFE_NAME = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 /** Where nobody but a program reads it, lines and tabs may stand. */
 const UNSAFE_LINES = /(?![\t\n\r])[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
+/** Code points, as a person counts most of them. */
+export const characters = (text: string): number => Array.from(text).length
+
 /** Text of `least` to `most` characters (code points after NFC). */
 export const safeText = (most: number, least = 1, kind: 'line' | 'lines' = 'line') =>
   z
@@ -19,7 +22,7 @@ export const safeText = (most: number, least = 1, kind: 'line' | 'lines' = 'line
       'has control characters or broken Unicode',
     )
     .refine(
-      (value) => value.length >= least && value.length <= 2 * most && [...value].length <= most,
+      (value) => value.length >= least && value.length <= 2 * most && characters(value) <= most,
       `has ${least} to ${most} characters`,
     )
 

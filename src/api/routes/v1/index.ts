@@ -1,11 +1,38 @@
 import type { Route } from '../../route.ts'
+import { type ApiKeyRouteDeps, apiKeyRoutes } from './api-keys.ts'
+import { eventRoutes } from './events.ts'
 import { type PaymentCreateDeps, paymentCreateRoute } from './payment-create.ts'
+import { paymentListRoutes } from './payment-list.ts'
 import { type PaymentRouteDeps, paymentRoutes } from './payments.ts'
 import { providerRoutes } from './providers.ts'
+import { type QuoteDeps, quoteRoutes } from './quotes.ts'
+import { type SettingsRouteDeps, settingsRoutes } from './settings.ts'
+import { type SimulateRouteDeps, simulateRoutes } from './simulate.ts'
+import { type DeliveryRouteDeps, deliveryRoutes } from './webhooks/deliveries.ts'
+import { type EndpointRouteDeps, endpointRoutes } from './webhooks/endpoints.ts'
 
-export type ApiRouteDeps = PaymentCreateDeps & PaymentRouteDeps
+export type ApiRouteDeps = PaymentCreateDeps &
+  PaymentRouteDeps &
+  QuoteDeps &
+  EndpointRouteDeps &
+  DeliveryRouteDeps &
+  ApiKeyRouteDeps &
+  SettingsRouteDeps &
+  SimulateRouteDeps
 
 /** Every route under /v1, as values: the router, the tests and the OpenAPI document read this list. */
 export function apiRoutes(deps: ApiRouteDeps): Route[] {
-  return [paymentCreateRoute(deps), ...paymentRoutes(deps), ...providerRoutes()]
+  return [
+    paymentCreateRoute(deps),
+    ...paymentListRoutes(deps),
+    ...paymentRoutes(deps),
+    ...providerRoutes(),
+    ...quoteRoutes(deps),
+    ...eventRoutes(),
+    ...endpointRoutes(deps),
+    ...deliveryRoutes(deps),
+    ...apiKeyRoutes(deps),
+    ...settingsRoutes(deps),
+    ...simulateRoutes(deps),
+  ]
 }

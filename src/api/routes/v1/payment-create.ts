@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Db } from '../../../db/db.ts'
-import { insertPayment, type NewPayment, type Tenant } from '../../../db/payments.ts'
+import type { Session, Tenant } from '../../../db/db.ts'
+import { insertPayment, type NewPayment } from '../../../db/payments.ts'
 import { readWallet } from '../../../db/wallets.ts'
 import { convertToMicroUsdc, parseAmount, splitFee } from '../../../domain/money.ts'
 import { type Payment, type PaymentObject, renderPayment } from '../../../domain/payment-object.ts'
@@ -12,7 +12,6 @@ import { type Answer, defineRoute, type Route } from '../../route.ts'
 import { type CreatePaymentBody, createPaymentBody, isLocal, paymentObject } from './payment-schemas.ts'
 
 export type PaymentCreateDeps = {
-  readonly db: Db
   readonly workflows: Pick<PaymentWorkflows, 'start'>
   readonly rates: RateBook
   readonly publicUrl: string
@@ -30,8 +29,6 @@ export const QUOTE_MS = 15 * 60_000
 const ROUTE = 'POST /v1/payments'
 
 export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
-  const { db, publicUrl } = deps
-
   return defineRoute({
     method: 'post',
     path: '/v1/payments',
@@ -41,14 +38,7 @@ export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
     scope: 'payments:write',
     body: createPaymentBody,
     answers: { 201: paymentObject },
-    problems: [
-      'amount_too_small',
-      'amount_too_large',
-      'currency_not_supported',
-      'wallet_not_configured',
-      'idempotency_key_reused',
-      'idempotency_key_in_use',
-    ],
+    problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported', 'wallet_not_configured'],
     example: {
       body: {
         amount: 49.99,
@@ -61,79 +51,82 @@ export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
         cancel_url: 'https://shop.example/cart',
       },
     },
-    handle: async ({ caller, body, idempotencyKey }) => {
+    handle: async ({ caller, db, body, idempotencyKey }) => {
       const claim = claimOf(ROUTE, idempotencyKey, body)
-      const payment = await newPayment(caller, body).catch((refusal) => replayOr(caller, claim, refusal))
+      const asked = { db, caller, claim }
+      const payment = await newPayment(deps, asked, body).catch((refusal) => replayOr(asked, refusal))
       if ('status' in payment) return payment
-      const text = JSON.stringify(renderNew(caller, payment))
+      const text = JSON.stringify(renderNew(deps, caller, payment))
       const location = `/v1/payments/${payment.id}`
       const stored = claim === null ? null : { ...claim, status: 201, location, body: text }
       const created = await insertPayment(db, caller, { payment, claim: stored }).catch(refuseWhileRunning)
-      if (!created && claim !== null) return replayOr(caller, claim, stillRunning())
-      await startWorkflow(caller, payment)
+      if (!created && claim !== null) return replayOr(asked, stillRunning())
+      await startWorkflow(deps, caller, payment)
       return { status: 201, body: text, headers: { location } }
     },
   })
+}
 
-  async function newPayment(caller: Tenant, body: CreatePaymentBody): Promise<NewPayment> {
-    const parsed = parseAmount(body.amount, body.currency)
-    if (!parsed.ok) throw new Problem('validation_failed', `amount: is not valid (${parsed.problem}).`)
-    const amount = parsed.money
-    for (const field of ['success_url', 'cancel_url'] as const) if (caller.livemode) refuseLocalUrl(field, body[field])
-    await requireWithinLimits(deps.rates, amount, body.provider ?? null)
-    const [destination, rate] = await Promise.all([readWallet(db, caller), currentRate(deps.rates, amount.currency)])
-    if (destination === null)
-      throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create payments.')
-    const now = deps.clock()
-    const { net } = splitFee(convertToMicroUsdc(amount, rate.rate))
-    return {
-      id: deps.newPaymentId(),
-      amountText: body.amount,
-      amount,
-      provider: body.provider ?? null,
-      fallback: body.fallback,
-      description: body.description ?? null,
-      reference: body.reference ?? null,
-      metadata: body.metadata ?? null,
-      successUrl: body.success_url ?? null,
-      cancelUrl: body.cancel_url ?? null,
-      // 128 bits: whoever has the link may pay, and nobody guesses one.
-      checkoutToken: randomBytes(16).toString('base64url'),
-      destination,
-      chainId: deps.chainId,
-      token: deps.token,
-      quote: {
-        rate: rate.rate,
-        rateSource: rate.source,
-        netMicro: net,
-        expiresAt: new Date(now + QUOTE_MS).toISOString(),
-      },
-      createdAt: new Date(now).toISOString(),
-      expiresAt: new Date(now + body.expires_in * 1000).toISOString(),
-    }
-  }
+type Asked = { readonly db: Session; readonly caller: Tenant; readonly claim: Claim | null }
 
-  function renderNew(caller: Tenant, payment: NewPayment): PaymentObject {
-    return renderPayment({ ...NOTHING_YET, ...payment, ...caller, updatedAt: payment.createdAt }, [], publicUrl)
+async function newPayment(
+  deps: PaymentCreateDeps,
+  { db, caller }: Asked,
+  body: CreatePaymentBody,
+): Promise<NewPayment> {
+  const parsed = parseAmount(body.amount, body.currency)
+  if (!parsed.ok) throw new Problem('validation_failed', `amount: is not valid (${parsed.problem}).`)
+  const amount = parsed.money
+  for (const field of ['success_url', 'cancel_url'] as const) if (caller.livemode) refuseLocalUrl(field, body[field])
+  await requireWithinLimits(deps.rates, amount, body.provider ?? null)
+  const [destination, rate] = await Promise.all([readWallet(db, caller), currentRate(deps.rates, amount.currency)])
+  if (destination === null)
+    throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create payments.')
+  const now = deps.clock()
+  const { net } = splitFee(convertToMicroUsdc(amount, rate.rate))
+  const quoteEnds = new Date(now + QUOTE_MS).toISOString()
+  return {
+    id: deps.newPaymentId(),
+    amountText: body.amount,
+    amount,
+    provider: body.provider ?? null,
+    fallback: body.fallback,
+    description: body.description ?? null,
+    reference: body.reference ?? null,
+    metadata: body.metadata ?? null,
+    successUrl: body.success_url ?? null,
+    cancelUrl: body.cancel_url ?? null,
+    // 128 bits: whoever has the link may pay, and nobody guesses one.
+    checkoutToken: randomBytes(16).toString('base64url'),
+    destination,
+    chainId: deps.chainId,
+    token: deps.token,
+    quote: { rate: rate.rate, rateSource: rate.source, netMicro: net, expiresAt: quoteEnds },
+    createdAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + body.expires_in * 1000).toISOString(),
   }
+}
 
-  /** The answer does not depend on Temporal: what is not started now, the relay starts within seconds. */
-  async function startWorkflow(caller: Tenant, payment: NewPayment): Promise<void> {
-    const { id, amount, provider, expiresAt } = payment
-    try {
-      await deps.workflows.start({ id, merchantId: caller.merchantId, amount, provider, expiresAt, status: 'created' })
-      deps.onStarted(id)
-    } catch {
-      // The outbox row stays, and the relay counts and logs what it finds.
-    }
-  }
+function renderNew({ publicUrl }: PaymentCreateDeps, caller: Tenant, payment: NewPayment): PaymentObject {
+  return renderPayment({ ...NOTHING_YET, ...payment, ...caller, updatedAt: payment.createdAt }, [], publicUrl)
+}
 
-  /** What would be refused now (another wallet, another rate) was perhaps created when it was asked for first. */
-  async function replayOr(caller: Tenant, claim: Claim | null, refusal: unknown): Promise<Answer> {
-    const stored = claim === null ? null : await readReplay(db, caller, claim)
-    if (stored === null) throw refusal
-    return stored
+/** The answer does not depend on Temporal: what is not started now, the relay starts within seconds. */
+async function startWorkflow(deps: PaymentCreateDeps, caller: Tenant, payment: NewPayment): Promise<void> {
+  const { id, amount, provider, expiresAt } = payment
+  try {
+    await deps.workflows.start({ id, merchantId: caller.merchantId, amount, provider, expiresAt, status: 'created' })
+    deps.onStarted(id)
+  } catch {
+    // The outbox row stays, and the relay counts and logs what it finds.
   }
+}
+
+/** What would be refused now (another wallet, another rate) was perhaps created when it was asked for first. */
+async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise<Answer> {
+  const stored = claim === null ? null : await readReplay(db, caller, claim)
+  if (stored === null) throw refusal
+  return stored
 }
 
 /** What a payment does not have before anything has happened to it. */

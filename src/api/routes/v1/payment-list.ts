@@ -59,7 +59,7 @@ const timelineEntry = z
   })
   .meta({ id: 'TimelineEntry' })
 
-export function paymentListRoutes({ db, publicUrl }: Pick<PaymentRouteDeps, 'db' | 'publicUrl'>): Route[] {
+export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicUrl'>): Route[] {
   const list = defineRoute({
     method: 'get',
     path: '/v1/payments',
@@ -70,10 +70,15 @@ export function paymentListRoutes({ db, publicUrl }: Pick<PaymentRouteDeps, 'db'
     query: listQuery,
     answers: { 200: listOf(paymentObject) },
     example: { query: { limit: '10', status: 'created,pending', 'created[gte]': '2026-01-01T00:00:00Z' } },
-    handle: async ({ caller, query }) => {
+    handle: async ({ caller, db, query }) => {
       const { status, provider, currency, reference, tx_hash, search } = query
       const filters = {
-        ...{ status: status?.split(','), provider, currency, reference, tx_hash, search },
+        status: status?.split(','),
+        provider,
+        currency,
+        reference,
+        tx_hash,
+        search,
         createdFrom: query['created[gte]'],
         createdBefore: query['created[lt]'],
       }
@@ -95,7 +100,7 @@ export function paymentListRoutes({ db, publicUrl }: Pick<PaymentRouteDeps, 'db'
     scope: 'payments:read',
     params: idPath,
     answers: { 200: listOf(timelineEntry) },
-    handle: async ({ caller, params }) => {
+    handle: async ({ caller, db, params }) => {
       const found = isId('payment', params.id) ? await readPayment(db, caller, params.id) : null
       if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
       return listAnswer(await readTimeline(db, caller, params.id), false)

@@ -3,7 +3,7 @@ import { isCurrency } from '../../../domain/currencies.ts'
 import { currenciesOf, isProviderName, PROVIDER_NAMES } from '../../../domain/methods.ts'
 import { parseAmount } from '../../../domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../domain/payment.ts'
-import { amountText, currency, currencyCode, moment, safeText, UNSAFE_NAME, usdcAmount } from './fields.ts'
+import { amountText, characters, currency, currencyCode, moment, safeText, UNSAFE_NAME, usdcAmount } from './fields.ts'
 
 /** What the payment routes take and answer. */
 
@@ -31,7 +31,7 @@ const metadata = z
   .record(z.string(), safeText(500, 0, 'lines'))
   .refine((value) => Object.keys(value).length <= 50, 'has at most 50 keys')
   .refine(
-    (value) => Object.keys(value).every((key) => key.length > 0 && [...key].length <= 40 && !UNSAFE_NAME.test(key)),
+    (value) => Object.keys(value).every((key) => key.length > 0 && characters(key) <= 40 && !UNSAFE_NAME.test(key)),
     'keys have 1 to 40 characters',
   )
 

@@ -1,5 +1,5 @@
-import type { Db } from '../../../db/db.ts'
-import { readPayment, type Tenant } from '../../../db/payments.ts'
+import type { Session, Tenant } from '../../../db/db.ts'
+import { readPayment } from '../../../db/payments.ts'
 import { isId } from '../../../domain/ids.ts'
 import { type PaymentObject, renderPayment } from '../../../domain/payment-object.ts'
 import { whyNotCancelable } from '../../../domain/snapshot.ts'
@@ -10,13 +10,12 @@ import { idPath } from './fields.ts'
 import { paymentObject } from './payment-schemas.ts'
 
 export type PaymentRouteDeps = {
-  readonly db: Db
   readonly workflows: Pick<PaymentWorkflows, 'cancel'>
   readonly publicUrl: string
 }
 
 export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
-  const { db, publicUrl } = deps
+  const { publicUrl } = deps
 
   const read = defineRoute({
     method: 'get',
@@ -27,7 +26,7 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
     scope: 'payments:read',
     params: idPath,
     answers: { 200: paymentObject },
-    handle: async ({ caller, params }) => ({ status: 200, body: await find(caller, params) }),
+    handle: async ({ caller, db, params }) => ({ status: 200, body: await find(db, caller, params) }),
   })
 
   const cancel = defineRoute({
@@ -40,8 +39,8 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
     scope: 'payments:write',
     params: idPath,
     answers: { 200: paymentObject },
-    handle: async ({ caller, params }) => {
-      const before = await find(caller, params)
+    handle: async ({ caller, db, params }) => {
+      const before = await find(db, caller, params)
       if (before.status === 'canceled') return { status: 200, body: before }
       refuseUnlessCancelable(before)
       const answer = await deps.workflows.cancel(before.id)
@@ -49,7 +48,7 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
         throw new Problem('temporarily_unavailable', 'The cancellation was not confirmed in time. Ask again.', {
           headers: { 'retry-after': '2' },
         })
-      const after = await find(caller, params)
+      const after = await find(db, caller, params)
       if (after.status !== 'canceled') refuseUnlessCancelable(after)
       return { status: 200, body: after }
     },
@@ -57,7 +56,7 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
 
   return [read, cancel]
 
-  async function find(caller: Tenant, { id }: { id: string }): Promise<PaymentObject> {
+  async function find(db: Session, caller: Tenant, { id }: { id: string }): Promise<PaymentObject> {
     const found = isId('payment', id) ? await readPayment(db, caller, id) : null
     if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
     return renderPayment(found.payment, found.attempts, publicUrl)

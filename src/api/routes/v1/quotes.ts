@@ -73,8 +73,12 @@ const previewObject = z
   })
   .meta({ id: 'RoutePreview' })
 
-export function quoteRoutes({ rates, clock }: QuoteDeps): Route[] {
-  const quote = defineRoute({
+export function quoteRoutes(deps: QuoteDeps): Route[] {
+  return [quoteRoute(deps), previewRoute(deps)]
+}
+
+function quoteRoute({ rates, clock }: QuoteDeps): Route {
+  return defineRoute({
     method: 'get',
     path: '/v1/quotes',
     operationId: 'readQuote',
@@ -113,8 +117,10 @@ export function quoteRoutes({ rates, clock }: QuoteDeps): Route[] {
       }
     },
   })
+}
 
-  const preview = defineRoute({
+function previewRoute({ rates }: QuoteDeps): Route {
+  return defineRoute({
     method: 'post',
     path: '/v1/routes/preview',
     operationId: 'previewRoutes',
@@ -150,8 +156,6 @@ export function quoteRoutes({ rates, clock }: QuoteDeps): Route[] {
       }
     },
   })
-
-  return [quote, preview]
 }
 
 function read(text: string, code: Money['currency']): Money {

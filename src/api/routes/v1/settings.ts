@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { Db } from '../../../db/db.ts'
-import type { Tenant } from '../../../db/payments.ts'
+import type { Session, Tenant } from '../../../db/db.ts'
 import { isOwnAddress, readWalletSetting, setWallet } from '../../../db/wallets.ts'
 import { checkWallet } from '../../../domain/wallet.ts'
 import { checksumAddress } from '../../../wallet-checksum.ts'
@@ -9,7 +8,7 @@ import { defineRoute, type Route } from '../../route.ts'
 import { moment } from './fields.ts'
 import { requireTestKey, type StepUp } from './step-up.ts'
 
-export type SettingsRouteDeps = StepUp & { readonly db: Db; readonly chainId: number; readonly token: string }
+export type SettingsRouteDeps = StepUp & { readonly chainId: number; readonly token: string }
 
 const walletBody = z.strictObject({ address: z.string().max(200) })
 
@@ -26,7 +25,7 @@ const walletObject = z
   .meta({ id: 'Wallet' })
 
 export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
-  const { db, chainId, token } = deps
+  const { chainId, token } = deps
 
   const read = defineRoute({
     method: 'get',
@@ -36,7 +35,7 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
     summary: 'Read the wallet that the USDC goes to',
     scope: 'settings:read',
     answers: { 200: walletObject },
-    handle: async ({ caller }) => ({ status: 200, body: await render(caller) }),
+    handle: async ({ caller, db }) => ({ status: 200, body: await render(db, caller) }),
   })
 
   const write = defineRoute({
@@ -51,20 +50,20 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
     answers: { 200: walletObject },
     problems: ['step_up_required'],
     example: { body: { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' } },
-    handle: async ({ caller, body }) => {
+    handle: async ({ caller, db, body }) => {
       requireTestKey(deps, caller, 'wallet')
       const check = checkWallet(body.address, { checksum: checksumAddress, token })
       if (!check.ok) throw refused(check.code, check.message)
       if (await isOwnAddress(db, { chainId, address: check.address }))
         throw refused('wallet_forbidden', 'is an address of ours')
       await setWallet(db, caller, check.address)
-      return { status: 200, body: await render(caller) }
+      return { status: 200, body: await render(db, caller) }
     },
   })
 
   return [read, write]
 
-  async function render(caller: Tenant): Promise<z.output<typeof walletObject>> {
+  async function render(db: Session, caller: Tenant): Promise<z.output<typeof walletObject>> {
     const wallet = await readWalletSetting(db, caller)
     return {
       object: 'wallet',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Db } from '../../../db/db.ts'
-import { readPayment, type Tenant } from '../../../db/payments.ts'
+import type { Session, Tenant } from '../../../db/db.ts'
+import { type PaymentWithAttempts, readPayment } from '../../../db/payments.ts'
 import { isId } from '../../../domain/ids.ts'
 import { PROVIDERS, type ProviderName } from '../../../domain/methods.ts'
 import { FAILURE_CODES, type FailureCode } from '../../../domain/partner.ts'
@@ -12,7 +12,7 @@ import { defineRoute, type Route } from '../../route.ts'
 import { idPath } from './fields.ts'
 import { paymentObject } from './payment-schemas.ts'
 
-/** What a simulated partner is told to do; `refused` with the state in which it is not possible. */
+/** Tells a simulated partner what to do; when that is not possible, the state of its order. */
 export type Simulate = (
   provider: ProviderName,
   attemptId: string,
@@ -20,7 +20,6 @@ export type Simulate = (
 ) => Promise<{ readonly done: true } | { readonly done: false; readonly status: string }>
 
 export type SimulateRouteDeps = {
-  readonly db: Db
   readonly publicUrl: string
   readonly workflows: Pick<PaymentWorkflows, 'openAttempt'>
   readonly newAttemptId: () => string
@@ -68,14 +67,17 @@ export function simulateRoutes(deps: SimulateRouteDeps): Route[] {
       answers: { 202: paymentObject },
       problems: ['not_possible_now', 'temporarily_unavailable'],
       example: { body: { action: 'pay' } },
-      handle: async ({ caller, params: { id }, body: wanted }) => {
+      handle: async ({ caller, db, params: { id }, body: wanted }) => {
         if (deps.simulate === null || caller.livemode) throw missing()
-        const { provider, attemptId } = await openOrder(deps, caller, id)
+        const { provider, attemptId } = await openOrder(deps, await find(db, caller, id))
         const { action, received_minor: receivedMinor, failure_code: failureCode } = wanted
-        const result = await deps.simulate(provider, attemptId, {
+        const act = {
           action,
           ...(receivedMinor !== undefined && { receivedMinor }),
           ...(failureCode !== undefined && { failureCode }),
+        }
+        const result = await deps.simulate(provider, attemptId, act).catch(() => {
+          throw notNow('The simulated partner does not answer. Ask again.')
         })
         if (!result.done)
           throw new Problem(
@@ -85,7 +87,7 @@ export function simulateRoutes(deps: SimulateRouteDeps): Route[] {
               members: { order_status: result.status },
             },
           )
-        const after = await find(deps.db, caller, id)
+        const after = await find(db, caller, id)
         return { status: 202, body: renderPayment(after.payment, after.attempts, deps.publicUrl) }
       },
     }),
@@ -94,30 +96,29 @@ export function simulateRoutes(deps: SimulateRouteDeps): Route[] {
 
 async function openOrder(
   deps: SimulateRouteDeps,
-  caller: Tenant,
-  id: string,
+  { payment, attempts }: PaymentWithAttempts,
 ): Promise<{ provider: ProviderName; attemptId: string }> {
-  const { payment, attempts } = await find(deps.db, caller, id)
   const last = attempts.at(-1)
   if (last !== undefined && (mayStillBePaid(last.status) || !isOpen(payment.status)))
     return { provider: last.provider, attemptId: last.id }
   const provider = payment.provider ?? 'card_partner'
   const [method = 'card'] = PROVIDERS[provider].methods
-  const answer = await deps.workflows.openAttempt(id, { attemptId: deps.newAttemptId(), provider, method })
+  const answer = await deps.workflows.openAttempt(payment.id, { attemptId: deps.newAttemptId(), provider, method })
   if (answer.kind === 'redirect') return { provider, attemptId: answer.attemptId }
-  if (answer.kind === 'unavailable')
-    throw new Problem('temporarily_unavailable', 'The order was not opened in time. Ask again.', {
-      headers: { 'retry-after': '2' },
-    })
+  if (answer.kind === 'unavailable') throw notNow('The order was not opened in time. Ask again.')
   throw new Problem('not_possible_now', 'No order could be opened at the partner.', {
     members: { payment_status: payment.status },
   })
 }
 
-async function find(db: Db, caller: Tenant, id: string) {
+async function find(db: Session, caller: Tenant, id: string) {
   const found = isId('payment', id) ? await readPayment(db, caller, id) : null
   if (found === null) throw missing()
   return found
+}
+
+function notNow(detail: string): Problem {
+  return new Problem('temporarily_unavailable', detail, { headers: { 'retry-after': '2' } })
 }
 
 function missing(): Problem {

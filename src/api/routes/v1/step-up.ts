@@ -1,4 +1,4 @@
-import type { Tenant } from '../../../db/payments.ts'
+import type { Tenant } from '../../../db/db.ts'
 import { Problem } from '../../problems.ts'
 
 export type StepUp = { readonly publicUrl: string }

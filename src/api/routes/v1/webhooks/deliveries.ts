@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Db } from '../../../../db/db.ts'
 import {
   type DeliveryEntry,
   listDeliveries,
@@ -19,7 +18,6 @@ import { deliveryObject, redeliveryObject, testEventObject } from './endpoint-sc
 import { findOwnEndpoint } from './endpoints.ts'
 
 export type DeliveryRouteDeps = {
-  readonly db: Db
   readonly clock: () => number
   readonly deliveries: DeliveryWorkflows
 }
@@ -32,10 +30,10 @@ const REPLAYABLE_MS = 30 * 86_400_000
 const API_VERSION = 'v1'
 
 export function deliveryRoutes(deps: DeliveryRouteDeps): Route[] {
-  return [listRoute(deps), testRoute(deps), redeliverRoute(deps), redeliverFailedRoute(deps)]
+  return [listRoute(), testRoute(deps), redeliverRoute(deps), redeliverFailedRoute(deps)]
 }
 
-function listRoute({ db }: DeliveryRouteDeps): Route {
+function listRoute(): Route {
   return defineRoute({
     method: 'get',
     path: '/v1/webhook_endpoints/{id}/deliveries',
@@ -52,7 +50,7 @@ function listRoute({ db }: DeliveryRouteDeps): Route {
       })
       .refine(hasOneCursor, ONE_CURSOR),
     answers: { 200: listOf(deliveryObject) },
-    handle: async ({ caller, params, query }) => {
+    handle: async ({ caller, db, params, query }) => {
       const { id } = await findOwnEndpoint(db, caller, params.id)
       const filters = { status: query.status, event: query.event }
       const { rows, hasMore } = await listDeliveries(db, caller, { endpointId: id, filters, page: pageOf(query) })
@@ -61,7 +59,7 @@ function listRoute({ db }: DeliveryRouteDeps): Route {
   })
 }
 
-function testRoute({ db, clock, deliveries }: DeliveryRouteDeps): Route {
+function testRoute({ clock, deliveries }: DeliveryRouteDeps): Route {
   return defineRoute({
     method: 'post',
     path: '/v1/webhook_endpoints/{id}/test',
@@ -72,7 +70,7 @@ function testRoute({ db, clock, deliveries }: DeliveryRouteDeps): Route {
     params: idPath,
     answers: { 202: testEventObject },
     problems: ['not_possible_now'],
-    handle: async ({ caller, params, idempotencyKey }) => {
+    handle: async ({ caller, db, params, idempotencyKey }) => {
       const endpoint = requireEnabled(await findOwnEndpoint(db, caller, params.id))
       const claim = claimOf(`POST /v1/webhook_endpoints/${endpoint.id}/test`, idempotencyKey, {})
       let event = ''
@@ -87,7 +85,7 @@ function testRoute({ db, clock, deliveries }: DeliveryRouteDeps): Route {
   })
 }
 
-function redeliverRoute({ db, deliveries }: DeliveryRouteDeps): Route {
+function redeliverRoute({ deliveries }: DeliveryRouteDeps): Route {
   return defineRoute({
     method: 'post',
     path: '/v1/webhook_endpoints/{id}/deliveries/{event}/redeliver',
@@ -99,7 +97,7 @@ function redeliverRoute({ db, deliveries }: DeliveryRouteDeps): Route {
     params: z.object({ id: z.string(), event: z.string() }),
     answers: { 202: deliveryObject },
     problems: ['not_possible_now'],
-    handle: async ({ caller, params }) => {
+    handle: async ({ caller, db, params }) => {
       const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
       const target = { endpointId: id, eventId: params.event }
       const revived = isId('event', params.event) ? await reviveDelivery(db, caller, target) : null
@@ -114,7 +112,7 @@ function redeliverRoute({ db, deliveries }: DeliveryRouteDeps): Route {
   })
 }
 
-function redeliverFailedRoute({ db, clock, deliveries }: DeliveryRouteDeps): Route {
+function redeliverFailedRoute({ clock, deliveries }: DeliveryRouteDeps): Route {
   return defineRoute({
     method: 'post',
     path: '/v1/webhook_endpoints/{id}/redeliver_failed',
@@ -128,7 +126,7 @@ function redeliverFailedRoute({ db, clock, deliveries }: DeliveryRouteDeps): Rou
     answers: { 202: redeliveryObject },
     problems: ['not_possible_now'],
     example: { body: { since: '2026-11-01T00:00:00Z' } },
-    handle: async ({ caller, params, body }) => {
+    handle: async ({ caller, db, params, body }) => {
       const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
       const oldest = new Date(clock() - REPLAYABLE_MS).toISOString()
       const from = body.since > oldest ? body.since : oldest

@@ -1,6 +1,5 @@
-import type { Db } from '../../../../db/db.ts'
+import type { Session, Tenant } from '../../../../db/db.ts'
 import { lockMerchant } from '../../../../db/merchants.ts'
-import type { Tenant } from '../../../../db/payments.ts'
 import {
   deleteEndpoint,
   findEndpoint,
@@ -30,7 +29,6 @@ import {
 } from './endpoint-schemas.ts'
 
 export type EndpointRouteDeps = {
-  readonly db: Db
   readonly clock: () => number
   readonly secretBox: SecretBox
   readonly webhookTargets: TargetRules
@@ -41,11 +39,11 @@ export type EndpointRouteDeps = {
 const MOST_ENDPOINTS = 16
 
 export function endpointRoutes(deps: EndpointRouteDeps): Route[] {
-  return [createRoute(deps), ...readRoutes(deps), ...changeRoutes(deps), rotateRoute(deps)]
+  return [createRoute(deps), ...readRoutes(), ...changeRoutes(deps), rotateRoute(deps)]
 }
 
 function createRoute(deps: EndpointRouteDeps): Route {
-  const { db, secretBox } = deps
+  const { secretBox } = deps
   return defineRoute({
     method: 'post',
     path: '/v1/webhook_endpoints',
@@ -58,7 +56,7 @@ function createRoute(deps: EndpointRouteDeps): Route {
     answers: { 201: endpointWithSecret },
     problems: ['limit_reached'],
     example: { body: { url: 'https://shop.example/webhooks', enabled_events: ['payment.succeeded'] } },
-    handle: async ({ caller, body, idempotencyKey }) => {
+    handle: async ({ caller, db, body, idempotencyKey }) => {
       requireSendable(deps.webhookTargets, body.url)
       const claim = claimOf('POST /v1/webhook_endpoints', idempotencyKey, body)
       return answerOnce(db, { tenant: caller, claim, keeping: sealedWith(secretBox, caller, claim) }, async (tx) => {
@@ -81,7 +79,7 @@ function createRoute(deps: EndpointRouteDeps): Route {
   })
 }
 
-function readRoutes({ db }: EndpointRouteDeps): Route[] {
+function readRoutes(): Route[] {
   const list = defineRoute({
     method: 'get',
     path: '/v1/webhook_endpoints',
@@ -90,7 +88,7 @@ function readRoutes({ db }: EndpointRouteDeps): Route[] {
     summary: 'List the webhook endpoints, oldest first',
     scope: 'webhooks:read',
     answers: { 200: listOf(endpointObject) },
-    handle: async ({ caller }) => listAnswer((await listEndpoints(db, caller)).map(renderEndpoint), false),
+    handle: async ({ caller, db }) => listAnswer((await listEndpoints(db, caller)).map(renderEndpoint), false),
   })
   const read = defineRoute({
     method: 'get',
@@ -101,7 +99,7 @@ function readRoutes({ db }: EndpointRouteDeps): Route[] {
     scope: 'webhooks:read',
     params: idPath,
     answers: { 200: endpointObject },
-    handle: async ({ caller, params }) => ({
+    handle: async ({ caller, db, params }) => ({
       status: 200,
       body: renderEndpoint(await findOwnEndpoint(db, caller, params.id)),
     }),
@@ -109,7 +107,7 @@ function readRoutes({ db }: EndpointRouteDeps): Route[] {
   return [list, read]
 }
 
-function changeRoutes({ db, webhookTargets }: EndpointRouteDeps): Route[] {
+function changeRoutes({ webhookTargets }: EndpointRouteDeps): Route[] {
   const update = defineRoute({
     method: 'patch',
     path: '/v1/webhook_endpoints/{id}',
@@ -121,7 +119,7 @@ function changeRoutes({ db, webhookTargets }: EndpointRouteDeps): Route[] {
     body: updateEndpointBody,
     answers: { 200: endpointObject },
     example: { body: { enabled_events: ['*'], description: 'Everything' } },
-    handle: async ({ caller, params, body }) => {
+    handle: async ({ caller, db, params, body }) => {
       if (body.url !== undefined) requireSendable(webhookTargets, body.url)
       const { url, description, enabled_events: enabledEvents, enabled } = body
       const changes = {
@@ -144,7 +142,7 @@ function changeRoutes({ db, webhookTargets }: EndpointRouteDeps): Route[] {
     scope: 'webhooks:write',
     params: idPath,
     answers: { 200: deletedObject },
-    handle: async ({ caller, params: { id } }) => {
+    handle: async ({ caller, db, params: { id } }) => {
       if (!isEndpointId(id) || !(await deleteEndpoint(db, caller, id))) throw noEndpoint()
       return { status: 200, body: { id, object: 'webhook_endpoint', deleted: true } }
     },
@@ -152,7 +150,7 @@ function changeRoutes({ db, webhookTargets }: EndpointRouteDeps): Route[] {
   return [update, remove]
 }
 
-function rotateRoute({ db, clock, secretBox }: EndpointRouteDeps): Route {
+function rotateRoute({ clock, secretBox }: EndpointRouteDeps): Route {
   return defineRoute({
     method: 'post',
     path: '/v1/webhook_endpoints/{id}/rotate_secret',
@@ -165,7 +163,7 @@ function rotateRoute({ db, clock, secretBox }: EndpointRouteDeps): Route {
     body: rotateSecretBody,
     answers: { 200: endpointWithSecret },
     example: { body: { overlap: 3600 } },
-    handle: async ({ caller, params: { id }, body, idempotencyKey }) => {
+    handle: async ({ caller, db, params: { id }, body, idempotencyKey }) => {
       const claim = claimOf(`POST /v1/webhook_endpoints/${id}/rotate_secret`, idempotencyKey, body)
       await findOwnEndpoint(db, caller, id)
       return answerOnce(db, { tenant: caller, claim, keeping: sealedWith(secretBox, caller, claim) }, async (tx) => {
@@ -184,7 +182,7 @@ function rotateRoute({ db, clock, secretBox }: EndpointRouteDeps): Route {
 }
 
 /** The endpoint of this merchant and mode; anything else is the same 404. */
-export async function findOwnEndpoint(db: Db, tenant: Tenant, id: string): Promise<WebhookEndpoint> {
+export async function findOwnEndpoint(db: Session, tenant: Tenant, id: string): Promise<WebhookEndpoint> {
   const endpoint = isEndpointId(id) ? await findEndpoint(db, tenant, id) : null
   if (endpoint === null) throw noEndpoint()
   return endpoint

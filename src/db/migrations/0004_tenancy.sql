@@ -1,0 +1,61 @@
+-- Up Migration
+
+-- The second wall between merchants: requests of a merchant run as this role, which sees the rows of one merchant and
+-- mode and no others. The first wall is the condition on merchant_id in every statement; this one holds when a
+-- statement forgets it.
+do $$ begin
+  create role pinrail_tenant nologin;
+exception when duplicate_object or unique_violation then null;
+end $$;
+do $$ begin
+  execute format('grant pinrail_tenant to %I', current_user);
+  execute format('grant usage on schema %I to pinrail_tenant', current_schema());
+end $$;
+
+-- Null while nothing is set, so that then no row is anybody's.
+create function tenant_merchant() returns text stable parallel safe language sql
+  return nullif(current_setting('pinrail.merchant_id', true), '');
+create function tenant_livemode() returns boolean stable parallel safe language sql
+  return nullif(current_setting('pinrail.livemode', true), '')::boolean;
+
+do $$
+declare name text;
+begin
+  foreach name in array array['payment', 'wallet', 'api_key', 'idempotency_key', 'event', 'event_sequence', 'delivery',
+    'webhook_endpoint'] loop
+    execute format('alter table %I enable row level security', name);
+    execute format('create policy own on %I to pinrail_tenant
+      using (merchant_id = tenant_merchant() and livemode = tenant_livemode())', name);
+  end loop;
+  -- What hangs on a payment is seen by who sees the payment.
+  foreach name in array array['attempt', 'timeline_entry'] loop
+    execute format('alter table %I enable row level security', name);
+    execute format('create policy own on %I for select to pinrail_tenant
+      using (exists (select 1 from payment where payment.id = payment_id))', name);
+  end loop;
+end $$;
+
+alter table merchant enable row level security;
+create policy own on merchant to pinrail_tenant using (id = tenant_merchant());
+alter table delivery_attempt enable row level security;
+create policy own on delivery_attempt for select to pinrail_tenant
+  using (exists (select 1 from delivery where delivery.event_id = delivery_attempt.event_id
+    and delivery.endpoint_id = delivery_attempt.endpoint_id));
+-- The first entry is written by the statement that creates the payment, which cannot see its own row yet.
+create policy created on timeline_entry for insert to pinrail_tenant with check (kind = 'payment.created');
+
+-- No more than the API's statements need: nothing here may change a payment or delete one.
+grant select, insert on payment, timeline_entry, idempotency_key, event to pinrail_tenant;
+grant select on attempt, delivery_attempt to pinrail_tenant;
+grant update on idempotency_key to pinrail_tenant;
+grant select, insert, update on wallet, api_key, delivery to pinrail_tenant;
+grant select, insert, update, delete on webhook_endpoint to pinrail_tenant;
+-- Updating is what locking a row asks for.
+grant select, update on merchant to pinrail_tenant;
+grant insert on outbox to pinrail_tenant;
+-- Addresses of ours, which no merchant may be paid to.
+grant select on lane, treasury_hour to pinrail_tenant;
+
+-- The log of deliveries is read and pruned by age.
+create index delivery_attempt_by_age on delivery_attempt (at);
+create index event_by_age on event (created_at);

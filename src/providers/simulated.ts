@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import type { ProviderName } from '../domain/methods.ts'
+import { send } from './http.ts'
+import { PartnerError, type PartnerSettings } from './provider.ts'
+
+/** What a simulated partner answers when it is told to do something with an order. */
+export type SimulatedAct = (
+  provider: ProviderName,
+  attemptId: string,
+  act: Readonly<Record<string, unknown>>,
+) => Promise<{ readonly done: true } | { readonly done: false; readonly status: string }>
+
+const TIMEOUT_MS = 5000
+
+const refusal = z.object({ status: z.string() })
+
+/** Acts as the buyer and as fate at the partner simulators. Real partners have nothing like it. */
+export function createSimulatedAct(settings: Record<ProviderName, PartnerSettings>): SimulatedAct {
+  return async (provider, attemptId, act) => {
+    const call = {
+      to: `the simulator of ${provider}`,
+      method: 'POST',
+      url: `${settings[provider].url}/sandbox/orders/${encodeURIComponent(attemptId)}/act`,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(act),
+    } as const
+    const answer = await send(call, AbortSignal.timeout(TIMEOUT_MS))
+    if (answer.status === 200) return { done: true }
+    if (answer.status === 404) return { done: false, status: 'unknown' }
+    if (answer.status === 409) return { done: false, status: refusal.parse(JSON.parse(answer.text)).status }
+    throw new PartnerError('unknown', `${call.to}: HTTP ${answer.status}`)
+  }
+}
