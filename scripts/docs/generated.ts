@@ -1,3 +1,4 @@
+import { errorsText, openApiText } from './api.ts'
 import { licences } from './licences.ts'
 import { paymentStates } from './states.ts'
 
@@ -5,4 +6,6 @@ import { paymentStates } from './states.ts'
 export const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/payment-states.md': paymentStates,
   'docs/licences.md': licences,
+  'docs/api/openapi.json': openApiText,
+  'docs/api/errors.md': errorsText,
 }

@@ -15,6 +15,7 @@ import { mountRoutes } from './route.ts'
 import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout.ts'
 import { type HealthCheck, healthRouter } from './routes/health.ts'
+import { referenceRouter } from './routes/reference.ts'
 import { type ApiRouteDeps, apiRoutes } from './routes/v1/index.ts'
 import type { Simulate } from './routes/v1/simulate.ts'
 
@@ -59,8 +60,9 @@ export function createApp(deps: ApiDeps): Express {
   app.use(callbackRouter(deps))
   app.use(createCheckoutRouter(checkoutDeps(deps)))
   app.use('/v1', apiHeaders)
-  const authenticate = createAuthenticate(deps)
-  mountRoutes(app, apiRoutes(routeDeps(deps)), { db: deps.db, authenticate, limits: deps.limits })
+  const routes = apiRoutes(routeDeps(deps))
+  app.use(referenceRouter(routes, deps.publicUrl))
+  mountRoutes(app, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits })
   app.use((request: Request) => {
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)
   })

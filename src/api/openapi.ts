@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode } from './problems.ts'
+import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
+import { PROBLEM_TYPE } from './problems.ts'
 import { type Route, TAGS } from './route.ts'
 
 /** The OpenAPI 3.1 document of the routes: generated, never written by hand. */

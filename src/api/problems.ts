@@ -1,43 +1,8 @@
 import type { ErrorRequestHandler, Response } from 'express'
 import type { Logger } from '../log.ts'
+import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 
 /** Every 4xx and 5xx answer: RFC 9457 problem details. The code is stable; the texts are for people. */
-
-export const PROBLEMS = {
-  validation_failed: { status: 400, title: 'The request is not valid' },
-  invalid_json: { status: 400, title: 'The body is not valid JSON' },
-  invalid_request: { status: 400, title: 'The request cannot be read' },
-  invalid_api_key: { status: 401, title: 'The API key is not valid' },
-  invalid_callback: { status: 401, title: 'The callback is not authentic' },
-  insufficient_scope: { status: 403, title: 'The API key does not have the scope' },
-  ip_not_allowed: { status: 403, title: 'The API key may not be used from this address' },
-  step_up_required: { status: 403, title: 'A person must confirm this' },
-  resource_missing: { status: 404, title: 'There is no such object' },
-  route_missing: { status: 404, title: 'There is no such route' },
-  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
-  request_timeout: { status: 408, title: 'The request came too slowly' },
-  payment_not_cancelable: { status: 409, title: 'The payment cannot be canceled any more' },
-  not_possible_now: { status: 409, title: 'That is not possible in the present state' },
-  limit_reached: { status: 409, title: 'There are as many as there may be' },
-  idempotency_key_in_use: { status: 409, title: 'A request with this Idempotency-Key is still running' },
-  body_too_large: { status: 413, title: 'The body is too large' },
-  unsupported_media_type: { status: 415, title: 'The content type is not supported' },
-  expectation_failed: { status: 417, title: 'The Expect header cannot be met' },
-  amount_too_small: { status: 422, title: 'The amount is below the minimum' },
-  amount_too_large: { status: 422, title: 'The amount is above the maximum' },
-  currency_not_supported: { status: 422, title: 'The currency is not supported' },
-  wallet_not_configured: { status: 422, title: 'No wallet is set' },
-  idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used with another request' },
-  rate_limited: { status: 429, title: 'Too many requests' },
-  headers_too_large: { status: 431, title: 'The headers are too large' },
-  internal_error: { status: 500, title: 'Something went wrong on our side' },
-  temporarily_unavailable: { status: 503, title: 'The service is not available for a moment' },
-} as const satisfies Record<string, { status: number; title: string }>
-export type ProblemCode = keyof typeof PROBLEMS
-
-export function isProblemCode(code: string): code is ProblemCode {
-  return Object.hasOwn(PROBLEMS, code)
-}
 
 /** Answers for programs: nothing may be cached, framed or sniffed. */
 export const API_HEADERS = {

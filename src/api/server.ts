@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { API_HEADERS, PROBLEM_TYPE, PROBLEMS, Problem, type ProblemCode, problemText } from './problems.ts'
+import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
+import { API_HEADERS, PROBLEM_TYPE, Problem, problemText } from './problems.ts'
 
 export type ServerSettings = { readonly publicUrl: string; readonly newRequestId: () => string }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type FieldProblem, isProblemCode, Problem } from './problems.ts'
+import { isProblemCode } from './problem-codes.ts'
+import { type FieldProblem, Problem } from './problems.ts'
 
 /** More than this many problems of one request are not listed: the answer stays small whatever was sent. */
 const MOST_ERRORS = 50

@@ -134,16 +134,6 @@ function readAttempts(db: Queryable, paymentId: string): Promise<Attempt[]> {
   return many(db, attemptRow, sql`select * from attempt where payment_id = ${paymentId} order by created_at, id`)
 }
 
-/** The payment an attempt belongs to. */
-export async function paymentOfAttempt(db: Queryable, attemptId: string): Promise<string | null> {
-  const row = await maybeOne(
-    db,
-    z.object({ payment_id: z.string() }),
-    sql`select payment_id from attempt where id = ${attemptId}`,
-  )
-  return row?.payment_id ?? null
-}
-
 /** Payments that must have a workflow: not closed, and old enough that a start in progress is not disturbed. */
 export async function listUnclosed(
   db: Queryable,

@@ -125,15 +125,6 @@ export function subtract(a: string, b: string): string {
   return (BigInt(a) - BigInt(b)).toString()
 }
 
-/** The sum of amounts in the same unit. */
-export function sum(amounts: readonly string[]): string {
-  return amounts.reduce((total, amount) => total + BigInt(amount), 0n).toString()
-}
-
 export function isZero(amount: string): boolean {
   return BigInt(amount) === 0n
-}
-
-export function isNegative(amount: string): boolean {
-  return BigInt(amount) < 0n
 }

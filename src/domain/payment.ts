@@ -75,11 +75,6 @@ export function isOpen(status: PaymentStatus): boolean {
   return status === 'created' || status === 'pending'
 }
 
-/** States in which the buyer's money has been confirmed by a partner, and not given back. */
-export function hasMoney(status: PaymentStatus): boolean {
-  return status === 'processing' || status === 'settling' || status === 'succeeded' || status === 'under_review'
-}
-
 /**
  * What became of one partner order. `opening` is stored before the partner is asked; only `declined`, `canceled` and
  * `expired`, said by the partner itself, prove that no money can come. `surplus` is a second payment's money; `late` is

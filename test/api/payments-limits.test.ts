@@ -9,10 +9,6 @@ afterAll(() => shop?.close())
 
 const create = (body: unknown, headers: Record<string, string> = {}) =>
   shop.ask('POST', '/v1/payments', { body, headers })
-const pay = (fields: Record<string, unknown> = {}) => create({ amount: '49.99', currency: 'EUR', ...fields })
-
-type FieldError = { pointer: string; code: string; message: string }
-const errorsOf = (answer: { body: Record<string, unknown> }) => (answer.body['errors'] ?? []) as FieldError[]
 
 describe('the limits of a method', () => {
   test.each([

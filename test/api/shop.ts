@@ -22,6 +22,7 @@ import { createPaymentWorkflows } from '../../src/temporal/payments.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { startDevServer } from '../support/temporal.ts'
+import { createConformance, type OpenApi } from './conformance.ts'
 
 const PEPPER = 'pepper of the tests'
 export const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -91,6 +92,7 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const first = await addMerchant(db)
+  const conforms = createConformance((await (await fetch(`${url}/openapi.json`)).json()) as OpenApi)
 
   return {
     url,
@@ -117,6 +119,7 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
         ...(body !== undefined && { body: json ? JSON.stringify(body) : (body as string | Buffer<ArrayBuffer>) }),
       })
       const text = await response.text()
+      conforms({ method, path, status: response.status, contentType: response.headers.get('content-type'), text })
       return { status: response.status, headers: response.headers, text, body: asJson(text) }
     },
 

@@ -16,6 +16,7 @@ export const characters = (text: string): number => Array.from(text).length
 export const safeText = (most: number, least = 1, kind: 'line' | 'lines' = 'line') =>
   z
     .string()
+    .meta({ minLength: least, maxLength: most })
     .transform((value) => value.normalize('NFC'))
     .refine(
       (value) => !(kind === 'line' ? UNSAFE_NAME : UNSAFE_LINES).test(value),
@@ -28,6 +29,7 @@ export const safeText = (most: number, least = 1, kind: 'line' | 'lines' = 'line
 
 export const currencyCode = z
   .string()
+  .meta({ description: 'ISO 4217.', enum: CURRENCIES })
   .regex(/^[A-Z]{3}$/, { abort: true, message: 'is three upper-case letters, such as EUR' })
   .refine(isCurrency, {
     params: { code: 'currency_not_supported' },
@@ -41,6 +43,7 @@ export const currencyCode = z
  */
 export const amountText = z
   .union([z.number(), z.string()], 'is a number or a decimal string in major units, such as 49.99')
+  .meta({ description: 'In major units, with at most the decimals of the currency.', examples: [49.99, '49.99'] })
   .transform((value, context) => {
     const decimal = String(value)
     const problem = amountProblem(decimal, typeof value === 'number')

@@ -1,0 +1,12 @@
+import { errorDocs } from '../../src/api/error-docs.ts'
+import { openApiDocument } from '../../src/api/openapi.ts'
+import { type ApiRouteDeps, apiRoutes } from '../../src/api/routes/v1/index.ts'
+
+/** The OpenAPI document of a server on one's own machine. */
+export function openApiText(): string {
+  // The routes are only described, none is called.
+  const routes = apiRoutes({} as ApiRouteDeps)
+  return `${JSON.stringify(openApiDocument(routes, 'http://127.0.0.1:4242'), null, 1)}\n`
+}
+
+export const errorsText = errorDocs

@@ -1,0 +1,27 @@
+import { FIELD_CODES, PROBLEMS } from './problem-codes.ts'
+
+/** The page that `type` of every problem points to, as Markdown; the one that is served is made of the same tables. */
+export function errorDocs(): string {
+  const problems = Object.entries(PROBLEMS).map(
+    ([code, { status, title, help }]) => `## ${code}\n\n**${status}** · ${title}.\n\n${help}\n`,
+  )
+  const fields = Object.entries(FIELD_CODES).map(([code, text]) => `| \`${code}\` | ${text} |`)
+  return [
+    '# Errors',
+    '',
+    'Every answer with a status of 400 or above is `application/problem+json` (RFC 9457): `type` (the address of the',
+    'section below), `title`, `status`, `detail` (what is wrong here, and what to do), `instance`, `code` (stable, for',
+    'programs), `param`, `errors` and `request_id`. This file is made from the code by `npm run docs`.',
+    '',
+    ...problems,
+    '## Codes of fields',
+    '',
+    'In `errors`, beside `pointer` and `message`. When all have one code that is in the list above, it is the code of the',
+    'answer too.',
+    '',
+    '| code | meaning |',
+    '|---|---|',
+    ...fields,
+    '',
+  ].join('\n')
+}

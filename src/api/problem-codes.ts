@@ -1,0 +1,162 @@
+/** Every code that an answer can have, with its status, its title, and what whoever gets it can do about it. */
+export const PROBLEMS = {
+  validation_failed: {
+    status: 400,
+    title: 'The request is not valid',
+    help: 'Everything that is wrong is in `errors`, each with a JSON pointer, a code of its own and a message. Nothing was stored; correct the request and send it again, with the same Idempotency-Key if you like.',
+  },
+  invalid_json: {
+    status: 400,
+    title: 'The body is not valid JSON',
+    help: 'Send one JSON object in UTF-8, without a byte order mark, comments or trailing commas.',
+  },
+  invalid_request: {
+    status: 400,
+    title: 'The request cannot be read',
+    help: 'The request line, a header, the path or the framing of the body is broken. A proxy in between is the usual cause.',
+  },
+  invalid_api_key: {
+    status: 401,
+    title: 'The API key is not valid',
+    help: 'Send exactly one header `Authorization: Bearer <key>`. A key that is missing, mistyped, unknown, expired or revoked gets the same answer. Keys in the query are not read.',
+  },
+  invalid_callback: {
+    status: 401,
+    title: 'The callback is not authentic',
+    help: 'For payment partners: the signature does not fit the bytes, or its time is too far off.',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'The API key does not have the scope',
+    help: '`required_scope` names what is missing. Make a key that has it; a key cannot give what it does not have.',
+  },
+  ip_not_allowed: {
+    status: 403,
+    title: 'The API key may not be used from this address',
+    help: 'The key has a list of addresses. Ask from one of them, or make a key with another list.',
+  },
+  step_up_required: {
+    status: 403,
+    title: 'A person must confirm this',
+    help: 'A live key cannot change the wallet or keys: a key that leaked must not be able to. `page` is where a signed-in person can.',
+  },
+  resource_missing: {
+    status: 404,
+    title: 'There is no such object',
+    help: 'The id is unknown, belongs to another account, or to the other mode: test keys see test objects, live keys live ones.',
+  },
+  route_missing: {
+    status: 404,
+    title: 'There is no such route',
+    help: 'Look at the path: it begins with /v1, is lower case and has no slash at its end.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'The method is not allowed here',
+    help: 'The header `Allow` lists those that are.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request came too slowly',
+    help: 'Headers must be complete within 10 seconds, the whole request within 30.',
+  },
+  payment_not_cancelable: {
+    status: 409,
+    title: 'The payment cannot be canceled any more',
+    help: 'Money has come, or the payment has ended. `payment_status` says where it stands.',
+  },
+  not_possible_now: {
+    status: 409,
+    title: 'That is not possible in the present state',
+    help: 'The detail names the state and what to do first.',
+  },
+  limit_reached: {
+    status: 409,
+    title: 'There are as many as there may be',
+    help: 'Delete or revoke one that is not needed.',
+  },
+  idempotency_key_in_use: {
+    status: 409,
+    title: 'A request with this Idempotency-Key is still running',
+    help: 'Send the same request again after `Retry-After`: it gets the answer of the first.',
+  },
+  body_too_large: {
+    status: 413,
+    title: 'The body is too large',
+    help: 'A body has at most 64 KiB, counted after decompression.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The content type is not supported',
+    help: 'Send `content-type: application/json`, in UTF-8, as it is or compressed with gzip, deflate or br.',
+  },
+  expectation_failed: {
+    status: 417,
+    title: 'The Expect header cannot be met',
+    help: 'Only `Expect: 100-continue` is understood; leave the header out.',
+  },
+  amount_too_small: {
+    status: 422,
+    title: 'The amount is below the minimum',
+    help: '`minimum` is the limit, `alternatives` are providers that take the amount.',
+  },
+  amount_too_large: {
+    status: 422,
+    title: 'The amount is above the maximum',
+    help: '`maximum` is the limit, `alternatives` are providers that take the amount.',
+  },
+  currency_not_supported: {
+    status: 422,
+    title: 'The currency is not supported',
+    help: '`GET /v1/providers` lists the currencies of each provider.',
+  },
+  wallet_not_configured: {
+    status: 422,
+    title: 'No wallet is set',
+    help: 'Set the wallet that the USDC goes to: in test mode with `PUT /v1/settings/wallet`, in live mode in the dashboard.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'The Idempotency-Key was used with another request',
+    help: 'A key stands for one request. Use a new key for a new one, and keep it only for repeating that.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    help: 'Wait for `Retry-After` seconds. `RateLimit` says on every answer how many are left.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The headers are too large',
+    help: 'All headers together have at most 16 KiB.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Something went wrong on our side',
+    help: 'Send the request again, with the same Idempotency-Key if it had one. If it keeps failing, tell us the request id.',
+  },
+  temporarily_unavailable: {
+    status: 503,
+    title: 'The service is not available for a moment',
+    help: 'Send the same request again after `Retry-After`. Nothing was half done.',
+  },
+} as const satisfies Record<string, { status: number; title: string; help: string }>
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+export function isProblemCode(code: string): code is ProblemCode {
+  return Object.hasOwn(PROBLEMS, code)
+}
+
+/** Codes of single fields, in `errors`. */
+export const FIELD_CODES = {
+  parameter_missing: 'The field is required.',
+  parameter_unknown: 'There is no such field; the message names the nearest one that there is.',
+  parameter_invalid: 'The value has another type or form than the message asks for.',
+  amount_invalid: 'Not a plain decimal number in major units: no sign, exponent, separators or leading zeros.',
+  amount_precision: 'More decimals than the currency has: JPY has none, EUR two.',
+  url_invalid: 'Not a URL that can be used here; the message says why.',
+  wallet_invalid: 'Not an address: 0x and 40 hexadecimal digits.',
+  wallet_checksum: 'A letter has the wrong case (EIP-55), so a character was probably mistyped.',
+  wallet_forbidden: 'An address that would keep what is sent to it: nobody’s, a token’s, or one of ours.',
+} as const

@@ -1,0 +1,68 @@
+import { Ajv2020 as Ajv, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+
+/** What is looked at: an answer as a client sees it. */
+export type Seen = {
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly contentType: string | null
+  readonly text: string
+}
+
+type Operation = { responses: Record<string, { content?: Record<string, unknown> }> }
+export type OpenApi = { paths: Record<string, Record<string, Operation>> }
+
+/** Refused before there is an operation: by the router, or by the parser of HTTP. */
+const ANYWHERE = [404, 405, 408, 417, 431]
+const PROBLEM = 'application/problem+json'
+
+/** Throws when an answer is not one that the OpenAPI document promises. */
+export function createConformance(document: OpenApi): (seen: Seen) => void {
+  const ajv = new Ajv({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema({ ...document, $id: 'api' })
+  const compiled = new Map<string, ValidateFunction>()
+  const templates = Object.keys(document.paths).map((path) => ({
+    path,
+    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+  }))
+
+  function validatorOf(pointer: string): ValidateFunction {
+    const known = compiled.get(pointer)
+    if (known !== undefined) return known
+    const made = ajv.compile({ $ref: `api#${pointer}` })
+    compiled.set(pointer, made)
+    return made
+  }
+
+  return (seen) => {
+    const path = seen.path.split('?')[0] ?? ''
+    if (!path.startsWith('/v1/') || path === '/v1/openapi.json') return
+    const method = seen.method === 'HEAD' ? 'get' : seen.method.toLowerCase()
+    const template = templates.find(({ pattern }) => pattern.test(path))?.path
+    const operation = template === undefined ? undefined : document.paths[template]?.[method]
+    const promised = operation?.responses[String(seen.status)]
+    if (promised === undefined && !ANYWHERE.includes(seen.status))
+      throw new Error(`${seen.method} ${path} answered ${seen.status}, which the document does not promise`)
+    if (seen.method === 'HEAD') return
+    const type = seen.contentType?.split(';')[0] ?? 'none'
+    const isProblem = seen.status >= 400
+    if (type !== (isProblem ? PROBLEM : 'application/json'))
+      throw new Error(`${seen.method} ${path} answered ${seen.status} as ${type}`)
+    const escaped = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))
+    const pointer = isProblem
+      ? '/components/schemas/Problem'
+      : ['', 'paths', template ?? '', method, 'responses', String(seen.status), 'content', type, 'schema']
+          .map(escaped)
+          .join('/')
+    const validate = validatorOf(pointer)
+    const body: unknown = JSON.parse(seen.text)
+    if (!validate(body))
+      throw new Error(
+        `${seen.method} ${path} answered ${seen.status} not as described: ${ajv.errorsText(validate.errors).slice(0, 500)} in ${seen.text.slice(0, 500)}`,
+      )
+    if (isProblem && (body as { status: number }).status !== seen.status)
+      throw new Error(`${seen.method} ${path}: the problem says another status than ${seen.status}`)
+  }
+}
