@@ -3,7 +3,6 @@ import { execute, many, maybeOne, one, type Queryable, sql, type Tenant } from '
 
 /** Encrypted; `expires_at` is set on the older one while a secret is being rotated. */
 export const sealedSecretRow = z.object({ sealed: z.string(), expires_at: z.iso.datetime().nullable() })
-type SealedSecret = z.infer<typeof sealedSecretRow>
 
 const endpointRow = z.object({
   id: z.string(),
