@@ -1,3 +1,4 @@
+import { Connection } from '@temporalio/client'
 import { run } from '../setup/run.ts'
 import type { ProcessSpec } from './supervisor.ts'
 import { answersOk } from './waiting.ts'
@@ -24,6 +25,30 @@ export const SEARCH_ATTRIBUTES = {
   AmountMinor: 'Int',
   ExpiresAt: 'Datetime',
 } as const
+
+/** temporal.api.enums.v1.IndexedValueType */
+const TYPES = { Keyword: 2, Int: 3, Bool: 5, Datetime: 6 }
+/** gRPC's status for what is there already. */
+const ALREADY_EXISTS = 6
+
+/** Registers them on a server that somebody else has started; those that are there already stay as they are. */
+export async function registerSearchAttributes(
+  { operatorService }: Pick<Connection, 'operatorService'>,
+  namespace: string,
+): Promise<void> {
+  for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES))
+    await operatorService
+      .addSearchAttributes({ namespace, searchAttributes: { [name]: TYPES[type] } })
+      .catch((error: { code?: number }) => {
+        if (error.code !== ALREADY_EXISTS) throw error
+      })
+}
+
+/** For the server of `TEMPORAL_ADDRESS`. */
+export async function prepareTemporalAt(address: string): Promise<void> {
+  const connection = await Connection.connect({ address })
+  await registerSearchAttributes(connection, TEMPORAL_NAMESPACE).finally(() => connection.close())
+}
 
 /** The defaults protect a shared cluster from its users; a server of one's own may use the whole machine. */
 const DYNAMIC_CONFIG = [

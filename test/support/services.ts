@@ -37,6 +37,8 @@ export async function startServices(): Promise<Services> {
   const broker = new Broker(mkdtempSync(join(tmpdir(), FOLDER_PREFIX)))
   await broker.open()
   const server = createServer((request, response) => {
+    // A connection that is kept may be closed here in the moment in which it is used there.
+    response.setHeader('connection', 'close')
     broker.answer(request.url ?? '').then(
       (value) => response.end(JSON.stringify(value)),
       (error: Error) => response.writeHead(500).end(error.message),

@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
-import { SEARCH_ATTRIBUTES } from '../../scripts/system/temporal.ts'
+import { registerSearchAttributes } from '../../scripts/system/temporal.ts'
 import { ask } from './ask.ts'
 import type { TemporalService, TimeSkippingService } from './services.ts'
 
 const HOLD = fileURLToPath(new URL('../../tools/test-server/hold', import.meta.url))
-/** temporal.api.enums.v1.IndexedValueType */
-const TYPES = { Keyword: 2, Int: 3, Bool: 5, Datetime: 6 }
-/** gRPC's status for what is there already. */
-const ALREADY_EXISTS = 6
-
 /**
  * An environment on a time-skipping server of this test file, with our search attributes. Its time is shared by every test
  * of the file and never goes back: compare with `env.currentTimeMs()`. Call `teardown()` at the end.
@@ -23,15 +18,7 @@ export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: HOLD }, port },
   })
-  const searchAttributes = Object.fromEntries(
-    Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [name, TYPES[type]]),
-  )
-  const namespace = environment.namespace ?? 'default'
-  await environment.connection.operatorService
-    .addSearchAttributes({ namespace, searchAttributes })
-    .catch((error: { code?: number }) => {
-      if (error.code !== ALREADY_EXISTS) throw error
-    })
+  await registerSearchAttributes(environment.connection, environment.namespace ?? 'default')
   return environment
 }
 
