@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-export type Anvil = { readonly url: string; stop(): Promise<void> }
+export type Anvil = { readonly url: string; readonly pid: number; stop(): Promise<void> }
 
 function binary(): string {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
@@ -38,6 +38,7 @@ export async function startAnvil(args: readonly string[] = ['--no-mining']): Pro
   await answers(url, child)
   return {
     url,
+    pid: child.pid ?? 0,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return
       child.kill('SIGKILL')

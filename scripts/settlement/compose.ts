@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import { createTreasurySigner, type Token } from '../../src/chain/authorization.ts'
+import { multicallCodec, type PayoutCodec } from '../../src/chain/batch.ts'
+import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from '../../src/chain/context.ts'
+import { accountOf } from '../../src/chain/keys.ts'
+import { connectRpc } from '../../src/chain/rpc.ts'
+import type { Db } from '../../src/db/db.ts'
+import type { SettlementHooks } from '../../src/db/settlement/context.ts'
+import type { Hex } from '../../src/domain/payout.ts'
+import { DEVELOPMENT_USDC } from '../../src/sandbox/chain.ts'
+import { createSettlementRunner, type SettlementRunner } from '../../src/worker/settlement.ts'
+import { DEVELOPMENT_CHAIN_ID } from '../system/anvil.ts'
+
+const TOKEN: Token = { chainId: DEVELOPMENT_CHAIN_ID, address: DEVELOPMENT_USDC, name: 'USD Coin' }
+
+export type EngineParts = {
+  readonly db: Db
+  readonly rpcUrl: string
+  readonly treasuryKey: Hex
+  readonly relayerKeys: readonly Hex[]
+  readonly log: SettlementDeps['log']
+  readonly everyMs: number
+  readonly codec?: PayoutCodec
+  readonly options?: Partial<SettlementOptions>
+  readonly hooks?: Partial<SettlementHooks>
+}
+
+const nothing = async (): Promise<void> => undefined
+
+/** The settlement engine as the worker composes it, on a chain of one's own, without payments behind it. */
+export function composeEngine(parts: EngineParts): SettlementRunner {
+  const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+  return createSettlementRunner({
+    db: parts.db,
+    livemode: false,
+    clock: () => new Date(),
+    log: parts.log,
+    everyMs: parts.everyMs,
+    onSettled: nothing,
+    onHeld: nothing,
+    onReleased: nothing,
+    onVoided: nothing,
+    onTreasuryMovement: nothing,
+    ...parts.hooks,
+    chain: {
+      rpc: connectRpc({ urls: [parts.rpcUrl], quorum: 1 }),
+      codec: parts.codec ?? multicallCodec,
+      token: TOKEN,
+      treasuries: [createTreasurySigner(accountOf(parts.treasuryKey), policy)],
+      relayers: parts.relayerKeys.map(accountOf),
+      options: {
+        ...SETTLEMENT_DEFAULTS,
+        owner: randomUUID(),
+        maxFeeWei: 500n * 10n ** 9n,
+        startBlock: 0,
+        maxMicroPerDay: 10n ** 15n,
+        ...parts.options,
+      },
+    },
+  })
+}
