@@ -1,14 +1,17 @@
 import type { SettlementDeps } from './context.ts'
-import { fillLanes } from './lanes/fill.ts'
+import { createFiller } from './lanes/fill.ts'
 import { advanceLane, type LaneRound } from './lanes/lane.ts'
 import type { ChainView } from './lanes/sender.ts'
 import { createObserver } from './observer/observer.ts'
 import type { Block } from './provider.ts'
-import { authorizeCancellations, authorizeQueued } from './queue.ts'
+import { authorizeCancellations, createAuthorizer } from './queue.ts'
 
 export type SettlementEngine = {
-  /** One round. Safe to repeat, to interrupt anywhere, and to run twice at the same time. */
-  tick(): Promise<void>
+  /**
+   * One round. Safe to repeat, to interrupt anywhere, and to run twice at the same time. `busy`: there was more to sign
+   * than one round does.
+   */
+  tick(): Promise<{ busy: boolean }>
   /** Gives the leases back. */
   close(): Promise<void>
 }
@@ -23,6 +26,7 @@ const FEE_BLOCKS = 20
 export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const { journal, rpc, options, log } = deps
   const observer = createObserver(deps)
+  const authorizer = createAuthorizer(deps)
 
   async function observe(newest: Awaited<ReturnType<typeof rpc.newest>>): Promise<void> {
     const start = (await journal.readCursor()) ?? (await firstCursor(deps))
@@ -48,14 +52,16 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       const newest = await rpc.newest()
       await observe(newest)
       const cursor = await journal.readCursor()
-      if (cursor === null) return
+      if (cursor === null) return { busy: false }
       const fees = await rpc.any((provider) => provider.feeHistory(FEE_BLOCKS))
       const view: ChainView = { head: newest.block, cursor, fees }
       const rounds = await advance(view)
-      if (cursor.pausedReason !== null) return
-      await authorizeQueued(deps, view.head.timestamp)
+      if (cursor.pausedReason !== null) return { busy: false }
+      const filler = createFiller(deps, rounds, view)
+      const busy = await authorizer.authorize(view.head.timestamp, filler.kick)
       await authorizeCancellations(deps)
-      await fillLanes(deps, rounds, view)
+      await filler.finish()
+      return { busy }
     },
     close: () => journal.releaseLeases(options.owner),
   }

@@ -25,7 +25,8 @@ export type FailedHook = { readonly paymentId: string; readonly error: Error }
  * Every method is one transaction; those that get a lease fail with LeaseLostError when a newer epoch exists.
  */
 export type SettlementJournal = {
-  readPayable(limit: number): Promise<Payout[]>
+  readPayable(ask: { limit: number; after: Hex | null }): Promise<Payout[]>
+  countWaiting(): Promise<number>
   readUncancelled(limit: number): Promise<Payout[]>
   readAssignable(limit: number): Promise<SignedPayout[]>
   readReserved(treasury: Hex): Promise<bigint>

@@ -35,7 +35,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   const ready = (): Promise<void> => assertReady(deps, livemode)
   return {
     assertReady: ready,
-    tick: () => engine.tick(),
+    tick: async () => void (await engine.tick()),
     async run(signal) {
       await untilReady(options, ready, signal)
       await goRound(options, engine, signal)
@@ -68,15 +68,17 @@ async function goRound(
 ): Promise<void> {
   let failing = false
   while (!signal.aborted) {
+    let busy = false
     try {
-      await engine.tick()
+      busy = (await engine.tick()).busy
       if (failing) log.info({}, 'settlement works again')
       failing = false
     } catch (error) {
       if (!failing) log.error({ err: error }, 'a round of settlement failed; the next one tries again')
       failing = true
     }
-    await pause(everyMs, signal)
+    // With a queue to work off, the rounds follow each other at once.
+    await pause(busy ? 0 : everyMs, signal)
   }
   await engine.close().catch((error: unknown) => log.warn({ err: error }, 'leases run out instead of being given back'))
 }

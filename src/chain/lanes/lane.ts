@@ -8,7 +8,7 @@ import { type ChainView, resumeEnvelope, type Sender, sendBatch } from './sender
 /** One relayer wallet in one round. */
 export type LaneRound = {
   /** How many more envelopes may be sent now. */
-  readonly free: number
+  free(): number
   send(payouts: readonly SignedPayout[]): Promise<void>
 }
 
@@ -37,14 +37,23 @@ export async function advanceLane(
     if ((await conclude(deps, lane, { envelope, view })) === 'foreign') foreign.push(envelope.nonce)
   const quarantined = lane.status === 'quarantined' || (await quarantine(deps, lane, { foreign, view }))
   const sender: Sender = { deps, account, lane, view }
-  const send = (payouts: readonly SignedPayout[]): Promise<void> => sendBatch(sender, payouts)
-  if (quarantined || view.cursor.pausedReason !== null) return { free: 0, send }
+  const round = (slots: number): LaneRound => {
+    let free = slots
+    return {
+      free: () => free,
+      send(payouts) {
+        free -= 1
+        return sendBatch(sender, payouts)
+      },
+    }
+  }
+  if (quarantined || view.cursor.pausedReason !== null) return round(0)
   const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final.value))
   for (const envelope of unmined) await resumeEnvelope(sender, envelope, envelope.nonce === mined)
   const funded = await checkGasMoney(deps, lane, { view, unmined: unmined.length })
   // Nonces used on chain beyond what is known here wait until they are final.
   const behind = lane.nextNonce < mined && lane.nextNonce >= final.value
-  return { free: funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0, send }
+  return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0)
 }
 
 /** Takes over the nonces that the chain has used and the journal has not: after a restore, or a foreign use of the key. */

@@ -12,6 +12,7 @@ export function createSettlementJournal(context: JournalContext) {
       method(context, ...args)
   return {
     readPayable: bind(queue.readPayable),
+    countWaiting: bind(queue.countWaiting),
     readUncancelled: bind(queue.readUncancelled),
     readAssignable: bind(queue.readAssignable),
     readReserved: bind(queue.readReserved),

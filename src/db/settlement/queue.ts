@@ -80,20 +80,60 @@ export async function readSigned(
 const ours = ({ scope }: JournalContext): Statement =>
   sql`p.chain_id = ${scope.chainId} and p.token = ${scope.token} and p.livemode = ${scope.livemode}`
 
+/** As in the index payout_payable, word for word. */
+const payable = sql`(p.state = 'queued' or p.state = 'held' and p.hold_reason in ('funds', 'paused'))`
+
 /**
- * Payouts that wait for their first or next transfer signature, taken in turn from the recipients, the oldest of
- * each first: a merchant with a long queue does not delay the others.
+ * Payouts that wait for their first or next transfer signature, taken in turn from the recipients after `after` and then
+ * from the first ones, the oldest of each first: a merchant with a long queue does not delay the others, and payouts
+ * that cannot go on yet are not in anybody's way. What is read does not grow with the queue.
  */
-export async function readPayable(context: JournalContext, limit: number): Promise<Payout[]> {
+export async function readPayable(
+  context: JournalContext,
+  ask: { limit: number; after: Hex | null },
+): Promise<Payout[]> {
+  const { limit, after } = ask
+  const later = await payableBetween(context, { limit, after: after ?? '', upTo: null })
+  if (after === null || later.length >= limit) return later
+  return [...later, ...(await payableBetween(context, { limit: limit - later.length, after: '', upTo: after }))]
+}
+
+/** Walks from recipient to recipient along the index, and takes from each as many as its share of the limit. */
+async function payableBetween(
+  context: JournalContext,
+  range: { limit: number; after: string; upTo: string | null },
+): Promise<Payout[]> {
+  const { limit, after, upTo } = range
+  const next = (previous: Statement): Statement => sql`select p.recipient from payout p where ${ours(context)} and ${payable}
+    and p.recipient > ${previous} order by p.recipient limit 1`
   const rows = await many(
     context.db,
     payoutRow,
-    sql`select ${payoutColumns} from (
-          select p.*, row_number() over (partition by p.recipient order by p.created_at, p.payment_id) as turn
-          from payout p where ${ours(context)} and (p.state = 'queued' or p.state = 'held' and p.hold_reason in ('funds', 'paused'))
-        ) p order by p.turn, p.created_at, p.payment_id limit ${limit}`,
+    sql`with recursive walk(recipient, place) as (
+          (select recipient::text, 1 from (${next(sql`${after}::text`)}) first)
+          union all
+          select (${next(sql`w.recipient`)})::text, w.place + 1 from walk w where w.recipient is not null and w.place < ${limit}),
+        recipients as (select recipient, place from walk where recipient is not null
+          and (${upTo}::text is null or recipient <= ${upTo}::text)),
+        share as (select greatest(1, ceil(${limit}::numeric / greatest(1, count(*))))::int as size from recipients)
+        select ${payoutColumns} from (
+          select p.*, r.place, row_number() over (partition by p.recipient order by p.created_at, p.payment_id) as turn
+          from recipients r, share, lateral (
+            select p.* from payout p where ${ours(context)} and ${payable} and p.recipient = r.recipient
+            order by p.created_at, p.payment_id limit share.size) p
+        ) p order by p.turn, p.place limit ${limit}`,
   )
   return rows.map(toPayout)
+}
+
+/** Payouts that are signed and in no envelope. */
+export async function countWaiting(context: JournalContext): Promise<number> {
+  const row = await one(
+    context.db,
+    z.object({ count: z.coerce.number() }),
+    sql`select count(*) from payout p where ${ours(context)} and p.state = 'authorized' and p.lane_wallet is null`,
+  )
+  return row.count
 }
 
 /** Payouts to be cancelled that have no signed cancellation yet. */
