@@ -1,4 +1,4 @@
-import { keccak256 } from 'viem/utils'
+import { keccak256 } from './keccak.ts'
 
 /** 0x and hexadecimal digits. */
 type Hex = `0x${string}`

@@ -20,12 +20,7 @@ export async function queueOwed(
        destination, chain_id, token, quote, created_at, updated_at, expires_at)
      select p.id, 'mer_1', false, '1.00', 100, 'USD', 'none', p.id, p.destination, $3, $4, '{}', now(), now(), now()
      from unnest($1::text[], $2::text[]) as p(id, destination) on conflict do nothing`,
-    [
-      owed.map(({ paymentId }) => paymentId),
-      owed.map(({ recipient }) => recipient),
-      DEVELOPMENT_CHAIN_ID,
-      from.token,
-    ],
+    [owed.map(({ paymentId }) => paymentId), owed.map(({ recipient }) => recipient), DEVELOPMENT_CHAIN_ID, from.token],
   )
   await db.transaction(async (tx) => {
     for (const { paymentId, recipient, micro } of owed)

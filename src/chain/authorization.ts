@@ -1,6 +1,7 @@
 import type { LocalAccount } from 'viem/accounts'
-import { keccak256, toBytes } from 'viem/utils'
+import { toHex } from 'viem/utils'
 import type { Hex, Payout, PayoutSignature } from '../domain/payout.ts'
+import { keccak256 } from '../keccak.ts'
 import { payoutNonce } from '../payout-nonce.ts'
 import { word } from './token/words.ts'
 
@@ -13,7 +14,7 @@ export type Token = {
   readonly name: string
 }
 
-const hashText = (text: string): Hex => keccak256(toBytes(text))
+const hashText = (text: string): Hex => keccak256(toHex(text))
 
 /** EIP-712 type hashes, as FiatTokenV2_2 has them in EIP3009.sol. */
 const TRANSFER_TYPE = hashText(

@@ -6,12 +6,15 @@ import { createObserver } from './observer/observer.ts'
 import type { Block } from './provider.ts'
 import { authorizeCancellations, createAuthorizer } from './queue.ts'
 
+/**
+ * Both halves are safe to repeat, to interrupt anywhere, and to run at the same time, here and in other processes: what
+ * one knows of the other is in the journal.
+ */
 export type SettlementEngine = {
-  /**
-   * One round. Safe to repeat, to interrupt anywhere, and to run twice at the same time. `busy`: there was more to sign
-   * than one round does.
-   */
-  tick(): Promise<{ busy: boolean }>
+  /** Reads what is final, ends payouts by it, and watches the treasury. */
+  observe(): Promise<void>
+  /** Resumes what was sent, then signs and sends more. `busy`: there was more to sign than one round does. */
+  send(): Promise<{ busy: boolean }>
   /** Gives the leases back. */
   close(): Promise<void>
 }
@@ -28,13 +31,6 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const observer = createObserver(deps)
   const authorizer = createAuthorizer(deps)
 
-  async function observe(newest: Awaited<ReturnType<typeof rpc.newest>>): Promise<void> {
-    const start = (await journal.readCursor()) ?? (await firstCursor(deps))
-    if (start === null) return
-    const lease = await journal.leaseObserver({ ...options, start })
-    if (lease !== null) await observer.observe(lease, newest)
-  }
-
   async function advance(view: ChainView): Promise<LaneRound[]> {
     const rounds = await Promise.allSettled(deps.relayers.map((account) => advanceLane(deps, account, view)))
     return rounds.flatMap((round, index) => {
@@ -48,9 +44,15 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   }
 
   return {
-    async tick() {
+    async observe() {
       const newest = await rpc.newest()
-      await observe(newest)
+      const start = (await journal.readCursor()) ?? (await firstCursor(deps))
+      if (start === null) return
+      const lease = await journal.leaseObserver({ ...options, start })
+      if (lease !== null) await observer.observe(lease, newest)
+    },
+    async send() {
+      const newest = await rpc.newest()
       const cursor = await journal.readCursor()
       if (cursor === null) return { busy: false }
       const fees = await rpc.any((provider) => provider.feeHistory(FEE_BLOCKS))

@@ -58,6 +58,10 @@ export type SettlementJournal = {
   applyProven(limit: number): Promise<{ ended: number; failed: FailedHook[] }>
   markMined(
     lease: Lease,
-    seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[],
+    view: {
+      seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[]
+      /** Hashes of every block after the cursor. */
+      chain: readonly Hex[]
+    },
   ): Promise<{ mined: number; reverted: number }>
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SettlementDeps } from '../chain/context.ts'
-import { createSettlementEngine, type SettlementEngine } from '../chain/engine.ts'
+import { createSettlementEngine } from '../chain/engine.ts'
 import { assertReady, SettlementRefusal } from '../chain/startup.ts'
 import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
@@ -19,7 +19,7 @@ export type SettlementRunnerOptions = SettlementHooks & {
 export type SettlementRunner = {
   /** Throws SettlementRefusal for a configuration with which nothing must be paid. */
   assertReady(): Promise<void>
-  /** One round. */
+  /** One round: observes, then sends. */
   tick(): Promise<void>
   /** Checks the start, then goes round until the signal; gives its leases back at the end. */
   run(signal: AbortSignal): Promise<void>
@@ -35,10 +35,20 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   const ready = (): Promise<void> => assertReady(deps, livemode)
   return {
     assertReady: ready,
-    tick: async () => void (await engine.tick()),
+    async tick() {
+      await engine.observe()
+      await engine.send()
+    },
     async run(signal) {
       await untilReady(options, ready, signal)
-      await goRound(options, engine, signal)
+      const observe = async () => ({ busy: await engine.observe().then(() => false) })
+      await Promise.all([
+        goRound(options, { name: 'observing', work: observe }, signal),
+        goRound(options, { name: 'sending', work: () => engine.send() }, signal),
+      ])
+      await engine
+        .close()
+        .catch((error: unknown) => log.warn({ err: error }, 'leases run out instead of being given back'))
     },
   }
 }
@@ -61,26 +71,27 @@ async function untilReady(
   }
 }
 
+type Half = { readonly name: string; readonly work: () => Promise<{ busy: boolean }> }
+
 async function goRound(
   { log, everyMs }: SettlementRunnerOptions,
-  engine: SettlementEngine,
+  { name, work }: Half,
   signal: AbortSignal,
 ): Promise<void> {
   let failing = false
   while (!signal.aborted) {
     let busy = false
     try {
-      busy = (await engine.tick()).busy
-      if (failing) log.info({}, 'settlement works again')
+      busy = (await work()).busy
+      if (failing) log.info({ round: name }, 'settlement works again')
       failing = false
     } catch (error) {
-      if (!failing) log.error({ err: error }, 'a round of settlement failed; the next one tries again')
+      if (!failing) log.error({ err: error, round: name }, 'a round of settlement failed; the next one tries again')
       failing = true
     }
     // With a queue to work off, the rounds follow each other at once.
     await pause(busy ? 0 : everyMs, signal)
   }
-  await engine.close().catch((error: unknown) => log.warn({ err: error }, 'leases run out instead of being given back'))
 }
 
 const pause = (ms: number, signal: AbortSignal): Promise<unknown> =>

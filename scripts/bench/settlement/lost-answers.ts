@@ -32,7 +32,8 @@ export async function measureLostAnswers(stage: Stage, payouts: number): Promise
     return 'lose_response'
   }
   const failures = new Set<string>()
-  const onHeld = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> => void failures.add(paymentId)
+  const onHeld = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> =>
+    void failures.add(paymentId)
   try {
     const { treasuryKey, relayerKeys } = stage
     const ignore = (): void => undefined

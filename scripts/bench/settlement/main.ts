@@ -1,5 +1,5 @@
-import type { Progress } from '../../setup/progress.mjs'
 import { startStage } from '../../settlement/stage.ts'
+import type { Progress } from '../../setup/progress.mjs'
 import { measureGas } from './gas.ts'
 import { measureLostAnswers } from './lost-answers.ts'
 import { measureSpeed } from './speed.ts'

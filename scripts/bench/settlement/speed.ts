@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createDb, type Db } from '../../../src/db/db.ts'
 import type { Hex } from '../../../src/domain/payout.ts'
 import { composeEngine } from '../../settlement/compose.ts'
 import { newRecipient, queueOwed } from '../../settlement/payouts.ts'
 import type { Stage } from '../../settlement/stage.ts'
+import { poll } from '../../system/waiting.ts'
 
 export type Speed = {
   readonly perSecond: number
@@ -15,6 +15,9 @@ export type Speed = {
 
 /** Of those that are paid again and again, when recipients are known. */
 const KNOWN = 500
+
+/** As SETTLEMENT_TICK_MS is by default. */
+const EVERY_MS = 500
 
 let runs = 0
 
@@ -58,20 +61,29 @@ export async function measureSpeed(
   }
 }
 
-/** Blocks are mined as soon as a round has sent: the chain is never what is waited for. */
+/** The chain mines a block a second, final two blocks later; the engine goes round as in the worker. */
 async function settleAll(stage: Stage, db: Db): Promise<void> {
   const { treasuryKey, relayerKeys, rpcUrl } = stage
   const ignore = (): void => undefined
-  const warn = (fields: object, message: string): void => void process.stderr.write(`${message} ${JSON.stringify(fields)}\n`)
+  const warn = (fields: object, message: string): void =>
+    void process.stderr.write(`${message} ${JSON.stringify(fields)}\n`)
   const log = { info: ignore, warn, error: warn }
-  const engine = composeEngine({ db, rpcUrl, treasuryKey, relayerKeys, log, everyMs: 0 })
-  for (;;) {
-    await engine.tick()
-    await stage.chain.mine({ blocks: 1 })
-    const { rows } = await db.query(`select 1 from payout where state <> 'settled' limit 1`)
-    if (rows.length === 0) break
-    await setImmediate()
-  }
+  const engine = composeEngine({ db, rpcUrl, treasuryKey, relayerKeys, log, everyMs: EVERY_MS })
+  const stop = new AbortController()
+  await stage.chain.setIntervalMining({ interval: 1 })
+  const running = engine.run(stop.signal)
+  await poll(
+    async () =>
+      (await db.query(`select 1 from payout where state not in ('settled', 'voided') limit 1`)).rows.length === 0,
+    {
+      withinMs: 300_000,
+      everyMs: 100,
+      what: 'every payout to be settled',
+    },
+  )
+  stop.abort()
+  await running
+  await stage.chain.setIntervalMining({ interval: 0 })
 }
 
 /** CPU milliseconds that each part has used so far. */

@@ -1,6 +1,6 @@
 import type { LocalAccount } from 'viem/accounts'
-import { keccak256 } from 'viem/utils'
 import type { ChainCursor, Envelope, EnvelopeAttempt, Hex, Lane, SignedPayout } from '../../domain/payout.ts'
+import { keccak256 } from '../../keccak.ts'
 import type { SettlementDeps } from '../context.ts'
 import type { Block } from '../provider.ts'
 import type { SendOutcome } from '../send-outcome.ts'

@@ -3,7 +3,7 @@ import { type SettlementDeps, watchedTreasuries } from '../context.ts'
 import type { Block, Provider } from '../provider.ts'
 import { type Fact, readFacts, shareGas, treasuryLogs } from './facts.ts'
 import { scanFinalized } from './scan.ts'
-import { type Hashes, replacedBlocks, walkChain } from './walk.ts'
+import { type Hashes, newBlocks, replacedBlocks, walkChain } from './walk.ts'
 
 /** Payouts ended in one transaction. */
 const ENDED_AT_ONCE = 200
@@ -51,9 +51,8 @@ export function createObserver(deps: SettlementDeps) {
     if (chain === null) return
     const replaced = replacedBlocks(hashes, chain)
     if (replaced > 0) log.warn({ head: head.number, replaced }, 'the chain was reorganized')
-    hashes = chain
-    const range = { fromBlock: cursor.number + 1, toBlock: head.number }
-    const logs = range.fromBlock > range.toBlock ? [] : await treasuryLogs(provider, scope, range)
+    const fresh = newBlocks(hashes, chain)
+    const logs = fresh === null ? [] : await treasuryLogs(provider, scope, fresh)
     if (logs.some((entry) => chain.get(entry.blockNumber) !== entry.blockHash)) return
     const facts = readFacts(logs, scope.treasuries)
     const seen = facts.flatMap((fact) =>
@@ -62,8 +61,10 @@ export function createObserver(deps: SettlementDeps) {
         : [],
     )
     await watchTransfers(facts)
-    const { reverted } = await journal.markMined(lease, seen)
+    const { reverted } = await journal.markMined(lease, { seen, chain: [...chain.values()] })
     if (reverted > 0) log.warn({ reverted }, 'payouts are no longer in the chain and go out again')
+    // Last, so that after a failure the same blocks are looked at again.
+    hashes = chain
   }
 
   return {

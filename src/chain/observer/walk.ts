@@ -33,3 +33,9 @@ export async function walkChain(
 export function replacedBlocks(known: Hashes, chain: Hashes): number {
   return [...known].filter(([number, hash]) => chain.has(number) && chain.get(number) !== hash).length
 }
+
+/** The range of blocks that the last walk did not have; null when there is none. */
+export function newBlocks(known: Hashes, chain: Hashes): { fromBlock: number; toBlock: number } | null {
+  const fresh = [...chain].filter(([number, hash]) => known.get(number) !== hash).map(([number]) => number)
+  return fresh.length === 0 ? null : { fromBlock: Math.min(...fresh), toBlock: Math.max(...fresh) }
+}

@@ -104,7 +104,9 @@ async function payableBetween(
   range: { limit: number; after: string; upTo: string | null },
 ): Promise<Payout[]> {
   const { limit, after, upTo } = range
-  const next = (previous: Statement): Statement => sql`select p.recipient from payout p where ${ours(context)} and ${payable}
+  const next = (
+    previous: Statement,
+  ): Statement => sql`select p.recipient from payout p where ${ours(context)} and ${payable}
     and p.recipient > ${previous} order by p.recipient limit 1`
   const rows = await many(
     context.db,

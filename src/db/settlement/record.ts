@@ -134,17 +134,18 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
 }
 
 /**
- * What the blocks that are not final yet show: payouts seen there become mined, and those that were mined and are
- * not seen any more (a reorganization) go back to broadcast. Answers how many went back.
+ * What the blocks that are not final yet show: payouts seen there become mined, and those that were mined in a block that
+ * is in the chain no more (a reorganization) go back to broadcast. `chain` has the hash of every block after the cursor,
+ * `seen` what the new ones of them show. Answers how many went back.
  */
 export function markMined(
   context: JournalContext,
   lease: Lease,
-  seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[],
+  view: { seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[]; chain: readonly Hex[] },
 ): Promise<{ mined: number; reverted: number }> {
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
-    const given = sql`jsonb_to_recordset(${JSON.stringify(seen)}::jsonb)
+    const given = sql`jsonb_to_recordset(${JSON.stringify(view.seen)}::jsonb)
       as s("authNonce" text, "blockNumber" bigint, "blockHash" text)`
     const mined = await execute(
       tx,
@@ -160,7 +161,7 @@ export function markMined(
             state = case when p.state <> 'mined' then p.state when p.lane_wallet is null then 'authorized' else 'broadcast' end
           where p.chain_id = ${context.scope.chainId} and p.token = ${context.scope.token} and p.mined_hash is not null
             and p.state not in ('settled', 'voided')
-            and not exists (select 1 from ${given} where s."authNonce" = p.auth_nonce)
+            and p.mined_hash <> all(${[...view.chain]}::text[])
             and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
               and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)`,
     )
