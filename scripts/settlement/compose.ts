@@ -15,7 +15,7 @@ const TOKEN: Token = { chainId: DEVELOPMENT_CHAIN_ID, address: DEVELOPMENT_USDC,
 
 export type EngineParts = {
   readonly db: Db
-  readonly rpcUrl: string
+  readonly rpcUrls: readonly string[]
   readonly treasuryKey: Hex
   readonly relayerKeys: readonly Hex[]
   readonly log: SettlementDeps['log']
@@ -43,7 +43,7 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
     onTreasuryMovement: nothing,
     ...parts.hooks,
     chain: {
-      rpc: connectRpc({ urls: [parts.rpcUrl], quorum: 1 }),
+      rpc: connectRpc({ urls: parts.rpcUrls, quorum: Math.min(2, parts.rpcUrls.length) }),
       codec: parts.codec ?? multicallCodec,
       token: TOKEN,
       treasuries: [createTreasurySigner(accountOf(parts.treasuryKey), policy)],

@@ -24,12 +24,13 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** A chain of one's own that mines only when told to. `finalized` is the newest block minus two. */
+/** A chain of one's own that mines only when told to. `finalized` is the newest block minus two, unless `args` say more. */
 export async function startAnvil(args: readonly string[] = ['--no-mining']): Promise<Anvil> {
   const port = await freePort()
   const child = spawn(
     binary(),
-    ['--host', '127.0.0.1', '--port', `${port}`, '--chain-id', '31337', '--slots-in-an-epoch', '1', '--quiet']
+    ['--host', '127.0.0.1', '--port', `${port}`, '--chain-id', '31337', '--quiet']
+      .concat(args.includes('--slots-in-an-epoch') ? [] : ['--slots-in-an-epoch', '1'])
       .concat(['--enable-tx-gas-limit', '--gas-limit', '140000000'])
       .concat(args),
     { stdio: 'ignore' },

@@ -18,7 +18,7 @@ export async function measureGas(stage: Stage): Promise<GasFigure[]> {
   const ignore = (): void => undefined
   const log = { info: ignore, warn: ignore, error: ignore }
   const engine = composeEngine({
-    ...{ db, rpcUrl, treasuryKey, log, everyMs: 0 },
+    ...{ db, rpcUrls: [rpcUrl], treasuryKey, log, everyMs: 0 },
     relayerKeys: relayerKeys.slice(0, 1),
   })
   const figures: GasFigure[] = []

@@ -38,7 +38,7 @@ export async function measureLostAnswers(stage: Stage, payouts: number): Promise
     const { treasuryKey, relayerKeys } = stage
     const ignore = (): void => undefined
     const engine = composeEngine({
-      ...{ db, rpcUrl: proxy.url, treasuryKey, relayerKeys, everyMs: 0 },
+      ...{ db, rpcUrls: [proxy.url], treasuryKey, relayerKeys, everyMs: 0 },
       log: { info: ignore, warn: ignore, error: ignore },
       codec: { ...multicallCodec, maxItems: 1 },
       options: { rebroadcastMs: 0 },

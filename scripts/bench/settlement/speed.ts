@@ -68,7 +68,7 @@ async function settleAll(stage: Stage, db: Db): Promise<void> {
   const warn = (fields: object, message: string): void =>
     void process.stderr.write(`${message} ${JSON.stringify(fields)}\n`)
   const log = { info: ignore, warn, error: warn }
-  const engine = composeEngine({ db, rpcUrl, treasuryKey, relayerKeys, log, everyMs: EVERY_MS })
+  const engine = composeEngine({ db, rpcUrls: [rpcUrl], treasuryKey, relayerKeys, log, everyMs: EVERY_MS })
   const stop = new AbortController()
   await stage.chain.setIntervalMining({ interval: 1 })
   const running = engine.run(stop.signal)

@@ -1,0 +1,44 @@
+/** What the chain says, by plain JSON-RPC: nothing of the service's code reads it. */
+
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+
+type RawLog = { topics: string[]; data: string; transactionHash: string }
+
+export type Transfer = { readonly to: string; readonly micro: bigint; readonly txHash: string }
+
+async function ask<T>(rpcUrl: string, method: string, params: readonly unknown[]): Promise<T> {
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const answer = (await response.json()) as { result: T; error?: { message: string } }
+  if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`)
+  return answer.result
+}
+
+/** Every transfer of the token out of these wallets, since the first block. */
+export async function readTransfers(
+  rpcUrl: string,
+  query: { readonly token: string; readonly from: readonly string[] },
+): Promise<Transfer[]> {
+  const senders = query.from.map((address) => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`)
+  const filter = { address: query.token, fromBlock: '0x0', toBlock: 'latest', topics: [TRANSFER, senders] }
+  const logs = await ask<RawLog[]>(rpcUrl, 'eth_getLogs', [filter])
+  return logs.map((log) => ({
+    to: `0x${(log.topics[2] ?? '').slice(-40)}`.toLowerCase(),
+    micro: BigInt(log.data),
+    txHash: log.transactionHash.toLowerCase(),
+  }))
+}
+
+export const readNonce = async (rpcUrl: string, wallet: string): Promise<number> =>
+  Number(await ask<string>(rpcUrl, 'eth_getTransactionCount', [wallet, 'latest']))
+
+export const readTokenBalance = async (rpcUrl: string, token: string, wallet: string): Promise<bigint> =>
+  BigInt(
+    await ask<string>(rpcUrl, 'eth_call', [
+      { to: token, data: `0x70a08231${wallet.slice(2).padStart(64, '0')}` },
+      'latest',
+    ]),
+  )

@@ -1,0 +1,40 @@
+import type { Owed } from '../../settlement/payouts.ts'
+import { readTokenBalance, readTransfers } from './chain-facts.ts'
+
+export type Verdict = {
+  readonly owed: number
+  readonly once: number
+  readonly doubled: number
+  readonly unpaid: number
+  readonly wrongAmount: number
+  /** Micro-USDC that left beyond what was owed. */
+  readonly overpaid: bigint
+  /** Transfers to recipients whom nobody owes anything. */
+  readonly strangers: number
+  /** The sum of the recipients' balances is the sum of the transfers. */
+  readonly balances: 'agree' | 'differ'
+}
+
+/** Compares what was owed with what the chain shows: each recipient is owed one payment. */
+export async function judge(
+  owed: readonly Owed[],
+  chain: { readonly rpcUrl: string; readonly token: string; readonly payers: readonly string[] },
+): Promise<Verdict> {
+  const transfers = await readTransfers(chain.rpcUrl, { token: chain.token, from: chain.payers })
+  const received = new Map<string, bigint[]>()
+  for (const { to, micro } of transfers) received.set(to, [...(received.get(to) ?? []), micro])
+  const verdict = { owed: owed.length, once: 0, doubled: 0, unpaid: 0, wrongAmount: 0, overpaid: 0n }
+  let balance = 0n
+  for (const { recipient, micro } of owed) {
+    const amounts = received.get(recipient) ?? []
+    received.delete(recipient)
+    const sum = amounts.reduce((total, amount) => total + amount, 0n)
+    balance += (await readTokenBalance(chain.rpcUrl, chain.token, recipient)) - sum
+    if (amounts.length === 0) verdict.unpaid += 1
+    else if (amounts.length > 1) verdict.doubled += 1
+    else if (sum !== micro) verdict.wrongAmount += 1
+    else verdict.once += 1
+    if (sum > micro) verdict.overpaid += sum - micro
+  }
+  return { ...verdict, strangers: received.size, balances: balance === 0n ? 'agree' : 'differ' }
+}
