@@ -38,14 +38,20 @@ export async function measureLostAnswers(stage: Stage, payouts: number): Promise
     const { treasuryKey, relayerKeys } = stage
     const ignore = (): void => undefined
     const engine = composeEngine({
-      ...{ db, rpcUrls: [proxy.url], treasuryKey, relayerKeys, everyMs: 0 },
+      db,
+      rpcUrls: [proxy.url],
+      treasuryKey,
+      relayerKeys,
+      everyMs: 0,
       log: { info: ignore, warn: ignore, error: ignore },
       codec: { ...multicallCodec, maxItems: 1 },
       options: { rebroadcastMs: 0 },
       hooks: { onHeld, onVoided: onHeld },
     })
     const owed = Array.from({ length: payouts }, (_owed, index) => ({
-      ...{ paymentId: `pay_lost_${index}`, recipient: newRecipient(), micro: 1_000_000n },
+      paymentId: `pay_lost_${index}`,
+      recipient: newRecipient(),
+      micro: 1_000_000n,
     }))
     await queueOwed(db, owed, { token: stage.token, treasury: privateKeyToAccount(treasuryKey).address })
     const count = async (where: string): Promise<number> =>
