@@ -18,8 +18,6 @@ export const JOURNEYS: readonly Journey[] = [
   { provider: 'local_partner', body: { amount: '5000.00', currency: 'INR' }, method: 'upi' },
 ]
 
-type Step = { readonly at: number; readonly what: string }
-
 /** Longer than any payment takes whose processes are all alive; a killed one is replaced within it. */
 const PATIENCE_MS = 180_000
 

@@ -47,7 +47,11 @@ export async function registerSearchAttributes(
 /** For the server of `TEMPORAL_ADDRESS`. */
 export async function prepareTemporalAt(address: string): Promise<void> {
   const connection = await Connection.connect({ address })
-  await registerSearchAttributes(connection, TEMPORAL_NAMESPACE).finally(() => connection.close())
+  try {
+    await registerSearchAttributes(connection, TEMPORAL_NAMESPACE)
+  } finally {
+    await connection.close()
+  }
 }
 
 /** The defaults protect a shared cluster from its users; a server of one's own may use the whole machine. */
