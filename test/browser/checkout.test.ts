@@ -174,12 +174,18 @@ test('a second press of Continue, while the first is not answered, asks nothing 
   await open({ javaScript: true })
   const payment = await world.create({ provider: 'wallet_app' })
   await page.goto(payment.url)
-  const release = world.hold()
-  const button = page.getByRole('button', { name: 'Continue' })
-  await button.click({ noWaitAfter: true })
-  const pressed = page.getByRole('button', { name: 'Opening…' })
-  await pressed.click({ noWaitAfter: true, force: true })
-  release()
+  // Inside the page: from outside, a browser under control waits for the answer before it presses again.
+  const pressed = await page.evaluate(() => {
+    let sent = 0
+    document.addEventListener('submit', (event) => {
+      if (!event.defaultPrevented) sent += 1
+    })
+    const button = document.querySelector<HTMLButtonElement>('form[data-busy] button')
+    button?.click()
+    button?.click()
+    return { sent, label: button?.textContent }
+  })
+  expect(pressed).toEqual({ sent: 1, label: 'Opening…' })
   await heading('Partner page').waitFor()
   expect(world.asked).toHaveLength(1)
 })

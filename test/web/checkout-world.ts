@@ -38,7 +38,6 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
   const app = express()
   const server = await listen(createServer(app))
   const context = { publicUrl: server.url, now: Date.now }
-  let held: Promise<void> = Promise.resolve()
   let answer: 'opens' | 'declines' | 'is unavailable' | 'throws' = 'opens'
 
   const deps: CheckoutDeps = {
@@ -63,14 +62,6 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     setAnswer: (next: typeof answer) => {
       answer = next
     },
-    /** Answers come only after the returned function is called. */
-    hold: (): (() => void) => {
-      let release = (): void => undefined
-      held = new Promise((resolve) => {
-        release = resolve
-      })
-      return release
-    },
     create,
     change,
     timeline,
@@ -86,7 +77,6 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     request: OpenAttemptRequest,
   ): Promise<OpenAttemptAnswer | { kind: 'unavailable' }> {
     asked.push(request)
-    await held
     if (answer === 'is unavailable') return { kind: 'unavailable' }
     if (answer === 'throws') throw new Error('secret detail of the inside')
     const declined = answer === 'declines'
