@@ -1,6 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import type { Queryable } from '../db/db.ts'
 import { type OverdueDelivery, takeOverdueDeliveries } from '../db/deliveries.ts'
+import { pruneOld } from '../db/retention.ts'
 import { purgeExpiredSecrets } from '../db/webhook-endpoints.ts'
 import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
@@ -30,7 +31,7 @@ const GRACE_SECONDS = 15 * 60
 const AGAIN_SECONDS = 60
 /** So many at once: a round stays short, and a store that was lost is refilled by a thousand a minute or more. */
 const BATCH = 50
-/** Secrets whose time is over are deleted once an hour (milliseconds); they stopped signing when it was over. */
+/** What is kept no longer is deleted once an hour (milliseconds). Secrets stopped signing when their time was over. */
 const PURGE_EVERY_MS = 60 * 60 * 1000
 
 export function createDeliverySweep(deps: DeliverySweepDeps): DeliverySweep {
@@ -41,6 +42,7 @@ export function createDeliverySweep(deps: DeliverySweepDeps): DeliverySweep {
       const at = new Date(now).toISOString()
       if (now >= purgeDue) {
         await purgeExpiredSecrets(deps.db, at)
+        await pruneOld(deps.db, at)
         purgeDue = now + PURGE_EVERY_MS
       }
       const overdue = await takeOverdueDeliveries(deps.db, {

@@ -59,3 +59,27 @@ grant select on lane, treasury_hour to pinrail_tenant;
 -- The log of deliveries is read and pruned by age.
 create index delivery_attempt_by_age on delivery_attempt (at);
 create index event_by_age on event (created_at);
+
+-- What the merchant must be told although it did not ask: an endpoint that we switched off. Written with the change, by
+-- whichever statement makes it; whoever sends notices takes them from here.
+create table notice (
+  id bigint generated always as identity primary key,
+  merchant_id text not null references merchant,
+  livemode boolean not null,
+  kind text not null,
+  data jsonb not null,
+  created_at timestamptz not null default now(),
+  sent_at timestamptz
+);
+create index notice_unsent on notice (created_at) where sent_at is null;
+
+create function webhook_endpoint_was_disabled() returns trigger language plpgsql as $$
+begin
+  insert into notice (merchant_id, livemode, kind, data) values (new.merchant_id, new.livemode,
+    'webhook_endpoint.disabled',
+    jsonb_build_object('endpoint', new.id, 'url', new.url, 'reason', new.disabled_reason));
+  return null;
+end $$;
+create trigger webhook_endpoint_was_disabled after update on webhook_endpoint for each row
+  when (old.disabled_at is null and new.disabled_at is not null and new.disabled_reason <> 'merchant')
+  execute function webhook_endpoint_was_disabled();

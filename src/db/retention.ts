@@ -1,0 +1,37 @@
+import { execute, type Queryable, type Statement, sql } from './db.ts'
+
+/** How long things are kept, in days: PRODUCT.md 3.5, 6 and 12. */
+const ATTEMPTS_DAYS = 30
+const EVENTS_DAYS = 90
+const IDEMPOTENCY_DAYS = 30
+
+/** Rows in one statement, so that none holds its locks for long; the rest waits for the next round. */
+const BATCH = 5000
+
+export type Pruned = { readonly attempts: number; readonly events: number; readonly idempotencyKeys: number }
+
+/** Deletes the log of deliveries, events and stored answers that are older than is promised. `now` is ISO 8601 UTC. */
+export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
+  const before = (days: number): Statement => sql`${now}::timestamptz - make_interval(days => ${days})`
+  const attempts = await execute(
+    db,
+    sql`delete from delivery_attempt where ctid = any(array(
+          select ctid from delivery_attempt where at < ${before(ATTEMPTS_DAYS)} limit ${BATCH}))`,
+  )
+  // A delivery goes with its event. One that is still being tried keeps it.
+  const events = await execute(
+    db,
+    sql`with old as (
+        select id from event where created_at < ${before(EVENTS_DAYS)}
+          and not exists (select 1 from delivery where event_id = event.id and status = 'pending')
+        order by created_at limit ${BATCH}
+      ), gone as (delete from delivery using old where event_id = old.id)
+      delete from event using old where event.id = old.id`,
+  )
+  const idempotencyKeys = await execute(
+    db,
+    sql`delete from idempotency_key where ctid = any(array(
+          select ctid from idempotency_key where created_at < ${before(IDEMPOTENCY_DAYS)} limit ${BATCH}))`,
+  )
+  return { attempts, events, idempotencyKeys }
+}

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { createDb, type Db, type Session, type Tenant } from '../../src/db/db.ts'
+import { recordEvent } from '../../src/db/events.ts'
+import { insertEndpoint } from '../../src/db/webhook-endpoints.ts'
+import { newId } from '../../src/ids.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+
+/**
+ * The second wall between merchants. Every statement here lacks the condition on the merchant that the repositories
+ * have: what still holds, row-level security holds.
+ */
+
+let database: TestDatabase
+let db: Db
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = createDb({ url: database.url, pool: 2 })
+})
+afterAll(async () => {
+  await db?.close()
+  await database?.drop()
+})
+
+const OWNED = [
+  'payment',
+  'attempt',
+  'timeline_entry',
+  'wallet',
+  'api_key',
+  'idempotency_key',
+  'event',
+  'event_sequence',
+  'delivery',
+  'delivery_attempt',
+  'webhook_endpoint',
+  'merchant',
+] as const
+/** Which the role may not read at all. */
+const HIDDEN = ['event_sequence']
+
+/** One row in every table. */
+async function furnish(tenant: Tenant): Promise<void> {
+  const { merchantId, livemode } = tenant
+  const [payment, attempt, endpoint] = [newId('payment'), newId('attempt'), newId('endpoint')]
+  const run = (text: string, values: unknown[]) => db.query(text, values)
+  await run('insert into merchant (id, name) values ($1, $2) on conflict do nothing', [merchantId, 'Shop'])
+  await run('insert into wallet (merchant_id, livemode, address) values ($1, $2, $3)', [
+    merchantId,
+    livemode,
+    `0x${'1'.repeat(40)}`,
+  ])
+  await run(
+    "insert into api_key (id, merchant_id, livemode, name, digest, last4, scopes) values ($1, $2, $3, 'k', $4, 'abcd', '{}')",
+    [newId('apiKey'), merchantId, livemode, Buffer.alloc(32)],
+  )
+  await run(
+    `insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, body) values ($1, $2, 'r', 'k', $3, 201, '')`,
+    [merchantId, livemode, Buffer.alloc(32)],
+  )
+  await run(
+    `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
+       destination, chain_id, token, quote, created_at, updated_at, expires_at)
+     values ($1, $2, $3, '1', 100, 'EUR', 'picker', $1, $4, 1, 't', '{}', now(), now(), now())`,
+    [payment, merchantId, livemode, `0x${'1'.repeat(40)}`],
+  )
+  await run(
+    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+     values ($1, $2, 'card_partner', 'card', 'open', 100, 'EUR', now(), now())`,
+    [attempt, payment],
+  )
+  await run(
+    "insert into timeline_entry (payment_id, at, kind, actor, message) values ($1, now(), 'payment.created', 'merchant', '')",
+    [payment],
+  )
+  await insertEndpoint(db, tenant, {
+    id: endpoint,
+    url: 'https://a.example',
+    description: null,
+    enabledEvents: ['*'],
+    sealedSecret: 's',
+  })
+  const about = { type: 'payment.failed', paymentId: payment, object: {}, at: new Date().toISOString() }
+  const event = await db.transaction((tx) => recordEvent(tx, { ...tenant, ...about }))
+  await run(
+    'insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms) values ($1, $2, 1, now(), 1)',
+    [event, endpoint],
+  )
+}
+
+const mine = { merchantId: newId('merchant'), livemode: false }
+const other = { merchantId: newId('merchant'), livemode: false }
+const live = { ...mine, livemode: true }
+beforeAll(async () => {
+  for (const tenant of [mine, other, live]) await furnish(tenant)
+})
+
+const countIn = async (session: Pick<Session, 'query'>, table: string): Promise<number> =>
+  Number((await session.query(`select count(*) as n from ${table}`)).rows[0].n)
+
+describe('without a condition on the merchant', () => {
+  it.each(OWNED.filter((table) => !HIDDEN.includes(table)))('%s shows one merchant and mode only', async (table) => {
+    expect(await countIn(db, table)).toBe(table === 'merchant' ? 2 : 3)
+    expect(await countIn(db.as(mine), table)).toBe(1)
+  })
+
+  it('another merchant’s rows cannot be changed or deleted', async () => {
+    const session = db.as(other)
+    const touched = [
+      "update webhook_endpoint set url = 'https://evil.example'",
+      "update api_key set scopes = '{keys:write}'",
+      `update wallet set address = '0x${'2'.repeat(40)}'`,
+      "update delivery set status = 'pending'",
+      "update idempotency_key set body = 'x'",
+      'delete from webhook_endpoint',
+    ]
+    for (const statement of touched)
+      expect([statement, (await session.query(statement)).rowCount]).toEqual([statement, 1])
+    const { rows } = await db.query('select url from webhook_endpoint order by merchant_id, livemode')
+    expect(rows).toEqual([{ url: 'https://a.example' }, { url: 'https://a.example' }])
+  })
+
+  it('nothing can be written in another merchant’s name, or in the other mode', async () => {
+    const insert = 'insert into wallet (merchant_id, livemode, address) values ($1, $2, $3)'
+    const stranger = newId('merchant')
+    await db.query("insert into merchant (id, name) values ($1, 'x')", [stranger])
+    for (const { merchantId, livemode } of [
+      { merchantId: stranger, livemode: false },
+      { merchantId: other.merchantId, livemode: true },
+    ])
+      await expect(db.as(other).query(insert, [merchantId, livemode, `0x${'3'.repeat(40)}`])).rejects.toThrow(
+        'row-level security',
+      )
+  })
+
+  it('a payment, the ledger and payouts cannot be touched at all', async () => {
+    for (const statement of [
+      "update payment set status = 'succeeded'",
+      'delete from payment',
+      'select * from payout',
+      'select * from ledger_entry',
+      'select * from outbox',
+      'select * from event_sequence',
+    ])
+      await expect(db.as(mine).query(statement)).rejects.toThrow('permission denied')
+  })
+})
+
+describe('what is set for one request', () => {
+  it('is gone with it: the connection is as it was, also after an error', async () => {
+    await expect(db.as(mine).query('select 1/0')).rejects.toThrow('division by zero')
+    for (let round = 0; round < 4; round++) {
+      expect((await db.query("select current_user <> 'pinrail_tenant' as own")).rows).toEqual([{ own: true }])
+      expect(await countIn(db, 'payment')).toBe(3)
+    }
+  })
+
+  it('holds in a transaction too, and a name cannot break out of it', async () => {
+    const seen = await db.as(mine).transaction((tx) => countIn(tx, 'payment'))
+    expect(seen).toBe(1)
+    const evil = { merchantId: `x'; reset role; set pinrail.merchant_id = '${other.merchantId}`, livemode: false }
+    expect(await countIn(db.as(evil), 'payment')).toBe(0)
+  })
+
+  it('shows nothing while no merchant is set', async () => {
+    const seen = await db.transaction(async (tx) => {
+      await tx.query('set local role pinrail_tenant')
+      return countIn(tx, 'payment')
+    })
+    expect(seen).toBe(0)
+  })
+})
