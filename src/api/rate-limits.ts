@@ -14,16 +14,21 @@ export type RequestLimits = {
 }
 
 export type RequestLimitSettings = {
-  /** Requests of one account and mode in a second. */
-  readonly perSecond: number
+  /** Requests of one account and mode in the window. */
+  readonly requests: number
+  readonly windowSeconds: number
   /** Requests with a key that is not valid, from one address in a minute. A valid key is never held up by them. */
   readonly refusalsPerMinute: number
 }
 
-export function createRequestLimits({ perSecond, refusalsPerMinute }: RequestLimitSettings): RequestLimits {
-  const accounts = new RateLimiterMemory({ points: perSecond, duration: 1 })
+export function createRequestLimits({
+  requests,
+  windowSeconds,
+  refusalsPerMinute,
+}: RequestLimitSettings): RequestLimits {
+  const accounts = new RateLimiterMemory({ points: requests, duration: windowSeconds })
   const refusals = new RateLimiterMemory({ points: refusalsPerMinute, duration: 60 })
-  const policy = `"account";q=${perSecond};w=1`
+  const policy = `"account";q=${requests};w=${windowSeconds}`
   const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes) => ({
     'ratelimit-policy': policy,
     ratelimit: `"account";r=${remainingPoints};t=${Math.ceil(msBeforeNext / 1000)}`,
@@ -32,7 +37,11 @@ export function createRequestLimits({ perSecond, refusalsPerMinute }: RequestLim
     count: async ({ merchantId, livemode }) => {
       const result = await consume(accounts, `${livemode} ${merchantId}`)
       if (result.taken) return headersOf(result.state)
-      throw limited(result.state, `An account may make ${perSecond} requests in a second.`, headersOf(result.state))
+      throw limited(
+        result.state,
+        `An account may make ${requests} requests in ${windowSeconds} s.`,
+        headersOf(result.state),
+      )
     },
     countRefusal: async (address) => {
       const result = await consume(refusals, networkOf(address))

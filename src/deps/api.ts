@@ -46,7 +46,8 @@ export function composeApi(config: ApiConfig, log: Logger): Composed<{ deps: Api
     webhookTargets: { mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS },
     simulate: config.PINRAIL_MODE === 'test' ? createSimulatedAct(settings) : null,
     limits: createRequestLimits({
-      perSecond: config.API_REQUESTS_PER_SECOND,
+      requests: config.API_REQUESTS_PER_SECOND,
+      windowSeconds: 1,
       refusalsPerMinute: config.API_REFUSALS_PER_MINUTE,
     }),
     chainId: config.CHAIN_ID,

@@ -74,7 +74,7 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
     secretBox: createSecretBox(Buffer.alloc(32, 7).toString('base64')),
     webhookTargets: { mode: 'test', testTargets: [] },
     simulate: null,
-    limits: createRequestLimits({ perSecond: 100_000, refusalsPerMinute: 100_000 }),
+    limits: createRequestLimits({ requests: 100_000, windowSeconds: 1, refusalsPerMinute: 100_000 }),
     chainId: 31337,
     token: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
     trustProxyHops: 0,

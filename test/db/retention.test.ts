@@ -35,7 +35,7 @@ it('keeps attempts for 30 days, events for 90, stored answers for 30, and what i
   expect(await pruneOld(db, new Date(NOW).toISOString())).toEqual({ attempts: 4, events: 1, idempotencyKeys: 4 })
 
   const left = await rows<{ id: string }>(db, 'select id from event')
-  expect(left.map(({ id }) => id).sort()).toEqual([1, 29, 31, 89, 200].map((age) => events.get(age)).sort())
+  expect(new Set(left.map(({ id }) => id))).toEqual(new Set([1, 29, 31, 89, 200].map((age) => events.get(age))))
   expect(await rows(db, 'select key from idempotency_key order by key')).toEqual([{ key: 'k1' }, { key: 'k29' }])
   expect(await rows(db, 'select 1 from delivery_attempt')).toHaveLength(2)
   expect(await pruneOld(db, new Date(NOW).toISOString())).toEqual({ attempts: 0, events: 0, idempotencyKeys: 0 })

@@ -17,6 +17,7 @@ import { mountRoutes } from '../../src/api/route.ts'
 import { callbackRouter } from '../../src/api/routes/callbacks.ts'
 import { paymentCreateRoute } from '../../src/api/routes/v1/payment-create.ts'
 import { paymentRoutes } from '../../src/api/routes/v1/payments.ts'
+import { simulateRoutes } from '../../src/api/routes/v1/simulate.ts'
 import { insertApiKey } from '../../src/db/api-keys.ts'
 import type { Tenant } from '../../src/db/db.ts'
 import { createDb } from '../../src/db/db.ts'
@@ -32,6 +33,7 @@ import { newId } from '../../src/ids.ts'
 import { createPartners, createReadCallback } from '../../src/providers/index.ts'
 import { createRates } from '../../src/providers/rates.ts'
 import { createConverter } from '../../src/providers/simple-converter.ts'
+import { createSimulatedAct } from '../../src/providers/simulated.ts'
 import { createSandbox } from '../../src/sandbox/app.ts'
 import { createInbox } from '../../src/sandbox/inbox.ts'
 import { createPaymentWorkflows } from '../../src/temporal/payments.ts'
@@ -107,11 +109,12 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
     account: 'pinrail',
     secret: PARTNER_SECRET,
   })
-  const partners = createPartners({
+  const partnerSettings = {
     wallet_app: settings('wallet_app'),
     card_partner: settings('card_partner'),
     local_partner: settings('local_partner'),
-  })
+  }
+  const partners = createPartners(partnerSettings)
   const converter = createConverter({ url: `${sandboxUrl}/converter`, secret: CONVERTER_SECRET })
   const rates = createRates(converter, { refreshSeconds: 10, clock: Date.now })
   const context = { publicUrl: apiServer.url, now: clock }
@@ -170,10 +173,12 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
     token: TOKEN,
     clock,
     newPaymentId: () => newId('payment'),
+    newAttemptId: () => newId('attempt'),
+    simulate: createSimulatedAct(partnerSettings),
     onStarted: (id: string) => void deleteStarts(db, [id]),
   }
-  const limits = createRequestLimits({ perSecond: 1000, refusalsPerMinute: 1000 })
-  mountRoutes(api, [paymentCreateRoute(paymentDeps), ...paymentRoutes(paymentDeps)], {
+  const limits = createRequestLimits({ requests: 1000, windowSeconds: 1, refusalsPerMinute: 1000 })
+  mountRoutes(api, [paymentCreateRoute(paymentDeps), ...paymentRoutes(paymentDeps), ...simulateRoutes(paymentDeps)], {
     db,
     limits,
     authenticate: createAuthenticate({ db, pepper: PEPPER, clock: Date.now, limits, onKeyUsed: () => undefined }),
