@@ -9,6 +9,7 @@ import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth.ts'
 import type { RateBook } from './limits.ts'
+import { createMetrics } from './metrics.ts'
 import { API_HEADERS, Problem, problemHandler } from './problems.ts'
 import type { RequestLimits } from './rate-limits.ts'
 import { mountRoutes } from './route.ts'
@@ -56,6 +57,9 @@ export function createApp(deps: ApiDeps): Express {
   // Nothing here is kept by a cache, so a digest of every answer would be computed for nobody.
   app.set('etag', false)
   app.use(requestId(deps.newId))
+  const metrics = createMetrics()
+  app.use(metrics.measure)
+  app.use(metrics.router)
   app.use(healthRouter(deps.healthChecks))
   app.use(callbackRouter(deps))
   app.use(createCheckoutRouter(checkoutDeps(deps)))

@@ -25,6 +25,7 @@ function publish(file: string): string {
 /** Where a page finds what it needs. */
 export const ASSETS = {
   style: publish('checkout.css'),
+  docsStyle: publish('docs.css'),
   script: publish('checkout.js'),
   icon: publish('icon.svg'),
 } as const

@@ -1,12 +1,14 @@
 import { Router } from 'express'
 import { renderErrors } from '../../web/docs/errors.tsx'
+import { type OperationEntry, renderReference } from '../../web/docs/reference.tsx'
 import { pageHeaders } from '../../web/page-headers.ts'
 import { openApiDocument } from '../openapi.ts'
 import { FIELD_CODES, PROBLEMS } from '../problem-codes.ts'
-import { onlyMethods, type Route } from '../route.ts'
+import { onlyMethods, type Route, TAGS } from '../route.ts'
 
 const DOCUMENT = ['/openapi.json', '/v1/openapi.json']
 export const ERRORS_PATH = '/docs/errors'
+const REFERENCE_PATH = '/docs'
 
 /** What the API says about itself, for everybody: no key is asked for. */
 export function referenceRouter(routes: readonly Route[], publicUrl: string): Router {
@@ -22,6 +24,30 @@ export function referenceRouter(routes: readonly Route[], publicUrl: string): Ro
   router.get(ERRORS_PATH, (_request, response) => {
     response.set(pageHeaders(publicUrl)).type('html').send(errors)
   })
-  router.all([...DOCUMENT, ERRORS_PATH], onlyMethods(['GET']))
+  const reference = renderReference(
+    TAGS,
+    routes.map((route) => entryOf(route, publicUrl)),
+  )
+  router.get(REFERENCE_PATH, (_request, response) => {
+    response.set(pageHeaders(publicUrl)).type('html').send(reference)
+  })
+  router.all([...DOCUMENT, ERRORS_PATH, REFERENCE_PATH], onlyMethods(['GET']))
   return router
+}
+
+function entryOf(route: Route, publicUrl: string): OperationEntry {
+  const { operationId, tag, method, path, summary, description, scope, problems = [] } = route
+  return { operationId, tag, method, path, summary, description, scope, problems, curl: curlOf(route, publicUrl) }
+}
+
+function curlOf({ method, path, example }: Route, publicUrl: string): string {
+  const query = new URLSearchParams(example?.query).toString()
+  const parts = [
+    `curl '${publicUrl}${path}${query === '' ? '' : `?${query}`}'`,
+    `-H "authorization: Bearer $SECRET_KEY"`,
+  ]
+  if (method !== 'get') parts.splice(1, 0, `-X ${method.toUpperCase()}`)
+  if (example?.body !== undefined)
+    parts.push(`-H 'content-type: application/json'`, `-d '${JSON.stringify(example.body)}'`)
+  return parts.join(' \\\n  ')
 }
