@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util'
+import { createDb } from '../../src/db/db.ts'
+import type { Hex } from '../../src/domain/payout.ts'
+import { createSettlementHooks } from '../../src/worker/settlement-hooks.ts'
+import type { Progress } from '../setup/progress.mjs'
+import { acknowledge, changeOf, changePayout, type Operation, reopen, showStatus } from './operate.ts'
+import { rebuild } from './rebuild.ts'
+import { readSettings } from './settings.ts'
+
+const USAGE = `npm run settlement -- <command> [--dry-run]
+  status                lanes, payouts by state, how far the chain was read, what is paused
+  void <payment>        has the authorization cancelled on chain, which makes a refund safe
+  hold <payment>        keeps a payout that is not under way from being sent
+  release <payment>     puts a held payout back into the queue
+  rebuild               makes the settlements anew from the chain and the list of payments
+  acknowledge <tx hash> declares an unknown transfer out of the treasury legitimate
+  reopen <wallet>       opens a quarantined lane`
+
+/** For operators. Answers the exit code: 0 when done, 1 when there was nothing to do or something to look at. */
+export async function main(args: readonly string[], progress: Progress): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { 'dry-run': { type: 'boolean', default: false } },
+  })
+  const [command, subject] = positionals
+  const settings = readSettings(process.env)
+  const db = createDb({ url: settings.DATABASE_URL, pool: 2, statementTimeoutMs: 60_000 })
+  const hooks = createSettlementHooks({ publicUrl: settings.PUBLIC_URL, now: Date.now })
+  const say = (line: string): void => progress.line(line)
+  try {
+    return await run({ command, subject }, { db, settings, hooks, dryRun: values['dry-run'], say })
+  } finally {
+    await db.close()
+  }
+}
+
+async function run(
+  asked: { command?: string | undefined; subject?: string | undefined },
+  operation: Operation,
+): Promise<number> {
+  const { command, subject } = asked
+  if (command === 'status') return showStatus(operation)
+  if (command === 'rebuild') return rebuild(operation)
+  if (subject === undefined) throw new Error(USAGE)
+  if (command === 'void' || command === 'hold' || command === 'release')
+    return changePayout(operation, subject, changeOf(command, operation))
+  if (command === 'acknowledge') return acknowledge(operation, subject.toLowerCase() as Hex)
+  if (command === 'reopen') return reopen(operation, subject.toLowerCase() as Hex)
+  throw new Error(USAGE)
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import type { Hex, Lease } from '../../domain/payout.ts'
+import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
+import { hex, queuePayout } from '../payouts.ts'
+import type { JournalContext, SettlementScope } from './context.ts'
+import { fence, here } from './record.ts'
+
+/** Settlement state made again from the chain: what the payments say is owed, and a cursor that reads everything anew. */
+
+export type Owing = {
+  readonly paymentId: string
+  readonly destination: Hex
+  /** Micro-USDC; null before the payment was converted. */
+  readonly netMicro: string | null
+  readonly payoutState: string | null
+}
+
+const owingRow = z.object({
+  id: z.string(),
+  destination: z.string().transform((value) => value.toLowerCase() as Hex),
+  net_micro: z.string().nullable(),
+  state: z.string().nullable(),
+})
+
+const PAGE = 5000
+
+/** Every payment of the mode, chain and token, with its payout's state when it has one. */
+export async function* listOwing(db: Queryable, scope: SettlementScope): AsyncGenerator<Owing> {
+  let after = ''
+  for (;;) {
+    const rows = await many(
+      db,
+      owingRow,
+      sql`select m.id, m.destination, m.net_micro::text, p.state from payment m left join payout p on p.payment_id = m.id
+          where m.livemode = ${scope.livemode} and m.chain_id = ${scope.chainId} and lower(m.token) = ${scope.token}
+            and m.id > ${after} order by m.id limit ${PAGE}`,
+    )
+    for (const row of rows)
+      yield { paymentId: row.id, destination: row.destination, netMicro: row.net_micro, payoutState: row.state }
+    if (rows.length < PAGE) return
+    after = rows.at(-1)?.id ?? after
+  }
+}
+
+/** The treasuries that payouts were queued on or that signed anything. */
+export async function listTreasuries(db: Queryable, scope: SettlementScope): Promise<Hex[]> {
+  const rows = await many(
+    db,
+    z.object({ treasury: hex }),
+    sql`select treasury from treasury_hour where chain_id = ${scope.chainId} and token = ${scope.token}
+        union select treasury from payout where chain_id = ${scope.chainId} and token = ${scope.token}`,
+  )
+  return rows.map(({ treasury }) => treasury)
+}
+
+export type Proven = {
+  readonly paymentId: string
+  readonly treasury: Hex
+  readonly recipient: Hex
+  readonly microUsdc: string
+}
+
+/** Queues the payouts that the chain has paid and this database does not know; the log that proves them ends them. */
+export async function queueProven(tx: Tx, scope: SettlementScope, proven: readonly Proven[]): Promise<void> {
+  for (const payout of proven) await queuePayout(tx, { ...payout, ...scope })
+}
+
+/** Has the observer read again from the block after this one. Logs that are stored already change nothing. */
+export function rewindCursor(context: JournalContext, lease: Lease, to: { number: number; hash: Hex }): Promise<void> {
+  return context.db.transaction(async (tx) => {
+    await fence(context, tx, lease)
+    await execute(
+      tx,
+      sql`update chain_cursor set scanned_number = ${to.number}, scanned_hash = ${to.hash} where ${here(context)}
+            and scanned_number > ${to.number}`,
+    )
+  })
+}
