@@ -92,10 +92,15 @@ const workerSchema = commonSchema.extend({
   POLYGON_RPC_URLS: list.pipe(z.array(url).min(1)),
   /** How many RPC providers must agree before a payout is settled or voided. Live mode refuses less than 2. */
   FINALITY_QUORUM: z.coerce.number().int().min(1).max(5).default(1),
-  /** Development only: private key of the treasury (holds USDC, signs typed data only). */
+  /**
+   * Key of the treasury (holds USDC, signs typed data only): `keystore:<path>`, `aws-kms:<key id>`, `gcp-kms:<resource name
+   * of the key version>`, or, for development, the private key itself.
+   */
   TREASURY_KEY: secret,
-  /** Development only: private keys of the relayer lanes (hold gas money only), comma separated. */
+  /** Keys of the relayer lanes (hold gas money only), in the same forms, comma separated. */
   RELAYER_KEYS: secret,
+  /** Password of the encrypted keystores (version 3) among them. */
+  KEYSTORE_PASSWORD: secret.optional(),
   /** EIP-712 name of the token: "USD Coin" for Polygon's native USDC, "USDC" on Amoy. Compared with the contract at start. */
   USDC_DOMAIN_NAME: z.string().default('USD Coin'),
   /** No more than this many whole USDC are authorized within 24 hours, for each treasury. */

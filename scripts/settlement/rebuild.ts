@@ -54,7 +54,13 @@ export async function rebuild(operation: Operation): Promise<number> {
     await rewindCursor(context, lease, first.value)
     const log = { info: () => undefined, warn: warnBy(say), error: warnBy(say) }
     const deps: SettlementDeps = {
-      ...{ journal, rpc, log, codec: multicallCodec, clock: () => new Date(), treasuries: [], relayers: [] },
+      journal,
+      rpc,
+      log,
+      codec: multicallCodec,
+      clock: () => new Date(),
+      treasuries: [],
+      relayers: [],
       token: { chainId: scope.chainId, address: scope.token, name: '' },
       options: { ...options, retiredTreasuries: treasuries },
     }

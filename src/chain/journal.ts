@@ -20,18 +20,30 @@ export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }
 /** A payment whose own record could not be written with the payout's. */
 export type FailedHook = { readonly paymentId: string; readonly error: Error }
 
+/** A payout to be voided that nobody here can cancel, and the Unix second after which no signature of it is valid. */
+export type Expiring = {
+  readonly paymentId: string
+  readonly treasury: Hex
+  readonly authNonce: Hex
+  readonly validBefore: number
+}
+
 /**
  * The engine's memory. Everything is stored here before it is sent, so that a process may die between any two calls.
  * Every method is one transaction; those that get a lease fail with LeaseLostError when a newer epoch exists.
  */
 export type SettlementJournal = {
-  readPayable(ask: { limit: number; after: Hex | null }): Promise<Payout[]>
+  readPayable(ask: { limit: number; after: Hex | null }): Promise<{ payouts: Payout[]; next: Hex | null }>
   countWaiting(): Promise<number>
   readUncancelled(limit: number): Promise<Payout[]>
   readAssignable(limit: number): Promise<SignedPayout[]>
   readReserved(treasury: Hex): Promise<bigint>
   readAuthorizedSince(treasury: Hex, since: Date): Promise<bigint>
-  storeSignatures(signed: readonly { paymentId: string; signature: PayoutSignature }[]): Promise<FailedHook[]>
+  /** Throws, and stores nothing, when a treasury would have authorized more than the limit within 24 hours. */
+  storeSignatures(
+    signed: readonly { paymentId: string; signature: PayoutSignature }[],
+    limits: { readonly maxMicroPerDay: bigint },
+  ): Promise<FailedHook[]>
   hold(held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void>
   requeue(paymentIds: readonly string[]): Promise<void>
 
@@ -56,6 +68,11 @@ export type SettlementJournal = {
   findUnknown(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>): Promise<TreasuryLog[]>
   pause(reason: string): Promise<void>
   applyProven(limit: number): Promise<{ ended: number; failed: FailedHook[] }>
+  readExpiring(ask: { keys: readonly Hex[]; leaseSeconds: number; limit: number }): Promise<Expiring[]>
+  voidExpired(
+    lease: Lease,
+    found: { block: { number: number; hash: Hex; timestamp: number; at: Date }; unused: readonly Expiring[] },
+  ): Promise<FailedHook[]>
   markMined(
     lease: Lease,
     view: {

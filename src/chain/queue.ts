@@ -10,7 +10,7 @@ const ROUND = 800
 /** Payouts signed and stored at once: two full batches, which the lanes send while the next ones are signed. */
 const SIGNED_TOGETHER = 200
 
-/** Other work of the process gets its turn after so many signatures, some 5 ms. */
+/** Signatures asked for at once; other work of the process gets its turn after them, some 5 ms. */
 const SIGNED_AT_A_STRETCH = 25
 
 const DAY_MS = 24 * 3_600_000
@@ -68,8 +68,7 @@ async function sign(
   how: (treasury: TreasurySigner, payout: Payout) => Promise<PayoutSignature>,
 ): Promise<void> {
   const signed: { paymentId: string; signature: PayoutSignature }[] = []
-  for (const [index, payout] of payouts.entries()) {
-    if (index % SIGNED_AT_A_STRETCH === SIGNED_AT_A_STRETCH - 1) await setImmediate()
+  const signOne = async (payout: Payout): Promise<void> => {
     try {
       const treasury = deps.treasuries.find(({ address }) => address === payout.treasury)
       if (treasury === undefined) throw new PolicyRefusal(`no key for treasury ${payout.treasury}`)
@@ -79,8 +78,13 @@ async function sign(
       await hold(deps, payout, { reason: 'policy', detail: refusal.message })
     }
   }
+  // Together, because a key service takes its time for each; in stretches, so that it is not flooded.
+  for (const stretch of chunks(payouts, SIGNED_AT_A_STRETCH)) {
+    await Promise.all(stretch.map(signOne))
+    await setImmediate()
+  }
   if (signed.length === 0) return
-  for (const { paymentId, error } of await deps.journal.storeSignatures(signed))
+  for (const { paymentId, error } of await deps.journal.storeSignatures(signed, deps.options))
     deps.log.error({ paymentId, err: error }, 'the payout goes on, but its payment could not be told')
 }
 
@@ -116,8 +120,8 @@ export function createAuthorizer(deps: SettlementDeps): Authorizer {
       // An authorization expires, so no more of them are made than one round ahead of the lanes.
       const limit = ROUND - (await journal.countWaiting())
       if (limit <= 0) return false
-      const payouts = await journal.readPayable({ limit, after: lastRecipient })
-      lastRecipient = payouts.length < limit ? null : (payouts.at(-1)?.recipient ?? null)
+      const { payouts, next } = await journal.readPayable({ limit, after: lastRecipient })
+      lastRecipient = next
       const treasuries = new Set(payouts.map((payout) => payout.treasury))
       let signed = 0
       for (const treasury of treasuries) {
@@ -167,5 +171,8 @@ async function choosePayable(deps: SettlementDeps, treasury: Hex, payouts: reado
 /** Signs the cancellations that were asked for. */
 export async function authorizeCancellations(deps: SettlementDeps): Promise<void> {
   const payouts = await deps.journal.readUncancelled(ROUND)
-  await sign(deps, payouts, (treasury, payout) => treasury.signCancellation(payout))
+  // Without the key of its treasury a payout is voided when its signatures have expired.
+  const keys = new Set(deps.treasuries.map(({ address }) => address))
+  const ours = payouts.filter(({ treasury }) => keys.has(treasury))
+  await sign(deps, ours, (treasury, payout) => treasury.signCancellation(payout))
 }

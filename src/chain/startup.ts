@@ -34,11 +34,13 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
     demand(chainId === token.chainId, `${provider.name} serves chain ${chainId}, not ${token.chainId}`)
   }
   const [decimals, paused, separator] = await rpc.any((provider) =>
-    readToken(provider, token.address, [
-      { view: 'decimals', args: [] },
-      { view: 'paused', args: [] },
-      { view: 'domainSeparator', args: [] },
-    ]),
+    readToken(provider, token.address, {
+      reads: [
+        { view: 'decimals', args: [] },
+        { view: 'paused', args: [] },
+        { view: 'domainSeparator', args: [] },
+      ],
+    }),
   )
   demand(decimals === 6n, `${token.address} has ${String(decimals)} decimals: not USDC`)
   demand(

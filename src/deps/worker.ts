@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { NativeConnection, type Worker } from '@temporalio/worker'
+import type { LocalAccount } from 'viem/accounts'
 import { createAnnounceActivities } from '../activities/announce.ts'
 import { createPaymentActivities } from '../activities/payment.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhook-delivery.ts'
 import { createTreasurySigner, type Token, type TreasurySigner } from '../chain/authorization.ts'
 import { multicallCodec } from '../chain/batch.ts'
 import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
-import { accountOf } from '../chain/keys.ts'
+import { openAccount } from '../chain/keys/open.ts'
 import { connectRpc } from '../chain/rpc.ts'
 import type { WorkerConfig } from '../config.ts'
 import { createDb, type Db } from '../db/db.ts'
@@ -41,8 +42,8 @@ export async function composeWorker(config: WorkerConfig, log: Logger): Promise<
   const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
   const relay = createRelay({ db, client: temporal.client, workflows, clock: Date.now, log })
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
-  const treasury = createTreasury(config)
-  const settlement = composeSettlement(config, { db, log, context, treasury })
+  const treasury = await createTreasury(config)
+  const settlement = await composeSettlement(config, { db, log, context, treasury })
   const { activities, close: closeActivities } = composeActivities(config, { db, context, treasury: treasury.address })
 
   const [connection, bundle] = await Promise.all([
@@ -115,25 +116,28 @@ function composeActivities(config: WorkerConfig, shared: { db: Db; context: Chan
   }
 }
 
-function createTreasury(config: WorkerConfig): TreasurySigner {
-  return createTreasurySigner(accountOf(config.TREASURY_KEY.reveal() as Hex), {
+async function createTreasury(config: WorkerConfig): Promise<TreasurySigner> {
+  return createTreasurySigner(await openKey(config, config.TREASURY_KEY.reveal()), {
     livemode: config.PINRAIL_MODE === 'live',
     token: tokenOf(config),
     maxMicroPerPayout: BigInt(config.PAYOUT_MAX_USDC) * 1_000_000n,
   })
 }
 
+function openKey({ KEYSTORE_PASSWORD }: WorkerConfig, reference: string): Promise<LocalAccount> {
+  return openAccount(reference.trim(), { password: KEYSTORE_PASSWORD?.reveal() })
+}
+
 function tokenOf(config: WorkerConfig): Token {
   return { chainId: config.CHAIN_ID, address: config.USDC_ADDRESS.toLowerCase() as Hex, name: config.USDC_DOMAIN_NAME }
 }
 
-function composeSettlement(
+async function composeSettlement(
   config: WorkerConfig,
   shared: { db: Db; log: Logger; context: ChangeContext; treasury: TreasurySigner },
-): SettlementRunner {
-  const relayers = config.RELAYER_KEYS.reveal()
-    .split(',')
-    .map((key) => accountOf(key.trim() as Hex))
+): Promise<SettlementRunner> {
+  const keys = config.RELAYER_KEYS.reveal().split(',')
+  const relayers = await Promise.all(keys.map((key) => openKey(config, key)))
   return createSettlementRunner({
     ...createSettlementHooks(shared.context),
     db: shared.db,

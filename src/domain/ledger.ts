@@ -30,6 +30,7 @@ export type Booking = {
     | 'converted'
     | 'settled'
     | 'topped_up'
+    | 'withdrawn'
     | 'gas'
     | 'chargeback'
   /** With the kind, the identity of the fact: booking it twice is refused. */
@@ -156,6 +157,19 @@ export function toppedUp(fact: { reference: string; micro: MicroUsdc }): Booking
     lines: [
       { account: 'treasury', asset: 'USDC', amount: fact.micro },
       { account: 'conversion', asset: 'USDC', amount: negative(fact.micro) },
+    ],
+  }
+}
+
+/** USDC left the treasury without a payout of ours: an operator finds out why, until then it is in `suspense`. */
+export function withdrawn(fact: { reference: string; micro: MicroUsdc }): Booking {
+  return {
+    kind: 'withdrawn',
+    reference: fact.reference,
+    paymentId: null,
+    lines: [
+      { account: 'suspense', asset: 'USDC', amount: fact.micro },
+      { account: 'treasury', asset: 'USDC', amount: negative(fact.micro) },
     ],
   }
 }

@@ -149,15 +149,19 @@ export type Settlement = {
   readonly gasWei: bigint | null
 }
 
-/** A payout that can never be paid: the finalized log of its cancelled authorization. */
-export type VoidProof = {
+type FinalPlace = {
   readonly paymentId: string
-  readonly txHash: Hex
-  readonly logIndex: number
   readonly blockNumber: number
   readonly blockHash: Hex
   readonly finalizedAt: Date
 }
+
+/** A payout that can never be paid. */
+export type VoidProof =
+  /** The finalized log of its cancelled authorization: what a refund asks for. */
+  | (FinalPlace & { readonly kind: 'cancelled'; readonly txHash: Hex; readonly logIndex: number })
+  /** Unused at a final block that is later than all its signatures (Unix seconds). */
+  | (FinalPlace & { readonly kind: 'expired'; readonly validBefore: number; readonly blockTime: number })
 
 /** USDC that moved into the treasury (a top-up), or out of it without a payout of ours. */
 export type TreasuryMovement = {

@@ -3,7 +3,7 @@ import { book } from '../db/ledger.ts'
 import { putOutbox } from '../db/outbox.ts'
 import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payment-changes.ts'
 import type { PaymentFields } from '../db/payment-writes.ts'
-import { gasSpent, settled, toppedUp } from '../domain/ledger.ts'
+import { gasSpent, settled, toppedUp, withdrawn } from '../domain/ledger.ts'
 import { canMove } from '../domain/payment.ts'
 import {
   type HoldReason,
@@ -50,15 +50,19 @@ export function createSettlementHooks(context: ChangeContext) {
     await parkPayout(tx, proof.paymentId, {
       reason: 'payout_voided',
       message: 'The payout was voided, with proof that it cannot be paid any more',
-      data: { tx_hash: proof.txHash, block_number: String(proof.blockNumber) },
+      data: {
+        proof: proof.kind,
+        tx_hash: proof.kind === 'cancelled' ? proof.txHash : null,
+        block_number: String(proof.blockNumber),
+      },
     })
   }
 
-  /** Top-ups are the converter's deliveries; what left the treasury without a payout stops the lanes elsewhere. */
+  /** Top-ups are the converter's deliveries. What left without a payout stops the lanes, and is missing from the books. */
   async function onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void> {
-    if (movement.direction !== 'in') return
-    const reference = `${movement.txHash}:${movement.logIndex}`
-    await book(tx, toppedUp({ reference, micro: movement.micro }), new Date(context.now()).toISOString())
+    const fact = { reference: `${movement.txHash}:${movement.logIndex}`, micro: movement.micro }
+    const booking = movement.direction === 'in' ? toppedUp(fact) : withdrawn(fact)
+    await book(tx, booking, new Date(context.now()).toISOString())
   }
 
   function parkPayout(

@@ -4,10 +4,14 @@ import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner } from '../../src/chain/authorization.ts'
 import { multicallCodec } from '../../src/chain/batch.ts'
+import { readBalances } from '../../src/db/ledger.ts'
+import { requestVoid } from '../../src/db/payouts.ts'
+import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
 import type { Hex, Payout } from '../../src/domain/payout.ts'
 import { payoutNonce } from '../../src/payout-nonce.ts'
 import { mintUsdc, usdcAdminAbi } from '../../src/sandbox/chain.ts'
+import { createSettlementHooks } from '../../src/worker/settlement-hooks.ts'
 import { createWorld, insertPayments, newAddress, newKey, queueAll, TOKEN, type World } from './world.ts'
 
 let world: World
@@ -34,14 +38,14 @@ async function send(from: LocalAccount, call: { to: Hex; data: Hex }): Promise<H
 }
 
 /** A transfer that the treasury's key signed for a payment, carried by a stranger. */
-async function carryForPayment(paymentId: string, recipient: Hex): Promise<Hex> {
+async function carryForPayment(paymentId: string, recipient: Hex, micro = 4000n): Promise<Hex> {
   const treasury = world.treasury.address.toLowerCase() as Hex
   const place = { chainId: TOKEN.chainId, token: TOKEN.address, treasury, paymentId }
   const payout: Payout = {
     ...place,
     livemode: false,
     recipient,
-    microUsdc: '4000',
+    microUsdc: micro.toString(),
     authNonce: payoutNonce(place),
     state: 'queued',
     holdReason: null,
@@ -157,4 +161,57 @@ test('what a treasury signs in 24 hours is limited; the rest waits and nothing i
   expect(await world.payout(queued[1]!.paymentId)).toMatchObject({ state: 'held', holdReason: 'funds' })
   await world.finalize(world.runner())
   expect(await state(queued[1]!.paymentId)).toBe('settled')
+})
+
+test('the limit of 24 hours is kept when signatures are stored, whoever reckoned there was room', async () => {
+  const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
+  const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+  const [queued] = await world.queue([{ micro: 3_000_000n }])
+  const signature = { kind: 'transfer', validBefore: 4_000_000_000, signature: `0x${'1b'.repeat(65)}` } as const
+  const store = (maxMicroPerDay: bigint) =>
+    journal.storeSignatures([{ paymentId: queued!.paymentId, signature }], { maxMicroPerDay })
+  await expect(store(2_999_999n)).rejects.toThrow('within 24 hours')
+  expect(await state(queued!.paymentId)).toBe('queued')
+  expect(
+    (await world.db.query('select from payout_signature where payment_id = $1', [queued!.paymentId])).rowCount,
+  ).toBe(0)
+  await world.finalize(world.runner())
+  expect(await state(queued!.paymentId)).toBe('settled')
+})
+
+test('a payout of a treasury whose key is gone is voided when no signature of it can be used any more, and not before', async () => {
+  const successor = createTreasurySigner(privateKeyToAccount(newKey()), policy)
+  const [signed, paid] = await world.queue([{}, {}])
+  await world.runner({ options: { maxInFlight: 0 } }).tick()
+  const { rows } = await world.db.query('select valid_before from payout_signature where payment_id = $1', [
+    signed!.paymentId,
+  ])
+  expect(rows).toHaveLength(1)
+  for (const { paymentId } of [signed!, paid!]) await world.db.transaction((tx) => requestVoid(tx, paymentId))
+  const options = { retiredTreasuries: [world.treasury.address.toLowerCase() as Hex] }
+  const runner = world.runner({ treasuries: [successor], options })
+  await world.finalize(runner)
+  expect(await state(signed!.paymentId)).toBe('voiding')
+  await carryForPayment(paid!.paymentId, paid!.recipient, paid!.micro)
+  await world.finalize(runner)
+  expect(await state(paid!.paymentId)).toBe('settled')
+  // Past every signature that is known, but not past one that a restored backup may have forgotten.
+  await world.chain.increaseTime({ seconds: 46 * 60 })
+  await world.finalize(runner)
+  expect(await state(signed!.paymentId)).toBe('voiding')
+  await world.chain.increaseTime({ seconds: 15 * 60 })
+  await world.finalize(runner)
+  expect(await state(signed!.paymentId)).toBe('voided')
+  expect(world.heard.voided.at(-1)).toMatchObject({ kind: 'expired', paymentId: signed!.paymentId })
+  expect(await world.balance(signed!.recipient)).toBe(0n)
+})
+
+test('what left the treasury without a payout is missing from the books, once', async () => {
+  const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
+  const out = world.heard.movements.find(({ direction }) => direction === 'out')!
+  for (let time = 0; time < 2; time++) await world.db.transaction((tx) => hooks.onTreasuryMovement(tx, out))
+  expect(await readBalances(world.db)).toEqual([
+    { account: 'suspense', asset: 'USDC', amount: out.micro },
+    { account: 'treasury', asset: 'USDC', amount: `-${out.micro}` },
+  ])
 })

@@ -11,10 +11,11 @@ import {
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { readSettlementStatus } from '../../src/db/settlement/operator.ts'
+import type { Hex } from '../../src/domain/payout.ts'
 import { payoutNonce } from '../../src/payout-nonce.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
-const TOKEN = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
+const TOKEN: Hex = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
 const TREASURY = `0x${'b'.repeat(40)}` as const
 
 let database: TestDatabase
@@ -95,9 +96,28 @@ describe('a payout', () => {
     ).rejects.toThrow('are fixed')
   })
 
+  const prove = (paymentId: string) =>
+    db.query(`insert into void_proof values ($1, 1, $2, 2000, 1000, now())`, [paymentId, `0x${'a'.repeat(64)}`])
+
+  test('is never voided without a proof, which says that its signatures have expired', async () => {
+    const payout = await newPayout()
+    await queue(payout)
+    const change = () => db.query(`update payout set state = 'voided' where payment_id = $1`, [payout.paymentId])
+    await expect(change()).rejects.toThrow('cannot be voided without a proof')
+    await expect(
+      db.query(`insert into void_proof values ($1, 1, $2, 999, 1000, now())`, [
+        payout.paymentId,
+        `0x${'a'.repeat(64)}`,
+      ]),
+    ).rejects.toThrow('check')
+    await prove(payout.paymentId)
+    await change()
+  })
+
   test.each(['settled', 'voided'])('that is %s stays so, whoever writes', async (state) => {
     const payout = await newPayout()
     await queue(payout)
+    if (state === 'voided') await prove(payout.paymentId)
     await db.query('update payout set state = $2 where payment_id = $1', [payout.paymentId, state])
     for (const other of ['queued', 'voiding', state === 'settled' ? 'voided' : 'settled'])
       await expect(
@@ -135,6 +155,29 @@ describe('a payout', () => {
     expect((await readSettlementStatus(db, scope)).payouts).toEqual([
       { state: 'held', reason: 'operator', count: 1, micro: '1000000' },
     ])
+  })
+
+  test('waits its turn: a long queue of one merchant delays no other, and nobody is passed over', async () => {
+    await db.query(`delete from payout where state = 'queued'`)
+    const scope = { livemode: false, chainId: 31337, token: TOKEN }
+    const journal = createSettlementJournal({ db, scope, hooks: {} as SettlementHooks })
+    const recipients = [1, 2, 3, 4, 5].map((digit): Hex => `0x${String(digit).repeat(40)}`)
+    const long = recipients[4]!
+    for (const recipient of [long, long, long, long, ...recipients]) await queue(await newPayout({ recipient }))
+    const turn = async (after: number | null, limit: number) => {
+      const { payouts, next } = await journal.readPayable({
+        limit,
+        after: after === null ? null : recipients[after - 1]!,
+      })
+      return { of: payouts.map(({ recipient }) => recipient[2]).join(''), next: next?.[2] ?? null }
+    }
+    // One of each at first, also of those that came later; the rest by its age.
+    expect(await turn(null, 3)).toEqual({ of: '123', next: '3' })
+    expect(await turn(3, 2)).toEqual({ of: '54', next: '5' })
+    expect(await turn(5, 2)).toEqual({ of: '12', next: '2' })
+    expect(await turn(4, 3)).toEqual({ of: '555', next: null })
+    expect(await turn(null, 7)).toEqual({ of: '512345', next: null })
+    expect(await turn(2, 20)).toEqual({ of: '534555512', next: null })
   })
 
   test('of no payment is unknown', async () => {

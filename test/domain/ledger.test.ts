@@ -19,6 +19,7 @@ test('every booking balances in every asset, whatever the amounts', () => {
         ledger.refundedAfterVoid({ ...fact, ...split }),
         ledger.settled({ paymentId: 'pay_1', net: split.net }),
         ledger.toppedUp({ reference: 'x', micro: filled }),
+        ledger.withdrawn({ reference: 'x', micro: filled }),
         ledger.gasSpent({ reference: 'x', wei: filled }),
       ]
       for (const booking of bookings) expect([booking.kind, ledger.imbalances(booking)]).toEqual([booking.kind, {}])

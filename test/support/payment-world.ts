@@ -149,7 +149,7 @@ export async function createPaymentWorld(
         gasWei: _gas,
         ...voided
       } = proof(paymentId, '1', new Date(clock()))
-      await db.transaction((tx) => hooks.onVoided(tx, voided))
+      await db.transaction((tx) => hooks.onVoided(tx, { kind: 'cancelled', ...voided }))
       await relay.completeTransfers()
     },
 

@@ -9,9 +9,9 @@ import { type Side, withDb } from './sides.ts'
 import { createWeather } from './weather.ts'
 
 const STEP_MS = 120
-const WAVE = 50
+const WAVE = 25
 /** Of the processes together, each step. */
-const KILL_CHANCE = 0.05
+const KILL_CHANCE = 0.1
 /** Parts of the payments that are paid when the dump is taken, and when the database is set back to it. */
 const DUMP_AT = 0.25
 const RESTORE_AT = 0.6

@@ -1,6 +1,7 @@
 import { type ChainCursor, describeTransfer, type Lease, type TreasuryLog } from '../../domain/payout.ts'
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
 import type { Block, Provider } from '../provider.ts'
+import { proveExpired } from './expired.ts'
 import { type Fact, readFacts, shareGas, treasuryLogs } from './facts.ts'
 import { scanFinalized } from './scan.ts'
 import { type Hashes, newBlocks, replacedBlocks, walkChain } from './walk.ts'
@@ -73,6 +74,7 @@ export function createObserver(deps: SettlementDeps) {
       if (start === null) return
       const cursor = await scanFinalized(deps, lease, start)
       await applyProven()
+      await proveExpired(deps, lease, cursor)
       await watchHead(lease, cursor, newest)
     },
   }

@@ -13,7 +13,12 @@ export type TokenRead = { readonly view: keyof typeof USDC_VIEWS; readonly args:
 const READS_PER_CALL = 400
 
 /** Reads several token functions at one moment, through Multicall3: one word each. Any read that reverts throws. */
-export async function readToken(provider: Provider, token: Hex, reads: readonly TokenRead[]): Promise<bigint[]> {
+export async function readToken(
+  provider: Provider,
+  token: Hex,
+  query: { readonly reads: readonly TokenRead[]; readonly at?: number },
+): Promise<bigint[]> {
+  const { reads, at } = query
   const values: bigint[] = []
   for (let start = 0; start < reads.length; start += READS_PER_CALL) {
     const part = reads.slice(start, start + READS_PER_CALL)
@@ -21,7 +26,7 @@ export async function readToken(provider: Provider, token: Hex, reads: readonly 
       const callData: Hex = `${USDC_VIEWS[view]}${args.map(word).join('')}`
       return { target: token, allowFailure: false, callData }
     })
-    const returned = await provider.call({ to: MULTICALL3, data: encodeAggregate3(calls) })
+    const returned = await provider.call({ to: MULTICALL3, data: encodeAggregate3(calls) }, at)
     const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: returned })
     for (const { returnData } of results) {
       if (returnData.length !== 66) throw new Error(`${token} does not answer as USDC does: ${returnData.slice(0, 80)}`)
@@ -64,7 +69,7 @@ export async function readTokenState(
       }),
     ]),
   ]
-  const values = await readToken(provider, query.token, reads)
+  const values = await readToken(provider, query.token, { reads })
   return {
     paused: values[0] === 1n,
     treasuryBlacklisted: values[1] === 1n,

@@ -1,4 +1,5 @@
 import type { JournalContext } from './context.ts'
+import * as expired from './expired.ts'
 import * as lanes from './lanes.ts'
 import * as logs from './logs.ts'
 import * as queue from './queue.ts'
@@ -37,6 +38,8 @@ export function createSettlementJournal(context: JournalContext) {
     findUnknown: bind(logs.findUnknown),
     pause: bind(record.pause),
     applyProven: bind(record.applyProven),
+    readExpiring: bind(expired.readExpiring),
+    voidExpired: bind(expired.voidExpired),
     markMined: bind(record.markMined),
   }
 }

@@ -29,7 +29,7 @@ export function recordFinalized(context: JournalContext, lease: Lease, scan: Fin
     for (const log of scan.logs.filter((entry) => fresh.has(keyOf(entry)))) {
       const why = known.get(keyOf(log)) ?? null
       // A transfer of our own that this database has forgotten waits for its payment to be queued again.
-      const movement = why === null || why === 'movement' ? toMovement(log) : null
+      const movement = why === null || why === 'movement' ? toMovement(log, scan.treasuries) : null
       if (movement !== null) await context.hooks.onTreasuryMovement(tx, movement)
       if (why === null && log.kind === 'out') unknown.push(log)
     }
@@ -100,8 +100,10 @@ async function hasPayment(db: Queryable, scope: SettlementScope, log: TreasuryLo
   )
 }
 
-function toMovement(log: TreasuryLog): TreasuryMovement | null {
+function toMovement(log: TreasuryLog, treasuries: readonly string[]): TreasuryMovement | null {
   if (log.kind === 'cancel' || log.counterparty === null || log.microUsdc === null) return null
+  // From one treasury of ours to another: together they hold what they held.
+  if (treasuries.includes(log.counterparty)) return null
   return {
     direction: log.kind,
     micro: log.microUsdc,

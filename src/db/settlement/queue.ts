@@ -8,7 +8,7 @@ import {
   type PayoutSignature,
   type SignedPayout,
 } from '../../domain/payout.ts'
-import { execute, many, one, type Queryable, type Statement, sql } from '../db.ts'
+import { execute, many, one, type Queryable, type Statement, sql, type Tx } from '../db.ts'
 import { hex } from '../payouts.ts'
 import { attempt, type FailedHook, type JournalContext } from './context.ts'
 
@@ -83,19 +83,30 @@ const ours = ({ scope }: JournalContext): Statement =>
 /** As in the index payout_payable, word for word. */
 const payable = sql`(p.state = 'queued' or p.state = 'held' and p.hold_reason in ('funds', 'paused'))`
 
+/** Payouts whose turn it is, and after which recipient the next turn begins; null: with the first one. */
+export type Turn = { readonly payouts: Payout[]; readonly next: Hex | null }
+
+const furthest = (payouts: readonly Payout[]): Hex | null =>
+  payouts
+    .map(({ recipient }) => recipient)
+    .toSorted()
+    .at(-1) ?? null
+
 /**
  * Payouts that wait for their first or next transfer signature, taken in turn from the recipients after `after` and then
  * from the first ones, the oldest of each first: a merchant with a long queue does not delay the others, and payouts
  * that cannot go on yet are not in anybody's way. What is read does not grow with the queue.
  */
-export async function readPayable(
-  context: JournalContext,
-  ask: { limit: number; after: Hex | null },
-): Promise<Payout[]> {
+export async function readPayable(context: JournalContext, ask: { limit: number; after: Hex | null }): Promise<Turn> {
   const { limit, after } = ask
   const later = await payableBetween(context, { limit, after: after ?? '', upTo: null })
-  if (after === null || later.length >= limit) return later
-  return [...later, ...(await payableBetween(context, { limit: limit - later.length, after: '', upTo: after }))]
+  const room = limit - later.length
+  const first =
+    after === null || room === 0 ? [] : await payableBetween(context, { limit: room, after: '', upTo: after })
+  const payouts = [...later, ...first]
+  // As many recipients as were asked for: there may be more of them.
+  const isFull = new Set(payouts.map(({ recipient }) => recipient)).size === limit
+  return { payouts, next: isFull ? (furthest(first) ?? furthest(later)) : null }
 }
 
 /** Walks from recipient to recipient along the index, and takes from each as many as its share of the limit. */
@@ -115,15 +126,16 @@ async function payableBetween(
           (select recipient::text, 1 from (${next(sql`${after}::text`)}) first)
           union all
           select (${next(sql`w.recipient`)})::text, w.place + 1 from walk w where w.recipient is not null and w.place < ${limit}),
-        recipients as (select recipient, place from walk where recipient is not null
+        recipients as (select recipient from walk where recipient is not null
           and (${upTo}::text is null or recipient <= ${upTo}::text)),
         share as (select greatest(1, ceil(${limit}::numeric / greatest(1, count(*))))::int as size from recipients)
         select ${payoutColumns} from (
-          select p.*, r.place, row_number() over (partition by p.recipient order by p.created_at, p.payment_id) as turn
+          select p.*, row_number() over (partition by p.recipient order by p.created_at, p.payment_id) as turn
           from recipients r, share, lateral (
             select p.* from payout p where ${ours(context)} and ${payable} and p.recipient = r.recipient
             order by p.created_at, p.payment_id limit share.size) p
-        ) p order by p.turn, p.place limit ${limit}`,
+        
+        ) p order by p.turn, p.created_at, p.payment_id limit ${limit}`,
   )
   return rows.map(toPayout)
 }
@@ -190,6 +202,7 @@ export async function readAuthorizedSince(context: JournalContext, treasury: Hex
 export function storeSignatures(
   context: JournalContext,
   signed: readonly { paymentId: string; signature: PayoutSignature }[],
+  limits: { readonly maxMicroPerDay: bigint },
 ): Promise<FailedHook[]> {
   return context.db.transaction(async (tx) => {
     const rows = signed.map(({ paymentId, signature }) => ({
@@ -206,16 +219,17 @@ export function storeSignatures(
           kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
             select g.payment_id, coalesce((select max(seq) + 1 from payout_signature s where s.payment_id = g.payment_id), 1),
               g.kind, g.valid_before, decode(g.signature, 'hex') from given g returning payment_id, seq, kind),
-          spent as (insert into treasury_hour as h (chain_id, token, treasury, hour, micro_usdc)
-            select p.chain_id, p.token, p.treasury, date_trunc('hour', now()), sum(p.micro_usdc)
-            from payout p join kept k using (payment_id) where k.seq = 1 and k.kind = 'transfer' group by 1, 2, 3
-            on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc),
           before as (select p.payment_id, p.state from payout p join given g using (payment_id)
             where g.kind = 'transfer' and (p.state in ('queued', 'authorized')
               or p.state = 'held' and p.hold_reason in ('funds', 'paused')) for update of p)
           update payout p set state = 'authorized', hold_reason = null, hold_detail = null, updated_at = now()
           from before b where p.payment_id = b.payment_id
           returning p.payment_id, b.state = 'held' as was_held`,
+    )
+    await spend(
+      tx,
+      signed.map(({ paymentId }) => paymentId),
+      limits,
     )
     const failed: FailedHook[] = []
     for (const { payment_id: paymentId, was_held } of released) {
@@ -224,6 +238,34 @@ export function storeSignatures(
     }
     return failed
   })
+}
+
+/**
+ * Counts what was signed for the first time, and has the last word on the limit of 24 hours: the row of the hour is locked
+ * by what is added to it, so that two engines that each saw room for the same sum do not both use it.
+ */
+async function spend(tx: Tx, paymentIds: readonly string[], limits: { maxMicroPerDay: bigint }): Promise<void> {
+  const rows = await many(
+    tx,
+    z.object({ chain_id: z.number(), token: hex, treasury: hex }),
+    sql`insert into treasury_hour as h (chain_id, token, treasury, hour, micro_usdc)
+        select p.chain_id, p.token, p.treasury, date_trunc('hour', now()), sum(p.micro_usdc)
+        from payout p join payout_signature s using (payment_id)
+        where p.payment_id = any(${[...paymentIds]}) and s.seq = 1 and s.kind = 'transfer' and s.signed_at = now()
+        group by 1, 2, 3
+        on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc
+        returning chain_id, token, treasury`,
+  )
+  for (const { chain_id, token, treasury } of rows) {
+    const { micro } = await one(
+      tx,
+      z.object({ micro: z.string() }),
+      sql`select sum(micro_usdc)::text as micro from treasury_hour where chain_id = ${chain_id} and token = ${token}
+            and treasury = ${treasury} and hour >= date_trunc('hour', now() - interval '24 hours')`,
+    )
+    if (BigInt(micro) > limits.maxMicroPerDay)
+      throw new Error(`${treasury} would have authorized ${micro} micro-USDC within 24 hours`)
+  }
 }
 
 /**

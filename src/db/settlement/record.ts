@@ -27,7 +27,7 @@ const provenRow = z.object({
 })
 type Proven = z.infer<typeof provenRow>
 
-const proofOf = (row: Proven): VoidProof => ({
+const placeOf = (row: Proven) => ({
   paymentId: row.payment_id,
   txHash: row.tx_hash,
   logIndex: row.log_index,
@@ -37,7 +37,7 @@ const proofOf = (row: Proven): VoidProof => ({
 })
 
 const settlementOf = (row: Proven): Settlement => ({
-  ...proofOf(row),
+  ...placeOf(row),
   microUsdc: row.micro_usdc,
   recipient: row.recipient,
   gasWei: row.gas_share === null ? null : BigInt(row.gas_share),
@@ -127,7 +127,8 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
     for (const row of rows.filter(({ kind }) => kind === 'cancel'))
       await alone(row, async () => {
         await end(tx, context.scope, { rows: [row], state: 'voided' })
-        await context.hooks.onVoided(tx, proofOf(row))
+        const proof: VoidProof = { kind: 'cancelled', ...placeOf(row) }
+        await context.hooks.onVoided(tx, proof)
       })
     return { ended: rows.length - failed.length, failed }
   })

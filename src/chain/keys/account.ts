@@ -1,0 +1,29 @@
+import { parseSignature, type SerializeTransactionFn, serializeTransaction } from 'viem'
+import { type LocalAccount, toAccount } from 'viem/accounts'
+import { hashMessage, hashTypedData } from 'viem/utils'
+import type { Hex } from '../../domain/payout.ts'
+import { keccak256 } from '../../keccak.ts'
+
+export type HashSigner = {
+  readonly address: Hex
+  /** Uncompressed, 0x04 and both coordinates. */
+  readonly publicKey: Hex
+  /** r, s (the low one) and v (27 or 28) of a 32-byte hash: the token refuses every other form. */
+  readonly sign: (hash: Hex) => Promise<Hex>
+}
+
+/** An account as settlement uses it, made of what signs hashes: a key in memory, or a service that keeps one. */
+export function accountSigningBy({ address, publicKey, sign }: HashSigner): LocalAccount {
+  const account = toAccount({
+    address,
+    sign: ({ hash }) => sign(hash),
+    signMessage: ({ message }) => sign(hashMessage(message)),
+    signTypedData: (typedData) => sign(hashTypedData(typedData)),
+    signTransaction: async (transaction, options) => {
+      const serialize = (options?.serializer ?? serializeTransaction) as SerializeTransactionFn
+      const signature = parseSignature(await sign(keccak256(await serialize(transaction))))
+      return serialize(transaction, signature)
+    },
+  })
+  return { ...account, publicKey, source: 'privateKey' }
+}

@@ -1,0 +1,63 @@
+import { recover } from 'tiny-secp256k1'
+import type { LocalAccount } from 'viem/accounts'
+import type { Hex } from '../../domain/payout.ts'
+import { keccak256 } from '../../keccak.ts'
+import { accountSigningBy } from './account.ts'
+
+/** A service that keeps a secp256k1 key and never gives it out. */
+export type KeyService = {
+  /** SubjectPublicKeyInfo in DER. */
+  readonly publicKey: () => Promise<Uint8Array>
+  /** An ECDSA signature of the 32-byte digest, in DER. */
+  readonly signDigest: (digest: Uint8Array) => Promise<Uint8Array>
+}
+
+/** Order of the curve. Of the two signatures with s and with n - s, the token accepts the one with the lower s. */
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+const digitsOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+const wordOf = (value: bigint): string => value.toString(16).padStart(64, '0')
+
+/** An account of a key in a key management service. */
+export async function accountOfKeyService(service: KeyService): Promise<LocalAccount> {
+  const info = Buffer.from(await service.publicKey())
+  // The key is the last 65 bytes of the structure: 04 and both coordinates.
+  const point = info.subarray(-65)
+  if (info.length < 65 || point[0] !== 4)
+    throw new Error('the key service has no uncompressed secp256k1 key under this name')
+  const hash = keccak256(`0x${point.subarray(1).toString('hex')}`)
+  return accountSigningBy({
+    address: `0x${hash.slice(-40)}`,
+    publicKey: `0x${point.toString('hex')}`,
+    async sign(hash) {
+      const digest = Buffer.from(hash.slice(2), 'hex')
+      const { r, s } = parseDer(await service.signDigest(digest))
+      const signature = wordOf(r) + wordOf(s > ORDER / 2n ? ORDER - s : s)
+      return `0x${signature}${recoveryByte(digest, signature, point)}` as Hex
+    },
+  })
+}
+
+/** 27 or 28: the one by which the signature gives back our own key. */
+function recoveryByte(digest: Buffer, signature: string, point: Buffer): '1b' | '1c' {
+  for (const [id, byte] of [
+    [0, '1b'],
+    [1, '1c'],
+  ] as const) {
+    const found = recover(digest, Buffer.from(signature, 'hex'), id, false)
+    if (found !== null && point.equals(found)) return byte
+  }
+  throw new Error('the key service signed with another key')
+}
+
+/** SEQUENCE { INTEGER r, INTEGER s }, both short enough for one length byte. */
+function parseDer(der: Uint8Array): { r: bigint; s: bigint } {
+  const integer = (at: number): { value: bigint; end: number } => {
+    const end = at + 2 + (der[at + 1] ?? 0)
+    if (der[at] !== 2 || end > der.length) throw new Error('the key service answered no ECDSA signature')
+    return { value: BigInt(`0x${digitsOf(der.subarray(at + 2, end))}`), end }
+  }
+  if (der[0] !== 0x30) throw new Error('the key service answered no ECDSA signature')
+  const r = integer(2)
+  return { r: r.value, s: integer(r.end).value }
+}

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises'
+import type { LocalAccount } from 'viem/accounts'
+import type { Hex } from '../../domain/payout.ts'
+import { awsKeyService, googleKeyService, type Load, loadPackage } from './key-services.ts'
+import { openKeystore } from './keystore.ts'
+import { accountOfKeyService } from './kms.ts'
+import { accountOf } from './private-key.ts'
+
+/**
+ * The account that a setting names: `0x…` (a private key, for development), `keystore:<path>`, `aws-kms:<key id>` or
+ * `gcp-kms:<resource name of the key version>`. Throws when it cannot be opened.
+ */
+export async function openAccount(
+  reference: string,
+  options: { readonly password?: string | undefined; readonly load?: Load } = {},
+): Promise<LocalAccount> {
+  if (/^0x[0-9a-fA-F]{64}$/.test(reference)) return accountOf(reference as Hex)
+  const [, kind, name] = /^(keystore|aws-kms|gcp-kms):(.+)$/.exec(reference) ?? []
+  const load = options.load ?? loadPackage
+  if (name !== undefined && kind === 'aws-kms') return accountOfKeyService(await awsKeyService(name, load))
+  if (name !== undefined && kind === 'gcp-kms') return accountOfKeyService(await googleKeyService(name, load))
+  if (name === undefined) throw new Error('a key is 0x and 64 digits, keystore:<path>, aws-kms:<id> or gcp-kms:<name>')
+  if (options.password === undefined) throw new Error(`the keystore ${name} needs KEYSTORE_PASSWORD`)
+  return accountOf(await openKeystore(await readFile(name, 'utf8'), options.password))
+}

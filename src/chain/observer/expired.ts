@@ -1,0 +1,39 @@
+import type { ChainCursor, Lease } from '../../domain/payout.ts'
+import type { SettlementDeps } from '../context.ts'
+import { readToken } from '../token/token-state.ts'
+
+/** Looked at in one round. */
+const LOOKED_AT = 100
+
+/** Clocks of engines and chain may differ by this many seconds. */
+const CLOCK_MARGIN = 600
+
+/**
+ * Voids what cannot be cancelled because the key of its treasury is gone: once the final block is later than every
+ * signature and the nonce is still unused there, no signature can ever pay it. A quorum of providers must say so.
+ */
+export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: ChainCursor): Promise<void> {
+  const { journal, rpc, token, options, log } = deps
+  const keys = deps.treasuries.map(({ address }) => address)
+  // Whoever has no key at all only reads.
+  if (keys.length === 0) return
+  const leaseSeconds = options.authorizationSeconds + CLOCK_MARGIN
+  const expiring = await journal.readExpiring({ keys, leaseSeconds, limit: LOOKED_AT })
+  if (expiring.length === 0) return
+  const block = await rpc.agreed((provider) => provider.block(cursor.number))
+  if (block === null || block.value.hash !== cursor.hash) return
+  const { number, hash, timestamp } = block.value
+  const dead = expiring.filter(({ validBefore }) => timestamp >= validBefore)
+  if (dead.length === 0) return
+  const used = await rpc.agreed((provider) =>
+    readToken(provider, token.address, {
+      reads: dead.map(({ treasury, authNonce }) => ({ view: 'authorizationState', args: [treasury, authNonce] })),
+      at: number,
+    }),
+  )
+  if (used === null) return
+  const unused = dead.filter((_payout, index) => used.value[index] === 0n)
+  const failed = await journal.voidExpired(lease, { block: { number, hash, timestamp, at: deps.clock() }, unused })
+  for (const { paymentId, error } of failed)
+    log.error({ paymentId, err: error }, 'its expiry is proved, but not recorded')
+}
