@@ -26,36 +26,66 @@ type Held = {
   readonly paying: Promise<void>
   readonly release: () => void | Promise<void>
 }
-
+type Hold = { readonly reached: Promise<void>; readonly release: () => void | Promise<void> }
 type CrashPoint = { readonly at: string; readonly hold: () => Promise<Held> }
 
-/** The buyer goes on beside the test, as long as it takes. */
-async function heldBy(
-  payment: PaymentAnswer,
-  hold: { readonly reached: Promise<void>; readonly release: () => void | Promise<void> },
-): Promise<Held> {
-  const paying = world.pay(payment)
+const REACHED_WITHIN_MS = 60_000
+
+/** Begins a payment, and answers when it has come to the hold. The buyer goes on beside the test. */
+async function heldAt(payment: PaymentAnswer, hold: Hold, paying = world.pay(payment)): Promise<Held> {
   paying.catch(() => undefined)
-  await hold.reached
+  let reached = false
+  void hold.reached.then(() => {
+    reached = true
+  })
+  await until(async () => (reached ? true : null), `${payment.id} to be held`, REACHED_WITHIN_MS)
   return { payment, paying, release: hold.release }
 }
 
-const throughPartner = (at: 'request' | 'answer', containing: (id: string) => string[], body?: object) => async () => {
-  const payment = await world.create(body)
-  return heldBy(payment, world.partners.hold({ at, containing: containing(payment.id) }))
-}
+const throughPartner =
+  (at: 'request' | 'answer', containing: (payment: PaymentAnswer) => string[], body?: object) => async () => {
+    const payment = await world.create(body)
+    return heldAt(payment, world.partners.hold({ at, containing: containing(payment) }))
+  }
 
 const throughChain = (at: 'request' | 'answer') => async () => {
   const payment = await world.create()
   const containing = ['eth_sendRawTransaction', world.payoutNonce(payment.id)]
-  return heldBy(payment, world.chain.hold({ at, containing }))
+  return heldAt(payment, world.chain.hold({ at, containing }))
 }
 
-const opening = (id: string) => ['POST /wallet-app/v2/orders ', id]
-const converting = (id: string) => [`${id}:convert`]
+/** The row of a payment is locked as soon as it has come to the status. */
+const throughRow = (status: string, body?: object, how?: object) => async () => {
+  const payment = await world.create(body)
+  const paying = world.pay(payment, how)
+  await untilStatus(payment, status)
+  return heldAt(payment, await world.lock('select 1 from payment where id = $1 for update', [payment.id]), paying)
+}
 
-/** Together in one kill; the announcement first, because it needs the whole way. */
+const untilStatus = ({ id }: PaymentAnswer, status: string) =>
+  until(async () => ((await world.merchant.read(id)).status === status ? true : null), `${id} to be ${status}`)
+
+const opening = (payment: PaymentAnswer) => ['POST /wallet-app/v2/orders\n', payment.checkout_url]
+const converting = ({ id }: PaymentAnswer) => [`${id}:convert`]
+
+/** Together in one kill. */
 const TOGETHER: readonly CrashPoint[] = [
+  { at: 'after the attempt was recorded, before the partner was asked', hold: throughPartner('request', opening) },
+  { at: 'after the partner opened the order, before its answer came', hold: throughPartner('answer', opening) },
+  {
+    at: 'before the order is read after a callback',
+    hold: throughPartner('request', () => ['GET /card-partner/v1/sessions'], { provider: 'card_partner' }),
+  },
+  {
+    at: 'after the order was read, before it is recorded',
+    hold: throughRow('pending', { provider: 'local_partner', amount: '5000.00', currency: 'INR' }, { method: 'upi' }),
+  },
+  { at: 'before the converter is asked', hold: throughPartner('request', converting) },
+  { at: 'after the converter has filled, before its answer came', hold: throughPartner('answer', converting) },
+]
+
+/** Each with a kill of its own: they need the settlement engine, or the inbox, for themselves. */
+const ALONE: readonly CrashPoint[] = [
   {
     at: 'while it announces, after the merchant has received and before it has answered',
     hold: async () => {
@@ -70,59 +100,22 @@ const TOGETHER: readonly CrashPoint[] = [
       return { payment, paying, release: () => undefined }
     },
   },
-  { at: 'after the attempt was recorded, before the partner was asked', hold: throughPartner('request', opening) },
-  { at: 'after the partner opened the order, before its answer came', hold: throughPartner('answer', opening) },
-  {
-    at: 'before the order is read after a callback',
-    hold: throughPartner('request', () => ['GET /card-partner/v1/sessions'], { provider: 'card_partner' }),
-  },
-  {
-    at: 'after the order was read, before it is recorded',
-    hold: async () => {
-      const payment = await world.create({ provider: 'local_partner', amount: '5000.00', currency: 'INR' })
-      const paying = world.pay(payment, { method: 'upi' })
-      paying.catch(() => undefined)
-      await until(
-        async () => ((await world.merchant.read(payment.id)).status === 'pending' ? true : null),
-        'the attempt',
-      )
-      const lock = await world.lock('select 1 from payment where id = $1 for update', [payment.id])
-      await lock.reached
-      return { payment, paying, release: lock.release }
-    },
-  },
-  { at: 'before the converter is asked', hold: throughPartner('request', converting) },
-  { at: 'after the converter has filled, before its answer came', hold: throughPartner('answer', converting) },
-]
-
-/** Each with a kill of its own: they need the settlement engine for themselves. */
-const ALONE: readonly CrashPoint[] = [
   {
     at: 'after the payout was queued, before it is signed',
     hold: async () => {
       const payment = await world.create()
-      return heldBy(payment, await world.lock('lock table payout_signature in share row exclusive mode'))
+      return heldAt(payment, await world.lock('lock table payout_signature in share row exclusive mode'))
     },
   },
   { at: 'after the transaction was signed and stored, before it is sent', hold: throughChain('request') },
   { at: 'after the transaction was sent, before the answer came', hold: throughChain('answer') },
-  {
-    at: 'after the transfer is final, before it is recorded',
-    hold: async () => {
-      const payment = await world.create()
-      const paying = world.pay(payment)
-      await until(async () => ((await world.merchant.read(payment.id)).status === 'settling' ? true : null), 'settling')
-      const lock = await world.lock('select 1 from payment where id = $1 for update', [payment.id])
-      await lock.reached
-      return { payment, paying, release: lock.release }
-    },
-  },
+  { at: 'after the transfer is final, before it is recorded', hold: throughRow('settling') },
   {
     at: 'after the settlement was recorded, before the workflow knows',
     hold: async () => {
       const payment = await world.create()
       const paying = world.pay(payment)
-      await until(async () => ((await world.merchant.read(payment.id)).status === 'settling' ? true : null), 'settling')
+      await untilStatus(payment, 'settling')
       const frozen = world.freeze('temporal')
       await success(world, payment.id)
       return { payment, paying, release: frozen.thaw }
@@ -131,22 +124,20 @@ const ALONE: readonly CrashPoint[] = [
 ]
 
 describe('the worker is killed', () => {
-  const held = new Map<string, Held>()
+  /** The payment held at each point, or why it could not be. */
+  const held = new Map<string, PromiseSettledResult<Held>>()
 
   beforeAll(async () => {
-    const [announcing, ...others] = TOGETHER
-    const begun: (readonly [string, Held])[] = []
-    if (announcing !== undefined) begun.push([announcing.at, await announcing.hold()])
-    begun.push(...(await Promise.all(others.map(async ({ at, hold }) => [at, await hold()] as const))))
-    await killWhile(begun)
-    for (const { at, hold } of ALONE) await killWhile([[at, await hold()]])
-  }, 240_000)
+    for (const point of ALONE) await killAt([point])
+    await killAt(TOGETHER)
+  }, 300_000)
 
-  async function killWhile(points: readonly (readonly [string, Held])[]): Promise<void> {
+  async function killAt(points: readonly CrashPoint[]): Promise<void> {
+    const reached = await Promise.allSettled(points.map(({ hold }) => hold()))
     await world.kill('worker')
-    for (const [at, point] of points) {
-      await point.release()
-      held.set(at, point)
+    for (const [index, result] of reached.entries()) {
+      if (result.status === 'fulfilled') await result.value.release()
+      held.set(points[index]?.at ?? '', result)
     }
     await world.system.children.get('worker')?.untilReady()
   }
@@ -155,19 +146,20 @@ describe('the worker is killed', () => {
     '$at',
     async ({ at }) => {
       const point = held.get(at)
-      if (point === undefined) throw new Error('it was never reached')
-      await point.paying
-      await success(world, point.payment.id)
-      await deliveredEvents(world.merchant, point.payment.id)
+      if (point?.status !== 'fulfilled') throw new Error('it was never reached', { cause: point?.reason })
+      const { payment, paying } = point.value
+      await paying
+      await success(world, payment.id)
+      await deliveredEvents(world.merchant, payment.id)
     },
     180_000,
   )
 
   test('and every payment was paid, settled and announced once', async () => {
-    const payments = [...held.values()].map(({ payment }) => payment)
+    const payments = [...held.values()].flatMap((point) => (point.status === 'fulfilled' ? [point.value.payment] : []))
     expect(payments).toHaveLength(TOGETHER.length + ALONE.length)
     await expectSucceeded(world, payments)
-  })
+  }, 120_000)
 })
 
 describe('the api is killed', () => {
