@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { deliveredEvents, until } from '../../scripts/demo/journey.ts'
 import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
-import { payAtCheckout } from '../../src/sandbox/buyer.ts'
 import { expectSucceeded } from './verdict.ts'
-import { inboxAnswers, post, startWorld, success, type World } from './world.ts'
+import { atPartner, inboxAnswers, openAndLeave, startWorld, success, type World } from './world.ts'
 
 /**
  * kill -9 at each step of a payment. Nothing here waits for a moment to come: what the process needs next is held (a
@@ -171,13 +170,12 @@ describe('the api is killed', () => {
 
   beforeAll(async () => {
     called = await world.create()
-    // Opens the partner's page and leaves it there.
-    await expect(payAtCheckout(called.checkout_url, { press: 'nothing' })).rejects.toThrow('no way forward')
+    const attemptId = await openAndLeave(world, called)
     inOpening = await throughPartner('answer', opening)()
     const frozen = world.freeze('temporal')
     const unanswered = world.merchant.create(order, key).catch(() => null)
     answered = await world.create()
-    await payAtPartner(called)
+    await atPartner(world, attemptId, { action: 'pay' })
     await until(async () => {
       const stored =
         'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and signaled_at is null'
@@ -190,11 +188,6 @@ describe('the api is killed', () => {
     frozen.thaw()
     await inOpening.release()
   }, 120_000)
-
-  async function payAtPartner(payment: PaymentAnswer): Promise<void> {
-    const { rows } = await world.db.query('select id from attempt where payment_id = $1', [payment.id])
-    await post(`${world.system.sandboxUrl}/wallet-app/sandbox/orders/${rows[0].id}/act`, { action: 'pay' })
-  }
 
   test('after a callback was stored, before the workflow was told: the relay tells it while the api is down', async () => {
     expect(world.system.children.get('api')?.pid()).toBeNull()

@@ -12,6 +12,9 @@ export type Gate = {
   readonly to: (upstream: string) => void
   /** Holds every call whose method, path, headers and body contain the text, until `release`. */
   readonly hold: (which: HeldCalls) => Hold
+  /** As if its process had been killed: every connection breaks, and none is taken until `revive`. */
+  readonly kill: () => Promise<void>
+  readonly revive: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -47,7 +50,13 @@ export async function openGate(): Promise<Gate> {
   const server = createServer((incoming, outgoing) => {
     pass(incoming, outgoing).catch(() => outgoing.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  await listen(0)
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
@@ -65,11 +74,9 @@ export async function openGate(): Promise<Gate> {
         },
       }
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    kill: close,
+    revive: () => listen(port),
+    close,
   }
 }
 

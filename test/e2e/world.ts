@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { finalState, until } from '../../scripts/demo/journey.ts'
 import { createMerchant, type Merchant, type PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { readMemory } from '../../scripts/system/data-folder.ts'
+import type { Secrets } from '../../scripts/system/secrets.ts'
 import { type ChildName, type System, startSystem } from '../../scripts/system.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 import { payoutNonce } from '../../src/payout-nonce.ts'
@@ -21,6 +23,9 @@ export type World = {
   readonly merchant: Merchant
   readonly db: Db
   readonly temporal: Client
+  /** Where everything is kept, and the secrets that were made for it. */
+  readonly folder: string
+  readonly secrets: Secrets
   /** Between our processes and the partners and the converter. */
   readonly partners: Gate
   /** Between the worker and the chain. */
@@ -36,6 +41,8 @@ export type World = {
   /** Locks rows or tables until it is released: whoever needs them waits in the middle of its transaction. */
   readonly lock: (statement: string, values?: unknown[]) => Promise<DatabaseLock>
   readonly create: (body?: object) => Promise<PaymentAnswer>
+  /** A shop that asks again, with the same key, until it has an answer. */
+  readonly createPatiently: (body: object) => Promise<PaymentAnswer>
   /** A buyer who tries again when a page does not load, as people do. */
   readonly pay: (payment: PaymentAnswer, options?: BuyerOptions) => Promise<void>
   readonly stop: (options?: { keep: boolean }) => Promise<void>
@@ -73,7 +80,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const merchant = createMerchant(system.info)
   const connection = await Connection.connect({ address: system.info.temporal_address })
   const db = createDb({ url: system.info.database_url, pool: 4 })
-  const treasury = privateKeyToAddress((readMemory(folder)?.secrets.treasuryKey ?? '0x') as Hex)
+  const secrets = readMemory(folder)?.secrets
+  if (secrets === undefined) throw new Error(`${folder} remembers nothing`)
+  const treasury = privateKeyToAddress(secrets.treasuryKey as Hex)
   const child = (name: ChildName) => {
     const found = system.children.get(name)
     if (found === undefined) throw new Error(`there is no ${name}`)
@@ -84,6 +93,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     merchant,
     db,
     temporal: new Client({ connection }),
+    folder,
+    secrets,
     partners,
     chain,
     said,
@@ -100,6 +111,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     },
     lock: (statement, values = []) => lockDatabase(system.info.database_url, statement, values),
     create: (body = {}) => merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app', ...body }),
+    createPatiently: (body) => {
+      const key = randomUUID()
+      return until(() => merchant.create(body, key), 'the payment to be created', PATIENCE_MS)
+    },
     pay: (payment, how) => payPatiently(merchant, payment, { sandboxUrl: system.sandboxUrl, ...how }),
     async stop({ keep } = { keep: false }) {
       await Promise.allSettled([db.close(), connection.close()])
@@ -132,6 +147,31 @@ export async function post(url: string, body: unknown): Promise<unknown> {
   const text = await response.text()
   if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`)
   return text === '' ? null : JSON.parse(text)
+}
+
+/** Opens the partner's order and leaves it there; answers the attempt. */
+export async function openAndLeave(world: World, payment: PaymentAnswer, how: BuyerOptions = {}): Promise<string> {
+  const { sandboxUrl } = world.system
+  const left = await payAtCheckout(payment.checkout_url, { sandboxUrl, ...how, press: 'nothing' }).catch(
+    (error: Error) => error.message,
+  )
+  if (typeof left !== 'string' || !left.includes('no way forward')) throw new Error('nothing to leave', { cause: left })
+  return (await attemptsOf(world, payment.id))[0]?.id ?? ''
+}
+
+export async function attemptsOf(
+  world: Pick<World, 'db'>,
+  paymentId: string,
+): Promise<{ id: string; status: string }[]> {
+  const { rows } = await world.db.query('select id, status from attempt where payment_id = $1 order by created_at', [
+    paymentId,
+  ])
+  return rows
+}
+
+/** What the partner's own control does with an order, as buyer or as fate. */
+export async function atPartner(world: World, attemptId: string, act: object, partner = 'wallet-app'): Promise<void> {
+  await post(`${world.system.sandboxUrl}/${partner}/sandbox/orders/${attemptId}/act`, act)
 }
 
 /** Waits until it has succeeded; any other end is an error. */

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { seededRandom } from '../../scripts/chaos/random.ts'
+import { playRound, VICTIMS } from '../../scripts/chaos/round.ts'
+import { expectSucceeded } from './verdict.ts'
+import { startWorld, type World } from './world.ts'
+
+/** One round of `npm run chaos`, which has many, each with other moments. */
+const SEED = 1
+
+let world: World
+
+beforeAll(async () => {
+  world = await startWorld()
+}, 120_000)
+afterAll(async () => {
+  await world.stop()
+})
+
+test('kill -9 of everything in the middle of ten payments: all ten succeed once', async () => {
+  const said: string[] = []
+  const round = { payments: 10, victims: VICTIMS, random: seededRandom(SEED), say: (line: string) => said.push(line) }
+  const payments = await playRound(world, round)
+  expect(said.filter((line) => line.startsWith('kill'))).toHaveLength(VICTIMS.length)
+  expect(await expectSucceeded(world, payments)).toMatchObject({ payments: 10, transfers: 10, events: 10 })
+}, 300_000)
