@@ -27,13 +27,12 @@ export async function playRound(world: World, round: Round): Promise<PaymentAnsw
   const buying = Array.from({ length: round.payments }, (_each, index) => buy(world, index, random() * SPREAD_MS))
   const killing = killAll(world, round)
   const payments = await Promise.all(buying)
-  await killing
-  const killed = Date.now()
+  const lastKillAt = await killing
   for (const { id } of payments) {
     const { status } = await finalState(world.merchant, id)
     if (status !== 'succeeded') throw new Error(`${id} ended as ${status}`)
   }
-  say(`${payments.length} payments succeeded ${((Date.now() - killed) / 1000).toFixed(1)} s after the last kill`)
+  say(`${payments.length} payments succeeded within ${((Date.now() - lastKillAt) / 1000).toFixed(1)} s of the last kill`)
   return payments
 }
 
@@ -46,10 +45,13 @@ async function buy(world: World, index: number, afterMs: number): Promise<Paymen
   return payment
 }
 
-async function killAll(world: World, { victims, random, say }: Round): Promise<void> {
+/** Answers when the last kill was, in Unix milliseconds. */
+async function killAll(world: World, { victims, random, say }: Round): Promise<number> {
+  let lastKillAt = 0
   for (const victim of shuffled(victims, random)) {
     await delay((random() * SPREAD_MS) / victims.length + 300)
     say(`kill -9 ${victim}`)
+    lastKillAt = Date.now()
     if (victim === 'chain') {
       await world.chain.kill()
       await delay(random() * CUT_MS)
@@ -57,4 +59,5 @@ async function killAll(world: World, { victims, random, say }: Round): Promise<v
     } else await world.kill(victim)
   }
   for (const victim of victims) await world.system.children.get(victim as 'worker')?.untilReady()
+  return lastKillAt
 }
