@@ -32,7 +32,9 @@ export async function playRound(world: World, round: Round): Promise<PaymentAnsw
     const { status } = await finalState(world.merchant, id)
     if (status !== 'succeeded') throw new Error(`${id} ended as ${status}`)
   }
-  say(`${payments.length} payments succeeded within ${((Date.now() - lastKillAt) / 1000).toFixed(1)} s of the last kill`)
+  say(
+    `${payments.length} payments succeeded within ${((Date.now() - lastKillAt) / 1000).toFixed(1)} s of the last kill`,
+  )
   return payments
 }
 

@@ -1,0 +1,72 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  defineSignal,
+  defineUpdate,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+} from '@temporalio/workflow'
+import { PAYMENT_STATUS } from '../../../src/workflows/search-attributes.ts'
+import type { BareActivities } from './activities.ts'
+
+/**
+ * The floor: what a payment of this shape costs Temporal when its activities do nothing. One update with its activity,
+ * one signal, five activities of which one completes asynchronously, three upserts, one timer; then a delivery.
+ */
+
+export const open = defineUpdate<string, []>('open')
+export const news = defineSignal('news')
+
+const quick = proxyActivities<BareActivities>({ startToCloseTimeout: '30 s' })
+const waiting = proxyActivities<BareActivities>({ startToCloseTimeout: '60 s', activityId: 'transfer' })
+
+const DAY_MS = 86_400_000
+
+export async function bare(id: string): Promise<string> {
+  let opening: 'no' | 'asked' | 'done' = 'no'
+  let hasNews = false
+  let status = ''
+  setHandler(open, async () => {
+    opening = 'asked'
+    await condition(() => opening === 'done')
+    return status
+  })
+  setHandler(news, () => {
+    hasNews = true
+  })
+  const expiry = new CancellationScope()
+  void expiry.run(() => sleep(DAY_MS)).catch(ignoreCancellation)
+
+  await condition(() => opening === 'asked')
+  status = await quick.openOrder(id)
+  opening = 'done'
+  show('pending')
+  await condition(() => hasNews)
+  await quick.readOrder(id)
+  await quick.convert(id)
+  show('settling')
+  await waiting.transfer(id)
+  show('succeeded')
+  await quick.announce(id)
+  expiry.cancel()
+  await condition(allHandlersFinished)
+  return status
+}
+
+export async function bareDelivery(id: string): Promise<string> {
+  return quick.deliver(id)
+}
+
+function show(status: string): void {
+  setCurrentDetails(`### ${status}`)
+  upsertSearchAttributes([{ key: PAYMENT_STATUS, value: status }])
+}
+
+function ignoreCancellation(error: unknown): void {
+  if (!isCancellation(error)) throw error
+}

@@ -1,0 +1,26 @@
+import type { Client } from '@temporalio/client'
+import { payAtCheckout } from '../../src/sandbox/buyer.ts'
+import { until } from '../demo/journey.ts'
+import type { Merchant } from '../demo/merchant.ts'
+import type { System } from '../system.ts'
+
+/** One way through one of the two things that are compared. Answers the workflow's id and how long it took (ms). */
+export type Arm = () => Promise<{ readonly workflowId: string; readonly tookMs: number }>
+
+export type PipelineParts = { readonly system: System; readonly merchant: Merchant; readonly client: Client }
+
+/** A payment as a shop and a buyer make it, up to `succeeded`: API, checkout, partner, conversion, chain, webhook. */
+export function pipelineArm({ system, merchant, client }: PipelineParts): Arm {
+  return async () => {
+    const begun = Date.now()
+    const payment = await merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app' })
+    await payAtCheckout(payment.checkout_url, { sandboxUrl: system.sandboxUrl })
+    await until(
+      async () => ((await merchant.read(payment.id)).status === 'succeeded' ? true : null),
+      `${payment.id} to succeed`,
+    )
+    const tookMs = Date.now() - begun
+    await client.workflow.getHandle(payment.id).result()
+    return { workflowId: payment.id, tookMs }
+  }
+}
