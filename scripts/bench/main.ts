@@ -28,8 +28,8 @@ export async function main(args: string[], progress: Progress): Promise<number> 
     args,
     options: {
       pairs: { type: 'string', default: '4' },
-      payments: { type: 'string', default: '40' },
-      'at-once': { type: 'string', default: '8' },
+      payments: { type: 'string', default: '72' },
+      'at-once': { type: 'string', default: '24' },
     },
   })
   const load = { payments: Number(values.payments), atOnce: Number(values['at-once']) }
@@ -85,8 +85,7 @@ async function compare(system: System, { pairs, progress, ...load }: Load): Prom
 }
 
 function processesOf(system: System): Processes {
-  const pids = [...system.children].map(([name, child]) => [name, child.pid() ?? 0] as const)
-  return { ...Object.fromEntries(pids), driver: process.pid }
+  return Object.fromEntries([...system.children].map(([name, child]) => [name, child.pid() ?? 0]))
 }
 
 /** CPU of each process while nobody pays (ms per second). */
@@ -95,7 +94,7 @@ async function idleCpu(processes: Processes): Promise<Record<string, number>> {
   await delay(IDLE_MS)
   const after = cpuOf(processes)
   return Object.fromEntries(
-    Object.keys(processes).map((name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / (IDLE_MS / 1000)]),
+    Object.keys(after).map((name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / (IDLE_MS / 1000)]),
   )
 }
 

@@ -20,7 +20,9 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => 
 
 const running = workers.map((worker) => worker.run())
 const background = [settlement.run(stop.signal), ...loops.map((loop) => runLoop(loop, stop.signal))]
-log.info({ queues: workers.map((worker) => worker.options.taskQueue) }, 'worker ready')
+// Whoever has started it waits for this line, whatever else is to be logged.
+const queues = workers.map((worker) => worker.options.taskQueue)
+createLogger({ level: 'info', name: 'worker' }).info({ queues }, 'worker ready')
 
 // A worker that fails, or a settlement that must not run, ends the process: whoever supervises it starts it again.
 const ended = Promise.race([...running, Promise.all(background)]).then(
