@@ -206,6 +206,25 @@ test('a payout of a treasury whose key is gone is voided when no signature of it
   expect(await world.balance(signed!.recipient)).toBe(0n)
 })
 
+test('a nonce that is used on chain is never voided by expiry, also when its log was not read', async () => {
+  const successor = createTreasurySigner(privateKeyToAccount(newKey()), policy)
+  const [queued] = await world.queue([{}])
+  await world.db.transaction((tx) => requestVoid(tx, queued!.paymentId))
+  await carryForPayment(queued!.paymentId, queued!.recipient, queued!.micro)
+  await world.chain.mine({ blocks: 5 })
+  // A cursor that was set by hand behind the block of the transfer.
+  const final = await world.chain.getBlock({ blockTag: 'finalized' })
+  await world.db.query('update chain_cursor set scanned_number = $1, scanned_hash = $2', [final.number, final.hash])
+  await world.chain.increaseTime({ seconds: 2 * 3600 })
+  await world.finalize(world.runner({ treasuries: [successor] }))
+  expect(await state(queued!.paymentId)).toBe('voiding')
+  await world.db.query('update chain_cursor set scanned_number = 0, scanned_hash = $1', [
+    (await world.chain.getBlock({ blockNumber: 0n })).hash,
+  ])
+  await world.finalize(world.runner())
+  expect(await state(queued!.paymentId)).toBe('settled')
+})
+
 test('what left the treasury without a payout is missing from the books, once', async () => {
   const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
   const out = world.heard.movements.find(({ direction }) => direction === 'out')!
