@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ProviderName } from '../../src/domain/methods.ts'
 import { payAtCheckout } from '../../src/sandbox/buyer.ts'
-import type { Merchant, PaymentAnswer } from './merchant.ts'
+import type { Merchant, NewPayment, PaymentAnswer } from './merchant.ts'
 
 /** One payment from the shop's order to the verified webhook, without a person. */
 
 export type Journey = {
   readonly provider: ProviderName
-  readonly body: { readonly amount: string; readonly currency: string }
+  readonly body: Pick<NewPayment, 'amount' | 'currency'>
   /** How the checkout names the method, where it lets the buyer pick. */
   readonly method?: string
 }

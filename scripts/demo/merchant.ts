@@ -1,18 +1,12 @@
-import { Webhook } from 'standardwebhooks'
 import { createPublicClient, type Hex, http, parseAbi } from 'viem'
 import { z } from 'zod'
+import { createPinrail, type Event, type Payment, type Pinrail, verifyWebhook } from '../../src/client/index.ts'
 import type { SystemInfo } from '../system.ts'
 
 /** The merchant as a program: the API with a key, the webhook inbox, the wallet on chain. */
 
-const payment = z.looseObject({
-  id: z.string(),
-  status: z.string(),
-  exception: z.string().nullable(),
-  checkout_url: z.string(),
-  settlement: z.looseObject({ net_usdc: z.string().nullable(), tx_hash: z.string().nullable() }),
-})
-export type PaymentAnswer = z.infer<typeof payment>
+export type PaymentAnswer = Payment
+export type NewPayment = Parameters<Pinrail['payments']['create']>[0]
 
 const delivery = z.looseObject({ headers: z.record(z.string(), z.string()), body: z.string(), status: z.number() })
 
@@ -25,33 +19,22 @@ export type Shop = Pick<
 >
 
 export function createMerchant(shop: Shop) {
-  const headers = { authorization: `Bearer ${shop.secret_key}`, 'content-type': 'application/json' }
+  const pinrail = createPinrail({ apiKey: shop.secret_key, baseUrl: shop.api_url })
   const chain = createPublicClient({ transport: http(shop.rpc_url) })
 
   return {
-    async create(body: object, idempotencyKey?: string): Promise<PaymentAnswer> {
-      const response = await fetch(`${shop.api_url}/v1/payments`, {
-        method: 'POST',
-        headers: { ...headers, ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }) },
-        body: JSON.stringify(body),
-      })
-      if (response.status !== 201) throw new Error(`create: ${response.status} ${await response.text()}`)
-      return payment.parse(await response.json())
-    },
+    create: (body: NewPayment, idempotencyKey?: string): Promise<PaymentAnswer> =>
+      pinrail.payments.create(body, idempotencyKey === undefined ? {} : { idempotencyKey }),
 
-    async read(id: string): Promise<PaymentAnswer> {
-      const response = await fetch(`${shop.api_url}/v1/payments/${id}`, { headers })
-      if (response.status !== 200) throw new Error(`read: ${response.status} ${await response.text()}`)
-      return payment.parse(await response.json())
-    },
+    read: (id: string): Promise<PaymentAnswer> => pinrail.payments.read(id),
 
     /** The webhooks of one payment that the inbox has taken, each with a signature that the standard library accepts. */
-    async events(paymentId: string): Promise<{ id: string; type: string; sequence: number }[]> {
+    async events(paymentId: string): Promise<Event[]> {
       const response = await fetch(`${shop.inbox_url}/deliveries`)
       const deliveries = z.array(delivery).parse(await response.json())
       return deliveries
         .filter((item) => item.status < 300 && item.body.includes(paymentId))
-        .map((item) => z.object({ id: z.string(), type: z.string(), sequence: z.number() }).parse(verify(shop, item)))
+        .map((item) => verify(shop, item))
     },
 
     balance(wallet: Hex): Promise<bigint> {
@@ -65,12 +48,10 @@ export function createMerchant(shop: Shop) {
   }
 }
 
-/** The library checks the time against its own clock: an older delivery is checked at the time it was signed. */
-function verify(shop: Shop, item: z.infer<typeof delivery>): unknown {
-  const webhook = new Webhook(shop.webhook_secret)
-  const timestamp = Number(item.headers['webhook-timestamp'])
-  const expected = webhook.sign(item.headers['webhook-id'] ?? '', new Date(timestamp * 1000), item.body)
-  if (!(item.headers['webhook-signature'] ?? '').split(' ').includes(expected))
-    throw new Error('a webhook has a wrong signature')
-  return JSON.parse(item.body)
+/** An older delivery is checked at the time at which it was signed. */
+function verify(shop: Shop, { body, headers }: z.infer<typeof delivery>): Event {
+  return verifyWebhook(body, headers, {
+    secret: shop.webhook_secret,
+    now: Number(headers['webhook-timestamp']) * 1000,
+  })
 }

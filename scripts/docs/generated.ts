@@ -1,4 +1,5 @@
 import { errorsText, openApiText } from './api.ts'
+import { clientTypes } from './client-types.ts'
 import { licences } from './licences.ts'
 import { paymentStates } from './states.ts'
 
@@ -8,4 +9,5 @@ export const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/licences.md': licences,
   'docs/api/openapi.json': openApiText,
   'docs/api/errors.md': errorsText,
+  'src/client/api-types.ts': clientTypes,
 }

@@ -162,7 +162,7 @@ describe('the worker is killed', () => {
 })
 
 describe('the api is killed', () => {
-  const order = { amount: '49.90', currency: 'EUR', provider: 'wallet_app' }
+  const order = { amount: '49.90', currency: 'EUR', provider: 'wallet_app' } as const
   const key = randomUUID()
   let inOpening: Held
   let called: PaymentAnswer

@@ -1,0 +1,109 @@
+import { openApiText } from './api.ts'
+
+/** The types of src/client, out of the OpenAPI document: what the client sends and gets is checked against it. */
+
+type Schema = {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly anyOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | Schema
+}
+type Parameter = { readonly in: string; readonly name: string; readonly required?: boolean; readonly schema: Schema }
+type Content = { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+type Operation = {
+  readonly operationId: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: Content
+  readonly responses: Readonly<Record<string, Content>>
+}
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+const SCALARS: Readonly<Record<string, string>> = {
+  string: 'string',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  null: 'null',
+}
+
+export function clientTypes(): string {
+  const document = JSON.parse(openApiText()) as Document
+  const schemas = Object.entries(document.components.schemas).map(
+    ([name, schema]) => `export type ${nameOf(name)} = ${typeOf(schema)}\n`,
+  )
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+  const table = operations.map(
+    ({ path, method, operation }) => `  ${operation.operationId}: ['${method.toUpperCase()}', '${path}'],`,
+  )
+  const types = operations.map(({ operation }) => `  ${operation.operationId}: ${operationType(operation)}`)
+  return [
+    '/** Written by `npm run docs` from the OpenAPI document. */',
+    '',
+    ...schemas,
+    'export type Operations = {',
+    ...types,
+    '}',
+    '',
+    '/** Method and path of each operation. */',
+    'export const OPERATIONS = {',
+    ...table,
+    '} as const satisfies Record<keyof Operations, readonly [string, string]>',
+    '',
+  ].join('\n')
+}
+
+function operationType({ parameters = [], requestBody, responses }: Operation): string {
+  const query = parameters.filter(({ in: where }) => where === 'query')
+  const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
+  const parts = [
+    `query: ${query.length === 0 ? 'undefined' : fieldsOf(query.map(({ name, schema, required }) => [name, schema, required === true]))}`,
+    `body: ${requestBody === undefined ? 'undefined' : typeOf(jsonOf(requestBody))}`,
+    `answer: ${answer === undefined ? 'undefined' : typeOf(jsonOf(answer))}`,
+  ]
+  return `{ ${parts.join('; ')} }`
+}
+
+function jsonOf({ content }: Content): Schema {
+  return content['application/json']?.schema ?? {}
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) return nameOf(schema.$ref.split('/').at(-1) ?? '')
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  if (schema.anyOf !== undefined) return `(${schema.anyOf.map(typeOf).join(' | ')})`
+  if (Array.isArray(schema.type))
+    return `(${schema.type.map((type: string) => typeOf({ ...schema, type })).join(' | ')})`
+  if (schema.type === 'array') return `(${typeOf(schema.items ?? {})})[]`
+  if (schema.type === 'object') return objectOf(schema)
+  return SCALARS[String(schema.type)] ?? 'unknown'
+}
+
+function objectOf({ properties, required = [], additionalProperties }: Schema): string {
+  if (properties === undefined)
+    return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown'}>`
+  return fieldsOf(Object.entries(properties).map(([name, schema]) => [name, schema, required.includes(name)]))
+}
+
+function fieldsOf(fields: readonly (readonly [string, Schema, boolean])[]): string {
+  const lines = fields.map(([name, schema, required]) => {
+    const key = /^\w+$/.test(name) ? name : `'${name}'`
+    return `${key}${required ? '' : '?'}: ${typeOf(schema)}${required ? '' : ' | undefined'}`
+  })
+  return `{ ${lines.join('; ')} }`
+}
+
+/** The answer's and the request's form of a schema have names apart. */
+function nameOf(name: string): string {
+  return name.replace(/\W/g, '')
+}

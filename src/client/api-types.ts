@@ -1,0 +1,94 @@
+/** Written by `npm run docs` from the OpenAPI document. */
+
+export type Payment = { id: string; object: "payment"; livemode: boolean; status: "created" | "pending" | "processing" | "under_review" | "settling" | "succeeded" | "failed" | "expired" | "canceled" | "refunded"; status_reason: (string | null); exception: (string | null); amount: number; amount_decimal: string; amount_minor: number; currency: "AED" | "AUD" | "CAD" | "CHF" | "CLP" | "COP" | "CZK" | "DKK" | "EGP" | "EUR" | "GBP" | "HKD" | "HUF" | "ILS" | "INR" | "ISK" | "JPY" | "KRW" | "MAD" | "MXN" | "NOK" | "NZD" | "PLN" | "QAR" | "RON" | "RSD" | "SAR" | "SEK" | "SGD" | "THB" | "TRY" | "USD" | "ZAR"; provider: ("wallet_app" | "card_partner" | "local_partner" | null); provider_used: (string | null); method_used: (string | null); fallback: "picker" | "none"; description: (string | null); reference: (string | null); metadata: Record<string, string>; success_url: (string | null); cancel_url: (string | null); checkout_url: string; quote: { rate: string; rate_source: string; net_usdc_estimate: string; expires_at: string }; settlement: { gross_usdc: (string | null); fee_usdc: (string | null); fee_percent: string; net_usdc: (string | null); rate: (string | null); rate_source: (string | null); rate_locked_at: (string | null); chain: "polygon"; chain_id: number; token: string; destination: string; tx_hash: (string | null); log_index: (number | null); block_number: (number | null); finalized_at: (string | null); explorer_url: (string | null) }; attempts: ({ id: string; provider: "wallet_app" | "card_partner" | "local_partner"; status: string; partner_reference: (string | null); failure_code: (string | null); created_at: string })[]; payment_link: (string | null); created_at: string; updated_at: string; expires_at: string; paid_at: (string | null); succeeded_at: (string | null); failed_at: (string | null); canceled_at: (string | null); version: number }
+
+export type TimelineEntry = { at: string; kind: string; from_status: (string | null); to_status: (string | null); actor: string; message: string; data: Record<string, unknown> }
+
+export type Provider = { object: "provider"; name: "wallet_app" | "card_partner" | "local_partner"; label: string; methods: (string)[]; countries: ((string)[] | null); currencies: ({ code: string; decimals: number })[]; charge_currency: (string | null); minimum: { amount: string; currency: string }; maximum: { amount: string; currency: string }; estimated_seconds: { p50: number; p95: number }; identity_check: boolean }
+
+export type Quote = { object: "quote"; amount_decimal: string; currency: "AED" | "AUD" | "CAD" | "CHF" | "CLP" | "COP" | "CZK" | "DKK" | "EGP" | "EUR" | "GBP" | "HKD" | "HUF" | "ILS" | "INR" | "ISK" | "JPY" | "KRW" | "MAD" | "MXN" | "NOK" | "NZD" | "PLN" | "QAR" | "RON" | "RSD" | "SAR" | "SEK" | "SGD" | "THB" | "TRY" | "USD" | "ZAR"; provider: ("wallet_app" | "card_partner" | "local_partner" | null); rate: string; rate_source: string; gross_usdc_estimate: string; fee_usdc_estimate: string; fee_percent: string; net_usdc_estimate: string; expires_at: string }
+
+export type RoutePreview = { object: "route_preview"; pinned: ({ provider: "wallet_app" | "card_partner" | "local_partner"; method: string; charge: ({ amount: string; currency: "AED" | "AUD" | "CAD" | "CHF" | "CLP" | "COP" | "CZK" | "DKK" | "EGP" | "EUR" | "GBP" | "HKD" | "HUF" | "ILS" | "INR" | "ISK" | "JPY" | "KRW" | "MAD" | "MXN" | "NOK" | "NZD" | "PLN" | "QAR" | "RON" | "RSD" | "SAR" | "SEK" | "SGD" | "THB" | "TRY" | "USD" | "ZAR" } | null); estimated_seconds: { p50: number; p95: number }; identity_check: boolean } | null); pinned_refused: ({ provider: "wallet_app" | "card_partner" | "local_partner"; method: string; reason: "country" | "currency" | "device" | "amount_too_small" | "amount_too_large"; message: string; limit: ({ amount: string; currency: "AED" | "AUD" | "CAD" | "CHF" | "CLP" | "COP" | "CZK" | "DKK" | "EGP" | "EUR" | "GBP" | "HKD" | "HUF" | "ILS" | "INR" | "ISK" | "JPY" | "KRW" | "MAD" | "MXN" | "NOK" | "NZD" | "PLN" | "QAR" | "RON" | "RSD" | "SAR" | "SEK" | "SGD" | "THB" | "TRY" | "USD" | "ZAR" } | null) } | null); offers: ({ provider: "wallet_app" | "card_partner" | "local_partner"; method: string; charge: ({ amount: string; currency: "AED" | "AUD" | "CAD" | "CHF" | "CLP" | "COP" | "CZK" | "DKK" | "EGP" | "EUR" | "GBP" | "HKD" | "HUF" | "ILS" | "INR" | "ISK" | "JPY" | "KRW" | "MAD" | "MXN" | "NOK" | "NZD" | "PLN" | "QAR" | "RON" | "RSD" | "SAR" | "SEK" | "SGD" | "THB" | "TRY" | "USD" | "ZAR" } | null); estimated_seconds: { p50: number; p95: number }; identity_check: boolean })[]; refused: ({ provider: "wallet_app" | "card_partner" | "local_partner"; method: string; reason: "country" | "currency" | "device" | "amount_too_small" | "amount_too_large"; message: string; limit: ({ amount: string; currency: "AED" | "AUD" | "CAD" | "CHF" | "CLP" | "COP" | "CZK" | "DKK" | "EGP" | "EUR" | "GBP" | "HKD" | "HUF" | "ILS" | "INR" | "ISK" | "JPY" | "KRW" | "MAD" | "MXN" | "NOK" | "NZD" | "PLN" | "QAR" | "RON" | "RSD" | "SAR" | "SEK" | "SGD" | "THB" | "TRY" | "USD" | "ZAR" } | null) })[]; net_usdc_estimate: string }
+
+export type Event = { id: string; type: string; timestamp: string; api_version: string; livemode: boolean; sequence: (number | null); data: { object: (Payment | { object: "webhook_test" }) } }
+
+export type WebhookEndpointWithSecret = { id: string; object: "webhook_endpoint"; livemode: boolean; url: string; description: (string | null); enabled_events: (string)[]; status: "enabled" | "disabled"; disabled_at: (string | null); disabled_reason: ("merchant" | "gone" | "failing" | null); failing_since: (string | null); previous_secret_expires_at: (string | null); created_at: string; updated_at: string; secret: string }
+
+export type WebhookEndpoint = { id: string; object: "webhook_endpoint"; livemode: boolean; url: string; description: (string | null); enabled_events: (string)[]; status: "enabled" | "disabled"; disabled_at: (string | null); disabled_reason: ("merchant" | "gone" | "failing" | null); failing_since: (string | null); previous_secret_expires_at: (string | null); created_at: string; updated_at: string }
+
+export type DeletedWebhookEndpoint = { id: string; object: "webhook_endpoint"; deleted: true }
+
+export type Delivery = { object: "delivery"; event: string; endpoint: string; type: string; status: "pending" | "delivered" | "exhausted" | "disabled"; attempts: number; created_at: string; last_attempt_at: (string | null); delivered_at: (string | null); log: ({ number: number; at: string; duration_ms: number; response_status: (number | null); response_headers: (Record<string, string> | null); response_body: (string | null); error: (string | null) })[] }
+
+export type TestEvent = { object: "test_event"; event: string; endpoint: string }
+
+export type Redelivery = { object: "redelivery"; endpoint: string; deliveries: number }
+
+export type ApiKeyWithSecret = { id: string; object: "api_key"; livemode: boolean; name: string; last4: string; scopes: (string)[]; allowed_ips: ((string)[] | null); created_at: string; last_used_at: (string | null); expires_at: (string | null); revoked_at: (string | null); key: string }
+
+export type ApiKey = { id: string; object: "api_key"; livemode: boolean; name: string; last4: string; scopes: (string)[]; allowed_ips: ((string)[] | null); created_at: string; last_used_at: (string | null); expires_at: (string | null); revoked_at: (string | null) }
+
+export type Wallet = { object: "wallet"; livemode: boolean; address: (string | null); chain: "polygon"; chain_id: number; token: string; set_at: (string | null) }
+
+export type Problem = { type: string; title: string; status: number; detail: string; instance: string; code: "validation_failed" | "invalid_json" | "invalid_request" | "invalid_api_key" | "invalid_callback" | "insufficient_scope" | "ip_not_allowed" | "step_up_required" | "resource_missing" | "route_missing" | "method_not_allowed" | "request_timeout" | "payment_not_cancelable" | "not_possible_now" | "limit_reached" | "idempotency_key_in_use" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "amount_too_small" | "amount_too_large" | "currency_not_supported" | "wallet_not_configured" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "temporarily_unavailable"; param?: string | undefined; errors?: ({ pointer: string; code: string; message: string })[] | undefined; request_id: string }
+
+export type Operations = {
+  createPayment: { query: undefined; body: { amount: (number | string); currency: "AED" | "AUD" | "CAD" | "CHF" | "CLP" | "COP" | "CZK" | "DKK" | "EGP" | "EUR" | "GBP" | "HKD" | "HUF" | "ILS" | "INR" | "ISK" | "JPY" | "KRW" | "MAD" | "MXN" | "NOK" | "NZD" | "PLN" | "QAR" | "RON" | "RSD" | "SAR" | "SEK" | "SGD" | "THB" | "TRY" | "USD" | "ZAR"; provider?: "wallet_app" | "card_partner" | "local_partner" | undefined; description?: string | undefined; reference?: string | undefined; metadata?: Record<string, string> | undefined; success_url?: string | undefined; cancel_url?: string | undefined; expires_in?: number | undefined; fallback?: "picker" | "none" | undefined }; answer: Payment }
+  listPayments: { query: { limit?: string | undefined; starting_after?: string | undefined; ending_before?: string | undefined; status?: string | undefined; provider?: "wallet_app" | "card_partner" | "local_partner" | "crypto" | undefined; currency?: string | undefined; reference?: string | undefined; tx_hash?: string | undefined; 'created[gte]'?: string | undefined; 'created[lt]'?: string | undefined; search?: string | undefined }; body: undefined; answer: { object: "list"; data: (Payment)[]; has_more: boolean } }
+  readPaymentTimeline: { query: undefined; body: undefined; answer: { object: "list"; data: (TimelineEntry)[]; has_more: boolean } }
+  readPayment: { query: undefined; body: undefined; answer: Payment }
+  cancelPayment: { query: undefined; body: undefined; answer: Payment }
+  listProviders: { query: undefined; body: undefined; answer: { object: "list"; data: (Provider)[]; has_more: boolean } }
+  readQuote: { query: { amount: (number | string); currency: "AED" | "AUD" | "CAD" | "CHF" | "CLP" | "COP" | "CZK" | "DKK" | "EGP" | "EUR" | "GBP" | "HKD" | "HUF" | "ILS" | "INR" | "ISK" | "JPY" | "KRW" | "MAD" | "MXN" | "NOK" | "NZD" | "PLN" | "QAR" | "RON" | "RSD" | "SAR" | "SEK" | "SGD" | "THB" | "TRY" | "USD" | "ZAR"; provider?: "wallet_app" | "card_partner" | "local_partner" | undefined }; body: undefined; answer: Quote }
+  previewRoutes: { query: undefined; body: { amount: (number | string); currency: "AED" | "AUD" | "CAD" | "CHF" | "CLP" | "COP" | "CZK" | "DKK" | "EGP" | "EUR" | "GBP" | "HKD" | "HUF" | "ILS" | "INR" | "ISK" | "JPY" | "KRW" | "MAD" | "MXN" | "NOK" | "NZD" | "PLN" | "QAR" | "RON" | "RSD" | "SAR" | "SEK" | "SGD" | "THB" | "TRY" | "USD" | "ZAR"; provider?: "wallet_app" | "card_partner" | "local_partner" | undefined; fallback?: "picker" | "none" | undefined; country?: "AD" | "AE" | "AF" | "AG" | "AI" | "AL" | "AM" | "AO" | "AQ" | "AR" | "AS" | "AT" | "AU" | "AW" | "AX" | "AZ" | "BA" | "BB" | "BD" | "BE" | "BF" | "BG" | "BH" | "BI" | "BJ" | "BL" | "BM" | "BN" | "BO" | "BQ" | "BR" | "BS" | "BT" | "BV" | "BW" | "BY" | "BZ" | "CA" | "CC" | "CD" | "CF" | "CG" | "CH" | "CI" | "CK" | "CL" | "CM" | "CN" | "CO" | "CR" | "CU" | "CV" | "CW" | "CX" | "CY" | "CZ" | "DE" | "DJ" | "DK" | "DM" | "DO" | "DZ" | "EC" | "EE" | "EG" | "EH" | "ER" | "ES" | "ET" | "FI" | "FJ" | "FK" | "FM" | "FO" | "FR" | "GA" | "GB" | "GD" | "GE" | "GF" | "GG" | "GH" | "GI" | "GL" | "GM" | "GN" | "GP" | "GQ" | "GR" | "GS" | "GT" | "GU" | "GW" | "GY" | "HK" | "HM" | "HN" | "HR" | "HT" | "HU" | "ID" | "IE" | "IL" | "IM" | "IN" | "IO" | "IQ" | "IR" | "IS" | "IT" | "JE" | "JM" | "JO" | "JP" | "KE" | "KG" | "KH" | "KI" | "KM" | "KN" | "KP" | "KR" | "KW" | "KY" | "KZ" | "LA" | "LB" | "LC" | "LI" | "LK" | "LR" | "LS" | "LT" | "LU" | "LV" | "LY" | "MA" | "MC" | "MD" | "ME" | "MF" | "MG" | "MH" | "MK" | "ML" | "MM" | "MN" | "MO" | "MP" | "MQ" | "MR" | "MS" | "MT" | "MU" | "MV" | "MW" | "MX" | "MY" | "MZ" | "NA" | "NC" | "NE" | "NF" | "NG" | "NI" | "NL" | "NO" | "NP" | "NR" | "NU" | "NZ" | "OM" | "PA" | "PE" | "PF" | "PG" | "PH" | "PK" | "PL" | "PM" | "PN" | "PR" | "PS" | "PT" | "PW" | "PY" | "QA" | "RE" | "RO" | "RS" | "RU" | "RW" | "SA" | "SB" | "SC" | "SD" | "SE" | "SG" | "SH" | "SI" | "SJ" | "SK" | "SL" | "SM" | "SN" | "SO" | "SR" | "SS" | "ST" | "SV" | "SX" | "SY" | "SZ" | "TC" | "TD" | "TF" | "TG" | "TH" | "TJ" | "TK" | "TL" | "TM" | "TN" | "TO" | "TR" | "TT" | "TV" | "TW" | "TZ" | "UA" | "UG" | "UM" | "US" | "UY" | "UZ" | "VA" | "VC" | "VE" | "VG" | "VI" | "VN" | "VU" | "WF" | "WS" | "YE" | "YT" | "ZA" | "ZM" | "ZW" | undefined; device_wallet?: boolean | undefined }; answer: RoutePreview }
+  listEvents: { query: { limit?: string | undefined; starting_after?: string | undefined; ending_before?: string | undefined; after_sequence?: string | undefined; type?: "payment.succeeded" | "payment.processing" | "payment.failed" | "payment.expired" | "payment.canceled" | "payment.under_review" | "payment.refunded" | undefined; payment?: string | undefined }; body: undefined; answer: { object: "list"; data: (Event)[]; has_more: boolean } }
+  readEvent: { query: undefined; body: undefined; answer: Event }
+  createWebhookEndpoint: { query: undefined; body: { url: string; description?: string | undefined; enabled_events?: ("payment.succeeded" | "payment.processing" | "payment.failed" | "payment.expired" | "payment.canceled" | "payment.under_review" | "payment.refunded" | "*")[] | undefined }; answer: WebhookEndpointWithSecret }
+  listWebhookEndpoints: { query: undefined; body: undefined; answer: { object: "list"; data: (WebhookEndpoint)[]; has_more: boolean } }
+  readWebhookEndpoint: { query: undefined; body: undefined; answer: WebhookEndpoint }
+  updateWebhookEndpoint: { query: undefined; body: { url?: string | undefined; description?: (string | null) | undefined; enabled_events?: ("payment.succeeded" | "payment.processing" | "payment.failed" | "payment.expired" | "payment.canceled" | "payment.under_review" | "payment.refunded" | "*")[] | undefined; enabled?: boolean | undefined }; answer: WebhookEndpoint }
+  deleteWebhookEndpoint: { query: undefined; body: undefined; answer: DeletedWebhookEndpoint }
+  rotateWebhookSecret: { query: undefined; body: { overlap?: number | undefined }; answer: WebhookEndpointWithSecret }
+  listDeliveries: { query: { limit?: string | undefined; starting_after?: string | undefined; ending_before?: string | undefined; status?: "pending" | "delivered" | "exhausted" | "disabled" | undefined; event?: string | undefined }; body: undefined; answer: { object: "list"; data: (Delivery)[]; has_more: boolean } }
+  testWebhookEndpoint: { query: undefined; body: undefined; answer: TestEvent }
+  redeliverEvent: { query: undefined; body: undefined; answer: Delivery }
+  redeliverFailed: { query: undefined; body: { since: string }; answer: Redelivery }
+  createApiKey: { query: undefined; body: { name: string; scopes?: ("payments:read" | "payments:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "keys:read" | "keys:write")[] | undefined; allowed_ips?: (string)[] | undefined; expires_in?: number | undefined }; answer: ApiKeyWithSecret }
+  listApiKeys: { query: { limit?: string | undefined; starting_after?: string | undefined; ending_before?: string | undefined }; body: undefined; answer: { object: "list"; data: (ApiKey)[]; has_more: boolean } }
+  rotateApiKey: { query: undefined; body: { overlap?: number | undefined }; answer: ApiKeyWithSecret }
+  revokeApiKey: { query: undefined; body: undefined; answer: ApiKey }
+  readWallet: { query: undefined; body: undefined; answer: Wallet }
+  setWallet: { query: undefined; body: { address: string }; answer: Wallet }
+  simulatePayment: { query: undefined; body: { action: "pay" | "decline" | "cancel" | "require_verification" | "verify" | "fail_verification" | "hold" | "release" | "confirm" | "reverse" | "expire"; received_minor?: string | undefined; failure_code?: "declined" | "insufficient_funds" | "verification_failed" | "abandoned" | "reversed" | "partner_unavailable" | undefined }; answer: Payment }
+}
+
+/** Method and path of each operation. */
+export const OPERATIONS = {
+  createPayment: ['POST', '/v1/payments'],
+  listPayments: ['GET', '/v1/payments'],
+  readPaymentTimeline: ['GET', '/v1/payments/{id}/timeline'],
+  readPayment: ['GET', '/v1/payments/{id}'],
+  cancelPayment: ['POST', '/v1/payments/{id}/cancel'],
+  listProviders: ['GET', '/v1/providers'],
+  readQuote: ['GET', '/v1/quotes'],
+  previewRoutes: ['POST', '/v1/routes/preview'],
+  listEvents: ['GET', '/v1/events'],
+  readEvent: ['GET', '/v1/events/{id}'],
+  createWebhookEndpoint: ['POST', '/v1/webhook_endpoints'],
+  listWebhookEndpoints: ['GET', '/v1/webhook_endpoints'],
+  readWebhookEndpoint: ['GET', '/v1/webhook_endpoints/{id}'],
+  updateWebhookEndpoint: ['PATCH', '/v1/webhook_endpoints/{id}'],
+  deleteWebhookEndpoint: ['DELETE', '/v1/webhook_endpoints/{id}'],
+  rotateWebhookSecret: ['POST', '/v1/webhook_endpoints/{id}/rotate_secret'],
+  listDeliveries: ['GET', '/v1/webhook_endpoints/{id}/deliveries'],
+  testWebhookEndpoint: ['POST', '/v1/webhook_endpoints/{id}/test'],
+  redeliverEvent: ['POST', '/v1/webhook_endpoints/{id}/deliveries/{event}/redeliver'],
+  redeliverFailed: ['POST', '/v1/webhook_endpoints/{id}/redeliver_failed'],
+  createApiKey: ['POST', '/v1/api_keys'],
+  listApiKeys: ['GET', '/v1/api_keys'],
+  rotateApiKey: ['POST', '/v1/api_keys/{id}/rotate'],
+  revokeApiKey: ['DELETE', '/v1/api_keys/{id}'],
+  readWallet: ['GET', '/v1/settings/wallet'],
+  setWallet: ['PUT', '/v1/settings/wallet'],
+  simulatePayment: ['POST', '/v1/test/payments/{id}/simulate'],
+} as const satisfies Record<keyof Operations, readonly [string, string]>

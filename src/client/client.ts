@@ -1,0 +1,101 @@
+import { type Answer, type Body, type ClientOptions, createTransport, type Query, type Transport } from './transport.ts'
+import { verifyWebhook } from './webhooks.ts'
+
+/** The merchant's API for TypeScript. Needs nothing but Node: `createPinrail({ apiKey, baseUrl })`. */
+export type Pinrail = ReturnType<typeof createPinrail>
+
+/** A key of one's own instead of the one that every POST gets. */
+export type Once = { readonly idempotencyKey?: string }
+
+export function createPinrail(options: ClientOptions) {
+  const call = createTransport(options)
+  return {
+    payments: paymentsOf(call),
+    providers: { list: () => call('listProviders') },
+    quotes: { read: (query: Query<'readQuote'>) => call('readQuote', { query }) },
+    routes: { preview: (body: Body<'previewRoutes'>) => call('previewRoutes', { body }) },
+    events: eventsOf(call),
+    webhookEndpoints: webhookEndpointsOf(call),
+    apiKeys: apiKeysOf(call),
+    settings: {
+      readWallet: () => call('readWallet'),
+      setWallet: (body: Body<'setWallet'>) => call('setWallet', { body }),
+    },
+    test: {
+      simulate: (id: string, body: Body<'simulatePayment'>) => call('simulatePayment', { path: { id }, body }),
+    },
+    webhooks: { verify: verifyWebhook },
+  }
+}
+
+function paymentsOf(call: Transport) {
+  const list = (query: Query<'listPayments'> = {}) => call('listPayments', { query })
+  return {
+    create: (body: Body<'createPayment'>, once: Once = {}) => call('createPayment', { body, ...once }),
+    read: (id: string) => call('readPayment', { path: { id } }),
+    list,
+    /** Every payment, newest first, as many pages as there are. */
+    all: (query: Query<'listPayments'> = {}) => pages(list, query),
+    cancel: (id: string) => call('cancelPayment', { path: { id } }),
+    timeline: (id: string) => call('readPaymentTimeline', { path: { id } }),
+  }
+}
+
+function eventsOf(call: Transport) {
+  const list = (query: Query<'listEvents'> = {}) => call('listEvents', { query })
+  return {
+    list,
+    read: (id: string) => call('readEvent', { path: { id } }),
+    /** Every event after this place in the sequence, oldest first: what was missed. */
+    async *pull(afterSequence: number): AsyncGenerator<Answer<'readEvent'>, void> {
+      for (let after = afterSequence, more = true; more; ) {
+        const page = await list({ after_sequence: String(after), limit: '100' })
+        yield* page.data
+        after = page.data.at(-1)?.sequence ?? after
+        more = page.has_more
+      }
+    },
+  }
+}
+
+function webhookEndpointsOf(call: Transport) {
+  const deliveries = (id: string, query: Query<'listDeliveries'> = {}) =>
+    call('listDeliveries', { path: { id }, query })
+  return {
+    create: (body: Body<'createWebhookEndpoint'>, once: Once = {}) => call('createWebhookEndpoint', { body, ...once }),
+    list: () => call('listWebhookEndpoints'),
+    read: (id: string) => call('readWebhookEndpoint', { path: { id } }),
+    update: (id: string, body: Body<'updateWebhookEndpoint'>) => call('updateWebhookEndpoint', { path: { id }, body }),
+    delete: (id: string) => call('deleteWebhookEndpoint', { path: { id } }),
+    rotateSecret: (id: string, body: Body<'rotateWebhookSecret'> = {}, once: Once = {}) =>
+      call('rotateWebhookSecret', { path: { id }, body, ...once }),
+    test: (id: string) => call('testWebhookEndpoint', { path: { id } }),
+    deliveries,
+    redeliver: (id: string, event: string) => call('redeliverEvent', { path: { id, event } }),
+    redeliverFailed: (id: string, body: Body<'redeliverFailed'>) => call('redeliverFailed', { path: { id }, body }),
+  }
+}
+
+function apiKeysOf(call: Transport) {
+  return {
+    create: (body: Body<'createApiKey'>, once: Once = {}) => call('createApiKey', { body, ...once }),
+    list: (query: Query<'listApiKeys'> = {}) => call('listApiKeys', { query }),
+    rotate: (id: string, body: Body<'rotateApiKey'> = {}, once: Once = {}) =>
+      call('rotateApiKey', { path: { id }, body, ...once }),
+    revoke: (id: string) => call('revokeApiKey', { path: { id } }),
+  }
+}
+
+type Page<T> = { readonly data: readonly T[]; readonly has_more: boolean }
+
+async function* pages<T extends { readonly id: string }, Q extends object>(
+  list: (query: Q & { starting_after?: string }) => Promise<Page<T>>,
+  query: Q,
+): AsyncGenerator<T, void> {
+  let page = await list(query)
+  yield* page.data
+  for (let last = page.data.at(-1); page.has_more && last !== undefined; last = page.data.at(-1)) {
+    page = await list({ ...query, starting_after: last.id })
+    yield* page.data
+  }
+}

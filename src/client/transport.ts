@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { OPERATIONS, type Operations } from './api-types.ts'
+import { ApiError, ConnectionError, errorFor } from './errors.ts'
+
+export type ClientOptions = {
+  readonly apiKey: string
+  /** Where the API is, without /v1. */
+  readonly baseUrl: string
+  /** How often a request is repeated that had no answer, or one that says "again". Default 3. */
+  readonly retries?: number
+  /** Milliseconds for one try. Default 20 s: the API itself waits for no longer. */
+  readonly timeoutMs?: number
+  readonly fetch?: typeof fetch
+  /** Waits between two tries. */
+  readonly wait?: (milliseconds: number) => Promise<void>
+}
+
+export type OperationId = keyof Operations
+export type Query<K extends OperationId> = Operations[K]['query']
+export type Body<K extends OperationId> = Operations[K]['body']
+export type Answer<K extends OperationId> = Operations[K]['answer']
+
+export type Args<K extends OperationId> = {
+  readonly query?: Query<K>
+  readonly body?: Body<K>
+  /** What stands in the path for `{id}`. */
+  readonly path?: Readonly<Record<string, string>>
+  /** Of one's own; without it every POST gets one, which its retries share. */
+  readonly idempotencyKey?: string | undefined
+}
+
+export type Transport = <K extends OperationId>(operation: K, args?: Args<K>) => Promise<Answer<K>>
+
+const LONGEST_WAIT_MS = 8000
+/** Statuses that say "again", whatever was asked. */
+const TEMPORARY = [429, 500, 502, 503, 504]
+
+export function createTransport(options: ClientOptions): Transport {
+  const { retries = 3, wait = pause } = options
+  return async (operation, args = {}) => {
+    const [method, template] = OPERATIONS[operation]
+    const url = urlOf(options.baseUrl, template, args)
+    const headers: Record<string, string> = { authorization: `Bearer ${options.apiKey}` }
+    if (args.body !== undefined) headers['content-type'] = 'application/json'
+    // One key for all tries: what the first try did is answered again, not done again.
+    if (method === 'POST') headers['idempotency-key'] = args.idempotencyKey ?? randomUUID()
+    const init = { method, headers, ...(args.body !== undefined && { body: JSON.stringify(args.body) }) }
+    for (let tried = 0; ; tried++) {
+      const outcome = await attempt(options, url, init)
+      if ('answer' in outcome) return outcome.answer as Answer<typeof operation>
+      if (tried >= retries || !outcome.again) throw outcome.error
+      await wait(Math.max(outcome.afterMs, backoff(tried)))
+    }
+  }
+}
+
+type Outcome =
+  | { readonly answer: unknown }
+  | { readonly error: Error; readonly again: boolean; readonly afterMs: number }
+
+async function attempt(options: ClientOptions, url: string, init: RequestInit): Promise<Outcome> {
+  const { fetch: send = fetch, timeoutMs = 20_000 } = options
+  try {
+    const response = await send(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
+    const text = await response.text()
+    if (response.ok) return { answer: JSON.parse(text) as unknown }
+    const error = errorFor(response.status, text)
+    const seconds = Number(response.headers.get('retry-after') ?? 0)
+    const afterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, LONGEST_WAIT_MS) : 0
+    return { error, again: isTemporary(error), afterMs }
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error)
+    return { error: new ConnectionError(`No answer from ${url}: ${cause}`, { cause: error }), again: true, afterMs: 0 }
+  }
+}
+
+function isTemporary({ status, code }: ApiError): boolean {
+  return TEMPORARY.includes(status) || code === 'idempotency_key_in_use'
+}
+
+/** Half a second, doubled each time, up to eight; stretched or shortened so that clients do not come back all at once. */
+function backoff(tried: number): number {
+  return Math.min(500 * 2 ** tried, LONGEST_WAIT_MS) * (0.75 + Math.random() / 2)
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds)
+  })
+}
+
+function urlOf(baseUrl: string, template: string, { path = {}, query }: Args<OperationId>): string {
+  const filled = template.replace(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(path[name] ?? ''))
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(name, String(value))
+  return `${baseUrl.replace(/\/$/, '')}${filled}${search.size > 0 ? `?${search.toString()}` : ''}`
+}

@@ -1,0 +1,157 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  AuthenticationError,
+  ConnectionError,
+  createPinrail,
+  InvalidRequestError,
+  NotFoundError,
+  type Pinrail,
+  RateLimitError,
+} from '../../src/client/index.ts'
+import { recordEvent } from '../../src/db/events.ts'
+import { openShop, type Shop } from '../api/shop.ts'
+
+let shop: Shop
+let pinrail: Pinrail
+beforeAll(async () => {
+  shop = await openShop()
+  pinrail = createPinrail({ apiKey: shop.key, baseUrl: shop.url })
+}, 60_000)
+afterAll(() => shop?.close())
+
+describe('the client', () => {
+  test('creates, reads, lists and follows payments', async () => {
+    const created = await pinrail.payments.create({ amount: 49.99, currency: 'EUR', reference: 'c-1' })
+    expect([created.status, created.amount_minor]).toEqual(['created', 4999])
+    expect(await pinrail.payments.read(created.id)).toEqual(created)
+    expect((await pinrail.payments.list({ reference: 'c-1' })).data).toEqual([created])
+    expect((await pinrail.payments.timeline(created.id)).data.map(({ kind }) => kind)).toEqual(['payment.created'])
+  })
+
+  test('goes through every page', async () => {
+    const other = await shop.addMerchant()
+    const theirs = createPinrail({ apiKey: other.key, baseUrl: shop.url })
+    const made: string[] = []
+    for (let index = 0; index < 7; index++)
+      made.unshift((await theirs.payments.create({ amount: '10', currency: 'EUR' })).id)
+    const seen: string[] = []
+    for await (const payment of theirs.payments.all({ limit: '3' })) seen.push(payment.id)
+    expect(seen).toEqual(made)
+  })
+
+  test('pulls the events that were missed, in order', async () => {
+    const other = await shop.addMerchant()
+    const theirs = createPinrail({ apiKey: other.key, baseUrl: shop.url })
+    const about = { type: 'payment.failed', paymentId: null, object: { object: 'webhook_test' } }
+    for (let index = 0; index < 105; index++)
+      await shop.db.transaction((tx) => recordEvent(tx, { ...other.tenant, ...about, at: new Date().toISOString() }))
+    const seen: (number | null)[] = []
+    for await (const event of theirs.events.pull(2)) seen.push(event.sequence)
+    expect(seen).toEqual(Array.from({ length: 103 }, (_, index) => index + 3))
+  })
+
+  test('throws what a program can decide by', async () => {
+    const small = pinrail.payments.create({ amount: '0.01', currency: 'EUR' })
+    await expect(small).rejects.toBeInstanceOf(InvalidRequestError)
+    await expect(small).rejects.toMatchObject({
+      code: 'amount_too_small',
+      status: 422,
+      problem: { minimum: { currency: 'USD' } },
+    })
+    await expect(pinrail.payments.read('pay_x')).rejects.toBeInstanceOf(NotFoundError)
+    const stranger = createPinrail({ apiKey: 'nonsense', baseUrl: shop.url })
+    await expect(stranger.payments.list()).rejects.toBeInstanceOf(AuthenticationError)
+    const wrong = pinrail.payments.create({ amount: '1.2.3', currency: 'EUR' }).catch((error: unknown) => error)
+    expect(await wrong).toMatchObject({
+      errors: [{ pointer: '/amount', code: 'amount_invalid' }],
+      requestId: expect.stringMatching(/^req_/),
+    })
+  })
+
+  test('works with endpoints, keys and the wallet', async () => {
+    const endpoint = await pinrail.webhookEndpoints.create({ url: 'https://shop.example/h' })
+    expect(endpoint.secret).toMatch(/^whsec_/)
+    expect((await pinrail.webhookEndpoints.update(endpoint.id, { enabled_events: ['*'] })).enabled_events).toEqual([
+      '*',
+    ])
+    expect((await pinrail.webhookEndpoints.rotateSecret(endpoint.id)).secret).not.toBe(endpoint.secret)
+    expect((await pinrail.webhookEndpoints.deliveries(endpoint.id)).data).toEqual([])
+    expect((await pinrail.webhookEndpoints.delete(endpoint.id)).deleted).toBe(true)
+    const key = await pinrail.apiKeys.create({ name: 'c' })
+    expect((await pinrail.apiKeys.revoke(key.id)).revoked_at).not.toBeNull()
+    expect((await pinrail.settings.readWallet()).chain).toBe('polygon')
+    expect((await pinrail.quotes.read({ amount: 10, currency: 'EUR' })).fee_percent).toBe('4.5')
+    expect((await pinrail.providers.list()).data).toHaveLength(3)
+    expect((await pinrail.routes.preview({ amount: 10, currency: 'EUR' })).offers.length).toBeGreaterThan(0)
+  })
+})
+
+describe('a request that has trouble on its way', () => {
+  let server: Server | undefined
+  afterEach(() => {
+    server?.closeAllConnections()
+    server?.close()
+  })
+
+  /** A server that answers as told, in turn, and the keys that it saw. */
+  async function troubled(...answers: ((request: IncomingMessage, response: ServerResponse) => void)[]) {
+    const keys: string[] = []
+    const waits: number[] = []
+    server = createServer((request, response) => {
+      keys.push(String(request.headers['idempotency-key']))
+      request.resume()
+      answers[Math.min(keys.length, answers.length) - 1]?.(request, response)
+    })
+    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const wait = async (ms: number): Promise<void> => void waits.push(ms)
+    const client = createPinrail({ apiKey: 'k', baseUrl: `http://127.0.0.1:${port}`, wait })
+    return { client, keys, waits }
+  }
+  const status =
+    (code: number, headers: Record<string, string> = {}, body = '{"code":"x"}') =>
+    (_request: IncomingMessage, response: ServerResponse): void =>
+      void response.writeHead(code, headers).end(body)
+  const hangUp = (request: IncomingMessage): void => void request.socket.destroy()
+  const body = { amount: 10, currency: 'EUR' } as const
+
+  test('is repeated with the same Idempotency-Key until it is answered', async () => {
+    const { client, keys, waits } = await troubled(
+      hangUp,
+      status(503, { 'retry-after': '3' }),
+      status(201, {}, '{"id":"pay_1"}'),
+    )
+    expect(await client.payments.create(body)).toEqual({ id: 'pay_1' })
+    expect(new Set(keys).size).toBe(1)
+    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/)
+    expect(waits).toHaveLength(2)
+    expect(waits[1]).toBeGreaterThanOrEqual(3000)
+  })
+
+  test('is given up after three repetitions, with what was wrong', async () => {
+    const { client, keys } = await troubled(status(429, { 'retry-after': '1' }))
+    await expect(client.payments.create(body)).rejects.toBeInstanceOf(RateLimitError)
+    expect(keys).toHaveLength(4)
+    const gone = await troubled(hangUp)
+    await expect(gone.client.payments.read('pay_1')).rejects.toBeInstanceOf(ConnectionError)
+  })
+
+  test('is not repeated when the answer would be the same', async () => {
+    const { client, keys } = await troubled(status(422))
+    await expect(client.payments.create(body)).rejects.toBeInstanceOf(InvalidRequestError)
+    expect(keys).toHaveLength(1)
+  })
+
+  test('waits for the first when its key is in use', async () => {
+    const { client, keys } = await troubled(status(409, {}, '{"code":"idempotency_key_in_use"}'), status(201, {}, '{}'))
+    await client.payments.create(body, { idempotencyKey: 'mine' })
+    expect(keys).toEqual(['mine', 'mine'])
+  })
+
+  test('never follows a redirect with the key', async () => {
+    const { client } = await troubled(status(307, { location: 'http://127.0.0.1:9/' }))
+    await expect(client.payments.read('pay_1')).rejects.toBeInstanceOf(ConnectionError)
+  })
+})
