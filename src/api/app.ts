@@ -54,6 +54,7 @@ export function createApp(deps: ApiDeps): Express {
   app.set('trust proxy', deps.trustProxyHops)
   app.set('query parser', 'simple')
   app.set('case sensitive routing', true)
+  app.set('strict routing', true)
   // Nothing here is kept by a cache, so a digest of every answer would be computed for nobody.
   app.set('etag', false)
   app.use(requestId(deps.newId))

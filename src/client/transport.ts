@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { OPERATIONS, type Operations } from './api-types.ts'
-import { ApiError, ConnectionError, errorFor } from './errors.ts'
+import { type ApiError, ConnectionError, errorFor } from './errors.ts'
 
 export type ClientOptions = {
   readonly apiKey: string

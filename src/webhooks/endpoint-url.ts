@@ -42,6 +42,8 @@ const LONGEST_URL = 2048
  */
 export function checkEndpointUrl(text: string, { mode, testTargets }: TargetRules): UrlCheck {
   if (text.length > LONGEST_URL) return refused('too_long')
+  // The parser drops tabs and lines, and encodes the rest: what is stored would not be what is called.
+  if (/[\s\p{Cc}\p{Cs}]/u.test(text)) return refused('invalid')
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null) return refused('invalid')
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('scheme')
