@@ -5,7 +5,7 @@ import { WEBHOOK_EVENT_TYPES } from '../../../domain/webhook.ts'
 import { Problem } from '../../problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { idPath, moment } from './fields.ts'
-import { hasOneCursor, listOf, ONE_CURSOR, pageOf, pageQuery } from './lists.ts'
+import { anyId, hasOneCursor, listOf, ONE_CURSOR, pageOf, pageQuery } from './lists.ts'
 import { paymentObject } from './payment-schemas.ts'
 
 const eventObject = z
@@ -33,7 +33,7 @@ const listQuery = z
       .optional()
       .meta({ description: 'Oldest first, beginning after this sequence: for pulling what was missed.' }),
     type: z.enum(WEBHOOK_EVENT_TYPES).optional(),
-    payment: z.string().max(100).optional(),
+    payment: anyId.optional(),
   })
   .refine(hasOneCursor, ONE_CURSOR)
   .refine(

@@ -43,7 +43,12 @@ export const currencyCode = z
  */
 export const amountText = z
   .union([z.number(), z.string()], 'is a number or a decimal string in major units, such as 49.99')
-  .meta({ description: 'In major units, with at most the decimals of the currency.', examples: [49.99, '49.99'] })
+  .meta({
+    description: 'In major units, with at most the decimals of the currency.',
+    examples: [49.99, '49.99'],
+    // Of text; of a number JSON Schema takes no notice of it.
+    pattern: '^(0|[1-9]\\d*)(\\.\\d+)?$',
+  })
   .transform((value, context) => {
     const decimal = String(value)
     const problem = amountProblem(decimal, typeof value === 'number')

@@ -10,7 +10,10 @@ const limit = z
   .default(20)
   .meta({ description: 'How many, 1 to 100.', override: { type: 'string' } })
 
-const cursor = z.string().min(1).max(100).optional()
+/** Ids are of these characters; what is not one is not looked for. */
+export const anyId = z.string().regex(/^\w{1,100}$/, 'is an id')
+
+const cursor = anyId.optional()
 
 export const pageQuery = {
   limit,

@@ -13,7 +13,7 @@ import { answerOnce, claimOf } from '../../../idempotency.ts'
 import { Problem } from '../../../problems.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { idPath } from '../fields.ts'
-import { hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery, since } from '../lists.ts'
+import { anyId, hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery, since } from '../lists.ts'
 import { deliveryObject, redeliveryObject, testEventObject } from './endpoint-schemas.ts'
 import { findOwnEndpoint } from './endpoints.ts'
 
@@ -46,7 +46,7 @@ function listRoute(): Route {
       .strictObject({
         ...pageQuery,
         status: z.enum(['pending', 'delivered', 'exhausted', 'disabled']).optional(),
-        event: z.string().max(100).optional(),
+        event: anyId.optional(),
       })
       .refine(hasOneCursor, ONE_CURSOR),
     answers: { 200: listOf(deliveryObject) },
