@@ -2,20 +2,31 @@ import { setMaxListeners } from 'node:events'
 import { cancellationSignal } from '@temporalio/activity'
 import { type Delivery, loadDeliveries, parkDeliveries, recordAttempts } from '../db/deliveries.ts'
 import type { LastAnswer } from '../domain/webhook.ts'
+import { createEndpointSlots, type EndpointSlots } from './endpoint-slots.ts'
 import { type Attempted, type DeliveryDeps, lastAnswer, makeAttempt } from './webhook-attempt.ts'
 
 /** An endpoint that has not taken the event yet: what its delivery workflow must know to go on. */
 export type HandOver = { readonly endpointId: string; readonly attemptsDone: number; readonly last: LastAnswer | null }
 
 export type AnnounceActivities = {
-  /** Makes the first attempt at every subscribed endpoint, all at once. Run again, it skips what was attempted. */
+  /**
+   * Makes the first attempt at every subscribed endpoint, all at once. Run again, it skips what was attempted. An endpoint
+   * that is failing, or has too many requests in flight, is handed over untried: payments share this queue, and one
+   * merchant's receiver that hangs must not hold the places of all.
+   */
   announce(eventId: string): Promise<{ failed: HandOver[] }>
 }
 
 /** As many endpoints as an account may have; more wait for a free place. */
 const AT_ONCE = 16
+/**
+ * Of one endpoint: ten requests, and twenty events that wait half a second for their turn, so that most events of a
+ * batch of payouts go out from here, and one receiver that hangs holds a third of a worker's hundred places at most.
+ */
+const PER_ENDPOINT = { inFlight: 10, waiting: 20, patienceMs: 500 }
 
 export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities {
+  const slots = createEndpointSlots(PER_ENDPOINT)
   return {
     async announce(eventId) {
       const open = (await loadDeliveries(deps.db, eventId)).filter(({ status }) => status === 'pending')
@@ -29,8 +40,9 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
 
       const enabled = open.filter((delivery) => !delivery.endpoint_disabled)
       const untried = enabled.filter(({ attempts }) => attempts === 0)
-      const tried = enabled.filter(({ attempts }) => attempts > 0)
-      const attempted = await attemptAll(deps, eventId, untried)
+      const attempted = await attemptAll({ deps, slots }, eventId, untried)
+      const reached = new Set(attempted.map(({ record }) => record.endpointId))
+      const handedOver = enabled.filter(({ endpoint_id }) => !reached.has(endpoint_id))
       const statuses = await recordAttempts(
         deps.db,
         attempted.map(({ record }) => record),
@@ -38,7 +50,7 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
 
       return {
         failed: [
-          ...tried.map(({ endpoint_id, attempts }) => ({
+          ...handedOver.map(({ endpoint_id, attempts }) => ({
             endpointId: endpoint_id,
             attemptsDone: attempts,
             last: null,
@@ -56,15 +68,26 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
   }
 }
 
-async function attemptAll(deps: DeliveryDeps, eventId: string, deliveries: readonly Delivery[]): Promise<Attempted[]> {
+type Reach = { readonly deps: DeliveryDeps; readonly slots: EndpointSlots }
+
+/** What came of the attempts; an endpoint that had no place for one is left out. */
+async function attemptAll(
+  { deps, slots }: Reach,
+  eventId: string,
+  deliveries: readonly Delivery[],
+): Promise<Attempted[]> {
   const signal = cancellationSignal()
   // Every attempt listens on it, and Node warns from eleven on.
   setMaxListeners(2 * AT_ONCE, signal)
-  const waiting = [...deliveries]
+  const waiting = deliveries.filter(({ endpoint_failing }) => !endpoint_failing)
   const attempted: Attempted[] = []
   const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      attempted.push(await makeAttempt(deps, { eventId, delivery: next, number: 1, step: 1 }, signal))
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const free = await slots.take(next.endpoint_id)
+      if (free === null) continue
+      const attempt = { eventId, delivery: next, number: 1, step: 1 }
+      attempted.push(await makeAttempt(deps, attempt, signal).finally(free))
+    }
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, waiting.length) }, work))
   return attempted

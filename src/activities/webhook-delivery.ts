@@ -1,6 +1,8 @@
 import { cancellationSignal } from '@temporalio/activity'
 import { loadDeliveries, parkDeliveries, recordAttempts } from '../db/deliveries.ts'
 import type { LastAnswer } from '../domain/webhook.ts'
+import { createEndpointSlots } from './endpoint-slots.ts'
+import { notYet } from './failure.ts'
 import { type DeliveryDeps, lastAnswer, makeAttempt } from './webhook-attempt.ts'
 
 export type DeliveryAttempt = {
@@ -23,7 +25,13 @@ export type WebhookDeliveryActivities = {
   deliverWebhook(attempt: DeliveryAttempt): Promise<DeliveryResult>
 }
 
+/** Of one endpoint at once; the next ones wait on the server, where they hold no place of a worker. */
+const PER_ENDPOINT = { inFlight: 10, waiting: 0, patienceMs: 0 }
+/** Longer than a healthy receiver takes, shorter than the patience with one that hangs (seconds). */
+const BUSY_PAUSE_SECONDS = 5
+
 export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeliveryActivities {
+  const slots = createEndpointSlots(PER_ENDPOINT)
   return {
     async deliverWebhook({ eventId, endpointId, attempt, step }) {
       const [delivery] = await loadDeliveries(deps.db, eventId, endpointId)
@@ -34,11 +42,10 @@ export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeli
         await parkDeliveries(deps.db, eventId, [endpointId])
         return { kind: 'stopped', last: null }
       }
-      const { record, result } = await makeAttempt(
-        deps,
-        { eventId, delivery, number: attempt, step },
-        cancellationSignal(),
-      )
+      const free = await slots.take(endpointId)
+      if (free === null) throw notYet('the endpoint has as many requests in flight as it may', BUSY_PAUSE_SECONDS)
+      const planned = { eventId, delivery, number: attempt, step }
+      const { record, result } = await makeAttempt(deps, planned, cancellationSignal()).finally(free)
       const status = (await recordAttempts(deps.db, [record])).get(endpointId)
       const last = lastAnswer(result)
       if (status === 'delivered') return { kind: 'delivered', last }

@@ -23,6 +23,7 @@ const deliveryRow = z.object({
   url: z.string(),
   secrets: z.array(sealedSecretRow).min(1),
   endpoint_disabled: z.boolean(),
+  endpoint_failing: z.boolean(),
 })
 
 /** A delivery with all that an attempt needs: the event's bytes, the endpoint's URL and its encrypted secrets. */
@@ -33,7 +34,8 @@ export function loadDeliveries(db: Queryable, eventId: string, endpointId?: stri
   return many(
     db,
     deliveryRow,
-    sql`select endpoint_id, status, attempts, schedule_step, body, url, secrets, disabled_at is not null as endpoint_disabled
+    sql`select endpoint_id, status, attempts, schedule_step, body, url, secrets, disabled_at is not null as endpoint_disabled,
+        failing_since is not null as endpoint_failing
       from delivery
       join event on event.id = event_id
       join webhook_endpoint on webhook_endpoint.id = endpoint_id
