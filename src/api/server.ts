@@ -17,7 +17,15 @@ const PARSER_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> 
  */
 export function createApiServer(app: RequestListener, settings: ServerSettings): Server {
   // Node would answer a request without a host itself, and not with a problem.
-  const limits = { headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384, requireHostHeader: false }
+  const limits = {
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    // Longer than proxies and clients keep an idle connection (60 s is usual): the side that closes first must be the
+    // one that would use it, or a request is now and then sent into a connection that is just being closed.
+    keepAliveTimeout: 72_000,
+    maxHeaderSize: 16_384,
+    requireHostHeader: false,
+  }
   const refuse = (problem: Problem, request: IncomingMessage, response: ServerResponse): void => {
     const instance = (request.url ?? '/').split('?')[0] ?? '/'
     const { status, headers, body } = problemAnswer(problem, { ...settings, instance })
