@@ -11,7 +11,7 @@ import { createWeather } from './weather.ts'
 const STEP_MS = 120
 const WAVE = 25
 /** Of the processes together, each step. */
-const KILL_CHANCE = 0.1
+const KILL_CHANCE = 0.06
 /** Parts of the payments that are paid when the dump is taken, and when the database is set back to it. */
 const DUMP_AT = 0.25
 const RESTORE_AT = 0.6
