@@ -62,6 +62,8 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   )
   await postgres.start()
   const anvil = await startAnvil(options.anvil)
+  const pids = { anvil: anvil.pid, postgres: postgres.pid() ?? 0 }
+  const forget = endWithThisProcess(Object.values(pids))
   const treasuryKey = generatePrivateKey()
   const relayerKeys = Array.from({ length: options.relayers }, () => generatePrivateKey())
   await prepareDevelopmentChain(anvil.url, {
@@ -79,7 +81,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
     token: DEVELOPMENT_USDC,
     treasuryKey,
     relayerKeys,
-    pids: { anvil: anvil.pid, postgres: postgres.pid() ?? 0 },
+    pids,
     databaseUrl,
     async createDatabase(name) {
       await asAdmin(`create database ${name}`)
@@ -89,11 +91,28 @@ export async function startStage(options: StageOptions): Promise<Stage> {
     copyDatabase: (from, to) => asAdmin(disconnect(from), `create database ${to} template ${from}`),
     dropDatabase: (name) => asAdmin(`drop database ${name} with (force)`),
     async stop() {
+      forget()
       await anvil.stop()
       await postgres.stop(5000)
       rmSync(folder, { recursive: true, force: true })
       rmSync(data, { recursive: true, force: true })
     },
+  }
+}
+
+/** Ctrl-C and SIGTERM end the servers too. Answers how to forget about them. */
+function endWithThisProcess(pids: readonly number[]): () => void {
+  const kill = (): void => {
+    for (const pid of pids) process.kill(pid, 'SIGKILL')
+  }
+  const end = (): never => process.exit(130)
+  process.once('exit', kill)
+  process.once('SIGINT', end)
+  process.once('SIGTERM', end)
+  return () => {
+    process.off('exit', kill)
+    process.off('SIGINT', end)
+    process.off('SIGTERM', end)
   }
 }
 
