@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { World } from '../../test/e2e/world.ts'
-import { finalState, JOURNEYS } from '../demo/journey.ts'
+import { finalState, JOURNEYS, type Journey } from '../demo/journey.ts'
 import type { PaymentAnswer } from '../demo/merchant.ts'
 import { shuffled } from './random.ts'
 
@@ -38,10 +38,12 @@ export async function playRound(world: World, round: Round): Promise<PaymentAnsw
   return payments
 }
 
+const FIRST: Journey = { provider: 'wallet_app', body: { amount: '49.90', currency: 'EUR' } }
+
 /** A shop and a buyer who try again when nobody answers, as shops and buyers do. */
 async function buy(world: World, index: number, afterMs: number): Promise<PaymentAnswer> {
   await delay(afterMs)
-  const { provider, body, method } = JOURNEYS[index % JOURNEYS.length] ?? { provider: 'wallet_app', body: {} }
+  const { provider, body, method } = JOURNEYS[index % JOURNEYS.length] ?? FIRST
   const payment = await world.createPatiently({ ...body, provider })
   await world.pay(payment, method === undefined ? {} : { method })
   return payment

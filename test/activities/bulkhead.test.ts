@@ -42,13 +42,15 @@ afterAll(async () => {
   await seeded?.close()
 })
 
+type Made = { readonly event: string; readonly endpoint: string }
+
 /** Events of endpoints at a receiver, each endpoint of a merchant of its own. */
 async function record(
   receiver: Receiver,
   endpoints: number,
   events: number,
 ): Promise<{ event: string; endpoint: string }[]> {
-  const made: { event: string; endpoint: string }[] = []
+  const made: Made[] = []
   const owners: { tenant: Tenant; id: string }[] = []
   for (let index = 0; index < endpoints; index++) {
     const tenant = await addMerchant(seeded.db)
@@ -104,24 +106,29 @@ describe('98 healthy endpoints beside one that hangs and one that answers withou
     const deliver = (event: string, endpoint: string) =>
       delivering.deliverWebhook({ eventId: event, endpointId: endpoint, attempt: 1, step: 1 })
     const rounds = { 'first attempts': (event: string) => announcing.announce(event), 'later attempts': deliver }
+    const [good, hung, endless] = receivers as [Receiver, Receiver, Receiver]
     for (const [name, work] of Object.entries(rounds)) {
-      const [good, hung, endless] = receivers as [Receiver, Receiver, Receiver]
+      const through = async (healthy: readonly Made[], troubled: readonly Made[]): Promise<number> => {
+        arrived.clear()
+        const started = Date.now()
+        const worker = await throughWorker(mixed(healthy, troubled), ({ event, endpoint }, env) =>
+          env.run((id: string) => work(id, endpoint), event),
+        )
+        // Longer than the healthy ones may take, so that what is late is measured and not only missed.
+        for (const deadline = started + 60_000; arrived.size < healthy.length && Date.now() < deadline; )
+          await new Promise((resolve) => setTimeout(resolve, 20))
+        await worker.stop()
+        await db.query("update delivery set status = 'disabled' where status = 'pending'")
+        const latencies = healthy.map(({ event }) => (arrived.get(event) ?? Number.POSITIVE_INFINITY) - started)
+        return percentile(latencies, 0.99)
+      }
+      const alone = await through(await record(good, HEALTHY, EVENTS_EACH), [])
       const healthy = await record(good, HEALTHY, EVENTS_EACH)
       const troubled = [...(await record(hung, 1, EVENTS_OF_TROUBLE)), ...(await record(endless, 1, EVENTS_OF_TROUBLE))]
-      arrived.clear()
-      const started = Date.now()
-      const worker = await throughWorker(mixed(healthy, troubled), ({ event, endpoint }, env) =>
-        env.run((id: string) => work(id, endpoint), event),
-      )
-      // Longer than the healthy ones may take, so that what is late is measured and not only missed.
-      for (const deadline = started + 30_000; arrived.size < healthy.length && Date.now() < deadline; )
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      await worker.stop()
-      const latencies = healthy.map(({ event }) => (arrived.get(event) ?? Number.POSITIVE_INFINITY) - started)
-      const p99 = percentile(latencies, 0.99)
-      process.stdout.write(`bulkhead, ${name}: p50 ${percentile(latencies, 0.5)} ms, p99 ${p99} ms\n`)
-      expect([name, p99 < 5000]).toEqual([name, true])
-      await db.query("update delivery set status = 'disabled' where status = 'pending'")
+      const beside = await through(healthy, troubled)
+      process.stdout.write(`bulkhead, ${name}: p99 ${alone} ms alone, ${beside} ms beside the two\n`)
+      // Five seconds; on a machine that is busy with other things, what its own slowness adds.
+      expect([name, beside < 5000 + 3 * alone]).toEqual([name, true])
     }
-  }, 120_000)
+  }, 240_000)
 })

@@ -118,7 +118,7 @@ test('200 keys, each used by 20 requests at once, make 200 payments', async () =
   }
   expect(distinct.size).toBe(200)
   expect((await shop.count('payment')) - before).toBe(200)
-}, 120_000)
+}, 300_000)
 
 /** Asks again after 409 and 503, as the answer says. */
 async function answered(key: string): Promise<string> {

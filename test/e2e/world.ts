@@ -7,7 +7,7 @@ import pg from 'pg'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { finalState, until } from '../../scripts/demo/journey.ts'
-import { createMerchant, type Merchant, type PaymentAnswer } from '../../scripts/demo/merchant.ts'
+import { createMerchant, type Merchant, type NewPayment, type PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { readMemory } from '../../scripts/system/data-folder.ts'
 import type { Secrets } from '../../scripts/system/secrets.ts'
@@ -42,7 +42,7 @@ export type World = {
   readonly lock: (statement: string, values?: unknown[]) => Promise<DatabaseLock>
   readonly create: (body?: object) => Promise<PaymentAnswer>
   /** A shop that asks again, with the same key, until it has an answer. */
-  readonly createPatiently: (body: object) => Promise<PaymentAnswer>
+  readonly createPatiently: (body: NewPayment) => Promise<PaymentAnswer>
   /** A buyer who tries again when a page does not load, as people do. */
   readonly pay: (payment: PaymentAnswer, options?: BuyerOptions) => Promise<void>
   readonly stop: (options?: { keep: boolean }) => Promise<void>
