@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Client, Connection } from '@temporalio/client'
+import { removeLeftovers } from '../../test/support/leftovers.ts'
 import { createMerchant } from '../demo/merchant.ts'
 import type { Progress } from '../setup/progress.mjs'
 import { type System, startSystem } from '../system.ts'
@@ -13,6 +14,8 @@ import { type Batch, cpuOf, historyCost, type Processes, runBatch } from './meas
 import { pipelineArm } from './pipeline.ts'
 import { report, type StatementCost } from './report.ts'
 import { countStatements } from './statements.ts'
+
+const FOLDER_PREFIX = 'pinrail-bench-'
 
 /** Long enough for ticks of 10 ms to add up (milliseconds). */
 const IDLE_MS = 10_000
@@ -33,7 +36,8 @@ export async function main(args: string[], progress: Progress): Promise<number> 
     },
   })
   const load = { payments: Number(values.payments), atOnce: Number(values['at-once']) }
-  const folder = mkdtempSync(join(tmpdir(), 'pinrail-bench-'))
+  await removeLeftovers(FOLDER_PREFIX)
+  const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX))
   await chmod(folder, 0o755)
   process.env['LOG_LEVEL'] ??= 'warn'
   const system = await startSystem({ dataFolder: folder, ports: 'free', progress })

@@ -15,6 +15,7 @@ import { type ChildName, type System, startSystem } from '../../scripts/system.t
 import { createDb, type Db } from '../../src/db/db.ts'
 import { payoutNonce } from '../../src/payout-nonce.ts'
 import { type BuyerOptions, payAtCheckout } from '../../src/sandbox/buyer.ts'
+import { removeLeftovers } from '../support/leftovers.ts'
 import { type Gate, openGate } from './gate.ts'
 
 /** A whole system of the test's own, as `npm start` runs it, with gates between its parts. */
@@ -59,9 +60,11 @@ export type WorldOptions = { readonly folder?: string; readonly env?: Readonly<R
 /** Quick rounds, so that tests wait for facts and not for the next tick. */
 const ENVIRONMENT = { RELAY_TICK_MS: '250', SETTLEMENT_TICK_MS: '250', LOG_LEVEL: 'info' }
 
+const FOLDER_PREFIX = 'pinrail-e2e-'
 const PATIENCE_MS = 120_000
 
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  await removeLeftovers(FOLDER_PREFIX)
   const folder = options.folder ?? temporaryFolder()
   const [partners, chain] = await Promise.all([openGate(), openGate()])
   const said: string[] = []
@@ -127,7 +130,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
 /** Open to Postgres' own user, so that all data is inside and goes with it. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'pinrail-e2e-'))
+  const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX))
   chmodSync(folder, 0o755)
   return folder
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,6 +16,7 @@ import { ChildRecords } from '../../scripts/system/recorded.ts'
 import { type Child, type ProcessSpec, supervise } from '../../scripts/system/supervisor.ts'
 import { TEMPORAL_NAMESPACE, temporalSpec } from '../../scripts/system/temporal.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { removeLeftovers } from './leftovers.ts'
 import { timeSkippingSpec } from './time-skipping-server.ts'
 
 /**
@@ -33,7 +34,7 @@ const FOLDER_PREFIX = 'pinrail-test-'
 const TEMPLATE = 'pinrail_template'
 
 export async function startServices(): Promise<Services> {
-  await removeLeftovers()
+  await removeLeftovers(FOLDER_PREFIX)
   const broker = new Broker(mkdtempSync(join(tmpdir(), FOLDER_PREFIX)))
   await broker.open()
   const server = createServer((request, response) => {
@@ -153,16 +154,5 @@ class Broker {
       const pid = child.pid()
       if (pid !== null) process.kill(pid, 'SIGKILL')
     }
-  }
-}
-
-/** Ends and removes what runs that were killed have left. */
-async function removeLeftovers(): Promise<void> {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(FOLDER_PREFIX))) {
-    const folder = join(tmpdir(), name)
-    const lock = tryLock(join(folder, 'lock'))
-    if (!lock.ok) continue
-    await new ChildRecords(folder).endLeftovers(() => undefined)
-    rmSync(folder, { recursive: true, force: true })
   }
 }
