@@ -8,7 +8,7 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { createAnnounceActivities } from '../../../src/activities/announce.ts'
 import { createSender } from '../../../src/webhooks/send.ts'
 import { startServices } from '../../../test/support/services.ts'
-import { addEndpoint, addEvent, secretBox, seedDatabase } from '../../../test/webhooks/seed.ts'
+import { addEndpoint, addEvent, type Seeded, secretBox, seedDatabase } from '../../../test/webhooks/seed.ts'
 import type { Progress } from '../../setup/progress.mjs'
 
 /** At the same time, in both arms. */
@@ -51,32 +51,41 @@ async function compare(port: number, { rounds, events }: { rounds: number; event
   const sender = createSender({ mode: 'test', testTargets: [target], now: Date.now })
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
   try {
-    const { announce } = createAnnounceActivities({ db: seeded.db, secretBox, sender, now: Date.now })
+    const announcing = createAnnounceActivities({ db: seeded.db, secretBox, sender, now: Date.now })
     await addEndpoint(seeded.db, seeded.tenant, { url: `http://${target}/hooks` })
     const secret = randomBytes(32)
     const body = Buffer.from(JSON.stringify({ id: 'evt_1', type: 'payment.succeeded', data: { object: OBJECT } }))
     const arms = {
-      delivery: (event: string) => new MockActivityEnvironment().run((id: string) => announce(id), event),
+      delivery: (event: string) => new MockActivityEnvironment().run((id: string) => announcing.announce(id), event),
       empty: () => new MockActivityEnvironment().run(async () => undefined),
       bare: () => bareSignedPost({ port, agent, secret, body }),
     }
     const total: Spent = { delivery: 0, empty: 0, bare: 0 }
     // The first round warms up and does not count.
     for (let round = 0; round <= rounds; round++) {
-      const recorded: string[] = []
-      for (let index = 0; index < events; index++)
-        recorded.push(String(await addEvent(seeded.db, seeded.tenant, { object: OBJECT })))
-      for (const name of ['delivery', 'empty', 'bare'] as const) {
-        const cpu = await cpuOf(recorded, arms[name])
-        if (round > 0) total[name] += cpu / (rounds * events)
-      }
-      await requireDelivered(seeded.db, recorded.length * (round + 1))
+      const spent = await playRound(seeded, arms, events)
+      for (const name of NAMES) total[name] += round === 0 ? 0 : spent[name] / (rounds * events)
+      await requireDelivered(seeded.db, events * (round + 1))
     }
     return total
   } finally {
     sender.close()
     agent.destroy()
     await seeded.close()
+  }
+}
+
+const NAMES = ['delivery', 'empty', 'bare'] as const
+type Arms = Readonly<Record<(typeof NAMES)[number], (event: string) => Promise<unknown>>>
+
+/** CPU of each arm in turn (milliseconds). */
+async function playRound({ db, tenant }: Seeded, arms: Arms, events: number): Promise<Spent> {
+  const recorded: string[] = []
+  for (let index = 0; index < events; index++) recorded.push(String(await addEvent(db, tenant, { object: OBJECT })))
+  return {
+    delivery: await cpuOf(recorded, arms.delivery),
+    empty: await cpuOf(recorded, arms.empty),
+    bare: await cpuOf(recorded, arms.bare),
   }
 }
 
