@@ -62,7 +62,7 @@ function problemsOf({ id, checkout_url: checkoutUrl }: Subject, facts: Facts): s
   const row = rows.payments.get(id)
   if (row === undefined) return [`${id}: no row, although its creation was answered`]
   const paid = partner.orders.filter((order) => order.returnUrl === checkoutUrl && order.status === 'paid')
-  const fills = partner.fills.filter((fill) => fill.key === `${id}:convert`)
+  const fills = partner.fills.filter((fill) => fill.key.startsWith(id))
   const settled = chain.settlements.filter((settlement) => settlement.nonce === chain.nonceOf(id))
   const events = rows.events.filter((event) => event.paymentId === id && event.type === 'payment.succeeded')
   const delivered = inbox.deliveries.filter(

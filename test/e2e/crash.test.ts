@@ -29,6 +29,8 @@ type Hold = { readonly reached: Promise<void>; readonly release: () => void | Pr
 type CrashPoint = { readonly at: string; readonly hold: () => Promise<Held> }
 
 const REACHED_WITHIN_MS = 60_000
+/** The relay looks every quarter of a second here, at callbacks older than three. */
+const TOLD_WITHIN_MS = 30_000
 
 /** Begins a payment, and answers when it has come to the hold. The buyer goes on beside the test. */
 async function heldAt(payment: PaymentAnswer, hold: Hold, paying = world.pay(payment)): Promise<Held> {
@@ -191,6 +193,14 @@ describe('the api is killed', () => {
 
   test('after a callback was stored, before the workflow was told: the relay tells it while the api is down', async () => {
     expect(world.system.children.get('api')?.pid()).toBeNull()
+    // The poll a minute later would find the money too, but it marks no callback.
+    const told =
+      'select 1 from partner_event e join attempt a on a.id = e.attempt_id where payment_id = $1 and signaled_at is not null'
+    await until(
+      async () => ((await world.db.query(told, [called.id])).rowCount === 1 ? true : null),
+      'the relay to pass the callback on',
+      TOLD_WITHIN_MS,
+    )
     await until(async () => {
       const { rows } = await world.db.query('select status from payment where id = $1', [called.id])
       return rows[0].status === 'succeeded' ? true : null
