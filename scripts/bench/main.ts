@@ -40,12 +40,11 @@ export async function main(args: string[], progress: Progress): Promise<number> 
   const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX))
   await chmod(folder, 0o755)
   process.env['LOG_LEVEL'] ??= 'warn'
-  const system = await startSystem({ dataFolder: folder, ports: 'free', progress })
   try {
-    await compare(system, { ...load, pairs: Number(values.pairs), progress })
+    const system = await startSystem({ dataFolder: folder, ports: 'free', progress })
+    await compare(system, { ...load, pairs: Number(values.pairs), progress }).finally(() => system.stop())
     return 0
   } finally {
-    await system.stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }
