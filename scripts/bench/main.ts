@@ -42,7 +42,11 @@ export async function main(args: string[], progress: Progress): Promise<number> 
   process.env['LOG_LEVEL'] ??= 'warn'
   try {
     const system = await startSystem({ dataFolder: folder, ports: 'free', progress })
-    await compare(system, { ...load, pairs: Number(values.pairs), progress }).finally(() => system.stop())
+    try {
+      await compare(system, { ...load, pairs: Number(values.pairs), progress })
+    } finally {
+      await system.stop()
+    }
     return 0
   } finally {
     rmSync(folder, { recursive: true, force: true })
