@@ -140,6 +140,25 @@ describe('the authentication matrix', () => {
     expect((await keptOf()).rows).toEqual(before)
   })
 
+  test('answers the same bytes for what is another merchant’s, of the other mode, and not there at all', async () => {
+    const other = await shop.addMerchant()
+    const live = await shop.addMerchant({ livemode: true, id: victim.merchant.tenant.merchantId })
+    const { payment, endpoint, event, apiKey } = victim
+    const theirs = [payment, endpoint, event, apiKey]
+    const absent = (text: string): string => theirs.reduce((all, id) => all.replaceAll(id, nobodys(id)), text)
+    const about = ROUTES.filter(({ operationId }) => theirs.some((id) => rows[operationId]!.path.includes(id)))
+    expect(about.length).toBeGreaterThan(12)
+    for (const route of about)
+      for (const { key } of [other, live]) {
+        const { path, body } = rows[route.operationId]!
+        const ask = async (at: string): Promise<string> => {
+          const answer = await shop.ask(route.method.toUpperCase(), at, { key, ...(body !== undefined && { body }) })
+          return `${answer.status} ${absent(answer.text).replace(/"request_id":"[^"]*"/, '')}`
+        }
+        expect([route.operationId, await ask(path)]).toEqual([route.operationId, await ask(absent(path))])
+      }
+  })
+
   test('comes to more than 500 attempts', () => {
     expect(attempts).toBeGreaterThan(500)
   })
@@ -156,6 +175,11 @@ describe('the authentication matrix', () => {
     }
   }, 60_000)
 })
+
+/** An id of the same form that was never given to anything. */
+function nobodys(id: string): string {
+  return `${id.slice(0, -6)}000000`
+}
 
 /** fetch joins headers of one name, so this one is written by hand. */
 async function twoHeaders(
