@@ -97,6 +97,13 @@ const workerSchema = commonSchema.extend({
    * of the key version>`, or, for development, the private key itself.
    */
   TREASURY_KEY: secret,
+  /**
+   * Keys of treasuries before this one, in the same forms, comma separated: each pays what was queued on it and signs the
+   * cancellations of it. Nothing new is queued on them.
+   */
+  RETIRED_TREASURY_KEYS: secret.optional(),
+  /** Treasuries of the past whose keys are not here: their transfers are watched, and what they paid is not paid again. */
+  RETIRED_TREASURIES: list.pipe(z.array(address)).default([]),
   /** Keys of the relayer lanes (hold gas money only), in the same forms, comma separated. */
   RELAYER_KEYS: secret,
   /** Password of the encrypted keystores (version 3) among them. */
@@ -216,7 +223,8 @@ function refuseUnsafe<T extends Config>(config: T): T {
 function refuseUnsafeSettlement(config: WorkerConfig): void {
   if (config.FINALITY_QUORUM < 2 || config.POLYGON_RPC_URLS.length < config.FINALITY_QUORUM)
     throw new Error('Live mode needs FINALITY_QUORUM of at least 2 and as many POLYGON_RPC_URLS')
-  const keys = [config.TREASURY_KEY.reveal(), ...config.RELAYER_KEYS.reveal().split(',')]
+  const former = config.RETIRED_TREASURY_KEYS?.reveal() ?? ''
+  const keys = [config.TREASURY_KEY.reveal(), ...former.split(','), ...config.RELAYER_KEYS.reveal().split(',')]
   if (keys.some((key) => PUBLIC_TEST_KEYS.has(key.trim().toLowerCase())))
-    throw new Error('TREASURY_KEY or RELAYER_KEYS is a public test key: refused in live mode')
+    throw new Error('TREASURY_KEY, RETIRED_TREASURY_KEYS or RELAYER_KEYS is a public test key: refused in live mode')
 }

@@ -31,7 +31,8 @@ export async function rebuild(operation: Operation): Promise<number> {
   const { db, settings, hooks, dryRun, say } = operation
   const scope = { livemode: settings.PINRAIL_MODE === 'live', chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const rpc = connectRpc({ urls: settings.POLYGON_RPC_URLS, quorum: settings.FINALITY_QUORUM })
-  const treasuries = [...new Set([...settings.TREASURY_ADDRESSES, ...(await listTreasuries(db, scope))])]
+  const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
+  const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
   if (treasuries.length === 0) throw new Error('no treasury is known: set TREASURY_ADDRESSES')
   const start = Math.max(0, settings.SETTLEMENT_START_BLOCK - 1)
   const facts = await readChain(rpc, { token: scope.token, treasuries }, start)

@@ -27,6 +27,8 @@ const schema = z.object({
   SETTLEMENT_START_BLOCK: z.coerce.number().int().min(0).default(0),
   /** Every treasury there ever was; those that this database knows are added. */
   TREASURY_ADDRESSES: list.pipe(z.array(lower)).default([]),
+  /** As the worker has them. */
+  RETIRED_TREASURIES: list.pipe(z.array(lower)).default([]),
 })
 
 export type Settings = z.infer<typeof schema>

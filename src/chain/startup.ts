@@ -22,6 +22,10 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
   const wallets = relayers.map((relayer) => relayer.address.toLowerCase() as Hex)
   demand(deps.treasuries.length > 0, 'settlement needs a treasury key')
   demand(wallets.length > 0, 'settlement needs a relayer key')
+  demand(
+    new Set(treasuries).size === treasuries.length,
+    'a treasury is named twice: current, retired with its key, or without',
+  )
   demand(new Set(wallets).size === wallets.length, 'two relayer keys are the same')
   demand(
     !treasuries.some((treasury) => wallets.includes(treasury)),

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { NativeConnection, type Worker } from '@temporalio/worker'
-import type { LocalAccount } from 'viem/accounts'
 import { createAnnounceActivities } from '../activities/announce.ts'
 import { createPaymentActivities } from '../activities/payment.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhook-delivery.ts'
-import { createTreasurySigner, type Token, type TreasurySigner } from '../chain/authorization.ts'
 import { multicallCodec } from '../chain/batch.ts'
 import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
-import { openAccount } from '../chain/keys/open.ts'
 import { connectRpc } from '../chain/rpc.ts'
 import type { WorkerConfig } from '../config.ts'
 import { createDb, type Db } from '../db/db.ts'
@@ -28,6 +25,7 @@ import { createSettlementRunner, type SettlementRunner } from '../worker/settlem
 import { createSettlementHooks } from '../worker/settlement-hooks.ts'
 import { createWorkers } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
+import { openKeys, openTreasuries, type Treasuries, tokenOf } from './keys.ts'
 import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
 
 export type WorkerParts = { workers: Worker[]; settlement: SettlementRunner; loops: Loop[] }
@@ -42,9 +40,13 @@ export async function composeWorker(config: WorkerConfig, log: Logger): Promise<
   const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
   const relay = createRelay({ db, client: temporal.client, workflows, clock: Date.now, log })
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
-  const treasury = await createTreasury(config)
-  const settlement = await composeSettlement(config, { db, log, context, treasury })
-  const { activities, close: closeActivities } = composeActivities(config, { db, context, treasury: treasury.address })
+  const treasuries = await openTreasuries(config)
+  const settlement = await composeSettlement(config, { db, log, context, treasuries })
+  const { activities, close: closeActivities } = composeActivities(config, {
+    db,
+    context,
+    treasury: treasuries.current.address,
+  })
 
   const [connection, bundle] = await Promise.all([
     NativeConnection.connect({ address: config.TEMPORAL_ADDRESS }),
@@ -116,28 +118,11 @@ function composeActivities(config: WorkerConfig, shared: { db: Db; context: Chan
   }
 }
 
-async function createTreasury(config: WorkerConfig): Promise<TreasurySigner> {
-  return createTreasurySigner(await openKey(config, config.TREASURY_KEY.reveal()), {
-    livemode: config.PINRAIL_MODE === 'live',
-    token: tokenOf(config),
-    maxMicroPerPayout: BigInt(config.PAYOUT_MAX_USDC) * 1_000_000n,
-  })
-}
-
-function openKey({ KEYSTORE_PASSWORD }: WorkerConfig, reference: string): Promise<LocalAccount> {
-  return openAccount(reference.trim(), { password: KEYSTORE_PASSWORD?.reveal() })
-}
-
-function tokenOf(config: WorkerConfig): Token {
-  return { chainId: config.CHAIN_ID, address: config.USDC_ADDRESS.toLowerCase() as Hex, name: config.USDC_DOMAIN_NAME }
-}
-
 async function composeSettlement(
   config: WorkerConfig,
-  shared: { db: Db; log: Logger; context: ChangeContext; treasury: TreasurySigner },
+  shared: { db: Db; log: Logger; context: ChangeContext; treasuries: Treasuries },
 ): Promise<SettlementRunner> {
-  const keys = config.RELAYER_KEYS.reveal().split(',')
-  const relayers = await Promise.all(keys.map((key) => openKey(config, key)))
+  const relayers = await openKeys(config, config.RELAYER_KEYS)
   return createSettlementRunner({
     ...createSettlementHooks(shared.context),
     db: shared.db,
@@ -149,10 +134,11 @@ async function composeSettlement(
       rpc: connectRpc({ urls: config.POLYGON_RPC_URLS, quorum: config.FINALITY_QUORUM }),
       codec: multicallCodec,
       token: tokenOf(config),
-      treasuries: [shared.treasury],
+      treasuries: shared.treasuries.all,
       relayers,
       options: {
         ...SETTLEMENT_DEFAULTS,
+        retiredTreasuries: shared.treasuries.retired,
         // A new name per start: an engine that was killed is not its own successor until its lease has run out.
         owner: randomUUID(),
         maxFeeWei: BigInt(config.MAX_FEE_GWEI) * 1_000_000_000n,

@@ -25,6 +25,7 @@ function operation(dryRun = false): Operation {
       USDC_ADDRESS: TOKEN.address,
       SETTLEMENT_START_BLOCK: 0,
       TREASURY_ADDRESSES: [world.treasury.address.toLowerCase() as Hex],
+      RETIRED_TREASURIES: [],
     },
     hooks: world.hooks,
     dryRun,

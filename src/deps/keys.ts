@@ -1,0 +1,63 @@
+import type { LocalAccount } from 'viem/accounts'
+import { createTreasurySigner, type Token, type TreasurySigner } from '../chain/authorization.ts'
+import { openAccount } from '../chain/keys/open.ts'
+import type { Secret, WorkerConfig } from '../config.ts'
+import type { Hex } from '../domain/payout.ts'
+
+/** Opens the keys that the configuration names. */
+
+export type Treasuries = {
+  /** Where new payouts are queued. */
+  readonly current: TreasurySigner
+  /** Every treasury whose key is here, the current one first. */
+  readonly all: readonly TreasurySigner[]
+  /** Those whose keys are gone. */
+  readonly retired: readonly Hex[]
+}
+
+type KeySettings = Pick<
+  WorkerConfig,
+  | 'PINRAIL_MODE'
+  | 'CHAIN_ID'
+  | 'USDC_ADDRESS'
+  | 'USDC_DOMAIN_NAME'
+  | 'PAYOUT_MAX_USDC'
+  | 'TREASURY_KEY'
+  | 'RETIRED_TREASURY_KEYS'
+  | 'RETIRED_TREASURIES'
+  | 'KEYSTORE_PASSWORD'
+>
+
+/** The policy of every treasury is the same: a rotation changes the key, not what may be signed. */
+export async function openTreasuries(config: KeySettings): Promise<Treasuries> {
+  const policy = {
+    livemode: config.PINRAIL_MODE === 'live',
+    token: tokenOf(config),
+    maxMicroPerPayout: BigInt(config.PAYOUT_MAX_USDC) * 1_000_000n,
+  }
+  const keys = [config.TREASURY_KEY, config.RETIRED_TREASURY_KEYS].filter((key) => key !== undefined)
+  const accounts = (await Promise.all(keys.map((key) => openKeys(config, key)))).flat()
+  const [current, ...former] = accounts.map((account) => createTreasurySigner(account, policy))
+  if (current === undefined) throw new Error('TREASURY_KEY names no key')
+  return {
+    current,
+    all: [current, ...former],
+    retired: config.RETIRED_TREASURIES.map((treasury) => treasury.toLowerCase() as Hex),
+  }
+}
+
+/** The accounts of a comma separated list of keys. */
+export function openKeys(
+  { KEYSTORE_PASSWORD }: Pick<WorkerConfig, 'KEYSTORE_PASSWORD'>,
+  keys: Secret,
+): Promise<LocalAccount[]> {
+  const references = keys
+    .reveal()
+    .split(',')
+    .map((reference) => reference.trim())
+  return Promise.all(references.map((reference) => openAccount(reference, { password: KEYSTORE_PASSWORD?.reveal() })))
+}
+
+export function tokenOf(config: Pick<WorkerConfig, 'CHAIN_ID' | 'USDC_ADDRESS' | 'USDC_DOMAIN_NAME'>): Token {
+  return { chainId: config.CHAIN_ID, address: config.USDC_ADDRESS.toLowerCase() as Hex, name: config.USDC_DOMAIN_NAME }
+}
