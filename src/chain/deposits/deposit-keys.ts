@@ -1,0 +1,52 @@
+import { hkdfSync } from 'node:crypto'
+import type { LocalAccount } from 'viem/accounts'
+import { encodeAbiParameters } from 'viem/utils'
+import type { Hex } from '../../domain/payout.ts'
+import { keccak256 } from '../../keccak.ts'
+import { accountOf } from '../keys/private-key.ts'
+
+/** Order of the group of secp256k1 (SEC 2, 2.4.1): private keys are 1 to n − 1. */
+const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+/** 16 bytes more than a key has, so that reducing them leaves no bias that could be measured (FIPS 186-5, A.2.1). */
+const MATERIAL_BYTES = 48
+
+/** Fewer bytes of seed than a key has would be the weakest part. */
+const MIN_SEED_BYTES = 32
+
+export type DepositKeys = {
+  /** Lower case. */
+  readonly addressOf: (paymentId: string) => Hex
+  readonly accountOf: (paymentId: string) => LocalAccount
+}
+
+/**
+ * The keys of the deposit addresses: HKDF-SHA-256 of the seed with the payment's id. From seed and list of payments every
+ * key can be made again; no counter can be restored to an older state and give an address twice. Throws for a seed of
+ * fewer than 32 bytes (base64).
+ */
+export function createDepositKeys(seed: string, chainId: number): DepositKeys {
+  const secret = Buffer.from(seed, 'base64')
+  if (secret.length < MIN_SEED_BYTES) throw new Error('the deposit seed has fewer than 32 bytes')
+  const accountFor = (paymentId: string): LocalAccount => {
+    const info = `pinrail.deposit.v1:${chainId}:${paymentId}`
+    const material = Buffer.from(hkdfSync('sha256', secret, '', info, MATERIAL_BYTES)).toString('hex')
+    const key = (BigInt(`0x${material}`) % (GROUP_ORDER - 1n)) + 1n
+    return accountOf(`0x${key.toString(16).padStart(64, '0')}`)
+  }
+  return { accountOf: accountFor, addressOf: (paymentId) => accountFor(paymentId).address.toLowerCase() as Hex }
+}
+
+/** The EIP-3009 nonce of one sweep: it follows from the payment and the sweep's index, and is the address's own. */
+export function sweepNonce(sweep: {
+  chainId: number
+  token: Hex
+  address: Hex
+  paymentId: string
+  index: number
+}): Hex {
+  const types = ['string', 'uint256', 'address', 'address', 'string', 'uint256'].map((type) => ({ type }))
+  const { chainId, token, address, paymentId, index } = sweep
+  const values = ['pinrail.sweep.v1', BigInt(chainId), token, address, paymentId, BigInt(index)]
+  return keccak256(encodeAbiParameters(types, values))
+}
