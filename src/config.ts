@@ -60,6 +60,8 @@ const commonSchema = z.object({
   WEBHOOK_TEST_TARGETS: list.default([]),
   /** Whole percent of the asked amount that may be missing before a payment counts as underpaid (PRODUCT.md 3.4). */
   UNDERPAYMENT_TOLERANCE_PERCENT: z.coerce.number().int().min(0).max(5).default(1),
+  /** Offers buyers USDC as a way to pay. The worker then needs DEPOSIT_SEED. */
+  CRYPTO_DEPOSITS: flag.default(false),
   CHAIN_ID: z.coerce.number().int().positive().default(137),
   USDC_ADDRESS: address.default('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'),
   WALLET_APP_URL: url,
@@ -108,6 +110,21 @@ const workerSchema = commonSchema.extend({
   RELAYER_KEYS: secret,
   /** Password of the encrypted keystores (version 3) among them. */
   KEYSTORE_PASSWORD: secret.optional(),
+  /**
+   * At least 32 random bytes in base64, from which the keys of all deposit addresses are derived. As secret as a treasury's
+   * key, and never changed: what comes to an address later could not be moved. Kept when CRYPTO_DEPOSITS is turned off.
+   */
+  DEPOSIT_SEED: secret.optional(),
+  /** Transfers to a deposit address are looked for this long after its payment has expired. */
+  DEPOSIT_WATCH_DAYS: z.coerce.number().int().min(4).max(365).default(30),
+  /** Tokens that buyers send by mistake: bridged USDC, USDT and DAI on Polygon. */
+  DEPOSIT_WRONG_TOKENS: list
+    .pipe(z.array(address))
+    .default([
+      '0x2791bca1f2de4661ed88a30c99a7a9449aa84174',
+      '0xc2132d05d31c914a87c6611c10748aeb04b58e8f',
+      '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063',
+    ]),
   /** EIP-712 name of the token: "USD Coin" for Polygon's native USDC, "USDC" on Amoy. Compared with the contract at start. */
   USDC_DOMAIN_NAME: z.string().default('USD Coin'),
   /** No more than this many whole USDC are authorized within 24 hours, for each treasury. */
@@ -195,6 +212,7 @@ type Environment = Record<string, string | undefined>
 export const readApiConfig = (env: Environment = process.env): ApiConfig => refuseUnsafe(read(apiSchema, env))
 export const readWorkerConfig = (env: Environment = process.env): WorkerConfig => {
   const config = refuseUnsafe(read(workerSchema, env))
+  if (config.CRYPTO_DEPOSITS && config.DEPOSIT_SEED === undefined) throw new Error('CRYPTO_DEPOSITS needs DEPOSIT_SEED')
   if (config.PINRAIL_MODE === 'live') refuseUnsafeSettlement(config)
   return config
 }

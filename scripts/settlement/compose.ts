@@ -40,6 +40,7 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
     onHeld: nothing,
     onReleased: nothing,
     onVoided: nothing,
+    onDeposit: nothing,
     onTreasuryMovement: nothing,
     ...parts.hooks,
     chain: {
@@ -47,6 +48,7 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
       codec: parts.codec ?? multicallCodec,
       token: TOKEN,
       treasuries: [createTreasurySigner(accountOf(parts.treasuryKey), policy)],
+      deposits: null,
       relayers: parts.relayerKeys.map(accountOf),
       options: {
         ...SETTLEMENT_DEFAULTS,

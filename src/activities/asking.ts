@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity'
 import type { PartnerOrder } from '../domain/partner.ts'
 import { isPaid } from '../domain/payment.ts'
 import type { Attempt } from '../domain/payment-object.ts'
+import type { Rate } from '../providers/converter.ts'
 import { isPartnerError } from './failure.ts'
 import type { OrderNews } from './partner-news.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
@@ -34,7 +35,13 @@ export async function askQuietly(ask: () => Promise<PartnerOrder | null>): Promi
 
 export async function withRate(deps: PaymentDeps, attempt: Attempt, order: PartnerOrder | null): Promise<OrderNews> {
   const takes = order?.status === 'paid' && !isPaid(attempt.status)
-  return { attemptId: attempt.id, order, rate: takes ? await deps.rates.current(attempt.asked.currency) : null }
+  return { attemptId: attempt.id, order, rate: takes ? await rateToLock(deps, attempt) : null }
+}
+
+/** A partner that takes USDC itself has locked the rate when it asked for the amount. */
+async function rateToLock(deps: PaymentDeps, attempt: Attempt): Promise<Rate> {
+  const usdc = await deps.partners[attempt.provider].readUsdc?.({ attemptId: attempt.id }, callSignal())
+  return usdc?.rate ?? deps.rates.current(attempt.asked.currency)
 }
 
 /** Ends a call when it takes too long or when the activity is canceled. */

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../db/db.ts'
 import type { ChangeContext } from '../db/payment-changes.ts'
 import type { Currency } from '../domain/currencies.ts'
-import type { ProviderName } from '../domain/methods.ts'
+import type { ProviderUsed } from '../domain/methods.ts'
 import type { Hex } from '../domain/payout.ts'
 import type { Converter, Rate } from '../providers/converter.ts'
 import type { PaymentPartner } from '../providers/provider.ts'
@@ -9,9 +9,9 @@ import type { PaymentPartner } from '../providers/provider.ts'
 /** What the activities of a payment are made of; the composition root fills it in. */
 export type PaymentDeps = {
   readonly db: Db
-  readonly partners: Record<ProviderName, PaymentPartner>
+  readonly partners: Record<ProviderUsed, PaymentPartner>
   /** Our account at each partner: an order of another account is not ours. */
-  readonly accounts: Record<ProviderName, string>
+  readonly accounts: Record<ProviderUsed, string>
   readonly converter: Converter
   readonly rates: { current(currency: Currency): Promise<Rate> }
   readonly context: ChangeContext

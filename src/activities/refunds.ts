@@ -68,7 +68,8 @@ export async function giveBack(work: PaymentWork, order: RefundOrder, how: strin
     message: `The money went back to the buyer ${how}`,
     data: { operator: order.operator, reason: order.reason, attempt_id: attempt.id },
   }
-  const misfit = payment.parkReason === 'amount_mismatch' && payment.status === 'under_review'
+  const unbooked = payment.parkReason === 'amount_mismatch' || payment.parkReason === 'wrong_asset'
+  const misfit = unbooked && payment.status === 'under_review'
   if (own || misfit) await work.move('refunded', note, { statusReason: null, parkReason: null })
   else await work.change({ ...note, kind: 'attempt.refunded' }, {})
   return true

@@ -1,9 +1,9 @@
 import { CompleteAsyncError } from '@temporalio/activity'
 import { listUnattempted } from '../db/deliveries.ts'
 import { type Changed, changePayment, unchanged } from '../db/payment-changes.ts'
-import { loadPayment } from '../db/payments.ts'
+import { loadPayment, type PaymentWithAttempts } from '../db/payments.ts'
 import { conversionKey } from '../domain/ids.ts'
-import { converted } from '../domain/ledger.ts'
+import { converted, depositUsed } from '../domain/ledger.ts'
 import { convertToMicroUsdc, splitFee } from '../domain/money.ts'
 import type { Payment } from '../domain/payment-object.ts'
 import type { Hex } from '../domain/payout.ts'
@@ -21,6 +21,8 @@ export async function convertToUsdc(deps: PaymentDeps, paymentId: string): Promi
   const { confirmed, rate } = payment
   const convertible = payment.status === 'processing' && payment.usdc === null && confirmed !== null && rate !== null
   if (!convertible) return unchanged({ payment, attempts })
+  const usdc = await receivedUsdc(deps, { payment, attempts })
+  if (usdc !== null) return bookConversion(deps, payment, { kind: 'filled', ...usdc, fromDeposit: true })
   const conversion = await deps.converter.convert(
     { key: conversionKey(paymentId), amount: confirmed, rate: rate.rate },
     callSignal(),
@@ -29,13 +31,13 @@ export async function convertToUsdc(deps: PaymentDeps, paymentId: string): Promi
     throw notYet('the converter has not filled the order yet', conversion.retryAfterSeconds)
   return conversion.kind === 'refused'
     ? parkConversion(deps, paymentId, conversion.reason)
-    : bookConversion(deps, payment, conversion)
+    : bookConversion(deps, payment, { ...conversion, fromDeposit: false })
 }
 
 function bookConversion(
   deps: PaymentDeps,
   { id, confirmed, rate }: Payment,
-  conversion: Extract<Conversion, { kind: 'filled' }>,
+  conversion: Extract<Conversion, { kind: 'filled' }> & { readonly fromDeposit: boolean },
 ): Promise<Changed> {
   if (confirmed === null || rate === null) throw new Error(`${id} has no confirmed money`)
   const { gross, fee, net } = splitFee(convertToMicroUsdc(confirmed, rate.rate))
@@ -43,6 +45,7 @@ function bookConversion(
     id,
     work: async (work) => {
       if (work.state.payment.usdc !== null || work.state.payment.status !== 'processing') return
+      if (conversion.fromDeposit) await work.book(depositUsed({ paymentId: id, micro: conversion.microUsdc }))
       await work.book(converted({ paymentId: id, received: confirmed, gross, fee, net, filled: conversion.microUsdc }))
       await work.change(
         {
@@ -55,6 +58,17 @@ function bookConversion(
       )
     },
   })
+}
+
+/** What the buyer paid in USDC needs no converter. Null for any other payment. */
+async function receivedUsdc(
+  deps: PaymentDeps,
+  { payment, attempts }: PaymentWithAttempts,
+): Promise<{ microUsdc: string; reference: string } | null> {
+  const attempt = attempts.find(({ id }) => id === payment.paidAttemptId)
+  if (attempt === undefined) return null
+  const usdc = await deps.partners[attempt.provider].readUsdc?.({ attemptId: attempt.id }, callSignal())
+  return usdc ? { microUsdc: usdc.micro, reference: usdc.address } : null
 }
 
 function parkConversion(deps: PaymentDeps, paymentId: string, reason: string): Promise<Changed> {

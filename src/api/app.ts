@@ -38,6 +38,8 @@ export type ApiDeps = {
   readonly token: string
   readonly trustProxyHops: number
   readonly countryHeader: string | undefined
+  /** Whether USDC is taken at addresses of our own. */
+  readonly crypto: boolean
   readonly clock: () => number
   readonly newId: (kind: 'payment' | 'attempt' | 'endpoint' | 'request') => string
   readonly log: Logger
@@ -108,6 +110,7 @@ function checkoutDeps(deps: ApiDeps): CheckoutDeps {
     newAttemptId: () => deps.newId('attempt'),
     clock: deps.clock,
     log: deps.log,
+    crypto: deps.crypto,
     ...(deps.countryHeader !== undefined && { countryHeader: deps.countryHeader }),
   }
 }

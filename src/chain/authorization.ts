@@ -22,6 +22,27 @@ const TRANSFER_TYPE = hashText(
 )
 const CANCEL_TYPE = hashText('CancelAuthorization(address authorizer,bytes32 nonce)')
 
+/** The hash that a key signs for an authorization, made here and not by the account, which hashes types and domain anew. */
+async function signStruct(
+  account: LocalAccount,
+  separator: Hex,
+  struct: readonly (Hex | number | bigint)[],
+): Promise<Hex> {
+  if (account.sign === undefined) throw new Error('an authorization needs an account that signs hashes')
+  const hash = keccak256(`0x${struct.map(word).join('')}`)
+  return account.sign({ hash: keccak256(`0x1901${separator.slice(2)}${hash.slice(2)}`) })
+}
+
+/** Signs a transfer away from an address of a payment. `validBefore` in Unix seconds. */
+export function signTransferAuthorization(
+  account: LocalAccount,
+  token: Token,
+  transfer: { from: Hex; to: Hex; micro: bigint; validBefore: number; nonce: Hex },
+): Promise<Hex> {
+  const { from, to, micro, validBefore, nonce } = transfer
+  return signStruct(account, domainSeparator(token), [TRANSFER_TYPE, from, to, micro, 0, validBefore, nonce])
+}
+
 /** What the token's `DOMAIN_SEPARATOR()` must answer; signatures made for another domain are refused by the contract. */
 export function domainSeparator(token: Token): Hex {
   const type = hashText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')
@@ -71,12 +92,7 @@ export function createTreasurySigner(account: LocalAccount, policy: TreasuryPoli
     if (payout.authNonce !== nonce) throw new PolicyRefusal('the nonce does not follow from the payment')
   }
 
-  /** The digest is made here and not by the account's typed-data method, which hashes types and domain anew each time. */
-  async function sign(struct: readonly (Hex | number | bigint)[]): Promise<Hex> {
-    if (account.sign === undefined) throw new Error('the treasury needs an account that signs hashes')
-    const hash = keccak256(`0x${struct.map(word).join('')}`)
-    return account.sign({ hash: keccak256(`0x1901${separator.slice(2)}${hash.slice(2)}`) })
-  }
+  const sign = (struct: readonly (Hex | number | bigint)[]): Promise<Hex> => signStruct(account, separator, struct)
 
   return {
     address,

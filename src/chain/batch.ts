@@ -4,10 +4,16 @@ import type { Hex, SignedPayout } from '../domain/payout.ts'
 import { MULTICALL3 } from './token/contracts.ts'
 import { encodeAggregate3, word } from './token/words.ts'
 
+/** What a codec needs of a signed authorization. */
+export type Authorization = Pick<
+  SignedPayout,
+  'paymentId' | 'treasury' | 'recipient' | 'microUsdc' | 'authNonce' | 'signed'
+>
+
 /** How payouts become one transaction. Another codec (another token, a cheaper contract) has the same four members. */
 export type PayoutCodec = {
   readonly maxItems: number
-  encode(token: Hex, payouts: readonly SignedPayout[]): { target: Hex; calldata: Hex }
+  encode(token: Hex, payouts: readonly Authorization[]): { target: Hex; calldata: Hex }
   /** Never estimated: an estimator is content when the outer call succeeds, and then nobody is paid. */
   gasLimit(items: number): bigint
   /** What each item of a simulated batch would do: null for success, else the reason of the revert. */
@@ -22,7 +28,7 @@ const GAS_PER_ITEM = 72_000n
 const TRANSFER_WITH_AUTHORIZATION = '0xe3ee160e'
 const CANCEL_AUTHORIZATION = '0x5a049a70'
 
-function encodeItem({ signed, treasury, recipient, microUsdc, authNonce, paymentId }: SignedPayout): Hex {
+function encodeItem({ signed, treasury, recipient, microUsdc, authNonce, paymentId }: Authorization): Hex {
   const digits = signed.signature.slice(2)
   const vrs = word(`0x${digits.slice(128)}`) + digits.slice(0, 128)
   if (signed.kind === 'cancel') return `${CANCEL_AUTHORIZATION}${word(treasury)}${word(authNonce)}${vrs}`

@@ -2,6 +2,7 @@ import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../domain/payout.ts'
 import type { Token, TreasurySigner } from './authorization.ts'
 import type { PayoutCodec } from './batch.ts'
+import type { DepositDeps } from './deposits/sweep.ts'
 import type { SettlementJournal } from './journal.ts'
 import type { Rpc } from './rpc.ts'
 
@@ -60,6 +61,8 @@ export type SettlementDeps = {
   /** The treasuries whose keys are here, the current one first: after a rotation the old one pays what was queued on it. */
   readonly treasuries: readonly TreasurySigner[]
   readonly relayers: readonly LocalAccount[]
+  /** Null: no payment has an address here. */
+  readonly deposits: DepositDeps | null
   readonly clock: () => Date
   readonly log: SettlementLog
   readonly options: SettlementOptions

@@ -1,4 +1,5 @@
 import type { SettlementDeps } from './context.ts'
+import { sweepDeposits } from './deposits/sweep.ts'
 import { createFiller } from './lanes/fill.ts'
 import { advanceLane, type LaneRound } from './lanes/lane.ts'
 import type { ChainView } from './lanes/sender.ts'
@@ -63,6 +64,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       const busy = await authorizer.authorize(view.head.timestamp, filler.kick)
       await authorizeCancellations(deps)
       await filler.finish()
+      await sweepDeposits(deps, rounds)
       return { busy }
     },
     close: () => journal.releaseLeases(options.owner),

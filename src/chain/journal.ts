@@ -1,3 +1,4 @@
+import type { Sweep, Unswept } from '../domain/deposit.ts'
 import type {
   ChainCursor,
   Envelope,
@@ -62,6 +63,19 @@ export type SettlementJournal = {
   readRaw(txHash: Hex): Promise<Hex>
   endEnvelope(lane: Lane, ending: { nonce: number; end: EnvelopeEnd }): Promise<{ refused: string[] }>
 
+  readUnswept(limit: number): Promise<Unswept[]>
+  storeSweep(sweep: Sweep): Promise<void>
+  readSendableSweeps(limit: number): Promise<Sweep[]>
+  reserveSweeps(
+    lane: Lane,
+    ask: {
+      paymentIds: readonly string[]
+      encode: (sweeps: readonly Sweep[]) => { target: Hex; calldata: Hex; gasLimit: bigint }
+    },
+  ): Promise<{ nonce: number } | null>
+  abandonSweep(sweep: Pick<Sweep, 'paymentId' | 'index'>): Promise<void>
+
+  readWatchedDeposits(): Promise<Hex[]>
   leaseObserver(ask: LeaseAsk & { start: { number: number; hash: Hex } }): Promise<Lease | null>
   readCursor(): Promise<ChainCursor | null>
   recordFinalized(lease: Lease, scan: FinalizedScan): Promise<TreasuryLog[]>

@@ -43,7 +43,8 @@ export type Transaction = {
 export type BlockTag = number | 'latest' | 'finalized'
 
 export type LogFilter = {
-  readonly address: Hex
+  /** One contract, or any of several. */
+  readonly address: Hex | readonly Hex[]
   readonly fromBlock: number
   readonly toBlock: number
   readonly topics: readonly (Hex | readonly Hex[] | null)[]

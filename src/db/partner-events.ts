@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { ProviderName } from '../domain/methods.ts'
+import type { ProviderUsed } from '../domain/methods.ts'
 import { execute, many, maybeOne, type Queryable, sql } from './db.ts'
 
-export type PartnerEventKey = { readonly provider: ProviderName; readonly eventId: string }
+export type PartnerEventKey = { readonly provider: ProviderUsed; readonly eventId: string }
 
 /**
  * Stores a callback once. Null: nobody knows the attempt. `signaled` tells that the workflow had been told before, so
@@ -37,22 +37,23 @@ export async function markSignaled(db: Queryable, keys: readonly PartnerEventKey
   )
 }
 
-/** Callbacks whose signal may have been lost: stored some time ago, and not marked. */
+/** Callbacks whose signal may have been lost: stored some time ago, and not marked. News of the chain wait for nobody. */
 export function listUnsignaled(
   db: Queryable,
   page: { minAgeMs: number; limit: number },
-): Promise<{ provider: ProviderName; event_id: string; attempt_id: string; payment_id: string }[]> {
+): Promise<{ provider: ProviderUsed; event_id: string; attempt_id: string; payment_id: string }[]> {
   return many(
     db,
     z.object({
-      provider: z.custom<ProviderName>(),
+      provider: z.custom<ProviderUsed>(),
       event_id: z.string(),
       attempt_id: z.string(),
       payment_id: z.string(),
     }),
     sql`select e.provider, e.provider_event_id as event_id, e.attempt_id, a.payment_id
         from partner_event e join attempt a on a.id = e.attempt_id
-        where e.signaled_at is null and e.received_at < now() - ${page.minAgeMs} * interval '1 millisecond'
+        where e.signaled_at is null
+          and (e.provider = 'crypto' or e.received_at < now() - ${page.minAgeMs} * interval '1 millisecond')
         order by e.received_at limit ${page.limit}`,
   )
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CURRENCIES, type Currency } from '../domain/currencies.ts'
-import { type MethodName, PROVIDER_NAMES, type ProviderUsed } from '../domain/methods.ts'
+import { type MethodName, PROVIDER_NAMES, type ProviderUsed, USED_PROVIDER_NAMES } from '../domain/methods.ts'
 import { FAILURE_CODES, type FailureCode } from '../domain/partner.ts'
 import {
   ATTEMPT_STATUSES,
@@ -136,7 +136,7 @@ export const attemptRow = z
   .object({
     id: z.string(),
     payment_id: z.string(),
-    provider: z.enum(PROVIDER_NAMES),
+    provider: z.enum(USED_PROVIDER_NAMES),
     method: z.custom<MethodName>(),
     status: z.enum(ATTEMPT_STATUSES),
     amount_minor: z.string(),

@@ -54,6 +54,7 @@ export function composeApi(config: ApiConfig, log: Logger): Composed<{ deps: Api
     token: config.USDC_ADDRESS,
     trustProxyHops: config.TRUST_PROXY_HOPS,
     countryHeader: config.COUNTRY_HEADER,
+    crypto: config.CRYPTO_DEPOSITS,
     clock: Date.now,
     newId,
     log,

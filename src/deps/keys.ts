@@ -1,5 +1,7 @@
 import type { LocalAccount } from 'viem/accounts'
 import { createTreasurySigner, type Token, type TreasurySigner } from '../chain/authorization.ts'
+import { createDepositKeys } from '../chain/deposits/deposit-keys.ts'
+import type { DepositDeps } from '../chain/deposits/sweep.ts'
 import { openAccount } from '../chain/keys/open.ts'
 import type { Secret, WorkerConfig } from '../config.ts'
 import type { Hex } from '../domain/payout.ts'
@@ -56,6 +58,17 @@ export function openKeys(
     .split(',')
     .map((reference) => reference.trim())
   return Promise.all(references.map((reference) => openAccount(reference, { password: KEYSTORE_PASSWORD?.reveal() })))
+}
+
+/** Null without a seed: then no payment has an address here. */
+export function openDepositKeys(
+  config: Pick<WorkerConfig, 'DEPOSIT_SEED' | 'DEPOSIT_WRONG_TOKENS' | 'CHAIN_ID'>,
+): DepositDeps | null {
+  if (config.DEPOSIT_SEED === undefined) return null
+  return {
+    keys: createDepositKeys(config.DEPOSIT_SEED.reveal(), config.CHAIN_ID),
+    wrongTokens: config.DEPOSIT_WRONG_TOKENS.map((token) => token.toLowerCase() as Hex),
+  }
 }
 
 export function tokenOf(config: Pick<WorkerConfig, 'CHAIN_ID' | 'USDC_ADDRESS' | 'USDC_DOMAIN_NAME'>): Token {

@@ -5,6 +5,7 @@ import { createPaymentActivities } from '../activities/payment.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhook-delivery.ts'
 import { multicallCodec } from '../chain/batch.ts'
 import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
+import type { DepositDeps } from '../chain/deposits/sweep.ts'
 import { connectRpc } from '../chain/rpc.ts'
 import type { WorkerConfig } from '../config.ts'
 import { createDb, type Db } from '../db/db.ts'
@@ -12,6 +13,7 @@ import type { ChangeContext } from '../db/payment-changes.ts'
 import { queuePayout, releasePayout } from '../db/payouts.ts'
 import type { Hex } from '../domain/payout.ts'
 import type { Logger } from '../log.ts'
+import { CRYPTO_ACCOUNT, createCrypto } from '../providers/crypto.ts'
 import { createPartners } from '../providers/index.ts'
 import { createTemporalClient, dataConverter } from '../temporal/connect.ts'
 import { createPaymentWorkflows } from '../temporal/payments.ts'
@@ -25,7 +27,8 @@ import { createSettlementRunner, type SettlementRunner } from '../worker/settlem
 import { createSettlementHooks } from '../worker/settlement-hooks.ts'
 import { createWorkers } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
-import { openKeys, openTreasuries, type Treasuries, tokenOf } from './keys.ts'
+import { createDepositBook } from './deposits.ts'
+import { openDepositKeys, openKeys, openTreasuries, type Treasuries, tokenOf } from './keys.ts'
 import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
 
 export type WorkerParts = { workers: Worker[]; settlement: SettlementRunner; loops: Loop[] }
@@ -41,11 +44,13 @@ export async function composeWorker(config: WorkerConfig, log: Logger): Promise<
   const relay = createRelay({ db, client: temporal.client, workflows, clock: Date.now, log })
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
   const treasuries = await openTreasuries(config)
-  const settlement = await composeSettlement(config, { db, log, context, treasuries })
+  const deposits = openDepositKeys(config)
+  const settlement = await composeSettlement(config, { db, log, context, treasuries, deposits })
   const { activities, close: closeActivities } = composeActivities(config, {
     db,
     context,
     treasury: treasuries.current.address,
+    deposits,
   })
 
   const [connection, bundle] = await Promise.all([
@@ -81,7 +86,10 @@ export async function composeWorker(config: WorkerConfig, log: Logger): Promise<
   }
 }
 
-function composeActivities(config: WorkerConfig, shared: { db: Db; context: ChangeContext; treasury: Hex }) {
+function composeActivities(
+  config: WorkerConfig,
+  shared: { db: Db; context: ChangeContext; treasury: Hex; deposits: DepositDeps | null },
+) {
   const settings = partnerSettings(config)
   const converter = converterOf(config)
   const rates = ratesOf(converter)
@@ -94,11 +102,26 @@ function composeActivities(config: WorkerConfig, shared: { db: Db; context: Chan
   const payment = createPaymentActivities({
     db: shared.db,
     context: shared.context,
-    partners: createPartners(settings),
+    partners: {
+      ...createPartners(settings),
+      crypto: createCrypto({
+        deposits: createDepositBook({
+          db: shared.db,
+          chainId: config.CHAIN_ID,
+          token: tokenOf(config).address,
+          watchDays: config.DEPOSIT_WATCH_DAYS,
+          keys: config.CRYPTO_DEPOSITS ? (shared.deposits?.keys ?? null) : null,
+        }),
+        rates,
+        tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
+        clock: Date.now,
+      }),
+    },
     accounts: {
       wallet_app: settings.wallet_app.account,
       card_partner: settings.card_partner.account,
       local_partner: settings.local_partner.account,
+      crypto: CRYPTO_ACCOUNT,
     },
     converter,
     rates,
@@ -120,7 +143,7 @@ function composeActivities(config: WorkerConfig, shared: { db: Db; context: Chan
 
 async function composeSettlement(
   config: WorkerConfig,
-  shared: { db: Db; log: Logger; context: ChangeContext; treasuries: Treasuries },
+  shared: { db: Db; log: Logger; context: ChangeContext; treasuries: Treasuries; deposits: DepositDeps | null },
 ): Promise<SettlementRunner> {
   const relayers = await openKeys(config, config.RELAYER_KEYS)
   return createSettlementRunner({
@@ -135,6 +158,7 @@ async function composeSettlement(
       codec: multicallCodec,
       token: tokenOf(config),
       treasuries: shared.treasuries.all,
+      deposits: shared.deposits,
       relayers,
       options: {
         ...SETTLEMENT_DEFAULTS,

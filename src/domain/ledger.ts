@@ -9,6 +9,7 @@ export type Account =
   | 'partner_receivable'
   | 'conversion'
   | 'treasury'
+  | 'deposits'
   | 'exchange'
   | 'merchant_payable'
   | 'fee_revenue'
@@ -31,6 +32,9 @@ export type Booking = {
     | 'settled'
     | 'topped_up'
     | 'withdrawn'
+    | 'deposited'
+    | 'deposit_used'
+    | 'swept'
     | 'gas'
     | 'chargeback'
   /** With the kind, the identity of the fact: booking it twice is refused. */
@@ -171,6 +175,37 @@ export function withdrawn(fact: { reference: string; micro: MicroUsdc }): Bookin
       { account: 'suspense', asset: 'USDC', amount: fact.micro },
       { account: 'treasury', asset: 'USDC', amount: negative(fact.micro) },
     ],
+  }
+}
+
+/** USDC is final at the address of a payment. Until the payment takes it, it belongs to nobody: `suspense`. */
+export function deposited(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
+  return usdcLines('deposited', fact, ['deposits', 'suspense'])
+}
+
+/** The payment takes what came to its address: it is what a converter would have delivered. */
+export function depositUsed(fact: { paymentId: string; micro: MicroUsdc }): Booking {
+  return usdcLines('deposit_used', { ...fact, reference: fact.paymentId }, ['suspense', 'conversion'])
+}
+
+/** What came to the address of a payment is in the treasury. */
+export function swept(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
+  return usdcLines('swept', fact, ['treasury', 'deposits'])
+}
+
+function usdcLines(
+  kind: Booking['kind'],
+  fact: { paymentId: string; reference: string; micro: MicroUsdc },
+  [debit, credit]: [Account, Account],
+): Booking {
+  return {
+    kind,
+    reference: fact.reference,
+    paymentId: fact.paymentId,
+    lines: nonZero([
+      { account: debit, asset: 'USDC', amount: fact.micro },
+      { account: credit, asset: 'USDC', amount: negative(fact.micro) },
+    ]),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Currency } from './currencies.ts'
+import { CURRENCIES, type Currency } from './currencies.ts'
 import type { Money } from './money.ts'
 
 /**
@@ -14,7 +14,7 @@ export type ProviderUsed = ProviderName | 'crypto'
 export type MethodName = 'banking_app' | 'card' | 'device_wallet' | 'online_wallet' | 'bank_transfer' | 'upi' | 'usdc'
 
 export type Provider = {
-  readonly name: ProviderName
+  readonly name: ProviderUsed
   readonly label: string
   /** ISO 3166 alpha-2 codes; null: everywhere. */
   readonly countries: readonly string[] | null
@@ -41,7 +41,7 @@ export const EEA: readonly string[] = [...EU, 'IS', 'LI', 'NO']
 
 const EU_AND_US: readonly string[] = [...EU, 'US']
 
-export const PROVIDERS: Record<ProviderName, Provider> = {
+export const PROVIDERS: Record<ProviderUsed, Provider> = {
   wallet_app: {
     name: 'wallet_app',
     label: 'Banking app',
@@ -88,9 +88,27 @@ export const PROVIDERS: Record<ProviderName, Provider> = {
     delayedAfterMinutes: 60,
     identityCheck: true,
   },
+  crypto: {
+    name: 'crypto',
+    label: 'USDC',
+    countries: null,
+    currencies: CURRENCIES,
+    chargeCurrency: null,
+    minimum: { minor: '200', currency: 'USD' },
+    maximum: { minor: '1000000', currency: 'USD' },
+    methods: ['usdc'],
+    estimatedSeconds: { p50: 60, p95: 300 },
+    // Exchanges let a withdrawal wait for a day and longer.
+    listenHours: 72,
+    delayedAfterMinutes: 15,
+    identityCheck: false,
+  },
 }
 
-export const PROVIDER_NAMES = Object.keys(PROVIDERS) as ProviderName[]
+/** What a payment can be pinned to. */
+export const PROVIDER_NAMES: readonly ProviderName[] = ['wallet_app', 'card_partner', 'local_partner']
+
+export const USED_PROVIDER_NAMES = Object.keys(PROVIDERS) as ProviderUsed[]
 
 /** The limits of a payment without a pinned method. */
 export const PICKER_LIMITS: { minimum: Money; maximum: Money } = {
@@ -99,7 +117,7 @@ export const PICKER_LIMITS: { minimum: Money; maximum: Money } = {
 }
 
 export function isProviderName(value: string): value is ProviderName {
-  return Object.hasOwn(PROVIDERS, value)
+  return PROVIDER_NAMES.some((name) => name === value)
 }
 
 /** Currencies the provider takes as a price; without a provider, the union. */
@@ -113,19 +131,19 @@ export function limitsOf(provider: ProviderName | null): { minimum: Money; maxim
 }
 
 /** The currency in which the partner charges the buyer for a price in `currency`. */
-export function chargeCurrencyOf(provider: ProviderName, currency: Currency): Currency {
+export function chargeCurrencyOf(provider: ProviderUsed, currency: Currency): Currency {
   return PROVIDERS[provider].chargeCurrency ?? currency
 }
 
 /** Whether the provider serves buyers in the country; an unknown country (null) is not refused. */
-export function serves(provider: ProviderName, country: string | null): boolean {
+export function serves(provider: ProviderUsed, country: string | null): boolean {
   const countries = PROVIDERS[provider].countries
   return countries === null || country === null || countries.includes(country)
 }
 
 /** One way to pay through one provider, and where it is offered; `except` means everywhere else. */
 export type Route = {
-  readonly provider: ProviderName
+  readonly provider: ProviderUsed
   readonly method: MethodName
   readonly countries: { readonly only: readonly string[] } | { readonly except: readonly string[] }
 }
@@ -142,4 +160,5 @@ export const ROUTES: readonly Route[] = [
   { provider: 'card_partner', method: 'device_wallet', countries: { only: EU_AND_US } },
   { provider: 'card_partner', method: 'online_wallet', countries: { only: ['US'] } },
   { provider: 'local_partner', method: 'bank_transfer', countries: { except: EU_AND_US } },
+  { provider: 'crypto', method: 'usdc', countries: { except: [] } },
 ]

@@ -40,6 +40,9 @@ export type NewsContext = { readonly account: string; readonly tolerancePercent:
 /** The payment's money has come, and gone on. */
 const BEYOND_PAYING: readonly PaymentStatus[] = ['settling', 'succeeded', 'refunded']
 
+/** Parked without money: the money's coming ends the waiting. */
+const WAITS_FOR_MONEY: readonly (ParkReason | null)[] = ['partner_hold', 'wrong_asset']
+
 const NOTHING: Omit<OrderEffect, 'attempt'> = {
   failureCode: null,
   receivedMinor: null,
@@ -65,6 +68,8 @@ export function effectOfOrder(
       return confirming(payment, attempt)
     case 'on_hold':
       return onHold(payment, attempt)
+    case 'wrong_asset':
+      return wrongAsset(payment, attempt)
     case 'paid':
       return paid(payment, attempt, news)
     case 'declined':
@@ -125,6 +130,19 @@ function onHold(payment: KnownPayment, attempt: KnownAttempt): OrderEffect {
   }
 }
 
+/** The buyer sent another token. It can be given back by hand only; the right one, when it still comes, is taken. */
+function wrongAsset(payment: KnownPayment, attempt: KnownAttempt): OrderEffect {
+  if (isSettled(attempt.status) || attempt.status === 'on_hold') return { ...NOTHING, attempt: attempt.status }
+  const parks = payment.paidAttemptId === null && (payment.status === 'pending' || payment.status === 'processing')
+  return {
+    ...NOTHING,
+    attempt: 'on_hold',
+    exception: 'wrong_asset',
+    moves: parks ? [{ to: 'under_review', message: 'The buyer sent another token than USDC' }] : [],
+    park: parks ? 'wrong_asset' : null,
+  }
+}
+
 function paid(
   payment: KnownPayment,
   attempt: KnownAttempt,
@@ -148,7 +166,7 @@ function paid(
       moves: [{ to: 'under_review', message: 'Money came after the failure' }],
     }
   if (payment.status === 'processing') return confirmed
-  if (payment.status === 'under_review' && payment.parkReason !== 'partner_hold') return confirmed
+  if (payment.status === 'under_review' && !WAITS_FOR_MONEY.includes(payment.parkReason)) return confirmed
   return { ...confirmed, moves: [{ to: 'processing', message: paidMessage(payment.status) }] }
 }
 

@@ -34,7 +34,8 @@ export type PartnerOrder = {
   readonly reference: string
   /** Our account at the partner, as the order states it. */
   readonly account: string
-  readonly status: OrderStatus
+  /** `wrong_asset`: another token came than the one that was asked for; only where the buyer pays in tokens. */
+  readonly status: OrderStatus | 'wrong_asset'
   /** What the buyer was asked for. */
   readonly amount: Money
   /** What the partner has received so far; null before any money. */

@@ -65,7 +65,7 @@ export type Quote = {
 export type Attempt = {
   readonly id: string
   readonly paymentId: string
-  readonly provider: ProviderName
+  readonly provider: ProviderUsed
   readonly method: MethodName
   readonly status: AttemptStatus
   readonly asked: Money
@@ -173,7 +173,7 @@ function renderAttempt(attempt: Attempt): AttemptObject {
 
 export type AttemptObject = {
   id: string
-  provider: ProviderName
+  provider: ProviderUsed
   status: AttemptStatus
   partner_reference: string | null
   failure_code: FailureCode | null

@@ -1,4 +1,4 @@
-import type { MethodName, ProviderName } from './methods.ts'
+import type { MethodName, ProviderUsed } from './methods.ts'
 
 /**
  * What a payment may do. The table below is asked by the workflow, by the SQL compare-and-set, by the API, by the
@@ -112,7 +112,7 @@ export function isPaid(status: AttemptStatus): boolean {
 /** What the workflow knows of an attempt. */
 export type AttemptView = {
   readonly id: string
-  readonly provider: ProviderName
+  readonly provider: ProviderUsed
   readonly method: MethodName
   readonly status: AttemptStatus
 }
@@ -122,6 +122,10 @@ export const PARK_REASONS = {
   partner_hold: {
     text: 'The partner holds the money for a check of its own.',
     decisions: ['reject'],
+  },
+  wrong_asset: {
+    text: 'The buyer sent another token than USDC to the address of the payment. It is still there.',
+    decisions: ['reject', 'recordExternalRefund'],
   },
   underpaid: {
     text: 'The buyer paid too little. The money is at the partner.',

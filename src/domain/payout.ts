@@ -1,3 +1,4 @@
+import type { DepositLog } from './deposit.ts'
 import type { MicroUsdc } from './money.ts'
 
 /** One payout: the USDC transfer of one payment, as the settlement engine and the database know it. */
@@ -128,6 +129,8 @@ export type FinalizedScan = {
   readonly logs: readonly TreasuryLog[]
   readonly ownTransactions: readonly Hex[]
   readonly treasuries: readonly Hex[]
+  /** Transfers to the addresses of payments. */
+  readonly deposits?: readonly DepositLog[]
   readonly at: Date
   readonly number: number
   readonly hash: Hex
@@ -165,6 +168,7 @@ export type VoidProof =
 
 /** USDC that moved into the treasury (a top-up), or out of it without a payout of ours. */
 export type TreasuryMovement = {
+  readonly chainId: number
   readonly direction: 'in' | 'out'
   readonly micro: MicroUsdc
   readonly treasury: Hex

@@ -1,4 +1,4 @@
-import type { MethodName, ProviderName } from './methods.ts'
+import type { MethodName, ProviderUsed } from './methods.ts'
 import type { FailureCode } from './partner.ts'
 import type { PaymentStatus } from './payment.ts'
 
@@ -6,7 +6,7 @@ import type { PaymentStatus } from './payment.ts'
 
 export type OpenAttemptRequest = {
   readonly attemptId: string
-  readonly provider: ProviderName
+  readonly provider: ProviderUsed
   readonly method: MethodName
 }
 

@@ -7,6 +7,7 @@ import {
   PROVIDER_NAMES,
   PROVIDERS,
   type ProviderName,
+  type ProviderUsed,
   ROUTES,
   type Route,
 } from './methods.ts'
@@ -83,10 +84,12 @@ export type RouteQuery = {
   readonly rates: RateTable | null
   /** Whether the buyer's device has a wallet of its own; null when unknown. */
   readonly deviceWallet: boolean | null
+  /** Whether USDC is taken at addresses of our own. */
+  readonly crypto?: boolean
 }
 
 export type Offer = {
-  readonly provider: ProviderName
+  readonly provider: ProviderUsed
   readonly method: MethodName
   /** The currency in which the partner charges the buyer. */
   readonly chargeCurrency: Currency
@@ -99,7 +102,7 @@ export type Offer = {
 export type RefusalReason = 'country' | 'currency' | 'device' | 'amount_too_small' | 'amount_too_large'
 
 export type Refusal = {
-  readonly provider: ProviderName
+  readonly provider: ProviderUsed
   readonly method: MethodName
   readonly reason: RefusalReason
   /** The limit that the amount breaks; null for other reasons. */
@@ -117,7 +120,8 @@ export type RouteAnswer = {
 }
 
 export function offersFor(query: RouteQuery): RouteAnswer {
-  const judged = ROUTES.map((route) => ({ route, refusal: refusalOf(route, query) }))
+  const offered = ROUTES.filter(({ provider }) => provider !== 'crypto' || query.crypto === true)
+  const judged = offered.map((route) => ({ route, refusal: refusalOf(route, query) }))
   // The first route of the provider speaks for the pin: UPI is pinned, not the same partner's cards elsewhere.
   const pin = judged.find(({ route }) => route.provider === query.provider)
   const pinnedRefused = pin?.refusal ?? null

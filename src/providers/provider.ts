@@ -1,6 +1,7 @@
-import type { MethodName, ProviderName } from '../domain/methods.ts'
-import type { Money } from '../domain/money.ts'
+import type { MethodName, ProviderUsed } from '../domain/methods.ts'
+import type { MicroUsdc, Money } from '../domain/money.ts'
 import type { CallbackReading, FailureCode, PartnerOrder, RawCallback } from '../domain/partner.ts'
+import type { Rate } from './converter.ts'
 
 /** What a partner needs to open an order for one attempt. */
 export type OpenOrder = {
@@ -35,7 +36,7 @@ export type OrderRef = { readonly attemptId: string }
  * AbortSignal; a call that was cut off has an unknown outcome and is thrown as PartnerError `unknown`.
  */
 export type PaymentPartner = {
-  readonly name: ProviderName
+  readonly name: ProviderUsed
   openOrder(order: OpenOrder, signal: AbortSignal): Promise<OpenedOrder>
   /** The order as it is now; null when the partner has never heard of the attempt. */
   readOrder(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
@@ -43,6 +44,14 @@ export type PaymentPartner = {
   cancelOrder?(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
   /** Gives the whole received amount back. Repeated with the same key it answers the same refund. */
   refundOrder?(refund: OrderRef & { readonly key: string }, signal: AbortSignal): Promise<RefundResult>
+  /**
+   * Only where the buyer pays in USDC: what has come, and the rate that was locked when the order was opened. Such money is
+   * not converted. Null when there is no such order.
+   */
+  readUsdc?(
+    order: OrderRef,
+    signal: AbortSignal,
+  ): Promise<{ readonly rate: Rate; readonly micro: MicroUsdc; readonly address: string } | null>
   /** Checks signature and time window (300 s both ways) and reads the callback. Never throws for bad input. */
   readCallback(callback: RawCallback): CallbackReading
 }

@@ -79,6 +79,7 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
     token: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
     trustProxyHops: 0,
     countryHeader: undefined,
+    crypto: false,
     clock: Date.now,
     newId,
     log,

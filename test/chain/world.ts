@@ -10,6 +10,7 @@ import { connectRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 import { type PayoutView, queuePayout, readPayout } from '../../src/db/payouts.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
+import type { RecordedDeposit } from '../../src/domain/deposit.ts'
 import type { Hex, Settlement, TreasuryMovement, VoidProof } from '../../src/domain/payout.ts'
 import {
   connectDevelopmentChain,
@@ -33,6 +34,7 @@ export type Heard = {
   released: string[]
   voided: VoidProof[]
   movements: TreasuryMovement[]
+  deposits: RecordedDeposit[]
 }
 
 export type World = {
@@ -65,6 +67,7 @@ export type RunnerChanges = {
   readonly db?: Db
   readonly hooks?: Partial<SettlementHooks>
   readonly treasuries?: SettlementDeps['treasuries']
+  readonly deposits?: SettlementDeps['deposits']
   readonly livemode?: boolean
   readonly token?: Token
 }
@@ -91,12 +94,13 @@ type Parts = Pick<World, 'anvil' | 'db' | 'treasury' | 'relayers'> & { database:
 function buildWorld(parts: Parts): World {
   const { anvil, database, db, treasury, relayers } = parts
   const chain = connectDevelopmentChain(anvil.url)
-  const heard: Heard = { settled: [], held: [], released: [], voided: [], movements: [] }
+  const heard: Heard = { settled: [], held: [], released: [], voided: [], movements: [], deposits: [] }
   const hooks: SettlementHooks = {
     onSettled: async (_tx, settlements) => void heard.settled.push(...settlements),
     onHeld: async (_tx, held) => void heard.held.push(held),
     onReleased: async (_tx, { paymentId }) => void heard.released.push(paymentId),
     onVoided: async (_tx, proof) => void heard.voided.push(proof),
+    onDeposit: async (_tx, deposit) => void heard.deposits.push(deposit),
     onTreasuryMovement: async (_tx, movement) => void heard.movements.push(movement),
   }
   const world: World = {
@@ -144,6 +148,7 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
       codec: multicallCodec,
       token: changes.token ?? TOKEN,
       treasuries: changes.treasuries ?? [createTreasurySigner(world.treasury, policy)],
+      deposits: changes.deposits ?? null,
       relayers: changes.relayers ?? world.relayers,
       options: {
         ...SETTLEMENT_DEFAULTS,
@@ -197,14 +202,16 @@ export async function queueAll(
   return queued
 }
 
+const QUOTE = { rate: '1', rateSource: 'test', netMicro: '1', expiresAt: '2100-01-01T00:00:00.000Z' }
+
 /** Payments of which only the payout matters here. */
 export async function insertPayments(db: Db, queued: readonly { paymentId: string; recipient: Hex }[]): Promise<void> {
   await db.query(
     `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
        destination, chain_id, token, quote, created_at, updated_at, expires_at)
-     select p.id, 'mer_1', false, '1.00', 100, 'USD', 'none', p.id, p.destination, 31337, $3, '{}', now(), now(), now()
+     select p.id, 'mer_1', false, '1.00', 100, 'USD', 'none', p.id, p.destination, 31337, $3, $4, now(), now(), now()
      from unnest($1::text[], $2::text[]) as p(id, destination) on conflict do nothing`,
-    [queued.map(({ paymentId }) => paymentId), queued.map(({ recipient }) => recipient), TOKEN.address],
+    [queued.map(({ paymentId }) => paymentId), queued.map(({ recipient }) => recipient), TOKEN.address, QUOTE],
   )
 }
 

@@ -198,6 +198,7 @@ describe('a hook that fails', () => {
     },
     onHeld: async () => undefined,
     onReleased: async () => undefined,
+    onDeposit: async () => undefined,
     onVoided: async () => undefined,
     onTreasuryMovement: async () => undefined,
   }

@@ -18,6 +18,7 @@ import { callbackRouter } from '../../src/api/routes/callbacks.ts'
 import { paymentCreateRoute } from '../../src/api/routes/v1/payment-create.ts'
 import { paymentRoutes } from '../../src/api/routes/v1/payments.ts'
 import { simulateRoutes } from '../../src/api/routes/v1/simulate.ts'
+import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
 import { insertApiKey } from '../../src/db/api-keys.ts'
 import type { Tenant } from '../../src/db/db.ts'
 import { createDb } from '../../src/db/db.ts'
@@ -27,9 +28,11 @@ import { markSignaled } from '../../src/db/partner-events.ts'
 import { queuePayout, releasePayout } from '../../src/db/payouts.ts'
 import { setWallet } from '../../src/db/wallets.ts'
 import { insertEndpoint } from '../../src/db/webhook-endpoints.ts'
+import { createDepositBook } from '../../src/deps/deposits.ts'
 import { loadStart } from '../../src/deps/shared.ts'
 import type { ProviderName } from '../../src/domain/methods.ts'
 import { newId } from '../../src/ids.ts'
+import { CRYPTO_ACCOUNT, createCrypto } from '../../src/providers/crypto.ts'
 import { createPartners, createReadCallback } from '../../src/providers/index.ts'
 import { createRates } from '../../src/providers/rates.ts'
 import { createConverter } from '../../src/providers/simple-converter.ts'
@@ -118,10 +121,17 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
   const converter = createConverter({ url: `${sandboxUrl}/converter`, secret: CONVERTER_SECRET })
   const rates = createRates(converter, { refreshSeconds: 10, clock: Date.now })
   const context = { publicUrl: apiServer.url, now: clock }
+  const depositBook = createDepositBook({
+    db,
+    chainId: 137,
+    token: TOKEN.toLowerCase() as Hex,
+    watchDays: 30,
+    keys: createDepositKeys(BOX_KEY, 137),
+  })
   const deps: PaymentDeps = {
     db,
-    partners,
-    accounts: { wallet_app: 'pinrail', card_partner: 'pinrail', local_partner: 'pinrail' },
+    partners: { ...partners, crypto: createCrypto({ deposits: depositBook, rates, tolerancePercent: 1, clock }) },
+    accounts: { wallet_app: 'pinrail', card_partner: 'pinrail', local_partner: 'pinrail', crypto: CRYPTO_ACCOUNT },
     converter,
     rates,
     context,

@@ -48,6 +48,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     newAttemptId: () => newId('attempt'),
     clock: Date.now,
     countryHeader: 'x-country',
+    crypto: false,
     log: pino({ level: 'silent' }),
     ...changes,
   }

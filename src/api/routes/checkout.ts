@@ -4,7 +4,7 @@ import type { Queryable } from '../../db/db.ts'
 import { readMerchantName } from '../../db/merchants.ts'
 import { readPaymentByToken } from '../../db/payments.ts'
 import { isCountry } from '../../domain/countries.ts'
-import { type MethodName, PROVIDER_NAMES, ROUTES } from '../../domain/methods.ts'
+import { type MethodName, ROUTES, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
 import { isOpen } from '../../domain/payment.ts'
 import { checkoutUrl, type Payment } from '../../domain/payment-object.ts'
 import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../domain/requests.ts'
@@ -36,6 +36,8 @@ export type CheckoutDeps = {
   readonly clock: () => number
   /** Name of the header in which a trusted proxy puts the buyer's country. */
   readonly countryHeader?: string
+  /** Whether USDC is taken at addresses of our own. */
+  readonly crypto: boolean
   readonly log: Logger
 }
 
@@ -43,7 +45,7 @@ export type CheckoutDeps = {
 const FORM_LIMIT = '4kb'
 
 const continueForm = z.object({
-  provider: z.enum(PROVIDER_NAMES),
+  provider: z.enum(USED_PROVIDER_NAMES),
   method: z.enum(ROUTES.map(({ method }) => method) as [MethodName, ...MethodName[]]),
 })
 const countryForm = z.object({ country: z.string().refine(isCountry) })
@@ -139,6 +141,7 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
     fallback: payment.fallback,
     country: country.code,
     rates,
+    crypto: deps.crypto,
     deviceWallet: hasDeviceWallet(request.get('user-agent')),
   })
   const url = checkoutUrl(deps.publicUrl, payment.checkoutToken)

@@ -1,15 +1,17 @@
 import type { LocalAccount } from 'viem/accounts'
+import type { Sweep } from '../../domain/deposit.ts'
 import type { Envelope, Hex, Lane, SignedPayout } from '../../domain/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
-import { type ChainView, resumeEnvelope, type Sender, sendBatch } from './sender.ts'
+import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps } from './sender.ts'
 
 /** One relayer wallet in one round. */
 export type LaneRound = {
   /** How many more envelopes may be sent now. */
   free(): number
   send(payouts: readonly SignedPayout[]): Promise<void>
+  sweep(sweeps: readonly Sweep[]): Promise<void>
 }
 
 const lower = (value: string): Hex => value.toLowerCase() as Hex
@@ -44,6 +46,10 @@ export async function advanceLane(
       send(payouts) {
         free -= 1
         return sendBatch(sender, payouts)
+      },
+      sweep(sweeps) {
+        free -= 1
+        return sendSweeps(sender, sweeps)
       },
     }
   }

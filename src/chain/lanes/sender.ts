@@ -1,7 +1,9 @@
 import type { LocalAccount } from 'viem/accounts'
+import type { Sweep } from '../../domain/deposit.ts'
 import type { ChainCursor, Envelope, EnvelopeAttempt, Hex, Lane, SignedPayout } from '../../domain/payout.ts'
 import { keccak256 } from '../../keccak.ts'
 import type { SettlementDeps } from '../context.ts'
+import { authorizationOf } from '../deposits/sweep.ts'
 import type { Block } from '../provider.ts'
 import type { SendOutcome } from '../send-outcome.ts'
 import { bumpFees, chooseFees, type FeeHistory, type Fees } from './fees.ts'
@@ -29,6 +31,22 @@ export async function sendBatch(sender: Sender, payouts: readonly SignedPayout[]
     paymentIds: payouts.map(({ paymentId }) => paymentId),
     encode: (free) => {
       call = { ...codec.encode(token.address, free), gasLimit: codec.gasLimit(free.length) }
+      return call
+    },
+  })
+  if (reserved === null || call === null) return
+  const fees = chooseFees(sender.view.fees, options.maxFeeWei)
+  await broadcast(sender, await signAndStore(sender, { ...call, nonce: reserved.nonce }, fees))
+}
+
+/** The same for sweeps of deposit addresses. */
+export async function sendSweeps(sender: Sender, sweeps: readonly Sweep[]): Promise<void> {
+  const { journal, codec, token, options } = sender.deps
+  let call: Call | null = null as Call | null
+  const reserved = await journal.reserveSweeps(sender.lane, {
+    paymentIds: sweeps.map(({ paymentId }) => paymentId),
+    encode: (free) => {
+      call = { ...codec.encode(token.address, free.map(authorizationOf)), gasLimit: codec.gasLimit(free.length) }
       return call
     },
   })

@@ -1,5 +1,7 @@
+import type { DepositLog } from '../../domain/deposit.ts'
 import type { ChainCursor, Lease } from '../../domain/payout.ts'
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
+import { depositLogs } from '../deposits/watch.ts'
 import type { Block } from '../provider.ts'
 import { readFacts, shareGas, treasuryLogs } from './facts.ts'
 
@@ -45,13 +47,36 @@ async function scanRange(
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
   const last = await rpc.agreed((provider) => provider.block(to))
   const logs = await rpc.agreed((provider) => treasuryLogs(provider, scope, { fromBlock: from, toBlock: to }))
-  if (last === null || logs === null || (to === final.number && last.value.hash !== final.hash)) return null
+  const deposits = await readDeposits(deps, { fromBlock: from, toBlock: to })
+  if (last === null || logs === null || deposits === null || (to === final.number && last.value.hash !== final.hash))
+    return null
   const wallets = new Set(deps.relayers.map((relayer) => relayer.address.toLowerCase()))
   const facts = await shareGas(rpc, wallets, readFacts(logs.value, scope.treasuries))
   const at = { at: deps.clock(), number: to, hash: last.value.hash }
-  const [unknown, ...more] = await journal.recordFinalized(lease, { ...facts, ...at, treasuries: scope.treasuries })
+  const [unknown, ...more] = await journal.recordFinalized(lease, {
+    ...facts,
+    ...at,
+    deposits,
+    treasuries: scope.treasuries,
+  })
   if (unknown !== undefined) {
     log.error({ transfer: unknown, others: more.length }, 'an unknown transfer left the treasury; all lanes pause')
   }
   return { number: to, hash: last.value.hash, pausedReason: null }
+}
+
+/**
+ * Transfers to the addresses of payments, as the quorum agrees on them. The addresses are read after the range was final, so
+ * that one which was shown before a buyer paid is among them.
+ */
+async function readDeposits(
+  { deposits, journal, rpc, token }: SettlementDeps,
+  range: { fromBlock: number; toBlock: number },
+): Promise<DepositLog[] | null> {
+  if (deposits === null) return []
+  const addresses = await journal.readWatchedDeposits()
+  if (addresses.length === 0) return []
+  const watched = { addresses, tokens: [token.address, ...deposits.wrongTokens] }
+  const agreed = await rpc.agreed((provider) => depositLogs(provider, watched, range))
+  return agreed?.value ?? null
 }

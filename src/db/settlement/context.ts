@@ -1,3 +1,4 @@
+import type { RecordedDeposit } from '../../domain/deposit.ts'
 import type { Hex, HoldReason, Settlement, TreasuryMovement, VoidProof } from '../../domain/payout.ts'
 import type { Db, Tx } from '../db.ts'
 
@@ -13,6 +14,8 @@ export type SettlementHooks = {
   onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void>
   onReleased(tx: Tx, released: { paymentId: string }): Promise<void>
   onVoided(tx: Tx, proof: VoidProof): Promise<void>
+  /** A final transfer to the address of a payment. */
+  onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void>
   onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void>
 }
 

@@ -29,7 +29,8 @@ export async function listEnvelopes(db: Queryable, lane: Lane): Promise<Envelope
     envelopeRow,
     sql`select t.nonce, t.kind, t.target, t.gas_limit::text, t.state,
           (select count(*) from lane_tx_item i join payout p using (payment_id)
-            where (i.chain_id, i.wallet, i.nonce) = (t.chain_id, t.wallet, t.nonce) and p.state not in ('settled', 'voided')) as live,
+            where (i.chain_id, i.wallet, i.nonce) = (t.chain_id, t.wallet, t.nonce) and p.state not in ('settled', 'voided'))
+          + (select count(*) from deposit_sweep s where (s.chain_id, s.lane_wallet, s.lane_nonce) = (t.chain_id, t.wallet, t.nonce)) as live,
           coalesce((select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'tx_hash', a.tx_hash, 'max_fee', a.max_fee::text,
               'tip', a.tip::text, 'signed_block', a.signed_block, 'last_broadcast_at', a.last_broadcast_at) order by a.attempt)
             from lane_tx_attempt a where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce)), '[]') as attempts
@@ -80,6 +81,7 @@ export async function concludeEnvelope(
             and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)
         returning p.payment_id`,
   )
+  await releaseSweeps(tx, lane, nonce)
   await execute(
     tx,
     sql`update lane_tx_item i set outcome = case p.state when 'settled' then 'settled' when 'voided' then 'voided'
@@ -88,4 +90,13 @@ export async function concludeEnvelope(
           and i.nonce = ${nonce}`,
   )
   return { refused: refused.map((row) => row.payment_id) }
+}
+
+/** Sweeps of an envelope that has ended without moving them are free again. */
+async function releaseSweeps(tx: Tx, lane: Lane, nonce: number): Promise<void> {
+  await execute(
+    tx,
+    sql`update deposit_sweep set state = 'signed', lane_wallet = null, lane_nonce = null
+        where chain_id = ${lane.chainId} and lane_wallet = ${lane.wallet} and lane_nonce = ${nonce} and state = 'assigned'`,
+  )
 }

@@ -1,4 +1,5 @@
 import type { JournalContext } from './context.ts'
+import * as deposits from './deposits.ts'
 import * as expired from './expired.ts'
 import * as lanes from './lanes.ts'
 import * as logs from './logs.ts'
@@ -40,6 +41,12 @@ export function createSettlementJournal(context: JournalContext) {
     applyProven: bind(record.applyProven),
     readExpiring: bind(expired.readExpiring),
     voidExpired: bind(expired.voidExpired),
+    readWatchedDeposits: bind(deposits.readWatchedDeposits),
+    readUnswept: bind(deposits.readUnswept),
+    storeSweep: bind(deposits.storeSweep),
+    readSendableSweeps: bind(deposits.readSendableSweeps),
+    reserveSweeps: bind(deposits.reserveSweeps),
+    abandonSweep: bind(deposits.abandonSweep),
     markMined: bind(record.markMined),
   }
 }

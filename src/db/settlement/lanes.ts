@@ -33,7 +33,7 @@ async function fence(tx: Tx, lane: Lane): Promise<void> {
 }
 
 /** Runs `work` in a transaction of which every write is fenced by the lane's lease. */
-function fenced<T>(context: JournalContext, lane: Lane, work: (tx: Tx) => Promise<T>): Promise<T> {
+export function fenced<T>(context: JournalContext, lane: Lane, work: (tx: Tx) => Promise<T>): Promise<T> {
   return context.db.transaction(async (tx) => {
     await fence(tx, lane)
     return work(tx)

@@ -9,6 +9,7 @@ import {
 import { payoutNonce } from '../../payout-nonce.ts'
 import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
+import { insertDeposits } from './deposits.ts'
 import { fence, here } from './record.ts'
 
 type KnownAs = 'payout' | 'payment' | 'movement' | 'own_lane'
@@ -24,12 +25,14 @@ export function recordFinalized(context: JournalContext, lease: Lease, scan: Fin
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
     const known = await explain(tx, context.scope, scan)
+    const deposits = { logs: scan.deposits ?? [], at: scan.at }
+    for (const deposit of await insertDeposits(tx, context, deposits)) await context.hooks.onDeposit(tx, deposit)
     const fresh = await insertLogs(tx, context.scope, { scan, known })
     const unknown: TreasuryLog[] = []
     for (const log of scan.logs.filter((entry) => fresh.has(keyOf(entry)))) {
       const why = known.get(keyOf(log)) ?? null
       // A transfer of our own that this database has forgotten waits for its payment to be queued again.
-      const movement = why === null || why === 'movement' ? toMovement(log, scan.treasuries) : null
+      const movement = why === null || why === 'movement' ? toMovement(context.scope, log, scan.treasuries) : null
       if (movement !== null) await context.hooks.onTreasuryMovement(tx, movement)
       if (why === null && log.kind === 'out') unknown.push(log)
     }
@@ -100,11 +103,12 @@ async function hasPayment(db: Queryable, scope: SettlementScope, log: TreasuryLo
   )
 }
 
-function toMovement(log: TreasuryLog, treasuries: readonly string[]): TreasuryMovement | null {
+function toMovement(scope: SettlementScope, log: TreasuryLog, treasuries: readonly string[]): TreasuryMovement | null {
   if (log.kind === 'cancel' || log.counterparty === null || log.microUsdc === null) return null
   // From one treasury of ours to another: together they hold what they held.
   if (treasuries.includes(log.counterparty)) return null
   return {
+    chainId: scope.chainId,
     direction: log.kind,
     micro: log.microUsdc,
     treasury: log.treasury,

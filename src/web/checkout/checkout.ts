@@ -1,4 +1,5 @@
-import type { MethodName, ProviderName } from '../../domain/methods.ts'
+import { readTransferLink, type TransferRequest } from '../../domain/deposit.ts'
+import type { MethodName, ProviderUsed } from '../../domain/methods.ts'
 import type { FailureCode } from '../../domain/partner.ts'
 import { mayStillBePaid, type PaymentStatus } from '../../domain/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment-object.ts'
@@ -25,7 +26,7 @@ export type BuyerCountry = { readonly code: string | null; readonly source: 'buy
 /** What the buyer asked for by a link of the page. */
 export type Asked = {
   readonly picker: boolean
-  readonly choice: { readonly provider: ProviderName; readonly method: MethodName } | null
+  readonly choice: { readonly provider: ProviderUsed; readonly method: MethodName } | null
 }
 
 export type StepState = 'done' | 'current' | 'todo'
@@ -40,6 +41,7 @@ export type View =
   | { readonly page: 'confirm'; readonly offer: Offer; readonly declined: FailureCode | null }
   | { readonly page: 'not_offered'; readonly refusal: Refusal | null }
   | { readonly page: 'upi'; readonly attempt: OpenedAttempt; readonly intentUri: string }
+  | { readonly page: 'usdc'; readonly attempt: OpenedAttempt; readonly transfer: TransferRequest }
   | { readonly page: 'finish'; readonly attempt: OpenedAttempt }
   | { readonly page: 'verification'; readonly attempt: OpenedAttempt }
   | {
@@ -87,6 +89,8 @@ function payOrChoose(checkout: Checkout): View {
   const { picker, choice } = checkout.asked
   if (attempt === null || picker || choice !== null) return choose(checkout)
   if (attempt.status === 'verification_required') return { page: 'verification', attempt }
+  const transfer = attempt.provider === 'crypto' ? readTransferLink(attempt.intentUri ?? '') : null
+  if (transfer !== null) return { page: 'usdc', attempt, transfer }
   if (attempt.intentUri !== null) return { page: 'upi', attempt, intentUri: attempt.intentUri }
   return { page: 'finish', attempt }
 }
@@ -106,7 +110,7 @@ function whyPick(route: RouteAnswer, asked: Asked): 'pin_refused' | 'choice_refu
   return route.pinnedRefused === null ? null : 'pin_refused'
 }
 
-export function findOffer(route: RouteAnswer, choice: { provider: ProviderName; method: MethodName }): Offer | null {
+export function findOffer(route: RouteAnswer, choice: { provider: ProviderUsed; method: MethodName }): Offer | null {
   return route.offers.find((offer) => offer.provider === choice.provider && offer.method === choice.method) ?? null
 }
 

@@ -22,6 +22,7 @@ export function Checking({ checkout, words }: Shown) {
 function checkingSentence({ payment, merchantName: merchant }: Checkout, { t }: Words): string {
   if (payment.parkReason === 'partner_hold') return t('checking.partner_hold')
   if (payment.parkReason === 'underpaid') return t('checking.underpaid', { merchant })
+  if (payment.parkReason === 'wrong_asset') return t('checking.wrong_asset')
   return t('checking.other')
 }
 

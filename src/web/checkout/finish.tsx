@@ -1,5 +1,7 @@
+import { transferLink } from '../../domain/deposit.ts'
+import { formatUsdc } from '../../domain/money.ts'
 import type { View } from './checkout.ts'
-import { CopyField, Qr, type Shown, Spinner } from './parts.tsx'
+import { CopyField, Notice, Qr, type Shown, Spinner } from './parts.tsx'
 
 /** The buyer is at the partner: how to get back there, or to take another way. */
 export function Finish({ checkout, words, view }: Shown & { view: Extract<View, { page: 'finish' }> }) {
@@ -46,6 +48,36 @@ export function Upi({ checkout, words, view }: Shown & { view: Extract<View, { p
       <a class="button quiet" href={view.attempt.redirectUrl}>
         {t('upi.page')}
       </a>
+      <OtherMethod checkout={checkout} words={words} />
+    </>
+  )
+}
+
+/** The address of this payment: a code to scan, a link for a wallet, and the facts to check in any other. */
+export function Usdc({ checkout, words, view }: Shown & { view: Extract<View, { page: 'usdc' }> }) {
+  const { t } = words
+  const { micro, address, token } = view.transfer
+  const link = transferLink(view.transfer)
+  const amount = formatUsdc(micro)
+  return (
+    <>
+      <h1>{t('finish.heading.usdc')}</h1>
+      <p class="charge">
+        <strong>{t('usdc.amount', { amount })}</strong>
+      </p>
+      <p role="status" class="waiting">
+        <Spinner />
+        {t('usdc.text')}
+      </p>
+      <div class="upi">
+        <Qr text={link} name={t('usdc.qr', { amount, merchant: checkout.merchantName })} />
+        <a class="button upi-open" href={link}>
+          {t('usdc.open')}
+        </a>
+      </div>
+      <CopyField label={t('usdc.address')} value={address} words={words} />
+      <CopyField label={t('usdc.exact')} value={amount} words={words} />
+      <Notice kind="info">{t('usdc.only', { token })}</Notice>
       <OtherMethod checkout={checkout} words={words} />
     </>
   )

@@ -6,7 +6,7 @@ import { type Checkout, type OpenedAttempt, type StepState, type View, viewOf } 
 import { Checking, Closed } from './closed.tsx'
 import { Confirm } from './confirm.tsx'
 import { Done } from './done.tsx'
-import { Finish, Upi, Verification } from './finish.tsx'
+import { Finish, Upi, Usdc, Verification } from './finish.tsx'
 import { NotOffered } from './not-offered.tsx'
 import { Pick } from './pick.tsx'
 import { Progress, progressSentence } from './progress.tsx'
@@ -103,6 +103,8 @@ function contentOf(checkout: Checkout, words: Words, view: View): VNode {
       return <NotOffered {...shown} view={view} />
     case 'upi':
       return <Upi {...shown} view={view} />
+    case 'usdc':
+      return <Usdc {...shown} view={view} />
     case 'finish':
       return <Finish {...shown} view={view} />
     case 'verification':
@@ -122,6 +124,7 @@ function contentOf(checkout: Checkout, words: Words, view: View): VNode {
 function isWaiting(view: View): boolean {
   return (
     view.page === 'upi' ||
+    view.page === 'usdc' ||
     view.page === 'finish' ||
     view.page === 'verification' ||
     view.page === 'progress' ||

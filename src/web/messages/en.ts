@@ -125,6 +125,15 @@ export const en = {
   'upi.page': 'Pay on our partner’s page',
   'upi.link': 'UPI link',
 
+  'usdc.amount': 'Send exactly {amount} USDC',
+  'usdc.text': 'Send it on Polygon to the address below. This page moves on by itself when it has arrived.',
+  'usdc.qr': 'QR code: send {amount} USDC to {merchant}',
+  'usdc.open': 'Open in your wallet',
+  'usdc.address': 'Address of this payment',
+  'usdc.exact': 'Amount in USDC',
+  'usdc.only':
+    'Only native USDC on Polygon, contract {token}. Anything else, or another network, is not recognized as payment. Fees of an exchange come on top.',
+
   'verification.heading': 'Finish the identity check',
   'verification.text':
     'Our payment partner asks once who you are. It takes about 2 minutes. Your payment stays open and goes on by itself when the check is passed.',
@@ -149,6 +158,7 @@ export const en = {
   'checking.partner_hold': 'Our payment partner is looking at it. That usually takes a few hours.',
   'checking.underpaid':
     'Less than the full amount arrived. We decide with {merchant} what happens, and you lose nothing.',
+  'checking.wrong_asset': 'Another token than USDC arrived. It is not lost: a person looks at it.',
   'checking.other': 'A person looks at it. This page shows how it goes on.',
 
   'done.heading': 'Paid. Thank you!',

@@ -26,7 +26,7 @@ export function apiRoutes(deps: ApiRouteDeps): Route[] {
     paymentCreateRoute(deps),
     ...paymentListRoutes(deps),
     ...paymentRoutes(deps),
-    ...providerRoutes(),
+    ...providerRoutes(deps),
     ...quoteRoutes(deps),
     ...eventRoutes(),
     ...endpointRoutes(deps),

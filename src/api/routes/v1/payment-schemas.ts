@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isCurrency } from '../../../domain/currencies.ts'
-import { currenciesOf, isProviderName, PROVIDER_NAMES } from '../../../domain/methods.ts'
+import { currenciesOf, isProviderName, PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import { parseAmount } from '../../../domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../domain/payment.ts'
 import { amountText, characters, currency, currencyCode, moment, safeText, UNSAFE_NAME, usdcAmount } from './fields.ts'
@@ -133,7 +133,7 @@ export const paymentObject = z
     attempts: z.array(
       z.strictObject({
         id: z.string(),
-        provider: z.enum(PROVIDER_NAMES),
+        provider: z.enum(USED_PROVIDER_NAMES),
         status: z.string(),
         partner_reference: z.string().nullable(),
         failure_code: z.string().nullable(),

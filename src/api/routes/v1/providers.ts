@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { decimalsOf } from '../../../domain/currencies.ts'
-import { PROVIDER_NAMES, PROVIDERS, type Provider } from '../../../domain/methods.ts'
+import { PROVIDERS, type Provider, USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import { formatAmount, type Money } from '../../../domain/money.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { listOf } from './lists.ts'
@@ -10,7 +10,7 @@ const limit = z.strictObject({ amount: z.string(), currency: z.string() })
 const providerObject = z
   .strictObject({
     object: z.literal('provider'),
-    name: z.enum(PROVIDER_NAMES),
+    name: z.enum(USED_PROVIDER_NAMES),
     label: z.string(),
     methods: z.array(z.string()),
     countries: z.array(z.string()).nullable(),
@@ -26,8 +26,9 @@ const providerObject = z
 const providerList = listOf(providerObject)
 
 /** The table of methods as it is used everywhere else. */
-export function providerRoutes(): Route[] {
-  const body = { object: 'list', data: PROVIDER_NAMES.map((name) => render(PROVIDERS[name])), has_more: false }
+export function providerRoutes({ crypto }: { readonly crypto: boolean }): Route[] {
+  const names = USED_PROVIDER_NAMES.filter((name) => name !== 'crypto' || crypto)
+  const body = { object: 'list', data: names.map((name) => render(PROVIDERS[name])), has_more: false }
   return [
     defineRoute({
       method: 'get',

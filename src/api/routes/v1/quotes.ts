@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { COUNTRY_CODES } from '../../../domain/countries.ts'
-import { currenciesOf, PROVIDER_NAMES } from '../../../domain/methods.ts'
+import { currenciesOf, PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import {
   convertToMicroUsdc,
   FEE_PERCENT,
@@ -17,7 +17,7 @@ import { defineRoute, type Route } from '../../route.ts'
 import { amountText, currency, currencyCode, moment, usdcAmount } from './fields.ts'
 import { QUOTE_MS } from './payment-create.ts'
 
-export type QuoteDeps = { readonly rates: RateBook; readonly clock: () => number }
+export type QuoteDeps = { readonly rates: RateBook; readonly crypto: boolean; readonly clock: () => number }
 
 const money = z.strictObject({ amount: z.string(), currency })
 
@@ -47,7 +47,7 @@ const previewBody = z.strictObject({
 })
 
 const offerObject = z.strictObject({
-  provider: z.enum(PROVIDER_NAMES),
+  provider: z.enum(USED_PROVIDER_NAMES),
   method: z.string(),
   charge: money.nullable().meta({ description: 'What the buyer would be charged.' }),
   estimated_seconds: z.strictObject({ p50: z.int(), p95: z.int() }),
@@ -55,7 +55,7 @@ const offerObject = z.strictObject({
 })
 
 const refusalObject = z.strictObject({
-  provider: z.enum(PROVIDER_NAMES),
+  provider: z.enum(USED_PROVIDER_NAMES),
   method: z.string(),
   reason: z.enum(['country', 'currency', 'device', 'amount_too_small', 'amount_too_large']),
   message: z.string(),
@@ -119,7 +119,7 @@ function quoteRoute({ rates, clock }: QuoteDeps): Route {
   })
 }
 
-function previewRoute({ rates }: QuoteDeps): Route {
+function previewRoute({ rates, crypto }: QuoteDeps): Route {
   return defineRoute({
     method: 'post',
     path: '/v1/routes/preview',
@@ -141,6 +141,7 @@ function previewRoute({ rates }: QuoteDeps): Route {
         country: body.country ?? null,
         rates: table,
         deviceWallet: body.device_wallet ?? null,
+        crypto,
       })
       const { net } = splitFee(convertToMicroUsdc(amount, (await currentRate(rates, amount.currency)).rate))
       return {

@@ -5,6 +5,7 @@ import { isId } from '../../../domain/ids.ts'
 import { PROVIDERS, type ProviderName } from '../../../domain/methods.ts'
 import { FAILURE_CODES, type FailureCode } from '../../../domain/partner.ts'
 import { isOpen, mayStillBePaid } from '../../../domain/payment.ts'
+import type { Attempt } from '../../../domain/payment-object.ts'
 import { renderPayment } from '../../../domain/payment-object.ts'
 import type { PaymentWorkflows } from '../../../temporal/payments.ts'
 import { Problem } from '../../problems.ts'
@@ -99,8 +100,7 @@ async function openOrder(
   { payment, attempts }: PaymentWithAttempts,
 ): Promise<{ provider: ProviderName; attemptId: string }> {
   const last = attempts.at(-1)
-  if (last !== undefined && (mayStillBePaid(last.status) || !isOpen(payment.status)))
-    return { provider: last.provider, attemptId: last.id }
+  if (last !== undefined && (mayStillBePaid(last.status) || !isOpen(payment.status))) return simulated(last)
   const provider = payment.provider ?? 'card_partner'
   const [method = 'card'] = PROVIDERS[provider].methods
   const answer = await deps.workflows.openAttempt(payment.id, { attemptId: deps.newAttemptId(), provider, method })
@@ -109,6 +109,12 @@ async function openOrder(
   throw new Problem('not_possible_now', 'No order could be opened at the partner.', {
     members: { payment_status: payment.status },
   })
+}
+
+/** USDC comes by a transfer on the chain, and nobody simulates that. */
+function simulated({ provider, id }: Attempt): { provider: ProviderName; attemptId: string } {
+  if (provider !== 'crypto') return { provider, attemptId: id }
+  throw new Problem('not_possible_now', 'Send USDC to the address on the test chain instead.')
 }
 
 async function find(db: Session, caller: Tenant, id: string) {

@@ -1,0 +1,83 @@
+import type { Sweep, Unswept } from '../../domain/deposit.ts'
+import type { Hex } from '../../domain/payout.ts'
+import { signTransferAuthorization } from '../authorization.ts'
+import type { Authorization } from '../batch.ts'
+import type { SettlementDeps } from '../context.ts'
+import type { LaneRound } from '../lanes/lane.ts'
+import { type DepositKeys, sweepNonce } from './deposit-keys.ts'
+
+/**
+ * What is needed to take USDC at addresses of payments: their keys, and the other tokens that buyers send there by mistake.
+ */
+export type DepositDeps = { readonly keys: DepositKeys; readonly wrongTokens: readonly Hex[] }
+
+/** Sweeps signed in one round: with their key derivation they take about as long as as many payouts. */
+const SIGNED_AT_ONCE = 100
+
+/** A sweep can only bring the money to the treasury, and only once: it need not expire. Unix seconds, year 2100. */
+const VALID_BEFORE = 4_102_444_800
+
+/**
+ * Brings what came to the addresses of payments to the treasury: each address signs a transfer of its own, relayer lanes
+ * carry them and pay the gas. Payouts go first; a lane that is full is not waited for.
+ */
+export async function sweepDeposits(deps: SettlementDeps, rounds: readonly LaneRound[]): Promise<void> {
+  const { deposits, journal, codec, log } = deps
+  if (deposits === null) return
+  for (const unswept of await journal.readUnswept(SIGNED_AT_ONCE))
+    await journal.storeSweep(await signSweep(deps, deposits.keys, unswept))
+  const lane = rounds.find((round) => round.free() > 0)
+  if (lane === undefined) return
+  const sweeps = await journal.readSendableSweeps(codec.maxItems)
+  if (sweeps.length === 0) return
+  const good = await preflight(deps, sweeps)
+  if (good.length > 0) await lane.sweep(good)
+  if (good.length < sweeps.length)
+    log.warn({ sweeps: sweeps.length - good.length }, 'sweeps that the token would refuse now wait')
+}
+
+async function signSweep(deps: SettlementDeps, keys: DepositKeys, unswept: Unswept): Promise<Sweep> {
+  const { token, treasuries } = deps
+  const treasury = treasuries[0]?.address
+  if (treasury === undefined) throw new Error('a sweep needs a treasury')
+  const account = keys.accountOf(unswept.paymentId)
+  if (account.address.toLowerCase() !== unswept.address)
+    throw new Error(`the key of ${unswept.address} does not follow from this deposit seed`)
+  const authNonce = sweepNonce({ ...unswept, chainId: token.chainId, token: token.address })
+  const signature = await signTransferAuthorization(account, token, {
+    from: unswept.address,
+    to: treasury,
+    micro: BigInt(unswept.micro),
+    validBefore: VALID_BEFORE,
+    nonce: authNonce,
+  })
+  return { ...unswept, treasury, authNonce, signature }
+}
+
+/** A sweep as a batch carries it: like a payout, with the deposit address in the treasury's place. */
+export const authorizationOf = (sweep: Sweep): Authorization => ({
+  paymentId: sweep.paymentId,
+  treasury: sweep.address,
+  recipient: sweep.treasury,
+  microUsdc: sweep.micro,
+  authNonce: sweep.authNonce,
+  signed: { kind: 'transfer', validBefore: VALID_BEFORE, signature: sweep.signature },
+})
+
+/** Leaves out what the token would refuse, so that no gas is spent on it. */
+async function preflight(deps: SettlementDeps, sweeps: readonly Sweep[]): Promise<Sweep[]> {
+  const { codec, rpc, token, journal } = deps
+  const { target, calldata } = codec.encode(token.address, sweeps.map(authorizationOf))
+  const returned = await rpc.any((provider) =>
+    provider.call({ to: target, data: calldata, gas: codec.gasLimit(sweeps.length) }),
+  )
+  const reasons = codec.decodeSimulation(returned)
+  const good: Sweep[] = []
+  for (const [index, sweep] of sweeps.entries()) {
+    const reason = reasons[index]
+    if (reason === undefined) throw new Error('the simulation answered fewer items than the batch has')
+    if (reason === null) good.push(sweep)
+    else if (/authorization is used or canceled/.test(reason)) await journal.abandonSweep(sweep)
+  }
+  return good
+}

@@ -1,0 +1,32 @@
+import type { DepositLog } from '../../domain/deposit.ts'
+import type { Hex } from '../../domain/payout.ts'
+import type { Provider } from '../provider.ts'
+import { TOPICS } from '../token/contracts.ts'
+
+/** Addresses per `eth_getLogs`: every provider takes that many alternatives of a topic. */
+const ADDRESSES_PER_QUERY = 500
+
+/**
+ * Transfers of the known tokens to the addresses, in the order of the chain. Tokens that anybody can make up are not looked at:
+ * a payment must not be held up by them. Neither is the chain's own coin, of which there are no logs.
+ */
+export async function depositLogs(
+  provider: Provider,
+  watched: { readonly tokens: readonly Hex[]; readonly addresses: readonly Hex[] },
+  range: { readonly fromBlock: number; readonly toBlock: number },
+): Promise<DepositLog[]> {
+  const found: DepositLog[] = []
+  for (let start = 0; start < watched.addresses.length; start += ADDRESSES_PER_QUERY) {
+    const part = watched.addresses.slice(start, start + ADDRESSES_PER_QUERY)
+    const recipients = part.map((address): Hex => `0x${address.slice(2).padStart(64, '0')}`)
+    const logs = await provider.logs({ address: watched.tokens, ...range, topics: [TOPICS.transfer, null, recipients] })
+    for (const { topics, data, address: token, txHash, logIndex, blockNumber, blockHash } of logs) {
+      // A token that is counted in pieces (ERC-721) has no amount in its data.
+      if (!/^0x[0-9a-f]{64}$/.test(data)) continue
+      const [sender, address] = [topics[1], topics[2]].map((topic): Hex => `0x${(topic ?? '').slice(-40)}`)
+      if (sender === undefined || address === undefined) continue
+      found.push({ address, token, sender, units: BigInt(data).toString(), txHash, logIndex, blockNumber, blockHash })
+    }
+  }
+  return found.toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+}

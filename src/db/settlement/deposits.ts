@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import type { DepositLog, RecordedDeposit, Sweep, Unswept } from '../../domain/deposit.ts'
+import type { Hex, Lane, TreasuryMovement } from '../../domain/payout.ts'
+import { execute, many, maybeOne, one, sql, type Tx } from '../db.ts'
+import { hex } from '../payouts.ts'
+import type { JournalContext } from './context.ts'
+import { fenced } from './lanes.ts'
+
+/** A sweep of less costs more than it brings: 0.01 USDC. */
+const MIN_SWEEP_MICRO = 10_000
+
+/** Addresses to which a payment may still come. */
+export async function readWatchedDeposits({ db, scope }: JournalContext): Promise<Hex[]> {
+  const rows = await many(
+    db,
+    z.object({ address: hex }),
+    sql`select address from deposit where chain_id = ${scope.chainId} and livemode = ${scope.livemode}
+          and watch_until > now() order by address`,
+  )
+  return rows.map((row) => row.address)
+}
+
+/** Stores final transfers to deposit addresses; answers those that were not stored before. */
+export async function insertDeposits(
+  tx: Tx,
+  context: JournalContext,
+  found: { logs: readonly DepositLog[]; at: Date },
+): Promise<RecordedDeposit[]> {
+  if (found.logs.length === 0) return []
+  const { chainId } = context.scope
+  const rows = await many(
+    tx,
+    z.object({ tx_hash: hex, log_index: z.number(), payment_id: z.string(), attempt_id: z.string(), token: hex }),
+    sql`with stored as (
+          insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash,
+            finalized_at)
+          select ${chainId}, g."txHash", g."logIndex", d.payment_id, g.token, g.sender, g.units, g."blockNumber",
+            g."blockHash", ${found.at}::timestamptz
+          from jsonb_to_recordset(${JSON.stringify(found.logs)}::jsonb) as g("txHash" text, "logIndex" int, address text,
+              token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text)
+            join deposit d on d.address = g.address and d.chain_id = ${chainId} and d.livemode = ${context.scope.livemode}
+          on conflict do nothing returning tx_hash, log_index, payment_id)
+        select s.*, d.attempt_id, d.token from stored s join deposit d using (payment_id)`,
+  )
+  const fresh = new Map(rows.map((row) => [`${row.tx_hash}:${row.log_index}`, row]))
+  return found.logs.flatMap((log) => {
+    const row = fresh.get(`${log.txHash}:${log.logIndex}`)
+    if (row === undefined) return []
+    return [{ ...log, paymentId: row.payment_id, attemptId: row.attempt_id, expected: log.token === row.token }]
+  })
+}
+
+/** Deposits of which money is at the address that no sweep is bringing to the treasury. */
+export async function readUnswept({ db, scope }: JournalContext, limit: number): Promise<Unswept[]> {
+  const rows = await many(
+    db,
+    z.object({ payment_id: z.string(), address: hex, idx: z.coerce.number(), micro: z.string() }),
+    sql`select d.payment_id, d.address, coalesce(s.next, 0) as idx, (l.micro - coalesce(s.micro, 0))::text as micro
+        from deposit d
+          join lateral (select sum(units) as micro from deposit_log l
+            where l.payment_id = d.payment_id and l.token = d.token) l on true
+          left join lateral (select max(idx) + 1 as next, sum(micro_usdc) filter (where state = 'done') as micro,
+              bool_or(state in ('signed', 'assigned')) as open
+            from deposit_sweep s where s.payment_id = d.payment_id) s on true
+        where d.chain_id = ${scope.chainId} and d.livemode = ${scope.livemode} and d.token = ${scope.token}
+          and not coalesce(s.open, false) and l.micro - coalesce(s.micro, 0) >= ${MIN_SWEEP_MICRO}
+        order by d.created_at limit ${limit}`,
+  )
+  return rows.map((row) => ({ paymentId: row.payment_id, address: row.address, index: row.idx, micro: row.micro }))
+}
+
+/** Stores a signed sweep, which must be done before it is sent. Another engine may have been faster. */
+export async function storeSweep({ db, scope }: JournalContext, sweep: Sweep): Promise<void> {
+  await execute(
+    db,
+    sql`insert into deposit_sweep (payment_id, idx, chain_id, token, treasury, micro_usdc, auth_nonce, signature, state)
+        values (${sweep.paymentId}, ${sweep.index}, ${scope.chainId}, ${scope.token}, ${sweep.treasury}, ${sweep.micro},
+          ${sweep.authNonce}, ${Buffer.from(sweep.signature.slice(2), 'hex')}, 'signed')
+        on conflict do nothing`,
+  )
+}
+
+const sweepRow = z.object({
+  payment_id: z.string(),
+  idx: z.number(),
+  address: hex,
+  treasury: hex,
+  micro: z.string(),
+  auth_nonce: hex,
+  signature: hex,
+})
+
+const selectSweeps = (where: ReturnType<typeof sql>) => sql`
+  select s.payment_id, s.idx, d.address, s.treasury, s.micro_usdc::text as micro, s.auth_nonce,
+    '0x' || encode(s.signature, 'hex') as signature
+  from deposit_sweep s join deposit d using (payment_id) where ${where}`
+
+const sweepOf = (row: z.infer<typeof sweepRow>): Sweep => ({
+  paymentId: row.payment_id,
+  address: row.address,
+  index: row.idx,
+  micro: row.micro,
+  treasury: row.treasury,
+  authNonce: row.auth_nonce,
+  signature: row.signature,
+})
+
+/** Signed sweeps that are in no transaction. */
+export async function readSendableSweeps({ db, scope }: JournalContext, limit: number): Promise<Sweep[]> {
+  const where = sql`s.state = 'signed' and s.chain_id = ${scope.chainId} and s.token = ${scope.token}
+    and d.livemode = ${scope.livemode} order by s.created_at, s.payment_id limit ${limit}`
+  return (await many(db, sweepRow, selectSweeps(where))).map(sweepOf)
+}
+
+/** Takes the lane's next nonce for those of the sweeps that are still free. Null when none is. */
+export function reserveSweeps(
+  context: JournalContext,
+  lane: Lane,
+  ask: {
+    paymentIds: readonly string[]
+    encode: (sweeps: readonly Sweep[]) => { target: Hex; calldata: Hex; gasLimit: bigint }
+  },
+): Promise<{ nonce: number } | null> {
+  return fenced(context, lane, async (tx) => {
+    const free = sql`s.state = 'signed' and s.payment_id = any(${[...ask.paymentIds]}) for update of s skip locked`
+    const sweeps = (await many(tx, sweepRow, selectSweeps(free))).map(sweepOf)
+    if (sweeps.length === 0) return null
+    const { target, calldata, gasLimit } = ask.encode(sweeps)
+    const { nonce } = await one(
+      tx,
+      z.object({ nonce: z.coerce.number() }),
+      sql`with n as (update lane set next_nonce = next_nonce + 1
+            where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and epoch = ${lane.lease.epoch}
+            returning next_nonce - 1 as nonce),
+          envelope as (insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, state)
+            select ${lane.chainId}, ${lane.wallet}, nonce, 'batch', ${target}, ${Buffer.from(calldata.slice(2), 'hex')},
+              ${gasLimit.toString()}::bigint, 'reserved' from n),
+          moved as (update deposit_sweep s set state = 'assigned', lane_wallet = ${lane.wallet}, lane_nonce = n.nonce
+            from n where s.state = 'signed' and s.payment_id = any(${sweeps.map(({ paymentId }) => paymentId)}))
+          select nonce from n`,
+    )
+    return { nonce }
+  })
+}
+
+/** Its nonce is used on chain: what a restored database has forgotten is found in the logs. */
+export async function abandonSweep({ db }: JournalContext, sweep: Pick<Sweep, 'paymentId' | 'index'>): Promise<void> {
+  await execute(
+    db,
+    sql`update deposit_sweep set state = 'abandoned' where payment_id = ${sweep.paymentId} and idx = ${sweep.index}
+          and state = 'signed'`,
+  )
+}
+
+/**
+ * A final transfer from a deposit address to a treasury is a sweep, also one that this database has forgotten: nobody
+ * else has the key. False when the money came from elsewhere.
+ */
+export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
+  if (movement.direction !== 'in') return null
+  const deposit = await maybeOne(
+    tx,
+    z.object({ payment_id: z.string() }),
+    sql`select payment_id from deposit where address = ${movement.counterparty} and chain_id = ${movement.chainId} for update`,
+  )
+  if (deposit === null) return null
+  const id = deposit.payment_id
+  const known = await execute(
+    tx,
+    sql`update deposit_sweep s set state = 'done', tx_hash = ${movement.txHash}, lane_wallet = null, lane_nonce = null
+        where s.payment_id = ${id} and s.idx = (select min(idx) from deposit_sweep o where o.payment_id = ${id}
+          and o.state <> 'done' and o.micro_usdc = ${movement.micro})`,
+  )
+  if (known === 0)
+    await execute(
+      tx,
+      sql`insert into deposit_sweep (payment_id, idx, chain_id, token, treasury, micro_usdc, auth_nonce, state, tx_hash)
+          select payment_id, (select coalesce(max(idx) + 1, 0) from deposit_sweep where payment_id = ${id}), chain_id,
+            token, ${movement.treasury}, ${movement.micro}, ${movement.txHash}, 'done', ${movement.txHash}
+          from deposit where payment_id = ${id}`,
+    )
+  await execute(tx, sql`update deposit_sweep set state = 'abandoned' where payment_id = ${id} and state = 'signed'`)
+  return id
+}
