@@ -1,14 +1,11 @@
-import { createHash } from 'node:crypto'
 import type { Tx } from '../db/db.ts'
 import { book } from '../db/ledger.ts'
 import { putOutbox } from '../db/outbox.ts'
-import { recordPartnerEvent } from '../db/partner-events.ts'
 import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payment-changes.ts'
 import type { PaymentFields } from '../db/payment-writes.ts'
 import { finishSweep } from '../db/settlement/deposits.ts'
-import type { RecordedDeposit } from '../domain/deposit.ts'
-import { deposited, gasSpent, settled, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
-import { canMove, isPaid } from '../domain/payment.ts'
+import { gasSpent, settled, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
+import { canMove } from '../domain/payment.ts'
 import {
   type HoldReason,
   PASSING_HOLDS,
@@ -16,13 +13,14 @@ import {
   type TreasuryMovement,
   type VoidProof,
 } from '../domain/payout.ts'
+import { createDepositHook } from './deposit-hook.ts'
 
 /**
  * What the payments learn from the settlement engine, in the engine's own transactions: the one that marks a payout
  * settled moves the payment to `succeeded`, books the ledger, and writes event and outbox.
  */
 export function createSettlementHooks(context: ChangeContext) {
-  return { onSettled, onHeld, onReleased, onVoided, onTreasuryMovement, onDeposit }
+  return { onSettled, onHeld, onReleased, onVoided, onTreasuryMovement, onDeposit: createDepositHook(context) }
 
   async function onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
     for (const settlement of settlements) {
@@ -62,17 +60,6 @@ export function createSettlementHooks(context: ChangeContext) {
     })
   }
 
-  /** As a partner's callback: stored with the deposit, passed on by the relay. The payment then reads its deposit. */
-  async function onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void> {
-    const { paymentId, attemptId, expected } = deposit
-    const at = new Date(context.now()).toISOString()
-    const reference = `${deposit.txHash}:${deposit.logIndex}`
-    if (expected) await book(tx, deposited({ paymentId, reference, micro: deposit.units }), at)
-    const bodySha256 = createHash('sha256').update(JSON.stringify(deposit)).digest()
-    await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, attemptId, bodySha256, at })
-    await changePaymentIn(tx, context, { id: paymentId, work: (work) => noteDeposit(work, deposit) })
-  }
-
   /** Top-ups are the converter's deliveries. What left without a payout stops the lanes, and is missing from the books. */
   async function onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void> {
     const fact = { reference: `${movement.txHash}:${movement.logIndex}`, micro: movement.micro }
@@ -103,21 +90,6 @@ export function createSettlementHooks(context: ChangeContext) {
     const { events } = await changePaymentIn(tx, context, { id, work })
     await putOutbox(tx, 'complete_transfer', { subject: id, payload: { events } })
   }
-}
-
-/** What comes after the payment's money was counted is a second payment: it stays in `suspense`, and is shown. */
-async function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): Promise<void> {
-  const attempt = work.state.attempts.find(({ id }) => id === deposit.attemptId)
-  const { txHash, units, token, sender } = deposit
-  const data = { attempt_id: deposit.attemptId, tx_hash: txHash, units, token, sender }
-  if (attempt === undefined || !isPaid(attempt.status)) {
-    const message = deposit.expected ? 'USDC came to the address of the payment' : 'Another token came to the address'
-    await work.note({ kind: 'deposit.received', actor: 'system', message, data })
-    return
-  }
-  const message = 'More came to the address of the payment after its money was counted. It is not settled'
-  const exception = deposit.expected ? 'duplicate_payment' : 'wrong_asset'
-  await work.change({ kind: 'deposit.surplus', actor: 'system', message, data }, { exception })
 }
 
 /** A settlement proved on chain is always recorded. Where the table does not lead to `succeeded`, an operator decides. */
