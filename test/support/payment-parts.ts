@@ -124,7 +124,7 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
   const depositBook = createDepositBook({
     db,
     chainId: 137,
-    token: TOKEN.toLowerCase() as Hex,
+    token: TOKEN.toLowerCase() as `0x${string}`,
     watchDays: 30,
     keys: createDepositKeys(BOX_KEY, 137),
   })

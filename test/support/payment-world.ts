@@ -7,7 +7,7 @@ import { createWebhookDeliveryActivities } from '../../src/activities/webhook-de
 import { many, sql } from '../../src/db/db.ts'
 import { recordPartnerEvent } from '../../src/db/partner-events.ts'
 import { insertPayment, loadPayment, type NewPayment, type PaymentWithAttempts } from '../../src/db/payments.ts'
-import type { MethodName, ProviderName } from '../../src/domain/methods.ts'
+import type { MethodName, ProviderName, ProviderUsed } from '../../src/domain/methods.ts'
 import type { Settlement } from '../../src/domain/payout.ts'
 import type { OpenAttemptAnswer } from '../../src/domain/requests.ts'
 import { newId } from '../../src/ids.ts'
@@ -52,7 +52,7 @@ export async function createPaymentWorld(
     /** The buyer presses Continue. */
     async openAttempt(
       paymentId: string,
-      provider: ProviderName = 'wallet_app',
+      provider: ProviderUsed = 'wallet_app',
       method: MethodName = 'banking_app',
     ): Promise<OpenAttemptAnswer> {
       const answer = await workflows.openAttempt(paymentId, { attemptId: newId('attempt'), provider, method })

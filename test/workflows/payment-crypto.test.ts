@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals'
+import { readDeposit } from '../../src/db/deposits.ts'
+import { findImbalances, readBalances } from '../../src/db/ledger.ts'
+import type { DepositLog, RecordedDeposit } from '../../src/domain/deposit.ts'
+import { convertToMicroUsdc } from '../../src/domain/money.ts'
+import { decide, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
+
+useWorld()
+
+const WRONG_TOKEN = '0x2791bca1f2de4661ed88a30c99a7a9449aa84174'
+let transfers = 0
+
+async function openAddress(body: Record<string, unknown> = {}) {
+  const paymentId = await world.createPayment({ provider: undefined, ...body })
+  const answer = await world.openAttempt(paymentId, 'crypto', 'usdc')
+  if (answer.kind !== 'redirect') throw new Error(`expected a redirect, got ${answer.kind}`)
+  return { paymentId, attemptId: answer.attemptId, deposit: await depositOf(answer.attemptId) }
+}
+
+async function depositOf(attemptId: string) {
+  const deposit = await readDeposit(world.db, attemptId)
+  if (deposit === null) throw new Error('no address was opened')
+  return deposit
+}
+
+/** What the observer of the chain does with a final transfer, and then the relay. */
+async function send(attemptId: string, units: string, token?: `0x${string}`): Promise<void> {
+  const deposit = await depositOf(attemptId)
+  transfers += 1
+  const log: DepositLog = {
+    address: deposit.address,
+    token: token ?? deposit.token,
+    sender: `0x${'5'.repeat(40)}`,
+    units,
+    txHash: `0x${transfers.toString(16).padStart(64, '0')}`,
+    logIndex: 0,
+    blockNumber: 100 + transfers,
+    blockHash: `0x${'b'.repeat(64)}`,
+  }
+  const { paymentId } = deposit
+  const recorded: RecordedDeposit = { ...log, paymentId, attemptId, expected: log.token === deposit.token }
+  await world.db.transaction(async (tx) => {
+    await tx.query(
+      `insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash, finalized_at)
+       values ($1, $2, 0, $3, $4, $5, $6, $7, $8, now())`,
+      [deposit.chainId, log.txHash, paymentId, log.token, log.sender, units, log.blockNumber, log.blockHash],
+    )
+    await world.hooks.onDeposit(tx, recorded)
+  })
+  await world.relay.tellPartnerNews()
+}
+
+const usdc = async (account: string) =>
+  BigInt((await readBalances(world.db)).find((row) => row.account === account && row.asset === 'USDC')?.amount ?? '0')
+
+describe('a payment in USDC', () => {
+  test('is settled at the rate that was shown, without a converter, and the books say whose the USDC is', async () => {
+    const before = { suspense: await usdc('suspense'), conversion: await usdc('conversion') }
+    const { paymentId, attemptId, deposit } = await openAddress()
+    await send(attemptId, deposit.askedMicro)
+    const row = await settled(paymentId)
+    expect(row).toMatchObject({ providerUsed: 'crypto', methodUsed: 'usdc', exception: null })
+    expect(row.rate?.rate).toBe(deposit.rate)
+    expect(row.usdc?.gross).toBe(deposit.askedMicro)
+    expect(await usdc('suspense')).toBe(before.suspense)
+    // The sweep brings to the treasury what a converter would have delivered.
+    expect(await usdc('conversion')).toBe(before.conversion)
+    expect(await findImbalances(world.db)).toEqual([])
+  })
+
+  test('a part waits for the rest, and the payment is then paid in full', async () => {
+    const { paymentId, attemptId, deposit } = await openAddress()
+    await send(attemptId, '1000000')
+    expect((await payment(paymentId)).status).toBe('pending')
+    await send(attemptId, (BigInt(deposit.askedMicro) - 1_000_000n).toString())
+    expect((await settled(paymentId)).exception).toBeNull()
+  })
+
+  test('too much is settled as it came', async () => {
+    const { paymentId, attemptId, deposit } = await openAddress()
+    await send(attemptId, (2n * BigInt(deposit.askedMicro)).toString())
+    const row = await settled(paymentId)
+    expect(row.exception).toBe('overpaid')
+    // The USDC is fixed by the price twice over, at the rate that was shown: rounding is the exchange account's.
+    const double = { ...deposit.asked, minor: (2n * BigInt(deposit.asked.minor)).toString() }
+    expect(row.usdc?.gross).toBe(convertToMicroUsdc(double, deposit.rate))
+  })
+
+  test('too little by the expiry waits for an operator, who may settle what came', async () => {
+    const { paymentId, attemptId } = await openAddress({ expires_in: 1800 })
+    await send(attemptId, '20000000')
+    expect((await payment(paymentId)).status).toBe('pending')
+    await world.skip('31 minutes')
+    await untilStatus(paymentId, 'under_review')
+    expect(await payment(paymentId)).toMatchObject({ exception: 'underpaid', parkReason: 'underpaid' })
+    await decide(paymentId, 'approve')
+    const row = await settled(paymentId)
+    expect(BigInt(row.usdc?.gross ?? 0)).toBeLessThanOrEqual(20_000_000n)
+  })
+
+  test('what comes after the expiry is settled and marked', async () => {
+    const { paymentId, attemptId, deposit } = await openAddress({ expires_in: 1800 })
+    await world.skip('31 minutes')
+    await untilStatus(paymentId, 'expired')
+    await send(attemptId, deposit.askedMicro)
+    expect((await settled(paymentId)).exception).toBe('paid_late')
+  })
+
+  test('another token waits for an operator, and the right one still pays', async () => {
+    const { paymentId, attemptId, deposit } = await openAddress()
+    await send(attemptId, '50000000', WRONG_TOKEN)
+    await untilStatus(paymentId, 'under_review')
+    expect(await payment(paymentId)).toMatchObject({ exception: 'wrong_asset', parkReason: 'wrong_asset' })
+    await send(attemptId, deposit.askedMicro)
+    await settled(paymentId)
+  })
+
+  test('another token that an operator has sent back by hand ends the payment as refunded, without a booking', async () => {
+    const { paymentId, attemptId } = await openAddress()
+    await send(attemptId, '50000000', WRONG_TOKEN)
+    await untilStatus(paymentId, 'under_review')
+    const books = await readBalances(world.db)
+    await decide(paymentId, 'recordExternalRefund')
+    expect((await payment(paymentId)).status).toBe('refunded')
+    expect(await result(paymentId)).toBe('refunded')
+    expect(await readBalances(world.db)).toEqual(books)
+  })
+
+  test('a second transfer after the payment was counted is not settled, and is shown', async () => {
+    const before = await usdc('suspense')
+    const { paymentId, attemptId, deposit } = await openAddress()
+    await send(attemptId, deposit.askedMicro)
+    const row = await settled(paymentId)
+    await send(attemptId, '7000000')
+    expect(await payment(paymentId)).toMatchObject({ exception: 'duplicate_payment', usdc: row.usdc })
+    expect(before - (await usdc('suspense'))).toBe(7_000_000n)
+  })
+
+  test('a double click shows the same address and amount', async () => {
+    const { paymentId, attemptId, deposit } = await openAddress()
+    expect(await world.openAttempt(paymentId, 'crypto', 'usdc')).toMatchObject({ kind: 'redirect', attemptId })
+    expect(await depositOf(attemptId)).toEqual(deposit)
+  })
+})
