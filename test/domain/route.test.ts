@@ -178,3 +178,20 @@ test('every country code has a name', () => {
   expect(COUNTRY_CODES).toHaveLength(249)
   expect(COUNTRY_CODES.filter((code) => names.of(code) === undefined)).toEqual([])
 })
+
+describe('USDC', () => {
+  const offered = (changes: Partial<RouteQuery>) =>
+    offersFor(query(changes)).offers.some(({ provider }) => provider === 'crypto')
+
+  test('is offered everywhere, and only where deposits are taken', () => {
+    for (const country of ['DE', 'US', 'BR', 'IN', null]) {
+      expect(offered({ country, crypto: true })).toBe(true)
+      expect(offered({ country, crypto: false })).toBe(false)
+      expect(offered({ country })).toBe(false)
+    }
+  })
+
+  test('is no way around a pin without fallback', () => {
+    expect(offered({ provider: 'wallet_app', fallback: 'none', crypto: true })).toBe(false)
+  })
+})

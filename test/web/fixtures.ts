@@ -97,6 +97,15 @@ export function aUpiAttempt(changes: Partial<Attempt> = {}): Attempt {
   return anAttempt('open', { provider: 'local_partner', method: 'upi', asked, intentUri: UPI_INTENT, ...changes })
 }
 
+export const USDC_LINK =
+  'ethereum:0x3c499c542cef5e3811e1192ce70d8cc03d5c3359@137/transfer?address=0x00000000000000000000000000000000000000a1&uint256=58300000'
+
+export function aUsdcAttempt(changes: Partial<Attempt> = {}): Attempt {
+  const intentUri = USDC_LINK
+  const redirectUrl = 'https://pay.example/c/token-of-the-tests'
+  return anAttempt('open', { provider: 'crypto', method: 'usdc', intentUri, redirectUrl, ...changes })
+}
+
 export type CheckoutChanges = {
   readonly payment?: Partial<Payment>
   readonly attempts?: readonly Attempt[]
@@ -171,6 +180,7 @@ export const SITUATIONS = {
     payment: { status: 'pending', exception: 'verification_required' },
     attempts: [anAttempt('verification_required')],
   },
+  'an address for USDC': { payment: { status: 'pending', provider: null }, attempts: [aUsdcAttempt()] },
   'a UPI code': {
     payment: { status: 'pending', provider: 'local_partner', amount: { minor: '4999', currency: 'EUR' } },
     attempts: [aUpiAttempt()],

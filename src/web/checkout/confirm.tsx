@@ -45,7 +45,9 @@ function Facts({ checkout, words, offer }: Shown & { offer: Offer }) {
         {t('confirm.time', { usual: words.duration(p50), most: words.duration(p95) })}
       </Fact>
       {offer.identityCheck && <Fact name={t('confirm.first')}>{t('confirm.identity')}</Fact>}
-      <Fact name={t('confirm.on_statement')}>{t('confirm.statement', { merchant: checkout.merchantName })}</Fact>
+      {offer.provider !== 'crypto' && (
+        <Fact name={t('confirm.on_statement')}>{t('confirm.statement', { merchant: checkout.merchantName })}</Fact>
+      )}
       <Fact name={t('confirm.afterwards')}>{t('confirm.return')}</Fact>
     </dl>
   )

@@ -67,7 +67,7 @@ export const en = {
   'confirm.opens.online_wallet': 'Our payment partner’s page, where you sign in to your wallet',
   'confirm.opens.bank_transfer': 'Our payment partner’s page, where you approve the transfer',
   'confirm.opens.upi': 'A UPI code on this page, for any UPI app. We never ask for your UPI address.',
-  'confirm.opens.usdc': 'An address to send USDC to',
+  'confirm.opens.usdc': 'An address and a code on this page, to send USDC to from a wallet of your own',
   'confirm.takes': 'Takes',
   'confirm.time': 'Usually {usual}, rarely more than {most}',
   'confirm.first': 'First time',
