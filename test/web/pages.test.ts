@@ -8,13 +8,11 @@ import {
   aCheckout,
   anAttempt,
   aUpiAttempt,
-  aUsdcAttempt,
   BY_STATUS,
   type CheckoutChanges,
   SITUATIONS,
   TX_HASH,
   UPI_INTENT,
-  USDC_LINK,
 } from './fixtures.ts'
 
 const words = wordsIn('en')
@@ -207,21 +205,6 @@ describe('while the buyer is at the partner', () => {
     expect(page).toContain(`href="${UPI_INTENT.replaceAll('&', '&amp;')}"`)
     expect(page).toContain('href="https://partner.example/pay/1"')
     expect(page).not.toMatch(/name="vpa"|UPI ID/i)
-  })
-
-  test('USDC shows the exact amount, the address, the network, a named code and the link for a wallet', () => {
-    const page = html(SITUATIONS['an address for USDC'])
-    expect(text(page)).toContain('Send exactly 58.300000 USDC')
-    expect(text(page)).toContain('Only native USDC on Polygon, contract 0x3c499c542cef5e3811e1192ce70d8cc03d5c3359')
-    expect(page).toContain('value="0x00000000000000000000000000000000000000a1"')
-    expect(page).toContain('role="img" aria-label="QR code: send 58.300000 USDC to Nightline Rail"')
-    expect(page).toContain(`href="${USDC_LINK.replaceAll('&', '&amp;')}"`)
-    expect(page).toContain('data-poll="3"')
-  })
-
-  test('a link that is no transfer of a token is not opened', () => {
-    const attempts = [aUsdcAttempt({ intentUri: 'javascript:alert(1)' })]
-    expect(html({ ...SITUATIONS['an address for USDC'], attempts })).not.toContain('href="javascript:')
   })
 
   test('an intent that is no UPI link is not opened', () => {

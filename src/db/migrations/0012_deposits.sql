@@ -17,9 +17,12 @@ create table deposit (
   expires_at timestamptz not null,
   -- Transfers to the address are looked for until then.
   watch_until timestamptz not null,
+  -- What came and no finished sweep has taken away, so that the few deposits with money are found among all.
+  unswept_micro signed_units not null default 0,
   created_at timestamptz not null default now(),
   unique (address, chain_id)
 );
+create index deposit_unswept on deposit (created_at) where unswept_micro > 0;
 create index deposit_watched on deposit (chain_id, livemode, watch_until);
 
 -- A final transfer to a deposit address, of the asked token or of a known other one.

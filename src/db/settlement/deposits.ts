@@ -39,8 +39,12 @@ export async function insertDeposits(
           from jsonb_to_recordset(${JSON.stringify(found.logs)}::jsonb) as g("txHash" text, "logIndex" int, address text,
               token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text)
             join deposit d on d.address = g.address and d.chain_id = ${chainId} and d.livemode = ${context.scope.livemode}
-          on conflict do nothing returning tx_hash, log_index, payment_id)
-        select s.*, d.attempt_id, d.token from stored s join deposit d using (payment_id)`,
+          on conflict do nothing returning tx_hash, log_index, payment_id, token, units),
+        came as (
+          update deposit d set unswept_micro = d.unswept_micro + c.units
+          from (select payment_id, token, sum(units) as units from stored group by 1, 2) c
+          where c.payment_id = d.payment_id and c.token = d.token)
+        select s.tx_hash, s.log_index, s.payment_id, d.attempt_id, d.token from stored s join deposit d using (payment_id)`,
   )
   const fresh = new Map(rows.map((row) => [`${row.tx_hash}:${row.log_index}`, row]))
   return found.logs.flatMap((log) => {
@@ -55,15 +59,11 @@ export async function readUnswept({ db, scope }: JournalContext, limit: number):
   const rows = await many(
     db,
     z.object({ payment_id: z.string(), address: hex, idx: z.coerce.number(), micro: z.string() }),
-    sql`select d.payment_id, d.address, coalesce(s.next, 0) as idx, (l.micro - coalesce(s.micro, 0))::text as micro
-        from deposit d
-          join lateral (select sum(units) as micro from deposit_log l
-            where l.payment_id = d.payment_id and l.token = d.token) l on true
-          left join lateral (select max(idx) + 1 as next, sum(micro_usdc) filter (where state = 'done') as micro,
-              bool_or(state in ('signed', 'assigned')) as open
-            from deposit_sweep s where s.payment_id = d.payment_id) s on true
-        where d.chain_id = ${scope.chainId} and d.livemode = ${scope.livemode} and d.token = ${scope.token}
-          and not coalesce(s.open, false) and l.micro - coalesce(s.micro, 0) >= ${MIN_SWEEP_MICRO}
+    sql`select d.payment_id, d.address, d.unswept_micro::text as micro,
+          (select count(*) from deposit_sweep s where s.payment_id = d.payment_id) as idx
+        from deposit d where d.unswept_micro > 0 and d.unswept_micro >= ${MIN_SWEEP_MICRO} and d.chain_id = ${scope.chainId}
+          and d.livemode = ${scope.livemode} and d.token = ${scope.token}
+          and not exists (select 1 from deposit_sweep s where s.payment_id = d.payment_id and s.state in ('signed', 'assigned'))
         order by d.created_at limit ${limit}`,
   )
   return rows.map((row) => ({ paymentId: row.payment_id, address: row.address, index: row.idx, micro: row.micro }))
@@ -180,5 +180,9 @@ export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<s
           from deposit where payment_id = ${id}`,
     )
   await execute(tx, sql`update deposit_sweep set state = 'abandoned' where payment_id = ${id} and state = 'signed'`)
+  await execute(
+    tx,
+    sql`update deposit set unswept_micro = unswept_micro - ${movement.micro}::numeric where payment_id = ${id}`,
+  )
   return id
 }

@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals'
+import { renderCheckout } from '../../src/web/checkout/page.tsx'
+import { wordsIn } from '../../src/web/messages/words.ts'
+import { aCheckout, aUsdcAttempt, type CheckoutChanges, SITUATIONS, USDC_LINK } from './fixtures.ts'
+
+const html = (changes: CheckoutChanges): string => renderCheckout(aCheckout(changes), wordsIn('en'))
+
+test('the page of a USDC payment shows the exact amount, the address, the network, a named code and the link for a wallet', () => {
+  const page = html(SITUATIONS['an address for USDC'])
+  expect(page).toContain('Send exactly 58.300000 USDC')
+  expect(page).toContain('Only native USDC on Polygon, contract 0x3c499c542cef5e3811e1192ce70d8cc03d5c3359')
+  expect(page).toContain('value="0x00000000000000000000000000000000000000a1"')
+  expect(page).toContain('role="img" aria-label="QR code: send 58.300000 USDC to Nightline Rail"')
+  expect(page).toContain(`href="${USDC_LINK.replaceAll('&', '&amp;')}"`)
+  expect(page).toContain('data-poll="3"')
+})
+
+test('a link that is no transfer of a token is not opened', () => {
+  const attempts = [aUsdcAttempt({ intentUri: 'javascript:alert(1)' })]
+  expect(html({ ...SITUATIONS['an address for USDC'], attempts })).not.toContain('href="javascript:')
+})
