@@ -89,6 +89,24 @@ describe('Continue', () => {
     expect(world.asked).toEqual([])
   })
 
+  test('USDC opens where deposits are taken, and is not even offered elsewhere', async () => {
+    const usdc = { provider: 'crypto', method: 'usdc' }
+    const { path } = await world.create({ provider: null })
+    expect((await get(`${path}?step=pick`, 'DE')).text).not.toContain('USDC')
+    await post(`${path}/continue`, usdc).expect(303)
+    expect(world.asked).toEqual([])
+    const taking = await createCheckoutWorld({ crypto: true })
+    try {
+      const created = await taking.create({ provider: null })
+      const picker = await supertest(taking.url).get(`${created.path}?step=pick`).set('x-country', 'DE')
+      expect(picker.text).toContain('?method=crypto.usdc')
+      await supertest(taking.url).post(`${created.path}/continue`).type('form').send(usdc).expect(303)
+      expect(taking.asked).toMatchObject([usdc])
+    } finally {
+      await taking.close()
+    }
+  })
+
   test('a payment that is over is shown, not opened', async () => {
     const { path, id } = await world.create({ provider: 'wallet_app' })
     await movePayment(world, id, ['canceled'])
@@ -101,7 +119,7 @@ describe('Continue', () => {
     '',
     'provider=wallet_app',
     'provider=evil&method=card',
-    'provider=wallet_app&method=usdc',
+    'provider=wallet_app&method=cash',
     'provider[]=x&method=y',
   ])('the form %j is refused with a page', async (body) => {
     const { path } = await world.create()
