@@ -40,6 +40,13 @@ const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hexad
 const port = z.coerce.number().int().min(0).max(65535)
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
 
+/** Tokens that buyers send in place of USDC: bridged USDC, USDT and DAI on Polygon. */
+export const MISTAKEN_TOKENS = [
+  '0x2791bca1f2de4661ed88a30c99a7a9449aa84174',
+  '0xc2132d05d31c914a87c6611c10748aeb04b58e8f',
+  '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063',
+]
+
 /** What api and worker share. */
 const commonSchema = z.object({
   PINRAIL_MODE: z.enum(['test', 'live']).default('test'),
@@ -117,14 +124,8 @@ const workerSchema = commonSchema.extend({
   DEPOSIT_SEED: secret.optional(),
   /** Transfers to a deposit address are looked for this long after its payment has expired. */
   DEPOSIT_WATCH_DAYS: z.coerce.number().int().min(4).max(365).default(30),
-  /** Tokens that buyers send by mistake: bridged USDC, USDT and DAI on Polygon. */
-  DEPOSIT_WRONG_TOKENS: list
-    .pipe(z.array(address))
-    .default([
-      '0x2791bca1f2de4661ed88a30c99a7a9449aa84174',
-      '0xc2132d05d31c914a87c6611c10748aeb04b58e8f',
-      '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063',
-    ]),
+  /** Tokens that are noted when they come to a deposit address, although they pay nothing. */
+  DEPOSIT_WRONG_TOKENS: list.pipe(z.array(address)).default(MISTAKEN_TOKENS),
   /** EIP-712 name of the token: "USD Coin" for Polygon's native USDC, "USDC" on Amoy. Compared with the contract at start. */
   USDC_DOMAIN_NAME: z.string().default('USD Coin'),
   /** No more than this many whole USDC are authorized within 24 hours, for each treasury. */

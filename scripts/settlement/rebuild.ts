@@ -61,7 +61,7 @@ export async function rebuild(operation: Operation): Promise<number> {
       codec: multicallCodec,
       clock: () => new Date(),
       treasuries: [],
-      deposits: null,
+      deposits: { keys: null, wrongTokens: settings.DEPOSIT_WRONG_TOKENS },
       relayers: [],
       token: { chainId: scope.chainId, address: scope.token, name: '' },
       options: { ...options, retiredTreasuries: treasuries },

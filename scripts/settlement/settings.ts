@@ -1,5 +1,6 @@
 import { privateKeyToAddress } from 'viem/accounts'
 import { z } from 'zod'
+import { MISTAKEN_TOKENS } from '../../src/config.ts'
 import type { Hex } from '../../src/domain/payout.ts'
 import { readMemory } from '../system/data-folder.ts'
 import { addressesOf, environmentsOf } from '../system/environment.ts'
@@ -28,6 +29,7 @@ const schema = z.object({
   /** Every treasury there ever was; those that this database knows are added. */
   TREASURY_ADDRESSES: list.pipe(z.array(lower)).default([]),
   /** As the worker has them. */
+  DEPOSIT_WRONG_TOKENS: list.default(MISTAKEN_TOKENS).pipe(z.array(lower)),
   RETIRED_TREASURIES: list.pipe(z.array(lower)).default([]),
 })
 

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { encodeFunctionData } from 'viem/utils'
+import { rebuild } from '../../scripts/settlement/rebuild.ts'
 import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
 import { openDeposit, readDeposit } from '../../src/db/deposits.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
 import { listUnsignaled } from '../../src/db/partner-events.ts'
 import type { Hex } from '../../src/domain/payout.ts'
-import { DEVELOPMENT_USDC, mintUsdc } from '../../src/sandbox/chain.ts'
+import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../src/worker/settlement-hooks.ts'
 import { createWorld, insertPayments, newAddress, newKey, TOKEN, type World } from './world.ts'
 
@@ -130,6 +132,44 @@ test('a reorganization before finality takes the deposit away, and nothing was t
   expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
 })
 
+test('a sweep that the pool dropped is sent again with its own bytes, and moves the money once', async () => {
+  const { paymentId, address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await world.chain.mine({ blocks: 4 })
+  const before = await world.balance(world.treasury.address)
+  // Seen as final, signed and sent; then the node forgets it, as after a restart.
+  await runner().tick()
+  expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'assigned' }])
+  for (const { tx_hash: hash } of (await world.db.query('select tx_hash from lane_tx_attempt')).rows)
+    await world.chain.dropTransaction({ hash }).catch(() => undefined)
+  await world.chain.mine({ blocks: 1 })
+  expect(await world.balance(address)).toBe(5_000_000n)
+  await world.finalize(runner(), 3)
+  expect(await sweepsOf(paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
+  expect(await world.balance(world.treasury.address)).toBe(before + 5_000_000n)
+})
+
+test('a sweep that the token refuses now waits, costs no gas, and holds up no payout', async () => {
+  const { paymentId, address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'blacklist', args: [address] }))
+  await world.chain.mine({ blocks: 4 })
+  const wallet = world.relayers[0]!.address
+  const spent = await world.chain.getTransactionCount({ address: wallet })
+  await world.finalize(runner(), 3)
+  expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'signed' }])
+  expect(await world.chain.getTransactionCount({ address: wallet })).toBe(spent)
+  const [queued] = await world.queue([{ micro: 1_000n }])
+  await world.finalize(world.runner({ deposits, hooks: { ...hooks, onSettled: async () => undefined } }), 3)
+  expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+  await asUsdcOwner(
+    world.chain,
+    encodeFunctionData({ abi: usdcAdminAbi, functionName: 'unBlacklist', args: [address] }),
+  )
+  await world.finalize(runner(), 4)
+  expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'done' }])
+})
+
 test('what a restored database has forgotten of a sweep is found on chain, and nothing is booked twice', async () => {
   const { paymentId, attemptId, address } = await openPayment()
   await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
@@ -153,6 +193,30 @@ test('what a restored database has forgotten of a sweep is found on chain, and n
   expect((await sweepsOf(paymentId)).filter(({ state }) => state === 'done')).toHaveLength(1)
   expect([await balanceOf('treasury'), await balanceOf('suspense')]).toEqual([before, suspense])
   expect(await pausedReason()).toEqual({ paused_reason: null })
+})
+
+test('rebuild finds a deposit that the database has forgotten although the chain was read further', async () => {
+  const { paymentId, attemptId, address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 9_000n })
+  await world.finalize(runner(), 3)
+  await world.db.query('delete from deposit_log where payment_id = $1', [paymentId])
+  await world.finalize(runner())
+  expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
+  const settings = {
+    DATABASE_URL: world.databaseUrl,
+    POLYGON_RPC_URLS: [world.anvil.url],
+    FINALITY_QUORUM: 1,
+    PINRAIL_MODE: 'test' as const,
+    PUBLIC_URL: 'http://127.0.0.1',
+    CHAIN_ID: TOKEN.chainId,
+    USDC_ADDRESS: TOKEN.address,
+    SETTLEMENT_START_BLOCK: 0,
+    TREASURY_ADDRESSES: [world.treasury.address.toLowerCase() as Hex],
+    RETIRED_TREASURIES: [],
+    DEPOSIT_WRONG_TOKENS: deposits.wrongTokens,
+  }
+  await rebuild({ db: world.db, settings, hooks, dryRun: false, say: () => undefined })
+  expect(await received(attemptId)).toEqual({ micro: '9000', wrong: false })
 })
 
 test('another token is noted, booked nowhere and swept nowhere', async () => {

@@ -26,6 +26,7 @@ function operation(dryRun = false): Operation {
       SETTLEMENT_START_BLOCK: 0,
       TREASURY_ADDRESSES: [world.treasury.address.toLowerCase() as Hex],
       RETIRED_TREASURIES: [],
+      DEPOSIT_WRONG_TOKENS: [],
     },
     hooks: world.hooks,
     dryRun,

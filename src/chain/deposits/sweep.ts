@@ -9,7 +9,11 @@ import { type DepositKeys, sweepNonce } from './deposit-keys.ts'
 /**
  * What is needed to take USDC at addresses of payments: their keys, and the other tokens that buyers send there by mistake.
  */
-export type DepositDeps = { readonly keys: DepositKeys; readonly wrongTokens: readonly Hex[] }
+export type DepositDeps = {
+  /** Null: what comes is read, and not swept. */
+  readonly keys: DepositKeys | null
+  readonly wrongTokens: readonly Hex[]
+}
 
 /** Sweeps signed in one round: with their key derivation they take about as long as as many payouts. */
 const SIGNED_AT_ONCE = 100
@@ -23,7 +27,7 @@ const VALID_BEFORE = 4_102_444_800
  */
 export async function sweepDeposits(deps: SettlementDeps, rounds: readonly LaneRound[]): Promise<void> {
   const { deposits, journal, codec, log } = deps
-  if (deposits === null) return
+  if (deposits === null || deposits.keys === null) return
   for (const unswept of await journal.readUnswept(SIGNED_AT_ONCE))
     await journal.storeSweep(await signSweep(deps, deposits.keys, unswept))
   const lane = rounds.find((round) => round.free() > 0)
