@@ -126,6 +126,8 @@ export function createProvider(url: string, options: { timeoutMs: number; name: 
   // Reads of one moment travel together. Transactions do not: a lost answer concerns one of them.
   const reads = createClient({ transport: http(url, { ...transport, batch: { batchSize: 50 } }), cacheTime: 0 })
   const sends = createClient({ transport: http(url, transport) })
+  // Nor do logs: an answer that is too large would take the others of its batch with it.
+  const scans = createClient({ transport: http(url, transport), cacheTime: 0 }).request as unknown as Request
   const request = reads.request as unknown as Request
 
   async function read<T>(method: string, params: readonly unknown[]): Promise<T> {
@@ -147,11 +149,7 @@ export function createProvider(url: string, options: { timeoutMs: number; name: 
         timestamp: Number(block.timestamp),
       }
     },
-    async logs(filter) {
-      const range = { fromBlock: quantity(filter.fromBlock), toBlock: quantity(filter.toBlock) }
-      const logs = await read<RawLog[]>('eth_getLogs', [{ address: filter.address, topics: filter.topics, ...range }])
-      return logs.map(parseLog)
-    },
+    logs: (filter) => readLogs(scans, filter),
     async receipt(txHash) {
       type RawReceipt = {
         from: string
@@ -190,6 +188,28 @@ export function createProvider(url: string, options: { timeoutMs: number; name: 
     },
     send: (raw) => send(sends, raw),
   }
+}
+
+/** Providers cap how much one answer may hold, viem at 10 MiB: a range that is too full is read in halves. */
+async function readLogs(request: Request, filter: LogFilter): Promise<Log[]> {
+  const { address, topics, fromBlock, toBlock } = filter
+  const range = { fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) }
+  try {
+    const logs = await request({ method: 'eth_getLogs', params: [{ address, topics, ...range }] })
+    if (!Array.isArray(logs)) throw new Error('eth_getLogs answered no list')
+    return (logs as RawLog[]).map(parseLog)
+  } catch (failure) {
+    if (!isTooMuch(failure) || fromBlock >= toBlock) throw failure
+    const middle = Math.floor((fromBlock + toBlock) / 2)
+    const earlier = await readLogs(request, { ...filter, toBlock: middle })
+    return [...earlier, ...(await readLogs(request, { ...filter, fromBlock: middle + 1 }))]
+  }
+}
+
+/** By the providers' words: the code -32005 is used for too many requests as well, and those must not become more. */
+function isTooMuch(failure: unknown): boolean {
+  if (failure instanceof Error && failure.name === 'ResponseBodyTooLargeError') return true
+  return /more than \d+ results|response size|too large|block range/i.test(answerOf(failure))
 }
 
 async function send(client: Client, raw: Hex): Promise<{ outcome: SendOutcome; answer: string }> {

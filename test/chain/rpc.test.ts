@@ -23,6 +23,22 @@ afterAll(async () => {
 const connect = (quorum: number, urls = [first.url, second.url]) => connectRpc({ urls, quorum, timeoutMs: 1000 })
 const state = async (paymentId: string) => (await world.payout(paymentId)).state
 
+test('a range with more logs than a provider answers at once is read in halves', async () => {
+  const queued = await world.queue([{}])
+  const ranges: number[] = []
+  first.decide = ({ method, params }) => {
+    if (method !== 'eth_getLogs') return 'deliver'
+    const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+    const blocks = Number(toBlock) - Number(fromBlock) + 1
+    ranges.push(blocks)
+    return blocks > 1 ? { error: { code: -32005, message: 'query returned more than 10000 results' } } : 'deliver'
+  }
+  await world.finalize(world.runner({ rpc: connect(1, [first.url]) }))
+  expect(await state(queued[0]!.paymentId)).toBe('settled')
+  expect(Math.max(...ranges)).toBeGreaterThan(1)
+  expect(ranges).toContain(1)
+})
+
 describe('with a quorum of two providers', () => {
   test('a payout is settled when both agree', async () => {
     const [queued] = await world.queue([{}])
