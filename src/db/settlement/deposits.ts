@@ -4,7 +4,7 @@ import type { Hex, Lane, TreasuryMovement } from '../../domain/payout.ts'
 import { execute, many, maybeOne, one, sql, type Tx } from '../db.ts'
 import { hex } from '../payouts.ts'
 import type { JournalContext } from './context.ts'
-import { fenced } from './lanes.ts'
+import { fenced, nextEnvelope } from './lanes.ts'
 
 /** A sweep of less costs more than it brings: 0.01 USDC. */
 const MIN_SWEEP_MICRO = 10_000
@@ -125,16 +125,10 @@ export function reserveSweeps(
     const free = sql`s.state = 'signed' and s.payment_id = any(${[...ask.paymentIds]}) for update of s skip locked`
     const sweeps = (await many(tx, sweepRow, selectSweeps(free))).map(sweepOf)
     if (sweeps.length === 0) return null
-    const { target, calldata, gasLimit } = ask.encode(sweeps)
     const { nonce } = await one(
       tx,
       z.object({ nonce: z.coerce.number() }),
-      sql`with n as (update lane set next_nonce = next_nonce + 1
-            where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and epoch = ${lane.lease.epoch}
-            returning next_nonce - 1 as nonce),
-          envelope as (insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, state)
-            select ${lane.chainId}, ${lane.wallet}, nonce, 'batch', ${target}, ${Buffer.from(calldata.slice(2), 'hex')},
-              ${gasLimit.toString()}::bigint, 'reserved' from n),
+      sql`with ${nextEnvelope(lane, ask.encode(sweeps))},
           moved as (update deposit_sweep s set state = 'assigned', lane_wallet = ${lane.wallet}, lane_nonce = n.nonce
             from n where s.state = 'signed' and s.payment_id = any(${sweeps.map(({ paymentId }) => paymentId)}))
           select nonce from n`,

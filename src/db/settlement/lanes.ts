@@ -8,7 +8,7 @@ import {
   type Reservation,
   type SignedPayout,
 } from '../../domain/payout.ts'
-import { execute, maybeOne, one, sql, type Tx } from '../db.ts'
+import { execute, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import { hex } from '../payouts.ts'
 import type { JournalContext, LeaseAsk } from './context.ts'
 import { concludeEnvelope, listEnvelopes } from './envelopes.ts'
@@ -99,6 +99,19 @@ export function adoptNonces(context: JournalContext, lane: Lane, nextNonce: numb
   })
 }
 
+/** What a batch sends. */
+type Sending = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint }
+
+/** `n`, the lane's next nonce, and the reserved row that goes with it: the beginning of every statement that takes one. */
+export function nextEnvelope(lane: Lane, { target, calldata, gasLimit }: Sending): Statement {
+  return sql`n as (update lane set next_nonce = next_nonce + 1
+            where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and epoch = ${lane.lease.epoch}
+            returning next_nonce - 1 as nonce),
+          envelope as (insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, state)
+            select ${lane.chainId}, ${lane.wallet}, nonce, 'batch', ${target}, ${bytes(calldata)}, ${gasLimit.toString()}::bigint,
+              'reserved' from n)`
+}
+
 /**
  * Takes the lane's next nonce for these payouts, in the statement that writes the envelope, its items and the
  * payouts' new state; so a nonce without its row cannot exist. `encode` gets the payouts that were still free, which
@@ -116,16 +129,10 @@ export function reserve(
       sql`for update of p skip locked`,
     )
     if (payouts.length === 0) return null
-    const { target, calldata, gasLimit } = ask.encode(payouts)
     const { nonce } = await one(
       tx,
       z.object({ nonce: z.coerce.number() }),
-      sql`with n as (update lane set next_nonce = next_nonce + 1
-            where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and epoch = ${lane.lease.epoch}
-            returning next_nonce - 1 as nonce),
-          envelope as (insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, state)
-            select ${lane.chainId}, ${lane.wallet}, nonce, 'batch', ${target}, ${bytes(calldata)}, ${gasLimit.toString()}::bigint,
-              'reserved' from n),
+      sql`with ${nextEnvelope(lane, ask.encode(payouts))},
           items as (insert into lane_tx_item (chain_id, wallet, nonce, idx, payment_id, kind)
             select ${lane.chainId}, ${lane.wallet}, n.nonce, i.idx - 1, i.payment_id, i.kind
             from n, unnest(${payouts.map((payout) => payout.paymentId)}::text[],
