@@ -1,13 +1,13 @@
 import { type Response, Router } from 'express'
 import { z } from 'zod'
 import { FAILURE_CODES, type FailureCode } from '../../domain/partner.ts'
+import { SIMULATED_ACTIONS } from '../../domain/simulation.ts'
 import { jsonBody } from './answer.ts'
 import { type Faults, faultRequestSchema } from './faults.ts'
-import { ACTIONS } from './order.ts'
 import type { OrderBook } from './order-book.ts'
 
 const actSchema = z.strictObject({
-  action: z.enum(ACTIONS),
+  action: z.enum(SIMULATED_ACTIONS),
   receivedMinor: z
     .string()
     .regex(/^[1-9]\d{0,14}$/)

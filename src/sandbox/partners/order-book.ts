@@ -1,8 +1,8 @@
 import type { FailureCode } from '../../domain/partner.ts'
+import type { SimulatedAction } from '../../domain/simulation.ts'
 import { arriving, type Faults } from './faults.ts'
 import {
   ACTION_FROM,
-  type Action,
   confirming,
   declined,
   dueChange,
@@ -16,7 +16,7 @@ import {
 import type { PartnerEntry, PartnerState } from './state.ts'
 
 export type ActRequest = {
-  readonly action: Action
+  readonly action: SimulatedAction
   /** What arrives, in minor units; absent: the price, or what a fault says. */
   readonly receivedMinor?: string | undefined
   /** Who pays. A buyer that is not known yet is asked for the identity check first. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
 import { FAILURE_CODES, type FailureCode, ORDER_STATUSES, type OrderStatus } from '../../domain/partner.ts'
+import type { SimulatedAction } from '../../domain/simulation.ts'
 
 /** One order as a simulated partner keeps it. Each partner tells it in its own words and units. */
 export const orderSchema = z.object({
@@ -37,23 +38,8 @@ export type OpenRequest = Pick<
   'attemptId' | 'account' | 'minor' | 'currency' | 'method' | 'description' | 'returnUrl' | 'expiresAt'
 >
 
-export const ACTIONS = [
-  'pay',
-  'decline',
-  'cancel',
-  'require_verification',
-  'verify',
-  'fail_verification',
-  'hold',
-  'release',
-  'confirm',
-  'reverse',
-  'expire',
-] as const
-export type Action = (typeof ACTIONS)[number]
-
 /** Where an order must be for an action; everything else is refused. */
-export const ACTION_FROM: Readonly<Record<Action, readonly OrderStatus[]>> = {
+export const ACTION_FROM: Readonly<Record<SimulatedAction, readonly OrderStatus[]>> = {
   pay: ['open'],
   decline: ['open', 'verification_required', 'confirming'],
   cancel: ['open', 'verification_required'],

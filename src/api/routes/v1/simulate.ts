@@ -7,6 +7,7 @@ import { FAILURE_CODES, type FailureCode } from '../../../domain/partner.ts'
 import { isOpen, mayStillBePaid } from '../../../domain/payment.ts'
 import type { Attempt } from '../../../domain/payment-object.ts'
 import { renderPayment } from '../../../domain/payment-object.ts'
+import { SIMULATED_ACTIONS } from '../../../domain/simulation.ts'
 import type { PaymentWorkflows } from '../../../temporal/payments.ts'
 import { Problem } from '../../problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -27,20 +28,6 @@ export type SimulateRouteDeps = {
   /** Null where the partners are real. */
   readonly simulate: Simulate | null
 }
-
-export const SIMULATED_ACTIONS = [
-  'pay',
-  'decline',
-  'cancel',
-  'require_verification',
-  'verify',
-  'fail_verification',
-  'hold',
-  'release',
-  'confirm',
-  'reverse',
-  'expire',
-] as const
 
 const body = z.strictObject({
   action: z.enum(SIMULATED_ACTIONS),

@@ -1,0 +1,16 @@
+/** What a simulated partner can be told to do with an order, at its own controls and through the API's test mode. */
+export const SIMULATED_ACTIONS = [
+  'pay',
+  'decline',
+  'cancel',
+  'require_verification',
+  'verify',
+  'fail_verification',
+  'hold',
+  'release',
+  'confirm',
+  'reverse',
+  'expire',
+] as const
+
+export type SimulatedAction = (typeof SIMULATED_ACTIONS)[number]
