@@ -3,9 +3,9 @@ import { parseArgs } from 'node:util'
 import { startWorld } from '../../test/e2e/world.ts'
 import { deliveredEvents } from '../demo/journey.ts'
 import type { PaymentAnswer } from '../demo/merchant.ts'
+import { createRandom } from '../random.ts'
 import type { Progress } from '../setup/progress.mjs'
 import { checkSucceeded } from './checker.ts'
-import { seededRandom } from './random.ts'
 import { playRound, VICTIMS } from './round.ts'
 
 const USAGE = `npm run chaos -- [options]
@@ -34,7 +34,7 @@ export async function main(args: string[], progress: Progress): Promise<number> 
     process.stdout.write(`${USAGE}\n`)
     return 0
   }
-  const random = seededRandom(Number(values.seed))
+  const random = createRandom(Number(values.seed)).next
   const say = (line: string): void => progress.line(line)
   say(`seed ${values.seed}`)
   const world = await startWorld()

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { World } from '../../test/e2e/world.ts'
 import { finalState, JOURNEYS, type Journey } from '../demo/journey.ts'
 import type { PaymentAnswer } from '../demo/merchant.ts'
-import { shuffled } from './random.ts'
+import { shuffled } from '../random.ts'
 
 /** Whom a round may kill. `chain` is the proxy before the chain: a chain does not forget blocks, a way to it may break. */
 export const VICTIMS = ['worker', 'api', 'temporal', 'postgres', 'chain'] as const

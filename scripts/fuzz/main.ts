@@ -1,8 +1,8 @@
 import { furnish } from '../../test/api/furnished.ts'
 import { openShop } from '../../test/api/shop.ts'
 import { startServices } from '../../test/support/services.ts'
+import { createRandom } from '../random.ts'
 import type { Progress } from '../setup/progress.mjs'
-import { createRandom } from './random.ts'
 import { type Document, type Made, requestsOf } from './requests.ts'
 
 /** Requests at the same time. */

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '../random.ts'
 import { fitting, hostile, type Schema, spoiled, textOf } from './values.ts'
 
 /** Requests made from the OpenAPI document: about half of them as it says, the others with something wrong. */

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '../random.ts'
 
 /** Values by a schema of the OpenAPI document: some that fit, and hostile ones that do not. */
 

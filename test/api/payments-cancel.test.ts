@@ -1,21 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
-import { createPaymentWorld, type PaymentWorld } from '../support/payment-world.ts'
-import { startTimeSkipping } from '../support/temporal.ts'
+import { expect, test } from '@jest/globals'
 import { until } from '../support/until.ts'
+import { useWorld, world } from '../workflows/story.ts'
 
-let env: TestWorkflowEnvironment
-let world: PaymentWorld
-beforeAll(async () => {
-  const [environment, bundle] = await Promise.all([startTimeSkipping(), bundleWorkflows()])
-  env = environment
-  world = await createPaymentWorld(env, bundle)
-}, 120_000)
-afterAll(async () => {
-  await world?.close()
-  await env?.teardown()
-})
+useWorld()
 
 type Answer = { status: number; body: Record<string, unknown> }
 

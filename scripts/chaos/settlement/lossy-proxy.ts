@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Random } from './random.ts'
+import type { Random } from '../../random.ts'
 
 export type LossyNode = {
   readonly url: string

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Hex } from '../../../src/domain/payout.ts'
+import { createRandom, type Random } from '../../random.ts'
 import type { Owed } from '../../settlement/payouts.ts'
 import type { Stage } from '../../settlement/stage.ts'
 import { type LossyNode, startLossyNode } from './lossy-proxy.ts'
 import { createPayerProcess, type PayerProcess } from './payer-process.ts'
-import { createRandom, type Random } from './random.ts'
 import { type Side, withDb } from './sides.ts'
 import { createWeather } from './weather.ts'
 

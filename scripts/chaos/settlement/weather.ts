@@ -1,5 +1,5 @@
+import type { Random } from '../../random.ts'
 import type { Stage } from '../../settlement/stage.ts'
-import type { Random } from './random.ts'
 
 /** The development chain's tags: what is `finalized` lags this many blocks, so that shallower blocks may be replaced. */
 export const SLOTS_IN_AN_EPOCH = 3

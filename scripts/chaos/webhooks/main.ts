@@ -3,9 +3,9 @@ import { parseArgs } from 'node:util'
 import { createPinrail, type Pinrail } from '../../../src/client/index.ts'
 import { startWorld } from '../../../test/e2e/world.ts'
 import { until } from '../../demo/journey.ts'
+import { createRandom } from '../../random.ts'
 import type { Progress } from '../../setup/progress.mjs'
 import { inboxFacts } from '../inbox-facts.ts'
-import { seededRandom } from '../random.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
@@ -28,7 +28,7 @@ export async function main(args: string[], progress: Progress): Promise<number> 
     seed: { type: 'string', default: '1' },
   } as const
   const { values } = parseArgs({ args, options })
-  const random = seededRandom(Number(values.seed))
+  const random = createRandom(Number(values.seed)).next
   const world = await startWorld()
   try {
     const { api_url: baseUrl, secret_key: apiKey } = world.system.info

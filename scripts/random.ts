@@ -1,5 +1,7 @@
-/** Random numbers that a seed decides (mulberry32), so that a run can be repeated. */
+/** Random numbers that a seed decides (mulberry32), so that a run can be repeated as far as the machine lets it. */
 export type Random = {
+  /** 0 <= x < 1. */
+  readonly next: () => number
   /** A whole number from 0 to below the limit. */
   readonly below: (limit: number) => number
   readonly chance: (probability: number) => boolean
@@ -16,6 +18,7 @@ export function createRandom(seed: number): Random {
   }
   const below = (limit: number): number => Math.floor(next() * limit)
   return {
+    next,
     below,
     chance: (probability) => next() < probability,
     pick: (items) => {
@@ -23,4 +26,11 @@ export function createRandom(seed: number): Random {
       return items[below(items.length)] as (typeof items)[number]
     },
   }
+}
+
+export function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item)
 }
