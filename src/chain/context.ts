@@ -67,3 +67,8 @@ export type SettlementDeps = {
   readonly log: SettlementLog
   readonly options: SettlementOptions
 }
+
+/** How many payouts went a step further, and whether there may be more that can do so at once. */
+export type Progress = { readonly done: number; readonly more: boolean }
+
+export const NOTHING: Progress = { done: 0, more: false }

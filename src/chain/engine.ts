@@ -1,6 +1,6 @@
-import type { SettlementDeps } from './context.ts'
+import { NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import { sweepDeposits } from './deposits/sweep.ts'
-import { createFiller } from './lanes/fill.ts'
+import { fillLanes } from './lanes/fill.ts'
 import { advanceLane, type LaneRound } from './lanes/lane.ts'
 import type { ChainView } from './lanes/sender.ts'
 import { createObserver } from './observer/observer.ts'
@@ -8,14 +8,16 @@ import type { Block } from './provider.ts'
 import { authorizeCancellations, createAuthorizer } from './queue.ts'
 
 /**
- * Both halves are safe to repeat, to interrupt anywhere, and to run at the same time, here and in other processes: what
- * one knows of the other is in the journal.
+ * Each part is safe to repeat, to interrupt anywhere, and to run at the same time as the others, here and in other
+ * processes: what one knows of the other is in the journal.
  */
 export type SettlementEngine = {
   /** Reads what is final, ends payouts by it, and watches the treasury. */
   observe(): Promise<void>
-  /** Resumes what was sent, then signs and sends more. `busy`: there was more to sign than one round does. */
-  send(): Promise<{ busy: boolean }>
+  /** Signs what may be paid now. */
+  authorize(): Promise<Progress>
+  /** Resumes what was sent, then sends what is signed. */
+  send(): Promise<Progress>
   /** Gives the leases back. */
   close(): Promise<void>
 }
@@ -24,8 +26,8 @@ export type SettlementEngine = {
 const FEE_BLOCKS = 20
 
 /**
- * The settlement engine: observe what is final, end payouts by it, resume what was sent, then sign and send more. There
- * is no recovery beside this loop: after a crash the first round is the recovery.
+ * The settlement engine: observe what is final, end payouts by it, sign more, resume what was sent and send more. There
+ * is no recovery beside this: after a crash the first round is the recovery.
  */
 export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const { journal, rpc, options, log } = deps
@@ -52,20 +54,24 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       const lease = await journal.leaseObserver({ ...options, start })
       if (lease !== null) await observer.observe(lease, newest)
     },
+    async authorize() {
+      const cursor = await journal.readCursor()
+      if (cursor === null || cursor.pausedReason !== null) return NOTHING
+      const signed = await authorizer.authorize()
+      const cancelled = await authorizeCancellations(deps)
+      return { done: signed.done + cancelled, more: signed.more }
+    },
     async send() {
       const newest = await rpc.newest()
       const cursor = await journal.readCursor()
-      if (cursor === null) return { busy: false }
+      if (cursor === null) return NOTHING
       const fees = await rpc.any((provider) => provider.feeHistory(FEE_BLOCKS))
       const view: ChainView = { head: newest.block, cursor, fees }
       const rounds = await advance(view)
-      if (cursor.pausedReason !== null) return { busy: false }
-      const filler = createFiller(deps, rounds, view)
-      const busy = await authorizer.authorize(view.head.timestamp, filler.kick)
-      await authorizeCancellations(deps)
-      await filler.finish()
+      if (cursor.pausedReason !== null) return NOTHING
+      const done = await fillLanes(deps, rounds, view)
       await sweepDeposits(deps, rounds)
-      return { busy }
+      return { done, more: done > 0 && rounds.some((round) => round.free() > 0) }
     },
     close: () => journal.releaseLeases(options.owner),
   }

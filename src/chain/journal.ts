@@ -52,16 +52,18 @@ export type SettlementJournal = {
   releaseLeases(owner: string): Promise<void>
   setLaneStatus(lane: Lane, change: { status: Lane['status']; reason: string | null }): Promise<void>
   adoptNonces(lane: Lane, nextNonce: number): Promise<void>
-  reserve(lane: Lane, ask: Reservation): Promise<{ nonce: number; payouts: readonly SignedPayout[] } | null>
+  reserve(lane: Lane, ask: Reservation): Promise<{ nonce: number } | null>
   storeAttempt(
     lane: Lane,
     attempt: { nonce: number; txHash: Hex; raw: Hex; maxFee: bigint; tip: bigint; signedBlock: number },
   ): Promise<void>
   markSent(lane: Lane, sent: { nonce: number; txHash: Hex; at: Date; answer: string; accepted: boolean }): Promise<void>
   readEnvelopes(lane: Lane): Promise<Envelope[]>
+  /** Whether anything in the envelope has not ended yet. */
+  isWanted(lane: Lane, nonce: number): Promise<boolean>
   readCalldata(lane: Lane, nonce: number): Promise<Hex>
   readRaw(txHash: Hex): Promise<Hex>
-  endEnvelope(lane: Lane, ending: { nonce: number; end: EnvelopeEnd }): Promise<{ refused: string[] }>
+  endEnvelopes(lane: Lane, ends: readonly EnvelopeEnd[]): Promise<string[]>
 
   readUnswept(limit: number): Promise<Unswept[]>
   storeSweep(sweep: Sweep): Promise<void>

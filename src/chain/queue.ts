@@ -1,14 +1,17 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Hex, HoldReason, Payout, PayoutSignature } from '../domain/payout.ts'
 import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
-import { type SettlementDeps, watchedTreasuries } from './context.ts'
+import { NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
 
-/** How many payouts are looked at and signed in one round: about a fifth of a second of signing. */
+/** How many payouts are looked at in one round: about a fifth of a second of signing. */
 const ROUND = 800
 
-/** Payouts signed and stored at once: two full batches, which the lanes send while the next ones are signed. */
-const SIGNED_TOGETHER = 200
+/** An authorization expires: while so many of them wait, which is what three lanes carry, no more are made. */
+const AHEAD = 2400
+
+/** Signatures stored at once: two full batches, which the lanes can send while the next ones are signed. */
+const STORED_TOGETHER = 200
 
 /** Signatures asked for at once; other work of the process gets its turn after them, some 5 ms. */
 const SIGNED_AT_A_STRETCH = 25
@@ -61,13 +64,15 @@ export function deadline(deps: SettlementDeps, chainTime: number): number {
   return Math.max(unixSeconds(deps.clock()), chainTime) + deps.options.authorizationSeconds
 }
 
+type Signed = { readonly paymentId: string; readonly signature: PayoutSignature }
+
 /** Signs by the treasury of each payout; one that the policy refuses is held and does not stop the others. */
 async function sign(
   deps: SettlementDeps,
   payouts: readonly Payout[],
   how: (treasury: TreasurySigner, payout: Payout) => Promise<PayoutSignature>,
-): Promise<void> {
-  const signed: { paymentId: string; signature: PayoutSignature }[] = []
+): Promise<Signed[]> {
+  const signed: Signed[] = []
   const signOne = async (payout: Payout): Promise<void> => {
     try {
       const treasury = deps.treasuries.find(({ address }) => address === payout.treasury)
@@ -83,14 +88,30 @@ async function sign(
     await Promise.all(stretch.map(signOne))
     await setImmediate()
   }
+  return signed
+}
+
+async function store(deps: SettlementDeps, signed: readonly Signed[]): Promise<void> {
   if (signed.length === 0) return
   for (const { paymentId, error } of await deps.journal.storeSignatures(signed, deps.options))
     deps.log.error({ paymentId, err: error }, 'the payout goes on, but its payment could not be told')
 }
 
 /** Signs transfers with the deadline, for the first time or again: always the payment's one nonce. */
-export function signTransfers(deps: SettlementDeps, payouts: readonly Payout[], validBefore: number): Promise<void> {
-  return sign(deps, payouts, (treasury, payout) => treasury.signTransfer(payout, validBefore))
+export async function signTransfers(
+  deps: SettlementDeps,
+  payouts: readonly Payout[],
+  validBefore: number,
+): Promise<void> {
+  let storing = Promise.resolve()
+  for (const together of chunks(payouts, STORED_TOGETHER)) {
+    // What was signed before is stored meanwhile. A failure is thrown below, not lost.
+    storing.catch(() => undefined)
+    const signed = await sign(deps, together, (treasury, payout) => treasury.signTransfer(payout, validBefore))
+    await storing
+    storing = store(deps, signed)
+  }
+  await storing
 }
 
 export async function hold(
@@ -104,36 +125,30 @@ export async function hold(
 }
 
 export type Authorizer = {
-  /**
-   * queued → authorized: checks the token, reserves funds, signs; `onSigned` is told each time that some are stored.
-   * Answers whether there may be more to sign at once.
-   */
-  authorize(chainTime: number, onSigned: () => void): Promise<boolean>
+  /** queued → authorized: checks the token, reserves funds, signs. */
+  authorize(): Promise<Progress>
 }
 
 /** Signs in rounds. What it remembers is only whose turn it is. */
 export function createAuthorizer(deps: SettlementDeps): Authorizer {
-  const { journal } = deps
+  const { journal, rpc } = deps
   let lastRecipient: Hex | null = null
   return {
-    async authorize(chainTime, onSigned) {
-      // An authorization expires, so no more of them are made than one round ahead of the lanes.
-      const limit = ROUND - (await journal.countWaiting())
-      if (limit <= 0) return false
-      const { payouts, next } = await journal.readPayable({ limit, after: lastRecipient })
+    async authorize() {
+      if ((await journal.countWaiting()) >= AHEAD) return NOTHING
+      const { payouts, next } = await journal.readPayable({ limit: ROUND, after: lastRecipient })
+      if (payouts.length === 0) return NOTHING
       lastRecipient = next
+      const { block: head } = await rpc.newest()
       const treasuries = new Set(payouts.map((payout) => payout.treasury))
-      let signed = 0
+      let done = 0
       for (const treasury of treasuries) {
         const ofTreasury = payouts.filter((payout) => payout.treasury === treasury)
         const toSign = await choosePayable(deps, treasury, ofTreasury)
-        for (const together of chunks(toSign, SIGNED_TOGETHER)) {
-          await signTransfers(deps, together, deadline(deps, chainTime))
-          onSigned()
-        }
-        signed += toSign.length
+        await signTransfers(deps, toSign, deadline(deps, head.timestamp))
+        done += toSign.length
       }
-      return signed > 0 && payouts.length === limit
+      return { done, more: done > 0 && payouts.length === ROUND }
     },
   }
 }
@@ -168,11 +183,12 @@ async function choosePayable(deps: SettlementDeps, treasury: Hex, payouts: reado
   return toSign
 }
 
-/** Signs the cancellations that were asked for. */
-export async function authorizeCancellations(deps: SettlementDeps): Promise<void> {
+/** Signs the cancellations that were asked for; answers how many. */
+export async function authorizeCancellations(deps: SettlementDeps): Promise<number> {
   const payouts = await deps.journal.readUncancelled(ROUND)
   // Without the key of its treasury a payout is voided when its signatures have expired.
   const keys = new Set(deps.treasuries.map(({ address }) => address))
   const ours = payouts.filter(({ treasury }) => keys.has(treasury))
-  await sign(deps, ours, (treasury, payout) => treasury.signCancellation(payout))
+  await store(deps, await sign(deps, ours, (treasury, payout) => treasury.signCancellation(payout)))
+  return ours.length
 }

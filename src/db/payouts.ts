@@ -94,12 +94,17 @@ export type PayoutView = {
   } | null
 }
 
+/** A payout is broadcast when its envelope is. */
+export const shownState = sql`case when p.state = 'assigned' and exists (
+  select 1 from lane_tx t where (t.chain_id, t.wallet, t.nonce) = (p.chain_id, p.lane_wallet, p.lane_nonce)
+    and t.state = 'broadcast') then 'broadcast' else p.state end`
+
 /** The payout of a payment with its proof, or null when none was queued. */
 export async function readPayout(db: Queryable, paymentId: string): Promise<PayoutView | null> {
   const row = await maybeOne(
     db,
     payoutView,
-    sql`select p.payment_id, p.state, p.hold_reason, p.hold_detail, p.recipient, p.treasury, p.micro_usdc::text,
+    sql`select p.payment_id, ${shownState} as state, p.hold_reason, p.hold_detail, p.recipient, p.treasury, p.micro_usdc::text,
           p.auth_nonce, p.lane_wallet, p.lane_nonce, p.hook_error, l.tx_hash, l.log_index, l.block_number, l.block_hash,
           l.finalized_at, l.gas_share::text,
           (select a.tx_hash from lane_tx_attempt a where a.chain_id = p.chain_id and a.wallet = p.lane_wallet

@@ -83,19 +83,18 @@ export type Envelope = {
   readonly target: Hex
   readonly gasLimit: bigint
   readonly state: EnvelopeState
-  /** Payouts in it that have not ended yet: none, and its content is not wanted any more. */
-  readonly live: number
   readonly attempts: readonly EnvelopeAttempt[]
 }
 
 /** What an envelope carries: `encode` gets the payouts that were still free when the nonce was taken. */
 export type Reservation = {
-  readonly paymentIds: readonly string[]
+  readonly payouts: readonly SignedPayout[]
   readonly encode: (payouts: readonly SignedPayout[]) => { target: Hex; calldata: Hex; gasLimit: bigint }
 }
 
 /** How the nonce of an envelope was used in the finalized chain. */
-export type EnvelopeEnd =
+export type EnvelopeEnd = { readonly nonce: number } & EnvelopeOutcome
+type EnvelopeOutcome =
   | {
       readonly state: 'finalized'
       readonly txHash: Hex

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SettlementDeps } from '../chain/context.ts'
+import { NOTHING, type Progress, type SettlementDeps } from '../chain/context.ts'
 import { createSettlementEngine } from '../chain/engine.ts'
 import { assertReady, SettlementRefusal } from '../chain/startup.ts'
 import type { Db } from '../db/db.ts'
@@ -19,7 +19,7 @@ export type SettlementRunnerOptions = SettlementHooks & {
 export type SettlementRunner = {
   /** Throws SettlementRefusal for a configuration with which nothing must be paid. */
   assertReady(): Promise<void>
-  /** One round: observes, then sends. */
+  /** One round of each part, one after the other. */
   tick(): Promise<void>
   /** Checks the start, then goes round until the signal; gives its leases back at the end. */
   run(signal: AbortSignal): Promise<void>
@@ -37,15 +37,25 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
     assertReady: ready,
     async tick() {
       await engine.observe()
+      await engine.authorize()
       await engine.send()
     },
     async run(signal) {
       await untilReady(options, ready, signal)
-      const observe = async () => ({ busy: await engine.observe().then(() => false) })
-      await Promise.all([
-        goRound(options, { name: 'observing', work: observe }, signal),
-        goRound(options, { name: 'sending', work: () => engine.send() }, signal),
-      ])
+      const signing = createBell()
+      const sending = createBell()
+      // What is signed can be sent, and what is sent makes room for more signatures: neither waits for its next turn.
+      const then = async (work: Promise<Progress>, bell: Bell): Promise<Progress> => {
+        const progress = await work
+        if (progress.done > 0) bell.ring()
+        return progress
+      }
+      const parts: Part[] = [
+        { name: 'observing', bell: createBell(), work: () => engine.observe().then(() => NOTHING) },
+        { name: 'signing', bell: signing, work: () => then(engine.authorize(), sending) },
+        { name: 'sending', bell: sending, work: () => then(engine.send(), signing) },
+      ]
+      await Promise.all(parts.map((part) => goRound(options, part, signal)))
       await engine
         .close()
         .catch((error: unknown) => log.warn({ err: error }, 'leases run out instead of being given back'))
@@ -71,18 +81,19 @@ async function untilReady(
   }
 }
 
-type Half = { readonly name: string; readonly work: () => Promise<{ busy: boolean }> }
+type Part = { readonly name: string; readonly bell: Bell; readonly work: () => Promise<Progress> }
 
 async function goRound(
   { log, everyMs }: SettlementRunnerOptions,
-  { name, work }: Half,
+  { name, bell, work }: Part,
   signal: AbortSignal,
 ): Promise<void> {
+  signal.addEventListener('abort', () => bell.ring(), { once: true })
   let failing = false
   while (!signal.aborted) {
-    let busy = false
+    let more = false
     try {
-      busy = (await work()).busy
+      more = (await work()).more
       if (failing) log.info({ round: name }, 'settlement works again')
       failing = false
     } catch (error) {
@@ -90,7 +101,32 @@ async function goRound(
       failing = true
     }
     // With a queue to work off, the rounds follow each other at once.
-    await pause(busy ? 0 : everyMs, signal)
+    if (!more) await bell.wait(everyMs)
+  }
+}
+
+/** Ends another part's waiting early; rung while nobody waits, it ends the next waiting. */
+type Bell = { ring(): void; wait(ms: number): Promise<void> }
+
+function createBell(): Bell {
+  let rung = false
+  let wake = (): void => undefined
+  return {
+    ring() {
+      rung = true
+      wake()
+    },
+    async wait(ms) {
+      if (!rung)
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms)
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+      rung = false
+    },
   }
 }
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createTreasurySigner, type TreasurySigner } from '../../src/chain/authorization.ts'
 import { createDb } from '../../src/db/db.ts'
+import { requestVoid } from '../../src/db/payouts.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
-import { LeaseLostError } from '../../src/domain/payout.ts'
+import { type Hex, LeaseLostError, type SignedPayout } from '../../src/domain/payout.ts'
+import { until } from '../support/until.ts'
 import { copyDatabase, createWorld, type Queued, queueAll, TOKEN, type World } from './world.ts'
 
 let world: World
@@ -31,17 +34,76 @@ test('an engine whose lease was taken over can write nothing more for the lane',
   const fresh = (await journal.leaseLane(wallet, { owner: 'second', leaseMs: 60_000, firstNonce: 0 }))!
   expect(BigInt(fresh.lease.epoch)).toBeGreaterThan(BigInt(stale.lease.epoch))
   expect(await journal.leaseLane(wallet, { owner: 'first', leaseMs: 0, firstNonce: 0 })).toBeNull()
-  const [queued] = await world.queue([{}])
+  await world.queue([{}])
   await world.runner({ relayers: [world.relayers[1]!], options: { maxInFlight: 0 } }).tick()
   const encode = () => ({ target: wallet, calldata: '0x' as const, gasLimit: 1n })
-  await expect(journal.reserve(stale, { paymentIds: [queued!.paymentId], encode })).rejects.toThrow(LeaseLostError)
+  await expect(journal.reserve(stale, { payouts: await journal.readAssignable(1), encode })).rejects.toThrow(
+    LeaseLostError,
+  )
   await expect(
     journal.storeAttempt(stale, { nonce: 0, txHash: '0x', raw: '0x', maxFee: 1n, tip: 1n, signedBlock: 1 }),
   ).rejects.toThrow(LeaseLostError)
   await expect(journal.setLaneStatus(stale, { status: 'open', reason: null })).rejects.toThrow(LeaseLostError)
-  await expect(journal.endEnvelope(stale, { nonce: 0, end: { state: 'foreign' } })).rejects.toThrow(LeaseLostError)
+  await expect(journal.endEnvelopes(stale, [{ nonce: 0, state: 'foreign' }])).rejects.toThrow(LeaseLostError)
   await expect(journal.adoptNonces(stale, 5)).rejects.toThrow(LeaseLostError)
   await journal.releaseLeases('second')
+})
+
+test('what is to be voided since it was read is not sent as a transfer', async () => {
+  const journal = journalOf(world)
+  const wallet = world.relayers[1]!.address.toLowerCase() as Hex
+  const [paid, voided] = await world.queue([{}, {}])
+  await world.runner({ options: { maxInFlight: 0 } }).tick()
+  const asked = [paid!.paymentId, voided!.paymentId]
+  const payouts = (await journal.readAssignable(10)).filter(({ paymentId }) => asked.includes(paymentId))
+  expect(payouts).toHaveLength(2)
+  await world.db.transaction((tx) => requestVoid(tx, voided!.paymentId))
+  const firstNonce = await world.chain.getTransactionCount({ address: wallet })
+  const lane = (await journal.leaseLane(wallet, { owner: 'third', leaseMs: 60_000, firstNonce }))!
+  const carried: string[] = []
+  const encode = (free: readonly SignedPayout[]) => {
+    carried.push(...free.map(({ paymentId }) => paymentId))
+    return { target: wallet, calldata: '0x' as const, gasLimit: 30_000n }
+  }
+  await journal.reserve(lane, { payouts, encode })
+  expect(carried).toEqual([paid!.paymentId])
+  await journal.releaseLeases('third')
+  // The envelope that this test has taken does nothing; its payout is free again and paid.
+  await world.finalize(world.runner(), 4)
+  await paidOnce([paid!])
+  expect(await world.balance(voided!.recipient)).toBe(0n)
+  const { rows } = await world.db.query(`select payment_id, outcome from lane_tx_item where outcome is not null`)
+  expect(rows).toEqual([{ payment_id: paid!.paymentId, outcome: 'refused' }])
+})
+
+test('what is signed is sent at once, and not when the next round is due', async () => {
+  const queued = await world.queue([{}])
+  let look = (): void => undefined
+  const looked = new Promise<void>((resolve) => {
+    look = resolve
+  })
+  // Signs only after the lanes have looked for something to send, and found nothing.
+  const signer = createTreasurySigner(world.treasury, { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n })
+  const slow: TreasurySigner = {
+    ...signer,
+    signTransfer: (payout, validBefore) => looked.then(() => signer.signTransfer(payout, validBefore)),
+  }
+  const query: World['db']['query'] = async (text, values) => {
+    const result = await world.db.query(text, values)
+    if (text.includes('from payout_signature') && text.includes('lateral')) look()
+    return result
+  }
+  const stop = new AbortController()
+  const changes = { everyMs: 3_600_000, treasuries: [slow], db: { ...world.db, query } }
+  const running = world.runner(changes).run(stop.signal)
+  await until(
+    () => world.payout(queued[0]!.paymentId),
+    ({ state }) => state === 'broadcast',
+  )
+  stop.abort()
+  await running
+  await world.finalize(world.runner())
+  await paidOnce(queued)
 })
 
 test('while one engine holds the lease another one waits', async () => {
@@ -97,7 +159,7 @@ test('a database restored from an older dump pays nobody twice, and finds what w
     await queueAll({ ...world, db }, after)
     await world.finalize(runner)
     expect(world.heard.settled.length - settled).toBe(before.length + after.length)
-    const { rows } = await db.query(`select count(*)::int as open from payout where state <> 'settled'`)
+    const { rows } = await db.query(`select count(*)::int as open from payout where state not in ('settled', 'voided')`)
     expect(rows).toEqual([{ open: 0 }])
     for (const { recipient, micro } of [...before, ...after]) expect(await world.balance(recipient)).toBe(micro)
     // A restored backup alone stops nothing: new payouts are paid.

@@ -81,7 +81,7 @@ test('a nonce spent by somebody else who has the key stops the lane until an ope
 test('nonces that a lost journal of ours has used are adopted, and the lane goes on', async () => {
   const queued = await world.queue([{}, {}])
   await world.runner({ options: { maxInFlight: 0 } }).tick()
-  const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`)
+  const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`, 1)
   const { target, calldata } = multicallCodec.encode(TOKEN.address, signed)
   await sendAsRelayer({ to: target, data: calldata, gas: multicallCodec.gasLimit(1) })
   await world.chain.mine({ blocks: 3 })
@@ -109,7 +109,7 @@ test('a stuck transaction of which every payout has ended is replaced by an empt
   await runner.tick()
   const { lane: place } = await world.payout(queued[0]!.paymentId)
   // Somebody else carries the authorization while ours is priced out.
-  const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`)
+  const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`, 1)
   const { target, calldata } = multicallCodec.encode(TOKEN.address, signed)
   const stranger = newAddress()
   await world.chain.setBalance({ address: stranger, value: 10n ** 20n })

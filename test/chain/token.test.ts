@@ -28,7 +28,7 @@ const state = async ({ paymentId }: Queued) => {
 
 /** The payout as the treasury has signed it: what is in our calldata for everyone to see. */
 async function signedPayout({ paymentId }: Queued): Promise<SignedPayout> {
-  const [payout] = await readSigned(world.db, sql`p.payment_id = ${paymentId}`)
+  const [payout] = await readSigned(world.db, sql`p.payment_id = ${paymentId}`, 1)
   if (payout === undefined) throw new Error(`${paymentId} is not signed`)
   return payout
 }

@@ -70,6 +70,7 @@ export type RunnerChanges = {
   readonly deposits?: SettlementDeps['deposits']
   readonly livemode?: boolean
   readonly token?: Token
+  readonly everyMs?: number
 }
 
 /** A chain with the real USDC, a database, a treasury with USDC, relayers with gas money. */
@@ -165,7 +166,7 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
     },
     clock: () => world.clock.now,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    everyMs: 50,
+    everyMs: changes.everyMs ?? 50,
     ...world.hooks,
     ...changes.hooks,
   })

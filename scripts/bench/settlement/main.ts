@@ -4,8 +4,8 @@ import { measureGas } from './gas.ts'
 import { measureLostAnswers } from './lost-answers.ts'
 import { measureSpeed } from './speed.ts'
 
-/** Payouts of each run for speed; enough for some seconds. */
-const PAYOUTS = 8000
+/** Payouts of each run for speed: enough that the wait for the last block and its finality, some 4 s, is a small part. */
+const PAYOUTS = 20_000
 
 /**
  * `npm run bench:settlement`: what a payout costs in gas, how many a second one engine settles with signing, database and

@@ -43,12 +43,12 @@ export async function measureSpeed(
         { token: stage.token, treasury: privateKeyToAccount(stage.treasuryKey).address },
       )
     await queue(KNOWN, 'warm')
-    await settleAll(stage, db)
+    await settleAll(stage, db, KNOWN)
     await queue(payouts, 'paid')
     await db.query('analyze')
     const before = cpuTimes(stage)
     const begun = performance.now()
-    await settleAll(stage, db)
+    await settleAll(stage, db, payouts)
     const seconds = (performance.now() - begun) / 1000
     const after = cpuTimes(stage)
     const each = (name: keyof Speed['cpu']): number => (after[name] - before[name]) / payouts
@@ -62,29 +62,30 @@ export async function measureSpeed(
 }
 
 /** The chain mines a block a second, final two blocks later; the engine goes round as in the worker. */
-async function settleAll(stage: Stage, db: Db): Promise<void> {
+async function settleAll(stage: Stage, db: Db, count: number): Promise<void> {
   const { treasuryKey, relayerKeys, rpcUrl } = stage
   const ignore = (): void => undefined
   const error = (fields: object, message: string): void =>
     void process.stderr.write(`${message} ${JSON.stringify(fields)}\n`)
   // Each run has a journal of its own, and says that the lanes were used before.
   const log = { info: ignore, warn: ignore, error }
-  const engine = composeEngine({ db, rpcUrls: [rpcUrl], treasuryKey, relayerKeys, log, everyMs: EVERY_MS })
+  let settled = 0
+  const onSettled = async (_tx: unknown, { length }: { length: number }): Promise<void> => void (settled += length)
+  const parts = { db, rpcUrls: [rpcUrl], treasuryKey, relayerKeys, log, everyMs: EVERY_MS }
+  const engine = composeEngine({ ...parts, hooks: { onSettled } })
   const stop = new AbortController()
   await stage.chain.setIntervalMining({ interval: 1 })
   const running = engine.run(stop.signal)
-  await poll(
-    async () =>
-      (await db.query(`select 1 from payout where state not in ('settled', 'voided') limit 1`)).rows.length === 0,
-    {
-      withinMs: 300_000,
-      everyMs: 100,
-      what: 'every payout to be settled',
-    },
-  )
+  await poll(async () => settled >= count, {
+    withinMs: 300_000,
+    everyMs: 20,
+    what: 'every payout to be settled',
+  })
   stop.abort()
   await running
   await stage.chain.setIntervalMining({ interval: 0 })
+  const { rows } = await db.query(`select count(*)::int as open from payout where state <> 'settled'`)
+  if (rows[0].open !== 0) throw new Error(`${rows[0].open} payouts are not settled`)
 }
 
 /** CPU milliseconds that each part has used so far. */

@@ -23,52 +23,33 @@ export function meaningOf(reason: string): HoldReason | 'wait' | 'requeue' | 're
   return REFUSALS.find(([pattern]) => pattern.test(reason))?.[1] ?? 'refused'
 }
 
-/**
- * Sends while others sign: `kick` sends the full batches that there are, one such run at a time, `finish` the rest. Lanes
- * are told apart by how much they may still carry in this round.
- */
-export function createFiller(deps: SettlementDeps, rounds: readonly LaneRound[], view: ChainView) {
-  let running: Promise<unknown> = Promise.resolve()
-  const failures: unknown[] = []
-  const then = (work: () => Promise<void>): void => {
-    running = running.then(work).catch((failure: unknown) => failures.push(failure))
-  }
-  return {
-    kick: (): void => then(() => fillLanes(deps, rounds, { view, onlyFull: true })),
-    async finish(): Promise<void> {
-      then(() => fillLanes(deps, rounds, { view, onlyFull: false }))
-      await running
-      if (failures.length > 0) throw failures[0]
-    },
-  }
-}
-
-/** Shares what may be sent among the lanes, in turn, so that every lane carries full batches. */
-async function fillLanes(
-  deps: SettlementDeps,
-  rounds: readonly LaneRound[],
-  { view, onlyFull }: { view: ChainView; onlyFull: boolean },
-): Promise<void> {
+/** Shares what may be sent among the lanes, in turn, so that every lane carries full batches. Answers how many were sent. */
+export async function fillLanes(deps: SettlementDeps, rounds: readonly LaneRound[], view: ChainView): Promise<number> {
   const { journal, codec } = deps
   const depth = Math.max(0, ...rounds.map((round) => round.free()))
   const slots = Array.from({ length: depth }, (_slot, turn) => rounds.filter((round) => round.free() > turn)).flat()
-  if (slots.length === 0) return
+  if (slots.length === 0) return 0
   const waiting = await journal.readAssignable(slots.length * codec.maxItems)
-  const ready = onlyFull ? waiting.slice(0, waiting.length - (waiting.length % codec.maxItems)) : waiting
-  const payouts = await renew(deps, ready, view)
+  const payouts = await renew(deps, waiting, view)
   const work = new Map<LaneRound, SignedPayout[][]>()
   for (const [index, slot] of slots.entries()) {
     const batch = payouts.slice(index * codec.maxItems, (index + 1) * codec.maxItems)
     if (batch.length > 0) work.set(slot, [...(work.get(slot) ?? []), batch])
   }
+  let sent = 0
   const results = await Promise.allSettled(
     [...work].map(async ([lane, batches]) => {
-      for (const batch of batches) await lane.send(await preflight(deps, batch, view))
+      for (const batch of batches) {
+        const good = await preflight(deps, batch, view)
+        await lane.send(good)
+        sent += good.length
+      }
     }),
   )
   for (const result of results)
     if (result.status === 'rejected')
       deps.log.warn({ err: result.reason }, 'a lane could not send; tried again next round')
+  return sent
 }
 
 /** Signs again what is about to expire, with the same nonce and a later deadline; these go out in the next round. */

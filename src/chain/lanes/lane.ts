@@ -1,6 +1,6 @@
 import type { LocalAccount } from 'viem/accounts'
 import type { Sweep } from '../../domain/deposit.ts'
-import type { Envelope, Hex, Lane, SignedPayout } from '../../domain/payout.ts'
+import type { Envelope, EnvelopeEnd, Hex, Lane, SignedPayout } from '../../domain/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
@@ -35,8 +35,8 @@ export async function advanceLane(
   const mined = await rpc.any((provider) => provider.transactionCount(wallet, 'latest'))
   const envelopes = await journal.readEnvelopes(lane)
   const foreign = await adopt(deps, lane, final.value)
-  for (const envelope of envelopes.filter(({ nonce }) => nonce < final.value))
-    if ((await conclude(deps, lane, { envelope, view })) === 'foreign') foreign.push(envelope.nonce)
+  const used = envelopes.filter(({ nonce }) => nonce < final.value)
+  foreign.push(...(await conclude(deps, lane, { used, view })))
   const quarantined = lane.status === 'quarantined' || (await quarantine(deps, lane, { foreign, view }))
   const sender: Sender = { deps, account, lane, view }
   const round = (slots: number): LaneRound => {
@@ -108,13 +108,25 @@ async function checkGasMoney(
   return funded
 }
 
-/** Ends an envelope whose nonce the finalized chain has used: by one of our attempts, or by somebody else. */
+/** Ends envelopes whose nonces the finalized chain has used. Answers the nonces that somebody else has used. */
 async function conclude(
   deps: SettlementDeps,
   lane: Lane,
-  round: { envelope: Envelope; view: ChainView },
-): Promise<'ended' | 'foreign' | 'unknown'> {
-  const { envelope, view } = round
+  { used, view }: { used: readonly Envelope[]; view: ChainView },
+): Promise<number[]> {
+  const ends = (await Promise.all(used.map((envelope) => readEnd(deps, envelope, view)))).filter((end) => end !== null)
+  if (ends.length === 0) return []
+  const refused = await deps.journal.endEnvelopes(lane, ends)
+  if (refused.length > 0) deps.log.warn({ wallet: lane.wallet, refused }, 'payouts refused in a batch')
+  const foreign = ends.filter(({ state }) => state === 'foreign').map(({ nonce }) => nonce)
+  if (foreign.length > 0)
+    deps.log.error({ wallet: lane.wallet, nonces: foreign }, 'nonces were used by transactions that are not ours')
+  return foreign
+}
+
+/** How the nonce of an envelope was used: by one of our attempts, or by somebody else. Null: not known yet. */
+async function readEnd(deps: SettlementDeps, envelope: Envelope, view: ChainView): Promise<EnvelopeEnd | null> {
+  const { nonce } = envelope
   for (const attempt of envelope.attempts) {
     const receipt = await deps.rpc.agreed(async (provider) => {
       // A node that is behind does not know the receipt yet, which must not be taken for its absence.
@@ -122,19 +134,10 @@ async function conclude(
       if (head.number < view.head.number) throw new Error(`${provider.name} is behind`)
       return provider.receipt(attempt.txHash)
     })
-    if (receipt === null) return 'unknown'
+    if (receipt === null) return null
     const won = receipt.value
     if (won === null) continue
-    if (won.blockNumber > view.cursor.number) return 'unknown'
-    const { refused } = await deps.journal.endEnvelope(lane, {
-      nonce: envelope.nonce,
-      end: { state: 'finalized', ...won },
-    })
-    if (refused.length > 0)
-      deps.log.warn({ wallet: lane.wallet, nonce: envelope.nonce, refused }, 'payouts refused in a batch')
-    return 'ended'
+    return won.blockNumber > view.cursor.number ? null : { nonce, state: 'finalized', ...won }
   }
-  deps.log.error({ wallet: lane.wallet, nonce: envelope.nonce }, 'a nonce was used by a transaction that is not ours')
-  await deps.journal.endEnvelope(lane, { nonce: envelope.nonce, end: { state: 'foreign' } })
-  return 'foreign'
+  return { nonce, state: 'foreign' }
 }

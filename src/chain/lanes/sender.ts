@@ -28,7 +28,7 @@ export async function sendBatch(sender: Sender, payouts: readonly SignedPayout[]
   if (payouts.length === 0) return
   let call: Call | null = null as Call | null
   const reserved = await journal.reserve(sender.lane, {
-    paymentIds: payouts.map(({ paymentId }) => paymentId),
+    payouts,
     encode: (free) => {
       call = { ...codec.encode(token.address, free), gasLimit: codec.gasLimit(free.length) }
       return call
@@ -75,7 +75,7 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
     deps.log.error({ ...about, maxFee: last.maxFee }, 'a transaction is stuck at the fee cap')
     return
   }
-  if (envelope.live === 0) {
+  if (!(await deps.journal.isWanted(lane, envelope.nonce))) {
     deps.log.info({ ...about, ...fees }, 'what it carries has ended: its nonce is used up by an empty transfer')
     await broadcast(sender, await signAndStore(sender, { ...emptyTransfer(lane.wallet), nonce: envelope.nonce }, fees))
     return

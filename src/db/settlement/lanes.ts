@@ -6,13 +6,11 @@ import {
   type Lane,
   LeaseLostError,
   type Reservation,
-  type SignedPayout,
 } from '../../domain/payout.ts'
-import { execute, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
+import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import { hex } from '../payouts.ts'
 import type { JournalContext, LeaseAsk } from './context.ts'
-import { concludeEnvelope, listEnvelopes } from './envelopes.ts'
-import { readSigned } from './queue.ts'
+import * as envelopes from './envelopes.ts'
 
 const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
 
@@ -120,29 +118,33 @@ export function nextEnvelope(lane: Lane, { target, calldata, gasLimit }: Sending
 export function reserve(
   context: JournalContext,
   lane: Lane,
-  ask: Reservation,
-): Promise<{ nonce: number; payouts: readonly SignedPayout[] } | null> {
+  { payouts, encode }: Reservation,
+): Promise<{ nonce: number } | null> {
   return fenced(context, lane, async (tx) => {
-    const payouts = await readSigned(
+    const asked = payouts.map(({ paymentId }) => paymentId)
+    const rows = await many(
       tx,
-      sql`p.payment_id = any(${[...ask.paymentIds]}) and p.state in ('authorized', 'voiding') and p.lane_wallet is null`,
-      sql`for update of p skip locked`,
+      z.object({ payment_id: z.string(), state: z.string() }),
+      sql`select p.payment_id, p.state from payout p where p.payment_id = any(${asked}) and p.lane_wallet is null
+            and p.state in ('authorized', 'voiding') for update of p skip locked`,
     )
-    if (payouts.length === 0) return null
-    const { nonce } = await one(
+    const states = new Map(rows.map((row) => [row.payment_id, row.state]))
+    const free = payouts.filter(({ paymentId, state }) => states.get(paymentId) === state)
+    if (free.length === 0) return null
+    const ids = free.map(({ paymentId }) => paymentId)
+    return one(
       tx,
       z.object({ nonce: z.coerce.number() }),
-      sql`with ${nextEnvelope(lane, ask.encode(payouts))},
+      sql`with ${nextEnvelope(lane, encode(free))},
           items as (insert into lane_tx_item (chain_id, wallet, nonce, idx, payment_id, kind)
             select ${lane.chainId}, ${lane.wallet}, n.nonce, i.idx - 1, i.payment_id, i.kind
-            from n, unnest(${payouts.map((payout) => payout.paymentId)}::text[],
-              ${payouts.map((payout) => payout.signed.kind)}::text[]) with ordinality as i(payment_id, kind, idx)),
+            from n, unnest(${ids}::text[], ${free.map((payout) => payout.signed.kind)}::text[]) with ordinality
+              as i(payment_id, kind, idx)),
           moved as (update payout p set lane_wallet = ${lane.wallet}, lane_nonce = n.nonce, updated_at = now(),
               state = case p.state when 'authorized' then 'assigned' else p.state end
-            from n where p.payment_id = any(${payouts.map((payout) => payout.paymentId)}))
+            from n where p.payment_id = any(${ids}))
           select nonce from n`,
     )
-    return { nonce, payouts }
   })
 }
 
@@ -155,14 +157,13 @@ export function storeAttempt(
   return fenced(context, lane, async (tx) => {
     await execute(
       tx,
-      sql`insert into lane_tx_attempt (chain_id, wallet, nonce, attempt, tx_hash, raw, max_fee, tip, signed_block)
-          select ${lane.chainId}, ${lane.wallet}, ${attempt.nonce}, coalesce(max(attempt) + 1, 1), ${attempt.txHash},
-            ${bytes(attempt.raw)}, ${attempt.maxFee.toString()}, ${attempt.tip.toString()}, ${attempt.signedBlock}::bigint
-          from lane_tx_attempt where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and nonce = ${attempt.nonce}`,
-    )
-    await execute(
-      tx,
-      sql`update lane_tx set state = 'signed' where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
+      sql`with kept as (
+            insert into lane_tx_attempt (chain_id, wallet, nonce, attempt, tx_hash, raw, max_fee, tip, signed_block)
+            select ${lane.chainId}, ${lane.wallet}, ${attempt.nonce}::bigint, coalesce(max(attempt) + 1, 1), ${attempt.txHash},
+              ${bytes(attempt.raw)}, ${attempt.maxFee.toString()}::numeric, ${attempt.tip.toString()}::numeric,
+              ${attempt.signedBlock}::bigint
+            from lane_tx_attempt where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and nonce = ${attempt.nonce})
+          update lane_tx set state = 'signed' where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
             and nonce = ${attempt.nonce} and state = 'reserved'`,
     )
   })
@@ -177,27 +178,22 @@ export function markSent(
   return fenced(context, lane, async (tx) => {
     await execute(
       tx,
-      sql`update lane_tx_attempt set last_broadcast_at = ${sent.at}, last_answer = ${sent.answer}
-          where tx_hash = ${sent.txHash}`,
-    )
-    if (!sent.accepted) return
-    const first = await execute(
-      tx,
-      sql`update lane_tx set state = 'broadcast' where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
-            and nonce = ${sent.nonce} and state = 'signed'`,
-    )
-    if (first === 0) return
-    await execute(
-      tx,
-      sql`update payout set state = 'broadcast', updated_at = now() where chain_id = ${lane.chainId}
-            and lane_wallet = ${lane.wallet} and lane_nonce = ${sent.nonce} and state = 'assigned'`,
+      sql`with sent as (update lane_tx_attempt set last_broadcast_at = ${sent.at}, last_answer = ${sent.answer}
+            where tx_hash = ${sent.txHash})
+          update lane_tx set state = 'broadcast' where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
+            and nonce = ${sent.nonce} and state = 'signed' and ${sent.accepted}`,
     )
   })
 }
 
 /** The lane's envelopes that are not final, lowest nonce first. */
 export function readEnvelopes(context: JournalContext, lane: Lane): Promise<Envelope[]> {
-  return listEnvelopes(context.db, lane)
+  return envelopes.listEnvelopes(context.db, lane)
+}
+
+/** Whether anything in the envelope has not ended yet. */
+export function isWanted(context: JournalContext, lane: Lane, nonce: number): Promise<boolean> {
+  return envelopes.isWanted(context.db, lane, nonce)
 }
 
 export async function readCalldata(context: JournalContext, lane: Lane, nonce: number): Promise<Hex> {
@@ -220,13 +216,10 @@ export async function readRaw(context: JournalContext, txHash: Hex): Promise<Hex
 }
 
 /**
- * Ends an envelope whose nonce is consumed in the finalized chain. Payouts of it that the chain neither paid nor
- * cancelled are free again: their authorization is unused, so another envelope may carry them.
+ * Ends envelopes whose nonces are consumed in the finalized chain. Payouts of them that the chain neither paid nor
+ * cancelled are free again: their authorization is unused, so another envelope may carry them. Answers those that were
+ * in a transaction of ours and are not paid.
  */
-export function endEnvelope(
-  context: JournalContext,
-  lane: Lane,
-  ending: { nonce: number; end: EnvelopeEnd },
-): Promise<{ refused: string[] }> {
-  return fenced(context, lane, (tx) => concludeEnvelope(tx, lane, ending))
+export function endEnvelopes(context: JournalContext, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<string[]> {
+  return fenced(context, lane, (tx) => envelopes.concludeEnvelopes(tx, lane, ends))
 }

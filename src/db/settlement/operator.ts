@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/payout.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
-import { hex } from '../payouts.ts'
+import { hex, shownState } from '../payouts.ts'
 
 /** What an operator may do to lanes and to the pause of the solvency watch, and what status shows. */
 
@@ -87,8 +87,8 @@ export async function readSettlementStatus(
   const payouts = await many(
     db,
     stateRow,
-    sql`select state, hold_reason as reason, count(*), sum(micro_usdc)::text as micro from payout
-        where chain_id = ${scope.chainId} and token = ${scope.token} group by state, hold_reason order by state, hold_reason`,
+    sql`select ${shownState} as state, p.hold_reason as reason, count(*), sum(p.micro_usdc)::text as micro from payout p
+        where p.chain_id = ${scope.chainId} and p.token = ${scope.token} group by 1, 2 order by 1, 2`,
   )
   return { cursor, lanes, payouts }
 }

@@ -59,11 +59,7 @@ function toSigned(row: z.infer<typeof signedRow>): SignedPayout {
 }
 
 /** Reads signed payouts: the newest signature of the kind that the payout's state asks for. */
-export async function readSigned(
-  db: Queryable,
-  where: Statement,
-  lock: Statement = sql`limit 1000`,
-): Promise<SignedPayout[]> {
+export async function readSigned(db: Queryable, where: Statement, limit: number): Promise<SignedPayout[]> {
   const rows = await many(
     db,
     signedRow,
@@ -72,7 +68,7 @@ export async function readSigned(
         join lateral (select kind, valid_before, signature from payout_signature s
           where s.payment_id = p.payment_id and s.kind = case p.state when 'voiding' then 'cancel' else 'transfer' end
           order by seq desc limit 1) s on true
-        where ${where} order by p.created_at, p.payment_id ${lock}`,
+        where ${where} order by p.created_at, p.payment_id limit ${limit}`,
   )
   return rows.map(toSigned)
 }
@@ -82,6 +78,9 @@ const ours = ({ scope }: JournalContext): Statement =>
 
 /** As in the index payout_payable, word for word. */
 const payable = sql`(p.state = 'queued' or p.state = 'held' and p.hold_reason in ('funds', 'paused'))`
+
+/** As in the index payout_sendable, word for word. */
+const sendable = sql`(p.state = 'voiding' or p.state = 'authorized' and p.lane_wallet is null)`
 
 /** Payouts whose turn it is, and after which recipient the next turn begins; null: with the first one. */
 export type Turn = { readonly payouts: Payout[]; readonly next: Hex | null }
@@ -145,7 +144,7 @@ export async function countWaiting(context: JournalContext): Promise<number> {
   const row = await one(
     context.db,
     z.object({ count: z.coerce.number() }),
-    sql`select count(*) from payout p where ${ours(context)} and p.state = 'authorized' and p.lane_wallet is null`,
+    sql`select count(*) from payout p where ${ours(context)} and ${sendable} and p.state = 'authorized'`,
   )
   return row.count
 }
@@ -164,21 +163,20 @@ export async function readUncancelled(context: JournalContext, limit: number): P
 
 /** Authorized payouts, and cancellations, that are in no envelope. */
 export function readAssignable(context: JournalContext, limit: number): Promise<SignedPayout[]> {
-  return readSigned(
-    context.db,
-    sql`${ours(context)} and p.state in ('authorized', 'voiding') and p.lane_wallet is null`,
-    sql`limit ${limit}`,
-  )
+  return readSigned(context.db, sql`${ours(context)} and ${sendable} and p.lane_wallet is null`, limit)
 }
 
 /** Micro-USDC promised by signatures that the chain has not shown yet. */
 export async function readReserved(context: JournalContext, treasury: Hex): Promise<bigint> {
+  const mine = sql`${ours(context)} and p.treasury = ${treasury}`
   const row = await one(
     context.db,
     z.object({ micro: z.string() }),
-    sql`select coalesce(sum(p.micro_usdc), 0)::text as micro from payout p where ${ours(context)}
-          and p.treasury = ${treasury} and (p.state in ('authorized', 'assigned', 'broadcast')
-            or p.state = 'voiding' and p.lane_wallet is not null)`,
+    sql`select coalesce(sum(micro_usdc), 0)::text as micro from (
+          select p.micro_usdc from payout p where ${mine} and ${sendable} and p.state = 'authorized'
+          union all
+          select p.micro_usdc from payout p where ${mine} and p.lane_wallet is not null and p.state in ('assigned', 'voiding')
+        ) promised`,
   )
   return BigInt(row.micro)
 }
@@ -211,61 +209,52 @@ export function storeSignatures(
       valid_before: signature.validBefore,
       signature: signature.signature.slice(2),
     }))
+    // What a treasury signs for the first time is counted in the row of the hour, which locks it for this transaction.
     const released = await many(
       tx,
-      z.object({ payment_id: z.string(), was_held: z.boolean() }),
+      z.object({ payment_id: z.string() }),
       sql`with given as (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
             as g(payment_id text, kind text, valid_before bigint, signature text)),
           kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
             select g.payment_id, coalesce((select max(seq) + 1 from payout_signature s where s.payment_id = g.payment_id), 1),
               g.kind, g.valid_before, decode(g.signature, 'hex') from given g returning payment_id, seq, kind),
+          spent as (insert into treasury_hour as h (chain_id, token, treasury, hour, micro_usdc)
+            select p.chain_id, p.token, p.treasury, date_trunc('hour', now()), sum(p.micro_usdc)
+            from payout p join kept k using (payment_id) where k.seq = 1 and k.kind = 'transfer' group by 1, 2, 3
+            on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc),
           before as (select p.payment_id, p.state from payout p join given g using (payment_id)
             where g.kind = 'transfer' and (p.state in ('queued', 'authorized')
-              or p.state = 'held' and p.hold_reason in ('funds', 'paused')) for update of p)
-          update payout p set state = 'authorized', hold_reason = null, hold_detail = null, updated_at = now()
-          from before b where p.payment_id = b.payment_id
-          returning p.payment_id, b.state = 'held' as was_held`,
+              or p.state = 'held' and p.hold_reason in ('funds', 'paused')) for update of p),
+          authorized as (
+            update payout p set state = 'authorized', hold_reason = null, hold_detail = null, updated_at = now()
+            from before b where p.payment_id = b.payment_id returning p.payment_id, b.state as before)
+          select payment_id from authorized where before = 'held'`,
     )
-    await spend(
-      tx,
-      signed.map(({ paymentId }) => paymentId),
-      limits,
-    )
+    await checkSpending(context, tx, limits)
     const failed: FailedHook[] = []
-    for (const { payment_id: paymentId, was_held } of released) {
-      const error = was_held ? await attempt(tx, () => context.hooks.onReleased(tx, { paymentId })) : null
+    for (const { payment_id: paymentId } of released) {
+      const error = await attempt(tx, () => context.hooks.onReleased(tx, { paymentId }))
       if (error !== null) failed.push({ paymentId, error })
     }
     return failed
   })
 }
 
-/**
- * Counts what was signed for the first time, and has the last word on the limit of 24 hours: the row of the hour is locked
- * by what is added to it, so that two engines that each saw room for the same sum do not both use it.
- */
-async function spend(tx: Tx, paymentIds: readonly string[], limits: { maxMicroPerDay: bigint }): Promise<void> {
+/** The last word on the limit of 24 hours: two engines that each saw room for the same sum do not both use it. */
+async function checkSpending(
+  { scope }: JournalContext,
+  tx: Tx,
+  { maxMicroPerDay }: { maxMicroPerDay: bigint },
+): Promise<void> {
   const rows = await many(
     tx,
-    z.object({ chain_id: z.number(), token: hex, treasury: hex }),
-    sql`insert into treasury_hour as h (chain_id, token, treasury, hour, micro_usdc)
-        select p.chain_id, p.token, p.treasury, date_trunc('hour', now()), sum(p.micro_usdc)
-        from payout p join payout_signature s using (payment_id)
-        where p.payment_id = any(${[...paymentIds]}) and s.seq = 1 and s.kind = 'transfer' and s.signed_at = now()
-        group by 1, 2, 3
-        on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc
-        returning chain_id, token, treasury`,
+    z.object({ treasury: hex, micro: z.string() }),
+    sql`select treasury, sum(micro_usdc)::text as micro from treasury_hour where chain_id = ${scope.chainId}
+          and token = ${scope.token} and hour >= date_trunc('hour', now() - interval '24 hours') group by treasury`,
   )
-  for (const { chain_id, token, treasury } of rows) {
-    const { micro } = await one(
-      tx,
-      z.object({ micro: z.string() }),
-      sql`select sum(micro_usdc)::text as micro from treasury_hour where chain_id = ${chain_id} and token = ${token}
-            and treasury = ${treasury} and hour >= date_trunc('hour', now() - interval '24 hours')`,
-    )
-    if (BigInt(micro) > limits.maxMicroPerDay)
+  for (const { treasury, micro } of rows)
+    if (BigInt(micro) > maxMicroPerDay)
       throw new Error(`${treasury} would have authorized ${micro} micro-USDC within 24 hours`)
-  }
 }
 
 /**

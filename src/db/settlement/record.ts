@@ -151,7 +151,7 @@ export function markMined(
     const mined = await execute(
       tx,
       sql`update payout p set mined_number = s."blockNumber", mined_hash = s."blockHash", updated_at = now(),
-            state = case when p.state in ('queued', 'authorized', 'assigned', 'broadcast') then 'mined' else p.state end
+            state = case when p.state in ('queued', 'authorized', 'assigned') then 'mined' else p.state end
           from ${given} where p.chain_id = ${context.scope.chainId} and p.token = ${context.scope.token}
             and p.auth_nonce = s."authNonce" and p.state not in ('settled', 'voided')
             and p.mined_hash is distinct from s."blockHash"`,
@@ -159,7 +159,7 @@ export function markMined(
     const reverted = await execute(
       tx,
       sql`update payout p set mined_number = null, mined_hash = null, updated_at = now(),
-            state = case when p.state <> 'mined' then p.state when p.lane_wallet is null then 'authorized' else 'broadcast' end
+            state = case when p.state <> 'mined' then p.state when p.lane_wallet is null then 'authorized' else 'assigned' end
           where p.chain_id = ${context.scope.chainId} and p.token = ${context.scope.token} and p.mined_hash is not null
             and p.state not in ('settled', 'voided')
             and p.mined_hash <> all(${[...view.chain]}::text[])
