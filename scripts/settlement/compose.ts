@@ -42,6 +42,7 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
     onVoided: nothing,
     onDeposit: nothing,
     onTreasuryMovement: nothing,
+    onGas: nothing,
     ...parts.hooks,
     chain: {
       rpc: connectRpc({ urls: parts.rpcUrls, quorum: Math.min(2, parts.rpcUrls.length) }),

@@ -78,6 +78,7 @@ export type SettlementJournal = {
   abandonSweep(sweep: Pick<Sweep, 'paymentId' | 'index'>): Promise<void>
 
   readWatchedDeposits(): Promise<Hex[]>
+  readNewestDeposit(): Promise<{ paymentId: string; address: Hex } | null>
   leaseObserver(ask: LeaseAsk & { start: { number: number; hash: Hex } }): Promise<Lease | null>
   readCursor(): Promise<ChainCursor | null>
   recordFinalized(lease: Lease, scan: FinalizedScan): Promise<TreasuryLog[]>

@@ -106,6 +106,9 @@ type EnvelopeOutcome =
   /** By another transaction: none of our attempts can be mined any more. */
   | { readonly state: 'foreign' }
 
+/** What a lane's transaction cost, in wei. */
+export type GasSpent = { readonly wallet: Hex; readonly nonce: number; readonly wei: bigint }
+
 /** How far the finalized chain has been read. */
 export type ChainCursor = { readonly number: number; readonly hash: Hex; readonly pausedReason: string | null }
 

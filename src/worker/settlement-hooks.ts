@@ -7,6 +7,7 @@ import { finishSweep } from '../db/settlement/deposits.ts'
 import { gasSpent, settled, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
 import { canMove } from '../domain/payment.ts'
 import {
+  type GasSpent,
   type HoldReason,
   PASSING_HOLDS,
   type Settlement,
@@ -20,7 +21,7 @@ import { createDepositHook } from './deposit-hook.ts'
  * settled moves the payment to `succeeded`, books the ledger, and writes event and outbox.
  */
 export function createSettlementHooks(context: ChangeContext) {
-  return { onSettled, onHeld, onReleased, onVoided, onTreasuryMovement, onDeposit: createDepositHook(context) }
+  return { onSettled, onHeld, onReleased, onVoided, onTreasuryMovement, onGas, onDeposit: createDepositHook(context) }
 
   async function onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
     for (const settlement of settlements) {
@@ -70,6 +71,14 @@ export function createSettlementHooks(context: ChangeContext) {
     }
     const booking = movement.direction === 'in' ? toppedUp(fact) : withdrawn(fact)
     await book(tx, booking, new Date(context.now()).toISOString())
+  }
+
+  async function onGas(tx: Tx, { wallet, nonce, wei }: GasSpent): Promise<void> {
+    await book(
+      tx,
+      gasSpent({ reference: `${wallet}:${nonce}`, wei: wei.toString() }),
+      new Date(context.now()).toISOString(),
+    )
   }
 
   function parkPayout(

@@ -106,6 +106,18 @@ test('a part and the rest are one deposit, swept with two nonces', async () => {
   expect(await world.balance(address)).toBe(0n)
 })
 
+test('the gas of a sweep is booked, once and to the wei', async () => {
+  const spent = async () => BigInt((await readBalances(world.db)).find((row) => row.asset === 'POL')?.amount ?? '0')
+  const wallet = world.relayers[0]!.address
+  const [booked, money] = [await spent(), await world.chain.getBalance({ address: wallet })]
+  const { address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await world.finalize(runner(), 5)
+  const paid = money - (await world.chain.getBalance({ address: wallet }))
+  expect(paid).toBeGreaterThan(0n)
+  expect((await spent()) - booked).toBe(paid)
+})
+
 test('opening the address again changes neither the rate nor the amount', async () => {
   const { attemptId, deposit } = await openPayment()
   await openDeposit(world.db, { ...deposit, askedMicro: '1', rate: { ...deposit.rate, rate: '2' } })
@@ -252,6 +264,8 @@ test('a seed that is not the one of the addresses signs nothing', async () => {
   await wrong.tick()
   await world.chain.mine({ blocks: 4 })
   await expect(wrong.tick()).rejects.toThrow('does not follow from this deposit seed')
+  await expect(wrong.assertReady()).rejects.toThrow('DEPOSIT_SEED is not the one of before')
+  await runner().assertReady()
   expect(await sweepsOf(paymentId)).toEqual([])
   await world.finalize(runner(), 4)
   expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'done' }])

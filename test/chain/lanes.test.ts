@@ -132,10 +132,15 @@ test('a stuck transaction of which every payout has ended is replaced by an empt
   await runner.tick()
   await world.finalize(runner)
   const { rows } = await world.db.query(
-    'select gas_used::int as gas, state from lane_tx where wallet = $1 and nonce = $2',
+    'select gas_used::int as gas, gas_price::text as price, state from lane_tx where wallet = $1 and nonce = $2',
     [place!.wallet, place!.nonce],
   )
-  expect(rows).toEqual([{ gas: 21_000, state: 'finalized' }])
+  expect(rows).toMatchObject([{ gas: 21_000, state: 'finalized' }])
+  // No payout's share holds this gas, so it is told apart; that of batches is not told twice.
+  expect(world.heard.gas).toContainEqual({ ...place, wei: 21_000n * BigInt(rows[0].price) })
+  const unshared = await world.db.query(`select t.nonce::int from lane_tx t where t.state = 'finalized' and not exists (
+    select 1 from treasury_log l where l.tx_hash = t.won_hash and l.gas_share is not null) order by t.nonce`)
+  expect(world.heard.gas.map(({ nonce }) => nonce)).toEqual(unshared.rows.map(({ nonce }) => nonce))
   await paidOnce(queued)
 })
 

@@ -11,7 +11,7 @@ import { createDb, type Db } from '../../src/db/db.ts'
 import { type PayoutView, queuePayout, readPayout } from '../../src/db/payouts.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
 import type { RecordedDeposit } from '../../src/domain/deposit.ts'
-import type { Hex, Settlement, TreasuryMovement, VoidProof } from '../../src/domain/payout.ts'
+import type { GasSpent, Hex, Settlement, TreasuryMovement, VoidProof } from '../../src/domain/payout.ts'
 import {
   connectDevelopmentChain,
   DEVELOPMENT_USDC,
@@ -34,6 +34,7 @@ export type Heard = {
   released: string[]
   voided: VoidProof[]
   movements: TreasuryMovement[]
+  gas: GasSpent[]
   deposits: RecordedDeposit[]
 }
 
@@ -95,7 +96,7 @@ type Parts = Pick<World, 'anvil' | 'db' | 'treasury' | 'relayers'> & { database:
 function buildWorld(parts: Parts): World {
   const { anvil, database, db, treasury, relayers } = parts
   const chain = connectDevelopmentChain(anvil.url)
-  const heard: Heard = { settled: [], held: [], released: [], voided: [], movements: [], deposits: [] }
+  const heard: Heard = { settled: [], held: [], released: [], voided: [], movements: [], gas: [], deposits: [] }
   const hooks: SettlementHooks = {
     onSettled: async (_tx, settlements) => void heard.settled.push(...settlements),
     onHeld: async (_tx, held) => void heard.held.push(held),
@@ -103,6 +104,7 @@ function buildWorld(parts: Parts): World {
     onVoided: async (_tx, proof) => void heard.voided.push(proof),
     onDeposit: async (_tx, deposit) => void heard.deposits.push(deposit),
     onTreasuryMovement: async (_tx, movement) => void heard.movements.push(movement),
+    onGas: async (_tx, spent) => void heard.gas.push(spent),
   }
   const world: World = {
     anvil,

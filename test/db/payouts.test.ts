@@ -201,6 +201,7 @@ describe('a hook that fails', () => {
     onDeposit: async () => undefined,
     onVoided: async () => undefined,
     onTreasuryMovement: async () => undefined,
+    onGas: async () => undefined,
   }
 
   test('keeps only its own payment from being settled; its proof is not lost and it is tried again', async () => {

@@ -1,5 +1,5 @@
 import type { RecordedDeposit } from '../../domain/deposit.ts'
-import type { Hex, HoldReason, Settlement, TreasuryMovement, VoidProof } from '../../domain/payout.ts'
+import type { GasSpent, Hex, HoldReason, Settlement, TreasuryMovement, VoidProof } from '../../domain/payout.ts'
 import type { Db, Tx } from '../db.ts'
 
 /** Whose payouts an engine handles: one mode, one chain, one token. */
@@ -17,6 +17,8 @@ export type SettlementHooks = {
   /** A final transfer to the address of a payment. */
   onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void>
   onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void>
+  /** Gas of a final transaction of ours that is in no settlement's share: a sweep, an empty replacement, a refused batch. */
+  onGas(tx: Tx, spent: GasSpent): Promise<void>
 }
 
 export type JournalContext = { readonly db: Db; readonly scope: SettlementScope; readonly hooks: SettlementHooks }

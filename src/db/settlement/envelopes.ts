@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Envelope, EnvelopeEnd, Lane } from '../../domain/payout.ts'
+import type { Envelope, EnvelopeEnd, GasSpent, Lane } from '../../domain/payout.ts'
 import { execute, many, one, type Queryable, sql, type Tx } from '../db.ts'
 import { hex } from '../payouts.ts'
 
@@ -102,6 +102,21 @@ export async function concludeEnvelopes(tx: Tx, lane: Lane, ends: readonly Envel
     ends.map(({ nonce }) => nonce),
   )
   return freed.filter((row) => row.won).map((row) => row.payment_id)
+}
+
+/** Gas of finalized envelopes that no log of the treasury shares: its block was read before the envelope ends. */
+export async function readUnsharedGas(tx: Tx, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<GasSpent[]> {
+  const won = ends.filter((end) => end.state === 'finalized')
+  const rows = await many(
+    tx,
+    z.object({ hash: hex }),
+    sql`select hash from unnest(${won.map(({ txHash }) => txHash)}::text[]) as w(hash) where not exists (
+          select 1 from treasury_log l where l.chain_id = ${lane.chainId} and l.tx_hash = w.hash and l.gas_share is not null)`,
+  )
+  const unshared = new Set(rows.map(({ hash }) => hash))
+  return won
+    .filter(({ txHash }) => unshared.has(txHash))
+    .map(({ nonce, gasUsed, gasPrice }) => ({ wallet: lane.wallet, nonce, wei: gasUsed * gasPrice }))
 }
 
 /** Sweeps of envelopes that have ended without moving them are free again. */

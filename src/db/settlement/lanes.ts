@@ -221,5 +221,8 @@ export async function readRaw(context: JournalContext, txHash: Hex): Promise<Hex
  * in a transaction of ours and are not paid.
  */
 export function endEnvelopes(context: JournalContext, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<string[]> {
-  return fenced(context, lane, (tx) => envelopes.concludeEnvelopes(tx, lane, ends))
+  return fenced(context, lane, async (tx) => {
+    for (const spent of await envelopes.readUnsharedGas(tx, lane, ends)) await context.hooks.onGas(tx, spent)
+    return envelopes.concludeEnvelopes(tx, lane, ends)
+  })
 }
