@@ -115,6 +115,10 @@ const workerSchema = commonSchema.extend({
   RETIRED_TREASURIES: list.pipe(z.array(address)).default([]),
   /** Keys of the relayer lanes (hold gas money only), in the same forms, comma separated. */
   RELAYER_KEYS: secret,
+  /** Key of a wallet with POL, in the same forms: it keeps the relayers in gas money. Without it that is done by hand. */
+  GAS_FUNDING_KEY: secret.optional(),
+  /** POL sent to a relayer at a time, at most six times a day. */
+  GAS_TOPUP_POL: z.coerce.number().int().min(1).max(1000).default(20),
   /** Password of the encrypted keystores (version 3) among them. */
   KEYSTORE_PASSWORD: secret.optional(),
   /**
@@ -242,8 +246,9 @@ function refuseUnsafe<T extends Config>(config: T): T {
 function refuseUnsafeSettlement(config: WorkerConfig): void {
   if (config.FINALITY_QUORUM < 2 || config.POLYGON_RPC_URLS.length < config.FINALITY_QUORUM)
     throw new Error('Live mode needs FINALITY_QUORUM of at least 2 and as many POLYGON_RPC_URLS')
-  const former = config.RETIRED_TREASURY_KEYS?.reveal() ?? ''
-  const keys = [config.TREASURY_KEY.reveal(), ...former.split(','), ...config.RELAYER_KEYS.reveal().split(',')]
-  if (keys.some((key) => PUBLIC_TEST_KEYS.has(key.trim().toLowerCase())))
-    throw new Error('TREASURY_KEY, RETIRED_TREASURY_KEYS or RELAYER_KEYS is a public test key: refused in live mode')
+  for (const name of ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY'] as const) {
+    const keys = config[name]?.reveal().split(',') ?? []
+    if (keys.some((key) => PUBLIC_TEST_KEYS.has(key.trim().toLowerCase())))
+      throw new Error(`${name} is a public test key: refused in live mode`)
+  }
 }

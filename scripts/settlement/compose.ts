@@ -51,6 +51,7 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
       treasuries: [createTreasurySigner(accountOf(parts.treasuryKey), policy)],
       deposits: null,
       relayers: parts.relayerKeys.map(accountOf),
+      funding: null,
       options: {
         ...SETTLEMENT_DEFAULTS,
         owner: randomUUID(),

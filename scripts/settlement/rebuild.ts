@@ -63,6 +63,7 @@ export async function rebuild(operation: Operation): Promise<number> {
       treasuries: [],
       deposits: { keys: null, wrongTokens: settings.DEPOSIT_WRONG_TOKENS },
       relayers: [],
+      funding: null,
       token: { chainId: scope.chainId, address: scope.token, name: '' },
       options: { ...options, retiredTreasuries: treasuries },
     }

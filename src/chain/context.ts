@@ -4,6 +4,7 @@ import type { Token, TreasurySigner } from './authorization.ts'
 import type { PayoutCodec } from './batch.ts'
 import type { DepositDeps } from './deposits/sweep.ts'
 import type { SettlementJournal } from './journal.ts'
+import type { Funding } from './lanes/top-up.ts'
 import type { Rpc } from './rpc.ts'
 
 export type SettlementLog = {
@@ -61,6 +62,8 @@ export type SettlementDeps = {
   /** The treasuries whose keys are here, the current one first: after a rotation the old one pays what was queued on it. */
   readonly treasuries: readonly TreasurySigner[]
   readonly relayers: readonly LocalAccount[]
+  /** Null: the relayers get their gas money by hand. */
+  readonly funding: Funding | null
   /** Null: no payment has an address here. */
   readonly deposits: DepositDeps | null
   readonly clock: () => Date

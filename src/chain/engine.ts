@@ -3,6 +3,7 @@ import { sweepDeposits } from './deposits/sweep.ts'
 import { fillLanes } from './lanes/fill.ts'
 import { advanceLane, type LaneRound } from './lanes/lane.ts'
 import type { ChainView } from './lanes/sender.ts'
+import { topUpLanes } from './lanes/top-up.ts'
 import { createObserver } from './observer/observer.ts'
 import type { Block } from './provider.ts'
 import { authorizeCancellations, createAuthorizer } from './queue.ts'
@@ -35,7 +36,10 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const authorizer = createAuthorizer(deps)
 
   async function advance(view: ChainView): Promise<LaneRound[]> {
-    const rounds = await Promise.allSettled(deps.relayers.map((account) => advanceLane(deps, account, view)))
+    const oneMore = (maxFee: bigint): bigint => deps.codec.gasLimit(deps.codec.maxItems) * maxFee
+    const rounds = await Promise.allSettled(
+      deps.relayers.map((account) => advanceLane(deps, { account, oneMore }, view)),
+    )
     return rounds.flatMap((round, index) => {
       if (round.status === 'fulfilled') return round.value === null ? [] : [round.value]
       log.warn(
@@ -71,6 +75,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       if (cursor.pausedReason !== null) return NOTHING
       const done = await fillLanes(deps, rounds, view)
       await sweepDeposits(deps, rounds)
+      await topUpLanes(deps, view)
       return { done, more: done > 0 && rounds.some((round) => round.free() > 0) }
     },
     close: () => journal.releaseLeases(options.owner),

@@ -53,6 +53,10 @@ export type SettlementJournal = {
   setLaneStatus(lane: Lane, change: { status: Lane['status']; reason: string | null }): Promise<void>
   adoptNonces(lane: Lane, nextNonce: number): Promise<void>
   reserve(lane: Lane, ask: Reservation): Promise<{ nonce: number } | null>
+  reserveTopUp(
+    lane: Lane,
+    ask: { target: Hex; value: bigint; gasLimit: bigint; perDay: number },
+  ): Promise<{ nonce: number } | null>
   storeAttempt(
     lane: Lane,
     attempt: { nonce: number; txHash: Hex; raw: Hex; maxFee: bigint; tip: bigint; signedBlock: number },

@@ -109,7 +109,7 @@ function parseTransaction(transaction: RawTransaction): Transaction {
 }
 
 /** The node's own words, not viem's: its classes call "already known" and "nonce too low" the same. */
-function answerOf(failure: unknown): string {
+export function answerOf(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure)
   const details = 'details' in failure && typeof failure.details === 'string' ? failure.details : ''
   return (details === '' ? failure.message : details).slice(0, 300)

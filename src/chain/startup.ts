@@ -19,17 +19,18 @@ function demand(condition: boolean, message: string): asserts condition {
 export async function assertReady(deps: SettlementDeps, livemode: boolean): Promise<void> {
   const { rpc, token, relayers, log } = deps
   const treasuries = watchedTreasuries(deps)
-  const wallets = relayers.map((relayer) => relayer.address.toLowerCase() as Hex)
+  const senders = [...relayers, ...(deps.funding === null ? [] : [deps.funding.account])]
+  const wallets = senders.map((sender) => sender.address.toLowerCase() as Hex)
   demand(deps.treasuries.length > 0, 'settlement needs a treasury key')
-  demand(wallets.length > 0, 'settlement needs a relayer key')
+  demand(relayers.length > 0, 'settlement needs a relayer key')
   demand(
     new Set(treasuries).size === treasuries.length,
     'a treasury is named twice: current, retired with its key, or without',
   )
-  demand(new Set(wallets).size === wallets.length, 'two relayer keys are the same')
+  demand(new Set(wallets).size === wallets.length, 'two keys of relayers and of their gas money are the same')
   demand(
     !treasuries.some((treasury) => wallets.includes(treasury)),
-    'the treasury must not be a relayer: it signs typed data only',
+    'the treasury must not be a relayer or hold their gas money: it signs typed data only',
   )
   demand(!livemode || rpc.quorum >= 2, 'live mode needs a finality quorum of at least 2')
   if (rpc.quorum < 2) log.warn({ quorum: rpc.quorum }, 'finality is decided by one provider')

@@ -3,6 +3,7 @@ import { createTreasurySigner, type Token, type TreasurySigner } from '../chain/
 import { createDepositKeys } from '../chain/deposits/deposit-keys.ts'
 import type { DepositDeps } from '../chain/deposits/sweep.ts'
 import { openAccount } from '../chain/keys/open.ts'
+import type { Funding } from '../chain/lanes/top-up.ts'
 import type { Secret, WorkerConfig } from '../config.ts'
 import type { Hex } from '../domain/payout.ts'
 
@@ -58,6 +59,16 @@ export function openKeys(
     .split(',')
     .map((reference) => reference.trim())
   return Promise.all(references.map((reference) => openAccount(reference, { password: KEYSTORE_PASSWORD?.reveal() })))
+}
+
+/** Null without a key: then the relayers get their gas money by hand. */
+export async function openFunding(
+  config: Pick<WorkerConfig, 'GAS_FUNDING_KEY' | 'GAS_TOPUP_POL' | 'KEYSTORE_PASSWORD'>,
+): Promise<Funding | null> {
+  if (config.GAS_FUNDING_KEY === undefined) return null
+  const [account, ...more] = await openKeys(config, config.GAS_FUNDING_KEY)
+  if (account === undefined || more.length > 0) throw new Error('GAS_FUNDING_KEY names one key')
+  return { account, wei: BigInt(config.GAS_TOPUP_POL) * 10n ** 18n }
 }
 
 /** Null without a seed: then no payment has an address here. */

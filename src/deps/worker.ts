@@ -28,7 +28,7 @@ import { createSettlementHooks } from '../worker/settlement-hooks.ts'
 import { createWorkers } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { createDepositBook } from './deposits.ts'
-import { openDepositKeys, openKeys, openTreasuries, type Treasuries, tokenOf } from './keys.ts'
+import { openDepositKeys, openFunding, openKeys, openTreasuries, type Treasuries, tokenOf } from './keys.ts'
 import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
 
 export type WorkerParts = { workers: Worker[]; settlement: SettlementRunner; loops: Loop[] }
@@ -160,6 +160,7 @@ async function composeSettlement(
       treasuries: shared.treasuries.all,
       deposits: shared.deposits,
       relayers,
+      funding: await openFunding(config),
       options: {
         ...SETTLEMENT_DEFAULTS,
         retiredTreasuries: shared.treasuries.retired,

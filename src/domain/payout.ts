@@ -79,8 +79,10 @@ export type EnvelopeState = 'reserved' | 'signed' | 'broadcast'
 /** An envelope that is not final: the transaction of one nonce, with every attempt to send it. */
 export type Envelope = {
   readonly nonce: number
-  readonly kind: 'batch' | 'noop'
+  readonly kind: 'batch' | 'noop' | 'topup'
   readonly target: Hex
+  /** Wei that it carries: gas money for a relayer, else nothing. */
+  readonly value: bigint
   readonly gasLimit: bigint
   readonly state: EnvelopeState
   readonly attempts: readonly EnvelopeAttempt[]

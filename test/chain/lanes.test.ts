@@ -5,6 +5,7 @@ import { sql } from '../../src/db/db.ts'
 import { releaseLane } from '../../src/db/settlement/operator.ts'
 import { readSigned } from '../../src/db/settlement/queue.ts'
 import type { Hex } from '../../src/domain/payout.ts'
+import { type Fate, startLossyProxy } from '../support/anvil.ts'
 import { createWorld, newAddress, type Queued, TOKEN, type World } from './world.ts'
 
 let world: World
@@ -89,6 +90,38 @@ test('nonces that a lost journal of ours has used are adopted, and the lane goes
   expect((await lane()).status).toBe('open')
   await paidOnce(queued)
   expect((await lane()).next).toBe(await world.chain.getTransactionCount({ address: wallet }))
+})
+
+test.each([
+  ['is not answered now: nothing is decided, and it is asked again', { status: 503 }, 'open'],
+  [
+    'is no longer kept: nobody can say whose it was',
+    { error: { code: -32000, message: 'missing trie node 1f' } },
+    'quarantined',
+  ],
+] as const)('when the history of unknown nonces %s', async (_what, fate, status) => {
+  const proxy = await startLossyProxy(world.anvil.url)
+  try {
+    await world.finalize(world.runner())
+    await sendAsRelayer({ to: wallet, data: '0x', gas: 21_000n })
+    await world.chain.mine({ blocks: 4 })
+    const queued = await world.queue([{}])
+    const before = await lane()
+    proxy.decide = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[1] === true ? (fate as Fate) : 'deliver'
+    const runner = world.runner({ url: proxy.url })
+    await world.finalize(runner, 1)
+    const adopted = status === 'open' ? 0 : 1
+    expect(await lane()).toEqual({ status, next: before.next + adopted })
+    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+    proxy.decide = () => 'deliver'
+    if (status === 'quarantined') await releaseLane(world.db, { chainId: TOKEN.chainId, wallet })
+    await world.finalize(runner)
+    expect((await lane()).status).toBe('open')
+    await paidOnce(queued)
+  } finally {
+    await proxy.close()
+  }
 })
 
 test('a nonce that is used but not final yet makes the lane wait instead of colliding', async () => {

@@ -66,6 +66,7 @@ export type RunnerChanges = {
   readonly url?: string
   readonly relayers?: SettlementDeps['relayers']
   readonly db?: Db
+  readonly funding?: SettlementDeps['funding']
   readonly hooks?: Partial<SettlementHooks>
   readonly treasuries?: SettlementDeps['treasuries']
   readonly deposits?: SettlementDeps['deposits']
@@ -153,6 +154,7 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
       treasuries: changes.treasuries ?? [createTreasurySigner(world.treasury, policy)],
       deposits: changes.deposits ?? null,
       relayers: changes.relayers ?? world.relayers,
+      funding: changes.funding ?? null,
       options: {
         ...SETTLEMENT_DEFAULTS,
         owner: randomBytes(8).toString('hex'),

@@ -1,6 +1,7 @@
 import type { Hex } from '../../domain/payout.ts'
 import type { SettlementDeps } from '../context.ts'
-import type { Provider, Transaction } from '../provider.ts'
+import { answerOf, type Transaction } from '../provider.ts'
+import type { Rpc } from '../rpc.ts'
 
 /** How far back the user of a nonce is looked for: what nodes without an archive keep. */
 const SEARCHED_BLOCKS = 4096
@@ -10,46 +11,77 @@ const EXPLAINED_NONCES = 20
 
 const AGGREGATE3 = '0x82ad56cb'
 
+/** What nodes say about a state that they no longer have (geth, Bor, Erigon, providers). */
+const NOT_KEPT = /missing trie node|historical state|state (is )?not available|pruned|archive/i
+
 /**
  * Whether nonces that this journal did not use were used by transactions such as our own lanes send: batches of the
- * token, as an engine sent them whose journal was lost, or an empty transfer to the wallet itself. Anything else means
- * that somebody else has the key. What cannot be found is not explained.
+ * token, as an engine sent them whose journal was lost, an empty transfer to the wallet itself, or gas money to a relayer.
+ * Anything else means that somebody else has the key. What nodes no longer keep is not explained; what they do not answer
+ * now throws, and is asked again.
  */
 export async function areExplained(
   deps: SettlementDeps,
   wallet: Hex,
   range: { nonces: readonly number[]; final: number },
 ): Promise<boolean> {
-  for (const nonce of range.nonces.slice(-EXPLAINED_NONCES)) {
-    const found = await deps.rpc
-      .any((provider) => findTransaction(provider, wallet, { nonce, final: range.final }))
-      .catch(() => null)
-    if (found === null || !isLikeOurs(deps, wallet, found)) return false
+  const history = createHistory(deps.rpc, wallet)
+  try {
+    for (const nonce of range.nonces.slice(-EXPLAINED_NONCES)) {
+      const found = await findTransaction(history, { nonce, final: range.final })
+      if (found === null || !isLikeOurs(deps, wallet, found)) return false
+    }
+    return true
+  } catch (failure) {
+    if (NOT_KEPT.test(answerOf(failure))) return false
+    throw failure
   }
-  return true
 }
 
 function isLikeOurs(deps: SettlementDeps, wallet: Hex, transaction: Transaction): boolean {
   const { to, input } = transaction
-  if (to === wallet) return input === '0x'
+  const relayers = deps.relayers.map(({ address }) => address.toLowerCase())
+  if (to === wallet || (to !== null && relayers.includes(to))) return input === '0x'
   const { target } = deps.codec.encode(deps.token.address, [])
   return to === target && input.startsWith(AGGREGATE3) && input.includes(deps.token.address.slice(2))
 }
 
+/** What a wallet did, by block. Each read fails over, and is made once: nonces side by side are in the same blocks. */
+type History = {
+  countAt(block: number): Promise<number>
+  sentIn(block: number): Promise<Transaction[]>
+}
+
+function createHistory(rpc: Rpc, wallet: Hex): History {
+  const counts = new Map<number, Promise<number>>()
+  const sent = new Map<number, Promise<Transaction[]>>()
+  const once = <T>(known: Map<number, Promise<T>>, block: number, read: () => Promise<T>): Promise<T> => {
+    const value = known.get(block) ?? read()
+    known.set(block, value)
+    return value
+  }
+  return {
+    countAt: (block) => once(counts, block, () => rpc.any((provider) => provider.transactionCount(wallet, block))),
+    sentIn: (block) =>
+      once(sent, block, async () => {
+        const transactions = await rpc.any((provider) => provider.transactions(block))
+        return transactions.filter(({ from }) => from === wallet)
+      }),
+  }
+}
+
 /** Finds the transaction by halving: the number of transactions of a wallet only grows from block to block. */
 async function findTransaction(
-  provider: Provider,
-  wallet: Hex,
+  history: History,
   target: { nonce: number; final: number },
 ): Promise<Transaction | null> {
   let low = Math.max(0, target.final - SEARCHED_BLOCKS)
   let high = target.final
-  if ((await provider.transactionCount(wallet, low)) > target.nonce) return null
+  if ((await history.countAt(low)) > target.nonce) return null
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2)
-    if ((await provider.transactionCount(wallet, middle)) > target.nonce) high = middle
+    if ((await history.countAt(middle)) > target.nonce) high = middle
     else low = middle
   }
-  const transactions = await provider.transactions(high)
-  return transactions.find(({ from, nonce }) => from === wallet && nonce === target.nonce) ?? null
+  return (await history.sentIn(high)).find(({ nonce }) => nonce === target.nonce) ?? null
 }

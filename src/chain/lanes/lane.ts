@@ -4,14 +4,18 @@ import type { Envelope, EnvelopeEnd, Hex, Lane, SignedPayout } from '../../domai
 import type { SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
-import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps } from './sender.ts'
+import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps, sendTopUp } from './sender.ts'
 
-/** One relayer wallet in one round. */
+/** A wallet that sends transactions, and the wei that one more of them takes at most. */
+export type LaneWallet = { readonly account: LocalAccount; readonly oneMore: (maxFee: bigint) => bigint }
+
+/** One wallet in one round. */
 export type LaneRound = {
   /** How many more envelopes may be sent now. */
   free(): number
   send(payouts: readonly SignedPayout[]): Promise<void>
   sweep(sweeps: readonly Sweep[]): Promise<void>
+  topUp(relayer: Hex, topUp: { wei: bigint; perDay: number }): Promise<void>
 }
 
 const lower = (value: string): Hex => value.toLowerCase() as Hex
@@ -23,7 +27,7 @@ const lower = (value: string): Hex => value.toLowerCase() as Hex
  */
 export async function advanceLane(
   deps: SettlementDeps,
-  account: LocalAccount,
+  { account, oneMore }: LaneWallet,
   view: ChainView,
 ): Promise<LaneRound | null> {
   const { journal, rpc, options } = deps
@@ -34,10 +38,12 @@ export async function advanceLane(
   if (lane === null) return null
   const mined = await rpc.any((provider) => provider.transactionCount(wallet, 'latest'))
   const envelopes = await journal.readEnvelopes(lane)
-  const foreign = await adopt(deps, lane, final.value)
-  const used = envelopes.filter(({ nonce }) => nonce < final.value)
-  foreign.push(...(await conclude(deps, lane, { used, view })))
-  const quarantined = lane.status === 'quarantined' || (await quarantine(deps, lane, { foreign, view }))
+  const ends = await readEnds(deps, envelopes, { final: final.value, view })
+  const strangers = strangeNonces(lane, ends, final.value)
+  // Before anything is written: what cannot be read now is looked at again in the next round.
+  const quarantined = lane.status === 'quarantined' || (await quarantine(deps, lane, { strangers, view }))
+  await adopt(deps, lane, final.value)
+  await conclude(deps, lane, ends)
   const sender: Sender = { deps, account, lane, view }
   const round = (slots: number): LaneRound => {
     let free = slots
@@ -51,53 +57,53 @@ export async function advanceLane(
         free -= 1
         return sendSweeps(sender, sweeps)
       },
+      topUp(relayer, topUp) {
+        free -= 1
+        return sendTopUp(sender, relayer, topUp)
+      },
     }
   }
   if (quarantined || view.cursor.pausedReason !== null) return round(0)
   const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final.value))
   for (const envelope of unmined) await resumeEnvelope(sender, envelope, envelope.nonce === mined)
-  const funded = await checkGasMoney(deps, lane, { view, unmined: unmined.length })
+  const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
+  const funded = await checkGasMoney(deps, lane, oneMore(maxFee) * BigInt(unmined.length + 1))
   // Nonces used on chain beyond what is known here wait until they are final.
   const behind = lane.nextNonce < mined && lane.nextNonce >= final.value
   return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0)
 }
 
-/** Takes over the nonces that the chain has used and the journal has not: after a restore, or a foreign use of the key. */
-async function adopt(deps: SettlementDeps, lane: Lane, final: number): Promise<number[]> {
-  if (lane.nextNonce >= final) return []
-  deps.log.warn(
-    { wallet: lane.wallet, from: lane.nextNonce, to: final },
-    'the chain used nonces unknown to this journal',
-  )
-  await deps.journal.adoptNonces(lane, final)
-  return Array.from({ length: final - lane.nextNonce }, (_nonce, index) => lane.nextNonce + index)
+/** Nonces that the final chain has used and this journal has not: after a restore, or a foreign use of the key. */
+function strangeNonces(lane: Lane, ends: readonly EnvelopeEnd[], final: number): number[] {
+  const unknown = Array.from({ length: Math.max(0, final - lane.nextNonce) }, (_nonce, at) => lane.nextNonce + at)
+  return [...ends.filter(({ state }) => state === 'foreign').map(({ nonce }) => nonce), ...unknown]
 }
 
 /** Stops a lane whose key somebody else seems to use. Its payouts are free again, and go out by the other lanes. */
 async function quarantine(
   deps: SettlementDeps,
   lane: Lane,
-  used: { foreign: readonly number[]; view: ChainView },
+  used: { strangers: readonly number[]; view: ChainView },
 ): Promise<boolean> {
-  if (used.foreign.length === 0) return false
-  if (await areExplained(deps, lane.wallet, { nonces: used.foreign, final: used.view.cursor.number })) return false
-  deps.log.error(
-    { wallet: lane.wallet, nonces: used.foreign },
-    'somebody else uses the key of this lane: it is stopped',
-  )
-  const reason = `nonces ${used.foreign.join(', ')} were used by transactions that are not ours`
+  const { strangers, view } = used
+  if (strangers.length === 0) return false
+  if (await areExplained(deps, lane.wallet, { nonces: strangers, final: view.cursor.number })) return false
+  deps.log.error({ wallet: lane.wallet, nonces: strangers }, 'somebody else uses the key of this lane: it is stopped')
+  const reason = `nonces ${strangers.join(', ')} were used by transactions that are not ours`
   await deps.journal.setLaneStatus(lane, { status: 'quarantined', reason })
   return true
 }
 
-/** Whether the wallet can pay for everything in flight and one more full batch. A lane without gas money waits. */
-async function checkGasMoney(
-  deps: SettlementDeps,
-  lane: Lane,
-  round: { view: ChainView; unmined: number },
-): Promise<boolean> {
-  const { maxFee } = chooseFees(round.view.fees, deps.options.maxFeeWei)
-  const needed = deps.codec.gasLimit(deps.codec.maxItems) * maxFee * BigInt(round.unmined + 1)
+/** Takes over the nonces that the journal does not know. */
+async function adopt(deps: SettlementDeps, lane: Lane, final: number): Promise<void> {
+  if (lane.nextNonce >= final) return
+  const range = { from: lane.nextNonce, to: final }
+  deps.log.warn({ wallet: lane.wallet, ...range }, 'the chain used nonces unknown to this journal')
+  await deps.journal.adoptNonces(lane, final)
+}
+
+/** Whether the wallet can pay for everything in flight and one more. A lane without gas money waits. */
+async function checkGasMoney(deps: SettlementDeps, lane: Lane, needed: bigint): Promise<boolean> {
   const balance = await deps.rpc.any((provider) => provider.balance(lane.wallet))
   const funded = balance >= needed
   if (funded !== (lane.status === 'open')) {
@@ -108,20 +114,23 @@ async function checkGasMoney(
   return funded
 }
 
-/** Ends envelopes whose nonces the finalized chain has used. Answers the nonces that somebody else has used. */
-async function conclude(
+/** How the envelopes ended whose nonces the finalized chain has used, as far as that is known. */
+async function readEnds(
   deps: SettlementDeps,
-  lane: Lane,
-  { used, view }: { used: readonly Envelope[]; view: ChainView },
-): Promise<number[]> {
-  const ends = (await Promise.all(used.map((envelope) => readEnd(deps, envelope, view)))).filter((end) => end !== null)
-  if (ends.length === 0) return []
+  envelopes: readonly Envelope[],
+  { final, view }: { final: number; view: ChainView },
+): Promise<EnvelopeEnd[]> {
+  const used = envelopes.filter(({ nonce }) => nonce < final)
+  return (await Promise.all(used.map((envelope) => readEnd(deps, envelope, view)))).filter((end) => end !== null)
+}
+
+async function conclude(deps: SettlementDeps, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<void> {
+  if (ends.length === 0) return
   const refused = await deps.journal.endEnvelopes(lane, ends)
   if (refused.length > 0) deps.log.warn({ wallet: lane.wallet, refused }, 'payouts refused in a batch')
   const foreign = ends.filter(({ state }) => state === 'foreign').map(({ nonce }) => nonce)
   if (foreign.length > 0)
     deps.log.error({ wallet: lane.wallet, nonces: foreign }, 'nonces were used by transactions that are not ours')
-  return foreign
 }
 
 /** How the nonce of an envelope was used: by one of our attempts, or by somebody else. Null: not known yet. */

@@ -19,7 +19,7 @@ export type Sender = {
   readonly view: ChainView
 }
 
-type Call = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint }
+type Call = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint; readonly value?: bigint }
 type Signed = { readonly nonce: number; readonly txHash: Hex; readonly raw: Hex }
 
 /** Reserves the lane's next nonce for the payouts, signs, stores, and only then sends. */
@@ -55,6 +55,20 @@ export async function sendSweeps(sender: Sender, sweeps: readonly Sweep[]): Prom
   await broadcast(sender, await signAndStore(sender, { ...call, nonce: reserved.nonce }, fees))
 }
 
+/** Gas of a transfer of the chain's own coin. */
+export const TRANSFER_GAS = 21_000n
+
+/** The same for gas money to a relayer, which the journal may refuse. */
+export async function sendTopUp(sender: Sender, target: Hex, topUp: { wei: bigint; perDay: number }): Promise<void> {
+  const { journal, options } = sender.deps
+  const call = { target, value: topUp.wei, gasLimit: TRANSFER_GAS, calldata: '0x' } as const
+  const reserved = await journal.reserveTopUp(sender.lane, { ...call, perDay: topUp.perDay })
+  if (reserved === null) return
+  sender.deps.log.info({ from: sender.lane.wallet, to: target, wei: topUp.wei }, 'gas money is sent to a lane')
+  const fees = chooseFees(sender.view.fees, options.maxFeeWei)
+  await broadcast(sender, await signAndStore(sender, { ...call, nonce: reserved.nonce }, fees))
+}
+
 /**
  * What an unmined envelope needs now: its first signature when a crash came between, its stored bytes again, or, for the
  * lowest nonce of the lane, which holds up all others, a higher price.
@@ -85,7 +99,7 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
 }
 
 /** Fills a nonce at the least price: a transfer of nothing to the wallet itself. */
-const emptyTransfer = (wallet: Hex): Call => ({ target: wallet, calldata: '0x', gasLimit: 21_000n })
+const emptyTransfer = (wallet: Hex): Call => ({ target: wallet, calldata: '0x', gasLimit: TRANSFER_GAS })
 
 function isDue(deps: SettlementDeps, attempt: EnvelopeAttempt): boolean {
   const { lastBroadcastAt } = attempt
@@ -112,6 +126,7 @@ async function signAndStore(sender: Sender, call: Call & { nonce: number }, fees
     to: call.target,
     data: call.calldata,
     gas: call.gasLimit,
+    value: call.value ?? 0n,
     maxFeePerGas: fees.maxFee,
     maxPriorityFeePerGas: fees.tip,
   })

@@ -5,8 +5,9 @@ import { hex } from '../payouts.ts'
 
 const envelopeRow = z.object({
   nonce: z.coerce.number(),
-  kind: z.enum(['batch', 'noop']),
+  kind: z.enum(['batch', 'noop', 'topup']),
   target: hex,
+  value: z.string(),
   gas_limit: z.string(),
   state: z.enum(['reserved', 'signed', 'broadcast']),
   attempts: z.array(
@@ -26,7 +27,7 @@ export async function listEnvelopes(db: Queryable, lane: Lane): Promise<Envelope
   const rows = await many(
     db,
     envelopeRow,
-    sql`select t.nonce, t.kind, t.target, t.gas_limit::text, t.state,
+    sql`select t.nonce, t.kind, t.target, t.value::text, t.gas_limit::text, t.state,
           coalesce((select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'tx_hash', a.tx_hash, 'max_fee', a.max_fee::text,
               'tip', a.tip::text, 'signed_block', a.signed_block, 'last_broadcast_at', a.last_broadcast_at) order by a.attempt)
             from lane_tx_attempt a where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce)), '[]') as attempts
@@ -37,6 +38,7 @@ export async function listEnvelopes(db: Queryable, lane: Lane): Promise<Envelope
     nonce: row.nonce,
     kind: row.kind,
     target: row.target,
+    value: BigInt(row.value),
     gasLimit: BigInt(row.gas_limit),
     state: row.state,
     attempts: row.attempts.map((attempt) => ({
@@ -59,7 +61,9 @@ export async function isWanted(db: Queryable, lane: Lane, nonce: number): Promis
             where i.chain_id = ${lane.chainId} and i.wallet = ${lane.wallet} and i.nonce = ${nonce}
               and p.state not in ('settled', 'voided'))
           or exists (select 1 from deposit_sweep s
-            where s.chain_id = ${lane.chainId} and s.lane_wallet = ${lane.wallet} and s.lane_nonce = ${nonce}) as wanted`,
+            where s.chain_id = ${lane.chainId} and s.lane_wallet = ${lane.wallet} and s.lane_nonce = ${nonce})
+          or exists (select 1 from lane_tx t where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet}
+            and t.nonce = ${nonce} and t.kind = 'topup') as wanted`,
   )
   return row.wanted
 }

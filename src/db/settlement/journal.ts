@@ -27,6 +27,7 @@ export function createSettlementJournal(context: JournalContext) {
     setLaneStatus: bind(lanes.setLaneStatus),
     adoptNonces: bind(lanes.adoptNonces),
     reserve: bind(lanes.reserve),
+    reserveTopUp: bind(lanes.reserveTopUp),
     storeAttempt: bind(lanes.storeAttempt),
     markSent: bind(lanes.markSent),
     readEnvelopes: bind(lanes.readEnvelopes),

@@ -98,16 +98,23 @@ export function adoptNonces(context: JournalContext, lane: Lane, nextNonce: numb
 }
 
 /** What a batch sends. */
-type Sending = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint }
+type Sending = {
+  readonly kind?: 'batch' | 'topup'
+  readonly target: Hex
+  readonly calldata: Hex
+  readonly gasLimit: bigint
+  readonly value?: bigint
+}
 
 /** `n`, the lane's next nonce, and the reserved row that goes with it: the beginning of every statement that takes one. */
-export function nextEnvelope(lane: Lane, { target, calldata, gasLimit }: Sending): Statement {
+export function nextEnvelope(lane: Lane, sending: Sending): Statement {
+  const { kind = 'batch', target, calldata, gasLimit, value = 0n } = sending
   return sql`n as (update lane set next_nonce = next_nonce + 1
             where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and epoch = ${lane.lease.epoch}
             returning next_nonce - 1 as nonce),
-          envelope as (insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, state)
-            select ${lane.chainId}, ${lane.wallet}, nonce, 'batch', ${target}, ${bytes(calldata)}, ${gasLimit.toString()}::bigint,
-              'reserved' from n)`
+          envelope as (insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, value, state)
+            select ${lane.chainId}, ${lane.wallet}, nonce, ${kind}, ${target}, ${bytes(calldata)}, ${gasLimit.toString()}::bigint,
+              ${value.toString()}::numeric, 'reserved' from n)`
 }
 
 /**
@@ -144,6 +151,34 @@ export function reserve(
               state = case p.state when 'authorized' then 'assigned' else p.state end
             from n where p.payment_id = any(${ids}))
           select nonce from n`,
+    )
+  })
+}
+
+/**
+ * Takes the funding lane's next nonce for gas money to `target`, unless some is on its way there already, as many as
+ * `perDay` were sent within 24 hours, or that lane is quarantined: whoever else has its key would take the money. Null then.
+ */
+export function reserveTopUp(
+  context: JournalContext,
+  lane: Lane,
+  ask: { target: Hex; value: bigint; gasLimit: bigint; perDay: number },
+): Promise<{ nonce: number } | null> {
+  return fenced(context, lane, async (tx) => {
+    const { allowed } = await one(
+      tx,
+      z.object({ allowed: z.boolean() }),
+      sql`select count(*) filter (where t.created_at > now() - interval '24 hours') < ${ask.perDay}
+            and count(*) filter (where t.state in ('reserved', 'signed', 'broadcast')) = 0
+            and not exists (select 1 from lane l where l.chain_id = ${lane.chainId} and l.wallet = ${ask.target}
+              and l.status = 'quarantined') as allowed
+          from lane_tx t where t.chain_id = ${lane.chainId} and t.target = ${ask.target} and t.kind = 'topup'`,
+    )
+    if (!allowed) return null
+    return one(
+      tx,
+      z.object({ nonce: z.coerce.number() }),
+      sql`with ${nextEnvelope(lane, { ...ask, kind: 'topup', calldata: '0x' })} select nonce from n`,
     )
   })
 }
