@@ -16,36 +16,36 @@ const USAGE = `npm run settlement -- <command> [--dry-run]
   acknowledge <tx hash> declares an unknown transfer out of the treasury legitimate
   reopen <wallet>       opens a quarantined lane`
 
+const COMMANDS: Readonly<Record<string, (operation: Operation, subject: string) => Promise<number>>> = {
+  status: showStatus,
+  rebuild,
+  void: (operation, payment) => changePayout(operation, payment, changeOf('void', operation)),
+  hold: (operation, payment) => changePayout(operation, payment, changeOf('hold', operation)),
+  release: (operation, payment) => changePayout(operation, payment, changeOf('release', operation)),
+  acknowledge: (operation, hash) => acknowledge(operation, hash.toLowerCase() as Hex),
+  reopen: (operation, wallet) => reopen(operation, wallet.toLowerCase() as Hex),
+}
+
+/** Commands that concern everything; the others name what they concern. */
+const ALONE = new Set(['status', 'rebuild'])
+
 /** For operators. Answers the exit code: 0 when done, 1 when there was nothing to do or something to look at. */
-export async function main(args: readonly string[], progress: Progress): Promise<number> {
+export async function main(args: readonly string[], progress: Pick<Progress, 'line'>): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: { 'dry-run': { type: 'boolean', default: false } },
   })
-  const [command, subject] = positionals
+  const [name = '', subject = ''] = positionals
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined || positionals.length !== (ALONE.has(name) ? 1 : 2)) throw new Error(USAGE)
   const settings = readSettings(process.env)
   const db = createDb({ url: settings.DATABASE_URL, pool: 2, statementTimeoutMs: 60_000 })
   const hooks = createSettlementHooks({ publicUrl: settings.PUBLIC_URL, now: Date.now })
   const say = (line: string): void => progress.line(line)
   try {
-    return await run({ command, subject }, { db, settings, hooks, dryRun: values['dry-run'], say })
+    return await command({ db, settings, hooks, dryRun: values['dry-run'], say }, subject)
   } finally {
     await db.close()
   }
-}
-
-async function run(
-  asked: { command?: string | undefined; subject?: string | undefined },
-  operation: Operation,
-): Promise<number> {
-  const { command, subject } = asked
-  if (command === 'status') return showStatus(operation)
-  if (command === 'rebuild') return rebuild(operation)
-  if (subject === undefined) throw new Error(USAGE)
-  if (command === 'void' || command === 'hold' || command === 'release')
-    return changePayout(operation, subject, changeOf(command, operation))
-  if (command === 'acknowledge') return acknowledge(operation, subject.toLowerCase() as Hex)
-  if (command === 'reopen') return reopen(operation, subject.toLowerCase() as Hex)
-  throw new Error(USAGE)
 }
