@@ -117,8 +117,10 @@ const workerSchema = commonSchema.extend({
   RELAYER_KEYS: secret,
   /** Key of a wallet with POL, in the same forms: it keeps the relayers in gas money. Without it that is done by hand. */
   GAS_FUNDING_KEY: secret.optional(),
-  /** POL sent to a relayer at a time, at most six times a day. */
+  /** POL sent to a relayer at a time, more when that does not suffice at today's price. */
   GAS_TOPUP_POL: z.coerce.number().int().min(1).max(1000).default(20),
+  /** POL for one relayer within 24 hours. A full batch of 100 payouts takes some 0.3 POL. */
+  GAS_TOPUP_MAX_POL_PER_DAY: z.coerce.number().int().min(1).max(100_000).default(200),
   /** Password of the encrypted keystores (version 3) among them. */
   KEYSTORE_PASSWORD: secret.optional(),
   /**

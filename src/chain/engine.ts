@@ -3,7 +3,7 @@ import { sweepDeposits } from './deposits/sweep.ts'
 import { fillLanes } from './lanes/fill.ts'
 import { advanceLane, type LaneRound } from './lanes/lane.ts'
 import type { ChainView } from './lanes/sender.ts'
-import { topUpLanes } from './lanes/top-up.ts'
+import { createTopUp } from './lanes/top-up.ts'
 import { createObserver } from './observer/observer.ts'
 import type { Block } from './provider.ts'
 import { authorizeCancellations, createAuthorizer } from './queue.ts'
@@ -34,6 +34,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const { journal, rpc, options, log } = deps
   const observer = createObserver(deps)
   const authorizer = createAuthorizer(deps)
+  const topUp = createTopUp(deps)
 
   async function advance(view: ChainView): Promise<LaneRound[]> {
     const oneMore = (maxFee: bigint): bigint => deps.codec.gasLimit(deps.codec.maxItems) * maxFee
@@ -50,6 +51,14 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     })
   }
 
+  /** Gas money is for later rounds: what keeps it back now stops nothing. */
+  async function fund(view: ChainView): Promise<void> {
+    if (view.cursor.pausedReason !== null) return
+    await topUp(view).catch((error: unknown) =>
+      log.warn({ err: error }, 'gas money could not be sent; tried again next round'),
+    )
+  }
+
   return {
     async observe() {
       const newest = await rpc.newest()
@@ -61,8 +70,8 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     async authorize() {
       const cursor = await journal.readCursor()
       if (cursor === null || cursor.pausedReason !== null) return NOTHING
-      const signed = await authorizer.authorize()
       const cancelled = await authorizeCancellations(deps)
+      const signed = await authorizer.authorize()
       return { done: signed.done + cancelled, more: signed.more }
     },
     async send() {
@@ -71,11 +80,10 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       if (cursor === null) return NOTHING
       const fees = await rpc.any((provider) => provider.feeHistory(FEE_BLOCKS))
       const view: ChainView = { head: newest.block, cursor, fees }
-      const rounds = await advance(view)
+      const [rounds] = await Promise.all([advance(view), fund(view)])
       if (cursor.pausedReason !== null) return NOTHING
       const done = await fillLanes(deps, rounds, view)
       await sweepDeposits(deps, rounds)
-      await topUpLanes(deps, view)
       return { done, more: done > 0 && rounds.some((round) => round.free() > 0) }
     },
     close: () => journal.releaseLeases(options.owner),

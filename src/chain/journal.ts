@@ -12,6 +12,7 @@ import type {
   PayoutSignature,
   Reservation,
   SignedPayout,
+  TopUpRefusal,
   TreasuryLog,
 } from '../domain/payout.ts'
 
@@ -55,8 +56,8 @@ export type SettlementJournal = {
   reserve(lane: Lane, ask: Reservation): Promise<{ nonce: number } | null>
   reserveTopUp(
     lane: Lane,
-    ask: { target: Hex; value: bigint; gasLimit: bigint; perDay: number },
-  ): Promise<{ nonce: number } | null>
+    ask: { target: Hex; value: bigint; gasLimit: bigint; maxWeiPerDay: bigint },
+  ): Promise<{ nonce: number } | { refused: TopUpRefusal }>
   storeAttempt(
     lane: Lane,
     attempt: { nonce: number; txHash: Hex; raw: Hex; maxFee: bigint; tip: bigint; signedBlock: number },
@@ -82,7 +83,6 @@ export type SettlementJournal = {
   abandonSweep(sweep: Pick<Sweep, 'paymentId' | 'index'>): Promise<void>
 
   readWatchedDeposits(): Promise<Hex[]>
-  readNewestDeposit(): Promise<{ paymentId: string; address: Hex } | null>
   leaseObserver(ask: LeaseAsk & { start: { number: number; hash: Hex } }): Promise<Lease | null>
   readCursor(): Promise<ChainCursor | null>
   recordFinalized(lease: Lease, scan: FinalizedScan): Promise<TreasuryLog[]>

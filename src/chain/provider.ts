@@ -109,10 +109,16 @@ function parseTransaction(transaction: RawTransaction): Transaction {
 }
 
 /** The node's own words, not viem's: its classes call "already known" and "nonce too low" the same. */
-export function answerOf(failure: unknown): string {
+function answerOf(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure)
   const details = 'details' in failure && typeof failure.details === 'string' ? failure.details : ''
   return (details === '' ? failure.message : details).slice(0, 300)
+}
+
+/** Nothing came back, or only that it is too much now: the same question may be answered later. */
+export function isNoAnswer(failure: unknown): boolean {
+  if (failure instanceof Error && ['HttpRequestError', 'TimeoutError'].includes(failure.name)) return true
+  return /limit|too many|busy|timed? ?out|try again|overloaded|capacity/i.test(answerOf(failure))
 }
 
 type Client = Pick<RpcClient<Transport, undefined, undefined, PublicRpcSchema>, 'request'>

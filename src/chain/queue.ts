@@ -104,14 +104,17 @@ export async function signTransfers(
   validBefore: number,
 ): Promise<void> {
   let storing = Promise.resolve()
-  for (const together of chunks(payouts, STORED_TOGETHER)) {
-    // What was signed before is stored meanwhile. A failure is thrown below, not lost.
-    storing.catch(() => undefined)
-    const signed = await sign(deps, together, (treasury, payout) => treasury.signTransfer(payout, validBefore))
+  try {
+    for (const together of chunks(payouts, STORED_TOGETHER)) {
+      // What was signed before is stored meanwhile. A failure is thrown below, not lost.
+      storing.catch(() => undefined)
+      const signed = await sign(deps, together, (treasury, payout) => treasury.signTransfer(payout, validBefore))
+      await storing
+      storing = store(deps, signed)
+    }
+  } finally {
     await storing
-    storing = store(deps, signed)
   }
-  await storing
 }
 
 export async function hold(
@@ -189,6 +192,7 @@ export async function authorizeCancellations(deps: SettlementDeps): Promise<numb
   // Without the key of its treasury a payout is voided when its signatures have expired.
   const keys = new Set(deps.treasuries.map(({ address }) => address))
   const ours = payouts.filter(({ treasury }) => keys.has(treasury))
-  await store(deps, await sign(deps, ours, (treasury, payout) => treasury.signCancellation(payout)))
-  return ours.length
+  const signed = await sign(deps, ours, (treasury, payout) => treasury.signCancellation(payout))
+  await store(deps, signed)
+  return signed.length
 }

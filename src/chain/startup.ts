@@ -57,20 +57,7 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
     const code = await rpc.any((provider) => provider.code(wallet))
     demand(code === '0x', `${wallet} carries code (an EIP-7702 delegation?): its signatures would be refused`)
   }
-  await assertSameDepositSeed(deps)
   await assertChainHasHistory(deps)
-}
-
-/** Under another seed what came to the addresses shown before could not be moved, and nobody would notice for long. */
-async function assertSameDepositSeed({ deposits, journal }: SettlementDeps): Promise<void> {
-  if (deposits === null || deposits.keys === null) return
-  const newest = await journal.readNewestDeposit()
-  if (newest === null) return
-  const derived = deposits.keys.addressOf(newest.paymentId)
-  demand(
-    derived === newest.address,
-    `DEPOSIT_SEED is not the one of before: the address of ${newest.paymentId} was ${newest.address} and would be ${derived}`,
-  )
 }
 
 /** A chain that is behind the last settled block, or a different one, must not be paid on. */

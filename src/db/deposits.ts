@@ -36,6 +36,20 @@ export async function openDeposit(db: Queryable, deposit: NewDeposit): Promise<v
   )
 }
 
+/** One of the oldest deposits: its address tells whether the seed is still the one of the beginning. */
+export async function readOldDeposit(
+  db: Queryable,
+  scope: { readonly chainId: number; readonly livemode: boolean },
+): Promise<{ paymentId: string; address: Hex } | null> {
+  const row = await maybeOne(
+    db,
+    z.object({ payment_id: z.string(), address: hex }),
+    sql`select payment_id, address from deposit where chain_id = ${scope.chainId} and livemode = ${scope.livemode}
+        order by watch_until limit 1`,
+  )
+  return row && { paymentId: row.payment_id, address: row.address }
+}
+
 const depositRow = z.object({
   payment_id: z.string(),
   attempt_id: z.string(),

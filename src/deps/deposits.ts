@@ -1,6 +1,6 @@
 import type { DepositKeys } from '../chain/deposits/deposit-keys.ts'
 import type { Db } from '../db/db.ts'
-import { openDeposit, readDeposit } from '../db/deposits.ts'
+import { openDeposit, readDeposit, readOldDeposit } from '../db/deposits.ts'
 import type { Hex } from '../domain/payout.ts'
 import type { DepositBook } from '../providers/crypto.ts'
 
@@ -13,6 +13,25 @@ export type DepositBookSettings = {
   readonly watchDays: number
   /** Null: nothing is opened here, what was opened is read. */
   readonly keys: DepositKeys | null
+}
+
+/**
+ * Throws when the deposit seed is not the one of the addresses shown before: what came to them could not be moved, and
+ * nobody would notice for long. To be called before anything can show an address of the wrong seed.
+ */
+export async function assertSameSeed(
+  db: Db,
+  keys: DepositKeys,
+  scope: { readonly chainId: number; readonly livemode: boolean },
+): Promise<void> {
+  const shown = await readOldDeposit(db, scope)
+  if (shown === null) return
+  const { paymentId, address } = shown
+  const derived = keys.addressOf(paymentId)
+  if (derived === address) return
+  throw new Error(
+    `DEPOSIT_SEED is not the one of before: the address of ${paymentId} was ${address} and would be ${derived}`,
+  )
 }
 
 /** The deposits in the database, as the way to pay by crypto knows them. */

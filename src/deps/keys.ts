@@ -63,12 +63,13 @@ export function openKeys(
 
 /** Null without a key: then the relayers get their gas money by hand. */
 export async function openFunding(
-  config: Pick<WorkerConfig, 'GAS_FUNDING_KEY' | 'GAS_TOPUP_POL' | 'KEYSTORE_PASSWORD'>,
+  config: Pick<WorkerConfig, 'GAS_FUNDING_KEY' | 'GAS_TOPUP_POL' | 'GAS_TOPUP_MAX_POL_PER_DAY' | 'KEYSTORE_PASSWORD'>,
 ): Promise<Funding | null> {
   if (config.GAS_FUNDING_KEY === undefined) return null
   const [account, ...more] = await openKeys(config, config.GAS_FUNDING_KEY)
   if (account === undefined || more.length > 0) throw new Error('GAS_FUNDING_KEY names one key')
-  return { account, wei: BigInt(config.GAS_TOPUP_POL) * 10n ** 18n }
+  const weiOf = (pol: number): bigint => BigInt(pol) * 10n ** 18n
+  return { account, wei: weiOf(config.GAS_TOPUP_POL), maxWeiPerDay: weiOf(config.GAS_TOPUP_MAX_POL_PER_DAY) }
 }
 
 /** Null without a seed: then no payment has an address here. */

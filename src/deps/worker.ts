@@ -27,7 +27,7 @@ import { createSettlementRunner, type SettlementRunner } from '../worker/settlem
 import { createSettlementHooks } from '../worker/settlement-hooks.ts'
 import { createWorkers } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
-import { createDepositBook } from './deposits.ts'
+import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openFunding, openKeys, openTreasuries, type Treasuries, tokenOf } from './keys.ts'
 import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
 
@@ -45,6 +45,8 @@ export async function composeWorker(config: WorkerConfig, log: Logger): Promise<
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
   const treasuries = await openTreasuries(config)
   const deposits = openDepositKeys(config)
+  const scope = { chainId: config.CHAIN_ID, livemode: config.PINRAIL_MODE === 'live' }
+  if (deposits !== null && deposits.keys !== null) await assertSameSeed(db, deposits.keys, scope)
   const settlement = await composeSettlement(config, { db, log, context, treasuries, deposits })
   const { activities, close: closeActivities } = composeActivities(config, {
     db,

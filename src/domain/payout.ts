@@ -109,7 +109,10 @@ type EnvelopeOutcome =
   | { readonly state: 'foreign' }
 
 /** What a lane's transaction cost, in wei. */
-export type GasSpent = { readonly wallet: Hex; readonly nonce: number; readonly wei: bigint }
+export type GasSpent = { readonly chainId: number; readonly wallet: Hex; readonly nonce: number; readonly wei: bigint }
+
+/** Why a relayer gets no gas money now. */
+export type TopUpRefusal = 'pending' | 'limit' | 'quarantined'
 
 /** How far the finalized chain has been read. */
 export type ChainCursor = { readonly number: number; readonly hash: Hex; readonly pausedReason: string | null }
@@ -166,7 +169,13 @@ type FinalPlace = {
 /** A payout that can never be paid. */
 export type VoidProof =
   /** The finalized log of its cancelled authorization: what a refund asks for. */
-  | (FinalPlace & { readonly kind: 'cancelled'; readonly txHash: Hex; readonly logIndex: number })
+  | (FinalPlace & {
+      readonly kind: 'cancelled'
+      readonly txHash: Hex
+      readonly logIndex: number
+      /** Wei; null when none of our lanes paid it. */
+      readonly gasWei: bigint | null
+    })
   /** Unused at a final block that is later than all its signatures (Unix seconds). */
   | (FinalPlace & { readonly kind: 'expired'; readonly validBefore: number; readonly blockTime: number })
 

@@ -50,6 +50,7 @@ export function createSettlementHooks(context: ChangeContext) {
   }
 
   async function onVoided(tx: Tx, proof: VoidProof): Promise<void> {
+    if (proof.kind === 'cancelled') await bookGas(tx, { reference: proof.paymentId, wei: proof.gasWei }, context.now())
     await parkPayout(tx, proof.paymentId, {
       reason: 'payout_voided',
       message: 'The payout was voided, with proof that it cannot be paid any more',
@@ -73,12 +74,8 @@ export function createSettlementHooks(context: ChangeContext) {
     await book(tx, booking, new Date(context.now()).toISOString())
   }
 
-  async function onGas(tx: Tx, { wallet, nonce, wei }: GasSpent): Promise<void> {
-    await book(
-      tx,
-      gasSpent({ reference: `${wallet}:${nonce}`, wei: wei.toString() }),
-      new Date(context.now()).toISOString(),
-    )
+  function onGas(tx: Tx, { chainId, wallet, nonce, wei }: GasSpent): Promise<void> {
+    return bookGas(tx, { reference: `${chainId}:${wallet}:${nonce}`, wei }, context.now())
   }
 
   function parkPayout(
@@ -99,6 +96,15 @@ export function createSettlementHooks(context: ChangeContext) {
     const { events } = await changePaymentIn(tx, context, { id, work })
     await putOutbox(tx, 'complete_transfer', { subject: id, payload: { events } })
   }
+}
+
+async function bookGas(
+  tx: Tx,
+  { reference, wei }: { reference: string; wei: bigint | null },
+  now: number,
+): Promise<void> {
+  if (wei !== null && wei > 0n)
+    await book(tx, gasSpent({ reference, wei: wei.toString() }), new Date(now).toISOString())
 }
 
 /** A settlement proved on chain is always recorded. Where the table does not lead to `succeeded`, an operator decides. */

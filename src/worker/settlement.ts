@@ -46,7 +46,11 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
       const sending = createBell()
       // What is signed can be sent, and what is sent makes room for more signatures: neither waits for its next turn.
       const then = async (work: Promise<Progress>, bell: Bell): Promise<Progress> => {
-        const progress = await work
+        // A round that fails may have done something before.
+        const progress = await work.catch((error: unknown) => {
+          bell.ring()
+          throw error
+        })
         if (progress.done > 0) bell.ring()
         return progress
       }

@@ -5,6 +5,7 @@ import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
 import { openDeposit, readDeposit } from '../../src/db/deposits.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
 import { listUnsignaled } from '../../src/db/partner-events.ts'
+import { assertSameSeed } from '../../src/deps/deposits.ts'
 import type { Hex } from '../../src/domain/payout.ts'
 import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../src/worker/settlement-hooks.ts'
@@ -264,8 +265,14 @@ test('a seed that is not the one of the addresses signs nothing', async () => {
   await wrong.tick()
   await world.chain.mine({ blocks: 4 })
   await expect(wrong.tick()).rejects.toThrow('does not follow from this deposit seed')
-  await expect(wrong.assertReady()).rejects.toThrow('DEPOSIT_SEED is not the one of before')
-  await runner().assertReady()
+  const scope = { chainId: TOKEN.chainId, livemode: false }
+  await expect(assertSameSeed(world.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
+  // One address of the wrong seed, shown since, does not make it the right one.
+  const { paymentId: late } = await openPayment()
+  await world.db.query('update deposit set address = $2 where payment_id = $1', [late, other.keys.addressOf(late)])
+  await expect(assertSameSeed(world.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
+  await assertSameSeed(world.db, keys, scope)
+  await assertSameSeed(world.db, other.keys, { ...scope, livemode: true })
   expect(await sweepsOf(paymentId)).toEqual([])
   await world.finalize(runner(), 4)
   expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'done' }])

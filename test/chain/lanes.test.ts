@@ -93,10 +93,16 @@ test('nonces that a lost journal of ours has used are adopted, and the lane goes
 })
 
 test.each([
-  ['is not answered now: nothing is decided, and it is asked again', { status: 503 }, 'open'],
+  ['is not answered now: nothing is decided, and it is asked again', 'lose_request', 'open'],
+  ['is asked too often: the same', { error: { code: -32005, message: 'rate limit exceeded' } }, 'open'],
   [
-    'is no longer kept: nobody can say whose it was',
+    'is gone (geth): nobody can say whose it was',
     { error: { code: -32000, message: 'missing trie node 1f' } },
+    'quarantined',
+  ],
+  [
+    'is gone (Erigon): the same',
+    { error: { code: -32000, message: 'old data not available due to pruning' } },
     'quarantined',
   ],
 ] as const)('when the history of unknown nonces %s', async (_what, fate, status) => {
@@ -170,7 +176,7 @@ test('a stuck transaction of which every payout has ended is replaced by an empt
   )
   expect(rows).toMatchObject([{ gas: 21_000, state: 'finalized' }])
   // No payout's share holds this gas, so it is told apart; that of batches is not told twice.
-  expect(world.heard.gas).toContainEqual({ ...place, wei: 21_000n * BigInt(rows[0].price) })
+  expect(world.heard.gas).toContainEqual({ chainId: TOKEN.chainId, ...place, wei: 21_000n * BigInt(rows[0].price) })
   const unshared = await world.db.query(`select t.nonce::int from lane_tx t where t.state = 'finalized' and not exists (
     select 1 from treasury_log l where l.tx_hash = t.won_hash and l.gas_share is not null) order by t.nonce`)
   expect(world.heard.gas.map(({ nonce }) => nonce)).toEqual(unshared.rows.map(({ nonce }) => nonce))

@@ -166,6 +166,33 @@ test('a payout is voided by a cancellation on chain, also one that was never sig
   const { proof } = await world.payout(queued[0]!.paymentId)
   expect(proof?.blockNumber).toBeGreaterThan(0)
   expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+  // Both were in one transaction, and each is told its half of the gas.
+  const told = [...world.heard.settled, ...world.heard.voided].filter(
+    (one) => 'txHash' in one && one.txHash === proof?.txHash,
+  )
+  const { gasUsed, effectiveGasPrice } = await world.chain.getTransactionReceipt({ hash: proof!.txHash })
+  expect(told.map((one) => ('gasWei' in one ? one.gasWei : null))).toEqual([
+    (gasUsed * effectiveGasPrice) / 2n,
+    (gasUsed * effectiveGasPrice) / 2n,
+  ])
+})
+
+test('a payout that was seen on chain before it was signed here, and then no more, is signed and paid once', async () => {
+  const [queued] = await world.queue([{}])
+  const waiting = world.runner({ options: { maxInFlight: 0 } })
+  await waiting.tick()
+  const signed = await signedPayout(queued!)
+  // As after a restore to the time before it was signed, while its transaction is on its way.
+  await world.db.query('delete from payout_signature where payment_id = $1', [queued!.paymentId])
+  await world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued!.paymentId])
+  await carry([signed])
+  await world.chain.mine({ blocks: 1 })
+  await waiting.tick()
+  expect(await state(queued!)).toBe('mined')
+  await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
+  await world.finalize(world.runner(), 3)
+  expect(await state(queued!)).toBe('settled')
+  expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
 })
 
 test('a transfer that is already on its way may win over a void; then it is settled', async () => {

@@ -234,3 +234,25 @@ test('what left the treasury without a payout is missing from the books, once', 
     { account: 'treasury', asset: 'USDC', amount: `-${out.micro}` },
   ])
 })
+
+test('over the limit nothing new is paid, but what is signed goes on, signed again where needed, and voids are possible', async () => {
+  const [open, voided, fresh] = await world.queue([{}, {}, {}])
+  await world.db.query(`update payout set state = 'held', hold_reason = 'operator' where payment_id = $1`, [
+    fresh!.paymentId,
+  ])
+  await world.runner({ options: { maxInFlight: 0 } }).tick()
+  await world.db.query(`update payout set state = 'queued', hold_reason = null where payment_id = $1`, [
+    fresh!.paymentId,
+  ])
+  await world.db.transaction((tx) => requestVoid(tx, voided!.paymentId))
+  world.clock.now = new Date(Date.now() + 1000)
+  // The signature expires, so the payout needs another one.
+  await world.chain.increaseTime({ seconds: 46 * 60 })
+  await world.chain.mine({ blocks: 1 })
+  await world.finalize(world.runner({ options: { maxMicroPerDay: 1n } }), 5)
+  expect(await state(open!.paymentId)).toBe('settled')
+  expect(await state(voided!.paymentId)).toBe('voided')
+  expect(await state(fresh!.paymentId)).toBe('held')
+  await world.finalize(world.runner())
+  expect(await state(fresh!.paymentId)).toBe('settled')
+})

@@ -143,12 +143,7 @@ export async function createPaymentWorld(
 
     /** The settlement engine has proved that the payout can never be paid. */
     async voidPayout(paymentId: string): Promise<void> {
-      const {
-        microUsdc: _micro,
-        recipient: _recipient,
-        gasWei: _gas,
-        ...voided
-      } = proof(paymentId, '1', new Date(clock()))
+      const { microUsdc: _micro, recipient: _recipient, ...voided } = proof(paymentId, '1', new Date(clock()))
       await db.transaction((tx) => hooks.onVoided(tx, { kind: 'cancelled', ...voided }))
       await relay.completeTransfers()
     },

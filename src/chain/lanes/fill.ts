@@ -41,8 +41,7 @@ export async function fillLanes(deps: SettlementDeps, rounds: readonly LaneRound
     [...work].map(async ([lane, batches]) => {
       for (const batch of batches) {
         const good = await preflight(deps, batch, view)
-        await lane.send(good)
-        sent += good.length
+        sent += await lane.send(good)
       }
     }),
   )

@@ -1,6 +1,6 @@
 import type { Hex } from '../../domain/payout.ts'
 import type { SettlementDeps } from '../context.ts'
-import { answerOf, type Transaction } from '../provider.ts'
+import { isNoAnswer, type Transaction } from '../provider.ts'
 import type { Rpc } from '../rpc.ts'
 
 /** How far back the user of a nonce is looked for: what nodes without an archive keep. */
@@ -11,14 +11,11 @@ const EXPLAINED_NONCES = 20
 
 const AGGREGATE3 = '0x82ad56cb'
 
-/** What nodes say about a state that they no longer have (geth, Bor, Erigon, providers). */
-const NOT_KEPT = /missing trie node|historical state|state (is )?not available|pruned|archive/i
-
 /**
  * Whether nonces that this journal did not use were used by transactions such as our own lanes send: batches of the
  * token, as an engine sent them whose journal was lost, an empty transfer to the wallet itself, or gas money to a relayer.
- * Anything else means that somebody else has the key. What nodes no longer keep is not explained; what they do not answer
- * now throws, and is asked again.
+ * Anything else means that somebody else has the key. What nodes no longer keep is not explained; when none answers now,
+ * it throws, and is asked again.
  */
 export async function areExplained(
   deps: SettlementDeps,
@@ -33,8 +30,8 @@ export async function areExplained(
     }
     return true
   } catch (failure) {
-    if (NOT_KEPT.test(answerOf(failure))) return false
-    throw failure
+    if (isNoAnswer(failure)) throw failure
+    return false
   }
 }
 

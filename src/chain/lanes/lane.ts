@@ -1,10 +1,10 @@
 import type { LocalAccount } from 'viem/accounts'
 import type { Sweep } from '../../domain/deposit.ts'
-import type { Envelope, EnvelopeEnd, Hex, Lane, SignedPayout } from '../../domain/payout.ts'
+import type { Envelope, EnvelopeEnd, Hex, Lane, SignedPayout, TopUpRefusal } from '../../domain/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
-import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps, sendTopUp } from './sender.ts'
+import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp } from './sender.ts'
 
 /** A wallet that sends transactions, and the wei that one more of them takes at most. */
 export type LaneWallet = { readonly account: LocalAccount; readonly oneMore: (maxFee: bigint) => bigint }
@@ -13,9 +13,11 @@ export type LaneWallet = { readonly account: LocalAccount; readonly oneMore: (ma
 export type LaneRound = {
   /** How many more envelopes may be sent now. */
   free(): number
-  send(payouts: readonly SignedPayout[]): Promise<void>
+  /** Answers how many payouts are on their way. */
+  send(payouts: readonly SignedPayout[]): Promise<number>
   sweep(sweeps: readonly Sweep[]): Promise<void>
-  topUp(relayer: Hex, topUp: { wei: bigint; perDay: number }): Promise<void>
+  /** Answers why nothing was sent, or null. */
+  topUp(topUp: TopUp): Promise<TopUpRefusal | null>
 }
 
 const lower = (value: string): Hex => value.toLowerCase() as Hex
@@ -57,9 +59,10 @@ export async function advanceLane(
         free -= 1
         return sendSweeps(sender, sweeps)
       },
-      topUp(relayer, topUp) {
-        free -= 1
-        return sendTopUp(sender, relayer, topUp)
+      async topUp(topUp) {
+        const refused = await sendTopUp(sender, topUp)
+        if (refused === null) free -= 1
+        return refused
       },
     }
   }
@@ -69,7 +72,7 @@ export async function advanceLane(
   const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
   const funded = await checkGasMoney(deps, lane, oneMore(maxFee) * BigInt(unmined.length + 1))
   // Nonces used on chain beyond what is known here wait until they are final.
-  const behind = lane.nextNonce < mined && lane.nextNonce >= final.value
+  const behind = Math.max(lane.nextNonce, final.value) < mined
   return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0)
 }
 

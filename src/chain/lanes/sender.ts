@@ -1,6 +1,14 @@
 import type { LocalAccount } from 'viem/accounts'
 import type { Sweep } from '../../domain/deposit.ts'
-import type { ChainCursor, Envelope, EnvelopeAttempt, Hex, Lane, SignedPayout } from '../../domain/payout.ts'
+import type {
+  ChainCursor,
+  Envelope,
+  EnvelopeAttempt,
+  Hex,
+  Lane,
+  SignedPayout,
+  TopUpRefusal,
+} from '../../domain/payout.ts'
 import { keccak256 } from '../../keccak.ts'
 import type { SettlementDeps } from '../context.ts'
 import { authorizationOf } from '../deposits/sweep.ts'
@@ -22,26 +30,26 @@ export type Sender = {
 type Call = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint; readonly value?: bigint }
 type Signed = { readonly nonce: number; readonly txHash: Hex; readonly raw: Hex }
 
-/** Reserves the lane's next nonce for the payouts, signs, stores, and only then sends. */
-export async function sendBatch(sender: Sender, payouts: readonly SignedPayout[]): Promise<void> {
-  const { journal, codec, token, options } = sender.deps
-  if (payouts.length === 0) return
-  let call: Call | null = null as Call | null
+/** Reserves the lane's next nonce for the payouts, signs, stores, and only then sends. Answers how many it carries. */
+export async function sendBatch(sender: Sender, payouts: readonly SignedPayout[]): Promise<number> {
+  const { journal, codec, token } = sender.deps
+  if (payouts.length === 0) return 0
+  let call: (Call & { readonly items: number }) | null = null as (Call & { readonly items: number }) | null
   const reserved = await journal.reserve(sender.lane, {
     payouts,
     encode: (free) => {
-      call = { ...codec.encode(token.address, free), gasLimit: codec.gasLimit(free.length) }
+      call = { ...codec.encode(token.address, free), gasLimit: codec.gasLimit(free.length), items: free.length }
       return call
     },
   })
-  if (reserved === null || call === null) return
-  const fees = chooseFees(sender.view.fees, options.maxFeeWei)
-  await broadcast(sender, await signAndStore(sender, { ...call, nonce: reserved.nonce }, fees))
+  if (reserved === null || call === null) return 0
+  await dispatch(sender, call, reserved.nonce)
+  return call.items
 }
 
 /** The same for sweeps of deposit addresses. */
 export async function sendSweeps(sender: Sender, sweeps: readonly Sweep[]): Promise<void> {
-  const { journal, codec, token, options } = sender.deps
+  const { journal, codec, token } = sender.deps
   let call: Call | null = null as Call | null
   const reserved = await journal.reserveSweeps(sender.lane, {
     paymentIds: sweeps.map(({ paymentId }) => paymentId),
@@ -50,23 +58,28 @@ export async function sendSweeps(sender: Sender, sweeps: readonly Sweep[]): Prom
       return call
     },
   })
-  if (reserved === null || call === null) return
-  const fees = chooseFees(sender.view.fees, options.maxFeeWei)
-  await broadcast(sender, await signAndStore(sender, { ...call, nonce: reserved.nonce }, fees))
+  if (reserved !== null && call !== null) await dispatch(sender, call, reserved.nonce)
 }
 
 /** Gas of a transfer of the chain's own coin. */
 export const TRANSFER_GAS = 21_000n
 
-/** The same for gas money to a relayer, which the journal may refuse. */
-export async function sendTopUp(sender: Sender, target: Hex, topUp: { wei: bigint; perDay: number }): Promise<void> {
-  const { journal, options } = sender.deps
-  const call = { target, value: topUp.wei, gasLimit: TRANSFER_GAS, calldata: '0x' } as const
-  const reserved = await journal.reserveTopUp(sender.lane, { ...call, perDay: topUp.perDay })
-  if (reserved === null) return
-  sender.deps.log.info({ from: sender.lane.wallet, to: target, wei: topUp.wei }, 'gas money is sent to a lane')
-  const fees = chooseFees(sender.view.fees, options.maxFeeWei)
-  await broadcast(sender, await signAndStore(sender, { ...call, nonce: reserved.nonce }, fees))
+export type TopUp = { readonly target: Hex; readonly wei: bigint; readonly maxWeiPerDay: bigint }
+
+/** The same for gas money to a relayer. Answers why it was not sent, or null. */
+export async function sendTopUp(sender: Sender, { target, wei, maxWeiPerDay }: TopUp): Promise<TopUpRefusal | null> {
+  const call = { target, value: wei, gasLimit: TRANSFER_GAS, calldata: '0x' } as const
+  const reserved = await sender.deps.journal.reserveTopUp(sender.lane, { ...call, maxWeiPerDay })
+  if ('refused' in reserved) return reserved.refused
+  sender.deps.log.info({ from: sender.lane.wallet, to: target, wei }, 'gas money is sent to a lane')
+  await dispatch(sender, call, reserved.nonce)
+  return null
+}
+
+/** Signs at today's price, stores, and sends. */
+async function dispatch(sender: Sender, call: Call, nonce: number): Promise<void> {
+  const fees = chooseFees(sender.view.fees, sender.deps.options.maxFeeWei)
+  await broadcast(sender, await signAndStore(sender, { ...call, nonce }, fees))
 }
 
 /**

@@ -8,29 +8,38 @@ import { type ChainView, TRANSFER_GAS } from './sender.ts'
 /** A wallet with the chain's own coin from which the relayers get their gas money. It holds no USDC. */
 export type Funding = {
   readonly account: LocalAccount
-  /** Wei that are sent at a time. */
+  /** Wei that are sent at least at a time. */
   readonly wei: bigint
+  /** Wei for one relayer within 24 hours: more goes to a fault or a thief. */
+  readonly maxWeiPerDay: bigint
 }
-
-/** To one relayer within 24 hours: more is not used up by payouts, but by a fault or by a thief. */
-const TOP_UPS_PER_DAY = 6
 
 /**
  * Sends gas money to each relayer that could not pay for as many full batches as it may have in flight. The funding wallet is
- * a lane like the others, so that a lost answer or a crash never sends it twice.
+ * a lane like the others, so that a lost answer or a crash never sends it twice. What it remembers is only what it has said.
  */
-export async function topUpLanes(deps: SettlementDeps, view: ChainView): Promise<void> {
-  const { funding, relayers, codec, rpc, options } = deps
-  if (funding === null) return
-  const oneMore = (maxFee: bigint): bigint => funding.wei + TRANSFER_GAS * maxFee
-  const lane = await advanceLane(deps, { account: funding.account, oneMore }, view)
-  if (lane === null) return
-  const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
-  const low = codec.gasLimit(codec.maxItems) * maxFee * BigInt(options.maxInFlight + 1)
+export function createTopUp(deps: SettlementDeps) {
+  const { funding, relayers, codec, rpc, options, log } = deps
   const wallets = relayers.map(({ address }) => address.toLowerCase() as Hex)
-  const balances = await rpc.any((provider) => Promise.all(wallets.map((wallet) => provider.balance(wallet))))
-  for (const [index, wallet] of wallets.entries()) {
-    if ((balances[index] ?? low) >= low) continue
-    if (lane.free() > 0) await lane.topUp(wallet, { wei: funding.wei, perDay: TOP_UPS_PER_DAY })
+  const refusedBefore = new Set<Hex>()
+
+  return async function topUpLanes(view: ChainView): Promise<void> {
+    if (funding === null) return
+    const { wei, maxWeiPerDay } = funding
+    const oneMore = (maxFee: bigint): bigint => wei + TRANSFER_GAS * maxFee
+    const lane = await advanceLane(deps, { account: funding.account, oneMore }, view)
+    if (lane === null) return
+    const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
+    const low = codec.gasLimit(codec.maxItems) * maxFee * BigInt(options.maxInFlight + 1)
+    const balances = await rpc.any((provider) => Promise.all(wallets.map((wallet) => provider.balance(wallet))))
+    for (const [index, target] of wallets.entries()) {
+      const missing = low - (balances[index] ?? low)
+      if (missing <= 0n || lane.free() === 0) continue
+      const refused = await lane.topUp({ target, wei: missing > wei ? missing : wei, maxWeiPerDay })
+      if (refused === null) refusedBefore.delete(target)
+      if (refused === null || refused === 'pending' || refusedBefore.has(target)) continue
+      refusedBefore.add(target)
+      log.error({ wallet: target, refused, maxWeiPerDay }, 'a lane gets no gas money: look where it goes')
+    }
   }
 }

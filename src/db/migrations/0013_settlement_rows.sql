@@ -11,8 +11,8 @@ alter domain chain_address add constraint chain_address_check
 
 -- Whether a payout is broadcast follows from its envelope: writing it once more for each payout was a tenth of the work of
 -- the database.
-update payout set state = 'assigned' where state = 'broadcast';
 alter table payout drop constraint payout_state_check;
+update payout set state = 'assigned' where state = 'broadcast';
 alter table payout add constraint payout_state_check check (state in
   ('queued','authorized','assigned','mined','settled','held','voiding','voided'));
 

@@ -20,20 +20,6 @@ export async function readWatchedDeposits({ db, scope }: JournalContext): Promis
   return rows.map((row) => row.address)
 }
 
-/** The address that was shown last: it tells whether the deposit seed is still the same. */
-export async function readNewestDeposit({
-  db,
-  scope,
-}: JournalContext): Promise<{ paymentId: string; address: Hex } | null> {
-  const row = await maybeOne(
-    db,
-    z.object({ payment_id: z.string(), address: hex }),
-    sql`select payment_id, address from deposit where chain_id = ${scope.chainId} and livemode = ${scope.livemode}
-        order by created_at desc limit 1`,
-  )
-  return row && { paymentId: row.payment_id, address: row.address }
-}
-
 /** Stores final transfers to deposit addresses; answers those that were not stored before. */
 export async function insertDeposits(
   tx: Tx,

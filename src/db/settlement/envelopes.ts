@@ -63,7 +63,8 @@ export async function isWanted(db: Queryable, lane: Lane, nonce: number): Promis
           or exists (select 1 from deposit_sweep s
             where s.chain_id = ${lane.chainId} and s.lane_wallet = ${lane.wallet} and s.lane_nonce = ${nonce})
           or exists (select 1 from lane_tx t where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet}
-            and t.nonce = ${nonce} and t.kind = 'topup') as wanted`,
+            and t.nonce = ${nonce} and t.kind = 'topup' and not exists (select 1 from lane l
+              where l.chain_id = t.chain_id and l.wallet = t.target and l.status = 'quarantined')) as wanted`,
   )
   return row.wanted
 }
@@ -120,7 +121,12 @@ export async function readUnsharedGas(tx: Tx, lane: Lane, ends: readonly Envelop
   const unshared = new Set(rows.map(({ hash }) => hash))
   return won
     .filter(({ txHash }) => unshared.has(txHash))
-    .map(({ nonce, gasUsed, gasPrice }) => ({ wallet: lane.wallet, nonce, wei: gasUsed * gasPrice }))
+    .map(({ nonce, gasUsed, gasPrice }) => ({
+      chainId: lane.chainId,
+      wallet: lane.wallet,
+      nonce,
+      wei: gasUsed * gasPrice,
+    }))
 }
 
 /** Sweeps of envelopes that have ended without moving them are free again. */

@@ -44,7 +44,6 @@ export function createSettlementJournal(context: JournalContext) {
     readExpiring: bind(expired.readExpiring),
     voidExpired: bind(expired.voidExpired),
     readWatchedDeposits: bind(deposits.readWatchedDeposits),
-    readNewestDeposit: bind(deposits.readNewestDeposit),
     readUnswept: bind(deposits.readUnswept),
     storeSweep: bind(deposits.storeSweep),
     readSendableSweeps: bind(deposits.readSendableSweeps),

@@ -6,6 +6,7 @@ import {
   type Lane,
   LeaseLostError,
   type Reservation,
+  type TopUpRefusal,
 } from '../../domain/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import { hex } from '../payouts.ts'
@@ -65,6 +66,7 @@ export async function releaseLeases(context: JournalContext, owner: string): Pro
   await execute(context.db, sql`update chain_cursor set owner = null, lease_until = '-infinity' where owner = ${owner}`)
 }
 
+/** Only an operator opens a quarantined lane. */
 export function setLaneStatus(
   context: JournalContext,
   lane: Lane,
@@ -74,7 +76,8 @@ export function setLaneStatus(
     await execute(
       tx,
       sql`update lane set status = ${change.status}, status_reason = ${change.reason}
-          where chain_id = ${lane.chainId} and wallet = ${lane.wallet}`,
+          where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
+            and (status <> 'quarantined' or ${change.status} = 'quarantined')`,
     )
   })
 }
@@ -156,25 +159,29 @@ export function reserve(
 }
 
 /**
- * Takes the funding lane's next nonce for gas money to `target`, unless some is on its way there already, as many as
- * `perDay` were sent within 24 hours, or that lane is quarantined: whoever else has its key would take the money. Null then.
+ * Takes the funding lane's next nonce for gas money to `target`. Refused while some is on its way there, when more than
+ * `maxWeiPerDay` would have been sent within 24 hours, or when that lane is quarantined: whoever else has its key would
+ * take the money.
  */
 export function reserveTopUp(
   context: JournalContext,
   lane: Lane,
-  ask: { target: Hex; value: bigint; gasLimit: bigint; perDay: number },
-): Promise<{ nonce: number } | null> {
+  ask: { target: Hex; value: bigint; gasLimit: bigint; maxWeiPerDay: bigint },
+): Promise<{ nonce: number } | { refused: TopUpRefusal }> {
   return fenced(context, lane, async (tx) => {
-    const { allowed } = await one(
+    const { refused } = await one(
       tx,
-      z.object({ allowed: z.boolean() }),
-      sql`select count(*) filter (where t.created_at > now() - interval '24 hours') < ${ask.perDay}
-            and count(*) filter (where t.state in ('reserved', 'signed', 'broadcast')) = 0
-            and not exists (select 1 from lane l where l.chain_id = ${lane.chainId} and l.wallet = ${ask.target}
-              and l.status = 'quarantined') as allowed
+      z.object({ refused: z.enum(['pending', 'limit', 'quarantined']).nullable() }),
+      sql`select case
+            when count(*) filter (where t.wallet = ${lane.wallet} and t.state in ('reserved', 'signed', 'broadcast')) > 0
+              then 'pending'
+            when coalesce(sum(t.value) filter (where t.created_at > now() - interval '24 hours'), 0) + ${ask.value.toString()}::numeric
+              > ${ask.maxWeiPerDay.toString()}::numeric then 'limit'
+            when exists (select 1 from lane l where l.chain_id = ${lane.chainId} and l.wallet = ${ask.target}
+              and l.status = 'quarantined') then 'quarantined' end as refused
           from lane_tx t where t.chain_id = ${lane.chainId} and t.target = ${ask.target} and t.kind = 'topup'`,
     )
-    if (!allowed) return null
+    if (refused !== null) return { refused }
     return one(
       tx,
       z.object({ nonce: z.coerce.number() }),

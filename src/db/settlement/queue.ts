@@ -133,7 +133,6 @@ async function payableBetween(
           from recipients r, share, lateral (
             select p.* from payout p where ${ours(context)} and ${payable} and p.recipient = r.recipient
             order by p.created_at, p.payment_id limit share.size) p
-        
         ) p order by p.turn, p.created_at, p.payment_id limit ${limit}`,
   )
   return rows.map(toPayout)
@@ -210,9 +209,9 @@ export function storeSignatures(
       signature: signature.signature.slice(2),
     }))
     // What a treasury signs for the first time is counted in the row of the hour, which locks it for this transaction.
-    const released = await many(
+    const told = await many(
       tx,
-      z.object({ payment_id: z.string() }),
+      z.object({ released: z.string().nullable(), spender: hex.nullable() }),
       sql`with given as (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
             as g(payment_id text, kind text, valid_before bigint, signature text)),
           kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
@@ -221,18 +220,20 @@ export function storeSignatures(
           spent as (insert into treasury_hour as h (chain_id, token, treasury, hour, micro_usdc)
             select p.chain_id, p.token, p.treasury, date_trunc('hour', now()), sum(p.micro_usdc)
             from payout p join kept k using (payment_id) where k.seq = 1 and k.kind = 'transfer' group by 1, 2, 3
-            on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc),
+            on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc
+            returning treasury),
           before as (select p.payment_id, p.state from payout p join given g using (payment_id)
             where g.kind = 'transfer' and (p.state in ('queued', 'authorized')
               or p.state = 'held' and p.hold_reason in ('funds', 'paused')) for update of p),
           authorized as (
             update payout p set state = 'authorized', hold_reason = null, hold_detail = null, updated_at = now()
             from before b where p.payment_id = b.payment_id returning p.payment_id, b.state as before)
-          select payment_id from authorized where before = 'held'`,
+          select payment_id as released, null as spender from authorized where before = 'held'
+          union all select null, treasury from spent`,
     )
-    await checkSpending(context, tx, limits)
+    await checkSpending(context, tx, { ...limits, spenders: told.flatMap(({ spender }) => spender ?? []) })
     const failed: FailedHook[] = []
-    for (const { payment_id: paymentId } of released) {
+    for (const paymentId of told.flatMap(({ released }) => released ?? [])) {
       const error = await attempt(tx, () => context.hooks.onReleased(tx, { paymentId }))
       if (error !== null) failed.push({ paymentId, error })
     }
@@ -240,17 +241,23 @@ export function storeSignatures(
   })
 }
 
-/** The last word on the limit of 24 hours: two engines that each saw room for the same sum do not both use it. */
+/**
+ * The last word on the limit of 24 hours, for treasuries that spent. Every hour's row is locked: of two engines that each saw
+ * room for the same sum, also in two hours, one sees what the other has added.
+ */
 async function checkSpending(
   { scope }: JournalContext,
   tx: Tx,
-  { maxMicroPerDay }: { maxMicroPerDay: bigint },
+  { maxMicroPerDay, spenders }: { maxMicroPerDay: bigint; spenders: readonly Hex[] },
 ): Promise<void> {
+  if (spenders.length === 0) return
   const rows = await many(
     tx,
     z.object({ treasury: hex, micro: z.string() }),
-    sql`select treasury, sum(micro_usdc)::text as micro from treasury_hour where chain_id = ${scope.chainId}
-          and token = ${scope.token} and hour >= date_trunc('hour', now() - interval '24 hours') group by treasury`,
+    sql`with hours as (
+          select treasury, micro_usdc from treasury_hour where chain_id = ${scope.chainId} and token = ${scope.token}
+            and treasury = any(${[...spenders]}) and hour >= date_trunc('hour', now() - interval '24 hours') for update)
+        select treasury, sum(micro_usdc)::text as micro from hours group by treasury`,
   )
   for (const { treasury, micro } of rows)
     if (BigInt(micro) > maxMicroPerDay)

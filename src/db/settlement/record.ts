@@ -36,11 +36,13 @@ const placeOf = (row: Proven) => ({
   finalizedAt: row.finalized_at,
 })
 
+const gasOf = (row: Proven): bigint | null => (row.gas_share === null ? null : BigInt(row.gas_share))
+
 const settlementOf = (row: Proven): Settlement => ({
   ...placeOf(row),
   microUsdc: row.micro_usdc,
   recipient: row.recipient,
-  gasWei: row.gas_share === null ? null : BigInt(row.gas_share),
+  gasWei: gasOf(row),
 })
 
 export const here = ({ scope }: JournalContext): Statement =>
@@ -127,7 +129,7 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
     for (const row of rows.filter(({ kind }) => kind === 'cancel'))
       await alone(row, async () => {
         await end(tx, context.scope, { rows: [row], state: 'voided' })
-        const proof: VoidProof = { kind: 'cancelled', ...placeOf(row) }
+        const proof: VoidProof = { kind: 'cancelled', ...placeOf(row), gasWei: gasOf(row) }
         await context.hooks.onVoided(tx, proof)
       })
     return { ended: rows.length - failed.length, failed }
@@ -159,7 +161,10 @@ export function markMined(
     const reverted = await execute(
       tx,
       sql`update payout p set mined_number = null, mined_hash = null, updated_at = now(),
-            state = case when p.state <> 'mined' then p.state when p.lane_wallet is null then 'authorized' else 'assigned' end
+            state = case when p.state <> 'mined' then p.state when p.lane_wallet is not null then 'assigned'
+              when exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer')
+                then 'authorized'
+              else 'queued' end
           where p.chain_id = ${context.scope.chainId} and p.token = ${context.scope.token} and p.mined_hash is not null
             and p.state not in ('settled', 'voided')
             and p.mined_hash <> all(${[...view.chain]}::text[])
