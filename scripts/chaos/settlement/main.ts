@@ -46,6 +46,8 @@ async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
   const anvil = ['--no-mining', '--slots-in-an-epoch', String(SLOTS_IN_AN_EPOCH)]
   const stage = await startStage({ relayers: 2, anvil, durable: false })
   try {
+    // The first reorganizations must not take back the USDC that the treasury begins with.
+    await stage.chain.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
     const side = which === 'engine' ? engineSide(stage) : controlSide(stage)
     const owed = Array.from({ length: payouts }, (_owed, index): Owed => {
       const paymentId = `pay_storm_${index.toString().padStart(6, '0')}`
