@@ -13,11 +13,16 @@ import { DEVELOPMENT_CHAIN_ID } from '../system/anvil.ts'
 
 const TOKEN: Token = { chainId: DEVELOPMENT_CHAIN_ID, address: DEVELOPMENT_USDC, name: 'USD Coin' }
 
+/** Little, so that it is asked for often. */
+const TOP_UP = { wei: 2n * 10n ** 18n, maxWeiPerDay: 10n ** 24n }
+
 export type EngineParts = {
   readonly db: Db
   readonly rpcUrls: readonly string[]
   readonly treasuryKey: Hex
   readonly relayerKeys: readonly Hex[]
+  /** Keeps the relayers in gas money; without it they have what they have. */
+  readonly fundingKey?: Hex
   readonly log: SettlementDeps['log']
   readonly everyMs: number
   readonly codec?: PayoutCodec
@@ -51,7 +56,7 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
       treasuries: [createTreasurySigner(accountOf(parts.treasuryKey), policy)],
       deposits: null,
       relayers: parts.relayerKeys.map(accountOf),
-      funding: null,
+      funding: parts.fundingKey === undefined ? null : { account: accountOf(parts.fundingKey), ...TOP_UP },
       options: {
         ...SETTLEMENT_DEFAULTS,
         owner: randomUUID(),

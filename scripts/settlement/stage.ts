@@ -33,6 +33,8 @@ export type Stage = {
   readonly token: Hex
   readonly treasuryKey: Hex
   readonly relayerKeys: readonly Hex[]
+  /** Of a wallet that may keep the relayers in gas money. */
+  readonly fundingKey: Hex
   readonly pids: { readonly anvil: number; readonly postgres: number }
   databaseUrl(name: string): string
   /** Makes a database with the newest schema and one merchant in it. */
@@ -81,6 +83,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
     token: DEVELOPMENT_USDC,
     treasuryKey,
     relayerKeys,
+    fundingKey: generatePrivateKey(),
     pids,
     databaseUrl,
     async createDatabase(name) {

@@ -35,6 +35,19 @@ export async function readTransfers(
 export const readNonce = async (rpcUrl: string, wallet: string): Promise<number> =>
   Number(await ask<string>(rpcUrl, 'eth_getTransactionCount', [wallet, 'latest']))
 
+/** Every transaction of a wallet in the chain. */
+export async function readSent(rpcUrl: string, wallet: string): Promise<{ to: string; value: bigint }[]> {
+  type Block = { transactions: { from: string; to: string | null; value: string }[] }
+  const head = Number(await ask<string>(rpcUrl, 'eth_blockNumber', []))
+  const sent: { to: string; value: bigint }[] = []
+  for (let number = 0; number <= head; number++) {
+    const { transactions } = await ask<Block>(rpcUrl, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, true])
+    for (const { from, to, value } of transactions)
+      if (from.toLowerCase() === wallet) sent.push({ to: (to ?? '').toLowerCase(), value: BigInt(value) })
+  }
+  return sent
+}
+
 export const readTokenBalance = async (rpcUrl: string, token: string, wallet: string): Promise<bigint> =>
   BigInt(
     await ask<string>(rpcUrl, 'eth_call', [

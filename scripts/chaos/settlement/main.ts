@@ -6,7 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { newRecipient, type Owed } from '../../settlement/payouts.ts'
 import { type Stage, startStage } from '../../settlement/stage.ts'
 import type { Progress } from '../../setup/progress.mjs'
-import { readNonce } from './chain-facts.ts'
+import { readNonce, readSent } from './chain-facts.ts'
 import { judge, type Verdict } from './checker.ts'
 import { controlSide, engineSide, type Side, withDb } from './sides.ts'
 import { runStorm, type Storm } from './storm.ts'
@@ -46,7 +46,8 @@ async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
   const anvil = ['--no-mining', '--slots-in-an-epoch', String(SLOTS_IN_AN_EPOCH)]
   const stage = await startStage({ relayers: 2, anvil, durable: false })
   try {
-    // The first reorganizations must not take back the USDC that the treasury begins with.
+    if (which === 'engine') await leaveLittleGasMoney(stage)
+    // The first reorganizations must not take back what the wallets begin with.
     await stage.chain.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
     const side = which === 'engine' ? engineSide(stage) : controlSide(stage)
     const owed = Array.from({ length: payouts }, (_owed, index): Owed => {
@@ -58,10 +59,20 @@ async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
     const chain = { rpcUrl: stage.rpcUrl, token: stage.token, payers: side.payers }
     const verdict = await judge(owed, chain)
     tell(progress, { side, storm, verdict })
-    return which === 'engine' ? [...problemsOf(storm, verdict), ...(await recordProblems(stage, payouts))] : []
+    if (which === 'control') return []
+    const gasMoney = await readGasMoney(stage)
+    progress.line(`${side.name}: ${gasMoney.transfers} transfers of gas money to the relayers`)
+    return [...problemsOf(storm, verdict), ...gasMoney.problems, ...(await recordProblems(stage, payouts))]
   } finally {
     await stage.stop()
   }
+}
+
+/** The relayers begin with enough for some batches; the rest comes from one wallet, in the same storm. */
+async function leaveLittleGasMoney({ chain, relayerKeys, fundingKey }: Stage): Promise<void> {
+  for (const key of relayerKeys)
+    await chain.setBalance({ address: privateKeyToAccount(key).address, value: 3n * 10n ** 18n })
+  await chain.setBalance({ address: privateKeyToAccount(fundingKey).address, value: 10n ** 24n })
 }
 
 function tell(progress: Progress, { side, storm, verdict }: { side: Side; storm: Storm; verdict: Verdict }): void {
@@ -85,6 +96,20 @@ function problemsOf(storm: Storm, verdict: Verdict): string[] {
   return problems
 }
 
+/** What the chain says about the funding wallet: it pays relayers, and nobody else. */
+async function readGasMoney(stage: Stage): Promise<{ transfers: number; problems: string[] }> {
+  const [funding = '', ...relayers] = [stage.fundingKey, ...stage.relayerKeys].map((key) =>
+    privateKeyToAccount(key).address.toLowerCase(),
+  )
+  const sent = await readSent(stage.rpcUrl, funding)
+  const strange = sent.filter(
+    ({ to, value }) => !(relayers.includes(to) && value > 0n) && !(to === funding && value === 0n),
+  )
+  const problems = strange.map(({ to, value }) => `gas money: ${value} wei went to ${to}`)
+  if (sent.length === 0) problems.push('no gas money was sent: the storm did not try it')
+  return { transfers: sent.length, problems }
+}
+
 /** What the service's own record must say in the end: each settlement announced once, no nonce without its row. */
 async function recordProblems(stage: Stage, payouts: number): Promise<string[]> {
   const rows = (text: string): Promise<Record<string, string>[]> =>
@@ -95,9 +120,9 @@ async function recordProblems(stage: Stage, payouts: number): Promise<string[]> 
     problems.push(`announced ${announced[0]?.['all']} times for ${announced[0]?.['payments']} payments`)
   const paused = await rows('select paused_reason from chain_cursor where paused_reason is not null')
   for (const { paused_reason: reason } of paused) problems.push(`paused: ${reason}`)
-  const stopped = await rows(`select wallet, status_reason as reason from lane where status <> 'open'`)
+  const stopped = await rows(`select wallet, status_reason as reason from lane where status = 'quarantined'`)
   for (const { wallet, reason } of stopped) problems.push(`lane ${wallet} is stopped: ${reason}`)
-  for (const key of stage.relayerKeys) {
+  for (const key of [...stage.relayerKeys, stage.fundingKey]) {
     const wallet = privateKeyToAccount(key).address.toLowerCase()
     const lanes = await rows(`select next_nonce from lane where wallet = '${wallet}'`)
     const nonce = await readNonce(stage.rpcUrl, wallet)

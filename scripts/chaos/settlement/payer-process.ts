@@ -11,6 +11,7 @@ export type PayerInput = {
   readonly token: Hex
   readonly treasuryKey: Hex
   readonly relayerKeys: readonly Hex[]
+  readonly fundingKey: Hex
 }
 
 export type PayerProcess = {

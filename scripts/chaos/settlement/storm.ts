@@ -53,12 +53,13 @@ class Scene {
   }
 
   #start(index: number): void {
-    const { treasuryKey, relayerKeys, token } = this.#stage
+    const { treasuryKey, relayerKeys, fundingKey, token } = this.#stage
     this.#processes[index]?.start({
       databaseUrl: this.url,
       rpcUrls: this.#nodes.map(({ url }) => url),
       token,
       treasuryKey,
+      fundingKey,
       relayerKeys: this.#side.walletsOf(index).map((wallet) => relayerKeys[wallet] as Hex),
     })
   }
