@@ -71,7 +71,14 @@ export type SettlementDeps = {
   readonly options: SettlementOptions
 }
 
-/** How many payouts went a step further, and whether there may be more that can do so at once. */
-export type Progress = { readonly done: number; readonly more: boolean }
+/** What a round of signing or sending did, and so who need not wait for the next round. */
+export type Progress = {
+  /** Payouts that went a step further. */
+  readonly done: number
+  /** There may be more that can do so at once. */
+  readonly more: boolean
+  /** Signing is so far ahead of the lanes that it goes on when something is sent. */
+  readonly ahead: boolean
+}
 
-export const NOTHING: Progress = { done: 0, more: false }
+export const NOTHING: Progress = { done: 0, more: false, ahead: false }

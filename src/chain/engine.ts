@@ -72,7 +72,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       if (cursor === null || cursor.pausedReason !== null) return NOTHING
       const cancelled = await authorizeCancellations(deps)
       const signed = await authorizer.authorize()
-      return { done: signed.done + cancelled, more: signed.more }
+      return { ...signed, done: signed.done + cancelled }
     },
     async send() {
       const newest = await rpc.newest()
@@ -84,7 +84,8 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       if (cursor.pausedReason !== null) return NOTHING
       const done = await fillLanes(deps, rounds, view)
       await sweepDeposits(deps, rounds)
-      return { done, more: done > 0 && rounds.some((round) => round.free() > 0) }
+      // All that was signed is sent, or every lane is full.
+      return { ...NOTHING, done }
     },
     close: () => journal.releaseLeases(options.owner),
   }

@@ -138,7 +138,7 @@ export function createAuthorizer(deps: SettlementDeps): Authorizer {
   let lastRecipient: Hex | null = null
   return {
     async authorize() {
-      if ((await journal.countWaiting()) >= AHEAD) return NOTHING
+      if ((await journal.countWaiting()) >= AHEAD) return { ...NOTHING, ahead: true }
       const { payouts, next } = await journal.readPayable({ limit: ROUND, after: lastRecipient })
       if (payouts.length === 0) return NOTHING
       lastRecipient = next
@@ -151,7 +151,7 @@ export function createAuthorizer(deps: SettlementDeps): Authorizer {
         await signTransfers(deps, toSign, deadline(deps, head.timestamp))
         done += toSign.length
       }
-      return { done, more: done > 0 && payouts.length === ROUND }
+      return { done, more: done > 0 && payouts.length === ROUND, ahead: false }
     },
   }
 }

@@ -44,20 +44,25 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
       await untilReady(options, ready, signal)
       const signing = createBell()
       const sending = createBell()
-      // What is signed can be sent, and what is sent makes room for more signatures: neither waits for its next turn.
-      const then = async (work: Promise<Progress>, bell: Bell): Promise<Progress> => {
-        // A round that fails may have done something before.
-        const progress = await work.catch((error: unknown) => {
-          bell.ring()
-          throw error
-        })
-        if (progress.done > 0) bell.ring()
-        return progress
-      }
+      let isAhead = false
       const parts: Part[] = [
         { name: 'observing', bell: createBell(), work: () => engine.observe().then(() => NOTHING) },
-        { name: 'signing', bell: signing, work: () => then(engine.authorize(), sending) },
-        { name: 'sending', bell: sending, work: () => then(engine.send(), signing) },
+        // What is signed can be sent at once, also when a later signature of the round failed.
+        {
+          name: 'signing',
+          bell: signing,
+          async work() {
+            const progress = await engine.authorize().catch((error: unknown) => {
+              sending.ring()
+              throw error
+            })
+            isAhead = progress.ahead
+            if (progress.done > 0) sending.ring()
+            return progress
+          },
+        },
+        // Signing that waited for room goes on; else it waits for its time, so that payouts travel together.
+        { name: 'sending', bell: sending, work: () => engine.send().finally(() => isAhead && signing.ring()) },
       ]
       await Promise.all(parts.map((part) => goRound(options, part, signal)))
       await engine
