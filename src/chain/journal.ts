@@ -11,6 +11,8 @@ import type {
   Payout,
   PayoutSignature,
   Reservation,
+  Reserved,
+  Sending,
   SignedPayout,
   TopUpRefusal,
   TreasuryLog,
@@ -53,7 +55,7 @@ export type SettlementJournal = {
   releaseLeases(owner: string): Promise<void>
   setLaneStatus(lane: Lane, change: { status: Lane['status']; reason: string | null }): Promise<void>
   adoptNonces(lane: Lane, nextNonce: number): Promise<void>
-  reserve(lane: Lane, ask: Reservation): Promise<{ nonce: number } | null>
+  reserve(lane: Lane, ask: Reservation): Promise<Reserved | null>
   reserveTopUp(
     lane: Lane,
     ask: { target: Hex; value: bigint; gasLimit: bigint; maxWeiPerDay: bigint },
@@ -77,9 +79,9 @@ export type SettlementJournal = {
     lane: Lane,
     ask: {
       paymentIds: readonly string[]
-      encode: (sweeps: readonly Sweep[]) => { target: Hex; calldata: Hex; gasLimit: bigint }
+      encode: (sweeps: readonly Sweep[]) => Sending
     },
-  ): Promise<{ nonce: number } | null>
+  ): Promise<Reserved | null>
   abandonSweep(sweep: Pick<Sweep, 'paymentId' | 'index'>): Promise<void>
 
   readWatchedDeposits(): Promise<Hex[]>

@@ -74,24 +74,26 @@ export type EnvelopeAttempt = {
   readonly lastBroadcastAt: Date | null
 }
 
-export type EnvelopeState = 'reserved' | 'signed' | 'broadcast'
-
 /** An envelope that is not final: the transaction of one nonce, with every attempt to send it. */
 export type Envelope = {
   readonly nonce: number
-  readonly kind: 'batch' | 'noop' | 'topup'
   readonly target: Hex
   /** Wei that it carries: gas money for a relayer, else nothing. */
   readonly value: bigint
   readonly gasLimit: bigint
-  readonly state: EnvelopeState
   readonly attempts: readonly EnvelopeAttempt[]
 }
+
+/** What a transaction does. */
+export type Sending = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint }
+
+/** An envelope that was just made: what it sends, and for how many. */
+export type Reserved = Sending & { readonly nonce: number; readonly items: number }
 
 /** What an envelope carries: `encode` gets the payouts that were still free when the nonce was taken. */
 export type Reservation = {
   readonly payouts: readonly SignedPayout[]
-  readonly encode: (payouts: readonly SignedPayout[]) => { target: Hex; calldata: Hex; gasLimit: bigint }
+  readonly encode: (payouts: readonly SignedPayout[]) => Sending
 }
 
 /** How the nonce of an envelope was used in the finalized chain. */

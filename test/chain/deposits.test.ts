@@ -9,7 +9,7 @@ import { assertSameSeed } from '../../src/deps/deposits.ts'
 import type { Hex } from '../../src/domain/payout.ts'
 import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../src/worker/settlement-hooks.ts'
-import { createWorld, insertPayments, newAddress, newKey, TOKEN, type World } from './world.ts'
+import { createWorld, insertPayments, newAddress, newKey, settingsOf, TOKEN, type World } from './world.ts'
 
 const SEED = Buffer.alloc(32, 9).toString('base64')
 const WRONG_TOKEN: Hex = '0x00000000000000000000000000000000000000e1'
@@ -215,19 +215,7 @@ test('rebuild finds a deposit that the database has forgotten although the chain
   await world.db.query('delete from deposit_log where payment_id = $1', [paymentId])
   await world.finalize(runner())
   expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
-  const settings = {
-    DATABASE_URL: world.databaseUrl,
-    POLYGON_RPC_URLS: [world.anvil.url],
-    FINALITY_QUORUM: 1,
-    PINRAIL_MODE: 'test' as const,
-    PUBLIC_URL: 'http://127.0.0.1',
-    CHAIN_ID: TOKEN.chainId,
-    USDC_ADDRESS: TOKEN.address,
-    SETTLEMENT_START_BLOCK: 0,
-    TREASURY_ADDRESSES: [world.treasury.address.toLowerCase() as Hex],
-    RETIRED_TREASURIES: [],
-    DEPOSIT_WRONG_TOKENS: deposits.wrongTokens,
-  }
+  const settings = settingsOf(world, deposits.wrongTokens)
   await rebuild({ db: world.db, settings, hooks, dryRun: false, say: () => undefined })
   expect(await received(attemptId)).toEqual({ micro: '9000', wrong: false })
 })

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { changeOf, changePayout, type Operation, showStatus } from '../../scripts/settlement/operate.ts'
 import { rebuild } from '../../scripts/settlement/rebuild.ts'
-import type { Hex } from '../../src/domain/payout.ts'
-import { createWorld, TOKEN, type World } from './world.ts'
+import { createWorld, settingsOf, type World } from './world.ts'
 
 let world: World
 let said: string[]
@@ -15,19 +14,7 @@ function operation(dryRun = false): Operation {
   said = []
   return {
     db: world.db,
-    settings: {
-      DATABASE_URL: world.databaseUrl,
-      POLYGON_RPC_URLS: [world.anvil.url],
-      FINALITY_QUORUM: 1,
-      PINRAIL_MODE: 'test',
-      PUBLIC_URL: 'http://127.0.0.1',
-      CHAIN_ID: TOKEN.chainId,
-      USDC_ADDRESS: TOKEN.address,
-      SETTLEMENT_START_BLOCK: 0,
-      TREASURY_ADDRESSES: [world.treasury.address.toLowerCase() as Hex],
-      RETIRED_TREASURIES: [],
-      DEPOSIT_WRONG_TOKENS: [],
-    },
+    settings: settingsOf(world),
     hooks: world.hooks,
     dryRun,
     say: (line) => void said.push(line),

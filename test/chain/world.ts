@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { LocalAccount } from 'viem/accounts'
+import type { Settings } from '../../scripts/settlement/settings.ts'
 import { createTreasurySigner, type Token } from '../../src/chain/authorization.ts'
 import { multicallCodec } from '../../src/chain/batch.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from '../../src/chain/context.ts'
@@ -243,3 +244,18 @@ export async function copyDatabase(url: string): Promise<TestDatabase> {
   )
   return { url: copy.href, drop: () => run(`drop database ${name} with (force)`) }
 }
+
+/** The settings of an operator's command on this world. */
+export const settingsOf = (world: World, wrongTokens: Hex[] = []): Settings => ({
+  DATABASE_URL: world.databaseUrl,
+  POLYGON_RPC_URLS: [world.anvil.url],
+  FINALITY_QUORUM: 1,
+  PINRAIL_MODE: 'test',
+  PUBLIC_URL: 'http://127.0.0.1',
+  CHAIN_ID: TOKEN.chainId,
+  USDC_ADDRESS: TOKEN.address,
+  SETTLEMENT_START_BLOCK: 0,
+  TREASURY_ADDRESSES: [world.treasury.address.toLowerCase() as Hex],
+  RETIRED_TREASURIES: [],
+  DEPOSIT_WRONG_TOKENS: wrongTokens,
+})

@@ -4,6 +4,7 @@ import { signTransferAuthorization } from '../authorization.ts'
 import type { Authorization } from '../batch.ts'
 import type { SettlementDeps } from '../context.ts'
 import type { LaneRound } from '../lanes/lane.ts'
+import { simulate } from '../simulate.ts'
 import { type DepositKeys, sweepNonce } from './deposit-keys.ts'
 
 /**
@@ -70,18 +71,10 @@ export const authorizationOf = (sweep: Sweep): Authorization => ({
 
 /** Leaves out what the token would refuse, so that no gas is spent on it. */
 async function preflight(deps: SettlementDeps, sweeps: readonly Sweep[]): Promise<Sweep[]> {
-  const { codec, rpc, token, journal } = deps
-  const { target, calldata } = codec.encode(token.address, sweeps.map(authorizationOf))
-  const returned = await rpc.any((provider) =>
-    provider.call({ to: target, data: calldata, gas: codec.gasLimit(sweeps.length) }),
-  )
-  const reasons = codec.decodeSimulation(returned)
   const good: Sweep[] = []
-  for (const [index, sweep] of sweeps.entries()) {
-    const reason = reasons[index]
-    if (reason === undefined) throw new Error('the simulation answered fewer items than the batch has')
-    if (reason === null) good.push(sweep)
-    else if (/authorization is used or canceled/.test(reason)) await journal.abandonSweep(sweep)
+  for (const { item, reason } of await simulate(deps, sweeps, authorizationOf)) {
+    if (reason === null) good.push(item)
+    else if (/authorization is used or canceled/.test(reason)) await deps.journal.abandonSweep(item)
   }
   return good
 }

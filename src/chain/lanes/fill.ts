@@ -1,6 +1,7 @@
 import type { HoldReason, SignedPayout } from '../../domain/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { deadline, hold, signTransfers } from '../queue.ts'
+import { simulate } from '../simulate.ts'
 import type { LaneRound } from './lane.ts'
 import type { ChainView } from './sender.ts'
 
@@ -66,27 +67,16 @@ async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], vie
   return fresh
 }
 
-/**
- * Simulates the very batch that would be sent and leaves out what the token would refuse, each with its reason; so a
- * poisoned payout is held and the others are paid. A provider that cannot simulate delays the batch, nothing else.
- */
+/** Leaves out what the token would refuse, each with its reason; so a poisoned payout is held and the others are paid. */
 async function preflight(
   deps: SettlementDeps,
   batch: readonly SignedPayout[],
   view: ChainView,
 ): Promise<SignedPayout[]> {
-  const { codec, rpc, token } = deps
-  const { target, calldata } = codec.encode(token.address, batch)
-  const returned = await rpc.any((provider) =>
-    provider.call({ to: target, data: calldata, gas: codec.gasLimit(batch.length) }),
-  )
-  const reasons = codec.decodeSimulation(returned)
   const good: SignedPayout[] = []
-  for (const [index, payout] of batch.entries()) {
-    const reason = reasons[index]
-    if (reason === undefined) throw new Error('the simulation answered fewer items than the batch has')
-    if (reason === null) good.push(payout)
-    else await leaveOut(deps, payout, { reason, view })
+  for (const { item, reason } of await simulate(deps, batch, (payout) => payout)) {
+    if (reason === null) good.push(item)
+    else await leaveOut(deps, item, { reason, view })
   }
   return good
 }

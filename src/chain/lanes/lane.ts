@@ -15,7 +15,7 @@ export type LaneRound = {
   free(): number
   /** Answers how many payouts are on their way. */
   send(payouts: readonly SignedPayout[]): Promise<number>
-  sweep(sweeps: readonly Sweep[]): Promise<void>
+  sweep(sweeps: readonly Sweep[]): Promise<number>
   /** Answers why nothing was sent, or null. */
   topUp(topUp: TopUp): Promise<TopUpRefusal | null>
 }

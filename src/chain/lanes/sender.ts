@@ -6,10 +6,13 @@ import type {
   EnvelopeAttempt,
   Hex,
   Lane,
+  Reserved,
+  Sending,
   SignedPayout,
   TopUpRefusal,
 } from '../../domain/payout.ts'
 import { keccak256 } from '../../keccak.ts'
+import type { Authorization } from '../batch.ts'
 import type { SettlementDeps } from '../context.ts'
 import { authorizationOf } from '../deposits/sweep.ts'
 import type { Block } from '../provider.ts'
@@ -27,38 +30,25 @@ export type Sender = {
   readonly view: ChainView
 }
 
-type Call = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint; readonly value?: bigint }
+type Call = Sending & { readonly value?: bigint }
 type Signed = { readonly nonce: number; readonly txHash: Hex; readonly raw: Hex }
 
 /** Reserves the lane's next nonce for the payouts, signs, stores, and only then sends. Answers how many it carries. */
 export async function sendBatch(sender: Sender, payouts: readonly SignedPayout[]): Promise<number> {
-  const { journal, codec, token } = sender.deps
   if (payouts.length === 0) return 0
-  let call: (Call & { readonly items: number }) | null = null as (Call & { readonly items: number }) | null
-  const reserved = await journal.reserve(sender.lane, {
-    payouts,
-    encode: (free) => {
-      call = { ...codec.encode(token.address, free), gasLimit: codec.gasLimit(free.length), items: free.length }
-      return call
-    },
-  })
-  if (reserved === null || call === null) return 0
-  await dispatch(sender, call, reserved.nonce)
-  return call.items
+  const encode = (free: readonly SignedPayout[]): Sending => encodeBatch(sender.deps, free)
+  return dispatch(sender, await sender.deps.journal.reserve(sender.lane, { payouts, encode }))
 }
 
 /** The same for sweeps of deposit addresses. */
-export async function sendSweeps(sender: Sender, sweeps: readonly Sweep[]): Promise<void> {
-  const { journal, codec, token } = sender.deps
-  let call: Call | null = null as Call | null
-  const reserved = await journal.reserveSweeps(sender.lane, {
-    paymentIds: sweeps.map(({ paymentId }) => paymentId),
-    encode: (free) => {
-      call = { ...codec.encode(token.address, free.map(authorizationOf)), gasLimit: codec.gasLimit(free.length) }
-      return call
-    },
-  })
-  if (reserved !== null && call !== null) await dispatch(sender, call, reserved.nonce)
+export async function sendSweeps(sender: Sender, sweeps: readonly Sweep[]): Promise<number> {
+  const paymentIds = sweeps.map(({ paymentId }) => paymentId)
+  const encode = (free: readonly Sweep[]): Sending => encodeBatch(sender.deps, free.map(authorizationOf))
+  return dispatch(sender, await sender.deps.journal.reserveSweeps(sender.lane, { paymentIds, encode }))
+}
+
+function encodeBatch({ codec, token }: SettlementDeps, items: readonly Authorization[]): Sending {
+  return { ...codec.encode(token.address, items), gasLimit: codec.gasLimit(items.length) }
 }
 
 /** Gas of a transfer of the chain's own coin. */
@@ -72,14 +62,16 @@ export async function sendTopUp(sender: Sender, { target, wei, maxWeiPerDay }: T
   const reserved = await sender.deps.journal.reserveTopUp(sender.lane, { ...call, maxWeiPerDay })
   if ('refused' in reserved) return reserved.refused
   sender.deps.log.info({ from: sender.lane.wallet, to: target, wei }, 'gas money is sent to a lane')
-  await dispatch(sender, call, reserved.nonce)
+  await dispatch(sender, { ...call, nonce: reserved.nonce, items: 1 })
   return null
 }
 
-/** Signs at today's price, stores, and sends. */
-async function dispatch(sender: Sender, call: Call, nonce: number): Promise<void> {
+/** Signs at today's price, stores, and sends. Answers for how many. */
+async function dispatch(sender: Sender, reserved: (Reserved & Call) | null): Promise<number> {
+  if (reserved === null) return 0
   const fees = chooseFees(sender.view.fees, sender.deps.options.maxFeeWei)
-  await broadcast(sender, await signAndStore(sender, { ...call, nonce }, fees))
+  await broadcast(sender, await signAndStore(sender, reserved, fees))
+  return reserved.items
 }
 
 /**

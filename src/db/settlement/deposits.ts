@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DepositLog, RecordedDeposit, Sweep, Unswept } from '../../domain/deposit.ts'
-import type { Hex, Lane, TreasuryMovement } from '../../domain/payout.ts'
+import type { Hex, Lane, Reserved, Sending, TreasuryMovement } from '../../domain/payout.ts'
 import { execute, many, maybeOne, one, sql, type Tx } from '../db.ts'
 import { hex } from '../payouts.ts'
 import type { JournalContext } from './context.ts'
@@ -118,22 +118,23 @@ export function reserveSweeps(
   lane: Lane,
   ask: {
     paymentIds: readonly string[]
-    encode: (sweeps: readonly Sweep[]) => { target: Hex; calldata: Hex; gasLimit: bigint }
+    encode: (sweeps: readonly Sweep[]) => Sending
   },
-): Promise<{ nonce: number } | null> {
+): Promise<Reserved | null> {
   return fenced(context, lane, async (tx) => {
     const free = sql`s.state = 'signed' and s.payment_id = any(${[...ask.paymentIds]}) for update of s skip locked`
     const sweeps = (await many(tx, sweepRow, selectSweeps(free))).map(sweepOf)
     if (sweeps.length === 0) return null
+    const sending = ask.encode(sweeps)
     const { nonce } = await one(
       tx,
       z.object({ nonce: z.coerce.number() }),
-      sql`with ${nextEnvelope(lane, ask.encode(sweeps))},
+      sql`with ${nextEnvelope(lane, sending)},
           moved as (update deposit_sweep s set state = 'assigned', lane_wallet = ${lane.wallet}, lane_nonce = n.nonce
             from n where s.state = 'signed' and s.payment_id = any(${sweeps.map(({ paymentId }) => paymentId)}))
           select nonce from n`,
     )
-    return { nonce }
+    return { ...sending, nonce, items: sweeps.length }
   })
 }
 

@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import type { Envelope, EnvelopeEnd, GasSpent, Lane } from '../../domain/payout.ts'
-import { execute, many, one, type Queryable, sql, type Tx } from '../db.ts'
+import { execute, many, one, sql, type Tx } from '../db.ts'
 import { hex } from '../payouts.ts'
+import type { JournalContext } from './context.ts'
 
 const envelopeRow = z.object({
   nonce: z.coerce.number(),
-  kind: z.enum(['batch', 'noop', 'topup']),
   target: hex,
   value: z.string(),
   gas_limit: z.string(),
-  state: z.enum(['reserved', 'signed', 'broadcast']),
   attempts: z.array(
     z.object({
       attempt: z.number(),
@@ -23,11 +22,11 @@ const envelopeRow = z.object({
 })
 
 /** The lane's envelopes that are not final, lowest nonce first, each with its attempts. */
-export async function listEnvelopes(db: Queryable, lane: Lane): Promise<Envelope[]> {
+export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise<Envelope[]> {
   const rows = await many(
     db,
     envelopeRow,
-    sql`select t.nonce, t.kind, t.target, t.value::text, t.gas_limit::text, t.state,
+    sql`select t.nonce, t.target, t.value::text, t.gas_limit::text,
           coalesce((select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'tx_hash', a.tx_hash, 'max_fee', a.max_fee::text,
               'tip', a.tip::text, 'signed_block', a.signed_block, 'last_broadcast_at', a.last_broadcast_at) order by a.attempt)
             from lane_tx_attempt a where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce)), '[]') as attempts
@@ -36,11 +35,9 @@ export async function listEnvelopes(db: Queryable, lane: Lane): Promise<Envelope
   )
   return rows.map((row) => ({
     nonce: row.nonce,
-    kind: row.kind,
     target: row.target,
     value: BigInt(row.value),
     gasLimit: BigInt(row.gas_limit),
-    state: row.state,
     attempts: row.attempts.map((attempt) => ({
       attempt: attempt.attempt,
       txHash: attempt.tx_hash,
@@ -53,7 +50,7 @@ export async function listEnvelopes(db: Queryable, lane: Lane): Promise<Envelope
 }
 
 /** Whether anything in the envelope has not ended yet. Nothing: then its content is not wanted any more. */
-export async function isWanted(db: Queryable, lane: Lane, nonce: number): Promise<boolean> {
+export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number): Promise<boolean> {
   const row = await one(
     db,
     z.object({ wanted: z.boolean() }),

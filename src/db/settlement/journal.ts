@@ -1,5 +1,6 @@
 import type { JournalContext } from './context.ts'
 import * as deposits from './deposits.ts'
+import * as envelopes from './envelopes.ts'
 import * as expired from './expired.ts'
 import * as lanes from './lanes.ts'
 import * as logs from './logs.ts'
@@ -30,8 +31,8 @@ export function createSettlementJournal(context: JournalContext) {
     reserveTopUp: bind(lanes.reserveTopUp),
     storeAttempt: bind(lanes.storeAttempt),
     markSent: bind(lanes.markSent),
-    readEnvelopes: bind(lanes.readEnvelopes),
-    isWanted: bind(lanes.isWanted),
+    readEnvelopes: bind(envelopes.readEnvelopes),
+    isWanted: bind(envelopes.isWanted),
     readCalldata: bind(lanes.readCalldata),
     readRaw: bind(lanes.readRaw),
     endEnvelopes: bind(lanes.endEnvelopes),

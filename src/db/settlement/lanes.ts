@@ -1,17 +1,18 @@
 import { z } from 'zod'
 import {
-  type Envelope,
   type EnvelopeEnd,
   type Hex,
   type Lane,
   LeaseLostError,
   type Reservation,
+  type Reserved,
+  type Sending,
   type TopUpRefusal,
 } from '../../domain/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import { hex } from '../payouts.ts'
 import type { JournalContext, LeaseAsk } from './context.ts'
-import * as envelopes from './envelopes.ts'
+import { concludeEnvelopes, readUnsharedGas } from './envelopes.ts'
 
 const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
 
@@ -100,17 +101,11 @@ export function adoptNonces(context: JournalContext, lane: Lane, nextNonce: numb
   })
 }
 
-/** What a batch sends. */
-type Sending = {
-  readonly kind?: 'batch' | 'topup'
-  readonly target: Hex
-  readonly calldata: Hex
-  readonly gasLimit: bigint
-  readonly value?: bigint
-}
-
 /** `n`, the lane's next nonce, and the reserved row that goes with it: the beginning of every statement that takes one. */
-export function nextEnvelope(lane: Lane, sending: Sending): Statement {
+export function nextEnvelope(
+  lane: Lane,
+  sending: Sending & { readonly kind?: 'batch' | 'topup'; readonly value?: bigint },
+): Statement {
   const { kind = 'batch', target, calldata, gasLimit, value = 0n } = sending
   return sql`n as (update lane set next_nonce = next_nonce + 1
             where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and epoch = ${lane.lease.epoch}
@@ -129,7 +124,7 @@ export function reserve(
   context: JournalContext,
   lane: Lane,
   { payouts, encode }: Reservation,
-): Promise<{ nonce: number } | null> {
+): Promise<Reserved | null> {
   return fenced(context, lane, async (tx) => {
     const asked = payouts.map(({ paymentId }) => paymentId)
     const rows = await many(
@@ -142,10 +137,11 @@ export function reserve(
     const free = payouts.filter(({ paymentId, state }) => states.get(paymentId) === state)
     if (free.length === 0) return null
     const ids = free.map(({ paymentId }) => paymentId)
-    return one(
+    const sending = encode(free)
+    const { nonce } = await one(
       tx,
       z.object({ nonce: z.coerce.number() }),
-      sql`with ${nextEnvelope(lane, encode(free))},
+      sql`with ${nextEnvelope(lane, sending)},
           items as (insert into lane_tx_item (chain_id, wallet, nonce, idx, payment_id, kind)
             select ${lane.chainId}, ${lane.wallet}, n.nonce, i.idx - 1, i.payment_id, i.kind
             from n, unnest(${ids}::text[], ${free.map((payout) => payout.signed.kind)}::text[]) with ordinality
@@ -155,6 +151,7 @@ export function reserve(
             from n where p.payment_id = any(${ids}))
           select nonce from n`,
     )
+    return { ...sending, nonce, items: free.length }
   })
 }
 
@@ -228,16 +225,6 @@ export function markSent(
   })
 }
 
-/** The lane's envelopes that are not final, lowest nonce first. */
-export function readEnvelopes(context: JournalContext, lane: Lane): Promise<Envelope[]> {
-  return envelopes.listEnvelopes(context.db, lane)
-}
-
-/** Whether anything in the envelope has not ended yet. */
-export function isWanted(context: JournalContext, lane: Lane, nonce: number): Promise<boolean> {
-  return envelopes.isWanted(context.db, lane, nonce)
-}
-
 export async function readCalldata(context: JournalContext, lane: Lane, nonce: number): Promise<Hex> {
   const row = await one(
     context.db,
@@ -264,7 +251,7 @@ export async function readRaw(context: JournalContext, txHash: Hex): Promise<Hex
  */
 export function endEnvelopes(context: JournalContext, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<string[]> {
   return fenced(context, lane, async (tx) => {
-    for (const spent of await envelopes.readUnsharedGas(tx, lane, ends)) await context.hooks.onGas(tx, spent)
-    return envelopes.concludeEnvelopes(tx, lane, ends)
+    for (const spent of await readUnsharedGas(tx, lane, ends)) await context.hooks.onGas(tx, spent)
+    return concludeEnvelopes(tx, lane, ends)
   })
 }
