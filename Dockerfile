@@ -1,6 +1,6 @@
 # Two images: `app` runs api and worker with production packages only, `sandbox` has the simulators and the tools that
 # prepare a development chain.
-FROM node:22-bookworm-slim AS base
+FROM node:24-bookworm-slim AS base
 ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -9,9 +9,8 @@ FROM base AS app
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
 COPY tsconfig.json ./
 COPY src ./src
-COPY scripts/migrate.ts ./scripts/migrate.ts
 USER node
-CMD ["node", "--import", "tsx", "src/api/main.ts"]
+CMD ["node", "--import", "tsx", "src/main/api.ts"]
 
 FROM base AS sandbox
 RUN npm ci --include=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
@@ -21,4 +20,4 @@ COPY scripts ./scripts
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 USER node
-CMD ["node", "--import", "tsx", "src/sandbox/main.ts"]
+CMD ["node", "--import", "tsx", "src/main/sandbox.ts"]

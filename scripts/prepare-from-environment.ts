@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { readWorkerConfig } from '../src/config.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { prepareDevelopmentChain } from '../src/sandbox/chain.ts'
-import { seedDemo } from '../src/sandbox/seed.ts'
 import { addressOf } from './system/environment.ts'
 import { TREASURY_START } from './system/prepare.ts'
+import { seedDemo } from './system/seed.ts'
 
 /**
  * What scripts/prepare.ts does, for docker-compose.yml: told by the worker's variables, INBOX_WEBHOOK_SECRET, and

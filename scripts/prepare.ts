@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers'
 import { migrate } from '../src/db/migrate.ts'
 import { prepareDevelopmentChain } from '../src/sandbox/chain.ts'
-import { seedDemo } from '../src/sandbox/seed.ts'
 import type { PrepareInput, PrepareResult } from './system/prepare.ts'
+import { seedDemo } from './system/seed.ts'
 
 /**
  * Brings database and chain to where the system can start: the schema, USDC at its real address with a funded

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Hex } from './domain/hex.ts'
 
 /**
  * The only reader of the environment. Every variable the system knows is in one of the schemas below, so that a
@@ -41,7 +42,7 @@ const port = z.coerce.number().int().min(0).max(65535)
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
 
 /** Tokens that buyers send in place of USDC: bridged USDC, USDT and DAI on Polygon. */
-export const MISTAKEN_TOKENS = [
+const MISTAKEN_TOKENS = [
   '0x2791bca1f2de4661ed88a30c99a7a9449aa84174',
   '0xc2132d05d31c914a87c6611c10748aeb04b58e8f',
   '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063',
@@ -99,7 +100,7 @@ const apiSchema = commonSchema.extend({
 
 const workerSchema = commonSchema.extend({
   POLYGON_RPC_URLS: list.pipe(z.array(url).min(1)),
-  /** How many RPC providers must agree before a payout is settled or voided. Live mode refuses less than 2. */
+  /** How many nodes must agree before a payout is settled or voided. Live mode refuses less than 2. */
   FINALITY_QUORUM: z.coerce.number().int().min(1).max(5).default(1),
   /**
    * Key of the treasury (holds USDC, signs typed data only): `keystore:<path>`, `aws-kms:<key id>`, `gcp-kms:<resource name
@@ -185,6 +186,27 @@ const inboxSchema = z.object({
   INBOX_WEBHOOK_SECRET: secret.optional(),
 })
 
+const lowerAddress = address.transform((value) => value.toLowerCase() as Hex)
+
+/** The operator's command: what it needs of the worker's variables. */
+const operatorSchema = z.object({
+  DATABASE_URL: url,
+  POLYGON_RPC_URLS: workerSchema.shape.POLYGON_RPC_URLS,
+  FINALITY_QUORUM: workerSchema.shape.FINALITY_QUORUM,
+  PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
+  PUBLIC_URL: url,
+  CHAIN_ID: z.coerce.number().int().positive(),
+  USDC_ADDRESS: lowerAddress,
+  SETTLEMENT_START_BLOCK: z.coerce.number().int().min(0).default(0),
+  /** Every treasury there ever was; those that this database knows are added. */
+  TREASURY_ADDRESSES: list.pipe(z.array(lowerAddress)).default([]),
+  DEPOSIT_WRONG_TOKENS: list.default(MISTAKEN_TOKENS).pipe(z.array(lowerAddress)),
+  RETIRED_TREASURIES: list.pipe(z.array(lowerAddress)).default([]),
+})
+
+/** `pinrail migrate` alone: the owner of the schema may be another user than the one that api and worker have. */
+const migrationSchema = operatorSchema.pick({ DATABASE_URL: true })
+
 /** Variables that only the scripts and tests read. */
 const scriptsSchema = z.object({
   PINRAIL_DATA: z.string().default('.data'),
@@ -196,10 +218,13 @@ export type ApiConfig = z.infer<typeof apiSchema>
 export type WorkerConfig = z.infer<typeof workerSchema>
 export type SandboxConfig = z.infer<typeof sandboxSchema>
 export type InboxConfig = z.infer<typeof inboxSchema>
+export type OperatorConfig = z.infer<typeof operatorSchema>
 
 /** Names of every variable the system knows, for the test of docker-compose.yml. */
 export const KNOWN_VARIABLES: ReadonlySet<string> = new Set(
-  [apiSchema, workerSchema, sandboxSchema, inboxSchema, scriptsSchema].flatMap((schema) => Object.keys(schema.shape)),
+  [apiSchema, workerSchema, sandboxSchema, inboxSchema, operatorSchema, scriptsSchema].flatMap((schema) =>
+    Object.keys(schema.shape),
+  ),
 )
 
 /** Keys made for development carry this mark, so that live mode can refuse them. */
@@ -225,6 +250,8 @@ export const readWorkerConfig = (env: Environment = process.env): WorkerConfig =
 }
 export const readSandboxConfig = (env: Environment = process.env): SandboxConfig => read(sandboxSchema, env)
 export const readInboxConfig = (env: Environment = process.env): InboxConfig => read(inboxSchema, env)
+export const readOperatorConfig = (env: Environment): OperatorConfig => read(operatorSchema, env)
+export const readMigrationUrl = (env: Environment): string => read(migrationSchema, env).DATABASE_URL
 
 function read<T extends z.ZodType>(schema: T, env: Environment): z.infer<T> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))

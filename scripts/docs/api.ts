@@ -1,5 +1,5 @@
-import { errorDocs } from '../../src/api/error-docs.ts'
-import { openApiDocument } from '../../src/api/openapi.ts'
+import { errorDocs } from '../../src/api/http/error-docs.ts'
+import { openApiDocument } from '../../src/api/http/openapi.ts'
 import { type ApiRouteDeps, apiRoutes } from '../../src/api/routes/v1/index.ts'
 
 /** The OpenAPI document of a server on one's own machine. */

@@ -1,4 +1,4 @@
-import { PAYMENT_STATUSES, TRANSITIONS } from '../../src/domain/payment.ts'
+import { PAYMENT_STATUSES, TRANSITIONS } from '../../src/domain/payment/payment.ts'
 
 /** docs/payment-states.md: the transition table as a diagram and as a list, so that neither can be out of date. */
 export function paymentStates(): string {

@@ -1,10 +1,10 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import type { MethodName, ProviderName } from '../../src/domain/methods.ts'
-import type { OperatorDecision } from '../../src/domain/requests.ts'
+import type { OperatorDecision } from '../../src/domain/payment/requests.ts'
 import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import { operatorUpdates } from '../../src/workflows/messages.ts'
-import { createPaymentWorld } from '../../test/support/payment-world.ts'
-import { startDevServer } from '../../test/support/temporal.ts'
+import { startDevServer } from '../test/services/temporal.ts'
+import { createPaymentWorld } from './payment-world.ts'
 import { waitsOf } from './waits.ts'
 
 /** A shop around the real Temporal server, and the words in which the scenarios are told. */

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { many, sql } from '../../src/db/db.ts'
 import { deliveryWorkflowId } from '../../src/domain/ids.ts'
 import { paymentState } from '../../src/workflows/messages.ts'
-import type { PaymentWorld } from '../../test/support/payment-world.ts'
-import { until } from '../../test/support/until.ts'
+import { until } from '../test/until.ts'
+import type { PaymentWorld } from './payment-world.ts'
 
 /** Above the longest wait for a poll or a retry: the first poll comes after a minute. */
 const PATIENCE_MS = 180_000

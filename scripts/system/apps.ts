@@ -10,10 +10,10 @@ export const APP_NAMES = ['sandbox', 'inbox', 'api', 'worker'] as const
 export type AppName = (typeof APP_NAMES)[number]
 
 const ENTRY: Record<AppName, string> = {
-  sandbox: 'src/sandbox/main.ts',
-  inbox: 'src/sandbox/inbox-main.ts',
-  api: 'src/api/main.ts',
-  worker: 'src/worker/main.ts',
+  sandbox: 'src/main/sandbox.ts',
+  inbox: 'src/main/inbox.ts',
+  api: 'src/main/api.ts',
+  worker: 'src/main/worker.ts',
 }
 
 /** What the worker writes to its log when it polls. */

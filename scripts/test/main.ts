@@ -1,8 +1,8 @@
-import { startServices } from '../../test/support/services.ts'
 import type { Progress } from '../setup/progress.mjs'
 import { runChecks } from './checks.ts'
 import { runJest } from './jest.ts'
 import { prepareFor } from './needs.ts'
+import { startServices } from './services/services.ts'
 import { add, NONE, type Tally } from './tally.ts'
 
 /** The whole system, several at once, beside nothing else; everything before it shares the machine. */

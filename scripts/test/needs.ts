@@ -1,10 +1,10 @@
 import { ensureChromium } from '../setup/chromium.ts'
 import type { Progress } from '../setup/progress.mjs'
-import { ensureTemporalServer } from '../setup/temporal-server.ts'
-import { ensureTestServer } from '../setup/test-server.ts'
+import { ensureTemporalServer } from '../setup/temporal/temporal-server.ts'
+import { ensureTestServer } from '../setup/temporal/test-server.ts'
 
 /** Layers that ask for nothing that has to be fetched or built first. */
-const PLAIN = ['domain', 'db', 'chain', 'providers', 'webhooks', 'activities', 'histories', 'sandbox', 'docs', 'client']
+const PLAIN = 'domain db chain operator providers webhooks activities histories sandbox docs client'.split(' ')
 /** Layers that ask for some of it; one that is in no list may need all. */
 const TIME_SKIPPING = ['workflows', 'scripts']
 const TEMPORAL = ['api', 'scripts', 'e2e']

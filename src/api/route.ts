@@ -1,13 +1,13 @@
 import type { Express, Request, RequestHandler, Response } from 'express'
 import { z } from 'zod'
 import type { Db, Session } from '../db/db.ts'
-import type { ApiScope } from './api-key.ts'
-import type { Authenticate, Caller } from './auth.ts'
-import { readJson } from './json-body.ts'
-import { type ProblemCode } from './problem-codes.ts'
-import { Problem } from './problems.ts'
-import type { RequestLimits } from './rate-limits.ts'
-import { explain } from './validation.ts'
+import type { ApiScope } from './auth/api-key.ts'
+import type { Authenticate, Caller } from './auth/auth.ts'
+import type { RequestLimits } from './auth/rate-limits.ts'
+import { readJson } from './http/json-body.ts'
+import { type ProblemCode } from './http/problem-codes.ts'
+import { Problem } from './http/problems.ts'
+import { explain } from './http/validation.ts'
 
 export const TAGS = {
   Payments: 'Charge a buyer, follow the payment.',

@@ -1,8 +1,9 @@
 import type { LocalAccount } from 'viem/accounts'
 import { toHex } from 'viem/utils'
-import type { Hex, Payout, PayoutSignature } from '../domain/payout.ts'
-import { keccak256 } from '../keccak.ts'
-import { payoutNonce } from '../payout-nonce.ts'
+import type { Hex } from '../domain/hex.ts'
+import type { Payout, PayoutSignature } from '../domain/settlement/payout.ts'
+import { keccak256 } from '../evm/keccak.ts'
+import { payoutNonce } from '../evm/payout-nonce.ts'
 import { word } from './token/words.ts'
 
 /** EIP-3009 authorizations of the treasury: the only thing that its key ever signs. */

@@ -1,11 +1,10 @@
 import type { LocalAccount } from 'viem/accounts'
-import type { Hex } from '../domain/payout.ts'
+import type { Hex } from '../domain/hex.ts'
 import type { Token, TreasurySigner } from './authorization.ts'
-import type { PayoutCodec } from './batch.ts'
-import type { DepositDeps } from './deposits/sweep.ts'
+import type { PayoutCodec } from './codec.ts'
+import type { DepositKeys } from './deposits/deposit-keys.ts'
 import type { SettlementJournal } from './journal.ts'
-import type { Funding } from './lanes/top-up.ts'
-import type { Rpc } from './rpc.ts'
+import type { Rpc } from './rpc/rpc.ts'
 
 export type SettlementLog = {
   info(fields: object, message: string): void
@@ -52,6 +51,24 @@ export const SETTLEMENT_DEFAULTS = {
 /** Every wallet that is or was a treasury of ours. */
 export function watchedTreasuries(deps: Pick<SettlementDeps, 'treasuries' | 'options'>): Hex[] {
   return [...deps.treasuries.map((treasury) => treasury.address), ...deps.options.retiredTreasuries]
+}
+
+/**
+ * What is needed to take USDC at addresses of payments: their keys, and the other tokens that buyers send there by mistake.
+ */
+export type DepositDeps = {
+  /** Null: what comes is read, and not swept. */
+  readonly keys: DepositKeys | null
+  readonly wrongTokens: readonly Hex[]
+}
+
+/** A wallet with the chain's own coin from which the relayers get their gas money. It holds no USDC. */
+export type Funding = {
+  readonly account: LocalAccount
+  /** Wei that are sent at least at a time. */
+  readonly wei: bigint
+  /** Wei for one relayer within 24 hours: more goes to a fault or a thief. */
+  readonly maxWeiPerDay: bigint
 }
 
 export type SettlementDeps = {

@@ -1,3 +1,4 @@
+import { authorizeCancellations, createAuthorizer } from './authorizer.ts'
 import { NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import { sweepDeposits } from './deposits/sweep.ts'
 import { fillLanes } from './lanes/fill.ts'
@@ -5,8 +6,7 @@ import { advanceLane, type LaneRound } from './lanes/lane.ts'
 import type { ChainView } from './lanes/sender.ts'
 import { createTopUp } from './lanes/top-up.ts'
 import { createObserver } from './observer/observer.ts'
-import type { Block } from './provider.ts'
-import { authorizeCancellations, createAuthorizer } from './queue.ts'
+import type { Block } from './rpc/node.ts'
 
 /**
  * Each part is safe to repeat, to interrupt anywhere, and to run at the same time as the others, here and in other
@@ -78,7 +78,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       const newest = await rpc.newest()
       const cursor = await journal.readCursor()
       if (cursor === null) return NOTHING
-      const fees = await rpc.any((provider) => provider.feeHistory(FEE_BLOCKS))
+      const fees = await rpc.any((node) => node.feeHistory(FEE_BLOCKS))
       const view: ChainView = { head: newest.block, cursor, fees }
       const [rounds] = await Promise.all([advance(view), fund(view)])
       if (cursor.pausedReason !== null) return NOTHING
@@ -95,6 +95,6 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
 async function firstCursor(deps: SettlementDeps): Promise<Block | null> {
   const { startBlock } = deps.options
   if (startBlock === undefined) return deps.rpc.finalized()
-  const block = await deps.rpc.agreed((provider) => provider.block(Math.max(0, startBlock - 1)))
+  const block = await deps.rpc.agreed((node) => node.block(Math.max(0, startBlock - 1)))
   return block?.value ?? null
 }

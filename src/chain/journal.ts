@@ -1,10 +1,10 @@
-import type { Sweep, Unswept } from '../domain/deposit.ts'
+import type { Hex } from '../domain/hex.ts'
+import type { Sweep, Unswept } from '../domain/settlement/deposit.ts'
 import type {
   ChainCursor,
   Envelope,
   EnvelopeEnd,
   FinalizedScan,
-  Hex,
   HoldReason,
   Lane,
   Lease,
@@ -16,7 +16,7 @@ import type {
   SignedPayout,
   TopUpRefusal,
   TreasuryLog,
-} from '../domain/payout.ts'
+} from '../domain/settlement/payout.ts'
 
 /** Who asks for a lease, and for how long it holds unless renewed. */
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }

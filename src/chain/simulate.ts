@@ -1,11 +1,11 @@
-import type { Authorization } from './batch.ts'
+import type { Authorization } from './codec.ts'
 import type { SettlementDeps } from './context.ts'
 
 /** What the token would do with an item of a batch: null for success, else the reason of the revert. */
 export type Simulated<T> = { readonly item: T; readonly reason: string | null }
 
 /**
- * Simulates the very batch that would be sent, so that no gas is spent on what the token would refuse. A provider that cannot
+ * Simulates the very batch that would be sent, so that no gas is spent on what the token would refuse. A node that cannot
  * simulate throws: that delays the batch, nothing else.
  */
 export async function simulate<T>(
@@ -14,9 +14,7 @@ export async function simulate<T>(
   authorizationOf: (item: T) => Authorization,
 ): Promise<Simulated<T>[]> {
   const { target, calldata } = codec.encode(token.address, batch.map(authorizationOf))
-  const returned = await rpc.any((provider) =>
-    provider.call({ to: target, data: calldata, gas: codec.gasLimit(batch.length) }),
-  )
+  const returned = await rpc.any((node) => node.call({ to: target, data: calldata, gas: codec.gasLimit(batch.length) }))
   const reasons = codec.decodeSimulation(returned)
   return batch.map((item, index) => {
     const reason = reasons[index]

@@ -1,4 +1,4 @@
-import type { Hex } from '../domain/payout.ts'
+import type { Hex } from '../domain/hex.ts'
 import { domainSeparator } from './authorization.ts'
 import { type SettlementDeps, watchedTreasuries } from './context.ts'
 import { readToken } from './token/token-state.ts'
@@ -14,7 +14,7 @@ function demand(condition: boolean, message: string): asserts condition {
 
 /**
  * Checked before the first round. Throws SettlementRefusal for what only a person can correct. A paused token is no such
- * thing: payouts wait for it. A provider that cannot be reached throws its own error: try again.
+ * thing: payouts wait for it. A node that cannot be reached throws its own error: try again.
  */
 export async function assertReady(deps: SettlementDeps, livemode: boolean): Promise<void> {
   const { rpc, token, relayers, log } = deps
@@ -33,13 +33,13 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
     'the treasury must not be a relayer or hold their gas money: it signs typed data only',
   )
   demand(!livemode || rpc.quorum >= 2, 'live mode needs a finality quorum of at least 2')
-  if (rpc.quorum < 2) log.warn({ quorum: rpc.quorum }, 'finality is decided by one provider')
-  for (const provider of rpc.providers) {
-    const chainId = await provider.chainId()
-    demand(chainId === token.chainId, `${provider.name} serves chain ${chainId}, not ${token.chainId}`)
+  if (rpc.quorum < 2) log.warn({ quorum: rpc.quorum }, 'finality is decided by one node')
+  for (const node of rpc.nodes) {
+    const chainId = await node.chainId()
+    demand(chainId === token.chainId, `${node.name} serves chain ${chainId}, not ${token.chainId}`)
   }
-  const [decimals, paused, separator] = await rpc.any((provider) =>
-    readToken(provider, token.address, {
+  const [decimals, paused, separator] = await rpc.any((node) =>
+    readToken(node, token.address, {
       reads: [
         { view: 'decimals', args: [] },
         { view: 'paused', args: [] },
@@ -54,7 +54,7 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
   )
   if (paused === 1n) log.warn({}, 'the USDC contract is paused: payouts are held until it is not')
   for (const wallet of [...deps.treasuries.map(({ address }) => address), ...wallets]) {
-    const code = await rpc.any((provider) => provider.code(wallet))
+    const code = await rpc.any((node) => node.code(wallet))
     demand(code === '0x', `${wallet} carries code (an EIP-7702 delegation?): its signatures would be refused`)
   }
   await assertChainHasHistory(deps)
@@ -69,7 +69,7 @@ async function assertChainHasHistory(deps: SettlementDeps): Promise<void> {
     head.number >= cursor.number,
     `the chain is at block ${head.number}, behind block ${cursor.number} that was final: it has lost blocks`,
   )
-  const known = await deps.rpc.any((provider) => provider.block(cursor.number))
+  const known = await deps.rpc.any((node) => node.block(cursor.number))
   demand(
     known.hash === cursor.hash,
     `block ${cursor.number} was final as ${cursor.hash} and is ${known.hash} now: another chain`,

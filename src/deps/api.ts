@@ -1,11 +1,10 @@
 import type { ApiDeps } from '../api/app.ts'
-import { createRequestLimits } from '../api/rate-limits.ts'
-import { createBatch } from '../batch.ts'
+import { createRequestLimits } from '../api/auth/rate-limits.ts'
 import type { ApiConfig } from '../config.ts'
-import { touchApiKeys } from '../db/api-keys.ts'
 import { createDb } from '../db/db.ts'
+import { touchApiKeys } from '../db/merchants/api-keys.ts'
 import { deleteStarts } from '../db/outbox.ts'
-import { markSignaled, type PartnerEventKey } from '../db/partner-events.ts'
+import { markSignaled, type PartnerEventKey } from '../db/payments/partner-events.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { createPartners, createReadCallback } from '../providers/index.ts'
@@ -16,11 +15,12 @@ import { createPaymentWorkflows } from '../temporal/payments.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
+import { createWriteBehind } from './write-behind.ts'
 
 /** A claim waits for a concurrent one for this long, then the caller gets 409 (PRODUCT.md 12). */
 const API_LOCK_TIMEOUT_MS = 2000
 /** Records that the relay would repair are written together. */
-const BATCH_MS = 100
+const WRITE_BEHIND_MS = 100
 
 export function composeApi(config: ApiConfig, log: Logger): Composed<{ deps: ApiDeps }> {
   const db = createDb({ url: config.DATABASE_URL, pool: config.DATABASE_POOL, lockTimeoutMs: API_LOCK_TIMEOUT_MS })
@@ -28,12 +28,12 @@ export function composeApi(config: ApiConfig, log: Logger): Composed<{ deps: Api
   const settings = partnerSettings(config)
   const rates = ratesOf(converterOf(config))
   const later = {
-    everyMs: BATCH_MS,
+    everyMs: WRITE_BEHIND_MS,
     onError: (error: unknown) => log.warn({ err: error }, 'a repairable record was not written yet'),
   }
-  const starts = createBatch<string>({ ...later, write: (ids) => deleteStarts(db, ids) })
-  const usedKeys = createBatch<string>({ ...later, write: (ids) => touchApiKeys(db, ids) })
-  const signals = createBatch<PartnerEventKey>({ ...later, write: (keys) => markSignaled(db, keys) })
+  const starts = createWriteBehind<string>({ ...later, write: (ids) => deleteStarts(db, ids) })
+  const usedKeys = createWriteBehind<string>({ ...later, write: (ids) => touchApiKeys(db, ids) })
+  const signals = createWriteBehind<PartnerEventKey>({ ...later, write: (keys) => markSignaled(db, keys) })
   const deps: ApiDeps = {
     db,
     workflows: createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) }),

@@ -1,11 +1,10 @@
 import type { LocalAccount } from 'viem/accounts'
 import { createTreasurySigner, type Token, type TreasurySigner } from '../chain/authorization.ts'
+import type { DepositDeps, Funding } from '../chain/context.ts'
 import { createDepositKeys } from '../chain/deposits/deposit-keys.ts'
-import type { DepositDeps } from '../chain/deposits/sweep.ts'
 import { openAccount } from '../chain/keys/open.ts'
-import type { Funding } from '../chain/lanes/top-up.ts'
 import type { Secret, WorkerConfig } from '../config.ts'
-import type { Hex } from '../domain/payout.ts'
+import type { Hex } from '../domain/hex.ts'
 
 /** Opens the keys that the configuration names. */
 

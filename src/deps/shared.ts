@@ -1,11 +1,11 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
-import { readStarts } from '../db/payment-starts.ts'
+import { readStarts } from '../db/payments/payment-starts.ts'
 import type { ProviderName } from '../domain/methods.ts'
-import type { Converter } from '../providers/converter.ts'
+import type { Converter } from '../providers/converter/converter.ts'
+import { createRates } from '../providers/converter/rates.ts'
+import { createConverter } from '../providers/converter/simple-converter.ts'
 import type { PartnerSettings } from '../providers/provider.ts'
-import { createRates } from '../providers/rates.ts'
-import { createConverter } from '../providers/simple-converter.ts'
 import type { PaymentStart } from '../temporal/payments.ts'
 
 /** The composition root: configuration in, everything connected out. What api and worker have in common. */

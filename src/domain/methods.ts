@@ -142,17 +142,17 @@ export function serves(provider: ProviderUsed, country: string | null): boolean 
 }
 
 /** One way to pay through one provider, and where it is offered; `except` means everywhere else. */
-export type Route = {
+export type Way = {
   readonly provider: ProviderUsed
   readonly method: MethodName
   readonly countries: { readonly only: readonly string[] } | { readonly except: readonly string[] }
 }
 
 /**
- * The picker's ways to pay, in the order in which a buyer sees them. The first route of a provider is the one that a
- * payment pinned to the provider opens. Where a method has two routes, the first that works is shown.
+ * The picker's ways to pay, in the order in which a buyer sees them. The first way of a provider is the one that a
+ * payment pinned to the provider opens. Where a method has two ways, the first that works is shown.
  */
-export const ROUTES: readonly Route[] = [
+export const WAYS: readonly Way[] = [
   { provider: 'wallet_app', method: 'banking_app', countries: { only: EEA } },
   { provider: 'local_partner', method: 'upi', countries: { only: ['IN'] } },
   { provider: 'card_partner', method: 'card', countries: { only: EU_AND_US } },

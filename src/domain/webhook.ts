@@ -1,4 +1,4 @@
-/** Events told to merchants, and the rules of their delivery: which answers count, when the next attempt is due. */
+/** Events told to merchants, and the rules of their delivery: which answers count, when the next try is due. */
 
 export const WEBHOOK_EVENT_TYPES = [
   'payment.succeeded',
@@ -25,8 +25,8 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 
 /**
- * Seconds before each attempt: 12 attempts over 75 h 42 m 35 s. The first quarter of an hour is dense because a deploy
- * of the receiver takes minutes; the rest outlasts a long weekend. (Standard Webhooks, with three attempts more.)
+ * Seconds before each try: 12 tries over 75 h 42 m 35 s. The first quarter of an hour is dense because a deploy
+ * of the receiver takes minutes; the rest outlasts a long weekend. (Standard Webhooks, with three tries more.)
  */
 export const DELIVERY_DELAYS_SECONDS = [
   0,
@@ -49,7 +49,7 @@ const JITTER = 0.2
 /** After a timeout or an answer that says "too busy", at least a minute of rest (seconds). */
 const OVERLOAD_PAUSE_SECONDS = MINUTE
 
-/** `Retry-After` never makes an attempt later than a day (seconds). */
+/** `Retry-After` never makes a try later than a day (seconds). */
 const LONGEST_RETRY_AFTER_SECONDS = 24 * HOUR
 
 const OVERLOADED_STATUSES: readonly number[] = [429, 502, 503, 504]
@@ -66,7 +66,7 @@ export type SendError =
   | 'refused_address'
   | 'unusable_secret'
 
-/** What one attempt came to; `status` is null when there was no answer. */
+/** What one try came to; `status` is null when there was no answer. */
 export type DeliveryAnswer = { readonly status: number | null; readonly error: SendError | null }
 
 /** The receiver took it, did not, or says that it is gone for good (410: the endpoint is disabled). */
@@ -89,7 +89,7 @@ export function describeAnswer({ status, error }: DeliveryAnswer): string {
   return status === null ? `no answer (${error})` : `HTTP ${status} (${error})`
 }
 
-/** What of the last answer matters for the next attempt, and for the operator who looks at it. */
+/** What of the last answer matters for the next try, and for the operator who looks at it. */
 export type LastAnswer = {
   readonly text: string
   readonly overloaded: boolean
@@ -97,7 +97,7 @@ export type LastAnswer = {
 }
 
 export type DelayQuestion = {
-  /** Attempts of the schedule that are used up; one made by hand uses up none. */
+  /** Tries of the schedule that are used up; one made by hand uses up none. */
   readonly step: number
   readonly overloaded: boolean
   /** What the last answer asked for; null when it did not, or not in a way that can be read. */
@@ -107,7 +107,7 @@ export type DelayQuestion = {
 }
 
 /**
- * Seconds until the next attempt, or null when the schedule is used up. `Retry-After` may make it later, up to twice
+ * Seconds until the next try, or null when the schedule is used up. `Retry-After` may make it later, up to twice
  * the delay and one day; never sooner.
  */
 export function nextDelaySeconds({ step, overloaded, retryAfterSeconds, random }: DelayQuestion): number | null {
@@ -119,7 +119,7 @@ export function nextDelaySeconds({ step, overloaded, retryAfterSeconds, random }
   return Math.max(delay, Math.min(retryAfterSeconds, 2 * delay, LONGEST_RETRY_AFTER_SECONDS))
 }
 
-/** The latest that the attempt after `step` may be due (seconds): a delivery that is later has lost its workflow. */
+/** The latest that the try after `step` may be due (seconds): a delivery that is later has lost its workflow. */
 export function longestDelaySeconds(step: number): number {
   const latest = { step, overloaded: true, retryAfterSeconds: LONGEST_RETRY_AFTER_SECONDS, random: 1 }
   return nextDelaySeconds(latest) ?? 0

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { MethodName } from '../domain/methods.ts'
 import type { Money } from '../domain/money.ts'
-import type { CallbackReading, FailureCode, OrderStatus, PartnerOrder, RawCallback } from '../domain/partner.ts'
+import type { CallbackReading, FailureCode, OrderStatus, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
 import { type HttpAnswer, send, troubleOf, unclear } from './http.ts'
 import {
   type OpenedOrder,

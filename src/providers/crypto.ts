@@ -1,8 +1,8 @@
-import type { Deposit } from '../domain/deposit.ts'
-import { receivedMoney, statusOfDeposit, transferLink } from '../domain/deposit.ts'
 import { convertToMicroUsdc, type MicroUsdc } from '../domain/money.ts'
-import type { PartnerOrder } from '../domain/partner.ts'
-import type { Rate } from './converter.ts'
+import type { PartnerOrder } from '../domain/payment/partner.ts'
+import type { Deposit } from '../domain/settlement/deposit.ts'
+import { receivedMoney, statusOfDeposit, transferLink } from '../domain/settlement/deposit.ts'
+import type { Rate } from './converter/converter.ts'
 import { PartnerError, type PaymentPartner } from './provider.ts'
 
 /**

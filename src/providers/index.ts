@@ -1,5 +1,5 @@
 import type { ProviderName } from '../domain/methods.ts'
-import type { ReadCallback } from '../domain/partner.ts'
+import type { ReadCallback } from '../domain/payment/partner.ts'
 import { createCardPartner } from './card-partner.ts'
 import { createLocalPartner } from './local-partner.ts'
 import type { PartnerSettings, PaymentPartner } from './provider.ts'

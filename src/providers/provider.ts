@@ -1,7 +1,7 @@
 import type { MethodName, ProviderUsed } from '../domain/methods.ts'
 import type { MicroUsdc, Money } from '../domain/money.ts'
-import type { CallbackReading, FailureCode, PartnerOrder, RawCallback } from '../domain/partner.ts'
-import type { Rate } from './converter.ts'
+import type { CallbackReading, FailureCode, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
+import type { Rate } from './converter/converter.ts'
 
 /** What a partner needs to open an order for one attempt. */
 export type OpenOrder = {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type Currency, isCurrency } from '../domain/currencies.ts'
-import type { CallbackReading } from '../domain/partner.ts'
+import type { CallbackReading } from '../domain/payment/partner.ts'
 import { type HttpAnswer, readJson, unclear } from './http.ts'
 
 /** Callbacks are as small as answers are. */

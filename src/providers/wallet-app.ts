@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { formatAmount, type Money, parseAmount } from '../domain/money.ts'
-import type { CallbackReading, FailureCode, OrderStatus, PartnerOrder, RawCallback } from '../domain/partner.ts'
+import type { CallbackReading, FailureCode, OrderStatus, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
 import { type HttpAnswer, send, troubleOf, unclear } from './http.ts'
 import type { OpenedOrder, OpenOrder, PartnerSettings, PaymentPartner, RefundResult } from './provider.ts'
 import { readAs, readCallbackBody, readCurrency, refused, shorten } from './reading.ts'

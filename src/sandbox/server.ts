@@ -17,18 +17,3 @@ export async function stopListening(server: Server): Promise<void> {
   server.closeAllConnections()
   await closed
 }
-
-/** Runs once when the process is asked to end. */
-export function onStop(stop: () => Promise<void>): void {
-  let isStopping = false
-  const once = (): void => {
-    if (isStopping) return
-    isStopping = true
-    stop().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    )
-  }
-  process.once('SIGTERM', once)
-  process.once('SIGINT', once)
-}

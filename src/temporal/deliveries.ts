@@ -6,13 +6,13 @@ import { redeliverNow, type webhookDelivery } from '../workflows/webhook-deliver
 /** How the API has an event delivered again. */
 export type DeliveryWorkflows = {
   /**
-   * Makes the next attempt now, in a workflow that begins the schedule anew or in the one that is running. False when
+   * Makes the next try now, in a workflow that begins the schedule anew or in the one that is running. False when
    * Temporal does not answer in time: the sweep finds the delivery later.
    */
   deliverNow(delivery: { eventId: string; endpointId: string; attemptsDone: number }): Promise<boolean>
 }
 
-/** The attempt is made in the background; only the word that it shall be made is waited for. */
+/** The try is made in the background; only the word that it shall be made is waited for. */
 const DEADLINE_MS = 3000
 
 export function createDeliveryWorkflows({

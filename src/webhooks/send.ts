@@ -83,7 +83,7 @@ export function createSender(options: SenderOptions): Sender {
   }
 }
 
-/** Nothing reached the receiver, or only a connection that it had just closed: the same attempt, once more. */
+/** Nothing reached the receiver, or only a connection that it had just closed: the same try, once more. */
 function isWorthAnotherTry({ error, bytesSent, staleSocket }: Exchanged, spentMs: number): boolean {
   if (staleSocket) return true
   return (error === 'connect' || error === 'tls') && bytesSent === 0 && spentMs < QUICK_FAILURE_MS

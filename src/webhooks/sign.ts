@@ -14,7 +14,7 @@ export function newWebhookSecret(): string {
 
 /**
  * The headers of Standard Webhooks 1.0. One signature for each active secret, the newest first: two while a secret is
- * being rotated. `at` is the time of this attempt (unix milliseconds); the id is the event's on every attempt.
+ * being rotated. `at` is the time of this try (unix milliseconds); the id is the event's on every try.
  */
 export function signedHeaders(message: {
   id: string

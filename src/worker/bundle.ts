@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode, type WorkflowBundlePath } from '@temporalio/worker'
 
@@ -31,9 +31,15 @@ export async function bundleWorkflows(): Promise<WorkflowBundlePath> {
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256').update(sdkVersion())
   for (const folder of ['workflows', 'domain'])
-    for (const file of (await readdir(join(SOURCE, folder))).sort())
-      hash.update(file).update(await readFile(join(SOURCE, folder, file)))
+    for (const file of await filesIn(folder)) hash.update(file).update(await readFile(join(SOURCE, file)))
   return hash.digest('hex').slice(0, 16)
+}
+
+/** Every file of the folder and of those in it, in an order that is the same everywhere. */
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(join(SOURCE, folder), { withFileTypes: true, recursive: true })
+  const files = entries.filter((entry) => entry.isFile())
+  return files.map(({ parentPath, name }) => relative(SOURCE, join(parentPath, name))).sort()
 }
 
 /** A bundle must be run by the SDK that made it. */

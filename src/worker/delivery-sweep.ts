@@ -1,8 +1,8 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import type { Queryable } from '../db/db.ts'
-import { type OverdueDelivery, takeOverdueDeliveries } from '../db/deliveries.ts'
 import { pruneOld } from '../db/retention.ts'
-import { purgeExpiredSecrets } from '../db/webhook-endpoints.ts'
+import { type OverdueDelivery, takeOverdueDeliveries } from '../db/webhooks/deliveries.ts'
+import { purgeExpiredSecrets } from '../db/webhooks/webhook-endpoints.ts'
 import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
 import type { webhookDelivery } from '../workflows/webhook-delivery.ts'
@@ -19,12 +19,12 @@ export type DeliverySweepDeps = {
   /** Unix milliseconds. */
   readonly now: () => number
   readonly taskQueue: string
-  /** Seconds that an announcement has for the first attempts before the sweep makes them. */
-  readonly firstAttemptWithin?: number
+  /** Seconds that an announcement has for the first tries before the sweep makes them. */
+  readonly firstTryWithin?: number
 }
 
 /** The announcing activity has 60 s, and a worker that was killed in it is replaced within another minute. */
-const FIRST_ATTEMPT_WITHIN_SECONDS = 120
+const FIRST_TRY_WITHIN_SECONDS = 120
 /** Beyond the latest moment of the schedule: longer than a deploy or a restart of Temporal. */
 const GRACE_SECONDS = 15 * 60
 /** A delivery that was taken and has a workflow after all is looked at again after this long. */
@@ -47,7 +47,7 @@ export function createDeliverySweep(deps: DeliverySweepDeps): DeliverySweep {
       }
       const overdue = await takeOverdueDeliveries(deps.db, {
         now: at,
-        firstAttemptWithin: deps.firstAttemptWithin ?? FIRST_ATTEMPT_WITHIN_SECONDS,
+        firstTryWithin: deps.firstTryWithin ?? FIRST_TRY_WITHIN_SECONDS,
         grace: GRACE_SECONDS,
         again: AGAIN_SECONDS,
         limit: BATCH,

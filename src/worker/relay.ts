@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client'
 import type { Db } from '../db/db.ts'
 import { deleteOutbox, readOutbox } from '../db/outbox.ts'
-import { listUnsignaled, markSignaled } from '../db/partner-events.ts'
-import { readStarts } from '../db/payment-starts.ts'
-import { listUnclosed, loadPayment, snapshotOf } from '../db/payments.ts'
+import { listUnsignaled, markSignaled } from '../db/payments/partner-events.ts'
+import { readStarts } from '../db/payments/payment-starts.ts'
+import { listUnclosed, loadPayment, snapshotOf } from '../db/payments/payments.ts'
 import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 

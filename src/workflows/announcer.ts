@@ -30,7 +30,7 @@ export function createAnnouncer(): Announcer {
   }
 }
 
-/** The first attempt at every endpoint; each that did not take it gets a workflow that owns the days of retries. */
+/** The first try at every endpoint; each that did not take it gets a workflow that owns the days of retries. */
 async function announce(eventId: string): Promise<void> {
   const { failed } = await announcing.announce(eventId)
   await Promise.all(failed.map((handOver) => startDelivery({ eventId, ...handOver })))

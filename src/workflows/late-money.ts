@@ -9,7 +9,7 @@ import {
   startChild,
 } from '@temporalio/workflow'
 import { lateMoneyWorkflowId } from '../domain/ids.ts'
-import type { DecisionAnswer, OperatorNote } from '../domain/requests.ts'
+import type { DecisionAnswer, OperatorNote } from '../domain/payment/requests.ts'
 import { operatorUpdates } from './messages.ts'
 import { money, records } from './options.ts'
 import { PAYMENTS_QUEUE } from './queues.ts'

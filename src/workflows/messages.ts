@@ -6,8 +6,8 @@ import type {
   OpenAttemptRequest,
   OperatorDecision,
   OperatorNote,
-} from '../domain/requests.ts'
-import type { PaymentSnapshot } from '../domain/snapshot.ts'
+} from '../domain/payment/requests.ts'
+import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 
 /** What the outside may say to a payment. The API imports these; handlers are in payment.ts. */
 

@@ -1,6 +1,6 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
-import { PARK_REASONS } from '../domain/payment.ts'
-import { needsOperator, nextStep, type PaymentSnapshot } from '../domain/snapshot.ts'
+import { PARK_REASONS } from '../domain/payment/payment.ts'
+import { needsOperator, nextStep, type PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
 
 /**

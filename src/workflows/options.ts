@@ -1,7 +1,7 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow'
-import type { AnnounceActivities } from '../activities/announce.ts'
-import type { PaymentActivities } from '../activities/payment.ts'
-import type { WebhookDeliveryActivities } from '../activities/webhook-delivery.ts'
+import type { PaymentActivities } from '../activities/payment/payment.ts'
+import type { AnnounceActivities } from '../activities/webhooks/announce.ts'
+import type { WebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
 import { TRANSFER_ACTIVITY_ID } from '../domain/ids.ts'
 
 /** How long each kind of step may take and how it is tried again, with the reason beside each number. */

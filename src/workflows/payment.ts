@@ -8,7 +8,7 @@ import {
   setHandler,
   sleep,
 } from '@temporalio/workflow'
-import { isClosed, isOpen, PARK_REASONS, type PaymentStatus } from '../domain/payment.ts'
+import { isClosed, isOpen, PARK_REASONS, type PaymentStatus } from '../domain/payment/payment.ts'
 import {
   type CancelAnswer,
   type DecisionAnswer,
@@ -17,7 +17,7 @@ import {
   type OpenAttemptRequest,
   type OperatorDecision,
   type OperatorNote,
-} from '../domain/requests.ts'
+} from '../domain/payment/requests.ts'
 import {
   needsOperator,
   newPaymentSnapshot,
@@ -25,7 +25,7 @@ import {
   type PaymentSnapshot,
   unfinishedAttempts,
   whyNotCancelable,
-} from '../domain/snapshot.ts'
+} from '../domain/payment/snapshot.ts'
 import { createAnnouncer } from './announcer.ts'
 import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'

@@ -1,5 +1,5 @@
 import { allHandlersFinished, condition, defineUpdate, setCurrentDetails, setHandler } from '@temporalio/workflow'
-import type { DeliveryResult } from '../activities/webhook-delivery.ts'
+import type { DeliveryResult } from '../activities/webhooks/webhook-delivery.ts'
 import { DELIVERY_DELAYS_SECONDS, isScheduleUsedUp, type LastAnswer, nextDelaySeconds } from '../domain/webhook.ts'
 import { delivering } from './options.ts'
 
@@ -7,20 +7,20 @@ export type WebhookDeliveryInput = {
   readonly eventId: string
   readonly endpointId: string
   readonly attemptsDone: number
-  /** How much of the schedule is used up; as many as attempts were made unless a redelivery starts it anew with 0. */
+  /** How much of the schedule is used up; as many as tries were made unless a redelivery starts it anew with 0. */
   readonly step?: number
-  /** What the last attempt came to, if known. */
+  /** What the last try came to, if known. */
   readonly last?: LastAnswer | null
 }
 
-/** Makes the next attempt at once and answers what came of it. It uses up none of the schedule. */
+/** Makes the next try at once and answers what came of it. It uses up none of the schedule. */
 export const redeliverNow = defineUpdate<DeliveryResult, []>('redeliverNow')
 
 /** One event for one endpoint: tries until the receiver takes it, is gone, or the schedule of days is used up. */
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<DeliveryResult['kind']> {
   const delivery = new WebhookDelivery(input)
   setHandler(redeliverNow, () => delivery.redeliver(), {
-    description: 'Makes the next attempt now, without using up the schedule',
+    description: 'Makes the next try now, without using up the schedule',
   })
   const result = await delivery.run()
   await condition(allHandlersFinished)
@@ -30,7 +30,7 @@ export async function webhookDelivery(input: WebhookDeliveryInput): Promise<Deli
 class WebhookDelivery {
   readonly #eventId: string
   readonly #endpointId: string
-  #attempts: number
+  #tries: number
   #step: number
   #last: LastAnswer | null
   /** Unix milliseconds. */
@@ -42,7 +42,7 @@ class WebhookDelivery {
   constructor({ eventId, endpointId, attemptsDone, step, last }: WebhookDeliveryInput) {
     this.#eventId = eventId
     this.#endpointId = endpointId
-    this.#attempts = attemptsDone
+    this.#tries = attemptsDone
     this.#step = step ?? attemptsDone
     this.#last = last ?? null
   }
@@ -53,7 +53,7 @@ class WebhookDelivery {
       this.#show()
       const byHand = await this.#wait()
       const asked = this.#asked
-      await this.#attempt(byHand)
+      await this.#try(byHand)
       this.#answered = asked
       if (!byHand) this.#plan()
     }
@@ -69,28 +69,28 @@ class WebhookDelivery {
     return this.#result
   }
 
-  /** When the next attempt of the schedule is due; one made by hand leaves that as it is. */
+  /** When the next try of the schedule is due; one made by hand leaves that as it is. */
   #plan(): void {
     const { overloaded, retryAfterSeconds } = this.#last ?? { overloaded: false, retryAfterSeconds: null }
     const delay = nextDelaySeconds({ step: this.#step, overloaded, retryAfterSeconds, random: Math.random() })
     this.#due = Date.now() + (delay ?? 0) * 1000
   }
 
-  /** True when somebody asks for the attempt before it is due. */
+  /** True when somebody asks for the try before it is due. */
   async #wait(): Promise<boolean> {
     const remaining = this.#due - Date.now()
     if (remaining <= 0) return false
     return condition(() => this.#asked > this.#answered, remaining, {
-      summary: `attempt ${this.#step + 1} of ${DELIVERY_DELAYS_SECONDS.length}`,
+      summary: `try ${this.#step + 1} of ${DELIVERY_DELAYS_SECONDS.length}`,
     })
   }
 
-  async #attempt(byHand: boolean): Promise<void> {
-    const attempt = this.#attempts + 1
+  async #try(byHand: boolean): Promise<void> {
+    const number = this.#tries + 1
     const step = byHand ? this.#step : this.#step + 1
     const { deliverWebhook } = delivering
-    this.#result = await deliverWebhook({ eventId: this.#eventId, endpointId: this.#endpointId, attempt, step })
-    this.#attempts = attempt
+    this.#result = await deliverWebhook({ eventId: this.#eventId, endpointId: this.#endpointId, attempt: number, step })
+    this.#tries = number
     this.#step = step
     this.#last = this.#result.last
   }
@@ -102,7 +102,7 @@ class WebhookDelivery {
         '',
         `Event ${this.#eventId} for the endpoint ${this.#endpointId}.`,
         '',
-        `- attempts made: ${this.#attempts}, of which ${this.#step} of the ${DELIVERY_DELAYS_SECONDS.length} scheduled`,
+        `- tries made: ${this.#tries}, of which ${this.#step} of the ${DELIVERY_DELAYS_SECONDS.length} scheduled`,
         `- last answer: ${this.#last?.text ?? 'not known here; see the delivery log'}`,
       ].join('\n'),
     )
@@ -117,7 +117,7 @@ class WebhookDelivery {
       case 'stopped':
         return 'Stopped: the schedule is used up, or the endpoint is disabled or deleted. It can be redelivered'
       case 'failed':
-        return `Next attempt ${new Date(this.#due).toISOString()}, or at once with the update \`redeliverNow\``
+        return `Next try ${new Date(this.#due).toISOString()}, or at once with the update \`redeliverNow\``
     }
   }
 }

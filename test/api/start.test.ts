@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
+import { startDevServer } from '../../scripts/test/services/temporal.ts'
+import { until } from '../../scripts/test/until.ts'
 import { loadStart } from '../../src/deps/shared.ts'
 import { paymentWorkflowId } from '../../src/domain/ids.ts'
 import { createPaymentWorkflows } from '../../src/temporal/payments.ts'
 import { createRelay } from '../../src/worker/relay.ts'
-import { startDevServer } from '../support/temporal.ts'
-import { until } from '../support/until.ts'
-import { openShop, type Shop } from './shop.ts'
+import { openShop, type Shop } from './support/shop.ts'
 
 const BODY = { amount: '49.99', currency: 'EUR' }
 let shop: Shop

@@ -3,10 +3,10 @@ import { multicall3Abi, parseSignature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodeAbiParameters, encodeFunctionData, keccak256, parseAbi } from 'viem/utils'
 import { createTreasurySigner, PolicyRefusal } from '../../src/chain/authorization.ts'
-import { multicallCodec } from '../../src/chain/batch.ts'
+import { multicallCodec } from '../../src/chain/codec.ts'
 import { accountOf } from '../../src/chain/keys/private-key.ts'
-import type { Payout } from '../../src/domain/payout.ts'
-import { payoutNonce } from '../../src/payout-nonce.ts'
+import type { Payout } from '../../src/domain/settlement/payout.ts'
+import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { newAddress, newKey, TOKEN } from './world.ts'
 
 const account = privateKeyToAccount(newKey())

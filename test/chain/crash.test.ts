@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { connectRpc } from '../../src/chain/rpc.ts'
+import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Db, Tx } from '../../src/db/db.ts'
-import type { Hex } from '../../src/domain/payout.ts'
+import type { Hex } from '../../src/domain/hex.ts'
 import { type LossyProxy, startLossyProxy } from '../support/anvil.ts'
 import { createWorld, type Queued, type World } from './world.ts'
 
@@ -171,7 +171,7 @@ describe('an answer that does not come is not a failure', () => {
     await paidOnce(queued)
   })
 
-  test('a provider that never answers is given up after its timeout; the payout is not', async () => {
+  test('a node that never answers is given up after its timeout; the payout is not', async () => {
     const queued = await world.queue([{}])
     proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'hang' : 'deliver')
     const rpc = connectRpc({ urls: [proxy.url], quorum: 1, timeoutMs: 200 })

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { until } from '../../scripts/test/until.ts'
 import { createTreasurySigner, type TreasurySigner } from '../../src/chain/authorization.ts'
 import { createDb } from '../../src/db/db.ts'
-import { requestVoid } from '../../src/db/payouts.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
-import { type Hex, LeaseLostError, type SignedPayout } from '../../src/domain/payout.ts'
-import { until } from '../support/until.ts'
+import { requestVoid } from '../../src/db/settlement/payouts.ts'
+import type { Hex } from '../../src/domain/hex.ts'
+import { LeaseLostError, type SignedPayout } from '../../src/domain/settlement/payout.ts'
 import { copyDatabase, createWorld, type Queued, queueAll, TOKEN, type World } from './world.ts'
 
 let world: World

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
 import { SettlementRefusal } from '../../src/chain/startup.ts'
-import type { Hex } from '../../src/domain/payout.ts'
+import type { Hex } from '../../src/domain/hex.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { createWorld, newKey, type RunnerChanges, TOKEN, type World } from './world.ts'
 
@@ -29,7 +29,7 @@ describe('the engine refuses to start', () => {
     await refused({ relayers: [world.relayers[0]!, world.relayers[0]!] }, /the same/)
   })
 
-  test('in live mode when one provider alone would decide about finality', async () => {
+  test('in live mode when one node alone would decide about finality', async () => {
     await refused({ livemode: true }, /quorum of at least 2/)
   })
 

@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { LocalAccount } from 'viem/accounts'
-import type { Settings } from '../../scripts/settlement/settings.ts'
+import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { createTreasurySigner, type Token } from '../../src/chain/authorization.ts'
-import { multicallCodec } from '../../src/chain/batch.ts'
+import { multicallCodec } from '../../src/chain/codec.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from '../../src/chain/context.ts'
 import { accountOf } from '../../src/chain/keys/private-key.ts'
 import { GWEI } from '../../src/chain/lanes/fees.ts'
-import { connectRpc, type Rpc } from '../../src/chain/rpc.ts'
+import { connectRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
+import type { OperatorConfig } from '../../src/config.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
-import { type PayoutView, queuePayout, readPayout } from '../../src/db/payouts.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
-import type { RecordedDeposit } from '../../src/domain/deposit.ts'
-import type { GasSpent, Hex, Settlement, TreasuryMovement, VoidProof } from '../../src/domain/payout.ts'
+import { type PayoutView, queuePayout, readPayout } from '../../src/db/settlement/payouts.ts'
+import type { Hex } from '../../src/domain/hex.ts'
+import type { RecordedDeposit } from '../../src/domain/settlement/deposit.ts'
+import type { GasSpent, Settlement, TreasuryMovement, VoidProof } from '../../src/domain/settlement/payout.ts'
 import {
   connectDevelopmentChain,
   DEVELOPMENT_USDC,
@@ -20,9 +22,8 @@ import {
   prepareDevelopmentChain,
   usdcAdminAbi,
 } from '../../src/sandbox/chain.ts'
-import { createSettlementRunner, type SettlementRunner } from '../../src/worker/settlement.ts'
+import { createSettlementRunner, type SettlementRunner } from '../../src/settlement/runner.ts'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
 export const TOKEN: Token = { chainId: 31337, address: DEVELOPMENT_USDC, name: 'USD Coin' }
 export const newKey = (): Hex => `0x${randomBytes(32).toString('hex')}`
@@ -246,7 +247,7 @@ export async function copyDatabase(url: string): Promise<TestDatabase> {
 }
 
 /** The settings of an operator's command on this world. */
-export const settingsOf = (world: World, wrongTokens: Hex[] = []): Settings => ({
+export const settingsOf = (world: World, wrongTokens: Hex[] = []): OperatorConfig => ({
   DATABASE_URL: world.databaseUrl,
   POLYGON_RPC_URLS: [world.anvil.url],
   FINALITY_QUORUM: 1,

@@ -10,8 +10,8 @@ import {
   type Pinrail,
   RateLimitError,
 } from '../../src/client/index.ts'
-import { recordEvent } from '../../src/db/events.ts'
-import { openShop, type Shop } from '../api/shop.ts'
+import { recordEvent } from '../../src/db/webhooks/events.ts'
+import { openShop, type Shop } from '../api/support/shop.ts'
 
 let shop: Shop
 let pinrail: Pinrail

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import type { Tenant } from '../../src/db/db.ts'
 import {
   countActiveKeys,
   expireApiKey,
@@ -6,19 +7,18 @@ import {
   insertApiKey,
   listApiKeys,
   revokeApiKey,
-} from '../../src/db/api-keys.ts'
-import type { Tenant } from '../../src/db/db.ts'
-import { listDeliveries, listEvents, readEvent, reviveDelivery, reviveFailed } from '../../src/db/event-log.ts'
-import { listPayments, readTimeline } from '../../src/db/payment-list.ts'
-import { insertPayment, readIdempotentAnswer, readPayment } from '../../src/db/payments.ts'
-import { readWallet, readWalletSetting, setWallet } from '../../src/db/wallets.ts'
+} from '../../src/db/merchants/api-keys.ts'
+import { readWallet, readWalletSetting, setWallet } from '../../src/db/merchants/wallets.ts'
+import { listPayments, readTimeline } from '../../src/db/payments/payment-list.ts'
+import { insertPayment, readIdempotentAnswer, readPayment } from '../../src/db/payments/payments.ts'
+import { listDeliveries, listEvents, readEvent, reviveDelivery, reviveFailed } from '../../src/db/webhooks/event-log.ts'
 import {
   deleteEndpoint,
   findEndpoint,
   listEndpoints,
   rotateSecret,
   updateEndpoint,
-} from '../../src/db/webhook-endpoints.ts'
+} from '../../src/db/webhooks/webhook-endpoints.ts'
 import { newId } from '../../src/ids.ts'
 import { addEndpoint, addEvent, addMerchant, type Seeded, seedDatabase } from '../webhooks/seed.ts'
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { createDb, type Db, type Session, type Tenant } from '../../src/db/db.ts'
-import { recordEvent } from '../../src/db/events.ts'
-import { insertEndpoint } from '../../src/db/webhook-endpoints.ts'
+import { recordEvent } from '../../src/db/webhooks/events.ts'
+import { insertEndpoint } from '../../src/db/webhooks/webhook-endpoints.ts'
 import { newId } from '../../src/ids.ts'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
 /**
  * The second wall between merchants. Every statement here lacks the condition on the merchant that the repositories

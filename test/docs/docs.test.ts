@@ -6,7 +6,7 @@ import { GENERATED } from '../../scripts/docs/generated.ts'
 import { PERMISSIVE, shippedPackages } from '../../scripts/docs/licences.ts'
 import { curlLine } from '../../scripts/start/banner.ts'
 import { KNOWN_VARIABLES } from '../../src/config.ts'
-import { OPERATOR_DECISIONS } from '../../src/domain/requests.ts'
+import { OPERATOR_DECISIONS } from '../../src/domain/payment/requests.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { playRound, VICTIMS } from '../../scripts/chaos/round.ts'
-import { createRandom } from '../../scripts/random.ts'
-import { expectSucceeded } from './verdict.ts'
-import { startWorld, type World } from './world.ts'
+import { createRandom } from '../support/random.ts'
+import { playRound, VICTIMS } from './harness/round.ts'
+import { expectSucceeded } from './harness/verdict.ts'
+import { startWorld, type World } from './harness/world.ts'
 
 /** One round of `npm run chaos`, which has many, each with other moments. */
 const SEED = 1

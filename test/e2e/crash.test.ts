@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { deliveredEvents, until } from '../../scripts/demo/journey.ts'
 import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
-import { expectSucceeded } from './verdict.ts'
-import { atPartner, inboxAnswers, openAndLeave, startWorld, success, type World } from './world.ts'
+import { expectSucceeded } from './harness/verdict.ts'
+import { atPartner, inboxAnswers, openAndLeave, startWorld, success, type World } from './harness/world.ts'
 
 /**
  * kill -9 at each step of a payment. Nothing here waits for a moment to come: what the process needs next is held (a

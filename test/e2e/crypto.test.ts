@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { deliveredEvents, until } from '../../scripts/demo/journey.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
-import { readTransferLink } from '../../src/domain/deposit.ts'
+import { readTransferLink } from '../../src/domain/settlement/deposit.ts'
 import { connectDevelopmentChain, mintUsdc } from '../../src/sandbox/chain.ts'
-import { startWorld, temporaryFolder, type World } from './world.ts'
+import { startWorld, temporaryFolder, type World } from './harness/world.ts'
 
 /** The whole system with USDC as a way to pay, from the checkout to the merchant's wallet. */
 

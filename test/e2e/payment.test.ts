@@ -6,8 +6,8 @@ import { deliveredEvents, JOURNEYS, travel, until } from '../../scripts/demo/jou
 import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import { curlLine } from '../../scripts/start/banner.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
-import { expectSucceeded } from './verdict.ts'
-import { startWorld, success, temporaryFolder, type World } from './world.ts'
+import { expectSucceeded } from './harness/verdict.ts'
+import { startWorld, success, temporaryFolder, type World } from './harness/world.ts'
 
 const folder = temporaryFolder()
 let world: World

@@ -6,8 +6,8 @@ import { deliveredEvents, until } from '../../scripts/demo/journey.ts'
 import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import { readBalances } from '../../src/db/ledger.ts'
 import { operatorUpdates, payoutNews } from '../../src/workflows/messages.ts'
-import { expectSucceeded } from './verdict.ts'
-import { atPartner, attemptsOf, openAndLeave, post, startWorld, success, type World } from './world.ts'
+import { expectSucceeded } from './harness/verdict.ts'
+import { atPartner, attemptsOf, openAndLeave, post, startWorld, success, type World } from './harness/world.ts'
 
 let world: World
 let terminated: PaymentAnswer

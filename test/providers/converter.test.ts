@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { CURRENCIES } from '../../src/domain/currencies.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
 import { newId } from '../../src/ids.ts'
-import type { Converter, Rate } from '../../src/providers/converter.ts'
+import type { Converter, Rate } from '../../src/providers/converter/converter.ts'
+import { createRates, STALE_LIMIT_SECONDS } from '../../src/providers/converter/rates.ts'
+import { createConverter } from '../../src/providers/converter/simple-converter.ts'
 import { PartnerError } from '../../src/providers/provider.ts'
-import { createRates, STALE_LIMIT_SECONDS } from '../../src/providers/rates.ts'
-import { createConverter } from '../../src/providers/simple-converter.ts'
 import { listen, postJson, type SandboxServer, soon, startSandboxServer } from './sandbox-server.ts'
 
 let server: SandboxServer

@@ -35,7 +35,7 @@ async function freePort(): Promise<number> {
 }
 
 async function start(script: string, env: Record<string, string>, url: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', `src/sandbox/${script}`], {
+  const child = spawn(process.execPath, ['--import', 'tsx', `src/main/${script}`], {
     env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'error', ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
@@ -81,7 +81,7 @@ test('kill -9 under load loses nothing that was answered, and callbacks go on af
     local_partner: settings('local-partner', 'c'),
   }).card_partner
 
-  const first = await start('main.ts', env, url)
+  const first = await start('sandbox.ts', env, url)
   const answered: string[] = []
   const buy = async (): Promise<void> => {
     const attemptId = newId('attempt')
@@ -109,7 +109,7 @@ test('kill -9 under load loses nothing that was answered, and callbacks go on af
   expect(answered.length).toBeGreaterThanOrEqual(30)
 
   isDown = false
-  const second = await start('main.ts', env, url)
+  const second = await start('sandbox.ts', env, url)
   for (const attemptId of answered) expect((await partner.readOrder({ attemptId }, soon()))?.status).toBe('paid')
   const deadline = Date.now() + DEADLINE_MS
   while (Date.now() < deadline && !answered.every((attemptId) => told.has(attemptId)))
@@ -125,7 +125,7 @@ test('kill -9 under load loses nothing that was answered, and callbacks go on af
 test('the inbox process starts, receives and ends', async () => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const inbox = await start('inbox-main.ts', { INBOX_PORT: `${port}`, INBOX_DATA: folder }, url)
+  const inbox = await start('inbox.ts', { INBOX_PORT: `${port}`, INBOX_DATA: folder }, url)
   expect((await fetch(`${url}/hook`, { method: 'POST', body: 'hello' })).status).toBe(401)
   expect(await (await fetch(`${url}/deliveries`)).json()).toMatchObject([
     { body: 'hello', verified: false, problem: 'no secret has been set' },

@@ -153,7 +153,7 @@ describe('npm start', () => {
 
 describe('a chain that is behind the books', () => {
   test('is refused', async () => {
-    const { createTestDatabase } = await import('../support/postgres.ts')
+    const { createTestDatabase } = await import('../../scripts/test/services/databases.ts')
     const database = await createTestDatabase()
     const port = await freePort()
     const spec = anvilSpec({ stateFile: join(folder, 'anvil.json'), port, logFile: join(folder, 'anvil.log') })

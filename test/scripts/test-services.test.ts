@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import pg from 'pg'
-import { createTestDatabase } from '../support/postgres.ts'
-import { startDevServer, startTimeSkipping } from '../support/temporal.ts'
+import { createTestDatabase } from '../../scripts/test/services/databases.ts'
+import { startDevServer, startTimeSkipping } from '../../scripts/test/services/temporal.ts'
 
 async function query(url: string, text: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url })

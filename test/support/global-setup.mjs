@@ -1,6 +1,6 @@
 import { register } from 'tsx/esm/api'
 
-/** @type {import('./services.ts').Services | undefined} */
+/** @type {import('../../scripts/test/services/services.ts').Services | undefined} */
 let services
 
 /** Jest loads this file itself, without transforming it: so it is plain JavaScript, and lets tsx load the rest. */
@@ -8,7 +8,7 @@ export default async function globalSetup() {
   // `npm test` has started the services for several runs of Jest.
   if (process.env['PINRAIL_TEST_SERVICES']) return
   register()
-  const { startServices } = await import('./services.ts')
+  const { startServices } = await import('../../scripts/test/services/services.ts')
   services = await startServices()
   process.env['PINRAIL_TEST_SERVICES'] = services.url
 }

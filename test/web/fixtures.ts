@@ -1,6 +1,6 @@
-import type { AttemptStatus, PaymentStatus } from '../../src/domain/payment.ts'
-import type { Attempt, Payment } from '../../src/domain/payment-object.ts'
-import { offersFor, type RateTable, type RouteQuery } from '../../src/domain/route.ts'
+import { type OfferQuery, offersFor, type RateTable } from '../../src/domain/offers.ts'
+import type { AttemptStatus, PaymentStatus } from '../../src/domain/payment/payment.ts'
+import type { Attempt, Payment } from '../../src/domain/payment/payment-object.ts'
 import type { Checkout } from '../../src/web/checkout/checkout.ts'
 
 /** Payments as the pages get them, without a database. */
@@ -111,7 +111,7 @@ export type CheckoutChanges = {
   readonly attempts?: readonly Attempt[]
   readonly country?: Checkout['country']
   readonly asked?: Partial<Checkout['asked']>
-  readonly rates?: RouteQuery['rates']
+  readonly rates?: OfferQuery['rates']
   readonly merchantName?: string
 }
 
@@ -125,7 +125,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     payment,
     attempts: changes.attempts ?? [],
     merchantName: changes.merchantName ?? 'Nightline Rail',
-    route: offersFor({ amount, provider, fallback, country: country.code, rates, deviceWallet: null }),
+    offered: offersFor({ amount, provider, fallback, country: country.code, rates, deviceWallet: null }),
     country,
     asked: { picker: false, choice: null, ...changes.asked },
     url: 'https://pay.example/c/token-of-the-tests',

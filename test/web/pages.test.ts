@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { PAYMENT_STATUSES } from '../../src/domain/payment.ts'
+import { PAYMENT_STATUSES } from '../../src/domain/payment/payment.ts'
 import { viewOf } from '../../src/web/checkout/checkout.ts'
 import { liveStatus, renderCheckout } from '../../src/web/checkout/page.tsx'
 import { renderProblem } from '../../src/web/checkout/problem.tsx'

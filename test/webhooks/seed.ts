@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { createTestDatabase } from '../../scripts/test/services/databases.ts'
 import type { Tenant } from '../../src/db/db.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
-import { recordEvent } from '../../src/db/events.ts'
-import { insertEndpoint, type WebhookEndpoint } from '../../src/db/webhook-endpoints.ts'
+import { recordEvent } from '../../src/db/webhooks/events.ts'
+import { insertEndpoint, type WebhookEndpoint } from '../../src/db/webhooks/webhook-endpoints.ts'
 import { newId } from '../../src/ids.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { newWebhookSecret } from '../../src/webhooks/sign.ts'
-import { createTestDatabase } from '../support/postgres.ts'
 
 export const secretBox = createSecretBox(randomBytes(32).toString('base64'))
 

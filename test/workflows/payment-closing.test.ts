@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { WorkflowUpdateFailedError } from '@temporalio/client'
+import { until } from '../../scripts/test/until.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
 import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
-import { until } from '../support/until.ts'
 import { attempts, decide, handle, opened, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
 
 useWorld()

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { readDeposit } from '../../src/db/deposits.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
-import type { DepositLog, RecordedDeposit } from '../../src/domain/deposit.ts'
+import { readDeposit } from '../../src/db/payments/deposits.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
+import type { DepositLog, RecordedDeposit } from '../../src/domain/settlement/deposit.ts'
 import { decide, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
 
 useWorld()

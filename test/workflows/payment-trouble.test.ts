@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { until } from '../support/until.ts'
+import { until } from '../../scripts/test/until.ts'
 import { eventsOf, handle, open, opened, payment, settled, untilStatus, useWorld, world } from './story.ts'
 
 useWorld()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { until } from '../../scripts/test/until.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
-import { until } from '../support/until.ts'
 import { attempts, eventsOf, open, opened, payment, settled, untilStatus, useWorld, world } from './story.ts'
 
 useWorld()

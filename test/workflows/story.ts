@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import type { OperatorDecision } from '../../src/domain/requests.ts'
+import { createPaymentWorld, type PaymentWorld } from '../../scripts/histories/payment-world.ts'
+import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
+import { until } from '../../scripts/test/until.ts'
+import type { OperatorDecision } from '../../src/domain/payment/requests.ts'
 import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import { operatorUpdates } from '../../src/workflows/messages.ts'
-import { createPaymentWorld, type PaymentWorld } from '../support/payment-world.ts'
-import { startTimeSkipping } from '../support/temporal.ts'
-import { until } from '../support/until.ts'
 
 /** The shop on a server whose time is skipped, for one test file, and the steps that its stories are told in. */
 

@@ -2,19 +2,19 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { WorkflowHandle } from '@temporalio/client'
 import { MockActivityEnvironment, type TestWorkflowEnvironment } from '@temporalio/testing'
 import { Worker, type WorkflowBundlePath } from '@temporalio/worker'
+import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
 import {
   createWebhookDeliveryActivities,
   type WebhookDeliveryActivities,
-} from '../../src/activities/webhook-delivery.ts'
-import { loadDeliveries } from '../../src/db/deliveries.ts'
-import { findEndpoint } from '../../src/db/webhook-endpoints.ts'
+} from '../../src/activities/webhooks/webhook-delivery.ts'
+import { loadDeliveries } from '../../src/db/webhooks/deliveries.ts'
+import { findEndpoint } from '../../src/db/webhooks/webhook-endpoints.ts'
 import { deliveryWorkflowId } from '../../src/domain/ids.ts'
 import { DELIVERY_DELAYS_SECONDS } from '../../src/domain/webhook.ts'
 import { createSender } from '../../src/webhooks/send.ts'
 import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import { createDeliverySweep } from '../../src/worker/delivery-sweep.ts'
 import { redeliverNow, type WebhookDeliveryInput, type webhookDelivery } from '../../src/workflows/webhook-delivery.ts'
-import { startTimeSkipping } from '../support/temporal.ts'
 import { type Merchant, startMerchant } from '../webhooks/merchant.ts'
 import { addEndpoint, addEvent, addMerchant, type Seeded, secretBox, seedDatabase } from '../webhooks/seed.ts'
 
@@ -89,7 +89,7 @@ const sameThroughout = (merchant: Merchant, eventId: string) => {
 }
 
 describe('a delivery whose receiver is down', () => {
-  it('is delivered by the last attempt after 75 hours, with one id and identical bytes', async () => {
+  it('is delivered by the last try after 75 hours, with one id and identical bytes', async () => {
     const { merchant, eventId, worker, start, status } = await setUp((count) => ({ status: count < 12 ? 503 : 200 }))
     await worker.runUntil(async () => {
       const handle = await start()
@@ -152,7 +152,7 @@ describe('a delivery whose receiver is down', () => {
     expect(await findEndpoint(seeded.db, tenant, endpointId)).toMatchObject({ disabled_reason: 'gone' })
   })
 
-  it('loses no attempt and doubles none when the worker dies after the attempt was recorded', async () => {
+  it('loses no try and doubles none when the worker dies after the try was recorded', async () => {
     let crashes = 1
     const { merchant, worker, start, status } = await setUp(
       (count) => ({ status: count === 1 ? 500 : 200 }),
@@ -171,7 +171,7 @@ describe('a delivery whose receiver is down', () => {
 })
 
 describe('an operator', () => {
-  it('reads what is the matter and when the next attempt is, without a secret or an address', async () => {
+  it('reads what is the matter and when the next try is, without a secret or an address', async () => {
     const { merchant, eventId, endpointId, worker, start } = await setUp(undefined)
     await worker.runUntil(async () => {
       const handle = await start({
@@ -181,9 +181,9 @@ describe('an operator', () => {
       const text = await details(handle)
       expect(text).toContain(eventId)
       expect(text).toContain(endpointId)
-      expect(text).toContain('attempts made: 4')
+      expect(text).toContain('tries made: 4')
       expect(text).toContain('last answer: HTTP 500')
-      expect(text).toMatch(/Next attempt \d{4}-\d\d-\d\dT/)
+      expect(text).toMatch(/Next try \d{4}-\d\d-\d\dT/)
       expect(text).not.toContain(merchant.target)
       expect(text).not.toContain('whsec_')
       await handle.executeUpdate(redeliverNow)
@@ -211,7 +211,7 @@ describe('the sweep', () => {
   const sweepAt = (now: number) =>
     createDeliverySweep({ db: seeded.db, client: environment.client, now: () => now, taskQueue: QUEUE })
 
-  it('delivers what was never attempted, and leaves alone what is still being announced', async () => {
+  it('delivers what was never tried, and leaves alone what is still being announced', async () => {
     await seeded.db.query('delete from delivery')
     const { merchant, eventId, endpointId, worker, status } = await setUp(undefined)
     expect(await sweepAt(Date.now() + 60_000).tick()).toBe(0)

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import express, { Router } from 'express'
 import type { Queryable } from '../../db/db.ts'
-import { type PartnerEventKey, recordPartnerEvent } from '../../db/partner-events.ts'
+import { type PartnerEventKey, recordPartnerEvent } from '../../db/payments/partner-events.ts'
 import { isProviderName } from '../../domain/methods.ts'
-import type { ReadCallback } from '../../domain/partner.ts'
+import type { ReadCallback } from '../../domain/payment/partner.ts'
 import type { Logger } from '../../log.ts'
 import type { PaymentWorkflows } from '../../temporal/payments.ts'
-import { Problem } from '../problems.ts'
+import { Problem } from '../http/problems.ts'
 import { onlyMethods } from '../route.ts'
 
 export type CallbackDeps = {

@@ -1,24 +1,24 @@
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import { z } from 'zod'
 import type { Queryable } from '../../db/db.ts'
-import { readMerchantName } from '../../db/merchants.ts'
-import { readPaymentByToken } from '../../db/payments.ts'
+import { readMerchantName } from '../../db/merchants/merchants.ts'
+import { readPaymentByToken } from '../../db/payments/payments.ts'
 import { isCountry } from '../../domain/countries.ts'
-import { type MethodName, ROUTES, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
-import { isOpen } from '../../domain/payment.ts'
-import { checkoutUrl, type Payment } from '../../domain/payment-object.ts'
-import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../domain/requests.ts'
-import { offersFor, type RateTable } from '../../domain/route.ts'
+import { type MethodName, USED_PROVIDER_NAMES, WAYS } from '../../domain/methods.ts'
+import { offersFor, type RateTable } from '../../domain/offers.ts'
+import { isOpen } from '../../domain/payment/payment.ts'
+import { checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
+import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../domain/payment/requests.ts'
 import type { Logger } from '../../log.ts'
 import { findAsset } from '../../web/assets.ts'
 import { type Asked, type Checkout, findOffer, openedAttempt } from '../../web/checkout/checkout.ts'
 import { liveStatus, renderCheckout, renderHandoff } from '../../web/checkout/page.tsx'
 import { wordsIn } from '../../web/messages/words.ts'
 import { pageHeaders } from '../../web/page-headers.ts'
-import { type RateBook, rateTable } from '../limits.ts'
 import { buyerCountry, countryCookie, hasDeviceWallet, isFromOurPage } from './buyer.ts'
+import { noteDecision } from './offers.ts'
 import { PageProblem, pageProblemHandler } from './page-problem.ts'
-import { noteDecision } from './route-decision.ts'
+import { type RateBook, rateTable } from './rates.ts'
 
 /** The hosted checkout: pages for a buyer with a link. GET never creates anything; the link is the only key. */
 
@@ -46,7 +46,7 @@ const FORM_LIMIT = '4kb'
 
 const continueForm = z.object({
   provider: z.enum(USED_PROVIDER_NAMES),
-  method: z.enum(ROUTES.map(({ method }) => method) as [MethodName, ...MethodName[]]),
+  method: z.enum(WAYS.map(({ method }) => method) as [MethodName, ...MethodName[]]),
 })
 const countryForm = z.object({ country: z.string().refine(isCountry) })
 
@@ -77,7 +77,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
 
 async function showCheckout(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
-  if (request.method === 'GET' && isOpen(checkout.payment.status) && checkout.route.pinnedRefused !== null)
+  if (request.method === 'GET' && isOpen(checkout.payment.status) && checkout.offered.pinnedRefused !== null)
     await noteDecision(deps, checkout, null)
   response.type('html').send(renderCheckout(checkout, wordsIn('en')))
 }
@@ -103,7 +103,7 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
     response.redirect(303, checkout.path)
     return
   }
-  const offer = findOffer(checkout.route, choice)
+  const offer = findOffer(checkout.offered, choice)
   if (offer === null) {
     // The picker then says that this way is not possible, instead of an error.
     response.redirect(303, `${checkout.path}?method=${choice.provider}.${choice.method}`)
@@ -135,7 +135,7 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
     readMerchantName(deps.db, payment.merchantId),
     isOpen(payment.status) ? ratesFor(deps, payment) : null,
   ])
-  const route = offersFor({
+  const offered = offersFor({
     amount: payment.amount,
     provider: payment.provider,
     fallback: payment.fallback,
@@ -146,7 +146,7 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
   })
   const url = checkoutUrl(deps.publicUrl, payment.checkoutToken)
   const path = new URL(url).pathname
-  return { payment, attempts, merchantName, route, country, asked: askedFor(request), url, path }
+  return { payment, attempts, merchantName, offered, country, asked: askedFor(request), url, path }
 }
 
 /** A buyer need not wait for a converter that is down: limits were checked when the payment was created. */

@@ -2,8 +2,8 @@ import type { ErrorRequestHandler } from 'express'
 import type { Logger } from '../../log.ts'
 import { type CheckoutProblem, renderProblem } from '../../web/checkout/problem.tsx'
 import { wordsIn } from '../../web/messages/words.ts'
-import { PROBLEMS } from '../problem-codes.ts'
-import { asProblem } from '../problems.ts'
+import { PROBLEMS } from '../http/problem-codes.ts'
+import { asProblem } from '../http/problems.ts'
 
 const PROBLEM_STATUS: Readonly<Record<CheckoutProblem, number>> = {
   bad_request: 400,

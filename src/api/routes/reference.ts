@@ -2,8 +2,8 @@ import { Router } from 'express'
 import { renderErrors } from '../../web/docs/errors.tsx'
 import { type OperationEntry, renderReference } from '../../web/docs/reference.tsx'
 import { pageHeaders } from '../../web/page-headers.ts'
-import { openApiDocument } from '../openapi.ts'
-import { FIELD_CODES, PROBLEMS } from '../problem-codes.ts'
+import { openApiDocument } from '../http/openapi.ts'
+import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
 import { onlyMethods, type Route, TAGS } from '../route.ts'
 
 const DOCUMENT = ['/openapi.json', '/v1/openapi.json']

@@ -1,8 +1,8 @@
 import { hkdfSync } from 'node:crypto'
 import type { LocalAccount } from 'viem/accounts'
 import { encodeAbiParameters } from 'viem/utils'
-import type { Hex } from '../../domain/payout.ts'
-import { keccak256 } from '../../keccak.ts'
+import type { Hex } from '../../domain/hex.ts'
+import { keccak256 } from '../../evm/keccak.ts'
 import { accountOf } from '../keys/private-key.ts'
 
 /** Order of the group of secp256k1 (SEC 2, 2.4.1): private keys are 1 to n − 1. */

@@ -1,26 +1,13 @@
-import type { Sweep, Unswept } from '../../domain/deposit.ts'
-import type { Hex } from '../../domain/payout.ts'
+import type { Sweep, Unswept } from '../../domain/settlement/deposit.ts'
 import { signTransferAuthorization } from '../authorization.ts'
-import type { Authorization } from '../batch.ts'
 import type { SettlementDeps } from '../context.ts'
 import type { LaneRound } from '../lanes/lane.ts'
 import { simulate } from '../simulate.ts'
 import { type DepositKeys, sweepNonce } from './deposit-keys.ts'
-
-/**
- * What is needed to take USDC at addresses of payments: their keys, and the other tokens that buyers send there by mistake.
- */
-export type DepositDeps = {
-  /** Null: what comes is read, and not swept. */
-  readonly keys: DepositKeys | null
-  readonly wrongTokens: readonly Hex[]
-}
+import { authorizationOf, SWEEP_VALID_BEFORE } from './sweep-authorization.ts'
 
 /** Sweeps signed in one round: with their key derivation they take about as long as as many payouts. */
 const SIGNED_AT_ONCE = 100
-
-/** A sweep can only bring the money to the treasury, and only once: it need not expire. Unix seconds, year 2100. */
-const VALID_BEFORE = 4_102_444_800
 
 /**
  * Brings what came to the addresses of payments to the treasury: each address signs a transfer of its own, relayer lanes
@@ -53,21 +40,11 @@ async function signSweep(deps: SettlementDeps, keys: DepositKeys, unswept: Unswe
     from: unswept.address,
     to: treasury,
     micro: BigInt(unswept.micro),
-    validBefore: VALID_BEFORE,
+    validBefore: SWEEP_VALID_BEFORE,
     nonce: authNonce,
   })
   return { ...unswept, treasury, authNonce, signature }
 }
-
-/** A sweep as a batch carries it: like a payout, with the deposit address in the treasury's place. */
-export const authorizationOf = (sweep: Sweep): Authorization => ({
-  paymentId: sweep.paymentId,
-  treasury: sweep.address,
-  recipient: sweep.treasury,
-  microUsdc: sweep.micro,
-  authNonce: sweep.authNonce,
-  signed: { kind: 'transfer', validBefore: VALID_BEFORE, signature: sweep.signature },
-})
 
 /** Leaves out what the token would refuse, so that no gas is spent on it. */
 async function preflight(deps: SettlementDeps, sweeps: readonly Sweep[]): Promise<Sweep[]> {

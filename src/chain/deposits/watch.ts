@@ -1,9 +1,9 @@
-import type { DepositLog } from '../../domain/deposit.ts'
-import type { Hex } from '../../domain/payout.ts'
-import type { Provider } from '../provider.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { DepositLog } from '../../domain/settlement/deposit.ts'
+import type { RpcNode } from '../rpc/node.ts'
 import { TOPICS } from '../token/contracts.ts'
 
-/** Addresses per `eth_getLogs`: every provider takes that many alternatives of a topic. */
+/** Addresses per `eth_getLogs`: every node takes that many alternatives of a topic. */
 const ADDRESSES_PER_QUERY = 500
 
 /**
@@ -11,7 +11,7 @@ const ADDRESSES_PER_QUERY = 500
  * a payment must not be held up by them. Neither is the chain's own coin, of which there are no logs.
  */
 export async function depositLogs(
-  provider: Provider,
+  node: RpcNode,
   watched: { readonly tokens: readonly Hex[]; readonly addresses: readonly Hex[] },
   range: { readonly fromBlock: number; readonly toBlock: number },
 ): Promise<DepositLog[]> {
@@ -19,7 +19,7 @@ export async function depositLogs(
   for (let start = 0; start < watched.addresses.length; start += ADDRESSES_PER_QUERY) {
     const part = watched.addresses.slice(start, start + ADDRESSES_PER_QUERY)
     const recipients = part.map((address): Hex => `0x${address.slice(2).padStart(64, '0')}`)
-    const logs = await provider.logs({ address: watched.tokens, ...range, topics: [TOPICS.transfer, null, recipients] })
+    const logs = await node.logs({ address: watched.tokens, ...range, topics: [TOPICS.transfer, null, recipients] })
     for (const { topics, data, address: token, txHash, logIndex, blockNumber, blockHash } of logs) {
       // A token that is counted in pieces (ERC-721) has no amount in its data.
       if (!/^0x[0-9a-f]{64}$/.test(data)) continue

@@ -1,8 +1,8 @@
 import { parseSignature, type SerializeTransactionFn, serializeTransaction } from 'viem'
 import { type LocalAccount, toAccount } from 'viem/accounts'
 import { hashMessage, hashTypedData } from 'viem/utils'
-import type { Hex } from '../../domain/payout.ts'
-import { keccak256 } from '../../keccak.ts'
+import type { Hex } from '../../domain/hex.ts'
+import { keccak256 } from '../../evm/keccak.ts'
 
 export type HashSigner = {
   readonly address: Hex

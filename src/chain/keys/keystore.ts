@@ -1,8 +1,8 @@
 import { createDecipheriv, pbkdf2, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { z } from 'zod'
-import type { Hex } from '../../domain/payout.ts'
-import { keccak256 } from '../../keccak.ts'
+import type { Hex } from '../../domain/hex.ts'
+import { keccak256 } from '../../evm/keccak.ts'
 
 const digits = z.string().regex(/^(?:[0-9a-f]{2})+$/i)
 

@@ -1,7 +1,7 @@
 import { recover } from 'tiny-secp256k1'
 import type { LocalAccount } from 'viem/accounts'
-import type { Hex } from '../../domain/payout.ts'
-import { keccak256 } from '../../keccak.ts'
+import type { Hex } from '../../domain/hex.ts'
+import { keccak256 } from '../../evm/keccak.ts'
 import { accountSigningBy } from './account.ts'
 
 /** A service that keeps a secp256k1 key and never gives it out. */

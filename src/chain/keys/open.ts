@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { LocalAccount } from 'viem/accounts'
-import type { Hex } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
 import { awsKeyService, googleKeyService, type Load, loadPackage } from './key-services.ts'
 import { openKeystore } from './keystore.ts'
 import { accountOfKeyService } from './kms.ts'

@@ -1,6 +1,6 @@
 import { signRecoverable } from 'tiny-secp256k1'
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
-import type { Hex } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
 import { accountSigningBy } from './account.ts'
 
 /**

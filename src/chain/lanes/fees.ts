@@ -1,7 +1,7 @@
+import type { FeeHistory } from '../rpc/node.ts'
+
 /** Fees of EIP-1559 transactions, in wei for one unit of gas. */
 export type Fees = { readonly maxFee: bigint; readonly tip: bigint }
-
-export type FeeHistory = { readonly nextBaseFee: bigint; readonly tips: readonly bigint[] }
 
 export const GWEI = 1_000_000_000n
 

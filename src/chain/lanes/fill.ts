@@ -1,6 +1,6 @@
-import type { HoldReason, SignedPayout } from '../../domain/payout.ts'
+import type { HoldReason, SignedPayout } from '../../domain/settlement/payout.ts'
+import { deadline, hold, signTransfers } from '../authorizer.ts'
 import type { SettlementDeps } from '../context.ts'
-import { deadline, hold, signTransfers } from '../queue.ts'
 import { simulate } from '../simulate.ts'
 import type { LaneRound } from './lane.ts'
 import type { ChainView } from './sender.ts'

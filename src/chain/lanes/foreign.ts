@@ -1,7 +1,7 @@
-import type { Hex } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
 import type { SettlementDeps } from '../context.ts'
-import { isNoAnswer, type Transaction } from '../provider.ts'
-import type { Rpc } from '../rpc.ts'
+import { isNoAnswer, type Transaction } from '../rpc/node.ts'
+import type { Rpc } from '../rpc/rpc.ts'
 
 /** How far back the user of a nonce is looked for: what nodes without an archive keep. */
 const SEARCHED_BLOCKS = 4096
@@ -58,10 +58,10 @@ function createHistory(rpc: Rpc, wallet: Hex): History {
     return value
   }
   return {
-    countAt: (block) => once(counts, block, () => rpc.any((provider) => provider.transactionCount(wallet, block))),
+    countAt: (block) => once(counts, block, () => rpc.any((node) => node.transactionCount(wallet, block))),
     sentIn: (block) =>
       once(sent, block, async () => {
-        const transactions = await rpc.any((provider) => provider.transactions(block))
+        const transactions = await rpc.any((node) => node.transactions(block))
         return transactions.filter(({ from }) => from === wallet)
       }),
   }

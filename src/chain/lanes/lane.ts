@@ -1,6 +1,7 @@
 import type { LocalAccount } from 'viem/accounts'
-import type { Sweep } from '../../domain/deposit.ts'
-import type { Envelope, EnvelopeEnd, Hex, Lane, SignedPayout, TopUpRefusal } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { Sweep } from '../../domain/settlement/deposit.ts'
+import type { Envelope, EnvelopeEnd, Lane, SignedPayout, TopUpRefusal } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
@@ -34,11 +35,11 @@ export async function advanceLane(
 ): Promise<LaneRound | null> {
   const { journal, rpc, options } = deps
   const wallet = lower(account.address)
-  const final = await rpc.agreed((provider) => provider.transactionCount(wallet, view.cursor.number))
+  const final = await rpc.agreed((node) => node.transactionCount(wallet, view.cursor.number))
   if (final === null) return null
   const lane = await journal.leaseLane(wallet, { ...options, firstNonce: final.value })
   if (lane === null) return null
-  const mined = await rpc.any((provider) => provider.transactionCount(wallet, 'latest'))
+  const mined = await rpc.any((node) => node.transactionCount(wallet, 'latest'))
   const envelopes = await journal.readEnvelopes(lane)
   const ends = await readEnds(deps, envelopes, { final: final.value, view })
   const strangers = strangeNonces(lane, ends, final.value)
@@ -107,7 +108,7 @@ async function adopt(deps: SettlementDeps, lane: Lane, final: number): Promise<v
 
 /** Whether the wallet can pay for everything in flight and one more. A lane without gas money waits. */
 async function checkGasMoney(deps: SettlementDeps, lane: Lane, needed: bigint): Promise<boolean> {
-  const balance = await deps.rpc.any((provider) => provider.balance(lane.wallet))
+  const balance = await deps.rpc.any((node) => node.balance(lane.wallet))
   const funded = balance >= needed
   if (funded !== (lane.status === 'open')) {
     const reason = funded ? null : `${balance} wei, ${needed} needed`
@@ -140,11 +141,11 @@ async function conclude(deps: SettlementDeps, lane: Lane, ends: readonly Envelop
 async function readEnd(deps: SettlementDeps, envelope: Envelope, view: ChainView): Promise<EnvelopeEnd | null> {
   const { nonce } = envelope
   for (const attempt of envelope.attempts) {
-    const receipt = await deps.rpc.agreed(async (provider) => {
+    const receipt = await deps.rpc.agreed(async (node) => {
       // A node that is behind does not know the receipt yet, which must not be taken for its absence.
-      const head = await provider.block('latest')
-      if (head.number < view.head.number) throw new Error(`${provider.name} is behind`)
-      return provider.receipt(attempt.txHash)
+      const head = await node.block('latest')
+      if (head.number < view.head.number) throw new Error(`${node.name} is behind`)
+      return node.receipt(attempt.txHash)
     })
     if (receipt === null) return null
     const won = receipt.value

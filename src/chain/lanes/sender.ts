@@ -1,23 +1,23 @@
 import type { LocalAccount } from 'viem/accounts'
-import type { Sweep } from '../../domain/deposit.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { Sweep } from '../../domain/settlement/deposit.ts'
 import type {
   ChainCursor,
   Envelope,
   EnvelopeAttempt,
-  Hex,
   Lane,
   Reserved,
   Sending,
   SignedPayout,
   TopUpRefusal,
-} from '../../domain/payout.ts'
-import { keccak256 } from '../../keccak.ts'
-import type { Authorization } from '../batch.ts'
+} from '../../domain/settlement/payout.ts'
+import { keccak256 } from '../../evm/keccak.ts'
+import type { Authorization } from '../codec.ts'
 import type { SettlementDeps } from '../context.ts'
-import { authorizationOf } from '../deposits/sweep.ts'
-import type { Block } from '../provider.ts'
-import type { SendOutcome } from '../send-outcome.ts'
-import { bumpFees, chooseFees, type FeeHistory, type Fees } from './fees.ts'
+import { authorizationOf } from '../deposits/sweep-authorization.ts'
+import type { Block, FeeHistory } from '../rpc/node.ts'
+import type { SendOutcome } from '../rpc/send-outcome.ts'
+import { bumpFees, chooseFees, type Fees } from './fees.ts'
 
 /** What a round of the engine knows about the chain. */
 export type ChainView = { readonly head: Block; readonly cursor: ChainCursor; readonly fees: FeeHistory }

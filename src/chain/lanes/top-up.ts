@@ -1,18 +1,8 @@
-import type { LocalAccount } from 'viem/accounts'
-import type { Hex } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
 import type { SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import { advanceLane } from './lane.ts'
 import { type ChainView, TRANSFER_GAS } from './sender.ts'
-
-/** A wallet with the chain's own coin from which the relayers get their gas money. It holds no USDC. */
-export type Funding = {
-  readonly account: LocalAccount
-  /** Wei that are sent at least at a time. */
-  readonly wei: bigint
-  /** Wei for one relayer within 24 hours: more goes to a fault or a thief. */
-  readonly maxWeiPerDay: bigint
-}
 
 /**
  * Sends gas money to each relayer that could not pay for as many full batches as it may have in flight. The funding wallet is
@@ -31,7 +21,7 @@ export function createTopUp(deps: SettlementDeps) {
     if (lane === null) return
     const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
     const low = codec.gasLimit(codec.maxItems) * maxFee * BigInt(options.maxInFlight + 1)
-    const balances = await rpc.any((provider) => Promise.all(wallets.map((wallet) => provider.balance(wallet))))
+    const balances = await rpc.any((node) => Promise.all(wallets.map((wallet) => node.balance(wallet))))
     for (const [index, target] of wallets.entries()) {
       const missing = low - (balances[index] ?? low)
       if (missing <= 0n || lane.free() === 0) continue

@@ -1,4 +1,4 @@
-import type { ChainCursor, Lease } from '../../domain/payout.ts'
+import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { readToken } from '../token/token-state.ts'
 
@@ -10,7 +10,7 @@ const CLOCK_MARGIN = 600
 
 /**
  * Voids what cannot be cancelled because the key of its treasury is gone: once the final block is later than every
- * signature and the nonce is still unused there, no signature can ever pay it. A quorum of providers must say so.
+ * signature and the nonce is still unused there, no signature can ever pay it. A quorum of nodes must say so.
  */
 export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: ChainCursor): Promise<void> {
   const { journal, rpc, token, options, log } = deps
@@ -20,13 +20,13 @@ export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: C
   const leaseSeconds = options.authorizationSeconds + CLOCK_MARGIN
   const expiring = await journal.readExpiring({ keys, leaseSeconds, limit: LOOKED_AT })
   if (expiring.length === 0) return
-  const block = await rpc.agreed((provider) => provider.block(cursor.number))
+  const block = await rpc.agreed((node) => node.block(cursor.number))
   if (block === null || block.value.hash !== cursor.hash) return
   const { number, hash, timestamp } = block.value
   const dead = expiring.filter(({ validBefore }) => timestamp >= validBefore)
   if (dead.length === 0) return
-  const used = await rpc.agreed((provider) =>
-    readToken(provider, token.address, {
+  const used = await rpc.agreed((node) =>
+    readToken(node, token.address, {
       reads: dead.map(({ treasury, authNonce }) => ({ view: 'authorizationState', args: [treasury, authNonce] })),
       at: number,
     }),

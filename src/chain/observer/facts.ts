@@ -1,6 +1,7 @@
-import type { Hex, TreasuryLog } from '../../domain/payout.ts'
-import type { Log, LogFilter, Provider, Receipt } from '../provider.ts'
-import type { Rpc } from '../rpc.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { TreasuryLog } from '../../domain/settlement/payout.ts'
+import type { Log, LogFilter, Receipt, RpcNode } from '../rpc/node.ts'
+import type { Rpc } from '../rpc/rpc.ts'
 import { TOPICS } from '../token/contracts.ts'
 
 /** A fact of the treasury as its logs tell it, before anybody asked who paid the gas. */
@@ -13,15 +14,15 @@ const logKey = (log: { txHash: Hex; logIndex: number }): string => `${log.txHash
 
 /** Everything that the token says about the treasury in a range of blocks, in the order of the chain. */
 export async function treasuryLogs(
-  provider: Provider,
+  node: RpcNode,
   scope: { token: Hex; treasuries: readonly Hex[] },
   range: Pick<LogFilter, 'fromBlock' | 'toBlock'>,
 ): Promise<Log[]> {
   const wallets = scope.treasuries.map(asTopic)
   const events = [TOPICS.authorizationUsed, TOPICS.authorizationCanceled, TOPICS.transfer]
   const [own, incoming] = await Promise.all([
-    provider.logs({ address: scope.token, ...range, topics: [events, wallets] }),
-    provider.logs({ address: scope.token, ...range, topics: [TOPICS.transfer, null, wallets] }),
+    node.logs({ address: scope.token, ...range, topics: [events, wallets] }),
+    node.logs({ address: scope.token, ...range, topics: [TOPICS.transfer, null, wallets] }),
   ])
   const all = new Map([...own, ...incoming].map((log) => [logKey(log), log]))
   return [...all.values()].toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
@@ -62,7 +63,7 @@ export async function shareGas(
 ): Promise<{ logs: TreasuryLog[]; ownTransactions: Hex[] }> {
   const counts = new Map<Hex, bigint>()
   for (const fact of facts) if (fact.authNonce !== null) counts.set(fact.txHash, (counts.get(fact.txHash) ?? 0n) + 1n)
-  const receipts = await Promise.all([...counts.keys()].map((hash) => rpc.any((provider) => required(provider, hash))))
+  const receipts = await Promise.all([...counts.keys()].map((hash) => rpc.any((node) => required(node, hash))))
   const own = new Map(receipts.filter(({ from }) => wallets.has(from)).map((receipt) => [receipt.txHash, receipt]))
   const logs = facts.map((fact): TreasuryLog => {
     const receipt = fact.authNonce === null ? undefined : own.get(fact.txHash)
@@ -72,8 +73,8 @@ export async function shareGas(
   return { logs, ownTransactions: [...own.keys()] }
 }
 
-async function required(provider: Provider, txHash: Hex): Promise<Receipt> {
-  const receipt = await provider.receipt(txHash)
-  if (receipt === null) throw new Error(`${provider.name} has no receipt of ${txHash}`)
+async function required(node: RpcNode, txHash: Hex): Promise<Receipt> {
+  const receipt = await node.receipt(txHash)
+  if (receipt === null) throw new Error(`${node.name} has no receipt of ${txHash}`)
   return receipt
 }

@@ -1,6 +1,6 @@
-import { type ChainCursor, describeTransfer, type Lease, type TreasuryLog } from '../../domain/payout.ts'
+import { type ChainCursor, describeTransfer, type Lease, type TreasuryLog } from '../../domain/settlement/payout.ts'
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
-import type { Block, Provider } from '../provider.ts'
+import type { Block, RpcNode } from '../rpc/node.ts'
 import { proveExpired } from './expired.ts'
 import { type Fact, readFacts, shareGas, treasuryLogs } from './facts.ts'
 import { scanFinalized } from './scan.ts'
@@ -41,19 +41,15 @@ export function createObserver(deps: SettlementDeps) {
   }
 
   /** Marks what the blocks that are not final show. A hint for people and for the order of work: never an end. */
-  async function watchHead(
-    lease: Lease,
-    cursor: ChainCursor,
-    newest: { block: Block; provider: Provider },
-  ): Promise<void> {
-    const { block: head, provider } = newest
+  async function watchHead(lease: Lease, cursor: ChainCursor, newest: { block: Block; node: RpcNode }): Promise<void> {
+    const { block: head, node } = newest
     if (head.number < cursor.number || head.number - cursor.number > MAX_WALK) return
-    const chain = await walkChain(provider, { base: cursor.number, head }, hashes)
+    const chain = await walkChain(node, { base: cursor.number, head }, hashes)
     if (chain === null) return
     const replaced = replacedBlocks(hashes, chain)
     if (replaced > 0) log.warn({ head: head.number, replaced }, 'the chain was reorganized')
     const fresh = newBlocks(hashes, chain)
-    const logs = fresh === null ? [] : await treasuryLogs(provider, scope, fresh)
+    const logs = fresh === null ? [] : await treasuryLogs(node, scope, fresh)
     if (logs.some((entry) => chain.get(entry.blockNumber) !== entry.blockHash)) return
     const facts = readFacts(logs, scope.treasuries)
     const seen = facts.flatMap((fact) =>
@@ -69,7 +65,7 @@ export function createObserver(deps: SettlementDeps) {
   }
 
   return {
-    async observe(lease: Lease, newest: { block: Block; provider: Provider }): Promise<void> {
+    async observe(lease: Lease, newest: { block: Block; node: RpcNode }): Promise<void> {
       const start = await journal.readCursor()
       if (start === null) return
       const cursor = await scanFinalized(deps, lease, start)

@@ -1,24 +1,24 @@
-import type { DepositLog } from '../../domain/deposit.ts'
-import type { ChainCursor, Lease } from '../../domain/payout.ts'
+import type { DepositLog } from '../../domain/settlement/deposit.ts'
+import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
 import { depositLogs } from '../deposits/watch.ts'
-import type { Block } from '../provider.ts'
+import type { Block } from '../rpc/node.ts'
 import { readFacts, shareGas, treasuryLogs } from './facts.ts'
 
-/** Blocks per `eth_getLogs`: within every provider's limit. */
+/** Blocks per `eth_getLogs`: within every node's limit. */
 const LOG_RANGE = 1000
 /** Ranges read in one round, so that catching up does not starve the lanes. */
 const RANGES_PER_ROUND = 10
 
 /**
- * Reads the finalized blocks after the cursor into the journal, as far as a quorum of providers agrees on them. The only
+ * Reads the finalized blocks after the cursor into the journal, as far as a quorum of nodes agrees on them. The only
  * source of ends: what is stored here is what settles and voids. Answers the cursor that it reached.
  */
 export async function scanFinalized(deps: SettlementDeps, lease: Lease, start: ChainCursor): Promise<ChainCursor> {
   const { rpc, journal, log } = deps
   const final = await rpc.finalized()
   if (final === null || final.number <= start.number) return start
-  const known = await rpc.agreed((provider) => provider.block(start.number))
+  const known = await rpc.agreed((node) => node.block(start.number))
   if (known === null) return start
   if (known.value.hash !== start.hash) {
     const reason = `finalized block ${start.number} was ${start.hash} and is ${known.value.hash} now`
@@ -35,7 +35,7 @@ export async function scanFinalized(deps: SettlementDeps, lease: Lease, start: C
   return cursor
 }
 
-/** Reads one range. Null when the providers do not agree on it now. */
+/** Reads one range. Null when the nodes do not agree on it now. */
 async function scanRange(
   deps: SettlementDeps,
   lease: Lease,
@@ -45,8 +45,8 @@ async function scanRange(
   const { from, final } = range
   const to = Math.min(final.number, from + LOG_RANGE - 1)
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
-  const last = await rpc.agreed((provider) => provider.block(to))
-  const logs = await rpc.agreed((provider) => treasuryLogs(provider, scope, { fromBlock: from, toBlock: to }))
+  const last = await rpc.agreed((node) => node.block(to))
+  const logs = await rpc.agreed((node) => treasuryLogs(node, scope, { fromBlock: from, toBlock: to }))
   const deposits = await readDeposits(deps, { fromBlock: from, toBlock: to })
   if (last === null || logs === null || deposits === null || (to === final.number && last.value.hash !== final.hash))
     return null
@@ -77,6 +77,6 @@ async function readDeposits(
   const addresses = await journal.readWatchedDeposits()
   if (addresses.length === 0) return []
   const watched = { addresses, tokens: [token.address, ...deposits.wrongTokens] }
-  const agreed = await rpc.agreed((provider) => depositLogs(provider, watched, range))
+  const agreed = await rpc.agreed((node) => depositLogs(node, watched, range))
   return agreed?.value ?? null
 }

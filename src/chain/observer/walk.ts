@@ -1,5 +1,5 @@
-import type { Hex } from '../../domain/payout.ts'
-import type { Block, Provider } from '../provider.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { Block, RpcNode } from '../rpc/node.ts'
 
 export type Hashes = ReadonlyMap<number, Hex>
 
@@ -8,7 +8,7 @@ export type Hashes = ReadonlyMap<number, Hex>
  * Null when the chain changed meanwhile: the next round walks again.
  */
 export async function walkChain(
-  provider: Provider,
+  node: RpcNode,
   range: { base: number; head: Block },
   known: Hashes,
 ): Promise<Hashes | null> {
@@ -16,7 +16,7 @@ export async function walkChain(
   let parent = range.head.parentHash
   let number = range.head.number - 1
   while (number > range.base && known.get(number) !== parent) {
-    const block = await provider.block(number)
+    const block = await node.block(number)
     if (block.hash !== parent) return null
     chain.set(number, block.hash)
     parent = block.parentHash

@@ -1,4 +1,4 @@
-import type { Hex } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
 
 /** The contracts that settlement talks to, as far as it does. Sources: circlefin/stablecoin-evm FiatTokenV2_2, mds1/multicall3. */
 

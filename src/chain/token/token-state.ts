@@ -1,20 +1,21 @@
 import { multicall3Abi } from 'viem'
 import { decodeFunctionResult } from 'viem/utils'
-import type { Hex, Payout } from '../../domain/payout.ts'
-import { payoutNonce } from '../../payout-nonce.ts'
-import type { Provider } from '../provider.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { Payout } from '../../domain/settlement/payout.ts'
+import { payoutNonce } from '../../evm/payout-nonce.ts'
+import type { RpcNode } from '../rpc/node.ts'
 import { MULTICALL3, USDC_VIEWS } from './contracts.ts'
 import { type Call3, encodeAggregate3, word } from './words.ts'
 
 /** One read function of the token with its arguments. */
 export type TokenRead = { readonly view: keyof typeof USDC_VIEWS; readonly args: readonly Hex[] }
 
-/** Reads per `eth_call`: some 12,000 gas each, so that a call stays far below any provider's limit. */
+/** Reads per `eth_call`: some 12,000 gas each, so that a call stays far below any node's limit. */
 const READS_PER_CALL = 400
 
 /** Reads several token functions at one moment, through Multicall3: one word each. Any read that reverts throws. */
 export async function readToken(
-  provider: Provider,
+  node: RpcNode,
   token: Hex,
   query: { readonly reads: readonly TokenRead[]; readonly at?: number },
 ): Promise<bigint[]> {
@@ -26,7 +27,7 @@ export async function readToken(
       const callData: Hex = `${USDC_VIEWS[view]}${args.map(word).join('')}`
       return { target: token, allowFailure: false, callData }
     })
-    const returned = await provider.call({ to: MULTICALL3, data: encodeAggregate3(calls) }, at)
+    const returned = await node.call({ to: MULTICALL3, data: encodeAggregate3(calls) }, at)
     const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: returned })
     for (const { returnData } of results) {
       if (returnData.length !== 66) throw new Error(`${token} does not answer as USDC does: ${returnData.slice(0, 80)}`)
@@ -52,7 +53,7 @@ export type TokenState = {
 
 /** What has to be known before anything is signed. */
 export async function readTokenState(
-  provider: Provider,
+  node: RpcNode,
   treasury: Hex,
   query: { token: Hex; payouts: readonly Payout[]; otherTreasuries: readonly Hex[] },
 ): Promise<TokenState> {
@@ -69,7 +70,7 @@ export async function readTokenState(
       }),
     ]),
   ]
-  const values = await readToken(provider, query.token, { reads })
+  const values = await readToken(node, query.token, { reads })
   return {
     paused: values[0] === 1n,
     treasuryBlacklisted: values[1] === 1n,

@@ -1,4 +1,4 @@
-import type { Hex } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
 
 /**
  * ABI encoding of what is encoded thousands of times a second. viem's general encoder takes ten times as long, which

@@ -1,5 +1,6 @@
-import type { RecordedDeposit } from '../../domain/deposit.ts'
-import type { GasSpent, Hex, HoldReason, Settlement, TreasuryMovement, VoidProof } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { RecordedDeposit } from '../../domain/settlement/deposit.ts'
+import type { GasSpent, HoldReason, Settlement, TreasuryMovement, VoidProof } from '../../domain/settlement/payout.ts'
 import type { Db, Tx } from '../db.ts'
 
 /** Whose payouts an engine handles: one mode, one chain, one token. */

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import type { DepositLog, RecordedDeposit, Sweep, Unswept } from '../../domain/deposit.ts'
-import type { Hex, Lane, Reserved, Sending, TreasuryMovement } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { DepositLog, RecordedDeposit, Sweep, Unswept } from '../../domain/settlement/deposit.ts'
+import type { Lane, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, sql, type Tx } from '../db.ts'
-import { hex } from '../payouts.ts'
 import type { JournalContext } from './context.ts'
 import { fenced, nextEnvelope } from './lanes.ts'
+import { hex } from './payouts.ts'
 
 /** A sweep of less costs more than it brings: 0.01 USDC. */
 const MIN_SWEEP_MICRO = 10_000

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Envelope, EnvelopeEnd, GasSpent, Lane } from '../../domain/payout.ts'
+import type { Envelope, EnvelopeEnd, GasSpent, Lane } from '../../domain/settlement/payout.ts'
 import { execute, many, one, sql, type Tx } from '../db.ts'
-import { hex } from '../payouts.ts'
 import type { JournalContext } from './context.ts'
+import { hex } from './payouts.ts'
 
 const envelopeRow = z.object({
   nonce: z.coerce.number(),

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import type { Hex, Lease, VoidProof } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { Lease, VoidProof } from '../../domain/settlement/payout.ts'
 import { execute, many, sql } from '../db.ts'
-import { hex } from '../payouts.ts'
 import { attempt, type FailedHook, type JournalContext } from './context.ts'
+import { hex } from './payouts.ts'
 import { fence } from './record.ts'
 
 const expiringRow = z.object({

@@ -1,18 +1,18 @@
 import { z } from 'zod'
+import type { Hex } from '../../domain/hex.ts'
 import {
   type EnvelopeEnd,
-  type Hex,
   type Lane,
   LeaseLostError,
   type Reservation,
   type Reserved,
   type Sending,
   type TopUpRefusal,
-} from '../../domain/payout.ts'
+} from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
-import { hex } from '../payouts.ts'
 import type { JournalContext, LeaseAsk } from './context.ts'
 import { concludeEnvelopes, readUnsharedGas } from './envelopes.ts'
+import { hex } from './payouts.ts'
 
 const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
 
@@ -208,7 +208,7 @@ export function storeAttempt(
   })
 }
 
-/** Records what the providers said. Only an accepted transaction changes a state. */
+/** Records what the nodes said. Only an accepted transaction changes a state. */
 export function markSent(
   context: JournalContext,
   lane: Lane,

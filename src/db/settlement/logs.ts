@@ -5,8 +5,8 @@ import {
   type Lease,
   type TreasuryLog,
   type TreasuryMovement,
-} from '../../domain/payout.ts'
-import { payoutNonce } from '../../payout-nonce.ts'
+} from '../../domain/settlement/payout.ts'
+import { payoutNonce } from '../../evm/payout-nonce.ts'
 import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 import { insertDeposits } from './deposits.ts'

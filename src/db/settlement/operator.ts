@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Hex } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
-import { hex, shownState } from '../payouts.ts'
+import { hex, shownState } from './payouts.ts'
 
 /** What an operator may do to lanes and to the pause of the solvency watch, and what status shows. */
 

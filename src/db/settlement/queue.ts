@@ -1,16 +1,16 @@
 import { z } from 'zod'
+import type { Hex } from '../../domain/hex.ts'
 import {
-  type Hex,
   HOLD_REASONS,
   type HoldReason,
   PAYOUT_STATES,
   type Payout,
   type PayoutSignature,
   type SignedPayout,
-} from '../../domain/payout.ts'
+} from '../../domain/settlement/payout.ts'
 import { execute, many, one, type Queryable, type Statement, sql, type Tx } from '../db.ts'
-import { hex } from '../payouts.ts'
 import { attempt, type FailedHook, type JournalContext } from './context.ts'
+import { hex } from './payouts.ts'
 
 const payoutRow = z.object({
   payment_id: z.string(),

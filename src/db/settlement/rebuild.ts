@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import type { Hex, Lease } from '../../domain/payout.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { Lease } from '../../domain/settlement/payout.ts'
 import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
-import { hex, queuePayout } from '../payouts.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
+import { hex, queuePayout } from './payouts.ts'
 import { fence, here } from './record.ts'
 
 /** Settlement state made again from the chain: what the payments say is owed, and a cursor that reads everything anew. */

@@ -1,15 +1,15 @@
 import { z } from 'zod'
+import type { Hex } from '../../domain/hex.ts'
 import {
   type ChainCursor,
-  type Hex,
   type Lease,
   LeaseLostError,
   type Settlement,
   type VoidProof,
-} from '../../domain/payout.ts'
+} from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, type Statement, sql, type Tx } from '../db.ts'
-import { hex } from '../payouts.ts'
 import { attempt, type FailedHook, type JournalContext, type LeaseAsk, type SettlementScope } from './context.ts'
+import { hex } from './payouts.ts'
 
 const HOOK_RETRY_SECONDS = 30
 

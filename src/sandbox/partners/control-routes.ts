@@ -1,6 +1,6 @@
 import { type Response, Router } from 'express'
 import { z } from 'zod'
-import { FAILURE_CODES, type FailureCode } from '../../domain/partner.ts'
+import { FAILURE_CODES, type FailureCode } from '../../domain/payment/partner.ts'
 import { SIMULATED_ACTIONS } from '../../domain/simulation.ts'
 import { jsonBody } from './answer.ts'
 import { type Faults, faultRequestSchema } from './faults.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FAILURE_CODES, type FailureCode } from '../../domain/partner.ts'
+import { FAILURE_CODES, type FailureCode } from '../../domain/payment/partner.ts'
 
 /** What a simulated partner can be told to do wrong; docs/providers.md has a line for each. */
 const FAULTS = [

@@ -1,4 +1,4 @@
-import type { FailureCode } from '../../domain/partner.ts'
+import type { FailureCode } from '../../domain/payment/partner.ts'
 import type { SimulatedAction } from '../../domain/simulation.ts'
 import { arriving, type Faults } from './faults.ts'
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
-import { FAILURE_CODES, type FailureCode, ORDER_STATUSES, type OrderStatus } from '../../domain/partner.ts'
+import { FAILURE_CODES, type FailureCode, ORDER_STATUSES, type OrderStatus } from '../../domain/payment/partner.ts'
 import type { SimulatedAction } from '../../domain/simulation.ts'
 
 /** One order as a simulated partner keeps it. Each partner tells it in its own words and units. */

@@ -1,9 +1,9 @@
-import { readTransferLink, type TransferRequest } from '../../domain/deposit.ts'
 import type { MethodName, ProviderUsed } from '../../domain/methods.ts'
-import type { FailureCode } from '../../domain/partner.ts'
-import { mayStillBePaid, type PaymentStatus } from '../../domain/payment.ts'
-import type { Attempt, Payment } from '../../domain/payment-object.ts'
-import type { Offer, Refusal, RouteAnswer } from '../../domain/route.ts'
+import type { Offer, OfferAnswer, Refusal } from '../../domain/offers.ts'
+import type { FailureCode } from '../../domain/payment/partner.ts'
+import { mayStillBePaid, type PaymentStatus } from '../../domain/payment/payment.ts'
+import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import { readTransferLink, type TransferRequest } from '../../domain/settlement/deposit.ts'
 
 /** Everything the pages of one payment are made of. */
 export type Checkout = {
@@ -11,7 +11,7 @@ export type Checkout = {
   /** In the order in which they were made. */
   readonly attempts: readonly Attempt[]
   readonly merchantName: string
-  readonly route: RouteAnswer
+  readonly offered: OfferAnswer
   readonly country: BuyerCountry
   readonly asked: Asked
   /** The address of this checkout, for other devices. */
@@ -95,23 +95,23 @@ function payOrChoose(checkout: Checkout): View {
   return { page: 'finish', attempt }
 }
 
-function choose({ route, asked, attempts }: Checkout): View {
-  if (route.offers.length === 0) return { page: 'not_offered', refusal: route.pinnedRefused }
+function choose({ offered, asked, attempts }: Checkout): View {
+  if (offered.offers.length === 0) return { page: 'not_offered', refusal: offered.pinnedRefused }
   const { choice } = asked
-  const chosen = choice === null ? route.pinned : findOffer(route, choice)
+  const chosen = choice === null ? offered.pinned : findOffer(offered, choice)
   const last = attempts.at(-1)
   const declined = last?.status === 'declined' ? (last.failureCode ?? 'declined') : null
-  if (asked.picker || chosen === null) return { page: 'pick', why: whyPick(route, asked), declined }
+  if (asked.picker || chosen === null) return { page: 'pick', why: whyPick(offered, asked), declined }
   return { page: 'confirm', offer: chosen, declined }
 }
 
-function whyPick(route: RouteAnswer, asked: Asked): 'pin_refused' | 'choice_refused' | null {
+function whyPick(offered: OfferAnswer, asked: Asked): 'pin_refused' | 'choice_refused' | null {
   if (asked.choice !== null) return 'choice_refused'
-  return route.pinnedRefused === null ? null : 'pin_refused'
+  return offered.pinnedRefused === null ? null : 'pin_refused'
 }
 
-export function findOffer(route: RouteAnswer, choice: { provider: ProviderUsed; method: MethodName }): Offer | null {
-  return route.offers.find((offer) => offer.provider === choice.provider && offer.method === choice.method) ?? null
+export function findOffer(offered: OfferAnswer, choice: { provider: ProviderUsed; method: MethodName }): Offer | null {
+  return offered.offers.find((offer) => offer.provider === choice.provider && offer.method === choice.method) ?? null
 }
 
 function progress({ payment }: Checkout): View {

@@ -1,4 +1,4 @@
-import { mayStillBePaid } from '../../domain/payment.ts'
+import { mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { MessageKey } from '../messages/translate.ts'
 import type { Words } from '../messages/words.ts'
 import type { Checkout, View } from './checkout.ts'

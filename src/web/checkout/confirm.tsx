@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Offer } from '../../domain/route.ts'
+import type { Offer } from '../../domain/offers.ts'
 import type { Words } from '../messages/words.ts'
 import { openedAttempt, type View } from './checkout.ts'
 import { CountryChooser, DeclinedNotice, type Shown } from './parts.tsx'
@@ -8,7 +8,7 @@ import { CountryChooser, DeclinedNotice, type Shown } from './parts.tsx'
 export function Confirm({ checkout, words, view }: Shown & { view: Extract<View, { page: 'confirm' }> }) {
   const { t } = words
   const { offer } = view
-  const others = checkout.route.offers.length > 1 || openedAttempt(checkout.attempts) !== null
+  const others = checkout.offered.offers.length > 1 || openedAttempt(checkout.attempts) !== null
   return (
     <>
       <h1>{t(`confirm.heading.${offer.method}`)}</h1>

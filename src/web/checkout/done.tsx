@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { explorerUrl } from '../../domain/payment-object.ts'
+import { explorerUrl } from '../../domain/payment/payment-object.ts'
 import { Notice, ShopLink, type Shown } from './parts.tsx'
 import { Steps } from './progress.tsx'
 

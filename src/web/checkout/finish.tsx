@@ -1,5 +1,5 @@
-import { transferLink } from '../../domain/deposit.ts'
 import { formatUsdc } from '../../domain/money.ts'
+import { transferLink } from '../../domain/settlement/deposit.ts'
 import type { View } from './checkout.ts'
 import { CopyField, Notice, Qr, type Shown, Spinner } from './parts.tsx'
 
@@ -102,7 +102,7 @@ export function Verification({ checkout, words, view }: Shown & { view: Extract<
 }
 
 function OtherMethod({ checkout, words }: Shown) {
-  if (checkout.route.offers.length < 2) return null
+  if (checkout.offered.offers.length < 2) return null
   return (
     <a class="button quiet" href={`${checkout.path}?step=pick`}>
       {words.t('confirm.other')}

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../domain/route.ts'
+import type { Refusal } from '../../domain/offers.ts'
 import type { Words } from '../messages/words.ts'
 import type { Checkout, View } from './checkout.ts'
 import { CountryChooser, countryName, Notice, ShopLink, type Shown } from './parts.tsx'

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { mayStillBePaid } from '../../domain/payment.ts'
+import { mayStillBePaid } from '../../domain/payment/payment.ts'
 import { renderPage } from '../layout.tsx'
 import type { Words } from '../messages/words.ts'
 import { type Checkout, type OpenedAttempt, type StepState, type View, viewOf } from './checkout.ts'

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { encode } from 'uqr'
 import { COUNTRY_CODES } from '../../domain/countries.ts'
-import type { FailureCode } from '../../domain/partner.ts'
+import type { FailureCode } from '../../domain/payment/partner.ts'
 import type { Words } from '../messages/words.ts'
 import type { BuyerCountry, Checkout } from './checkout.ts'
 

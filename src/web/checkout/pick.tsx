@@ -1,4 +1,4 @@
-import type { Offer, Refusal } from '../../domain/route.ts'
+import type { Offer, Refusal } from '../../domain/offers.ts'
 import type { Words } from '../messages/words.ts'
 import { type Checkout, openedAttempt, type View } from './checkout.ts'
 import { CountryChooser, countryName, DeclinedNotice, Notice, type Shown } from './parts.tsx'
@@ -19,7 +19,7 @@ export function Pick({ checkout, words, view }: Shown & { view: Extract<View, { 
         </Notice>
       )}
       <ul class="methods">
-        {checkout.route.offers.map((offer) => (
+        {checkout.offered.offers.map((offer) => (
           <li key={`${offer.provider}.${offer.method}`}>
             <Method offer={offer} checkout={checkout} words={words} />
           </li>
@@ -48,7 +48,7 @@ function Method({ offer, checkout, words }: Shown & { offer: Offer }) {
 
 function sentenceWhy(why: 'pin_refused' | 'choice_refused' | null, checkout: Checkout, words: Words): string | null {
   if (why === null) return null
-  const { pinnedRefused } = checkout.route
+  const { pinnedRefused } = checkout.offered
   if (why === 'choice_refused' || pinnedRefused === null) return words.t('refused.choice')
   return refusalSentence(pinnedRefused, countryName(checkout.country, words), words)
 }

@@ -1,5 +1,5 @@
 import { formatAmount } from '../../domain/money.ts'
-import { isOpen } from '../../domain/payment.ts'
+import { isOpen } from '../../domain/payment/payment.ts'
 import type { Shown } from './parts.tsx'
 
 /** What is paid, to whom and for what: on every page of the checkout, the amount first. */

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import type { Tx } from '../../../db/db.ts'
 import {
   countActiveKeys,
   expireApiKey,
@@ -8,14 +9,13 @@ import {
   listApiKeys,
   revokeApiKey,
   type StoredApiKey,
-} from '../../../db/api-keys.ts'
-import type { Tx } from '../../../db/db.ts'
-import { lockMerchant } from '../../../db/merchants.ts'
+} from '../../../db/merchants/api-keys.ts'
+import { lockMerchant } from '../../../db/merchants/merchants.ts'
 import type { SecretBox } from '../../../webhooks/secret-box.ts'
-import { API_SCOPES, type ApiScope, createApiKey } from '../../api-key.ts'
-import type { Caller } from '../../auth.ts'
-import { answerOnce, claimOf, sealedWith } from '../../idempotency.ts'
-import { Problem } from '../../problems.ts'
+import { API_SCOPES, type ApiScope, createApiKey } from '../../auth/api-key.ts'
+import type { Caller } from '../../auth/auth.ts'
+import { answerOnce, claimOf, sealedWith } from '../../http/idempotency.ts'
+import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { idPath, moment, safeText } from './fields.ts'
 import { hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery } from './lists.ts'

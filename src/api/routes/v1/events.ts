@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { listEvents, readEvent } from '../../../db/event-log.ts'
+import { listEvents, readEvent } from '../../../db/webhooks/event-log.ts'
 import { isId } from '../../../domain/ids.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../../domain/webhook.ts'
-import { Problem } from '../../problems.ts'
+import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { idPath, moment } from './fields.ts'
 import { anyId, hasOneCursor, listOf, ONE_CURSOR, pageOf, pageQuery } from './lists.ts'
-import { paymentObject } from './payment-schemas.ts'
+import { paymentObject } from './payments/payment-schemas.ts'
 
 const eventObject = z
   .strictObject({

@@ -10,12 +10,12 @@ import {
   parseAmount,
   splitFee,
 } from '../../../domain/money.ts'
-import { type Offer, offersFor, type Refusal } from '../../../domain/route.ts'
-import { currentRate, type RateBook, rateTable, requireWithinLimits } from '../../limits.ts'
-import { Problem } from '../../problems.ts'
+import { type Offer, offersFor, type Refusal } from '../../../domain/offers.ts'
+import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { currentRate, type RateBook, rateTable, requireWithinLimits } from '../rates.ts'
 import { amountText, currency, currencyCode, moment, usdcAmount } from './fields.ts'
-import { QUOTE_MS } from './payment-create.ts'
+import { QUOTE_MS } from './payments/payment-create.ts'
 
 export type QuoteDeps = { readonly rates: RateBook; readonly crypto: boolean; readonly clock: () => number }
 

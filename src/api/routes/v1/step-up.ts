@@ -1,5 +1,5 @@
 import type { Tenant } from '../../../db/db.ts'
-import { Problem } from '../../problems.ts'
+import { Problem } from '../../http/problems.ts'
 
 export type StepUp = { readonly publicUrl: string }
 

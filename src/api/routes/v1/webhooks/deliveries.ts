@@ -5,12 +5,12 @@ import {
   recordTestEvent,
   reviveDelivery,
   reviveFailed,
-} from '../../../../db/event-log.ts'
-import type { WebhookEndpoint } from '../../../../db/webhook-endpoints.ts'
+} from '../../../../db/webhooks/event-log.ts'
+import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { isId } from '../../../../domain/ids.ts'
 import type { DeliveryWorkflows } from '../../../../temporal/deliveries.ts'
-import { answerOnce, claimOf } from '../../../idempotency.ts'
-import { Problem } from '../../../problems.ts'
+import { answerOnce, claimOf } from '../../../http/idempotency.ts'
+import { Problem } from '../../../http/problems.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { idPath } from '../fields.ts'
 import { anyId, hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery, since } from '../lists.ts'

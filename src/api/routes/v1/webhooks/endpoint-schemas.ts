@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { WebhookEndpoint } from '../../../../db/webhook-endpoints.ts'
+import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { ALL_EVENT_TYPES, DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
 import { moment, safeText } from '../fields.ts'
 

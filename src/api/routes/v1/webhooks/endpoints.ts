@@ -1,5 +1,5 @@
 import type { Session, Tenant } from '../../../../db/db.ts'
-import { lockMerchant } from '../../../../db/merchants.ts'
+import { lockMerchant } from '../../../../db/merchants/merchants.ts'
 import {
   deleteEndpoint,
   findEndpoint,
@@ -8,13 +8,13 @@ import {
   rotateSecret,
   updateEndpoint,
   type WebhookEndpoint,
-} from '../../../../db/webhook-endpoints.ts'
+} from '../../../../db/webhooks/webhook-endpoints.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { checkEndpointUrl, type TargetRules, URL_REFUSALS } from '../../../../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../../../../webhooks/secret-box.ts'
 import { newWebhookSecret } from '../../../../webhooks/sign.ts'
-import { answerOnce, claimOf, sealedWith } from '../../../idempotency.ts'
-import { Problem } from '../../../problems.ts'
+import { answerOnce, claimOf, sealedWith } from '../../../http/idempotency.ts'
+import { Problem } from '../../../http/problems.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { idPath } from '../fields.ts'
 import { listAnswer, listOf } from '../lists.ts'

@@ -1,0 +1,70 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import { multicallCodec } from '../../../src/chain/codec.ts'
+import { createDb } from '../../../src/db/db.ts'
+import { startLossyProxy } from '../../../test/support/anvil.ts'
+import { composeEngine } from '../../settlement/compose.ts'
+import { newRecipient, queueOwed } from '../../settlement/payouts.ts'
+import type { Stage } from '../../settlement/stage.ts'
+
+/** Every fifth answer to `eth_sendRawTransaction` is lost: the node has the transaction, the sender does not know. */
+const LOSE_EVERY = 5
+
+export type LostAnswers = {
+  readonly settled: number
+  /** Payouts that the chain has paid and the engine calls anything that would have them paid again or given up. */
+  readonly failed: number
+  readonly lost: number
+  readonly sends: number
+}
+
+/** One payout a transaction, so that each lost answer concerns one payout, as with a plain relayer. */
+export async function measureLostAnswers(stage: Stage, payouts: number): Promise<LostAnswers> {
+  await stage.createDatabase('lost_answers')
+  const db = createDb({ url: stage.databaseUrl('lost_answers') })
+  const proxy = await startLossyProxy(stage.rpcUrl)
+  let sends = 0
+  let lost = 0
+  proxy.decide = ({ method }) => {
+    if (method !== 'eth_sendRawTransaction') return 'deliver'
+    sends += 1
+    if (sends % LOSE_EVERY !== 0) return 'deliver'
+    lost += 1
+    return 'lose_response'
+  }
+  const failures = new Set<string>()
+  const onHeld = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> =>
+    void failures.add(paymentId)
+  try {
+    const { treasuryKey, relayerKeys } = stage
+    const ignore = (): void => undefined
+    const engine = composeEngine({
+      db,
+      rpcUrls: [proxy.url],
+      treasuryKey,
+      relayerKeys,
+      everyMs: 0,
+      log: { info: ignore, warn: ignore, error: ignore },
+      codec: { ...multicallCodec, maxItems: 1 },
+      options: { rebroadcastMs: 0 },
+      hooks: { onHeld, onVoided: onHeld },
+    })
+    const owed = Array.from({ length: payouts }, (_owed, index) => ({
+      paymentId: `pay_lost_${index}`,
+      recipient: newRecipient(),
+      micro: 1_000_000n,
+    }))
+    await queueOwed(db, owed, { token: stage.token, treasury: privateKeyToAccount(treasuryKey).address })
+    const count = async (where: string): Promise<number> =>
+      Number((await db.query(`select count(*) from payout where ${where}`)).rows[0].count)
+    for (let round = 0; round < payouts && (await count(`state <> 'settled'`)) > 0; round++) {
+      await engine.tick()
+      await stage.chain.mine({ blocks: 1 })
+    }
+    const settled = await count(`state = 'settled'`)
+    const ended = await count(`state in ('held', 'voiding', 'voided')`)
+    return { settled, failed: failures.size + ended, lost, sends }
+  } finally {
+    await proxy.close()
+    await db.close()
+  }
+}

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { privateKeyToAccount } from 'viem/accounts'
+import { poll } from '../../../scripts/system/waiting.ts'
+import { createDb, type Db } from '../../../src/db/db.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { composeEngine } from '../../settlement/compose.ts'
+import { newRecipient, queueOwed } from '../../settlement/payouts.ts'
+import type { Stage } from '../../settlement/stage.ts'
+
+export type Speed = {
+  readonly perSecond: number
+  /** CPU milliseconds for each payout. */
+  readonly cpu: { readonly engine: number; readonly postgres: number; readonly anvil: number }
+}
+
+/** Of those that are paid again and again, when recipients are known. */
+const KNOWN = 500
+
+/** As SETTLEMENT_TICK_MS is by default. */
+const EVERY_MS = 500
+
+let runs = 0
+
+/** From a full queue to the last payout settled: signing, journal, chain and finality, one engine in this process. */
+export async function measureSpeed(
+  stage: Stage,
+  { payouts, recipients }: { payouts: number; recipients: 'known' | 'new' },
+): Promise<Speed> {
+  runs += 1
+  const name = `speed_${runs}`
+  await stage.createDatabase(name)
+  const db = createDb({ url: stage.databaseUrl(name) })
+  try {
+    const known = Array.from({ length: KNOWN }, newRecipient)
+    const queue = (count: number, prefix: string) =>
+      queueOwed(
+        db,
+        Array.from({ length: count }, (_owed, index) => ({
+          paymentId: `pay_${name}_${prefix}_${index}`,
+          recipient: recipients === 'known' ? (known[index % KNOWN] as Hex) : newRecipient(),
+          micro: BigInt(1_000_000 + index),
+        })),
+        { token: stage.token, treasury: privateKeyToAccount(stage.treasuryKey).address },
+      )
+    await queue(KNOWN, 'warm')
+    await settleAll(stage, db, KNOWN)
+    await queue(payouts, 'paid')
+    await db.query('analyze')
+    const before = cpuTimes(stage)
+    const begun = performance.now()
+    await settleAll(stage, db, payouts)
+    const seconds = (performance.now() - begun) / 1000
+    const after = cpuTimes(stage)
+    const each = (name: keyof Speed['cpu']): number => (after[name] - before[name]) / payouts
+    return {
+      perSecond: payouts / seconds,
+      cpu: { engine: each('engine'), postgres: each('postgres'), anvil: each('anvil') },
+    }
+  } finally {
+    await db.close()
+  }
+}
+
+/** The chain mines a block a second, final two blocks later; the engine goes round as in the worker. */
+async function settleAll(stage: Stage, db: Db, count: number): Promise<void> {
+  const { treasuryKey, relayerKeys, rpcUrl } = stage
+  const ignore = (): void => undefined
+  const error = (fields: object, message: string): void =>
+    void process.stderr.write(`${message} ${JSON.stringify(fields)}\n`)
+  // Each run has a journal of its own, and says that the lanes were used before.
+  const log = { info: ignore, warn: ignore, error }
+  let settled = 0
+  const onSettled = async (_tx: unknown, { length }: { length: number }): Promise<void> => void (settled += length)
+  const parts = { db, rpcUrls: [rpcUrl], treasuryKey, relayerKeys, log, everyMs: EVERY_MS }
+  const engine = composeEngine({ ...parts, hooks: { onSettled } })
+  const stop = new AbortController()
+  await stage.chain.setIntervalMining({ interval: 1 })
+  const running = engine.run(stop.signal)
+  await poll(async () => settled >= count, {
+    withinMs: 300_000,
+    everyMs: 20,
+    what: 'every payout to be settled',
+  })
+  stop.abort()
+  await running
+  await stage.chain.setIntervalMining({ interval: 0 })
+  const { rows } = await db.query(`select count(*)::int as open from payout where state <> 'settled'`)
+  if (rows[0].open !== 0) throw new Error(`${rows[0].open} payouts are not settled`)
+}
+
+/** CPU milliseconds that each part has used so far. */
+function cpuTimes(stage: Stage): Record<keyof Speed['cpu'], number> {
+  const { user, system } = process.cpuUsage()
+  return {
+    engine: (user + system) / 1000,
+    postgres: cpuOfFamily(stage.pids.postgres),
+    anvil: cpuOfFamily(stage.pids.anvil),
+  }
+}
+
+/** A process with its living and its ended children, from Linux' /proc: clock ticks are a hundredth of a second. */
+function cpuOfFamily(pid: number): number {
+  let ticks = 0
+  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const fields = statOf(entry)
+    if (fields === null || (entry !== String(pid) && fields[1] !== String(pid))) continue
+    ticks += Number(fields[11]) + Number(fields[12])
+    if (entry === String(pid)) ticks += Number(fields[13]) + Number(fields[14])
+  }
+  return ticks * 10
+}
+
+/** Fields of /proc/<pid>/stat after the name: state, parent, …; null when the process is gone. */
+function statOf(pid: string): string[] | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,133 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Progress } from '../../../scripts/setup/progress.mjs'
+import { newRecipient, type Owed } from '../../settlement/payouts.ts'
+import { type Stage, startStage } from '../../settlement/stage.ts'
+import { readNonce, readSent } from './chain-facts.ts'
+import { judge, type Verdict } from './checker.ts'
+import { controlSide, engineSide, type Side, withDb } from './sides.ts'
+import { runStorm, type Storm } from './storm.ts'
+import { SLOTS_IN_AN_EPOCH } from './weather.ts'
+
+/**
+ * `npm run chaos:settlement -- --seed N --payouts 2000`: two engines in a storm (lost requests and answers, dropped
+ * transactions, reorganizations, fee spikes, SIGKILLs, a database set back to an older dump), judged by what the chain
+ * shows; then plain transfers in the same storm, as the control (`--control 0` leaves it out).
+ */
+export async function main(args: readonly string[], progress: Progress): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seed: { type: 'string', default: '1' },
+      payouts: { type: 'string', default: '2000' },
+      // The control takes half a second for each: fewer show as much.
+      control: { type: 'string', default: '300' },
+    },
+  })
+  const [seed, payouts] = [Number(values.seed), Number(values.payouts)]
+  const logs = mkdtempSync(join(tmpdir(), 'pinrail-chaos-settlement-'))
+  progress.line(`seed ${seed}, ${payouts} payouts; what the processes say: ${logs}`)
+  const run = { seed, logs, progress }
+  const problems = await play({ ...run, payouts }, 'engine')
+  const control = Math.min(payouts, Number(values.control))
+  if (control > 0) await play({ ...run, payouts: control }, 'control')
+  for (const problem of problems) progress.line(`PROBLEM: ${problem}`)
+  progress.line(problems.length === 0 ? 'every payout was paid exactly once' : 'failed')
+  return problems.length === 0 ? 0 : 1
+}
+
+type Run = { readonly seed: number; readonly payouts: number; readonly logs: string; readonly progress: Progress }
+
+async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
+  const { seed, payouts, logs, progress } = run
+  const anvil = ['--no-mining', '--slots-in-an-epoch', String(SLOTS_IN_AN_EPOCH)]
+  const stage = await startStage({ relayers: 2, anvil, durable: false })
+  try {
+    if (which === 'engine') await leaveLittleGasMoney(stage)
+    // The first reorganizations must not take back what the wallets begin with.
+    await stage.chain.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
+    const side = which === 'engine' ? engineSide(stage) : controlSide(stage)
+    const owed = Array.from({ length: payouts }, (_owed, index): Owed => {
+      const paymentId = `pay_storm_${index.toString().padStart(6, '0')}`
+      return { paymentId, recipient: newRecipient(), micro: BigInt(1_000_000 + index) }
+    })
+    const say = (text: string): void => progress.line(text)
+    const storm = await runStorm(stage, side, { seed, owed, say, logFile: join(logs, `${which}.log`) })
+    const chain = { rpcUrl: stage.rpcUrl, token: stage.token, payers: side.payers }
+    const verdict = await judge(owed, chain)
+    tell(progress, { side, storm, verdict })
+    if (which === 'control') return []
+    const gasMoney = await readGasMoney(stage)
+    progress.line(`${side.name}: ${gasMoney.transfers} transfers of gas money to the relayers`)
+    return [...problemsOf(storm, verdict), ...gasMoney.problems, ...(await recordProblems(stage, payouts))]
+  } finally {
+    await stage.stop()
+  }
+}
+
+/** The relayers begin with enough for some batches; the rest comes from one wallet, in the same storm. */
+async function leaveLittleGasMoney({ chain, relayerKeys, fundingKey }: Stage): Promise<void> {
+  for (const key of relayerKeys)
+    await chain.setBalance({ address: privateKeyToAccount(key).address, value: 3n * 10n ** 18n })
+  await chain.setBalance({ address: privateKeyToAccount(fundingKey).address, value: 10n ** 24n })
+}
+
+function tell(progress: Progress, { side, storm, verdict }: { side: Side; storm: Storm; verdict: Verdict }): void {
+  const { finished, ...happened } = storm
+  const events = Object.entries(happened).map(([name, value]) => `${name} ${value}`)
+  progress.line(`${side.name}: ${finished ? 'finished' : 'NOT finished'}; ${events.join(', ')}`)
+  const { owed, once, doubled, unpaid, overpaid } = verdict
+  progress.line(
+    `${side.name}: ${once} of ${owed} paid once, ${doubled} doubled, ${unpaid} unpaid, ${overpaid} micro-USDC too much`,
+  )
+}
+
+function problemsOf(storm: Storm, verdict: Verdict): string[] {
+  const problems: string[] = []
+  if (!storm.finished) problems.push('not every payout was settled in time')
+  if (storm.restores !== 1) problems.push('the database was not set back')
+  for (const kind of ['doubled', 'unpaid', 'wrongAmount', 'strangers'] as const)
+    if (verdict[kind] > 0) problems.push(`${verdict[kind]} ${kind}`)
+  if (verdict.once !== verdict.owed) problems.push(`${verdict.once} of ${verdict.owed} paid once`)
+  if (verdict.balances !== 'agree') problems.push('balances and transfers differ')
+  return problems
+}
+
+/** What the chain says about the funding wallet: it pays relayers, and nobody else. */
+async function readGasMoney(stage: Stage): Promise<{ transfers: number; problems: string[] }> {
+  const [funding = '', ...relayers] = [stage.fundingKey, ...stage.relayerKeys].map((key) =>
+    privateKeyToAccount(key).address.toLowerCase(),
+  )
+  const sent = await readSent(stage.rpcUrl, funding)
+  const strange = sent.filter(
+    ({ to, value }) => !(relayers.includes(to) && value > 0n) && !(to === funding && value === 0n),
+  )
+  const problems = strange.map(({ to, value }) => `gas money: ${value} wei went to ${to}`)
+  if (sent.length === 0) problems.push('no gas money was sent: the storm did not try it')
+  return { transfers: sent.length, problems }
+}
+
+/** What the service's own record must say in the end: each settlement announced once, no nonce without its row. */
+async function recordProblems(stage: Stage, payouts: number): Promise<string[]> {
+  const rows = (text: string): Promise<Record<string, string>[]> =>
+    withDb(stage.databaseUrl('storm'), async (db) => (await db.query(text)).rows as Record<string, string>[])
+  const problems: string[] = []
+  const announced = await rows('select count(*) as all, count(distinct payment_id) as payments from announced')
+  if (announced[0]?.['all'] !== String(payouts) || announced[0]['payments'] !== String(payouts))
+    problems.push(`announced ${announced[0]?.['all']} times for ${announced[0]?.['payments']} payments`)
+  const paused = await rows('select paused_reason from chain_cursor where paused_reason is not null')
+  for (const { paused_reason: reason } of paused) problems.push(`paused: ${reason}`)
+  const stopped = await rows(`select wallet, status_reason as reason from lane where status = 'quarantined'`)
+  for (const { wallet, reason } of stopped) problems.push(`lane ${wallet} is stopped: ${reason}`)
+  for (const key of [...stage.relayerKeys, stage.fundingKey]) {
+    const wallet = privateKeyToAccount(key).address.toLowerCase()
+    const lanes = await rows(`select next_nonce from lane where wallet = '${wallet}'`)
+    const nonce = await readNonce(stage.rpcUrl, wallet)
+    if (lanes[0] !== undefined && lanes[0]['next_nonce'] !== String(nonce))
+      problems.push(`lane ${wallet} is at nonce ${lanes[0]['next_nonce']}, the chain at ${nonce}`)
+  }
+  return problems
+}

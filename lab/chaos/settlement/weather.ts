@@ -1,0 +1,47 @@
+import type { Random } from '../../../test/support/random.ts'
+import type { Stage } from '../../settlement/stage.ts'
+
+/** The development chain's tags: what is `finalized` lags this many blocks, so that shallower blocks may be replaced. */
+export const SLOTS_IN_AN_EPOCH = 3
+const DEEPEST_REORGANIZATION = 4
+
+const GWEI = 1_000_000_000n
+const CALM_BASE_FEE = GWEI
+/** Far above what the first attempt of a transaction offers (twice the base fee and 30 gwei), below the policy's cap. */
+const HIGH_BASE_FEE = 120n * GWEI
+
+export type Weather = {
+  readonly counts: { blocks: number; reorganizations: number; drops: number; feeSpikes: number }
+  /** What happens to the chain next. */
+  step(): Promise<void>
+}
+
+export function createWeather({ chain }: Stage, random: Random): Weather {
+  const counts = { blocks: 0, reorganizations: 0, drops: 0, feeSpikes: 0 }
+  let expensiveBlocks = 0
+  const request = (method: string, params: unknown[]): Promise<unknown> => chain.request({ method, params } as never)
+  return {
+    counts,
+    async step() {
+      const [spikes, drops, reorganizes] = [random.chance(0.03), random.chance(0.05), random.chance(0.07)]
+      const [depth, length] = [1 + random.below(DEEPEST_REORGANIZATION), 5 + random.below(6)]
+      if (spikes) {
+        expensiveBlocks = length
+        counts.feeSpikes += 1
+      }
+      if (drops) {
+        await request('anvil_dropAllTransactions', [])
+        counts.drops += 1
+      }
+      if (reorganizes) {
+        // What was in the replaced blocks is in no pool either.
+        await request('anvil_reorg', [depth, []])
+        counts.reorganizations += 1
+      }
+      await chain.setNextBlockBaseFeePerGas({ baseFeePerGas: expensiveBlocks > 0 ? HIGH_BASE_FEE : CALM_BASE_FEE })
+      expensiveBlocks = Math.max(0, expensiveBlocks - 1)
+      await chain.mine({ blocks: 1 })
+      counts.blocks += 1
+    },
+  }
+}

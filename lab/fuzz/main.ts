@@ -1,0 +1,101 @@
+import type { Progress } from '../../scripts/setup/progress.mjs'
+import { startServices } from '../../scripts/test/services/services.ts'
+import { furnish } from '../../test/api/support/furnished.ts'
+import { openShop } from '../../test/api/support/shop.ts'
+import { createRandom } from '../../test/support/random.ts'
+import { type Document, type Made, requestsOf } from './requests.ts'
+
+/** Requests at the same time. */
+const AT_ONCE = 8
+
+type Found = { readonly wrong: string[]; readonly statuses: Map<number, number>; readonly made: Set<string> }
+
+/**
+ * `npm run fuzz -- --seed 1 --requests 50000`: random requests made from the OpenAPI document. Every answer must be one
+ * that the document promises, none may be a 5xx, and what is stored at the end is what was answered 201.
+ */
+export async function main(args: readonly string[], progress: Progress): Promise<number> {
+  const numberOf = (name: string, otherwise: number): number => Number(args[args.indexOf(name) + 1]) || otherwise
+  const seed = args.includes('--seed') ? numberOf('--seed', 1) : 1
+  const requests = args.includes('--requests') ? numberOf('--requests', 50_000) : 50_000
+  const services = await startServices()
+  process.env['PINRAIL_TEST_SERVICES'] = services.url
+  try {
+    const { wrong, statuses, stored, made } = await fuzz(seed, requests)
+    const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
+    progress.line(`${requests} requests with seed ${seed}: ${counts.join(', ')}`)
+    progress.line(`payments stored ${stored}, answered 201 ${made}`)
+    for (const line of wrong.slice(0, 20)) progress.line(`WRONG ${line}`)
+    progress.line(`not as promised: ${wrong.length}`)
+    return wrong.length === 0 && stored === made ? 0 : 1
+  } finally {
+    await services.stop()
+  }
+}
+
+async function fuzz(seed: number, requests: number) {
+  // No worker takes the workflows here; what is asked of them is another test's matter.
+  const shop = await openShop({
+    deps: ({ workflows }) => ({
+      workflows: { ...workflows, start: async () => true },
+      deliveries: { deliverNow: async () => true },
+    }),
+  })
+  try {
+    const owned = await furnish(shop)
+    const other = await furnish(shop, await shop.addMerchant())
+    const ended = (await furnish(shop)).payment
+    await shop.db.query("update payment set status = 'canceled', canceled_at = now() where id = $1", [ended])
+    const document = JSON.parse((await shop.ask('GET', '/openapi.json')).text) as Document
+    const before = await shop.count('payment')
+    const next = requestsOf(document, idsOf(owned, other, ended))
+    const random = createRandom(seed)
+    const found: Found = { wrong: [], statuses: new Map(), made: new Set() }
+    const keys = { owner: owned.merchant.key, other: other.merchant.key, nobody: 'pinrail_test_nobody' }
+    for (let done = 0; done < requests; done += AT_ONCE) {
+      const wave = Array.from({ length: Math.min(AT_ONCE, requests - done) }, () => next(random))
+      await Promise.all(wave.map((made) => send(shop, made, { key: keys[made.as], found })))
+    }
+    return { ...found, made: found.made.size, stored: (await shop.count('payment')) - before }
+  } finally {
+    await shop.close()
+  }
+}
+
+type Shop = Awaited<ReturnType<typeof openShop>>
+
+async function send(shop: Shop, made: Made, { key, found }: { key: string; found: Found }): Promise<void> {
+  const { method, path, body, headers } = made
+  const said = `${method} ${path.slice(0, 200)} ${String(body ?? '').slice(0, 200)} ${JSON.stringify(headers)}`
+  try {
+    const hasBody = body !== undefined && method !== 'GET'
+    const answer = await shop.ask(method, path, { key, headers, ...(hasBody && { body }) })
+    found.statuses.set(answer.status, (found.statuses.get(answer.status) ?? 0) + 1)
+    if (answer.status >= 500) found.wrong.push(`${answer.status} for ${said}`)
+    if (answer.status === 201 && made.operationId === 'createPayment') found.made.add(String(answer.body['id']))
+  } catch (error) {
+    found.wrong.push(`${String(error).slice(0, 300)} for ${said}`)
+  }
+}
+
+/** Ids that exist, by operation and parameter. A payment without a worker cannot be canceled: there it is an ended one. */
+function idsOf(owned: Ids, other: Ids, ended: string): Record<string, string[]> {
+  const payments = [owned.payment, other.payment, ended]
+  const endpoints = [owned.endpoint, other.endpoint]
+  const inEndpoints = ['read', 'update', 'test'].map((verb) => `${verb}WebhookEndpoint.id`)
+  const rest = ['rotateWebhookSecret.id', 'listDeliveries.id', 'redeliverEvent.id', 'redeliverFailed.id']
+  return {
+    'readPayment.id': payments,
+    'readPaymentTimeline.id': payments,
+    'cancelPayment.id': [ended],
+    'simulatePayment.id': [ended],
+    'readEvent.id': [owned.event, other.event],
+    'redeliverEvent.event': [owned.event, other.event],
+    'rotateApiKey.id': [owned.apiKey, other.apiKey],
+    'revokeApiKey.id': [other.apiKey],
+    'deleteWebhookEndpoint.id': [other.endpoint],
+    ...Object.fromEntries([...inEndpoints, ...rest].map((name) => [name, endpoints])),
+  }
+}
+
+type Ids = { readonly payment: string; readonly endpoint: string; readonly event: string; readonly apiKey: string }

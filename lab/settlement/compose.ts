@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { DEVELOPMENT_CHAIN_ID } from '../../scripts/system/anvil.ts'
+import { createTreasurySigner, type Token } from '../../src/chain/authorization.ts'
+import { multicallCodec, type PayoutCodec } from '../../src/chain/codec.ts'
+import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from '../../src/chain/context.ts'
+import { accountOf } from '../../src/chain/keys/private-key.ts'
+import { connectRpc } from '../../src/chain/rpc/rpc.ts'
+import type { Db } from '../../src/db/db.ts'
+import type { SettlementHooks } from '../../src/db/settlement/context.ts'
+import type { Hex } from '../../src/domain/hex.ts'
+import { DEVELOPMENT_USDC } from '../../src/sandbox/chain.ts'
+import { createSettlementRunner, type SettlementRunner } from '../../src/settlement/runner.ts'
+
+const TOKEN: Token = { chainId: DEVELOPMENT_CHAIN_ID, address: DEVELOPMENT_USDC, name: 'USD Coin' }
+
+/** Little, so that it is asked for often. */
+const TOP_UP = { wei: 2n * 10n ** 18n, maxWeiPerDay: 10n ** 24n }
+
+export type EngineParts = {
+  readonly db: Db
+  readonly rpcUrls: readonly string[]
+  readonly treasuryKey: Hex
+  readonly relayerKeys: readonly Hex[]
+  /** Keeps the relayers in gas money; without it they have what they have. */
+  readonly fundingKey?: Hex
+  readonly log: SettlementDeps['log']
+  readonly everyMs: number
+  readonly codec?: PayoutCodec
+  readonly options?: Partial<SettlementOptions>
+  readonly hooks?: Partial<SettlementHooks>
+}
+
+const nothing = async (): Promise<void> => undefined
+
+/** The settlement engine as the worker composes it, on a chain of one's own, without payments behind it. */
+export function composeEngine(parts: EngineParts): SettlementRunner {
+  const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+  return createSettlementRunner({
+    db: parts.db,
+    livemode: false,
+    clock: () => new Date(),
+    log: parts.log,
+    everyMs: parts.everyMs,
+    onSettled: nothing,
+    onHeld: nothing,
+    onReleased: nothing,
+    onVoided: nothing,
+    onDeposit: nothing,
+    onTreasuryMovement: nothing,
+    onGas: nothing,
+    ...parts.hooks,
+    chain: {
+      rpc: connectRpc({ urls: parts.rpcUrls, quorum: Math.min(2, parts.rpcUrls.length) }),
+      codec: parts.codec ?? multicallCodec,
+      token: TOKEN,
+      treasuries: [createTreasurySigner(accountOf(parts.treasuryKey), policy)],
+      deposits: null,
+      relayers: parts.relayerKeys.map(accountOf),
+      funding: parts.fundingKey === undefined ? null : { account: accountOf(parts.fundingKey), ...TOP_UP },
+      options: {
+        ...SETTLEMENT_DEFAULTS,
+        owner: randomUUID(),
+        maxFeeWei: 500n * 10n ** 9n,
+        startBlock: 0,
+        maxMicroPerDay: 10n ** 15n,
+        ...parts.options,
+      },
+    },
+  })
+}

@@ -1,0 +1,130 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { chmod } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { openFolderFor } from '../../scripts/system/data-folder.ts'
+import { freePort } from '../../scripts/system/ports.ts'
+import { postgresSpec, postgresUrl } from '../../scripts/system/postgres/server.ts'
+import { supervise } from '../../scripts/system/supervisor.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import type { Hex } from '../../src/domain/hex.ts'
+import {
+  connectDevelopmentChain,
+  DEVELOPMENT_USDC,
+  type DevelopmentChain,
+  prepareDevelopmentChain,
+} from '../../src/sandbox/chain.ts'
+import { startAnvil } from '../../test/support/anvil.ts'
+
+export type StageOptions = {
+  readonly relayers: number
+  /** Arguments of anvil besides chain id and gas limits. */
+  readonly anvil: readonly string[]
+  /** Postgres writes to disk as it would in production; without it a crash of the machine loses everything. */
+  readonly durable: boolean
+}
+
+/** A chain with Circle's USDC and a Postgres, for settlement alone: what benchmark and storm are played on. */
+export type Stage = {
+  readonly rpcUrl: string
+  readonly chain: DevelopmentChain
+  readonly token: Hex
+  readonly treasuryKey: Hex
+  readonly relayerKeys: readonly Hex[]
+  /** Of a wallet that may keep the relayers in gas money. */
+  readonly fundingKey: Hex
+  readonly pids: { readonly anvil: number; readonly postgres: number }
+  databaseUrl(name: string): string
+  /** Makes a database with the newest schema and one merchant in it. */
+  createDatabase(name: string): Promise<void>
+  /** Copies a database, ending whoever is connected to it: a dump, or its restoration. */
+  copyDatabase(from: string, to: string): Promise<void>
+  dropDatabase(name: string): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Micro-USDC of the treasury: more than any run pays. */
+const TREASURY_MICRO = 10n ** 15n
+
+export async function startStage(options: StageOptions): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'pinrail-settlement-'))
+  await chmod(folder, 0o755)
+  const address = { port: await freePort(), password: generatePrivateKey().slice(2) }
+  const data = await openFolderFor(folder, 'pg')
+  const postgres = supervise(
+    await postgresSpec({
+      ...address,
+      folder: data,
+      logFile: join(folder, 'postgres.log'),
+      forgetful: !options.durable,
+    }),
+    { log: () => undefined, onPid: () => undefined },
+  )
+  await postgres.start()
+  const anvil = await startAnvil(options.anvil)
+  const pids = { anvil: anvil.pid, postgres: postgres.pid() ?? 0 }
+  const forget = endWithThisProcess(Object.values(pids))
+  const treasuryKey = generatePrivateKey()
+  const relayerKeys = Array.from({ length: options.relayers }, () => generatePrivateKey())
+  await prepareDevelopmentChain(anvil.url, {
+    treasury: privateKeyToAccount(treasuryKey).address,
+    relayers: relayerKeys.map((key) => privateKeyToAccount(key).address),
+    mintMicroUsdc: TREASURY_MICRO,
+  })
+  const databaseUrl = (name: string): string => postgresUrl(address, name)
+  const asAdmin = (...statements: string[]) => runStatements(databaseUrl('postgres'), statements)
+  const disconnect = (name: string): string =>
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`
+  return {
+    rpcUrl: anvil.url,
+    chain: connectDevelopmentChain(anvil.url),
+    token: DEVELOPMENT_USDC,
+    treasuryKey,
+    relayerKeys,
+    fundingKey: generatePrivateKey(),
+    pids,
+    databaseUrl,
+    async createDatabase(name) {
+      await asAdmin(`create database ${name}`)
+      await migrate(databaseUrl(name))
+      await runStatements(databaseUrl(name), [`insert into merchant (id, name) values ('mer_1', 'shop')`])
+    },
+    copyDatabase: (from, to) => asAdmin(disconnect(from), `create database ${to} template ${from}`),
+    dropDatabase: (name) => asAdmin(`drop database ${name} with (force)`),
+    async stop() {
+      forget()
+      await anvil.stop()
+      await postgres.stop(5000)
+      rmSync(folder, { recursive: true, force: true })
+      rmSync(data, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Ctrl-C and SIGTERM end the servers too. Answers how to forget about them. */
+function endWithThisProcess(pids: readonly number[]): () => void {
+  const kill = (): void => {
+    for (const pid of pids) process.kill(pid, 'SIGKILL')
+  }
+  const end = (): never => process.exit(130)
+  process.once('exit', kill)
+  process.once('SIGINT', end)
+  process.once('SIGTERM', end)
+  return () => {
+    process.off('exit', kill)
+    process.off('SIGINT', end)
+    process.off('SIGTERM', end)
+  }
+}
+
+async function runStatements(url: string, statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,215 @@
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { NativeConnection, Worker, type WorkflowBundlePath } from '@temporalio/worker'
+import { z } from 'zod'
+import { createPaymentActivities } from '../../src/activities/payment/payment.ts'
+import { createAnnounceActivities } from '../../src/activities/webhooks/announce.ts'
+import { createWebhookDeliveryActivities } from '../../src/activities/webhooks/webhook-delivery.ts'
+import { many, sql } from '../../src/db/db.ts'
+import { recordPartnerEvent } from '../../src/db/payments/partner-events.ts'
+import {
+  insertPayment,
+  loadPayment,
+  type NewPayment,
+  type PaymentWithAttempts,
+} from '../../src/db/payments/payments.ts'
+import type { MethodName, ProviderName, ProviderUsed } from '../../src/domain/methods.ts'
+import type { OpenAttemptAnswer } from '../../src/domain/payment/requests.ts'
+import type { Settlement } from '../../src/domain/settlement/payout.ts'
+import { newId } from '../../src/ids.ts'
+
+import { PATHS, type PaymentPartsOptions, startPaymentParts, TOKEN, WALLET } from './payment-parts.ts'
+export type PaymentWorld = Awaited<ReturnType<typeof createPaymentWorld>>
+
+/** The shop with its workers, and everything that a test may do in it. */
+export async function createPaymentWorld(
+  env: TestWorkflowEnvironment,
+  bundle: WorkflowBundlePath,
+  partsOptions: PaymentPartsOptions = {},
+) {
+  const parts = await startPaymentParts(env, partsOptions)
+  const { db, hooks, relay, sandbox, sandboxUrl, tenant, clock, workflows } = parts
+  const activities = {
+    ...createPaymentActivities(parts.deps),
+    ...createAnnounceActivities(parts.deliveryDeps),
+    ...createWebhookDeliveryActivities(parts.deliveryDeps),
+  }
+  const connection = await NativeConnection.connect({ address: env.address })
+  const options = { connection, namespace: env.namespace ?? 'default', workflowBundle: bundle, activities }
+  // Deliveries keep their own queue's name, so worlds that run at the same time share its workers.
+  const workers = await Promise.all(
+    [parts.taskQueue, 'deliveries', 'payments'].map((queue) => Worker.create({ ...options, taskQueue: queue })),
+  )
+  const running = workers.map((worker) => worker.run())
+
+  return {
+    ...parts,
+
+    async createPayment(body: Record<string, unknown> = {}): Promise<string> {
+      const response = await fetch(`${parts.api}/v1/payments`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${parts.secretKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ amount: '49.99', currency: 'EUR', provider: 'wallet_app', ...body }),
+      })
+      const payment = z.object({ id: z.string() }).parse(await response.json())
+      return payment.id
+    },
+
+    /** The buyer presses Continue. */
+    async openAttempt(
+      paymentId: string,
+      provider: ProviderUsed = 'wallet_app',
+      method: MethodName = 'banking_app',
+    ): Promise<OpenAttemptAnswer> {
+      const answer = await workflows.openAttempt(paymentId, { attemptId: newId('attempt'), provider, method })
+      if (answer.kind === 'unavailable') throw new Error('the attempt could not be opened')
+      return answer
+    },
+
+    /** The buyer pays, passing the identity check of a first payment. */
+    async pay(provider: ProviderName, attemptId: string, act: Record<string, unknown> = {}): Promise<void> {
+      await this.atPartner(provider, attemptId, { action: 'pay', buyer: 'buyer-1', ...act })
+      if ((await this.orderAt(provider, attemptId)).status === 'verification_required')
+        await this.atPartner(provider, attemptId, { action: 'verify' })
+    },
+
+    async orderAt(provider: ProviderName, attemptId: string): Promise<{ status: string }> {
+      const response = await fetch(`${sandboxUrl}${PATHS[provider]}/sandbox/orders/${attemptId}`)
+      return z.looseObject({ status: z.string() }).parse(await response.json())
+    },
+
+    /** What happens at the partner; the callback follows unless `silently`. */
+    async atPartner(
+      provider: ProviderName,
+      attemptId: string,
+      act: Record<string, unknown>,
+      how: 'aloud' | 'silently' = 'aloud',
+    ): Promise<void> {
+      const response = await fetch(`${sandboxUrl}${PATHS[provider]}/sandbox/orders/${attemptId}/act`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(act),
+      })
+      if (!response.ok) throw new Error(`the partner refused: ${response.status} ${await response.text()}`)
+      if (how === 'aloud') await sandbox.callbacks.flush()
+    },
+
+    async faultAt(provider: ProviderName | 'converter', fault: Record<string, unknown>): Promise<void> {
+      const path = provider === 'converter' ? '/converter' : PATHS[provider]
+      const response = await fetch(`${sandboxUrl}${path}/sandbox/faults`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(fault),
+      })
+      if (!response.ok) throw new Error(`no such fault: ${response.status} ${await response.text()}`)
+    },
+
+    clearFaults: async (): Promise<void> => {
+      for (const path of [...Object.values(PATHS), '/converter'])
+        await fetch(`${sandboxUrl}${path}/sandbox/faults`, { method: 'DELETE' })
+    },
+
+    /** As if the process had died between commit and start. */
+    async createPaymentWithoutStart(): Promise<string> {
+      const now = clock()
+      const id = newId('payment')
+      const payment: NewPayment = {
+        id,
+        amountText: '49.99',
+        amount: { minor: '4999', currency: 'EUR' },
+        provider: 'wallet_app',
+        fallback: 'picker',
+        description: null,
+        reference: null,
+        metadata: null,
+        successUrl: null,
+        cancelUrl: null,
+        checkoutToken: id,
+        destination: WALLET,
+        chainId: 31337,
+        token: TOKEN,
+        quote: { rate: '1.08', rateSource: 'test', netMicro: '1', expiresAt: new Date(now).toISOString() },
+        createdAt: new Date(now).toISOString(),
+        expiresAt: new Date(now + 86_400_000).toISOString(),
+      }
+      await insertPayment(db, tenant, { payment, claim: null })
+      return id
+    },
+
+    /** As if the process had died between storing a callback and signaling it. */
+    async storeCallbackOnly(provider: ProviderName, attemptId: string): Promise<void> {
+      await recordPartnerEvent(db, {
+        provider,
+        eventId: newId('request'),
+        attemptId,
+        bodySha256: new Uint8Array(32),
+        at: new Date().toISOString(),
+      })
+    },
+
+    /** The settlement engine has proved that the payout can never be paid. */
+    async voidPayout(paymentId: string): Promise<void> {
+      const { microUsdc: _micro, recipient: _recipient, ...voided } = proof(paymentId, '1', new Date(clock()))
+      await db.transaction((tx) => hooks.onVoided(tx, { kind: 'cancelled', ...voided }))
+      await relay.completeTransfers()
+    },
+
+    /** The settlement engine has proved the payout on chain: its transaction, then the relay. */
+    async settle(paymentId: string): Promise<void> {
+      await db.transaction(async (tx) =>
+        hooks.onSettled(tx, [proof(paymentId, await netOf(tx, paymentId), new Date(clock()))]),
+      )
+      await relay.completeTransfers()
+    },
+
+    /**
+     * Lets the time run. It stands still while an activity runs, and a transfer runs until its payout is settled: so
+     * skip up to the moment that starts one, not beyond.
+     */
+    async skip(duration: string | number): Promise<void> {
+      await env.sleep(duration)
+      parts.advanceTo(await env.currentTimeMs())
+    },
+
+    read: (paymentId: string): Promise<PaymentWithAttempts> => loadPayment(db, paymentId),
+
+    timeline: (paymentId: string) =>
+      many(
+        db,
+        z.object({
+          kind: z.string(),
+          from_status: z.string().nullable(),
+          to_status: z.string().nullable(),
+          actor: z.string(),
+          message: z.string(),
+        }),
+        sql`select kind, from_status, to_status, actor, message from timeline_entry where payment_id = ${paymentId} order by id`,
+      ),
+
+    async close(): Promise<void> {
+      for (const worker of workers) worker.shutdown()
+      await Promise.all(running)
+      await connection.close()
+      await parts.close()
+    },
+  }
+}
+
+function proof(paymentId: string, microUsdc: string, finalizedAt: Date): Settlement {
+  return {
+    paymentId,
+    microUsdc,
+    recipient: WALLET,
+    txHash: `0x${Buffer.from(paymentId.slice(-16)).toString('hex').padStart(64, '0')}`,
+    logIndex: 1,
+    blockNumber: 100,
+    blockHash: `0x${'2'.repeat(64)}`,
+    finalizedAt,
+    gasWei: null,
+  }
+}
+
+async function netOf(db: Parameters<typeof loadPayment>[0], paymentId: string): Promise<string> {
+  const { payment } = await loadPayment(db, paymentId)
+  if (payment.usdc === null) throw new Error('nothing was converted')
+  return payment.usdc.net
+}

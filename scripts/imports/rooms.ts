@@ -1,0 +1,89 @@
+import type { Import } from './graph.ts'
+
+/** A folder of the project, and what its files may import besides each other. */
+export type Room = {
+  readonly name: string
+  /** Where it is: folders and files, from the checkout's root. */
+  readonly at: readonly string[]
+  readonly may: readonly string[]
+  /** Rooms of which it may know the types alone, which are gone when the code runs. */
+  readonly mayType?: readonly string[]
+}
+
+/**
+ * The rooms from the ground up: each may import only rooms above it in this list, so no arrow runs up and no two rooms
+ * import each other. `npm run check:imports` holds every file to it, and docs/architecture.md is drawn from it.
+ */
+export const ROOMS: readonly Room[] = [
+  { name: 'domain', at: ['src/domain'], may: [] },
+  { name: 'evm', at: ['src/evm'], may: ['domain'] },
+  { name: 'log', at: ['src/log.ts'], may: [] },
+  { name: 'ids', at: ['src/ids.ts'], may: ['domain'] },
+  { name: 'config', at: ['src/config.ts'], may: ['domain'] },
+  { name: 'client', at: ['src/client'], may: [] },
+  { name: 'web', at: ['src/web'], may: ['domain'] },
+  { name: 'db', at: ['src/db'], may: ['domain', 'evm', 'ids'] },
+  { name: 'chain', at: ['src/chain'], may: ['domain', 'evm'] },
+  { name: 'signature', at: ['src/providers/signature.ts'], may: [] },
+  { name: 'providers', at: ['src/providers'], may: ['domain', 'signature'] },
+  { name: 'webhooks', at: ['src/webhooks'], may: ['domain'] },
+  { name: 'sandbox', at: ['src/sandbox'], may: ['domain', 'signature', 'log'] },
+  { name: 'activities', at: ['src/activities'], may: ['domain', 'db', 'webhooks'], mayType: ['providers'] },
+  { name: 'workflows', at: ['src/workflows'], may: ['domain'], mayType: ['activities'] },
+  { name: 'temporal', at: ['src/temporal'], may: ['domain', 'workflows'], mayType: ['config'] },
+  { name: 'settlement', at: ['src/settlement'], may: ['domain', 'db', 'chain', 'log'] },
+  {
+    name: 'api',
+    at: ['src/api'],
+    may: ['domain', 'evm', 'ids', 'log', 'db', 'web', 'webhooks'],
+    mayType: ['temporal'],
+  },
+  { name: 'worker', at: ['src/worker'], may: ['domain', 'db', 'log', 'workflows'], mayType: ['temporal'] },
+  {
+    name: 'deps',
+    at: ['src/deps'],
+    may: 'domain ids log config db chain providers webhooks sandbox activities workflows temporal settlement api worker'.split(
+      ' ',
+    ),
+  },
+  { name: 'operator', at: ['src/operator'], may: ['domain', 'evm', 'config', 'db', 'chain', 'settlement'] },
+  { name: 'main', at: ['src/main'], may: ['log', 'config', 'sandbox', 'api', 'worker', 'deps'] },
+]
+
+/** Beside the system: they may import any room of it, and each other only as said here. */
+export const SURROUNDINGS: readonly Room[] = [
+  { name: 'scripts', at: ['scripts'], may: [] },
+  { name: 'test', at: ['test'], may: ['scripts'] },
+  { name: 'lab', at: ['lab'], may: ['scripts', 'test'] },
+]
+
+/** The room of a file; the more exact place counts. Null: it stands outside of all rooms. */
+export function roomOf(file: string): Room | null {
+  const places = [...ROOMS, ...SURROUNDINGS].flatMap((room) => room.at.map((at) => ({ room, at })))
+  const found = places.filter(({ at }) => file === at || file.startsWith(`${at}/`))
+  return found.toSorted((a, b) => b.at.length - a.at.length)[0]?.room ?? null
+}
+
+/** What the imports break of the rule above, a line each; empty when they keep it. */
+export function brokenRules(imports: readonly Import[]): string[] {
+  return imports.flatMap(({ from, to, typeOnly }) => {
+    const [room, target] = [roomOf(from), roomOf(to)]
+    if (room === null || target === null)
+      return [`${room === null ? from : to} is in no room: see scripts/imports/rooms.ts`]
+    if (room === target || room.may.includes(target.name)) return []
+    if (typeOnly && room.mayType?.includes(target.name)) return []
+    if (SURROUNDINGS.includes(room) && ROOMS.includes(target)) return []
+    const what = room.mayType?.includes(target.name)
+      ? `knows ${target.name} by type only`
+      : `may not import ${target.name}`
+    return [`${from}: ${room.name} ${what} (${to})`]
+  })
+}
+
+/** A list that does not run from the ground up would allow what it means to forbid. */
+export function misplacedRooms(rooms: readonly Room[]): string[] {
+  return rooms.flatMap(({ name, may, mayType = [] }, index) => {
+    const below = new Set(rooms.slice(0, index).map((room) => room.name))
+    return [...may, ...mayType].filter((other) => !below.has(other)).map((other) => `${name} → ${other} runs up`)
+  })
+}

@@ -1,0 +1,28 @@
+import { readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { tryLock } from '../../setup/lock.mjs'
+import { readMemory } from '../../system/data-folder.ts'
+import { ChildRecords } from '../../system/recorded.ts'
+
+/** A folder this young may belong to a run that has not locked it yet (milliseconds). */
+const YOUNG_MS = 60_000
+
+/**
+ * Ends and removes what runs that were killed have left in temporary folders of that prefix. A folder whose run is alive
+ * is locked, and left alone.
+ */
+export async function removeLeftovers(prefix: string): Promise<void> {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
+    const folder = join(tmpdir(), name)
+    const born = statSync(folder, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now()
+    if (Date.now() - born < YOUNG_MS) continue
+    const lock = tryLock(join(folder, 'lock'))
+    if (!lock.ok) continue
+    await new ChildRecords(folder).endLeftovers(() => undefined)
+    // Postgres' data may live elsewhere, in a folder made for it alone.
+    const postgresFolder = readMemory(folder)?.postgresFolder ?? folder
+    if (!postgresFolder.startsWith(folder)) rmSync(dirname(postgresFolder), { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

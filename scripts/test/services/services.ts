@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { chmod } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '../../../src/db/migrate.ts'
+import { tryLock } from '../../setup/lock.mjs'
+import { createProgress } from '../../setup/progress.mjs'
+import { ensureTemporalServer } from '../../setup/temporal/temporal-server.ts'
+import { ensureTestServer } from '../../setup/temporal/test-server.ts'
+import { openFolderFor } from '../../system/data-folder.ts'
+import { freePort } from '../../system/ports.ts'
+import { postgresSpec, postgresUrl } from '../../system/postgres/server.ts'
+import { ChildRecords } from '../../system/recorded.ts'
+import { type Child, type ProcessSpec, supervise } from '../../system/supervisor.ts'
+import { TEMPORAL_NAMESPACE, temporalSpec } from '../../system/temporal.ts'
+import { removeLeftovers } from './leftovers.ts'
+import { timeSkippingSpec } from './time-skipping-server.ts'
+
+/**
+ * Servers that a run of tests shares: Postgres with a migrated template, one real Temporal server, and for each test
+ * file that asks a time-skipping server of its own: what one file leaves unfinished would hold the time of the next. Each is started when a test first asks for it, over HTTP, because the workers are
+ * processes of their own.
+ */
+export type Services = { url: string; stop(): Promise<void> }
+
+export type PostgresService = { adminUrl: string; template: string }
+export type TimeSkippingService = { port: number }
+export type TemporalService = { address: string; namespace: string }
+
+const FOLDER_PREFIX = 'pinrail-test-'
+const TEMPLATE = 'pinrail_template'
+
+export async function startServices(): Promise<Services> {
+  await removeLeftovers(FOLDER_PREFIX)
+  const broker = new Broker(mkdtempSync(join(tmpdir(), FOLDER_PREFIX)))
+  await broker.open()
+  const server = createServer((request, response) => {
+    // A connection that is kept may be closed here in the moment in which it is used there.
+    response.setHeader('connection', 'close')
+    broker.answer(request.url ?? '').then(
+      (value) => response.end(JSON.stringify(value)),
+      (error: Error) => response.writeHead(500).end(error.message),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // The run is over when its tests are, whatever is still open here.
+  server.unref()
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await broker.stop()
+    },
+  }
+}
+
+class Broker {
+  readonly #folder: string
+  readonly #records: ChildRecords
+  readonly #progress = createProgress(process.stderr)
+  readonly #children: Child[] = []
+  readonly #started = new Map<string, Promise<unknown>>()
+  /** By the worker of Jest, which runs one file at a time. */
+  readonly #timeSkippers = new Map<string, Child>()
+  #postgresFolder = ''
+  #release = (): void => undefined
+
+  constructor(folder: string) {
+    this.#folder = folder
+    this.#records = new ChildRecords(folder)
+  }
+
+  async open(): Promise<void> {
+    const lock = tryLock(join(this.#folder, 'lock'))
+    if (lock.ok) this.#release = lock.release
+    // A temporary folder is closed to others; as root, Postgres runs as another user.
+    await chmod(this.#folder, 0o755)
+    // Ctrl-C ends Jest without its teardown.
+    process.once('exit', () => this.#killAll())
+  }
+
+  answer(path: string): Promise<unknown> {
+    const known = this.#started.get(path)
+    if (known !== undefined) return known
+    const starting = this.#begin(path)
+    this.#started.set(path, starting)
+    return starting
+  }
+
+  async #begin(path: string): Promise<unknown> {
+    if (path === '/postgres') return this.#postgres()
+    if (path === '/temporal') return this.#temporal()
+    if (path.startsWith('/time-skipping/')) return this.#timeSkipping(path.split('/')[2] ?? '')
+    throw new Error(`no such service: ${path}`)
+  }
+
+  async #postgres(): Promise<PostgresService> {
+    const address = { port: await freePort(), password: randomBytes(16).toString('hex') }
+    this.#postgresFolder = await openFolderFor(this.#folder, 'pg')
+    const logFile = join(this.#folder, 'postgres.log')
+    const options = { ...address, folder: this.#postgresFolder, logFile, forgetful: true, database: TEMPLATE }
+    await this.#start(await postgresSpec(options))
+    await migrate(postgresUrl(address, TEMPLATE))
+    return { adminUrl: postgresUrl(address, 'postgres'), template: TEMPLATE }
+  }
+
+  async #temporal(): Promise<TemporalService> {
+    const server = await ensureTemporalServer(this.#progress)
+    if (server.kind === 'address') return { address: server.address, namespace: TEMPORAL_NAMESPACE }
+    const port = await freePort()
+    const spec = temporalSpec({
+      program: server.path,
+      databaseFile: join(this.#folder, 'temporal.db'),
+      port,
+      uiPort: null,
+      logFile: join(this.#folder, 'temporal.log'),
+    })
+    await this.#start(spec)
+    return { address: `127.0.0.1:${port}`, namespace: TEMPORAL_NAMESPACE }
+  }
+
+  async #timeSkipping(worker: string): Promise<TimeSkippingService> {
+    await this.#timeSkippers.get(worker)?.stop(3000)
+    const program = await ensureTestServer(this.#progress)
+    const port = await freePort()
+    const name = `time-skipping-${worker}-${port}`
+    const spec = timeSkippingSpec({ program, port, logFile: join(this.#folder, `${name}.log`), name })
+    this.#timeSkippers.set(worker, await this.#start(spec))
+    return { port }
+  }
+
+  async #start(spec: ProcessSpec): Promise<Child> {
+    const log = (line: string): void => this.#progress.line(line)
+    const child = supervise(spec, { log, onPid: (of, pid) => this.#records.set(of, pid) })
+    this.#children.push(child)
+    await child.start()
+    return child
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#children.map((child) => child.stop(3000)))
+    this.#release()
+    rmSync(this.#folder, { recursive: true, force: true })
+    if (this.#postgresFolder !== '') rmSync(this.#postgresFolder, { recursive: true, force: true })
+  }
+
+  #killAll(): void {
+    for (const child of this.#children) {
+      const pid = child.pid()
+      if (pid !== null) process.kill(pid, 'SIGKILL')
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { ApplicationFailure } from '@temporalio/common'
+import { type Changed, changePayment, unchanged } from '../../db/payments/payment-changes.ts'
+import { loadPayment } from '../../db/payments/payments.ts'
+import { chargeCurrencyOf } from '../../domain/methods.ts'
+import { convertCurrency, type Money } from '../../domain/money.ts'
+import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
+import { type Attempt, checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
+import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../domain/payment/requests.ts'
+import type { OpenedOrder } from '../../providers/provider.ts'
+import { callSignal, cancelAndRead } from './partner-calls.ts'
+import { applyOrder } from './partner-news.ts'
+import type { PaymentDeps } from './payment-deps.ts'
+
+export async function openPartnerOrder(
+  deps: PaymentDeps,
+  request: OpenAttemptRequest & { paymentId: string },
+): Promise<Changed & { answer: OpenAttemptAnswer }> {
+  const before = await loadPayment(deps.db, request.paymentId)
+  const reusable = reusableAttempt(before.attempts, request)
+  if (reusable?.redirectUrl) return { ...unchanged(before), answer: redirect(reusable.id, reusable.redirectUrl) }
+
+  const others = before.attempts.filter((attempt) => mayStillBePaid(attempt.status) && attempt.id !== reusable?.id)
+  const news = await Promise.all(others.map((attempt) => cancelAndRead(deps, attempt, 'must answer')))
+  const attemptId = reusable?.id ?? request.attemptId
+  const asked = reusable?.asked ?? (await amountToCharge(deps, before.payment, request))
+  const begun = await changePayment(deps.db, deps.context, {
+    id: request.paymentId,
+    work: async (work) => {
+      for (const item of news) await applyOrder(work, deps, item)
+      if (!isOpen(work.state.payment.status)) return
+      await work.addAttempt({ id: attemptId, provider: request.provider, method: request.method, asked })
+      if (work.state.payment.status === 'created')
+        await work.move('pending', {
+          kind: 'payment.pending',
+          actor: 'buyer',
+          message: 'The buyer opened a partner order',
+          data: { attempt_id: attemptId, provider: request.provider, method: request.method },
+        })
+    },
+  })
+  if (!isOpen(begun.payment.status)) return { ...begun, answer: { kind: 'not_payable', status: begun.payment.status } }
+
+  const { payment } = before
+  const opened = await deps.partners[request.provider].openOrder(
+    {
+      attemptId,
+      amount: asked,
+      method: request.method,
+      description: (payment.description ?? payment.reference ?? payment.id).slice(0, 200),
+      returnUrl: checkoutUrl(deps.context.publicUrl, payment.checkoutToken),
+      expiresAt: Math.floor(Date.parse(payment.expiresAt) / 1000),
+    },
+    callSignal(),
+  )
+  return recordOpened(deps, { paymentId: payment.id, attemptId, opened, begun })
+}
+
+async function recordOpened(
+  deps: PaymentDeps,
+  result: {
+    paymentId: string
+    attemptId: string
+    opened: OpenedOrder
+    begun: Changed
+  },
+): Promise<Changed & { answer: OpenAttemptAnswer }> {
+  const { attemptId, opened } = result
+  const changed = await changePayment(deps.db, deps.context, {
+    id: result.paymentId,
+    work: async (work) => {
+      const attempt = work.state.attempts.find((candidate) => candidate.id === attemptId)
+      // A callback may have been faster than the answer: then its status is the newer one.
+      const early = attempt?.status === 'opening'
+      if (opened.kind === 'declined') {
+        if (early) await work.saveAttempt(attemptId, { status: 'declined', failureCode: opened.failureCode })
+        await work.change(
+          {
+            kind: 'attempt.declined',
+            actor: 'partner',
+            message: 'The partner declined the order',
+            data: { attempt_id: attemptId, failure_code: opened.failureCode },
+          },
+          {},
+        )
+        return
+      }
+      const { reference, redirectUrl, intentUri } = opened
+      await work.saveAttempt(attemptId, {
+        ...(early ? { status: 'open' } : {}),
+        partnerReference: reference,
+        redirectUrl,
+        intentUri,
+      })
+      await work.change(
+        {
+          kind: 'attempt.open',
+          actor: 'buyer',
+          message: 'The buyer was sent to the partner',
+          data: { attempt_id: attemptId, partner_reference: reference },
+        },
+        {},
+      )
+    },
+  })
+  const answer: OpenAttemptAnswer =
+    opened.kind === 'opened'
+      ? redirect(attemptId, opened.redirectUrl)
+      : { kind: 'declined', failureCode: opened.failureCode }
+  return { payment: changed.payment, events: [...result.begun.events, ...changed.events], answer }
+}
+
+/** The price, or what it is in the currency in which the partner charges. */
+async function amountToCharge(deps: PaymentDeps, payment: Payment, request: OpenAttemptRequest): Promise<Money> {
+  const pinned = payment.provider !== null && payment.fallback === 'none' && payment.provider !== request.provider
+  if (pinned)
+    throw ApplicationFailure.nonRetryable(`${payment.id} is pinned to ${payment.provider}`, 'MethodNotAllowed')
+  const currency = chargeCurrencyOf(request.provider, payment.amount.currency)
+  if (currency === payment.amount.currency) return payment.amount
+  const [from, to] = await Promise.all([deps.rates.current(payment.amount.currency), deps.rates.current(currency)])
+  return convertCurrency(payment.amount, currency, { from: from.rate, to: to.rate })
+}
+
+/** A double click, or a return to the checkout, gets the order that is open already. */
+function reusableAttempt(attempts: readonly Attempt[], request: OpenAttemptRequest): Attempt | undefined {
+  return attempts.find(
+    (attempt) =>
+      attempt.provider === request.provider &&
+      attempt.method === request.method &&
+      (attempt.status === 'opening' || attempt.status === 'open' || attempt.status === 'verification_required'),
+  )
+}
+
+function redirect(attemptId: string, url: string): OpenAttemptAnswer {
+  return { kind: 'redirect', attemptId, url }
+}

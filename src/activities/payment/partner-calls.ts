@@ -1,0 +1,50 @@
+import { Context } from '@temporalio/activity'
+import type { PartnerOrder } from '../../domain/payment/partner.ts'
+import { isPaid } from '../../domain/payment/payment.ts'
+import type { Attempt } from '../../domain/payment/payment-object.ts'
+import type { Rate } from '../../providers/converter/converter.ts'
+import { isPartnerError } from '../failure.ts'
+import type { OrderNews } from './partner-news.ts'
+import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
+
+/** How often a partner that does not answer is asked before a payment is closed without its word. */
+const TRIES_BEFORE_CLOSING = 4
+
+/** Asks the partner to take no money any more and reads what is true afterwards. A partner that cannot cancel is read. */
+export async function cancelAndRead(
+  deps: PaymentDeps,
+  attempt: Attempt,
+  partner: 'must answer' | 'may be silent',
+): Promise<OrderNews> {
+  const at = deps.partners[attempt.provider]
+  const which = { attemptId: attempt.id }
+  const ask = () => at.cancelOrder?.(which, callSignal()) ?? at.readOrder(which, callSignal())
+  const order = partner === 'must answer' ? await ask() : await askQuietly(ask)
+  return withRate(deps, attempt, order)
+}
+
+/** After a few tries silence is accepted: the attempt stays unproved, and the payment goes on listening for its money. */
+export async function askQuietly(ask: () => Promise<PartnerOrder | null>): Promise<PartnerOrder | null> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (isPartnerError(error) && Context.current().info.attempt >= TRIES_BEFORE_CLOSING) return null
+    throw error
+  }
+}
+
+export async function withRate(deps: PaymentDeps, attempt: Attempt, order: PartnerOrder | null): Promise<OrderNews> {
+  const takes = order?.status === 'paid' && !isPaid(attempt.status)
+  return { attemptId: attempt.id, order, rate: takes ? await rateToLock(deps, attempt) : null }
+}
+
+/** A partner that takes USDC itself has locked the rate when it asked for the amount. */
+async function rateToLock(deps: PaymentDeps, attempt: Attempt): Promise<Rate> {
+  const usdc = await deps.partners[attempt.provider].readUsdc?.({ attemptId: attempt.id }, callSignal())
+  return usdc?.rate ?? deps.rates.current(attempt.asked.currency)
+}
+
+/** Ends a call when it takes too long or when the activity is canceled. */
+export function callSignal(): AbortSignal {
+  return AbortSignal.any([AbortSignal.timeout(CALL_TIMEOUT_MS), Context.current().cancellationSignal])
+}

@@ -1,0 +1,42 @@
+import type { Db, Tx } from '../../db/db.ts'
+import type { ChangeContext } from '../../db/payments/payment-changes.ts'
+import type { Currency } from '../../domain/currencies.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { ProviderUsed } from '../../domain/methods.ts'
+import type { Converter, Rate } from '../../providers/converter/converter.ts'
+import type { PaymentPartner } from '../../providers/provider.ts'
+
+/** What the activities of a payment are made of; the composition root fills it in. */
+export type PaymentDeps = {
+  readonly db: Db
+  readonly partners: Record<ProviderUsed, PaymentPartner>
+  /** Our account at each partner: an order of another account is not ours. */
+  readonly accounts: Record<ProviderUsed, string>
+  readonly converter: Converter
+  readonly rates: { current(currency: Currency): Promise<Rate> }
+  readonly context: ChangeContext
+  /** Whole percent of the asked amount that may be missing. */
+  readonly tolerancePercent: number
+  readonly payouts: PayoutDesk
+}
+
+/** The settlement engine's counter: where a payout is handed in, inside the payment's transaction. */
+export type PayoutDesk = {
+  readonly treasury: Hex
+  queue(
+    tx: Tx,
+    payout: {
+      paymentId: string
+      livemode: boolean
+      chainId: number
+      token: Hex
+      treasury: Hex
+      recipient: Hex
+      microUsdc: string
+    },
+  ): Promise<void>
+  release(tx: Tx, paymentId: string): Promise<void>
+}
+
+/** A call of a partner or of the converter is given up after this long; its outcome is then unknown. */
+export const CALL_TIMEOUT_MS = 10_000

@@ -1,0 +1,27 @@
+import { guarded } from '../failure.ts'
+import { openPartnerOrder } from './open-order.ts'
+import { decide, loadChanged, markDelayed } from './operator.ts'
+import { closeUnpaid, readPartnerOrder } from './partner-orders.ts'
+import type { PaymentDeps } from './payment-deps.ts'
+import { refundAttempt } from './refunds.ts'
+import { convertToUsdc, transferUsdc } from './settlement.ts'
+
+/** Everything a payment's workflow may ask of the world. Each writes its record in the transaction of its effect. */
+export type PaymentActivities = ReturnType<typeof createPaymentActivities>
+
+export function createPaymentActivities(deps: PaymentDeps) {
+  /** The activity as Temporal calls it: what it needs is filled in, and what it throws is a failure Temporal knows. */
+  const activity = <Argument, Result>(work: (deps: PaymentDeps, argument: Argument) => Promise<Result>) =>
+    guarded((argument: Argument) => work(deps, argument))
+  return {
+    openPartnerOrder: activity(openPartnerOrder),
+    readPartnerOrder: activity(readPartnerOrder),
+    closeUnpaid: activity(closeUnpaid),
+    convertToUsdc: activity(convertToUsdc),
+    transferUsdc: activity(transferUsdc),
+    loadPayment: activity(loadChanged),
+    markDelayed: activity(markDelayed),
+    decide: activity(decide),
+    refundAttempt: activity(refundAttempt),
+  }
+}

@@ -1,0 +1,90 @@
+import { setMaxListeners } from 'node:events'
+import { cancellationSignal } from '@temporalio/activity'
+import { type Delivery, loadDeliveries, parkDeliveries, recordTries } from '../../db/webhooks/deliveries.ts'
+import type { LastAnswer } from '../../domain/webhook.ts'
+import { createEndpointSlots, type EndpointSlots } from './endpoint-slots.ts'
+import { type DeliveryDeps, lastAnswer, makeTry, type Tried } from './webhook-try.ts'
+
+/** An endpoint that has not taken the event yet: what its delivery workflow must know to go on. */
+export type HandOver = { readonly endpointId: string; readonly attemptsDone: number; readonly last: LastAnswer | null }
+
+export type AnnounceActivities = {
+  /**
+   * Makes the first try at every subscribed endpoint, all at once. Run again, it skips what was tried. An endpoint
+   * that is failing, or has too many requests in flight, is handed over untried: payments share this queue, and one
+   * merchant's receiver that hangs must not hold the places of all.
+   */
+  announce(eventId: string): Promise<{ failed: HandOver[] }>
+}
+
+/** As many endpoints as an account may have; more wait for a free place. */
+const AT_ONCE = 16
+/**
+ * Of one endpoint: ten requests, and twenty events that wait half a second for their turn, so that most events of a
+ * batch of payouts go out from here, and one receiver that hangs holds a third of a worker's hundred places at most.
+ */
+const PER_ENDPOINT = { inFlight: 10, waiting: 20, patienceMs: 500 }
+
+export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities {
+  const slots = createEndpointSlots(PER_ENDPOINT)
+  return {
+    async announce(eventId) {
+      const open = (await loadDeliveries(deps.db, eventId)).filter(({ status }) => status === 'pending')
+      const disabled = open.filter((delivery) => delivery.endpoint_disabled)
+      if (disabled.length > 0)
+        await parkDeliveries(
+          deps.db,
+          eventId,
+          disabled.map(({ endpoint_id }) => endpoint_id),
+        )
+
+      const enabled = open.filter((delivery) => !delivery.endpoint_disabled)
+      const untried = enabled.filter(({ attempts }) => attempts === 0)
+      const tried = await tryAll({ deps, slots }, eventId, untried)
+      const reached = new Set(tried.map(({ record }) => record.endpointId))
+      const handedOver = enabled.filter(({ endpoint_id }) => !reached.has(endpoint_id))
+      const statuses = await recordTries(
+        deps.db,
+        tried.map(({ record }) => record),
+      )
+
+      return {
+        failed: [
+          ...handedOver.map(({ endpoint_id, attempts }) => ({
+            endpointId: endpoint_id,
+            attemptsDone: attempts,
+            last: null,
+          })),
+          ...tried
+            .filter(({ record }) => statuses.get(record.endpointId) === 'pending')
+            .map(({ record, result }) => ({
+              endpointId: record.endpointId,
+              attemptsDone: record.number,
+              last: lastAnswer(result),
+            })),
+        ],
+      }
+    },
+  }
+}
+
+type Reach = { readonly deps: DeliveryDeps; readonly slots: EndpointSlots }
+
+/** What came of the tries; an endpoint that had no place for one is left out. */
+async function tryAll({ deps, slots }: Reach, eventId: string, deliveries: readonly Delivery[]): Promise<Tried[]> {
+  const signal = cancellationSignal()
+  // Every try listens on it, and Node warns from eleven on.
+  setMaxListeners(2 * AT_ONCE, signal)
+  const waiting = deliveries.filter(({ endpoint_failing }) => !endpoint_failing)
+  const tried: Tried[] = []
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const free = await slots.take(next.endpoint_id)
+      if (free === null) continue
+      const planned = { eventId, delivery: next, number: 1, step: 1 }
+      tried.push(await makeTry(deps, planned, signal).finally(free))
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, waiting.length) }, work))
+  return tried
+}

@@ -1,0 +1,87 @@
+import type { Queryable } from '../../db/db.ts'
+import type { Delivery, TryRecord } from '../../db/webhooks/deliveries.ts'
+import { classifyAnswer, describeAnswer, isOverloaded, type LastAnswer } from '../../domain/webhook.ts'
+import type { SecretBox } from '../../webhooks/secret-box.ts'
+import type { Sender, SendResult } from '../../webhooks/send.ts'
+import { signedHeaders } from '../../webhooks/sign.ts'
+
+/** What the first try and the later ones need. */
+export type DeliveryDeps = {
+  readonly db: Queryable
+  readonly secretBox: Pick<SecretBox, 'open'>
+  readonly sender: Pick<Sender, 'send'>
+  /** Unix milliseconds. */
+  readonly now: () => number
+}
+
+export type PlannedTry = {
+  readonly eventId: string
+  readonly delivery: Delivery
+  readonly number: number
+  /** How much of the schedule is used up after it. */
+  readonly step: number
+}
+
+export type Tried = { readonly record: TryRecord; readonly result: SendResult }
+
+/** One signed request to one endpoint. Whatever the receiver does is a value; only `signal` makes it throw. */
+export async function makeTry(deps: DeliveryDeps, planned: PlannedTry, signal: AbortSignal): Promise<Tried> {
+  const { eventId, delivery, number, step } = planned
+  const at = deps.now()
+  const secrets = openSecrets(deps, delivery, at)
+  const result = secrets === null ? UNUSABLE_SECRET : await send(deps, { eventId, delivery, secrets, at }, signal)
+  const { status, error, headers, bodyExcerpt, durationMs } = result
+  return {
+    result,
+    record: {
+      eventId,
+      endpointId: delivery.endpoint_id,
+      number,
+      step,
+      verdict: classifyAnswer(result),
+      at: new Date(at).toISOString(),
+      durationMs,
+      status,
+      headers,
+      bodyExcerpt,
+      error,
+    },
+  }
+}
+
+/** What the schedule and the operator must know of an answer. */
+export function lastAnswer(result: SendResult): LastAnswer {
+  return {
+    text: describeAnswer(result),
+    overloaded: isOverloaded(result),
+    retryAfterSeconds: result.retryAfterSeconds,
+  }
+}
+
+type Signed = { eventId: string; delivery: Delivery; secrets: readonly string[]; at: number }
+
+function send(deps: DeliveryDeps, { eventId, delivery, secrets, at }: Signed, signal: AbortSignal) {
+  const { endpoint_id: endpointId, url, body } = delivery
+  const headers = signedHeaders({ id: eventId, at, body, secrets })
+  return deps.sender.send({ endpointId, url, headers, body }, signal)
+}
+
+/** A secret that cannot be opened is this endpoint's trouble: it must not hold up the others of the same event. */
+const UNUSABLE_SECRET: SendResult = {
+  status: null,
+  error: 'unusable_secret',
+  headers: {},
+  bodyExcerpt: '',
+  retryAfterSeconds: null,
+  durationMs: 0,
+  bytesSent: 0,
+}
+
+function openSecrets(deps: DeliveryDeps, { endpoint_id, secrets }: Delivery, at: number): string[] | null {
+  const active = secrets.filter(({ expires_at }) => expires_at === null || Date.parse(expires_at) > at)
+  try {
+    return active.map(({ sealed }) => deps.secretBox.open(sealed, endpoint_id))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,109 @@
+import { BlockList, isIP } from 'node:net'
+import type { Request } from 'express'
+import type { Queryable, Tenant } from '../../db/db.ts'
+import { findApiKey, type StoredApiKey } from '../../db/merchants/api-keys.ts'
+import { Problem } from '../http/problems.ts'
+import { type ApiScope, digestOf, parseApiKey, sameDigest } from './api-key.ts'
+import type { RequestLimits } from './rate-limits.ts'
+
+/** Who asks, and what the key allows. */
+export type Caller = Tenant & { readonly keyId: string; readonly scopes: readonly string[] }
+
+export type Authenticate = (request: Request, scope: ApiScope) => Promise<Caller>
+
+export type AuthDeps = {
+  readonly db: Queryable
+  readonly pepper: string
+  readonly clock: () => number
+  /** The key was used, and the last note of it is more than a minute old. */
+  readonly onKeyUsed: (keyId: string) => void
+  readonly limits: Pick<RequestLimits, 'countRefusal'>
+}
+
+/** A key that was found is believed for this long: a revocation is effective within a second. */
+const CACHE_MS = 1000
+const CACHE_SIZE = 10_000
+/** The last use is known to the minute. */
+const USED_MS = 60_000
+
+/** Compared when there is no such key, so that unknown and wrong keys take the same time. */
+const NO_DIGEST = new Uint8Array(32)
+
+type Cached = { readonly key: StoredApiKey; readonly allowed: BlockList | null; readonly until: number }
+
+export function createAuthenticate(deps: AuthDeps): Authenticate {
+  const cache = new Map<string, Cached>()
+
+  return async (request, scope) => {
+    const now = deps.clock()
+    const parsed = parseApiKey(bearerToken(request))
+    if (parsed === null) return refuse(request)
+    const found = await find(parsed.id, now)
+    const right = sameDigest(digestOf(parsed.text, deps.pepper), found?.key.digest ?? NO_DIGEST)
+    if (found === null || !right || !isUsable(found.key, parsed.livemode, now)) return refuse(request)
+    const { key, allowed } = found
+    if (allowed !== null && !isAllowed(allowed, request.ip ?? ''))
+      throw new Problem('ip_not_allowed', 'This key may not be used from your address. Its list is under API keys.')
+    if (!key.scopes.includes(scope))
+      throw new Problem('insufficient_scope', `This key lacks the scope ${scope}. Make a key that has it.`, {
+        members: { required_scope: scope },
+      })
+    return { merchantId: key.merchantId, livemode: key.livemode, keyId: key.id, scopes: key.scopes }
+  }
+
+  async function refuse(request: Request): Promise<never> {
+    await deps.limits.countRefusal(request.ip ?? '')
+    throw unauthorized()
+  }
+
+  async function find(id: string, now: number): Promise<Cached | null> {
+    const cached = cache.get(id)
+    if (cached !== undefined && cached.until > now) return cached
+    const key = await findApiKey(deps.db, id)
+    if (cache.size >= CACHE_SIZE) cache.clear()
+    if (key === null) return null
+    const fresh = { key, allowed: blockListOf(key.allowedIps), until: now + CACHE_MS }
+    cache.set(id, fresh)
+    if (key.lastUsedAt === null || now - Date.parse(key.lastUsedAt) > USED_MS) deps.onKeyUsed(id)
+    return fresh
+  }
+}
+
+function isUsable(key: StoredApiKey, livemode: boolean, now: number): boolean {
+  if (key.revokedAt !== null || key.livemode !== livemode) return false
+  return key.expiresAt === null || Date.parse(key.expiresAt) > now
+}
+
+/** Addresses and networks (`192.0.2.7`, `2001:db8::/32`). */
+function blockListOf(entries: readonly string[] | null): BlockList | null {
+  if (entries === null) return null
+  const list = new BlockList()
+  for (const entry of entries) {
+    const [address = '', prefix] = entry.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    list.addSubnet(address, prefix === undefined ? (family === 'ipv6' ? 128 : 32) : Number(prefix), family)
+  }
+  return list
+}
+
+/** A socket that serves both families shows an IPv4 client as `::ffff:192.0.2.7`. */
+function isAllowed(list: BlockList, ip: string): boolean {
+  const address = ip.replace(/^::ffff:(?=\d+\.)/i, '')
+  return isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** Exactly one Authorization header with the Bearer scheme; keys in the query are not looked at. */
+function bearerToken(request: Request): string {
+  const headers = request.rawHeaders.filter(
+    (_, index) => index % 2 === 0 && request.rawHeaders[index]?.toLowerCase() === 'authorization',
+  )
+  const match = /^Bearer +([^\s]+)$/i.exec(request.get('authorization') ?? '')
+  return headers.length === 1 ? (match?.[1] ?? '') : ''
+}
+
+/** Missing, malformed, unknown, revoked and expired keys get the same answer. */
+function unauthorized(): Problem {
+  return new Problem('invalid_api_key', 'Send a valid API key as "Authorization: Bearer <key>".', {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+}

@@ -1,0 +1,82 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Tenant } from '../../db/db.ts'
+import { Problem } from '../http/problems.ts'
+
+/**
+ * How many requests are taken. Counted in the memory of each process: with several replicas an account has as many
+ * times the limit, and no request costs a write. The headers are those of the IETF draft `RateLimit header fields`.
+ */
+export type RequestLimits = {
+  /** Counts a request of the account in its mode; answers the headers, or throws 429. */
+  readonly count: (tenant: Tenant) => Promise<Record<string, string>>
+  /** Counts a refused key from this address; throws 429 when there were too many. */
+  readonly countRefusal: (address: string) => Promise<void>
+}
+
+export type RequestLimitSettings = {
+  /** Requests of one account and mode in the window. */
+  readonly requests: number
+  readonly windowSeconds: number
+  /** Requests with a key that is not valid, from one address in a minute. A valid key is never held up by them. */
+  readonly refusalsPerMinute: number
+}
+
+export function createRequestLimits({
+  requests,
+  windowSeconds,
+  refusalsPerMinute,
+}: RequestLimitSettings): RequestLimits {
+  const accounts = new RateLimiterMemory({ points: requests, duration: windowSeconds })
+  const refusals = new RateLimiterMemory({ points: refusalsPerMinute, duration: 60 })
+  const policy = `"account";q=${requests};w=${windowSeconds}`
+  const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes) => ({
+    'ratelimit-policy': policy,
+    ratelimit: `"account";r=${remainingPoints};t=${Math.ceil(msBeforeNext / 1000)}`,
+  })
+  return {
+    count: async ({ merchantId, livemode }) => {
+      const result = await consume(accounts, `${livemode} ${merchantId}`)
+      if (result.taken) return headersOf(result.state)
+      throw limited(
+        result.state,
+        `An account may make ${requests} requests in ${windowSeconds} s.`,
+        headersOf(result.state),
+      )
+    },
+    countRefusal: async (address) => {
+      const result = await consume(refusals, networkOf(address))
+      if (!result.taken) throw limited(result.state, 'Too many requests with keys that are not valid.')
+    },
+  }
+}
+
+async function consume(limiter: RateLimiterMemory, key: string): Promise<{ taken: boolean; state: RateLimiterRes }> {
+  try {
+    return { taken: true, state: await limiter.consume(key) }
+  } catch (refusal) {
+    if (refusal instanceof RateLimiterRes) return { taken: false, state: refusal }
+    throw refusal
+  }
+}
+
+function limited({ msBeforeNext }: RateLimiterRes, detail: string, headers: Record<string, string> = {}): Problem {
+  const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
+  return new Problem('rate_limited', `${detail} Ask again in ${seconds} s.`, {
+    headers: { ...headers, 'retry-after': String(seconds) },
+  })
+}
+
+/** IPv4 addresses one by one, also where a socket shows them as `::ffff:192.0.2.7`; of IPv6 the first 56 bits. */
+function networkOf(address: string): string {
+  const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  return v4 ?? prefixOf(address)
+}
+
+function prefixOf(address: string): string {
+  const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
+  const left = head.split(':').filter((group) => group !== '')
+  const right = (tail ?? '').split(':').filter((group) => group !== '')
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
+  const groups = [...left, ...Array.from({ length: zeros }, () => '0'), ...right].map((group) => group.padStart(4, '0'))
+  return groups.slice(0, 4).join('').slice(0, 14)
+}

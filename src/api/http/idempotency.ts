@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import type { Queryable, Session, Tenant, Tx } from '../../db/db.ts'
+import { claimKey, storeAnswer } from '../../db/payments/idempotency.ts'
+import { readIdempotentAnswer } from '../../db/payments/payments.ts'
+import type { Answer } from '../route.ts'
+import { Problem } from './problems.ts'
+
+/** An `Idempotency-Key` on a route, with the digest of the request that it came with. */
+export type Claim = { readonly route: string; readonly key: string; readonly fingerprint: Uint8Array }
+
+/**
+ * The digest is of the validated request with sorted keys: neither the order in which a client writes its fields nor a
+ * default that it leaves out matters.
+ */
+export function claimOf(route: string, key: string | null, request: unknown): Claim | null {
+  if (key === null) return null
+  return { route, key, fingerprint: createHash('sha256').update(route).update(canonical(request)).digest() }
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
+  entries.sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`
+}
+
+type StoredAnswer = Answer & { readonly body: string }
+
+/** The answer that was given to the first request with this key; null when there was none. */
+export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): Promise<StoredAnswer | null> {
+  const stored = await readIdempotentAnswer(db, tenant, claim)
+  if (stored === null) return null
+  if (!Buffer.from(stored.fingerprint).equals(claim.fingerprint))
+    throw new Problem('idempotency_key_reused', 'This Idempotency-Key was used with another request. Use a new key.', {
+      param: 'Idempotency-Key',
+    })
+  const headers = { 'idempotent-replayed': 'true', ...(stored.location !== null && { location: stored.location }) }
+  return { status: stored.status, body: stored.body, headers }
+}
+
+/** lock_not_available: the first request with this key has not committed within lock_timeout. */
+export function refuseWhileRunning(error: unknown): never {
+  if (error instanceof Error && 'code' in error && error.code === '55P03') throw stillRunning()
+  throw error
+}
+
+export function stillRunning(): Problem {
+  return new Problem(
+    'idempotency_key_in_use',
+    'A request with this Idempotency-Key is still running. Ask again in a second.',
+    { headers: { 'retry-after': '1' } },
+  )
+}
+
+/** How the answer's text is kept: as it is, unless it holds a secret. */
+export type Keeping = { seal(text: string): string; open(kept: string): string }
+
+const AS_IT_IS: Keeping = { seal: (text) => text, open: (kept) => kept }
+
+/**
+ * Does the work and stores its answer under the claim, in one transaction. A second request with the key waits for the
+ * first, then gets its answer.
+ */
+export async function answerOnce(
+  db: Session,
+  request: { tenant: Tenant; claim: Claim | null; keeping?: Keeping },
+  work: (tx: Tx) => Promise<Answer>,
+): Promise<Answer> {
+  const { tenant, claim, keeping = AS_IT_IS } = request
+  if (claim === null) return db.transaction(work)
+  const answer = await db
+    .transaction(async (tx) => {
+      if (!(await claimKey(tx, tenant, claim))) return null
+      const made = await work(tx)
+      const body = typeof made.body === 'string' ? made.body : JSON.stringify(made.body)
+      const stored = { status: made.status, location: made.headers?.['location'] ?? null, body: keeping.seal(body) }
+      await storeAnswer(tx, tenant, { ...claim, ...stored })
+      return { ...made, body }
+    })
+    .catch(refuseWhileRunning)
+  if (answer !== null) return answer
+  const replay = await readReplay(db, tenant, claim)
+  if (replay === null) throw stillRunning()
+  return { ...replay, body: keeping.open(replay.body) }
+}
+
+/** An answer that holds a secret is kept encrypted, bound to its claim. */
+export function sealedWith(
+  box: { seal(text: string, name: string): string; open(kept: string, name: string): string },
+  tenant: Tenant,
+  claim: Claim | null,
+): Keeping {
+  const name = `idempotency ${tenant.merchantId} ${tenant.livemode} ${claim?.route} ${claim?.key}`
+  return { seal: (text) => box.seal(text, name), open: (kept) => box.open(kept, name) }
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
+import { type Route, TAGS } from '../route.ts'
+import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
+import { PROBLEM_TYPE } from './problems.ts'
+
+/** The OpenAPI 3.1 document of the routes: generated, never written by hand. */
+
+const problem = z
+  .looseObject({
+    type: z.url().meta({ description: 'Where the code is explained.' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().meta({ description: 'What is wrong here, and what to do. For people.' }),
+    instance: z.string(),
+    code: z
+      .enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]])
+      .meta({ description: 'Stable. For programs.' }),
+    param: z.string().optional(),
+    errors: z.array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() })).optional(),
+    request_id: z.string(),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457 problem details: every answer that refuses.' })
+
+/** What any route may answer with. */
+const COMMON: readonly ProblemCode[] = [
+  'validation_failed',
+  'invalid_request',
+  'invalid_api_key',
+  'insufficient_scope',
+  'ip_not_allowed',
+  'rate_limited',
+  'internal_error',
+  'temporarily_unavailable',
+]
+const WITH_BODY: readonly ProblemCode[] = ['invalid_json', 'body_too_large', 'unsupported_media_type']
+const WITH_ID: readonly ProblemCode[] = ['resource_missing']
+
+const requestId = z.string().meta({ description: 'Names this request; tell it when you ask about one.' })
+const limits = {
+  'RateLimit-Policy': z.string().meta({ description: 'Requests in a window, as in the IETF draft.' }),
+  RateLimit: z.string().meta({ description: 'How many are left, and seconds until the window ends.' }),
+}
+
+export function openApiDocument(routes: readonly Route[], serverUrl: string): ReturnType<typeof createDocument> {
+  return createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Pinrail',
+      version: 'v1',
+      description:
+        'Charge a buyer in fiat money, receive USDC on Polygon. Amounts are in major units of their currency. Only additive changes are made inside v1.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: serverUrl }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    security: [{ apiKey: [] }],
+    paths: pathsOf(routes),
+    components: {
+      schemas: { Problem: problem },
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: pinrail_test_… or pinrail_live_….' },
+      },
+    },
+  })
+}
+
+function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
+  const paths: ZodOpenApiPathsObject = {}
+  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) }
+  return paths
+}
+
+function operationOf(route: Route): ZodOpenApiOperationObject {
+  const { operationId, tag, summary, description, scope, body, query, params, example } = route
+  const header = route.method === 'post' ? IDEMPOTENCY : undefined
+  const path = params ?? null
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description: `${description === undefined ? '' : `${description}\n\n`}Needs the scope \`${scope}\`.`,
+    requestParams: {
+      ...(path instanceof z.ZodObject && { path }),
+      ...(query instanceof z.ZodObject && { query }),
+      ...(header !== undefined && { header }),
+    },
+    ...(body !== undefined && {
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: body, ...(example?.body !== undefined && { example: example.body }) },
+        },
+      },
+    }),
+    responses: { ...answersOf(route), ...problemsOf(route) },
+  }
+}
+
+const IDEMPOTENCY = z.object({
+  'Idempotency-Key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/)
+    .optional()
+    .meta({ description: 'The same key and body get the first answer again, for 30 days.' }),
+})
+
+function answersOf(route: Route): ZodOpenApiOperationObject['responses'] {
+  return Object.fromEntries(
+    Object.entries(route.answers).map(([status, schema]) => [
+      status,
+      {
+        description: route.summary,
+        headers: z.object({ 'Request-Id': requestId, ...limits }),
+        content: { 'application/json': { schema } },
+      },
+    ]),
+  )
+}
+
+function problemsOf(route: Route): ZodOpenApiOperationObject['responses'] {
+  const codes = new Set([
+    ...COMMON,
+    ...(route.body === undefined ? [] : WITH_BODY),
+    ...(route.params === undefined ? [] : WITH_ID),
+    ...(route.method === 'post' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),
+    ...(route.problems ?? []),
+  ])
+  const byStatus = new Map<number, ProblemCode[]>()
+  for (const code of codes) {
+    const { status } = PROBLEMS[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, list]) => [
+      String(status),
+      {
+        description: list.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
+        headers: z.object({ 'Request-Id': requestId }),
+        content: { [PROBLEM_TYPE]: { schema: problem } },
+      },
+    ]),
+  )
+}

@@ -1,0 +1,138 @@
+import type { ErrorRequestHandler, Response } from 'express'
+import type { Logger } from '../../log.ts'
+import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
+
+/** Every 4xx and 5xx answer: RFC 9457 problem details. The code is stable; the texts are for people. */
+
+/** Answers for programs: nothing may be cached, framed or sniffed. */
+export const API_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+} as const
+
+export type FieldProblem = { readonly pointer: string; readonly code: string; readonly message: string }
+
+export type ProblemExtras = {
+  readonly param?: string
+  readonly errors?: readonly FieldProblem[]
+  readonly headers?: Readonly<Record<string, string>>
+  /** Members of the problem's own, such as the limit of an amount. */
+  readonly members?: Readonly<Record<string, unknown>>
+}
+
+/** Thrown anywhere in a handler; the error middleware turns it into the answer. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly code: ProblemCode
+  readonly extras: ProblemExtras
+  constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
+    super(detail)
+    this.code = code
+    this.extras = extras
+  }
+}
+
+export type ProblemSettings = { readonly publicUrl: string; readonly log: Logger }
+
+/** The one place where an error becomes an answer: ours, the framework's, and what nobody expected. */
+export function problemHandler({ publicUrl, log }: ProblemSettings): ErrorRequestHandler {
+  // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) {
+      next(error)
+      return
+    }
+    const problem = asProblem(error)
+    if (PROBLEMS[problem.code].status >= 500)
+      log.error({ err: error, request_id: response.locals['requestId'], path: request.path }, 'request failed')
+    sendProblem(response, problem, { publicUrl, instance: request.originalUrl.split('?')[0] ?? '/' })
+  }
+}
+
+export function sendProblem(
+  response: Response,
+  problem: Problem,
+  { publicUrl, instance }: { publicUrl: string; instance: string },
+): void {
+  const { status } = PROBLEMS[problem.code]
+  response.status(status).set({ ...API_HEADERS, ...problem.extras.headers })
+  const requestId = String(response.locals['requestId'])
+  response.type(PROBLEM_TYPE).send(problemText(problem, { publicUrl, instance, requestId }))
+}
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** The body of the answer. */
+export function problemText(
+  problem: Problem,
+  { publicUrl, instance, requestId }: { publicUrl: string; instance: string; requestId: string },
+): string {
+  const { status, title } = PROBLEMS[problem.code]
+  const { param, errors, members = {} } = problem.extras
+  return JSON.stringify({
+    type: `${publicUrl}/docs/errors#${problem.code}`,
+    title,
+    status,
+    detail: problem.message,
+    instance,
+    code: problem.code,
+    ...(param !== undefined && { param }),
+    ...(errors !== undefined && { errors }),
+    ...members,
+    request_id: requestId,
+  })
+}
+
+/** Any error as the answer it deserves: what nobody expected is opaque. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  return (
+    frameworkProblem(error) ??
+    storeProblem(error) ??
+    new Problem(
+      'internal_error',
+      'The request failed on our side. Try again; if it keeps failing, tell us the request id.',
+    )
+  )
+}
+
+/** What body-parser and the router throw carries a type and a status; their own page would be HTML. */
+function frameworkProblem(error: unknown): Problem | null {
+  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return null
+  const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
+  if (type === 'entity.too.large') return new Problem('body_too_large', 'The body may have at most 64 KiB.')
+  if (type === 'encoding.unsupported')
+    return new Problem('unsupported_media_type', 'Send the body as it is, or compressed with gzip, deflate or br.')
+  if (error.status >= 400 && error.status < 500) return new Problem('invalid_request', 'The request cannot be read.')
+  return null
+}
+
+/** Postgres not there, or too busy: the request may be sent again. */
+function storeProblem(error: unknown): Problem | null {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const gone = [
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EPIPE',
+    '57P01',
+    '57P02',
+    '57P03',
+    '53300',
+    '08006',
+    '08001',
+    '55P03',
+    '57014',
+  ]
+  const timedOut = error instanceof Error && error.message.includes('timeout exceeded when trying to connect')
+  if (
+    !gone.includes(code) &&
+    !timedOut &&
+    !(error instanceof Error && error.message.startsWith('Connection terminated'))
+  )
+    return null
+  return new Problem('temporarily_unavailable', 'The service is not available for a moment. Try again.', {
+    headers: { 'retry-after': '2' },
+  })
+}

@@ -1,0 +1,39 @@
+import type { Queryable } from '../../db/db.ts'
+import { addTimelineNote } from '../../db/payments/timeline.ts'
+import { formatAmount } from '../../domain/money.ts'
+import type { Offer } from '../../domain/offers.ts'
+import type { Checkout } from '../../web/checkout/checkout.ts'
+
+/**
+ * Writes to the timeline how the buyer's way to pay was decided, and from what: when the buyer goes on (`chosen`), and
+ * when a pinned method could not be offered. The same decision is written once, however often the page is loaded.
+ */
+export async function noteDecision(
+  { db, clock }: { db: Queryable; clock: () => number },
+  { payment, offered, country }: Checkout,
+  chosen: Offer | null,
+): Promise<void> {
+  const refused = offered.pinnedRefused
+  const data = {
+    provider: payment.provider,
+    country: country.code,
+    country_source: country.source,
+    offered: payment.provider === null ? null : refused === null,
+    reason: refused?.reason ?? null,
+    limit: refused?.limit ? `${formatAmount(refused.limit)} ${refused.limit.currency}` : null,
+    fallback: payment.fallback,
+    chosen: chosen === null ? null : { provider: chosen.provider, method: chosen.method },
+  }
+  const where = country.code ?? 'an unknown country'
+  await addTimelineNote(db, {
+    paymentId: payment.id,
+    at: new Date(clock()).toISOString(),
+    kind: 'checkout.route',
+    actor: chosen === null ? 'system' : 'buyer',
+    message:
+      chosen === null
+        ? `${payment.provider} is not offered to a buyer in ${where} (${refused?.reason}); shown: ${payment.fallback}`
+        : `The buyer in ${where} goes on with ${chosen.method} at ${chosen.provider}`,
+    data,
+  })
+}

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto'
+import type { Session, Tenant } from '../../../../db/db.ts'
+import { readWallet } from '../../../../db/merchants/wallets.ts'
+import { insertPayment, type NewPayment } from '../../../../db/payments/payments.ts'
+import { convertToMicroUsdc, parseAmount, splitFee } from '../../../../domain/money.ts'
+import { type Payment, type PaymentObject, renderPayment } from '../../../../domain/payment/payment-object.ts'
+import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
+import { type Claim, claimOf, readReplay, refuseWhileRunning, stillRunning } from '../../../http/idempotency.ts'
+import { Problem } from '../../../http/problems.ts'
+import { type Answer, defineRoute, type Route } from '../../../route.ts'
+import { currentRate, type RateBook, requireWithinLimits } from '../../rates.ts'
+import { type CreatePaymentBody, createPaymentBody, isLocal, paymentObject } from './payment-schemas.ts'
+
+export type PaymentCreateDeps = {
+  readonly workflows: Pick<PaymentWorkflows, 'start'>
+  readonly rates: RateBook
+  readonly publicUrl: string
+  readonly chainId: number
+  readonly token: string
+  readonly clock: () => number
+  readonly newPaymentId: () => string
+  /** The workflow was started: the outbox row may go. */
+  readonly onStarted: (paymentId: string) => void
+}
+
+/** The indicative rate is shown for this long; the rate that counts is locked when the money comes. */
+export const QUOTE_MS = 15 * 60_000
+
+const ROUTE = 'POST /v1/payments'
+
+export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
+  return defineRoute({
+    method: 'post',
+    path: '/v1/payments',
+    operationId: 'createPayment',
+    tag: 'Payments',
+    summary: 'Create a payment',
+    scope: 'payments:write',
+    body: createPaymentBody,
+    answers: { 201: paymentObject },
+    problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported', 'wallet_not_configured'],
+    example: {
+      body: {
+        amount: 49.99,
+        currency: 'EUR',
+        provider: 'wallet_app',
+        description: 'Two tickets',
+        reference: 'order-1042',
+        metadata: { cart: '77' },
+        success_url: 'https://shop.example/thanks',
+        cancel_url: 'https://shop.example/cart',
+      },
+    },
+    handle: async ({ caller, db, body, idempotencyKey }) => {
+      const claim = claimOf(ROUTE, idempotencyKey, body)
+      const asked = { db, caller, claim }
+      const payment = await newPayment(deps, asked, body).catch((refusal) => replayOr(asked, refusal))
+      if ('status' in payment) return payment
+      const text = JSON.stringify(renderNew(deps, caller, payment))
+      const location = `/v1/payments/${payment.id}`
+      const stored = claim === null ? null : { ...claim, status: 201, location, body: text }
+      const created = await insertPayment(db, caller, { payment, claim: stored }).catch(refuseWhileRunning)
+      if (!created && claim !== null) return replayOr(asked, stillRunning())
+      await startWorkflow(deps, caller, payment)
+      return { status: 201, body: text, headers: { location } }
+    },
+  })
+}
+
+type Asked = { readonly db: Session; readonly caller: Tenant; readonly claim: Claim | null }
+
+async function newPayment(
+  deps: PaymentCreateDeps,
+  { db, caller }: Asked,
+  body: CreatePaymentBody,
+): Promise<NewPayment> {
+  const parsed = parseAmount(body.amount, body.currency)
+  if (!parsed.ok) throw new Problem('validation_failed', `amount: is not valid (${parsed.problem}).`)
+  const amount = parsed.money
+  for (const field of ['success_url', 'cancel_url'] as const) if (caller.livemode) refuseLocalUrl(field, body[field])
+  await requireWithinLimits(deps.rates, amount, body.provider ?? null)
+  const [destination, rate] = await Promise.all([readWallet(db, caller), currentRate(deps.rates, amount.currency)])
+  if (destination === null)
+    throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create payments.')
+  const now = deps.clock()
+  const { net } = splitFee(convertToMicroUsdc(amount, rate.rate))
+  const quoteEnds = new Date(now + QUOTE_MS).toISOString()
+  return {
+    id: deps.newPaymentId(),
+    amountText: body.amount,
+    amount,
+    provider: body.provider ?? null,
+    fallback: body.fallback,
+    description: body.description ?? null,
+    reference: body.reference ?? null,
+    metadata: body.metadata ?? null,
+    successUrl: body.success_url ?? null,
+    cancelUrl: body.cancel_url ?? null,
+    // 128 bits: whoever has the link may pay, and nobody guesses one.
+    checkoutToken: randomBytes(16).toString('base64url'),
+    destination,
+    chainId: deps.chainId,
+    token: deps.token,
+    quote: { rate: rate.rate, rateSource: rate.source, netMicro: net, expiresAt: quoteEnds },
+    createdAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + body.expires_in * 1000).toISOString(),
+  }
+}
+
+function renderNew({ publicUrl }: PaymentCreateDeps, caller: Tenant, payment: NewPayment): PaymentObject {
+  return renderPayment({ ...NOTHING_YET, ...payment, ...caller, updatedAt: payment.createdAt }, [], publicUrl)
+}
+
+/** The answer does not depend on Temporal: what is not started now, the relay starts within seconds. */
+async function startWorkflow(deps: PaymentCreateDeps, caller: Tenant, payment: NewPayment): Promise<void> {
+  const { id, amount, provider, expiresAt } = payment
+  try {
+    await deps.workflows.start({ id, merchantId: caller.merchantId, amount, provider, expiresAt, status: 'created' })
+    deps.onStarted(id)
+  } catch {
+    // The outbox row stays, and the relay counts and logs what it finds.
+  }
+}
+
+/** What would be refused now (another wallet, another rate) was perhaps created when it was asked for first. */
+async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise<Answer> {
+  const stored = claim === null ? null : await readReplay(db, caller, claim)
+  if (stored === null) throw refusal
+  return stored
+}
+
+/** What a payment does not have before anything has happened to it. */
+const NOTHING_YET: Omit<Payment, keyof NewPayment | keyof Tenant | 'updatedAt'> = {
+  status: 'created',
+  statusReason: null,
+  exception: null,
+  parkReason: null,
+  held: false,
+  providerUsed: null,
+  methodUsed: null,
+  paidAttemptId: null,
+  confirmed: null,
+  rate: null,
+  usdc: null,
+  transfer: null,
+  expiryPostponed: false,
+  listenEnded: false,
+  paidAt: null,
+  succeededAt: null,
+  failedAt: null,
+  canceledAt: null,
+  closedAt: null,
+  version: 1,
+}
+
+/** A live shop is not on the developer's own machine. */
+function refuseLocalUrl(field: string, value: string | undefined): void {
+  if (value === undefined || !isLocal(new URL(value))) return
+  const message = `${field}: is an https URL of a public host.`
+  throw new Problem('validation_failed', message, {
+    param: field,
+    errors: [{ pointer: `/${field}`, code: 'url_invalid', message }],
+  })
+}

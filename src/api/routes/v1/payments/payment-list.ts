@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { listPayments, readTimeline } from '../../../../db/payments/payment-list.ts'
+import { readPayment } from '../../../../db/payments/payments.ts'
+import { isId } from '../../../../domain/ids.ts'
+import { PROVIDER_NAMES } from '../../../../domain/methods.ts'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../domain/payment/payment.ts'
+import { renderPayment } from '../../../../domain/payment/payment-object.ts'
+import { Problem } from '../../../http/problems.ts'
+import { defineRoute, type Route } from '../../../route.ts'
+import { idPath, moment } from '../fields.ts'
+import { hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery, since } from '../lists.ts'
+import { paymentObject } from './payment-schemas.ts'
+import type { PaymentRouteDeps } from './payments.ts'
+
+const isStatus = (text: string): text is PaymentStatus => (PAYMENT_STATUSES as readonly string[]).includes(text)
+
+const searched = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'has control characters')
+
+const listQuery = z
+  .strictObject({
+    ...pageQuery,
+    status: z
+      .string()
+      .max(200)
+      .refine(
+        (text) => text.split(',').every(isStatus),
+        `is one or more of ${PAYMENT_STATUSES.join(', ')}, with commas between`,
+      )
+      .optional(),
+    provider: z.enum([...PROVIDER_NAMES, 'crypto']).optional(),
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/, 'is three upper-case letters, such as EUR')
+      .optional(),
+    reference: searched.optional(),
+    tx_hash: z
+      .string()
+      .regex(/^0x[0-9a-fA-F]{64}$/, 'is 0x and 64 hexadecimal digits')
+      .optional(),
+    'created[gte]': since.optional(),
+    'created[lt]': since.optional(),
+    search: searched.optional().meta({ description: 'In id, reference, description or transaction.' }),
+  })
+  .refine(hasOneCursor, ONE_CURSOR)
+
+const timelineEntry = z
+  .strictObject({
+    at: moment,
+    kind: z.string(),
+    from_status: z.string().nullable(),
+    to_status: z.string().nullable(),
+    actor: z.string(),
+    message: z.string().meta({ description: 'In plain words.' }),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'TimelineEntry' })
+
+export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicUrl'>): Route[] {
+  const list = defineRoute({
+    method: 'get',
+    path: '/v1/payments',
+    operationId: 'listPayments',
+    tag: 'Payments',
+    summary: 'List payments, newest first',
+    scope: 'payments:read',
+    query: listQuery,
+    answers: { 200: listOf(paymentObject) },
+    example: { query: { limit: '10', status: 'created,pending', 'created[gte]': '2026-01-01T00:00:00Z' } },
+    handle: async ({ caller, db, query }) => {
+      const { status, provider, currency, reference, tx_hash, search } = query
+      const filters = {
+        status: status?.split(','),
+        provider,
+        currency,
+        reference,
+        tx_hash,
+        search,
+        createdFrom: query['created[gte]'],
+        createdBefore: query['created[lt]'],
+      }
+      const { rows, hasMore } = await listPayments(db, caller, { filters, page: pageOf(query) })
+      return listAnswer(
+        rows.map(({ payment, attempts }) => renderPayment(payment, attempts, publicUrl)),
+        hasMore,
+      )
+    },
+  })
+
+  const timeline = defineRoute({
+    method: 'get',
+    path: '/v1/payments/{id}/timeline',
+    operationId: 'readPaymentTimeline',
+    tag: 'Payments',
+    summary: 'Everything that happened to a payment, oldest first',
+    description: 'States, partner orders, money, the transfer, and what was announced and how that arrived.',
+    scope: 'payments:read',
+    params: idPath,
+    answers: { 200: listOf(timelineEntry) },
+    handle: async ({ caller, db, params }) => {
+      const found = isId('payment', params.id) ? await readPayment(db, caller, params.id) : null
+      if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
+      return listAnswer(await readTimeline(db, caller, params.id), false)
+    },
+  })
+
+  return [list, timeline]
+}

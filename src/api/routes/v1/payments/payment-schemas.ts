@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import { isCurrency } from '../../../../domain/currencies.ts'
+import { currenciesOf, isProviderName, PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../../domain/methods.ts'
+import { parseAmount } from '../../../../domain/money.ts'
+import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
+import { amountText, characters, currency, currencyCode, moment, safeText, UNSAFE_NAME, usdcAmount } from '../fields.ts'
+
+/** What the payment routes take and answer. */
+
+const url = z
+  .string()
+  .max(2048, 'has at most 2048 characters')
+  .refine(isReturnUrl, {
+    params: { code: 'url_invalid' },
+    message: 'is an absolute https URL (http only for localhost)',
+  })
+
+/** https; http for a shop on the developer's own machine, which live mode refuses. */
+function isReturnUrl(value: string): boolean {
+  if (/[\s\p{Cc}\p{Cs}]/u.test(value) || !URL.canParse(value)) return false
+  const parsed = new URL(value)
+  if (parsed.username !== '' || parsed.password !== '') return false
+  return parsed.protocol === 'https:' || (parsed.protocol === 'http:' && isLocal(parsed))
+}
+
+export function isLocal(parsed: URL): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(parsed.hostname)
+}
+
+const metadata = z
+  .record(z.string(), safeText(500, 0, 'lines'))
+  .refine((value) => Object.keys(value).length <= 50, 'has at most 50 keys')
+  .refine(
+    (value) => Object.keys(value).every((key) => key.length > 0 && characters(key) <= 40 && !UNSAFE_NAME.test(key)),
+    'keys have 1 to 40 characters',
+  )
+
+const createPaymentFields = z.strictObject({
+  amount: amountText,
+  currency: currencyCode,
+  provider: z.enum(PROVIDER_NAMES).optional(),
+  description: safeText(500).optional(),
+  reference: safeText(200).optional(),
+  metadata: metadata.optional(),
+  success_url: url.optional(),
+  cancel_url: url.optional(),
+  expires_in: z.int().min(1800).max(604_800).default(86_400),
+  fallback: z.enum(['picker', 'none']).default('picker'),
+})
+
+/** Looked at whatever else is wrong, so that everything is reported at once. */
+const ALWAYS = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null }
+
+export const createPaymentBody = createPaymentFields
+  .refine(({ amount, currency }) => !fits(amount, currency, 'precision'), {
+    ...ALWAYS,
+    path: ['amount'],
+    params: { code: 'amount_precision' },
+    error: ({ input }) => `has more decimals than ${String((input as { currency: unknown }).currency)} has`,
+  })
+  .refine(({ provider, currency }) => isTaken(provider, currency), {
+    ...ALWAYS,
+    path: ['currency'],
+    params: { code: 'currency_not_supported' },
+    error: ({ input }) => notTaken((input as { provider: unknown }).provider),
+  })
+export type CreatePaymentBody = z.output<typeof createPaymentBody>
+
+function fits(amount: unknown, currency: unknown, problem: string): boolean {
+  if (typeof amount !== 'string' || typeof currency !== 'string' || !isCurrency(currency)) return false
+  const parsed = parseAmount(amount, currency)
+  return !parsed.ok && parsed.problem === problem
+}
+
+/** A currency that nobody takes is reported by its own field. */
+function isTaken(provider: unknown, currency: unknown): boolean {
+  if (typeof provider !== 'string' || !isProviderName(provider)) return true
+  if (typeof currency !== 'string' || !isCurrency(currency)) return true
+  return currenciesOf(provider).includes(currency)
+}
+
+function notTaken(provider: unknown): string {
+  const name = typeof provider === 'string' && isProviderName(provider) ? provider : null
+  return `is not taken by ${name ?? 'any provider'}, which takes ${currenciesOf(name).join(', ')}`
+}
+
+export const paymentObject = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('payment'),
+    livemode: z.boolean(),
+    status: z.enum(PAYMENT_STATUSES),
+    status_reason: z.string().nullable(),
+    exception: z.string().nullable(),
+    amount: z.number(),
+    amount_decimal: z.string(),
+    amount_minor: z.int(),
+    currency,
+    provider: z.enum(PROVIDER_NAMES).nullable(),
+    provider_used: z.string().nullable(),
+    method_used: z.string().nullable(),
+    fallback: z.enum(['picker', 'none']),
+    description: z.string().nullable(),
+    reference: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    success_url: z.string().nullable(),
+    cancel_url: z.string().nullable(),
+    checkout_url: z.string(),
+    quote: z.strictObject({
+      rate: z.string(),
+      rate_source: z.string(),
+      net_usdc_estimate: usdcAmount,
+      expires_at: moment,
+    }),
+    settlement: z.strictObject({
+      gross_usdc: usdcAmount.nullable(),
+      fee_usdc: usdcAmount.nullable(),
+      fee_percent: z.string(),
+      net_usdc: usdcAmount.nullable(),
+      rate: z.string().nullable(),
+      rate_source: z.string().nullable(),
+      rate_locked_at: moment.nullable(),
+      chain: z.literal('polygon'),
+      chain_id: z.int(),
+      token: z.string(),
+      destination: z.string(),
+      tx_hash: z.string().nullable(),
+      log_index: z.int().nullable(),
+      block_number: z.int().nullable(),
+      finalized_at: moment.nullable(),
+      explorer_url: z.string().nullable(),
+    }),
+    attempts: z.array(
+      z.strictObject({
+        id: z.string(),
+        provider: z.enum(USED_PROVIDER_NAMES),
+        status: z.string(),
+        partner_reference: z.string().nullable(),
+        failure_code: z.string().nullable(),
+        created_at: moment,
+      }),
+    ),
+    payment_link: z.string().nullable(),
+    created_at: moment,
+    updated_at: moment,
+    expires_at: moment,
+    paid_at: moment.nullable(),
+    succeeded_at: moment.nullable(),
+    failed_at: moment.nullable(),
+    canceled_at: moment.nullable(),
+    version: z.int(),
+  })
+  .meta({ id: 'Payment' })

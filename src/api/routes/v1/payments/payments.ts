@@ -1,0 +1,72 @@
+import type { Session, Tenant } from '../../../../db/db.ts'
+import { readPayment } from '../../../../db/payments/payments.ts'
+import { isId } from '../../../../domain/ids.ts'
+import { type PaymentObject, renderPayment } from '../../../../domain/payment/payment-object.ts'
+import { whyNotCancelable } from '../../../../domain/payment/snapshot.ts'
+import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
+import { Problem } from '../../../http/problems.ts'
+import { defineRoute, type Route } from '../../../route.ts'
+import { idPath } from '../fields.ts'
+import { paymentObject } from './payment-schemas.ts'
+
+export type PaymentRouteDeps = {
+  readonly workflows: Pick<PaymentWorkflows, 'cancel'>
+  readonly publicUrl: string
+}
+
+export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
+  const { publicUrl } = deps
+
+  const read = defineRoute({
+    method: 'get',
+    path: '/v1/payments/{id}',
+    operationId: 'readPayment',
+    tag: 'Payments',
+    summary: 'Read a payment',
+    scope: 'payments:read',
+    params: idPath,
+    answers: { 200: paymentObject },
+    handle: async ({ caller, db, params }) => ({ status: 200, body: await find(db, caller, params) }),
+  })
+
+  const cancel = defineRoute({
+    method: 'post',
+    path: '/v1/payments/{id}/cancel',
+    operationId: 'cancelPayment',
+    tag: 'Payments',
+    problems: ['payment_not_cancelable', 'temporarily_unavailable'],
+    summary: 'Cancel a payment before any money came',
+    scope: 'payments:write',
+    params: idPath,
+    answers: { 200: paymentObject },
+    handle: async ({ caller, db, params }) => {
+      const before = await find(db, caller, params)
+      if (before.status === 'canceled') return { status: 200, body: before }
+      refuseUnlessCancelable(before)
+      const answer = await deps.workflows.cancel(before.id)
+      if ('kind' in answer)
+        throw new Problem('temporarily_unavailable', 'The cancellation was not confirmed in time. Ask again.', {
+          headers: { 'retry-after': '2' },
+        })
+      const after = await find(db, caller, params)
+      if (after.status !== 'canceled') refuseUnlessCancelable(after)
+      return { status: 200, body: after }
+    },
+  })
+
+  return [read, cancel]
+
+  async function find(db: Session, caller: Tenant, { id }: { id: string }): Promise<PaymentObject> {
+    const found = isId('payment', id) ? await readPayment(db, caller, id) : null
+    if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
+    return renderPayment(found.payment, found.attempts, publicUrl)
+  }
+}
+
+function refuseUnlessCancelable(payment: PaymentObject): void {
+  const why = whyNotCancelable(payment)
+  if (why !== null)
+    throw new Problem('payment_not_cancelable', `Too late to cancel: ${why}.`, {
+      members: { payment_status: payment.status },
+    })
+}

@@ -1,0 +1,199 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Hex } from '../domain/hex.ts'
+import type { HoldReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
+import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
+import { NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
+import { readTokenState, type TokenState } from './token/token-state.ts'
+
+/** How many payouts are looked at in one round: about a fifth of a second of signing. */
+const ROUND = 800
+
+/** An authorization expires: while so many of them wait, which is what three lanes carry, no more are made. */
+const AHEAD = 2400
+
+/** Signatures stored at once: two full batches, which the lanes can send while the next ones are signed. */
+const STORED_TOGETHER = 200
+
+/** Signatures asked for at once; other work of the process gets its turn after them, some 5 ms. */
+const SIGNED_AT_A_STRETCH = 25
+
+const DAY_MS = 24 * 3_600_000
+
+export type Decision =
+  | { readonly kind: 'sign' }
+  /** Nothing to do now: paid or cancelled on chain already (the observer finds the log), or waiting for funds. */
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly detail: string }
+
+/**
+ * Decides about payouts in their order. What a payout needs is taken from `available`; when it does not suffice, that
+ * payout and the later ones of the same recipient wait, and other recipients go on, so that a large payout does not
+ * starve small ones of other merchants and a merchant's payouts keep their order.
+ */
+export function decidePayouts(
+  payouts: readonly Payout[],
+  state: TokenState,
+  funds: { available: bigint; detail: string; heldAfter: Date },
+): Decision[] {
+  let { available } = funds
+  const short = new Set<string>()
+  return payouts.map((payout, index): Decision => {
+    const seen = state.payouts[index]
+    if (seen === undefined || seen.used) return { kind: 'wait' }
+    if (state.paused) return { kind: 'hold', reason: 'paused', detail: 'the USDC contract is paused' }
+    if (state.treasuryBlacklisted)
+      return { kind: 'hold', reason: 'paused', detail: 'the USDC contract has blacklisted the treasury' }
+    if (seen.blacklisted)
+      return { kind: 'hold', reason: 'blacklisted', detail: `${payout.recipient} is on the USDC blacklist` }
+    if (seen.usedByOther)
+      return { kind: 'hold', reason: 'policy', detail: 'another treasury of ours has paid or cancelled this payment' }
+    const micro = BigInt(payout.microUsdc)
+    if (short.has(payout.recipient) || micro > available) {
+      short.add(payout.recipient)
+      if (payout.createdAt > funds.heldAfter) return { kind: 'wait' }
+      return { kind: 'hold', reason: 'funds', detail: funds.detail }
+    }
+    available -= micro
+    return { kind: 'sign' }
+  })
+}
+
+const unixSeconds = (date: Date): number => Math.floor(date.getTime() / 1000)
+
+/** The deadline of a signature made now: by the later of our clock and the chain's, so that it is not born expired. */
+export function deadline(deps: SettlementDeps, chainTime: number): number {
+  return Math.max(unixSeconds(deps.clock()), chainTime) + deps.options.authorizationSeconds
+}
+
+type Signed = { readonly paymentId: string; readonly signature: PayoutSignature }
+
+/** Signs by the treasury of each payout; one that the policy refuses is held and does not stop the others. */
+async function sign(
+  deps: SettlementDeps,
+  payouts: readonly Payout[],
+  how: (treasury: TreasurySigner, payout: Payout) => Promise<PayoutSignature>,
+): Promise<Signed[]> {
+  const signed: Signed[] = []
+  const signOne = async (payout: Payout): Promise<void> => {
+    try {
+      const treasury = deps.treasuries.find(({ address }) => address === payout.treasury)
+      if (treasury === undefined) throw new PolicyRefusal(`no key for treasury ${payout.treasury}`)
+      signed.push({ paymentId: payout.paymentId, signature: await how(treasury, payout) })
+    } catch (refusal) {
+      if (!(refusal instanceof PolicyRefusal)) throw refusal
+      await hold(deps, payout, { reason: 'policy', detail: refusal.message })
+    }
+  }
+  // Together, because a key service takes its time for each; in stretches, so that it is not flooded.
+  for (const stretch of chunks(payouts, SIGNED_AT_A_STRETCH)) {
+    await Promise.all(stretch.map(signOne))
+    await setImmediate()
+  }
+  return signed
+}
+
+async function store(deps: SettlementDeps, signed: readonly Signed[]): Promise<void> {
+  if (signed.length === 0) return
+  for (const { paymentId, error } of await deps.journal.storeSignatures(signed, deps.options))
+    deps.log.error({ paymentId, err: error }, 'the payout goes on, but its payment could not be told')
+}
+
+/** Signs transfers with the deadline, for the first time or again: always the payment's one nonce. */
+export async function signTransfers(
+  deps: SettlementDeps,
+  payouts: readonly Payout[],
+  validBefore: number,
+): Promise<void> {
+  let storing = Promise.resolve()
+  try {
+    for (const together of chunks(payouts, STORED_TOGETHER)) {
+      // What was signed before is stored meanwhile. A failure is thrown below, not lost.
+      storing.catch(() => undefined)
+      const signed = await sign(deps, together, (treasury, payout) => treasury.signTransfer(payout, validBefore))
+      await storing
+      storing = store(deps, signed)
+    }
+  } finally {
+    await storing
+  }
+}
+
+export async function hold(
+  deps: SettlementDeps,
+  payout: Payout,
+  why: { reason: HoldReason; detail: string },
+): Promise<void> {
+  if (payout.holdReason === why.reason) return
+  deps.log.warn({ paymentId: payout.paymentId, ...why }, 'payout held')
+  await deps.journal.hold({ paymentId: payout.paymentId, reason: why.reason, detail: why.detail })
+}
+
+export type Authorizer = {
+  /** queued → authorized: checks the token, reserves funds, signs. */
+  authorize(): Promise<Progress>
+}
+
+/** Signs in rounds. What it remembers is only whose turn it is. */
+export function createAuthorizer(deps: SettlementDeps): Authorizer {
+  const { journal, rpc } = deps
+  let lastRecipient: Hex | null = null
+  return {
+    async authorize() {
+      if ((await journal.countWaiting()) >= AHEAD) return { ...NOTHING, ahead: true }
+      const { payouts, next } = await journal.readPayable({ limit: ROUND, after: lastRecipient })
+      if (payouts.length === 0) return NOTHING
+      lastRecipient = next
+      const { block: head } = await rpc.newest()
+      const treasuries = new Set(payouts.map((payout) => payout.treasury))
+      let done = 0
+      for (const treasury of treasuries) {
+        const ofTreasury = payouts.filter((payout) => payout.treasury === treasury)
+        const toSign = await choosePayable(deps, treasury, ofTreasury)
+        await signTransfers(deps, toSign, deadline(deps, head.timestamp))
+        done += toSign.length
+      }
+      return { done, more: done > 0 && payouts.length === ROUND, ahead: false }
+    },
+  }
+}
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_chunk, at) => items.slice(at * size, (at + 1) * size))
+}
+
+async function choosePayable(deps: SettlementDeps, treasury: Hex, payouts: readonly Payout[]): Promise<Payout[]> {
+  const { journal, rpc, token, options } = deps
+  const otherTreasuries = watchedTreasuries(deps).filter((address) => address !== treasury)
+  const state = await rpc.any((node) =>
+    readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries }),
+  )
+  const now = deps.clock().getTime()
+  const inTreasury = state.balance - (await journal.readReserved(treasury))
+  const underLimit = options.maxMicroPerDay - (await journal.readAuthorizedSince(treasury, new Date(now - DAY_MS)))
+  const decisions = decidePayouts(payouts, state, {
+    available: inTreasury < underLimit ? inTreasury : underLimit,
+    detail:
+      inTreasury < underLimit
+        ? 'the treasury has less USDC than its open payouts'
+        : 'the limit of what the treasury signs in 24 hours is reached',
+    heldAfter: new Date(now - options.fundsGraceMs),
+  })
+  const toSign: Payout[] = []
+  for (const [index, payout] of payouts.entries()) {
+    const decision = decisions[index]
+    if (decision?.kind === 'sign') toSign.push(payout)
+    if (decision?.kind === 'hold') await hold(deps, payout, decision)
+  }
+  return toSign
+}
+
+/** Signs the cancellations that were asked for; answers how many. */
+export async function authorizeCancellations(deps: SettlementDeps): Promise<number> {
+  const payouts = await deps.journal.readUncancelled(ROUND)
+  // Without the key of its treasury a payout is voided when its signatures have expired.
+  const keys = new Set(deps.treasuries.map(({ address }) => address))
+  const ours = payouts.filter(({ treasury }) => keys.has(treasury))
+  const signed = await sign(deps, ours, (treasury, payout) => treasury.signCancellation(payout))
+  await store(deps, signed)
+  return signed.length
+}

@@ -1,0 +1,64 @@
+import { multicall3Abi } from 'viem'
+import { decodeAbiParameters, decodeErrorResult, decodeFunctionResult } from 'viem/utils'
+import type { Hex } from '../domain/hex.ts'
+import type { SignedPayout } from '../domain/settlement/payout.ts'
+import { MULTICALL3 } from './token/contracts.ts'
+import { encodeAggregate3, word } from './token/words.ts'
+
+/** What a codec needs of a signed authorization. */
+export type Authorization = Pick<
+  SignedPayout,
+  'paymentId' | 'treasury' | 'recipient' | 'microUsdc' | 'authNonce' | 'signed'
+>
+
+/** How payouts become one transaction. Another codec (another token, a cheaper contract) has the same four members. */
+export type PayoutCodec = {
+  readonly maxItems: number
+  encode(token: Hex, payouts: readonly Authorization[]): { target: Hex; calldata: Hex }
+  /** Never estimated: an estimator is content when the outer call succeeds, and then nobody is paid. */
+  gasLimit(items: number): bigint
+  /** What each item of a simulated batch would do: null for success, else the reason of the revert. */
+  decodeSimulation(returned: Hex): (string | null)[]
+}
+
+/** Measured on Circle's FiatTokenV2_2: 110,859 gas for one new recipient, 65,097 each in a hundred; 12 % above that. */
+const GAS_BASE = 80_000n
+const GAS_PER_ITEM = 72_000n
+
+/** The `(v, r, s)` overloads of FiatTokenV2: they exist since V2 and are for signatures of keys only. */
+const TRANSFER_WITH_AUTHORIZATION = '0xe3ee160e'
+const CANCEL_AUTHORIZATION = '0x5a049a70'
+
+function encodeItem({ signed, treasury, recipient, microUsdc, authNonce, paymentId }: Authorization): Hex {
+  const digits = signed.signature.slice(2)
+  const vrs = word(`0x${digits.slice(128)}`) + digits.slice(0, 128)
+  if (signed.kind === 'cancel') return `${CANCEL_AUTHORIZATION}${word(treasury)}${word(authNonce)}${vrs}`
+  if (signed.validBefore === null) throw new Error(`transfer of ${paymentId} without a deadline`)
+  const struct = [treasury, recipient, BigInt(microUsdc), 0, signed.validBefore, authNonce]
+  return `${TRANSFER_WITH_AUTHORIZATION}${struct.map(word).join('')}${vrs}`
+}
+
+/** The text of a revert: `Error(string)`, or the raw bytes when it is something else. */
+export function revertReason(data: Hex): string {
+  if (data === '0x') return 'reverted without a reason'
+  if (data.startsWith('0x08c379a0')) return decodeAbiParameters([{ type: 'string' }], `0x${data.slice(10)}`)[0]
+  if (data.startsWith('0x4e487b71')) return `panic ${decodeErrorResult({ abi: [], data }).args?.join(' ')}`
+  return `reverted with ${data.slice(0, 74)}`
+}
+
+/**
+ * Multicall3 `aggregate3`, every item allowed to fail: one that another relayer paid first, or that the token refuses,
+ * must not undo the others. Multicall3 holds no allowance and no funds; the signatures alone move the money.
+ */
+export const multicallCodec: PayoutCodec = {
+  maxItems: 100,
+  encode(token, payouts) {
+    const calls = payouts.map((payout) => ({ target: token, allowFailure: true, callData: encodeItem(payout) }))
+    return { target: MULTICALL3, calldata: encodeAggregate3(calls) }
+  },
+  gasLimit: (items) => GAS_BASE + GAS_PER_ITEM * BigInt(items),
+  decodeSimulation(returned) {
+    const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: returned })
+    return results.map((result) => (result.success ? null : revertReason(result.returnData)))
+  },
+}

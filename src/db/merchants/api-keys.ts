@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { execute, many, maybeOne, one, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { cutPage, type PageOf } from '../pages.ts'
+import { time } from '../payments/payment-rows.ts'
+
+const keyRow = z
+  .object({
+    id: z.string(),
+    merchant_id: z.string(),
+    livemode: z.boolean(),
+    name: z.string(),
+    digest: z.instanceof(Uint8Array),
+    last4: z.string(),
+    scopes: z.array(z.string()),
+    allowed_ips: z.array(z.string()).nullable(),
+    created_at: time,
+    last_used_at: time.nullable(),
+    expires_at: time.nullable(),
+    revoked_at: time.nullable(),
+  })
+  .transform((row) => ({
+    id: row.id,
+    merchantId: row.merchant_id,
+    livemode: row.livemode,
+    name: row.name,
+    digest: row.digest,
+    last4: row.last4,
+    scopes: row.scopes,
+    allowedIps: row.allowed_ips,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  }))
+
+/** Times are ISO 8601. */
+export type StoredApiKey = z.infer<typeof keyRow>
+
+/** By the public part of the key; whether it may be used is decided by the caller. */
+export function findApiKey(db: Queryable, id: string): Promise<StoredApiKey | null> {
+  return maybeOne(db, keyRow, sql`select * from api_key where id = ${id}`)
+}
+
+export type NewApiKey = {
+  readonly id: string
+  readonly name: string
+  readonly digest: Uint8Array
+  readonly last4: string
+  readonly scopes: readonly string[]
+  /** Null: from anywhere. */
+  readonly allowedIps?: readonly string[] | null
+  /** ISO 8601; null: until it is revoked. */
+  readonly expiresAt?: string | null
+}
+
+export function insertApiKey(db: Queryable, tenant: Tenant, key: NewApiKey): Promise<StoredApiKey> {
+  return one(
+    db,
+    keyRow,
+    sql`insert into api_key (id, merchant_id, livemode, name, digest, last4, scopes, allowed_ips, expires_at)
+        values (${key.id}, ${tenant.merchantId}, ${tenant.livemode}, ${key.name}, ${key.digest}, ${key.last4},
+          ${key.scopes}::text[], ${key.allowedIps ?? null}::text[], ${key.expiresAt ?? null}::timestamptz)
+        returning *`,
+  )
+}
+
+/** Newest first, those that were revoked included. */
+export async function listApiKeys(
+  db: Queryable,
+  tenant: Tenant,
+  page: PageOf,
+): Promise<{ rows: StoredApiKey[]; hasMore: boolean } | null> {
+  const cursor = page.after ?? page.before
+  const at = cursor === null ? null : await findOwnApiKey(db, tenant, cursor)
+  if (cursor !== null && at === null) return null
+  const beyond = page.before === null ? sql`<` : sql`>`
+  const order = page.before === null ? sql`desc` : sql`asc`
+  const found = await many(
+    db,
+    keyRow,
+    sql`select * from api_key where ${ownedBy(tenant)}
+        ${cursor === null ? sql`` : sql`and (created_at, id) ${beyond} (select created_at, id from api_key where id = ${cursor})`}
+        order by created_at ${order}, id ${order} limit ${page.limit + 1}`,
+  )
+  return cutPage(found, page)
+}
+
+export function findOwnApiKey(db: Queryable, tenant: Tenant, id: string): Promise<StoredApiKey | null> {
+  return maybeOne(db, keyRow, sql`select * from api_key where id = ${id} and ${ownedBy(tenant)}`)
+}
+
+/** Keys that may be used at the time. */
+export async function countActiveKeys(tx: Tx, tenant: Tenant, now: string): Promise<number> {
+  const row = await one(
+    tx,
+    z.object({ keys: z.coerce.number() }),
+    sql`select count(*) as keys from api_key
+        where ${ownedBy(tenant)} and revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)`,
+  )
+  return row.keys
+}
+
+/** Ends the key at the time, or when it would have ended anyway; null when the merchant has no such key in use. */
+export function expireApiKey(tx: Tx, tenant: Tenant, end: { id: string; at: string }): Promise<StoredApiKey | null> {
+  return maybeOne(
+    tx,
+    keyRow,
+    sql`update api_key set expires_at = least(expires_at, ${end.at}::timestamptz)
+        where id = ${end.id} and revoked_at is null and ${ownedBy(tenant)} returning *`,
+  )
+}
+
+/** Revoking it again changes nothing; null when the merchant has no such key. */
+export function revokeApiKey(
+  db: Queryable,
+  tenant: Tenant,
+  revoked: { id: string; at: string },
+): Promise<StoredApiKey | null> {
+  return maybeOne(
+    db,
+    keyRow,
+    sql`update api_key set revoked_at = coalesce(revoked_at, ${revoked.at}::timestamptz)
+        where id = ${revoked.id} and ${ownedBy(tenant)} returning *`,
+  )
+}
+
+/** Notes that these keys are in use. */
+export async function touchApiKeys(db: Queryable, ids: readonly string[]): Promise<void> {
+  await execute(db, sql`update api_key set last_used_at = now() where id = any(${ids}::text[])`)
+}
+
+function ownedBy(tenant: Tenant) {
+  return sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { CURRENCIES } from '../../domain/currencies.ts'
+import type { Hex } from '../../domain/hex.ts'
+import type { MicroUsdc } from '../../domain/money.ts'
+import type { Deposit } from '../../domain/settlement/deposit.ts'
+import { execute, maybeOne, one, type Queryable, sql } from '../db.ts'
+import { hex } from '../settlement/payouts.ts'
+
+export type NewDeposit = {
+  readonly attemptId: string
+  readonly addressOf: (paymentId: string) => Hex
+  readonly chainId: number
+  readonly token: Hex
+  readonly askedMicro: MicroUsdc
+  readonly rate: { readonly rate: string; readonly source: string; readonly asOf: string }
+  /** Unix seconds. */
+  readonly expiresAt: number
+  readonly watchSeconds: number
+}
+
+/** Opens the payment's address for the attempt, once: a second time nothing changes, not even the rate. */
+export async function openDeposit(db: Queryable, deposit: NewDeposit): Promise<void> {
+  const { payment_id: paymentId } = await one(
+    db,
+    z.object({ payment_id: z.string() }),
+    sql`select payment_id from attempt where id = ${deposit.attemptId}`,
+  )
+  await execute(
+    db,
+    sql`insert into deposit (payment_id, attempt_id, livemode, chain_id, token, address, asked_micro, rate, rate_source,
+          rate_as_of, expires_at, watch_until)
+        select p.id, ${deposit.attemptId}, p.livemode, ${deposit.chainId}, ${deposit.token}, ${deposit.addressOf(paymentId)},
+          ${deposit.askedMicro}, ${deposit.rate.rate}, ${deposit.rate.source}, ${deposit.rate.asOf},
+          to_timestamp(${deposit.expiresAt}), to_timestamp(${deposit.expiresAt + deposit.watchSeconds})
+        from payment p where p.id = ${paymentId} on conflict (payment_id) do nothing`,
+  )
+}
+
+/** One of the oldest deposits: its address tells whether the seed is still the one of the beginning. */
+export async function readOldDeposit(
+  db: Queryable,
+  scope: { readonly chainId: number; readonly livemode: boolean },
+): Promise<{ paymentId: string; address: Hex } | null> {
+  const row = await maybeOne(
+    db,
+    z.object({ payment_id: z.string(), address: hex }),
+    sql`select payment_id, address from deposit where chain_id = ${scope.chainId} and livemode = ${scope.livemode}
+        order by watch_until limit 1`,
+  )
+  return row && { paymentId: row.payment_id, address: row.address }
+}
+
+const depositRow = z.object({
+  payment_id: z.string(),
+  attempt_id: z.string(),
+  address: hex,
+  chain_id: z.number(),
+  token: hex,
+  amount_minor: z.string(),
+  currency: z.enum(CURRENCIES),
+  asked_micro: z.string(),
+  rate: z.string(),
+  rate_source: z.string(),
+  rate_as_of: z.string(),
+  expires_at: z.date(),
+  received: z.string(),
+  wrong: z.boolean(),
+})
+
+/** The deposit of an attempt with everything that has come and is final; null when none was opened. */
+export async function readDeposit(db: Queryable, attemptId: string): Promise<Deposit | null> {
+  const row = await maybeOne(
+    db,
+    depositRow,
+    sql`select d.payment_id, d.attempt_id, d.address, d.chain_id, d.token, a.amount_minor::text, a.currency,
+          d.asked_micro::text, d.rate, d.rate_source, d.rate_as_of, d.expires_at,
+          coalesce(sum(l.units) filter (where l.token = d.token), 0)::text as received,
+          coalesce(bool_or(l.token <> d.token), false) as wrong
+        from deposit d join attempt a on a.id = d.attempt_id left join deposit_log l on l.payment_id = d.payment_id
+        where d.attempt_id = ${attemptId} group by d.payment_id, a.id`,
+  )
+  if (row === null) return null
+  return {
+    paymentId: row.payment_id,
+    attemptId: row.attempt_id,
+    address: row.address,
+    chainId: row.chain_id,
+    token: row.token,
+    asked: { minor: row.amount_minor, currency: row.currency },
+    askedMicro: row.asked_micro,
+    rate: row.rate,
+    rateSource: row.rate_source,
+    rateAsOf: row.rate_as_of,
+    expiresAt: Math.floor(row.expires_at.getTime() / 1000),
+    receivedMicro: row.received,
+    wrongToken: row.wrong,
+  }
+}

@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
+import { type MethodName, PROVIDER_NAMES, type ProviderUsed, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
+import { FAILURE_CODES, type FailureCode } from '../../domain/payment/partner.ts'
+import {
+  ATTEMPT_STATUSES,
+  PARK_REASONS,
+  PAYMENT_STATUSES,
+  type ParkReason,
+  type PaymentException,
+} from '../../domain/payment/payment.ts'
+import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+
+/** Rows of the payment and attempt tables, parsed into the domain's types. */
+
+export const time = z.date().transform((value) => value.toISOString())
+const currency = z.enum(CURRENCIES as [Currency, ...Currency[]])
+const quote = z.object({ rate: z.string(), rateSource: z.string(), netMicro: z.string(), expiresAt: z.string() })
+
+const storedPayment = z.object({
+  id: z.string(),
+  merchant_id: z.string(),
+  livemode: z.boolean(),
+  status: z.enum(PAYMENT_STATUSES),
+  status_reason: z.string().nullable(),
+  exception: z.custom<PaymentException>().nullable(),
+  park_reason: z.enum(Object.keys(PARK_REASONS) as [ParkReason, ...ParkReason[]]).nullable(),
+  held: z.boolean(),
+  expiry_postponed: z.boolean(),
+  listen_ended: z.boolean(),
+  amount_text: z.string(),
+  amount_minor: z.string(),
+  currency,
+  provider: z.enum(PROVIDER_NAMES).nullable(),
+  provider_used: z.custom<ProviderUsed>().nullable(),
+  method_used: z.custom<MethodName>().nullable(),
+  fallback: z.enum(['picker', 'none']),
+  description: z.string().nullable(),
+  reference: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()).nullable(),
+  success_url: z.string().nullable(),
+  cancel_url: z.string().nullable(),
+  checkout_token: z.string(),
+  destination: z.string(),
+  chain_id: z.number(),
+  token: z.string(),
+  quote,
+  paid_attempt_id: z.string().nullable(),
+  charge_currency: currency.nullable(),
+  confirmed_minor: z.string().nullable(),
+  rate: z.string().nullable(),
+  rate_source: z.string().nullable(),
+  rate_locked_at: time.nullable(),
+  gross_micro: z.string().nullable(),
+  fee_micro: z.string().nullable(),
+  net_micro: z.string().nullable(),
+  tx_hash: z.string().nullable(),
+  log_index: z.number().nullable(),
+  block_number: z.string().nullable(),
+  finalized_at: time.nullable(),
+  created_at: time,
+  updated_at: time,
+  expires_at: time,
+  paid_at: time.nullable(),
+  succeeded_at: time.nullable(),
+  failed_at: time.nullable(),
+  canceled_at: time.nullable(),
+  closed_at: time.nullable(),
+  version: z.number(),
+})
+
+export const paymentRow = storedPayment.transform(
+  (row): Payment => ({
+    id: row.id,
+    merchantId: row.merchant_id,
+    livemode: row.livemode,
+    status: row.status,
+    statusReason: row.status_reason,
+    exception: row.exception,
+    parkReason: row.park_reason,
+    held: row.held,
+    expiryPostponed: row.expiry_postponed,
+    listenEnded: row.listen_ended,
+    amountText: row.amount_text,
+    amount: { minor: row.amount_minor, currency: row.currency },
+    provider: row.provider,
+    providerUsed: row.provider_used,
+    methodUsed: row.method_used,
+    fallback: row.fallback,
+    description: row.description,
+    reference: row.reference,
+    metadata: row.metadata,
+    successUrl: row.success_url,
+    cancelUrl: row.cancel_url,
+    checkoutToken: row.checkout_token,
+    destination: row.destination,
+    chainId: row.chain_id,
+    token: row.token,
+    quote: row.quote,
+    paidAttemptId: row.paid_attempt_id,
+    ...settlementOf(row),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    expiresAt: row.expires_at,
+    paidAt: row.paid_at,
+    succeededAt: row.succeeded_at,
+    failedAt: row.failed_at,
+    canceledAt: row.canceled_at,
+    closedAt: row.closed_at,
+    version: row.version,
+  }),
+)
+
+/** The groups of columns that are null together. */
+function settlementOf(row: z.output<typeof storedPayment>): Pick<Payment, 'confirmed' | 'rate' | 'usdc' | 'transfer'> {
+  const { charge_currency, confirmed_minor, rate, rate_source, rate_locked_at } = row
+  const { gross_micro, fee_micro, net_micro, tx_hash, log_index, block_number, finalized_at } = row
+  const confirmed =
+    charge_currency !== null && confirmed_minor !== null ? { minor: confirmed_minor, currency: charge_currency } : null
+  const locked =
+    rate !== null && rate_source !== null && rate_locked_at !== null
+      ? { rate, source: rate_source, lockedAt: rate_locked_at }
+      : null
+  const usdc =
+    gross_micro !== null && fee_micro !== null && net_micro !== null
+      ? { gross: gross_micro, fee: fee_micro, net: net_micro }
+      : null
+  const transfer =
+    tx_hash !== null && log_index !== null && block_number !== null && finalized_at !== null
+      ? { txHash: tx_hash, logIndex: log_index, blockNumber: block_number, finalizedAt: finalized_at }
+      : null
+  return { confirmed, rate: locked, usdc, transfer }
+}
+
+export const attemptRow = z
+  .object({
+    id: z.string(),
+    payment_id: z.string(),
+    provider: z.enum(USED_PROVIDER_NAMES),
+    method: z.custom<MethodName>(),
+    status: z.enum(ATTEMPT_STATUSES),
+    amount_minor: z.string(),
+    currency,
+    partner_reference: z.string().nullable(),
+    redirect_url: z.string().nullable(),
+    intent_uri: z.string().nullable(),
+    received_minor: z.string().nullable(),
+    failure_code: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
+    created_at: time,
+    updated_at: time,
+  })
+  .transform(
+    (row): Attempt => ({
+      id: row.id,
+      paymentId: row.payment_id,
+      provider: row.provider,
+      method: row.method,
+      status: row.status,
+      asked: { minor: row.amount_minor, currency: row.currency },
+      partnerReference: row.partner_reference,
+      redirectUrl: row.redirect_url,
+      intentUri: row.intent_uri,
+      receivedMinor: row.received_minor,
+      failureCode: row.failure_code,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    }),
+  )

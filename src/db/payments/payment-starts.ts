@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import type { Currency } from '../../domain/currencies.ts'
+import type { ProviderName } from '../../domain/methods.ts'
+import { many, type Queryable, sql } from '../db.ts'
+import { time } from './payment-rows.ts'
+
+const startRow = z
+  .object({
+    id: z.string(),
+    merchant_id: z.string(),
+    amount_minor: z.string(),
+    currency: z.custom<Currency>(),
+    provider: z.custom<ProviderName>().nullable(),
+    status: z.string(),
+    expires_at: time,
+  })
+  .transform((row) => ({
+    id: row.id,
+    merchantId: row.merchant_id,
+    amount: { minor: row.amount_minor, currency: row.currency },
+    provider: row.provider,
+    status: row.status,
+    expiresAt: row.expires_at,
+  }))
+
+/** What is needed to start the workflows of these payments. */
+export function readStarts(db: Queryable, ids: readonly string[]): Promise<z.infer<typeof startRow>[]> {
+  return many(
+    db,
+    startRow,
+    sql`select id, merchant_id, amount_minor, currency, provider, status, expires_at from payment where id = any(${ids})`,
+  )
+}

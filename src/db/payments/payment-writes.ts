@@ -1,0 +1,138 @@
+import type { AttemptStatus, ParkReason, PaymentException, PaymentStatus } from '../../domain/payment/payment.ts'
+import { sourcesOf } from '../../domain/payment/payment.ts'
+import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import { execute, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
+import { attemptRow, paymentRow } from './payment-rows.ts'
+
+/** The statements by which a locked payment is changed. Only payment-changes.ts runs them. */
+
+/** Who did it, as the timeline says. */
+export type Actor = 'merchant' | 'buyer' | 'partner' | 'system' | 'operator'
+
+export type Note = { readonly kind: string; readonly actor: Actor; readonly message: string; readonly data?: object }
+
+/** The columns that a change may write, with their new values. Absent means unchanged. */
+export type PaymentFields = {
+  statusReason?: string | null
+  exception?: PaymentException | null
+  parkReason?: ParkReason | null
+  held?: boolean
+  expiryPostponed?: boolean
+  listenEnded?: boolean
+  providerUsed?: string | null
+  methodUsed?: string | null
+  paidAttemptId?: string | null
+  chargeCurrency?: string | null
+  confirmedMinor?: string | null
+  rate?: string | null
+  rateSource?: string | null
+  rateLockedAt?: string | null
+  grossMicro?: string
+  feeMicro?: string
+  netMicro?: string
+  txHash?: string
+  logIndex?: number
+  blockNumber?: string
+  finalizedAt?: string
+  expiresAt?: string
+  paidAt?: string | null
+}
+
+export type AttemptFields = {
+  status?: AttemptStatus
+  partnerReference?: string
+  redirectUrl?: string | null
+  intentUri?: string | null
+  receivedMinor?: string | null
+  failureCode?: string | null
+}
+
+/** When a state is entered, this column says since when. */
+const ENTERED: Partial<Record<PaymentStatus, string>> = {
+  succeeded: 'succeeded_at',
+  failed: 'failed_at',
+  canceled: 'canceled_at',
+}
+
+export type NewAttempt = Pick<Attempt, 'id' | 'provider' | 'method' | 'asked'>
+
+export type PaymentWrite = {
+  /** As it was read under the lock. */
+  readonly payment: Payment
+  readonly to: PaymentStatus | null
+  readonly note: Note
+  readonly fields: PaymentFields
+  readonly at: string
+}
+
+/** Row and timeline entry in one statement; no row means that somebody wrote without the lock. */
+export function writePayment(tx: Tx, { payment, to, note, fields, at }: PaymentWrite): Promise<Payment> {
+  const entered = to === null ? undefined : ENTERED[to]
+  const since = entered === undefined ? sql`` : { text: `, ${entered} = $1::timestamptz`, values: [at] }
+  const status = to === null ? sql`` : sql`, status = ${to}`
+  const guard = to === null ? sql`` : sql`and status = any(${sourcesOf(to)})`
+  const from = to === null ? null : payment.status
+  return one(
+    tx,
+    paymentRow,
+    sql`with written as (
+          update payment set version = version + 1, updated_at = ${at}::timestamptz ${status} ${assignments(fields)} ${since}
+          where id = ${payment.id} and version = ${payment.version} ${guard} returning *),
+        noted as (
+          insert into timeline_entry (payment_id, at, kind, from_status, to_status, actor, message, data)
+          select id, ${at}::timestamptz, ${note.kind}, ${from}, ${to}, ${note.actor}, ${note.message},
+            ${JSON.stringify(note.data ?? {})}::jsonb from written)
+        select * from written`,
+  )
+}
+
+export async function insertNote(
+  tx: Tx,
+  { paymentId, note, at }: { paymentId: string; note: Note; at: string },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`insert into timeline_entry (payment_id, at, kind, actor, message, data)
+        values (${paymentId}, ${at}::timestamptz, ${note.kind}, ${note.actor}, ${note.message}, ${JSON.stringify(note.data ?? {})}::jsonb)`,
+  )
+}
+
+/** Null when an attempt of that id exists. */
+export function insertAttempt(
+  tx: Tx,
+  entry: { paymentId: string; attempt: NewAttempt; at: string },
+): Promise<Attempt | null> {
+  const { id, provider, method, asked } = entry.attempt
+  return maybeOne(
+    tx,
+    attemptRow,
+    sql`insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+        values (${id}, ${entry.paymentId}, ${provider}, ${method}, 'opening', ${asked.minor}, ${asked.currency},
+                ${entry.at}::timestamptz, ${entry.at}::timestamptz)
+        on conflict (id) do nothing returning *`,
+  )
+}
+
+export function writeAttempt(
+  tx: Tx,
+  { attemptId, fields, at }: { attemptId: string; fields: AttemptFields; at: string },
+): Promise<Attempt> {
+  return one(
+    tx,
+    attemptRow,
+    sql`update attempt set updated_at = ${at}::timestamptz ${assignments(fields)} where id = ${attemptId} returning *`,
+  )
+}
+
+/** `, column = $n` for each field; the column names come from the types above, never from outside. */
+function assignments(fields: PaymentFields | AttemptFields): Statement {
+  const entries = Object.entries(fields)
+  return {
+    text: entries.map(([name], index) => `, ${snakeCase(name)} = $${index + 1}`).join(''),
+    values: entries.map(([, value]) => value),
+  }
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

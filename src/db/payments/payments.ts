@@ -1,0 +1,180 @@
+import { z } from 'zod'
+import { PROVIDERS } from '../../domain/methods.ts'
+import { formatUsdc } from '../../domain/money.ts'
+import { mayStillBePaid } from '../../domain/payment/payment.ts'
+import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import type { PaymentSnapshot } from '../../domain/payment/snapshot.ts'
+import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { attemptRow, paymentRow } from './payment-rows.ts'
+
+export type PaymentWithAttempts = { readonly payment: Payment; readonly attempts: readonly Attempt[] }
+
+export type NewPayment = Pick<
+  Payment,
+  | 'id'
+  | 'amountText'
+  | 'amount'
+  | 'provider'
+  | 'fallback'
+  | 'description'
+  | 'reference'
+  | 'metadata'
+  | 'successUrl'
+  | 'cancelUrl'
+  | 'checkoutToken'
+  | 'destination'
+  | 'chainId'
+  | 'token'
+  | 'quote'
+  | 'createdAt'
+  | 'expiresAt'
+>
+
+/** A claim of an Idempotency-Key with the answer it will have: stored in the statement that creates the payment. */
+export type IdempotencyClaim = {
+  readonly route: string
+  readonly key: string
+  readonly fingerprint: Uint8Array
+  readonly status: number
+  readonly location: string | null
+  readonly body: string
+}
+
+/**
+ * Creates payment, timeline entry, outbox row "start the workflow" and the idempotent answer in one statement. False
+ * when the key was claimed before: then nothing was written. A concurrent claim is waited for (lock_timeout).
+ */
+export async function insertPayment(
+  db: Queryable,
+  tenant: Tenant,
+  create: { payment: NewPayment; claim: IdempotencyClaim | null },
+): Promise<boolean> {
+  const { payment: p, claim } = create
+  const claimed =
+    claim === null
+      ? sql`select 1`
+      : sql`insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, location, body)
+            values (${tenant.merchantId}, ${tenant.livemode}, ${claim.route}, ${claim.key}, ${claim.fingerprint},
+                    ${claim.status}, ${claim.location}, ${claim.body})
+            on conflict do nothing returning 1`
+  const created = await execute(
+    db,
+    sql`with claimed as (${claimed}),
+      made as (
+        insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, provider, fallback,
+          description, reference, metadata, success_url, cancel_url, checkout_token, destination, chain_id, token,
+          quote, created_at, updated_at, expires_at)
+        select ${p.id}, ${tenant.merchantId}, ${tenant.livemode}, ${p.amountText}, ${p.amount.minor}::numeric,
+          ${p.amount.currency}, ${p.provider}, ${p.fallback}, ${p.description}, ${p.reference},
+          ${p.metadata === null ? null : JSON.stringify(p.metadata)}::jsonb, ${p.successUrl}, ${p.cancelUrl},
+          ${p.checkoutToken}, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
+          ${p.createdAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.expiresAt}::timestamptz
+        from claimed returning id, created_at),
+      noted as (
+        insert into timeline_entry (payment_id, at, kind, to_status, actor, message)
+        select id, created_at, 'payment.created', 'created', 'merchant', 'The payment was created' from made)
+      insert into outbox (kind, subject) select 'start_payment', id from made`,
+  )
+  return created === 1
+}
+
+const storedAnswer = z.object({
+  fingerprint: z.instanceof(Uint8Array),
+  status: z.number(),
+  location: z.string().nullable(),
+  body: z.string(),
+})
+
+/** The answer stored under an Idempotency-Key, or null. */
+export async function readIdempotentAnswer(
+  db: Queryable,
+  tenant: Tenant,
+  claim: { route: string; key: string },
+): Promise<z.infer<typeof storedAnswer> | null> {
+  return maybeOne(
+    db,
+    storedAnswer,
+    sql`select fingerprint, status, location, body from idempotency_key
+        where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}
+          and route = ${claim.route} and key = ${claim.key}`,
+  )
+}
+
+/** The payment of this merchant and mode; absent, foreign and other-mode payments are the same null. */
+export async function readPayment(db: Queryable, tenant: Tenant, id: string): Promise<PaymentWithAttempts | null> {
+  const payment = await maybeOne(
+    db,
+    paymentRow,
+    sql`select * from payment where id = ${id} and merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`,
+  )
+  return payment === null ? null : { payment, attempts: await readAttempts(db, id) }
+}
+
+/** The payment behind a checkout link: the token is the capability. */
+export async function readPaymentByToken(db: Queryable, token: string): Promise<PaymentWithAttempts | null> {
+  const payment = await maybeOne(db, paymentRow, sql`select * from payment where checkout_token = ${token}`)
+  return payment === null ? null : { payment, attempts: await readAttempts(db, payment.id) }
+}
+
+/** For the payment's own workflow, which is not a merchant's request: by id alone. */
+export async function loadPayment(db: Queryable, id: string): Promise<PaymentWithAttempts> {
+  const payment = await maybeOne(db, paymentRow, sql`select * from payment where id = ${id}`)
+  if (payment === null) throw new Error(`no payment ${id}`)
+  return { payment, attempts: await readAttempts(db, id) }
+}
+
+/** Locks the row until the transaction ends; every change of a payment begins here. */
+export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttempts> {
+  const payment = await maybeOne(tx, paymentRow, sql`select * from payment where id = ${id} for update`)
+  if (payment === null) throw new Error(`no payment ${id}`)
+  return { payment, attempts: await readAttempts(tx, id) }
+}
+
+function readAttempts(db: Queryable, paymentId: string): Promise<Attempt[]> {
+  return many(db, attemptRow, sql`select * from attempt where payment_id = ${paymentId} order by created_at, id`)
+}
+
+/** Payments that must have a workflow: not closed, and old enough that a start in progress is not disturbed. */
+export async function listUnclosed(
+  db: Queryable,
+  page: { after: string; createdBefore: string; limit: number },
+): Promise<string[]> {
+  const rows = await many(
+    db,
+    z.object({ id: z.string() }),
+    sql`select id from payment where closed_at is null and id > ${page.after} and created_at < ${page.createdBefore}
+        order by id limit ${page.limit}`,
+  )
+  return rows.map((row) => row.id)
+}
+
+/** The row as the workflow sees it. */
+export function snapshotOf({ payment, attempts }: PaymentWithAttempts): PaymentSnapshot {
+  const paid = attempts.find((attempt) => attempt.id === payment.paidAttemptId)
+  return {
+    id: payment.id,
+    version: payment.version,
+    status: payment.status,
+    exception: payment.exception,
+    parkReason: payment.parkReason,
+    held: payment.held,
+    converted: payment.usdc !== null,
+    attempts: attempts.map(({ id, provider, method, status }) => ({ id, provider, method, status })),
+    paidAttemptId: payment.paidAttemptId,
+    expiresAt: Date.parse(payment.expiresAt),
+    listenUntil: listenUntil(payment, attempts),
+    paidAt: payment.paidAt === null ? null : Date.parse(payment.paidAt),
+    delayedAfterMinutes: PROVIDERS[paid?.provider ?? 'card_partner'].delayedAfterMinutes,
+    txHash: payment.transfer?.txHash ?? null,
+    netUsdc: payment.usdc === null ? null : formatUsdc(payment.usdc.net),
+  }
+}
+
+/** Hours after the end of the payment, by the slowest partner whose attempt is not proved dead. */
+function listenUntil(payment: Payment, attempts: readonly Attempt[]): number | null {
+  const unfinished = attempts.filter((attempt) => mayStillBePaid(attempt.status))
+  if (payment.listenEnded || unfinished.length === 0) return null
+  const ended = payment.succeededAt ?? payment.failedAt ?? payment.canceledAt ?? payment.expiresAt
+  const hours = Math.max(...unfinished.map((attempt) => PROVIDERS[attempt.provider].listenHours))
+  return Date.parse(ended) + hours * 3_600_000
+}

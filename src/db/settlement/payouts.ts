@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import type { Hex } from '../../domain/hex.ts'
+import type { MicroUsdc } from '../../domain/money.ts'
+import { HOLD_REASONS, PAYOUT_STATES, type PayoutState } from '../../domain/settlement/payout.ts'
+import { payoutNonce } from '../../evm/payout-nonce.ts'
+import { execute, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
+
+export type NewPayout = {
+  readonly paymentId: string
+  readonly livemode: boolean
+  readonly chainId: number
+  readonly token: string
+  readonly treasury: string
+  readonly recipient: string
+  readonly microUsdc: MicroUsdc
+}
+
+export const hex = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]*$/.test(value))
+const ADDRESS = /^0x[0-9a-f]{40}$/
+
+function address(value: string): Hex {
+  const lower = value.toLowerCase()
+  if (!ADDRESS.test(lower)) throw new RangeError(`not an address: ${value}`)
+  return lower as Hex
+}
+
+/**
+ * Queues the payout of a payment. Repeated it does nothing, but a repetition that asks for another recipient, amount,
+ * token or treasury is a bug and throws: the first one is what will be paid.
+ */
+export async function queuePayout(tx: Tx, payout: NewPayout): Promise<void> {
+  const token = address(payout.token)
+  const treasury = address(payout.treasury)
+  const recipient = address(payout.recipient)
+  const authNonce = payoutNonce({ chainId: payout.chainId, token, treasury, paymentId: payout.paymentId })
+  const inserted = await execute(
+    tx,
+    sql`insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce)
+        values (${payout.paymentId}, ${payout.livemode}, ${payout.chainId}, ${token}, ${treasury}, ${recipient},
+                ${payout.microUsdc}, ${authNonce})
+        on conflict (payment_id) do nothing`,
+  )
+  if (inserted === 1) return
+  const same = await execute(
+    tx,
+    sql`select 1 from payout where payment_id = ${payout.paymentId} and livemode = ${payout.livemode}
+          and chain_id = ${payout.chainId} and token = ${token} and recipient = ${recipient}
+          and micro_usdc = ${payout.microUsdc}`,
+  )
+  if (same !== 1) throw new Error(`payout ${payout.paymentId} exists with another recipient or amount`)
+}
+
+const payoutView = z.object({
+  payment_id: z.string(),
+  state: z.enum(PAYOUT_STATES),
+  hold_reason: z.enum(HOLD_REASONS).nullable(),
+  hold_detail: z.string().nullable(),
+  recipient: hex,
+  treasury: hex,
+  micro_usdc: z.string(),
+  auth_nonce: hex,
+  lane_wallet: hex.nullable(),
+  lane_nonce: z.coerce.number().nullable(),
+  sent_hash: hex.nullable(),
+  hook_error: z.string().nullable(),
+  tx_hash: hex.nullable(),
+  log_index: z.number().nullable(),
+  block_number: z.coerce.number().nullable(),
+  block_hash: hex.nullable(),
+  finalized_at: z.date().nullable(),
+  gas_share: z.string().nullable(),
+})
+
+export type PayoutView = {
+  readonly paymentId: string
+  readonly state: PayoutState
+  readonly holdReason: (typeof HOLD_REASONS)[number] | null
+  readonly holdDetail: string | null
+  readonly recipient: Hex
+  readonly treasury: Hex
+  readonly microUsdc: MicroUsdc
+  readonly authNonce: Hex
+  /** The transaction that settled or voided it; before that the newest one sent for it. */
+  readonly txHash: Hex | null
+  readonly lane: { readonly wallet: Hex; readonly nonce: number } | null
+  readonly hookError: string | null
+  /** Where the finalized chain says that it was paid (settled) or cancelled (voided). */
+  readonly proof: {
+    readonly txHash: Hex
+    readonly logIndex: number
+    readonly blockNumber: number
+    readonly blockHash: Hex
+    readonly finalizedAt: Date
+    readonly gasWei: bigint | null
+  } | null
+}
+
+/** A payout is broadcast when its envelope is. */
+export const shownState = sql`case when p.state = 'assigned' and exists (
+  select 1 from lane_tx t where (t.chain_id, t.wallet, t.nonce) = (p.chain_id, p.lane_wallet, p.lane_nonce)
+    and t.state = 'broadcast') then 'broadcast' else p.state end`
+
+/** The payout of a payment with its proof, or null when none was queued. */
+export async function readPayout(db: Queryable, paymentId: string): Promise<PayoutView | null> {
+  const row = await maybeOne(
+    db,
+    payoutView,
+    sql`select p.payment_id, ${shownState} as state, p.hold_reason, p.hold_detail, p.recipient, p.treasury, p.micro_usdc::text,
+          p.auth_nonce, p.lane_wallet, p.lane_nonce, p.hook_error, l.tx_hash, l.log_index, l.block_number, l.block_hash,
+          l.finalized_at, l.gas_share::text,
+          (select a.tx_hash from lane_tx_attempt a where a.chain_id = p.chain_id and a.wallet = p.lane_wallet
+             and a.nonce = p.lane_nonce order by a.attempt desc limit 1) as sent_hash
+        from payout p left join treasury_log l on l.payment_id = p.payment_id
+        where p.payment_id = ${paymentId}`,
+  )
+  if (row === null) return null
+  const { tx_hash, log_index, block_number, block_hash, finalized_at } = row
+  const proven =
+    tx_hash !== null && log_index !== null && block_number !== null && block_hash !== null && finalized_at !== null
+  return {
+    paymentId: row.payment_id,
+    state: row.state,
+    holdReason: row.hold_reason,
+    holdDetail: row.hold_detail,
+    recipient: row.recipient,
+    treasury: row.treasury,
+    microUsdc: row.micro_usdc,
+    authNonce: row.auth_nonce,
+    txHash: tx_hash ?? row.sent_hash,
+    lane: row.lane_wallet && row.lane_nonce !== null ? { wallet: row.lane_wallet, nonce: row.lane_nonce } : null,
+    hookError: row.hook_error,
+    proof: proven
+      ? {
+          txHash: tx_hash,
+          logIndex: log_index,
+          blockNumber: block_number,
+          blockHash: block_hash,
+          finalizedAt: finalized_at,
+          gasWei: row.gas_share === null ? null : BigInt(row.gas_share),
+        }
+      : null,
+  }
+}
+
+/**
+ * Asks for the payout's authorization to be cancelled on chain, which is what makes a refund safe. False when it has
+ * ended already. A transfer that is on its way may still win: then the payout settles.
+ */
+export async function requestVoid(tx: Tx, paymentId: string): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    sql`update payout set state = 'voiding', hold_reason = null, hold_detail = null, mined_number = null,
+          mined_hash = null, updated_at = now()
+        where payment_id = ${paymentId} and state not in ('settled', 'voided')`,
+  )
+  return changed === 1
+}
+
+/** Keeps a payout that is in no envelope from being sent. False when it is under way, voiding or ended. */
+export async function holdPayout(tx: Tx, paymentId: string, detail: string): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    sql`update payout set state = 'held', hold_reason = 'operator', hold_detail = ${detail}, updated_at = now()
+        where payment_id = ${paymentId} and state in ('queued', 'authorized', 'held') and lane_wallet is null`,
+  )
+  return changed === 1
+}
+
+/** Puts a held payout back into the queue, where every check is made again. False when it was not held. */
+export async function releasePayout(tx: Tx, paymentId: string): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    sql`update payout set state = 'queued', hold_reason = null, hold_detail = null, refusals = 0, updated_at = now()
+        where payment_id = ${paymentId} and state = 'held'`,
+  )
+  return changed === 1
+}

@@ -1,0 +1,203 @@
+import { z } from 'zod'
+import {
+  DELIVERY_DELAYS_SECONDS,
+  type DeliveryVerdict,
+  DISABLE_AFTER_SECONDS,
+  DISABLE_NEEDS_FAILING_SECONDS,
+  isScheduleUsedUp,
+  longestDelaySeconds,
+  type SendError,
+} from '../../domain/webhook.ts'
+import { many, type Queryable, sql } from '../db.ts'
+import { sealedSecretRow } from './webhook-endpoints.ts'
+
+const deliveryStatus = z.enum(['pending', 'delivered', 'exhausted', 'disabled'])
+export type DeliveryStatus = z.infer<typeof deliveryStatus>
+
+const deliveryRow = z.object({
+  endpoint_id: z.string(),
+  status: deliveryStatus,
+  attempts: z.number(),
+  schedule_step: z.number(),
+  body: z.instanceof(Buffer),
+  url: z.string(),
+  secrets: z.array(sealedSecretRow).min(1),
+  endpoint_disabled: z.boolean(),
+  endpoint_failing: z.boolean(),
+})
+
+/** A delivery with all that a try needs: the event's bytes, the endpoint's URL and its encrypted secrets. */
+export type Delivery = z.infer<typeof deliveryRow>
+
+/** The deliveries of an event, or the one for an endpoint. */
+export function loadDeliveries(db: Queryable, eventId: string, endpointId?: string): Promise<Delivery[]> {
+  return many(
+    db,
+    deliveryRow,
+    sql`select endpoint_id, status, attempts, schedule_step, body, url, secrets, disabled_at is not null as endpoint_disabled,
+        failing_since is not null as endpoint_failing
+      from delivery
+      join event on event.id = event_id
+      join webhook_endpoint on webhook_endpoint.id = endpoint_id
+      where event_id = ${eventId} and (${endpointId ?? null}::text is null or endpoint_id = ${endpointId ?? null})
+      order by endpoint_id`,
+  )
+}
+
+/** The payment's events that nobody has tried to deliver yet, oldest first. */
+export async function listUntried(db: Queryable, paymentId: string): Promise<string[]> {
+  const rows = await many(
+    db,
+    z.object({ event_id: z.string() }),
+    sql`select distinct event_id from event join delivery on event_id = event.id
+      where payment_id = ${paymentId} and status = 'pending' and attempts = 0
+      order by event_id`,
+  )
+  return rows.map((row) => row.event_id)
+}
+
+/** One try, as it goes to the delivery log. */
+export type TryRecord = {
+  readonly eventId: string
+  readonly endpointId: string
+  readonly number: number
+  /** How much of the schedule is used up after it. */
+  readonly step: number
+  readonly verdict: DeliveryVerdict
+  /** ISO 8601 UTC. */
+  readonly at: string
+  readonly durationMs: number
+  readonly status: number | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly bodyExcerpt: string
+  readonly error: SendError | null
+}
+
+const recordedRow = z.object({ endpoint_id: z.string(), status: deliveryStatus })
+
+/**
+ * Records tries of one event in one statement: the log, the deliveries, and what they say about their endpoints
+ * (failing since, disabled after 410 or after days without a success). Answers the status of each delivery. One whose
+ * endpoint has been deleted meanwhile is left out; one that was delivered stays so.
+ */
+export async function recordTries(
+  db: Queryable,
+  tries: readonly TryRecord[],
+): Promise<ReadonlyMap<string, DeliveryStatus>> {
+  if (tries.length === 0) return new Map()
+  const rows = tries.map((made) => ({
+    event_id: made.eventId,
+    endpoint_id: made.endpointId,
+    number: made.number,
+    step: made.step,
+    verdict: made.verdict,
+    used_up: isScheduleUsedUp(made.step),
+    at: made.at,
+    duration_ms: made.durationMs,
+    response_status: made.status,
+    response_headers: made.headers,
+    response_body: made.bodyExcerpt,
+    error: made.error,
+  }))
+  const recorded = await many(db, recordedRow, recordStatement(JSON.stringify(rows)))
+  return new Map(recorded.map((row) => [row.endpoint_id, row.status]))
+}
+
+function recordStatement(rows: string) {
+  return sql`with made as (
+      select * from jsonb_to_recordset(${rows}::jsonb) as made (event_id text, endpoint_id text, number int, step int,
+        verdict text, used_up boolean, at timestamptz, duration_ms int, response_status int, response_headers jsonb,
+        response_body text, error text)
+    ), known as (
+      select made.*, delivery.created_at from made join delivery using (event_id, endpoint_id)
+      order by endpoint_id for no key update of delivery
+    ), log as (
+      insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms, response_status, response_headers,
+        response_body, error)
+      select event_id, endpoint_id, number, at, duration_ms, response_status, response_headers, response_body, error
+      from known
+      on conflict do nothing
+    ), judged as (
+      select known.*, verdict = 'gone' or (verdict = 'failed'
+        and at - failing_since >= make_interval(secs => ${DISABLE_AFTER_SECONDS})
+        and at - known.created_at >= make_interval(secs => ${DISABLE_NEEDS_FAILING_SECONDS})) as disables
+      from known join webhook_endpoint on webhook_endpoint.id = endpoint_id
+    ), endpoint as (
+      update webhook_endpoint set updated_at = case when disables then at else updated_at end,
+        failing_since = case when verdict = 'delivered' then null else coalesce(failing_since, at) end,
+        disabled_at = case when disables then coalesce(disabled_at, at) else disabled_at end,
+        disabled_reason = case when not coalesce(disables, false) then disabled_reason
+          when verdict = 'gone' then 'gone' else coalesce(disabled_reason, 'failing') end
+      from judged
+      where webhook_endpoint.id = judged.endpoint_id
+        -- Written only when it changes: an endpoint in good health costs nothing.
+        and (disables or (verdict = 'delivered') = (failing_since is not null))
+    )
+    update delivery set
+      attempts = greatest(delivery.attempts, number), schedule_step = step, last_attempt_at = at,
+      delivered_at = case when verdict = 'delivered' then coalesce(delivered_at, at) else delivered_at end,
+      status = case when verdict = 'delivered' or delivery.status = 'delivered' then 'delivered'
+        when disables then 'disabled' when used_up then 'exhausted' else 'pending' end
+    from judged
+    where delivery.event_id = judged.event_id and delivery.endpoint_id = judged.endpoint_id
+    returning delivery.endpoint_id, delivery.status`
+}
+
+/** Parks pending deliveries whose endpoint is disabled; they stay replayable. */
+export async function parkDeliveries(db: Queryable, eventId: string, endpointIds: readonly string[]): Promise<void> {
+  const { text, values } = sql`update delivery set status = 'disabled'
+    where event_id = ${eventId} and endpoint_id = any(${endpointIds}::text[]) and status = 'pending'`
+  await db.query(text, [...values])
+}
+
+const overdueRow = z.object({
+  event_id: z.string(),
+  endpoint_id: z.string(),
+  attempts: z.number(),
+  schedule_step: z.number(),
+})
+export type OverdueDelivery = z.infer<typeof overdueRow>
+
+export type OverdueQuestion = {
+  /** ISO 8601 UTC. */
+  readonly now: string
+  /** Seconds after the event in which its announcement may still make the first try. */
+  readonly firstTryWithin: number
+  /** Seconds beyond the latest moment of the schedule after which the next try counts as lost. */
+  readonly grace: number
+  /** Seconds before a delivery is taken again. */
+  readonly again: number
+  readonly limit: number
+}
+
+/** The latest delays of the schedule, by the step that comes next. */
+const LATEST = DELIVERY_DELAYS_SECONDS.map((_delay, step) => longestDelaySeconds(step))
+
+/**
+ * Takes pending deliveries that nobody seems to look after: never tried although the event is old enough, or later
+ * than the schedule allows. Marked as taken, so that those that have a workflow after all do not hide others.
+ */
+export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion): Promise<OverdueDelivery[]> {
+  const before = (seconds: number) => sql`${question.now}::timestamptz - make_interval(secs => ${seconds})`
+  const notTaken = sql`(swept_at is null or swept_at <= ${before(question.again)})`
+  return many(
+    db,
+    overdueRow,
+    sql`with untried as (
+        select event_id, endpoint_id from delivery
+        where status = 'pending' and attempts = 0 and created_at <= ${before(question.firstTryWithin)} and ${notTaken}
+        order by created_at limit ${question.limit} for no key update skip locked
+      ), late as (
+        select event_id, endpoint_id from delivery
+        where status = 'pending' and attempts > 0 and last_attempt_at <= ${before(question.grace)}
+          and last_attempt_at + make_interval(secs => (${LATEST}::float8[])[schedule_step + 1])
+            <= ${before(question.grace)}
+          and ${notTaken}
+        order by last_attempt_at limit ${question.limit} for no key update skip locked
+      )
+      update delivery set swept_at = ${question.now}::timestamptz
+      from (select * from untried union all select * from late) as taken
+      where delivery.event_id = taken.event_id and delivery.endpoint_id = taken.endpoint_id
+      returning delivery.event_id, delivery.endpoint_id, attempts, schedule_step`,
+  )
+}

@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import { newId } from '../../ids.ts'
+import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { cutPage, type PageOf } from '../pages.ts'
+import { time } from '../payments/payment-rows.ts'
+
+/** Events and their deliveries, as their merchant reads them. */
+
+const bodyRow = z.object({ body: z.instanceof(Buffer) })
+const sequenceRow = z.object({ sequence: z.coerce.number() })
+
+export type EventFilters = { readonly type?: string | undefined; readonly payment?: string | undefined }
+
+/** Newest first, or with `afterSequence` oldest first from there: the bytes as they were signed and sent. */
+export async function listEvents(
+  db: Queryable,
+  tenant: Tenant,
+  { filters, page, afterSequence }: { filters: EventFilters; page: PageOf; afterSequence: number | null },
+): Promise<{ rows: Buffer[]; hasMore: boolean } | null> {
+  const cursor = page.after ?? page.before
+  const at = cursor === null ? null : await sequenceOf(db, tenant, cursor)
+  if (cursor !== null && at === null) return null
+  const found = await many(
+    db,
+    bodyRow,
+    sql`select body from event where ${ownedBy(tenant)} and sequence is not null
+        ${filters.type === undefined ? sql`` : sql`and type = ${filters.type}`}
+        ${filters.payment === undefined ? sql`` : sql`and payment_id = ${filters.payment}`}
+        ${place({ page, at, afterSequence })} limit ${page.limit + 1}`,
+  )
+  const { rows, hasMore } = cutPage(found, page)
+  return { rows: rows.map(({ body }) => body), hasMore }
+}
+
+function place(cursor: { page: PageOf; at: number | null; afterSequence: number | null }): Statement {
+  const { page, at, afterSequence } = cursor
+  if (afterSequence !== null) return sql`and sequence > ${afterSequence} order by sequence asc`
+  if (page.before !== null) return sql`and sequence > ${at} order by sequence asc`
+  if (page.after !== null) return sql`and sequence < ${at} order by sequence desc`
+  return sql`order by sequence desc`
+}
+
+async function sequenceOf(db: Queryable, tenant: Tenant, id: string): Promise<number | null> {
+  const row = await maybeOne(
+    db,
+    sequenceRow,
+    sql`select sequence from event where id = ${id} and ${ownedBy(tenant)} and sequence is not null`,
+  )
+  return row?.sequence ?? null
+}
+
+export async function readEvent(db: Queryable, tenant: Tenant, id: string): Promise<Buffer | null> {
+  const row = await maybeOne(db, bodyRow, sql`select body from event where id = ${id} and ${ownedBy(tenant)}`)
+  return row?.body ?? null
+}
+
+/** A signed event of no consequence for one endpoint. It takes no place in the merchant's sequence. */
+export async function recordTestEvent(
+  tx: Tx,
+  tenant: Tenant,
+  { endpointId, at, apiVersion }: { endpointId: string; at: string; apiVersion: string },
+): Promise<string> {
+  const id = newId('event')
+  const body = JSON.stringify({
+    id,
+    type: 'webhook.test',
+    timestamp: at,
+    api_version: apiVersion,
+    livemode: tenant.livemode,
+    sequence: null,
+    data: { object: { object: 'webhook_test', endpoint: endpointId } },
+  })
+  await one(
+    tx,
+    z.object({ event_id: z.string() }),
+    sql`with recorded as (
+        insert into event (id, merchant_id, livemode, sequence, type, payment_id, body, created_at)
+        values (${id}, ${tenant.merchantId}, ${tenant.livemode}, null, 'webhook.test', null, ${Buffer.from(body)}, ${at}::timestamptz)
+        returning id, created_at)
+      insert into delivery (event_id, endpoint_id, merchant_id, livemode, created_at)
+      select id, ${endpointId}, ${tenant.merchantId}, ${tenant.livemode}, created_at from recorded
+      returning event_id`,
+  )
+  return id
+}
+
+const tryRow = z.object({
+  number: z.number(),
+  at: z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString()),
+  duration_ms: z.number(),
+  response_status: z.number().nullable(),
+  response_headers: z.record(z.string(), z.string()).nullable(),
+  response_body: z.string().nullable(),
+  error: z.string().nullable(),
+})
+
+const deliveryRow = z.object({
+  event_id: z.string(),
+  endpoint_id: z.string(),
+  type: z.string(),
+  status: z.enum(['pending', 'delivered', 'exhausted', 'disabled']),
+  attempts: z.number(),
+  schedule_step: z.number(),
+  created_at: time,
+  last_attempt_at: time.nullable(),
+  delivered_at: time.nullable(),
+  log: z.array(tryRow),
+})
+export type DeliveryEntry = z.output<typeof deliveryRow>
+
+export type DeliveryFilters = { readonly status?: string | undefined; readonly event?: string | undefined }
+
+/** The deliveries of an endpoint with every try, newest event first; the cursor is an event's id. */
+export async function listDeliveries(
+  db: Queryable,
+  tenant: Tenant,
+  question: { endpointId: string; filters: DeliveryFilters; page: PageOf },
+): Promise<{ rows: DeliveryEntry[]; hasMore: boolean }> {
+  const { endpointId, filters, page } = question
+  const cursor = page.before ?? page.after
+  const beyond = page.before === null ? sql`<` : sql`>`
+  const found = await many(
+    db,
+    deliveryRow,
+    sql`select delivery.event_id, delivery.endpoint_id, event.type, delivery.status, delivery.attempts, schedule_step,
+          delivery.created_at, last_attempt_at, delivered_at,
+          (select coalesce(jsonb_agg(to_jsonb(tried) - 'event_id' - 'endpoint_id' order by number), '[]')
+            from delivery_attempt as tried
+            where tried.event_id = delivery.event_id and tried.endpoint_id = delivery.endpoint_id) as log
+        from delivery join event on event.id = delivery.event_id
+        where delivery.endpoint_id = ${endpointId} and delivery.merchant_id = ${tenant.merchantId}
+          and delivery.livemode = ${tenant.livemode}
+          ${filters.status === undefined ? sql`` : sql`and delivery.status = ${filters.status}`}
+          ${filters.event === undefined ? sql`` : sql`and delivery.event_id = ${filters.event}`}
+          ${cursor === null ? sql`` : sql`and delivery.event_id ${beyond} ${cursor}`}
+        order by delivery.event_id ${page.before === null ? sql`desc` : sql`asc`} limit ${page.limit + 1}`,
+  )
+  return cutPage(found, page)
+}
+
+const revivedRow = z.object({ event_id: z.string(), attempts: z.number() })
+export type RevivedDelivery = z.output<typeof revivedRow>
+
+/** Lets a delivery begin its schedule anew, also one that arrived; null when there is none. */
+export function reviveDelivery(
+  db: Queryable,
+  tenant: Tenant,
+  { endpointId, eventId }: { endpointId: string; eventId: string },
+): Promise<RevivedDelivery | null> {
+  return maybeOne(
+    db,
+    revivedRow,
+    sql`update delivery set status = 'pending', schedule_step = 0, swept_at = null
+        where endpoint_id = ${endpointId} and event_id = ${eventId} and ${ownedBy(tenant)}
+        returning event_id, attempts`,
+  )
+}
+
+/** The same for all that were given up, of events since the time. */
+export function reviveFailed(
+  db: Queryable,
+  tenant: Tenant,
+  { endpointId, since }: { endpointId: string; since: string },
+): Promise<RevivedDelivery[]> {
+  return many(
+    db,
+    revivedRow,
+    sql`update delivery set status = 'pending', schedule_step = 0, swept_at = null
+        where endpoint_id = ${endpointId} and status in ('exhausted', 'disabled') and created_at >= ${since}::timestamptz
+          and ${ownedBy(tenant)}
+        returning event_id, attempts`,
+  )
+}
+
+function ownedBy(tenant: Tenant): Statement {
+  return sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
+}

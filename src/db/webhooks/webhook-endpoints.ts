@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { execute, many, maybeOne, one, type Queryable, sql, type Tenant } from '../db.ts'
+
+/** Encrypted; `expires_at` is set on the older one while a secret is being rotated. */
+export const sealedSecretRow = z.object({ sealed: z.string(), expires_at: z.iso.datetime().nullable() })
+
+const endpointRow = z.object({
+  id: z.string(),
+  merchant_id: z.string(),
+  livemode: z.boolean(),
+  url: z.string(),
+  description: z.string().nullable(),
+  enabled_events: z.array(z.string()),
+  secrets: z.array(sealedSecretRow).min(1).max(2),
+  disabled_at: z.date().nullable(),
+  disabled_reason: z.enum(['merchant', 'gone', 'failing']).nullable(),
+  failing_since: z.date().nullable(),
+  created_at: z.date(),
+  updated_at: z.date(),
+})
+export type WebhookEndpoint = z.infer<typeof endpointRow>
+
+export type NewWebhookEndpoint = {
+  readonly id: string
+  readonly url: string
+  readonly description: string | null
+  readonly enabledEvents: readonly string[]
+  readonly sealedSecret: string
+}
+
+export function insertEndpoint(db: Queryable, tenant: Tenant, endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint> {
+  const secrets = JSON.stringify([{ sealed: endpoint.sealedSecret, expires_at: null }])
+  return one(
+    db,
+    endpointRow,
+    sql`insert into webhook_endpoint (id, merchant_id, livemode, url, description, enabled_events, secrets)
+      values (${endpoint.id}, ${tenant.merchantId}, ${tenant.livemode}, ${endpoint.url}, ${endpoint.description},
+        ${endpoint.enabledEvents}::text[], ${secrets}::jsonb)
+      returning *`,
+  )
+}
+
+export function findEndpoint(db: Queryable, tenant: Tenant, id: string): Promise<WebhookEndpoint | null> {
+  return maybeOne(db, endpointRow, sql`select * from webhook_endpoint where id = ${id} and ${ownedBy(tenant)}`)
+}
+
+/** Oldest first. */
+export function listEndpoints(db: Queryable, tenant: Tenant): Promise<WebhookEndpoint[]> {
+  return many(db, endpointRow, sql`select * from webhook_endpoint where ${ownedBy(tenant)} order by id`)
+}
+
+export type EndpointChanges = {
+  readonly url?: string
+  readonly description?: string | null
+  readonly enabledEvents?: readonly string[]
+  /** Enabling an endpoint starts its record anew; its parked deliveries wait for a redelivery. */
+  readonly enabled?: boolean
+}
+
+/** Null when the merchant has no such endpoint. */
+export function updateEndpoint(
+  db: Queryable,
+  tenant: Tenant,
+  { id, changes }: { id: string; changes: EndpointChanges },
+): Promise<WebhookEndpoint | null> {
+  const { url, description, enabledEvents, enabled } = changes
+  const set = [
+    sql`updated_at = now()`,
+    ...(url === undefined ? [] : [sql`, url = ${url}`]),
+    ...(description === undefined ? [] : [sql`, description = ${description}`]),
+    ...(enabledEvents === undefined ? [] : [sql`, enabled_events = ${enabledEvents}::text[]`]),
+    ...(enabled === true ? [sql`, disabled_at = null, disabled_reason = null, failing_since = null`] : []),
+    ...(enabled === false ? [sql`, disabled_at = coalesce(disabled_at, now()), disabled_reason = 'merchant'`] : []),
+  ].reduce((left, right) => sql`${left}${right}`)
+  return maybeOne(
+    db,
+    endpointRow,
+    sql`update webhook_endpoint set ${set} where id = ${id} and ${ownedBy(tenant)} returning *`,
+  )
+}
+
+export type Rotation = {
+  readonly id: string
+  readonly sealedSecret: string
+  /** Until when the secret in use signs as well; null ends it at once. ISO 8601 UTC. */
+  readonly previousExpiresAt: string | null
+}
+
+/** The new secret signs first; of the older ones only the newest is kept, so that there are never more than two. */
+export function rotateSecret(db: Queryable, tenant: Tenant, rotation: Rotation): Promise<WebhookEndpoint | null> {
+  const newest = JSON.stringify([{ sealed: rotation.sealedSecret, expires_at: null }])
+  const { previousExpiresAt } = rotation
+  return maybeOne(
+    db,
+    endpointRow,
+    sql`update webhook_endpoint set updated_at = now(), secrets = ${newest}::jsonb || case
+        when ${previousExpiresAt}::text is null then '[]'::jsonb
+        else jsonb_build_array(secrets -> 0 || jsonb_build_object('expires_at', ${previousExpiresAt}::text)) end
+      where id = ${rotation.id} and ${ownedBy(tenant)}
+      returning *`,
+  )
+}
+
+/** False when the merchant has no such endpoint. Its deliveries go with it. */
+export async function deleteEndpoint(db: Queryable, tenant: Tenant, id: string): Promise<boolean> {
+  return (await execute(db, sql`delete from webhook_endpoint where id = ${id} and ${ownedBy(tenant)}`)) > 0
+}
+
+/** A secret that signs no more is not kept either; answers how many were removed. */
+export function purgeExpiredSecrets(db: Queryable, now: string): Promise<number> {
+  return execute(
+    db,
+    sql`update webhook_endpoint set secrets = jsonb_build_array(secrets -> 0)
+      where jsonb_array_length(secrets) > 1 and (secrets -> 1 ->> 'expires_at')::timestamptz <= ${now}::timestamptz`,
+  )
+}
+
+function ownedBy(tenant: Tenant) {
+  return sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
+}

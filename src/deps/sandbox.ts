@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+import { getAddress } from 'viem/utils'
+import type { InboxConfig, SandboxConfig } from '../config.ts'
+import type { Logger } from '../log.ts'
+import { createSandbox } from '../sandbox/app.ts'
+import { DEVELOPMENT_MINTER_KEY } from '../sandbox/chain.ts'
+import { createMinter } from '../sandbox/converter/minter.ts'
+import { createInbox } from '../sandbox/inbox.ts'
+
+/** The partner simulators and the converter's simulator, with their journals in `SANDBOX_DATA`. */
+export function composeSandbox(config: SandboxConfig, log: Logger): ReturnType<typeof createSandbox> {
+  return createSandbox({
+    dataFolder: config.SANDBOX_DATA,
+    publicUrl: () => config.SANDBOX_PUBLIC_URL,
+    callbackUrl: config.SANDBOX_CALLBACK_URL,
+    partners: {
+      wallet_app: { account: config.WALLET_APP_ACCOUNT, secret: config.WALLET_APP_SECRET.reveal() },
+      card_partner: { account: config.CARD_PARTNER_ACCOUNT, secret: config.CARD_PARTNER_SECRET.reveal() },
+      local_partner: { account: config.LOCAL_PARTNER_ACCOUNT, secret: config.LOCAL_PARTNER_SECRET.reveal() },
+    },
+    converterSecret: config.CONVERTER_SECRET.reveal(),
+    minter: minterOf(config),
+    clock: Date.now,
+    log,
+  })
+}
+
+/** Null without a development chain: then the converter's fills are promises only. */
+function minterOf({ SANDBOX_RPC_URL: rpcUrl, SANDBOX_TREASURY: treasury, USDC_ADDRESS: usdc }: SandboxConfig) {
+  if (rpcUrl === undefined || treasury === undefined) return null
+  const addresses = { usdc: getAddress(usdc), treasury: getAddress(treasury) }
+  return createMinter({ rpcUrl, ...addresses, privateKey: DEVELOPMENT_MINTER_KEY })
+}
+
+/** The merchant's inbox, with its deliveries in `INBOX_DATA`. */
+export function composeInbox(config: InboxConfig, log: Logger): ReturnType<typeof createInbox> {
+  return createInbox({
+    secrets: config.INBOX_WEBHOOK_SECRET?.reveal().split(',') ?? [],
+    dataFile: join(config.INBOX_DATA, 'deliveries.jsonl'),
+    log,
+  })
+}

@@ -1,0 +1,39 @@
+/** Collects items and writes them together: for records that may be written a little later, or again after a crash. */
+export type WriteBehind<T> = { readonly add: (item: T) => void; readonly flush: () => Promise<void> }
+
+export type WriteBehindOptions<T> = {
+  readonly everyMs: number
+  readonly write: (items: T[]) => Promise<void>
+  readonly onError: (error: unknown) => void
+}
+
+/** More items than this are dropped while writing fails: whoever repairs lost writes finds them. */
+const MAX_WAITING = 10_000
+
+export function createWriteBehind<T>({ everyMs, write, onError }: WriteBehindOptions<T>): WriteBehind<T> {
+  let waiting: T[] = []
+  let timer: NodeJS.Timeout | undefined
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    const items = waiting
+    waiting = []
+    if (items.length === 0) return
+    try {
+      await write(items)
+    } catch (error) {
+      onError(error)
+      waiting = [...items, ...waiting].slice(0, MAX_WAITING)
+    }
+  }
+
+  return {
+    flush,
+    add(item) {
+      if (waiting.length < MAX_WAITING) waiting.push(item)
+      timer ??= setTimeout(() => void flush(), everyMs)
+      timer.unref()
+    },
+  }
+}

@@ -1,0 +1,177 @@
+import type { Currency } from './currencies.ts'
+import {
+  chargeCurrencyOf,
+  limitsOf,
+  type MethodName,
+  PICKER_LIMITS,
+  PROVIDER_NAMES,
+  PROVIDERS,
+  type ProviderName,
+  type ProviderUsed,
+  WAYS,
+  type Way,
+} from './methods.ts'
+import { compareAt, convertCurrency, type Money } from './money.ts'
+
+/**
+ * Which ways to pay can work for an amount, a currency and a buyer's country. Asked by the checkout's picker, by
+ * `POST /v1/routes/preview` and by the limits check of `POST /v1/payments`.
+ */
+
+/** USDC for one major unit, by currency: must hold every currency that `ratesNeeded` names. */
+export type RateTable = Readonly<Partial<Record<Currency, string>>>
+
+/** The currencies whose rates are needed to compare an amount in `currency` with every limit. */
+export function ratesNeeded(currency: Currency): Currency[] {
+  const limits = [PICKER_LIMITS, ...PROVIDER_NAMES.map((name) => PROVIDERS[name])]
+  const charged = PROVIDER_NAMES.map((name) => chargeCurrencyOf(name, currency))
+  const compared = limits.flatMap(({ minimum, maximum }) => [minimum.currency, maximum.currency])
+  return [...new Set([currency, ...compared, ...charged])]
+}
+
+export type LimitCheck =
+  | { readonly ok: true }
+  | {
+      readonly ok: false
+      readonly code: 'amount_too_small' | 'amount_too_large'
+      readonly limit: Money
+      /** Providers that would take this amount. */
+      readonly alternatives: ProviderName[]
+    }
+
+/** The limits of the provider, or of the picker for null. An amount equal to a limit passes. */
+export function checkLimits(amount: Money, provider: ProviderName | null, rates: RateTable): LimitCheck {
+  const broken = brokenLimit(amount, limitsOf(provider), rates)
+  if (broken === null) return { ok: true }
+  const alternatives = PROVIDER_NAMES.filter(
+    (name) =>
+      name !== provider &&
+      PROVIDERS[name].currencies.includes(amount.currency) &&
+      brokenLimit(amount, PROVIDERS[name], rates) === null,
+  )
+  return { ok: false, ...broken, alternatives }
+}
+
+type BrokenLimit = { readonly code: 'amount_too_small' | 'amount_too_large'; readonly limit: Money }
+
+function brokenLimit(amount: Money, limits: { minimum: Money; maximum: Money }, rates: RateTable): BrokenLimit | null {
+  const { minimum, maximum } = limits
+  if (compareWith(amount, minimum, rates) < 0) return { code: 'amount_too_small', limit: minimum }
+  if (compareWith(amount, maximum, rates) > 0) return { code: 'amount_too_large', limit: maximum }
+  return null
+}
+
+function compareWith(amount: Money, limit: Money, rates: RateTable): -1 | 0 | 1 {
+  // Against a limit in its own currency no rate may decide.
+  if (amount.currency === limit.currency) return compareAt(amount, limit, { a: '1', b: '1' })
+  return compareAt(amount, limit, { a: rateOf(amount.currency, rates), b: rateOf(limit.currency, rates) })
+}
+
+function rateOf(currency: Currency, rates: RateTable): string {
+  const rate = rates[currency]
+  if (rate === undefined) throw new RangeError(`the rate of ${currency} is missing`)
+  return rate
+}
+
+export type OfferQuery = {
+  readonly amount: Money
+  /** The pinned provider; null: the buyer picks. */
+  readonly provider: ProviderName | null
+  readonly fallback: 'picker' | 'none'
+  /** ISO 3166 alpha-2; null when unknown, and then no country refuses. */
+  readonly country: string | null
+  /** Null when there are no rates now: then a limit in another currency refuses nothing, the partner still may. */
+  readonly rates: RateTable | null
+  /** Whether the buyer's device has a wallet of its own; null when unknown. */
+  readonly deviceWallet: boolean | null
+  /** Whether USDC is taken at addresses of our own. */
+  readonly crypto?: boolean
+}
+
+export type Offer = {
+  readonly provider: ProviderUsed
+  readonly method: MethodName
+  /** The currency in which the partner charges the buyer. */
+  readonly chargeCurrency: Currency
+  /** The price, or what it is in the charge currency by the rates given; null without rates. */
+  readonly charge: Money | null
+  readonly estimatedSeconds: { readonly p50: number; readonly p95: number }
+  readonly identityCheck: boolean
+}
+
+export type RefusalReason = 'country' | 'currency' | 'device' | 'amount_too_small' | 'amount_too_large'
+
+export type Refusal = {
+  readonly provider: ProviderUsed
+  readonly method: MethodName
+  readonly reason: RefusalReason
+  /** The limit that the amount breaks; null for other reasons. */
+  readonly limit: Money | null
+}
+
+export type OfferAnswer = {
+  /** What a pinned payment opens directly; null without a pin, or when it cannot work here. */
+  readonly pinned: Offer | null
+  /** Why the pin cannot work here. */
+  readonly pinnedRefused: Refusal | null
+  /** What the buyer may choose from: with `fallback: none` only the methods of a pin that works. */
+  readonly offers: readonly Offer[]
+  readonly refused: readonly Refusal[]
+}
+
+export function offersFor(query: OfferQuery): OfferAnswer {
+  const offered = WAYS.filter(({ provider }) => provider !== 'crypto' || query.crypto === true)
+  const judged = offered.map((way) => ({ way, refusal: refusalOf(way, query) }))
+  // The first way of the provider speaks for the pin: UPI is pinned, not the same partner's cards elsewhere.
+  const pin = judged.find(({ way }) => way.provider === query.provider)
+  const pinnedRefused = pin?.refusal ?? null
+  const onlyPinned = query.provider !== null && query.fallback === 'none'
+  const choosable = judged
+    .filter(({ refusal }) => refusal === null)
+    .map(({ way }) => way)
+    .filter(({ provider }) => !onlyPinned || (provider === query.provider && pinnedRefused === null))
+  return {
+    pinned: pin === undefined || pinnedRefused !== null ? null : offerOf(pin.way, query),
+    pinnedRefused,
+    offers: firstOfEachMethod(choosable).map((way) => offerOf(way, query)),
+    refused: judged.flatMap(({ refusal }) => refusal ?? []),
+  }
+}
+
+function firstOfEachMethod(ways: readonly Way[]): Way[] {
+  return ways.filter((way, index) => ways.findIndex(({ method }) => method === way.method) === index)
+}
+
+function refusalOf(way: Way, query: OfferQuery): Refusal | null {
+  const { provider, method } = way
+  const refuse = (reason: RefusalReason, limit: Money | null = null): Refusal => ({ provider, method, reason, limit })
+  if (!PROVIDERS[provider].currencies.includes(query.amount.currency)) return refuse('currency')
+  if (!isOfferedIn(way, query.country)) return refuse('country')
+  if (method === 'device_wallet' && query.deviceWallet === false) return refuse('device')
+  const broken = query.rates === null ? null : brokenLimit(query.amount, PROVIDERS[provider], query.rates)
+  return broken === null ? null : refuse(broken.code, broken.limit)
+}
+
+function isOfferedIn({ countries }: Way, country: string | null): boolean {
+  if (country === null) return true
+  return 'only' in countries ? countries.only.includes(country) : !countries.except.includes(country)
+}
+
+function offerOf({ provider, method }: Way, { amount, rates }: OfferQuery): Offer {
+  const { estimatedSeconds, identityCheck } = PROVIDERS[provider]
+  const chargeCurrency = chargeCurrencyOf(provider, amount.currency)
+  return {
+    provider,
+    method,
+    chargeCurrency,
+    charge: chargeIn(chargeCurrency, amount, rates),
+    estimatedSeconds,
+    identityCheck,
+  }
+}
+
+function chargeIn(currency: Currency, amount: Money, rates: RateTable | null): Money | null {
+  if (currency === amount.currency) return amount
+  if (rates === null) return null
+  return convertCurrency(amount, currency, { from: rateOf(amount.currency, rates), to: rateOf(currency, rates) })
+}

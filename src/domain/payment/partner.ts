@@ -1,0 +1,59 @@
+import type { ProviderName } from '../methods.ts'
+import type { Money } from '../money.ts'
+
+/** What a partner may say of an order, in our words; each adapter maps its own states to these. */
+export const ORDER_STATUSES = [
+  'open',
+  'verification_required',
+  'confirming',
+  'on_hold',
+  'paid',
+  'declined',
+  'canceled',
+  'expired',
+  'refunded',
+] as const
+export type OrderStatus = (typeof ORDER_STATUSES)[number]
+
+/** Why an attempt came to nothing: a closed list, with a sentence for people. */
+export const FAILURE_CODES = {
+  declined: 'The payment was declined by the bank or wallet.',
+  insufficient_funds: 'There was not enough money in the account.',
+  verification_failed: 'The identity check was not passed.',
+  abandoned: 'The buyer left the payment page.',
+  reversed: 'The partner took the payment back.',
+  partner_unavailable: 'The payment partner could not open the payment.',
+} as const
+export type FailureCode = keyof typeof FAILURE_CODES
+
+/** One partner order as the partner reports it now. */
+export type PartnerOrder = {
+  /** Our attempt id: the key given to the partner, echoed by it. */
+  readonly attemptId: string
+  /** The partner's own id of the order. */
+  readonly reference: string
+  /** Our account at the partner, as the order states it. */
+  readonly account: string
+  /** `wrong_asset`: another token came than the one that was asked for; only where the buyer pays in tokens. */
+  readonly status: OrderStatus | 'wrong_asset'
+  /** What the buyer was asked for. */
+  readonly amount: Money
+  /** What the partner has received so far; null before any money. */
+  readonly received: Money | null
+  readonly failureCode: FailureCode | null
+}
+
+/** An incoming callback as it came: the raw bytes are what the signature covers. */
+export type RawCallback = {
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: Uint8Array
+  /** When it arrived, in unix seconds. */
+  readonly receivedAt: number
+}
+
+/** What an authentic callback tells: which order to read again. Its amounts and states are not believed. */
+export type CallbackReading =
+  | { readonly kind: 'news'; readonly eventId: string; readonly attemptId: string }
+  | { readonly kind: 'refused'; readonly reason: 'signature' | 'timestamp' | 'format' }
+
+export type ReadCallback = (provider: ProviderName, callback: RawCallback) => CallbackReading

@@ -1,0 +1,235 @@
+import type { Currency } from '../currencies.ts'
+import type { MethodName, ProviderName, ProviderUsed } from '../methods.ts'
+import { FEE_PERCENT, formatAmount, formatUsdc, type MicroUsdc, type Money } from '../money.ts'
+import type { FailureCode } from './partner.ts'
+import type { AttemptStatus, ParkReason, PaymentException, PaymentStatus } from './payment.ts'
+
+/** A payment as it is stored. Times are ISO 8601 UTC with milliseconds. */
+export type Payment = {
+  readonly id: string
+  readonly merchantId: string
+  readonly livemode: boolean
+  readonly status: PaymentStatus
+  readonly statusReason: string | null
+  readonly exception: PaymentException | null
+  readonly parkReason: ParkReason | null
+  readonly held: boolean
+  /** The amount as the merchant wrote it. */
+  readonly amountText: string
+  readonly amount: Money
+  readonly provider: ProviderName | null
+  readonly providerUsed: ProviderUsed | null
+  readonly methodUsed: MethodName | null
+  readonly fallback: 'picker' | 'none'
+  readonly description: string | null
+  readonly reference: string | null
+  readonly metadata: Readonly<Record<string, string>> | null
+  readonly successUrl: string | null
+  readonly cancelUrl: string | null
+  readonly checkoutToken: string
+  readonly destination: string
+  readonly chainId: number
+  readonly token: string
+  readonly quote: Quote
+  readonly paidAttemptId: string | null
+  readonly confirmed: Money | null
+  readonly rate: { readonly rate: string; readonly source: string; readonly lockedAt: string } | null
+  readonly usdc: { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: MicroUsdc } | null
+  readonly transfer: {
+    readonly txHash: string
+    readonly logIndex: number
+    readonly blockNumber: string
+    readonly finalizedAt: string
+  } | null
+  readonly expiryPostponed: boolean
+  readonly listenEnded: boolean
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly expiresAt: string
+  readonly paidAt: string | null
+  readonly succeededAt: string | null
+  readonly failedAt: string | null
+  readonly canceledAt: string | null
+  readonly closedAt: string | null
+  readonly version: number
+}
+
+/** The indicative rate at creation; USDC for one major unit of the payment's currency. */
+export type Quote = {
+  readonly rate: string
+  readonly rateSource: string
+  readonly netMicro: MicroUsdc
+  readonly expiresAt: string
+}
+
+export type Attempt = {
+  readonly id: string
+  readonly paymentId: string
+  readonly provider: ProviderUsed
+  readonly method: MethodName
+  readonly status: AttemptStatus
+  readonly asked: Money
+  readonly partnerReference: string | null
+  readonly redirectUrl: string | null
+  readonly intentUri: string | null
+  readonly receivedMinor: string | null
+  readonly failureCode: FailureCode | null
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** Explorers by chain; a local chain has none. */
+const EXPLORERS: Readonly<Record<number, string>> = {
+  137: 'https://polygonscan.com/tx/',
+  80002: 'https://amoy.polygonscan.com/tx/',
+}
+
+/** The page of the transfer at a public explorer; null before the transfer, and on a chain that has none. */
+export function explorerUrl({ chainId, transfer }: Pick<Payment, 'chainId' | 'transfer'>): string | null {
+  const explorer = EXPLORERS[chainId]
+  return transfer === null || explorer === undefined ? null : `${explorer}${transfer.txHash}`
+}
+
+export function checkoutUrl(publicUrl: string, checkoutToken: string): string {
+  return `${publicUrl}/c/${checkoutToken}`
+}
+
+/** The payment object of the API and of events: PRODUCT.md 3.2. */
+export function renderPayment(payment: Payment, attempts: readonly Attempt[], publicUrl: string): PaymentObject {
+  return {
+    id: payment.id,
+    object: 'payment',
+    livemode: payment.livemode,
+    status: payment.status,
+    status_reason: payment.statusReason,
+    exception: payment.exception,
+    // At most 15 digits, so the number prints as it was sent.
+    amount: Number(payment.amountText),
+    amount_decimal: formatAmount(payment.amount),
+    amount_minor: Number(payment.amount.minor),
+    currency: payment.amount.currency,
+    provider: payment.provider,
+    provider_used: payment.providerUsed,
+    method_used: payment.methodUsed,
+    fallback: payment.fallback,
+    description: payment.description,
+    reference: payment.reference,
+    metadata: payment.metadata ?? {},
+    success_url: payment.successUrl,
+    cancel_url: payment.cancelUrl,
+    checkout_url: checkoutUrl(publicUrl, payment.checkoutToken),
+    quote: {
+      rate: payment.quote.rate,
+      rate_source: payment.quote.rateSource,
+      net_usdc_estimate: formatUsdc(payment.quote.netMicro),
+      expires_at: payment.quote.expiresAt,
+    },
+    settlement: renderSettlement(payment),
+    attempts: attempts.map(renderAttempt),
+    payment_link: null,
+    created_at: payment.createdAt,
+    updated_at: payment.updatedAt,
+    expires_at: payment.expiresAt,
+    paid_at: payment.paidAt,
+    succeeded_at: payment.succeededAt,
+    failed_at: payment.failedAt,
+    canceled_at: payment.canceledAt,
+    version: payment.version,
+  }
+}
+
+function renderSettlement(payment: Payment): SettlementObject {
+  const { usdc, rate, transfer } = payment
+  return {
+    gross_usdc: usdc === null ? null : formatUsdc(usdc.gross),
+    fee_usdc: usdc === null ? null : formatUsdc(usdc.fee),
+    fee_percent: FEE_PERCENT,
+    net_usdc: usdc === null ? null : formatUsdc(usdc.net),
+    rate: rate?.rate ?? null,
+    rate_source: rate?.source ?? null,
+    rate_locked_at: rate?.lockedAt ?? null,
+    chain: 'polygon',
+    chain_id: payment.chainId,
+    token: payment.token,
+    destination: payment.destination,
+    tx_hash: transfer?.txHash ?? null,
+    log_index: transfer?.logIndex ?? null,
+    block_number: transfer === null ? null : Number(transfer.blockNumber),
+    finalized_at: transfer?.finalizedAt ?? null,
+    explorer_url: explorerUrl(payment),
+  }
+}
+
+function renderAttempt(attempt: Attempt): AttemptObject {
+  return {
+    id: attempt.id,
+    provider: attempt.provider,
+    status: attempt.status,
+    partner_reference: attempt.partnerReference,
+    failure_code: attempt.failureCode,
+    created_at: attempt.createdAt,
+  }
+}
+
+export type AttemptObject = {
+  id: string
+  provider: ProviderUsed
+  status: AttemptStatus
+  partner_reference: string | null
+  failure_code: FailureCode | null
+  created_at: string
+}
+
+export type SettlementObject = {
+  gross_usdc: string | null
+  fee_usdc: string | null
+  fee_percent: string
+  net_usdc: string | null
+  rate: string | null
+  rate_source: string | null
+  rate_locked_at: string | null
+  chain: 'polygon'
+  chain_id: number
+  token: string
+  destination: string
+  tx_hash: string | null
+  log_index: number | null
+  block_number: number | null
+  finalized_at: string | null
+  explorer_url: string | null
+}
+
+export type PaymentObject = {
+  id: string
+  object: 'payment'
+  livemode: boolean
+  status: PaymentStatus
+  status_reason: string | null
+  exception: PaymentException | null
+  amount: number
+  amount_decimal: string
+  amount_minor: number
+  currency: Currency
+  provider: ProviderName | null
+  provider_used: ProviderUsed | null
+  method_used: MethodName | null
+  fallback: 'picker' | 'none'
+  description: string | null
+  reference: string | null
+  metadata: Readonly<Record<string, string>>
+  success_url: string | null
+  cancel_url: string | null
+  checkout_url: string
+  quote: { rate: string; rate_source: string; net_usdc_estimate: string; expires_at: string }
+  settlement: SettlementObject
+  attempts: AttemptObject[]
+  payment_link: string | null
+  created_at: string
+  updated_at: string
+  expires_at: string
+  paid_at: string | null
+  succeeded_at: string | null
+  failed_at: string | null
+  canceled_at: string | null
+  version: number
+}

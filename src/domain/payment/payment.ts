@@ -1,0 +1,161 @@
+import type { MethodName, ProviderUsed } from '../methods.ts'
+
+/**
+ * What a payment may do. The table below is asked by the workflow, by the SQL compare-and-set, by the API, by the
+ * checkout's views and by the generated state diagram.
+ */
+
+export const PAYMENT_STATUSES = [
+  'created',
+  'pending',
+  'processing',
+  'under_review',
+  'settling',
+  'succeeded',
+  'failed',
+  'expired',
+  'canceled',
+  'refunded',
+] as const
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
+
+export type PaymentException =
+  | 'verification_required'
+  | 'underpaid'
+  | 'overpaid'
+  | 'paid_late'
+  | 'duplicate_payment'
+  | 'wrong_asset'
+  | 'settlement_delayed'
+
+/** From, to, and why the move exists. A move that is not listed is refused by the database too. */
+export const TRANSITIONS = [
+  ['created', 'pending', 'the buyer opened a partner order'],
+  ['created', 'expired', 'nobody opened a partner order in time'],
+  ['created', 'canceled', 'the merchant canceled'],
+  ['pending', 'processing', 'the partner says the money is received or being confirmed'],
+  ['pending', 'expired', 'nothing was paid in time'],
+  ['pending', 'canceled', 'the merchant canceled before any money came'],
+  ['pending', 'failed', 'a definitive failure with no alternative, or an operator rejected it before any money'],
+  ['pending', 'under_review', 'the partner holds the money, or too little came'],
+  ['processing', 'settling', 'converted to USDC, the payout is authorized'],
+  ['processing', 'under_review', 'the partner holds the money, too little came, or the conversion is in trouble'],
+  ['processing', 'failed', 'the partner reversed the payment for good before the conversion'],
+  ['processing', 'pending', 'the partner withdrew its confirmation before the conversion'],
+  ['under_review', 'processing', 'an operator approved it, or the partner released it'],
+  ['under_review', 'settling', 'an operator released the payout'],
+  ['under_review', 'succeeded', 'the payout was proved on chain'],
+  ['under_review', 'failed', 'an operator rejected it, and no money was taken'],
+  ['under_review', 'refunded', 'the money went back to the buyer'],
+  ['settling', 'succeeded', 'the net USDC is final at the wallet of the merchant'],
+  ['settling', 'under_review', 'the payout is held or voided'],
+  ['failed', 'under_review', 'money came after the failure'],
+  ['expired', 'processing', 'money came after the expiry'],
+  ['canceled', 'processing', 'money came after the cancellation'],
+] as const satisfies readonly (readonly [PaymentStatus, PaymentStatus, string])[]
+
+export function canMove(from: PaymentStatus, to: PaymentStatus): boolean {
+  return TRANSITIONS.some(([source, target]) => source === from && target === to)
+}
+
+/** The states from which `to` may be entered: the guard of the compare-and-set. */
+export function sourcesOf(to: PaymentStatus): PaymentStatus[] {
+  return TRANSITIONS.filter(([, target]) => target === to).map(([source]) => source)
+}
+
+/** No buyer can pay a payment in these states; late money is another matter. */
+const CLOSED: readonly PaymentStatus[] = ['succeeded', 'failed', 'expired', 'canceled', 'refunded']
+
+export function isClosed(status: PaymentStatus): boolean {
+  return CLOSED.includes(status)
+}
+
+/** A buyer may open a partner order, and the merchant may cancel, only here. */
+export function isOpen(status: PaymentStatus): boolean {
+  return status === 'created' || status === 'pending'
+}
+
+/**
+ * What became of one partner order. `opening` is stored before the partner is asked; only `declined`, `canceled` and
+ * `expired`, said by the partner itself, prove that no money can come. `surplus` is a second payment's money; `late` is
+ * money that came after the payment had stopped listening.
+ */
+export const ATTEMPT_STATUSES = [
+  'opening',
+  'open',
+  'verification_required',
+  'confirming',
+  'on_hold',
+  'confirmed',
+  'underpaid',
+  'surplus',
+  'late',
+  'declined',
+  'canceled',
+  'expired',
+  'refunded',
+] as const
+export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number]
+
+const DEAD: readonly AttemptStatus[] = ['declined', 'canceled', 'expired', 'refunded']
+const MONEY: readonly AttemptStatus[] = ['confirmed', 'underpaid', 'surplus', 'late']
+
+/** Money may still come from an attempt that is neither proved dead nor already paid. */
+export function mayStillBePaid(status: AttemptStatus): boolean {
+  return !DEAD.includes(status) && !MONEY.includes(status)
+}
+
+export function isPaid(status: AttemptStatus): boolean {
+  return MONEY.includes(status)
+}
+
+/** What the workflow knows of an attempt. */
+export type AttemptView = {
+  readonly id: string
+  readonly provider: ProviderUsed
+  readonly method: MethodName
+  readonly status: AttemptStatus
+}
+
+/** Why a payment waits for an operator: the reason shown in the Temporal UI, and the updates that resolve it. */
+export const PARK_REASONS = {
+  partner_hold: {
+    text: 'The partner holds the money for a check of its own.',
+    decisions: ['reject'],
+  },
+  wrong_asset: {
+    text: 'The buyer sent another token than USDC to the address of the payment. It is still there.',
+    decisions: ['reject', 'recordExternalRefund'],
+  },
+  underpaid: {
+    text: 'The buyer paid too little. The money is at the partner.',
+    decisions: ['approve', 'refund', 'recordExternalRefund'],
+  },
+  surplus: {
+    text: 'A second payment came for this payment. It is not settled.',
+    decisions: ['refund', 'recordExternalRefund'],
+  },
+  conversion: {
+    text: 'The conversion to USDC does not go through. The money is at the partner.',
+    decisions: ['retry', 'refund', 'recordExternalRefund'],
+  },
+  payout_held: { text: 'The payout is held. The USDC is in the treasury.', decisions: ['retry'] },
+  payout_voided: {
+    text: 'The payout was voided with proof. The USDC is in the treasury.',
+    decisions: ['refund', 'recordExternalRefund'],
+  },
+  operator_hold: { text: 'An operator holds the payment.', decisions: ['release', 'refund', 'recordExternalRefund'] },
+  money_after_failure: {
+    text: 'Money came after the payment had failed.',
+    decisions: ['approve', 'refund', 'recordExternalRefund'],
+  },
+  amount_mismatch: {
+    text: 'What the partner reports does not fit the order. Nothing is settled.',
+    decisions: ['refund', 'recordExternalRefund'],
+  },
+  unexpected_settlement: {
+    text: 'A transfer to the merchant is proved on chain, but the record did not expect it. The proof is stored.',
+    decisions: ['approve'],
+  },
+} as const
+export type ParkReason = keyof typeof PARK_REASONS

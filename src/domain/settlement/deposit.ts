@@ -1,0 +1,97 @@
+import type { Hex } from '../hex.ts'
+import { compareReceived, type MicroUsdc, type Money } from '../money.ts'
+
+/** Crypto as a way to pay: USDC that a buyer sends to an address which belongs to one payment alone. */
+
+/** What was asked at the address, and what has come. Only final transfers count. */
+export type Deposit = {
+  readonly paymentId: string
+  readonly attemptId: string
+  readonly address: Hex
+  readonly chainId: number
+  readonly token: Hex
+  /** The price, and what it is in USDC at the rate that was locked when the address was shown. */
+  readonly asked: Money
+  readonly askedMicro: MicroUsdc
+  readonly rate: string
+  readonly rateSource: string
+  readonly rateAsOf: string
+  /** Unix seconds until which the buyer may complete a part. */
+  readonly expiresAt: number
+  readonly receivedMicro: MicroUsdc
+  /** A known token that is not the asked one came, such as bridged USDC or another stablecoin. */
+  readonly wrongToken: boolean
+}
+
+/** What came, in the currency of the price, floored to its minor unit; the asked USDC is exactly the price. */
+export function receivedMoney(deposit: Pick<Deposit, 'asked' | 'askedMicro' | 'receivedMicro'>): Money {
+  const { asked, askedMicro, receivedMicro } = deposit
+  const minor = (BigInt(asked.minor) * BigInt(receivedMicro)) / BigInt(askedMicro)
+  return { minor: minor.toString(), currency: asked.currency }
+}
+
+/**
+ * Enough is paid at once. Too little waits for the rest until the payment expires, and is then paid too little. Another
+ * token is only news as long as the right one has not come. `now` is in Unix seconds.
+ */
+export function statusOfDeposit(
+  deposit: Deposit,
+  at: { readonly now: number; readonly tolerancePercent: number },
+): 'open' | 'paid' | 'wrong_asset' {
+  const received = receivedMoney(deposit)
+  const enough = compareReceived(deposit.asked, received.minor, at.tolerancePercent) !== 'underpaid'
+  if (enough) return 'paid'
+  if (deposit.wrongToken) return 'wrong_asset'
+  return received.minor !== '0' && at.now >= deposit.expiresAt ? 'paid' : 'open'
+}
+
+export type TransferRequest = {
+  readonly chainId: number
+  readonly token: Hex
+  readonly address: Hex
+  readonly micro: MicroUsdc
+}
+
+/** The link that wallets open and scan: a token transfer as EIP-681 writes it, the amount in the token's smallest unit. */
+export function transferLink({ chainId, token, address, micro }: TransferRequest): string {
+  return `ethereum:${token}@${chainId}/transfer?address=${address}&uint256=${micro}`
+}
+
+/** Reads a link that transferLink made; null for any other text. */
+export function readTransferLink(link: string): TransferRequest | null {
+  const pattern = /^ethereum:(0x[0-9a-f]{40})@(\d{1,9})\/transfer\?address=(0x[0-9a-f]{40})&uint256=(\d{1,30})$/
+  const [, token, chainId, address, micro] = pattern.exec(link) ?? []
+  if (token === undefined || address === undefined || micro === undefined) return null
+  return { chainId: Number(chainId), token: token as Hex, address: address as Hex, micro }
+}
+
+/** A final transfer of a token to a deposit address. `units` are the token's smallest. */
+export type DepositLog = {
+  readonly address: Hex
+  readonly token: Hex
+  readonly sender: Hex
+  readonly units: string
+  readonly txHash: Hex
+  readonly logIndex: number
+  readonly blockNumber: number
+  readonly blockHash: Hex
+}
+
+/** The same, with the payment that it belongs to. */
+export type RecordedDeposit = DepositLog & {
+  readonly paymentId: string
+  readonly attemptId: string
+  /** It is the token that was asked for. */
+  readonly expected: boolean
+}
+
+/** USDC at a deposit address that has not been swept; `index` is the number of its next sweep. */
+export type Unswept = {
+  readonly paymentId: string
+  readonly address: Hex
+  readonly index: number
+  readonly micro: MicroUsdc
+}
+
+/** One signed sweep of a deposit address to the treasury. */
+export type Sweep = Unswept & { readonly treasury: Hex; readonly authNonce: Hex; readonly signature: Hex }

@@ -1,0 +1,197 @@
+import type { Hex } from '../hex.ts'
+import type { MicroUsdc } from '../money.ts'
+import type { DepositLog } from './deposit.ts'
+
+/** One payout: the USDC transfer of one payment, as the settlement engine and the database know it. */
+
+export const PAYOUT_STATES = [
+  'queued',
+  'authorized',
+  'assigned',
+  'broadcast',
+  'mined',
+  'settled',
+  'held',
+  'voiding',
+  'voided',
+] as const
+export type PayoutState = (typeof PAYOUT_STATES)[number]
+
+export const HOLD_REASONS = ['funds', 'blacklisted', 'paused', 'policy', 'refused', 'operator'] as const
+/** `held` is visible and not final; `settled` and `voided` are the only ends. */
+export type HoldReason = (typeof HOLD_REASONS)[number]
+
+/** Holds that end by themselves when their cause is gone; the others wait for an operator. */
+export const PASSING_HOLDS: readonly HoldReason[] = ['funds', 'paused']
+
+/** What is paid to whom: fixed when the payout is queued. */
+export type Payout = {
+  readonly paymentId: string
+  readonly livemode: boolean
+  readonly chainId: number
+  readonly token: Hex
+  readonly treasury: Hex
+  readonly recipient: Hex
+  readonly microUsdc: MicroUsdc
+  readonly authNonce: Hex
+  readonly state: PayoutState
+  readonly holdReason: HoldReason | null
+  readonly refusals: number
+  readonly createdAt: Date
+}
+
+/** An authorization signed by the treasury. `validBefore` is in Unix seconds; null for a cancellation, which stays valid. */
+export type PayoutSignature = {
+  readonly kind: 'transfer' | 'cancel'
+  readonly validBefore: number | null
+  readonly signature: Hex
+}
+
+export type SignedPayout = Payout & { readonly signed: PayoutSignature }
+
+/** The lease of a lane or of the observer: every write carries its epoch, and a newer epoch makes it fail. */
+export type Lease = { readonly owner: string; readonly epoch: string }
+
+export type LaneStatus = 'open' | 'paused_gas' | 'quarantined'
+
+export type Lane = {
+  readonly chainId: number
+  readonly wallet: Hex
+  readonly lease: Lease
+  readonly nextNonce: number
+  readonly status: LaneStatus
+}
+
+/** One signed transaction of an envelope. Fees are wei for one unit of gas. */
+export type EnvelopeAttempt = {
+  readonly attempt: number
+  readonly txHash: Hex
+  readonly maxFee: bigint
+  readonly tip: bigint
+  readonly signedBlock: number
+  readonly lastBroadcastAt: Date | null
+}
+
+/** An envelope that is not final: the transaction of one nonce, with every attempt to send it. */
+export type Envelope = {
+  readonly nonce: number
+  readonly target: Hex
+  /** Wei that it carries: gas money for a relayer, else nothing. */
+  readonly value: bigint
+  readonly gasLimit: bigint
+  readonly attempts: readonly EnvelopeAttempt[]
+}
+
+/** What a transaction does. */
+export type Sending = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint }
+
+/** An envelope that was just made: what it sends, and for how many. */
+export type Reserved = Sending & { readonly nonce: number; readonly items: number }
+
+/** What an envelope carries: `encode` gets the payouts that were still free when the nonce was taken. */
+export type Reservation = {
+  readonly payouts: readonly SignedPayout[]
+  readonly encode: (payouts: readonly SignedPayout[]) => Sending
+}
+
+/** How the nonce of an envelope was used in the finalized chain. */
+export type EnvelopeEnd = { readonly nonce: number } & EnvelopeOutcome
+type EnvelopeOutcome =
+  | {
+      readonly state: 'finalized'
+      readonly txHash: Hex
+      readonly blockNumber: number
+      readonly gasUsed: bigint
+      /** Wei for one unit of gas. */
+      readonly gasPrice: bigint
+    }
+  /** By another transaction: none of our attempts can be mined any more. */
+  | { readonly state: 'foreign' }
+
+/** What a lane's transaction cost, in wei. */
+export type GasSpent = { readonly chainId: number; readonly wallet: Hex; readonly nonce: number; readonly wei: bigint }
+
+/** Why a relayer gets no gas money now. */
+export type TopUpRefusal = 'pending' | 'limit' | 'quarantined'
+
+/** How far the finalized chain has been read. */
+export type ChainCursor = { readonly number: number; readonly hash: Hex; readonly pausedReason: string | null }
+
+/** A finalized fact about the treasury. `gasShare` is wei per authorization when one of our lanes sent the transaction. */
+export type TreasuryLog = {
+  readonly kind: 'out' | 'in' | 'cancel'
+  readonly treasury: Hex
+  readonly txHash: Hex
+  readonly logIndex: number
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly authNonce: Hex | null
+  readonly counterparty: Hex | null
+  readonly microUsdc: MicroUsdc | null
+  readonly gasShare: bigint | null
+}
+
+/** What a range of finalized blocks says, and which of its transactions our own lanes sent. */
+export type FinalizedScan = {
+  readonly logs: readonly TreasuryLog[]
+  readonly ownTransactions: readonly Hex[]
+  readonly treasuries: readonly Hex[]
+  /** Transfers to the addresses of payments. */
+  readonly deposits?: readonly DepositLog[]
+  readonly at: Date
+  readonly number: number
+  readonly hash: Hex
+}
+
+export const describeTransfer = (log: TreasuryLog): string =>
+  `unknown transfer of ${log.microUsdc} micro-USDC from ${log.treasury} to ${log.counterparty} in ${log.txHash}`
+
+/** A settled payout with its proof. `gasWei` is this payout's share of the envelope's gas, null when another relayer paid it. */
+export type Settlement = {
+  readonly paymentId: string
+  readonly microUsdc: MicroUsdc
+  readonly recipient: Hex
+  readonly txHash: Hex
+  readonly logIndex: number
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly finalizedAt: Date
+  readonly gasWei: bigint | null
+}
+
+type FinalPlace = {
+  readonly paymentId: string
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly finalizedAt: Date
+}
+
+/** A payout that can never be paid. */
+export type VoidProof =
+  /** The finalized log of its cancelled authorization: what a refund asks for. */
+  | (FinalPlace & {
+      readonly kind: 'cancelled'
+      readonly txHash: Hex
+      readonly logIndex: number
+      /** Wei; null when none of our lanes paid it. */
+      readonly gasWei: bigint | null
+    })
+  /** Unused at a final block that is later than all its signatures (Unix seconds). */
+  | (FinalPlace & { readonly kind: 'expired'; readonly validBefore: number; readonly blockTime: number })
+
+/** USDC that moved into the treasury (a top-up), or out of it without a payout of ours. */
+export type TreasuryMovement = {
+  readonly chainId: number
+  readonly direction: 'in' | 'out'
+  readonly micro: MicroUsdc
+  readonly treasury: Hex
+  readonly counterparty: Hex
+  readonly txHash: Hex
+  readonly logIndex: number
+  readonly blockNumber: number
+}
+
+/** Another engine holds the lease now: whatever this one wanted to write was not written. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError'
+}

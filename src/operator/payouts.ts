@@ -1,0 +1,99 @@
+import type { OperatorConfig } from '../config.ts'
+import type { Db, Tx } from '../db/db.ts'
+import type { SettlementHooks } from '../db/settlement/context.ts'
+import { acknowledgeTransfers, readSettlementStatus, releaseLane } from '../db/settlement/operator.ts'
+import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
+import type { Hex } from '../domain/hex.ts'
+
+export type Operation = {
+  readonly db: Db
+  readonly settings: OperatorConfig
+  /** How the payments are told. */
+  readonly hooks: SettlementHooks
+  readonly dryRun: boolean
+  readonly say: (line: string) => void
+}
+
+const scopeOf = ({ CHAIN_ID, USDC_ADDRESS }: OperatorConfig) => ({ chainId: CHAIN_ID, token: USDC_ADDRESS })
+
+/** Lanes, payouts by state, how far the chain was read, and whether the solvency watch has stopped everything. */
+export async function showStatus({ db, settings, say }: Operation): Promise<number> {
+  const { cursor, lanes, payouts } = await readSettlementStatus(db, scopeOf(settings))
+  if (cursor === null) say('the chain was never read')
+  else {
+    say(`read to final block ${cursor.number} ${cursor.hash}`)
+    if (cursor.paused_reason !== null) say(`ALL LANES ARE PAUSED: ${cursor.paused_reason}`)
+  }
+  for (const lane of lanes) {
+    const why = lane.status_reason === null ? '' : ` (${lane.status_reason})`
+    say(`lane ${lane.wallet} ${lane.status}${why}: next nonce ${lane.next_nonce}, ${lane.open} on the way`)
+  }
+  for (const { state, reason, count, micro } of payouts)
+    say(`${reason === null ? state : `${state}(${reason})`}: ${count} payouts, ${micro} micro-USDC`)
+  return 0
+}
+
+const describe = (payout: PayoutView): string =>
+  `${payout.paymentId}: ${payout.holdReason === null ? payout.state : `${payout.state}(${payout.holdReason})`}, ` +
+  `${payout.microUsdc} micro-USDC to ${payout.recipient}${payout.txHash === null ? '' : `, ${payout.txHash}`}`
+
+type Change = (tx: Tx, paymentId: string) => Promise<boolean>
+
+/** What is done to one payout; the payment is told in the same transaction. False: the payout's state forbids it. */
+export function changeOf(name: 'void' | 'hold' | 'release', { hooks }: Operation): Change {
+  if (name === 'void') return requestVoid
+  if (name === 'release')
+    return async (tx, paymentId) => {
+      if (!(await releasePayout(tx, paymentId))) return false
+      await hooks.onReleased(tx, { paymentId })
+      return true
+    }
+  const detail = 'held by an operator at the command line'
+  return async (tx, paymentId) => {
+    if (!(await holdPayout(tx, paymentId, detail))) return false
+    await hooks.onHeld(tx, { paymentId, reason: 'operator', detail })
+    return true
+  }
+}
+
+class OnlyTried extends Error {}
+
+/** Changes one payout and says before and after; a dry run does the same and takes it back. */
+export async function changePayout(operation: Operation, paymentId: string, change: Change): Promise<number> {
+  const { db, dryRun, say } = operation
+  const before = await readPayout(db, paymentId)
+  if (before === null) throw new Error(`${paymentId} has no payout`)
+  say(`before  ${describe(before)}`)
+  try {
+    return await db.transaction(async (tx) => {
+      const changed = await change(tx, paymentId)
+      const after = await readPayout(tx, paymentId)
+      if (!changed || after === null) {
+        say('nothing changed: the state of the payout does not allow it')
+        return 1
+      }
+      say(`${dryRun ? 'would be' : 'after '}  ${describe(after)}`)
+      if (dryRun) throw new OnlyTried()
+      return 0
+    })
+  } catch (error) {
+    if (error instanceof OnlyTried) return 0
+    throw error
+  }
+}
+
+/** Declares an unknown transfer out of the treasury legitimate; without another one the lanes go on. */
+export async function acknowledge({ db, settings, dryRun, say }: Operation, txHash: Hex): Promise<number> {
+  if (dryRun) throw new Error('acknowledge has no dry run: `status` shows what is paused')
+  const left = await db.transaction((tx) => acknowledgeTransfers(tx, scopeOf(settings), txHash))
+  say(left === 0 ? 'no unknown transfer is left: the lanes go on' : `${left} unknown transfers are left: still paused`)
+  return left === 0 ? 0 : 1
+}
+
+/** Opens a quarantined lane. */
+export async function reopen({ db, settings, dryRun, say }: Operation, wallet: Hex): Promise<number> {
+  if (dryRun) throw new Error('reopen has no dry run: `status` shows the lanes')
+  const opened = await releaseLane(db, { chainId: settings.CHAIN_ID, wallet })
+  say(opened ? `lane ${wallet} is open` : `lane ${wallet} was not quarantined`)
+  return opened ? 0 : 1
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import { multicallCodec } from '../chain/codec.ts'
+import { SETTLEMENT_DEFAULTS, type SettlementDeps } from '../chain/context.ts'
+import { type Fact, readFacts, treasuryLogs } from '../chain/observer/facts.ts'
+import { createObserver } from '../chain/observer/observer.ts'
+import { connectRpc, type Rpc } from '../chain/rpc/rpc.ts'
+import { createSettlementJournal } from '../db/settlement/journal.ts'
+import { listOwing, listTreasuries, type Proven, queueProven, rewindCursor } from '../db/settlement/rebuild.ts'
+import type { Hex } from '../domain/hex.ts'
+import { payoutNonce } from '../evm/payout-nonce.ts'
+import type { Operation } from './payouts.ts'
+
+/** Blocks per question, as the observer asks. */
+const RANGE = 1000
+
+type Findings = {
+  /** Paid on chain, unknown here: payouts to be queued, which their log ends. */
+  readonly forgotten: readonly Proven[]
+  /** Paid on chain as agreed, and not settled here. */
+  readonly unsettled: number
+  readonly settled: number
+  readonly problems: readonly string[]
+}
+
+/**
+ * Makes the settlements anew from the logs of the chain and the list of payments alone. With a dry run it only says what
+ * it finds. Otherwise the observer reads the chain again from the first block and ends what is proved. Doing it again
+ * changes nothing.
+ */
+export async function rebuild(operation: Operation): Promise<number> {
+  const { db, settings, hooks, dryRun, say } = operation
+  const scope = { livemode: settings.PINRAIL_MODE === 'live', chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
+  const rpc = connectRpc({ urls: settings.POLYGON_RPC_URLS, quorum: settings.FINALITY_QUORUM })
+  const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
+  const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
+  if (treasuries.length === 0) throw new Error('no treasury is known: set TREASURY_ADDRESSES')
+  const start = Math.max(0, settings.SETTLEMENT_START_BLOCK - 1)
+  const facts = await readChain(rpc, { token: scope.token, treasuries }, start)
+  say(`${facts.length} logs of ${treasuries.length} treasuries since block ${start}`)
+  const found = await compare({ ...operation, scope, treasuries }, facts)
+  say(`${found.settled} payouts are settled here and on chain, ${found.unsettled} are paid on chain and open here`)
+  say(`${found.forgotten.length} are paid on chain and unknown here`)
+  for (const problem of found.problems) say(`LOOK AT THIS: ${problem}`)
+  if (dryRun) return found.problems.length === 0 ? 0 : 1
+
+  const context = { db, scope, hooks }
+  const journal = createSettlementJournal(context)
+  const options = { ...SETTLEMENT_DEFAULTS, owner: randomUUID(), maxFeeWei: 0n, maxMicroPerDay: 0n }
+  const [first, newest] = await Promise.all([rpc.agreed((node) => node.block(start)), rpc.newest()])
+  if (first === null) throw new Error(`the nodes do not agree on block ${start}`)
+  const lease = await journal.leaseObserver({ ...options, leaseMs: 60_000, start: first.value })
+  if (lease === null) throw new Error('an engine is observing the chain: stop the workers first')
+  try {
+    await db.transaction((tx) => queueProven(tx, scope, found.forgotten))
+    await rewindCursor(context, lease, first.value)
+    const log = { info: () => undefined, warn: warnBy(say), error: warnBy(say) }
+    const deps: SettlementDeps = {
+      journal,
+      rpc,
+      log,
+      codec: multicallCodec,
+      clock: () => new Date(),
+      treasuries: [],
+      deposits: { keys: null, wrongTokens: settings.DEPOSIT_WRONG_TOKENS },
+      relayers: [],
+      funding: null,
+      token: { chainId: scope.chainId, address: scope.token, name: '' },
+      options: { ...options, retiredTreasuries: treasuries },
+    }
+    const observer = createObserver(deps)
+    for (let before = -1; ; ) {
+      await observer.observe(lease, newest)
+      const cursor = await journal.readCursor()
+      if (cursor === null || cursor.number === before) break
+      before = cursor.number
+    }
+  } finally {
+    await journal.releaseLeases(options.owner)
+  }
+  say(`read to block ${(await journal.readCursor())?.number}`)
+  return found.problems.length === 0 ? 0 : 1
+}
+
+const warnBy =
+  (say: (line: string) => void) =>
+  (_fields: object, message: string): void =>
+    say(message)
+
+async function readChain(rpc: Rpc, scope: { token: Hex; treasuries: readonly Hex[] }, start: number): Promise<Fact[]> {
+  const final = await rpc.finalized()
+  if (final === null) throw new Error('no block is final now')
+  const facts: Fact[] = []
+  for (let fromBlock = start; fromBlock <= final.number; fromBlock += RANGE) {
+    const toBlock = Math.min(final.number, fromBlock + RANGE - 1)
+    const logs = await rpc.agreed((node) => treasuryLogs(node, scope, { fromBlock, toBlock }))
+    if (logs === null) throw new Error(`the nodes do not agree on the blocks ${fromBlock} to ${toBlock}`)
+    facts.push(...readFacts(logs.value, scope.treasuries))
+  }
+  return facts
+}
+
+type Comparison = Operation & {
+  readonly scope: { livemode: boolean; chainId: number; token: Hex }
+  readonly treasuries: readonly Hex[]
+}
+
+async function compare({ db, scope, treasuries }: Comparison, facts: readonly Fact[]): Promise<Findings> {
+  const paid = new Map(facts.flatMap((fact) => (fact.kind === 'out' && fact.authNonce ? [[fact.authNonce, fact]] : [])))
+  const forgotten: Proven[] = []
+  const problems: string[] = []
+  let [unsettled, settled] = [0, 0]
+  for await (const { paymentId, destination, netMicro, payoutState } of listOwing(db, scope)) {
+    const found = treasuries.flatMap((treasury) => {
+      const fact = paid.get(payoutNonce({ ...scope, treasury, paymentId }))
+      return fact === undefined ? [] : [fact]
+    })
+    if (found.length > 1) problems.push(`${paymentId} was paid by ${found.length} treasuries`)
+    const [fact] = found
+    if (fact === undefined) {
+      if (payoutState === 'settled') problems.push(`${paymentId} is settled here and not paid on chain`)
+      continue
+    }
+    const { counterparty, microUsdc } = fact
+    const agreed = counterparty === destination && (netMicro === null || netMicro === microUsdc)
+    if (!agreed)
+      problems.push(`${paymentId} was paid ${microUsdc} to ${counterparty}, owed ${netMicro} to ${destination}`)
+    else if (payoutState === 'settled') settled += 1
+    else if (payoutState !== null) unsettled += 1
+    else forgotten.push({ paymentId, treasury: fact.treasury, recipient: destination, microUsdc: microUsdc ?? '0' })
+  }
+  return { forgotten, unsettled, settled, problems }
+}

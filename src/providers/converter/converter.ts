@@ -1,0 +1,27 @@
+import type { Currency } from '../../domain/currencies.ts'
+import type { MicroUsdc, Money } from '../../domain/money.ts'
+
+/** USDC for one major unit of the currency. */
+export type Rate = {
+  readonly currency: Currency
+  readonly rate: string
+  readonly source: string
+  readonly asOf: string
+}
+
+export type Conversion =
+  | { readonly kind: 'filled'; readonly microUsdc: MicroUsdc; readonly reference: string }
+  /** Accepted and not yet filled: ask again with the same key. */
+  | { readonly kind: 'pending'; readonly retryAfterSeconds: number }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** Buys USDC for the treasury with the fiat money that a partner has confirmed. */
+export type Converter = {
+  /** Current rates of every currency we charge in, in one call. */
+  rates(signal: AbortSignal): Promise<Rate[]>
+  /** Repeated with the same key it answers the same conversion. */
+  convert(
+    order: { readonly key: string; readonly amount: Money; readonly rate: string },
+    signal: AbortSignal,
+  ): Promise<Conversion>
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { isCurrency } from '../../domain/currencies.ts'
+import { type HttpAnswer, type HttpCall, send, troubleOf, unclear } from '../http.ts'
+import { readAs } from '../reading.ts'
+import type { Conversion, Converter, Rate } from './converter.ts'
+
+/**
+ * The converter's REST API: a bearer secret, amounts and rates as decimal text, one conversion for an Idempotency-Key
+ * however often it is sent. The protocol is in docs/providers.md.
+ */
+
+const NAME = 'converter'
+
+/** Asked again after at least and at most this long, in seconds, whatever a pending conversion says. */
+const RETRY_SECONDS = { min: 1, max: 600 }
+
+const rateText = z.string().regex(/^\d{1,12}(\.\d{1,12})?$/)
+const ratesSchema = z.object({
+  as_of: z.iso.datetime(),
+  source: z.string().min(1).max(100),
+  rates: z.record(z.string(), rateText),
+})
+const conversionSchema = z.discriminatedUnion('status', [
+  z.object({
+    status: z.literal('filled'),
+    id: z.string().min(1).max(100),
+    key: z.string(),
+    bought_micro_usdc: z.string().regex(/^\d{1,30}$/),
+  }),
+  z.object({ status: z.literal('pending'), key: z.string(), retry_after_seconds: z.int().min(0) }),
+  z.object({ status: z.literal('rejected'), key: z.string(), reason: z.string().max(200) }),
+])
+
+export function createConverter(settings: { readonly url: string; readonly secret: string }): Converter {
+  const authorization = `Bearer ${settings.secret}`
+  const call = async (request: Omit<HttpCall, 'to'>, signal: AbortSignal): Promise<HttpAnswer> => {
+    const answer = await send({ to: NAME, ...request, headers: { authorization, ...request.headers } }, signal)
+    const trouble = troubleOf(NAME, answer)
+    if (trouble !== null) throw trouble
+    if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status}`)
+    return answer
+  }
+
+  return {
+    async rates(signal) {
+      return readRates(await call({ method: 'GET', url: `${settings.url}/v1/rates`, headers: {} }, signal))
+    },
+    async convert({ key, amount, rate }, signal) {
+      const headers = { 'content-type': 'application/json', 'idempotency-key': key }
+      const body = JSON.stringify({ sell_minor: amount.minor, sell_currency: amount.currency, rate })
+      const url = `${settings.url}/v1/conversions`
+      return readConversion(key, await call({ method: 'POST', url, headers, body }, signal))
+    },
+  }
+}
+
+function readRates(answer: HttpAnswer): Rate[] {
+  const { as_of: asOf, source, rates } = readAs(NAME, ratesSchema, answer)
+  return Object.entries(rates).flatMap(([currency, rate]) =>
+    isCurrency(currency) ? [{ currency, rate, source, asOf }] : [],
+  )
+}
+
+function readConversion(key: string, answer: HttpAnswer): Conversion {
+  const conversion = readAs(NAME, conversionSchema, answer)
+  if (conversion.key !== key) throw unclear(NAME, 'answered about another conversion')
+  switch (conversion.status) {
+    case 'filled':
+      return { kind: 'filled', microUsdc: BigInt(conversion.bought_micro_usdc).toString(), reference: conversion.id }
+    case 'pending':
+      return {
+        kind: 'pending',
+        retryAfterSeconds: Math.min(Math.max(conversion.retry_after_seconds, RETRY_SECONDS.min), RETRY_SECONDS.max),
+      }
+    case 'rejected':
+      return { kind: 'refused', reason: conversion.reason }
+  }
+}

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import type { Tx } from '../db/db.ts'
+import { book } from '../db/ledger.ts'
+import { recordPartnerEvent } from '../db/payments/partner-events.ts'
+import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
+import { deposited } from '../domain/ledger.ts'
+import { isPaid } from '../domain/payment/payment.ts'
+import type { RecordedDeposit } from '../domain/settlement/deposit.ts'
+
+/** As a partner's callback: stored with the deposit, passed on by the relay. The payment then reads its deposit. */
+export function createDepositHook(context: ChangeContext) {
+  return async function onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void> {
+    const { paymentId, attemptId, expected } = deposit
+    const at = new Date(context.now()).toISOString()
+    const reference = `${deposit.txHash}:${deposit.logIndex}`
+    if (expected) await book(tx, deposited({ paymentId, reference, micro: deposit.units }), at)
+    const bodySha256 = createHash('sha256').update(JSON.stringify(deposit)).digest()
+    await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, attemptId, bodySha256, at })
+    await changePaymentIn(tx, context, { id: paymentId, work: (work) => noteDeposit(work, deposit) })
+  }
+}
+
+/** What comes after the payment's money was counted is a second payment: it stays in `suspense`, and is shown. */
+async function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): Promise<void> {
+  const attempt = work.state.attempts.find(({ id }) => id === deposit.attemptId)
+  const { txHash, units, token, sender } = deposit
+  const data = { attempt_id: deposit.attemptId, tx_hash: txHash, units, token, sender }
+  if (attempt === undefined || !isPaid(attempt.status)) {
+    const message = deposit.expected ? 'USDC came to the address of the payment' : 'Another token came to the address'
+    await work.note({ kind: 'deposit.received', actor: 'system', message, data })
+    return
+  }
+  const message = 'More came to the address of the payment after its money was counted. It is not settled'
+  const exception = deposit.expected ? 'duplicate_payment' : 'wrong_asset'
+  await work.change({ kind: 'deposit.surplus', actor: 'system', message, data }, { exception })
+}

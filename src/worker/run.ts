@@ -1,0 +1,43 @@
+import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker'
+import type { Logger } from '../log.ts'
+import { type Loop, runLoop } from './loop.ts'
+
+/** Temporal's lines go to our log, and the order of the end is ours: loops, then activities, then connections. */
+export function logTemporal(log: Logger): void {
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) =>
+      log[level === 'ERROR' ? 'error' : 'warn'](meta ?? {}, message),
+    ),
+  })
+}
+
+export type RunningParts = {
+  readonly workers: readonly Worker[]
+  readonly settlement: { run(signal: AbortSignal): Promise<void> }
+  readonly loops: readonly Loop[]
+  readonly log: Logger
+  /** Everything is under way; the task queues that are polled. */
+  readonly ready: (queues: string[]) => void
+}
+
+/**
+ * Runs until `stop` is aborted, then lets what is under way finish. Answers the exit code: a worker that fails, or a
+ * settlement that must not run, ends with 1, and whoever supervises the process starts it again.
+ */
+export async function runWorker({ workers, settlement, loops, log, ready }: RunningParts, stop: AbortController) {
+  const running = workers.map((worker) => worker.run())
+  const background = [settlement.run(stop.signal), ...loops.map((loop) => runLoop(loop, stop.signal))]
+  ready(workers.map((worker) => worker.options.taskQueue))
+  const code = await Promise.race([...running, Promise.all(background)]).then(
+    () => 0,
+    (error: unknown) => {
+      log.error({ err: error }, 'the worker ends')
+      return 1
+    },
+  )
+  stop.abort()
+  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
+  await Promise.allSettled([...running, ...background])
+  return code
+}

@@ -1,0 +1,215 @@
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { expectProblem, openShop, type Shop } from '../support/shop.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+}, 60_000)
+afterAll(() => shop?.close())
+
+const BODY = { amount: '49.99', currency: 'EUR' }
+const send = (body: unknown, headers: Record<string, string> = {}) =>
+  shop.ask('POST', '/v1/payments', { body, headers })
+
+/** Bytes as they are; answers what came back before the connection was closed. */
+function sendRaw(bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const socket = connect(shop.port, '127.0.0.1', () => socket.write(bytes))
+    socket.setEncoding('utf8')
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('close', () => resolve(text))
+    socket.on('error', reject)
+  })
+}
+
+describe('a body that cannot be read', () => {
+  const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+  test.each<[string, string | Buffer, number, string]>([
+    ['an empty body', Buffer.alloc(0), 400, 'invalid_json'],
+    ['half an object', '{"amount":', 400, 'invalid_json'],
+    ['two objects', '{}{}', 400, 'invalid_json'],
+    ['a comment', '{/* */}', 400, 'invalid_json'],
+    ['a trailing comma', '{"amount":1,}', 400, 'invalid_json'],
+    ['single quotes', "{'amount':1}", 400, 'invalid_json'],
+    ['NaN', '{"amount":NaN}', 400, 'invalid_json'],
+    ['a byte order mark', '\ufeff{}', 400, 'invalid_json'],
+    ['HTML', '<html></html>', 400, 'invalid_json'],
+    ['a form', 'amount=1&currency=EUR', 400, 'invalid_json'],
+    ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]), 400, 'invalid_json'],
+    ['a number', '5', 400, 'validation_failed'],
+    ['a string', '"x"', 400, 'validation_failed'],
+    ['null', 'null', 400, 'validation_failed'],
+    ['a list', '[]', 400, 'validation_failed'],
+    ['nine levels', nested(9), 400, 'validation_failed'],
+    ['30,000 levels', nested(30_000), 400, 'validation_failed'],
+    ['more than 64 KiB', JSON.stringify({ ...BODY, description: 'x'.repeat(66_000) }), 413, 'body_too_large'],
+  ])('%s is a problem, and nothing is stored', async (_name, body, status, code) => {
+    const before = await shop.count('payment')
+    expectProblem(await send(body), status, code)
+    expect(await shop.count('payment')).toBe(before)
+  })
+
+  test('64 KiB are counted after decompression', async () => {
+    const bomb = gzipSync(JSON.stringify({ ...BODY, description: 'x'.repeat(10_000_000) }))
+    expect(bomb.length).toBeLessThan(65_536)
+    expectProblem(await send(bomb, { 'content-encoding': 'gzip' }), 413, 'body_too_large')
+  })
+
+  test('gzip is understood, broken gzip is a problem, another encoding is named as not supported', async () => {
+    expect((await send(gzipSync(JSON.stringify(BODY)), { 'content-encoding': 'gzip' })).status).toBe(201)
+    expectProblem(await send(JSON.stringify(BODY), { 'content-encoding': 'gzip' }), 400, 'invalid_request')
+    expectProblem(await send(JSON.stringify(BODY), { 'content-encoding': 'zstd9' }), 415, 'unsupported_media_type')
+  })
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/jsonx',
+    'application/json; charset=utf-16',
+    'application/json; charset=utf-7',
+    ' ',
+  ])('the content type %p is not supported', async (type) => {
+    expectProblem(await send(JSON.stringify(BODY), { 'content-type': type }), 415, 'unsupported_media_type')
+  })
+
+  test.each(['application/json', 'Application/JSON;charset=UTF-8', 'application/json; charset="utf-8"'])(
+    'the content type %p is',
+    async (type) => {
+      expect((await send(JSON.stringify(BODY), { 'content-type': type })).status).toBe(201)
+    },
+  )
+})
+
+describe('a path or a method that is not there', () => {
+  test.each(['/v1', '/v1/', '/v2/payments', '/V1/payments', '/v1/payment', '/v1/payments/pay_1/refund', '/', '/.env'])(
+    '%s is 404',
+    async (path) => {
+      expectProblem(await shop.ask('GET', path), 404, 'route_missing')
+    },
+  )
+
+  test.each([
+    ['PUT', '/v1/payments'],
+    ['DELETE', '/v1/payments/pay_1'],
+    ['GET', '/v1/payments/pay_1/cancel'],
+    ['OPTIONS', '/v1/payments'],
+    ['PROPFIND', '/v1/providers'],
+    ['DELETE', '/healthz'],
+    ['GET', '/callbacks/wallet_app'],
+  ])('%s %s is 405 and says what is allowed', async (method, path) => {
+    const answer = await shop.ask(method, path)
+    expectProblem(answer, 405, 'method_not_allowed')
+    expect(answer.headers.get('allow')).toMatch(/^[A-Z]+(, [A-Z]+)*$/)
+  })
+
+  test('HEAD is answered as GET without the body', async () => {
+    const answer = await shop.ask('HEAD', '/v1/providers')
+    expect([answer.status, answer.text]).toEqual([200, ''])
+  })
+
+  test.each(['/v1/payments/%', '/v1/payments/%ff', '/v1/payments/%c0%ae'])(
+    '%s is a problem, not a page',
+    async (path) => {
+      expectProblem(await shop.ask('GET', path), 400, 'invalid_request')
+    },
+  )
+
+  test.each([
+    'x',
+    'pay_',
+    'pay_01m7z134d8fetv1hwd26y1yksm',
+    `pay_${'0'.repeat(26)}`,
+    'PAY_01m7z134d8fetv1hwd26y1yksm',
+    '%00',
+    "';--",
+    `pay_${'9'.repeat(5000)}`,
+    '😀',
+    '__proto__',
+  ])('the id %p is one that does not exist', async (id) => {
+    expectProblem(await shop.ask('GET', `/v1/payments/${encodeURI(id)}`), 404, 'resource_missing')
+    expectProblem(await shop.ask('POST', `/v1/payments/${encodeURI(id)}/cancel`), 404, 'resource_missing')
+  })
+
+  test('a query parameter that the route does not know is refused', async () => {
+    expectProblem(await shop.ask('GET', '/v1/providers?limt=1'), 400, 'validation_failed')
+    expectProblem(await shop.ask('GET', '/v1/providers?__proto__=1'), 400, 'validation_failed')
+  })
+})
+
+describe('what is not HTTP', () => {
+  const HEAD = 'POST /v1/payments HTTP/1.1\r\nhost: x\r\n'
+  test.each([
+    ['a line that is no request', 'HELLO\r\n\r\n', 400, 'invalid_request'],
+    ['a version that does not exist', 'GET / HTTP/9.9\r\nhost: x\r\n\r\n', 400, 'invalid_request'],
+    ['a header without a name', `${HEAD}: x\r\n\r\n`, 400, 'invalid_request'],
+    ['a header with NUL', `${HEAD}a: b\u0000c\r\n\r\n`, 400, 'invalid_request'],
+    ['a request without a host', 'GET /v1/providers HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
+    ['a length that is no number', `${HEAD}content-length: ten\r\n\r\n`, 400, 'invalid_request'],
+    ['two lengths', `${HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\n`, 400, 'invalid_request'],
+    ['a length and chunks', `${HEAD}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n`, 400, 'invalid_request'],
+    ['headers of 20 KiB', `${HEAD}a: ${'b'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
+    [
+      'an expectation that cannot be met',
+      `${HEAD}expect: a-miracle\r\nconnection: close\r\n\r\n`,
+      417,
+      'expectation_failed',
+    ],
+  ])('%s is answered with a problem', async (_name, bytes, status, code) => {
+    const [head, body] = (await sendRaw(bytes)).split('\r\n\r\n')
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(head).toMatch(/content-type: application\/problem\+json/i)
+    expect(JSON.parse(body ?? '')).toMatchObject({ status, code, request_id: expect.stringMatching(/^req_/) })
+  })
+
+  test('chunks that are broken do not create a payment', async () => {
+    const before = await shop.count('payment')
+    const head = `${HEAD}authorization: Bearer ${shop.key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
+    expect(await sendRaw(`${head}zz\r\n{}\r\n`)).toMatch(/^HTTP\/1.1 400 /)
+    expect(await shop.count('payment')).toBe(before)
+  })
+})
+
+test('every answer has a request id of its own, and a client’s own id is not taken over', async () => {
+  const paths = ['/healthz', '/v1/providers', '/v1/nothing', '/nothing']
+  const ids = await Promise.all(
+    paths.map(async (path) =>
+      (await shop.ask('GET', path, { headers: { 'request-id': 'mine' } })).headers.get('request-id'),
+    ),
+  )
+  expect(new Set(ids).size).toBe(paths.length)
+  for (const id of ids) expect(id).toMatch(/^req_[0-9a-z]{26}$/)
+})
+
+test('an error nobody expected is opaque: no message, no stack', async () => {
+  const broken = await openShop({
+    deps: () => ({ rates: { current: () => Promise.reject(new TypeError('secret detail')) } }),
+  })
+  try {
+    const noRate = await broken.ask('POST', '/v1/payments', { body: BODY })
+    expectProblem(noRate, 503, 'temporarily_unavailable')
+    expect(noRate.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(noRate.text).not.toContain('secret detail')
+  } finally {
+    await broken.close()
+  }
+  const bug = await openShop({
+    deps: ({ newId }) => ({ newId: (kind) => (kind === 'payment' ? fail() : newId(kind)) }),
+  })
+  try {
+    const answer = await bug.ask('POST', '/v1/payments', { body: BODY })
+    expectProblem(answer, 500, 'internal_error')
+    expect(answer.text).not.toMatch(/secret detail|at .*\.ts/)
+  } finally {
+    await bug.close()
+  }
+})
+
+function fail(): never {
+  throw new TypeError('secret detail')
+}

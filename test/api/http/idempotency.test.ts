@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { expectProblem, openShop, type Shop } from '../support/shop.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+}, 60_000)
+afterAll(() => shop?.close())
+
+const BODY = { amount: '49.99', currency: 'EUR', reference: 'A-1' }
+const create = (key: string, body: unknown = BODY, apiKey = shop.key) =>
+  shop.ask('POST', '/v1/payments', { body, key: apiKey, headers: { 'idempotency-key': key } })
+
+describe('the same request with the same Idempotency-Key', () => {
+  test('gets the first answer again, byte for byte, and makes nothing', async () => {
+    const first = await create('again')
+    const before = await shop.count('payment')
+    const second = await create('again')
+    expect([second.status, second.text, second.headers.get('location')]).toEqual([
+      201,
+      first.text,
+      first.headers.get('location'),
+    ])
+    expect([first, second].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true'])
+    expect(await shop.count('payment')).toBe(before)
+    expect(await shop.count('timeline_entry')).toBe(before)
+  })
+
+  test('is the same whatever the order of its fields, its defaults, its quotes, and number or text', async () => {
+    const first = await create('order', { amount: '49.99', currency: 'EUR', metadata: { a: '1', b: '2' } })
+    const second = await create('"order"', {
+      metadata: { b: '2', a: '1' },
+      fallback: 'picker',
+      expires_in: 86_400,
+      currency: 'EUR',
+      amount: 49.99,
+    })
+    expect(second.text).toBe(first.text)
+  })
+
+  test('with another body is refused', async () => {
+    await create('other body')
+    const key = 'other-body'
+    await create(key)
+    const answer = await create(key, { ...BODY, amount: '50' })
+    expectProblem(answer, 422, 'idempotency_key_reused')
+    expect(answer.body['param']).toBe('Idempotency-Key')
+  })
+
+  test('is answered as before when it would be refused now', async () => {
+    const merchant = await shop.addMerchant()
+    const first = await create('wallet-gone', BODY, merchant.key)
+    await shop.db.query('delete from wallet where merchant_id = $1', [merchant.tenant.merchantId])
+    const second = await create('wallet-gone', BODY, merchant.key)
+    expect([second.status, second.text]).toEqual([201, first.text])
+    expectProblem(await create('wallet-gone-2', BODY, merchant.key), 422, 'wallet_not_configured')
+  })
+
+  test('of another merchant or another mode is another request', async () => {
+    const other = await shop.addMerchant()
+    const live = await shop.addMerchant({ livemode: true, id: shop.tenant.merchantId })
+    const ids = await Promise.all(
+      [shop.key, other.key, live.key].map(async (key) => (await create('scope', BODY, key)).body['id']),
+    )
+    expect(new Set(ids).size).toBe(3)
+  })
+
+  test('of another API key of the merchant is the same request', async () => {
+    const second = await shop.addKey(shop.tenant)
+    expect((await create('rotated', BODY, second.key)).text).toBe((await create('rotated')).text)
+  })
+})
+
+test('a refused request does not use up its key', async () => {
+  expectProblem(await create('second-try', { ...BODY, amount: 'x' }), 400, 'validation_failed')
+  expectProblem(await create('second-try', { ...BODY, amount: '0.01' }), 422, 'amount_too_small')
+  expect((await create('second-try')).status).toBe(201)
+})
+
+test.each(['', ' ', 'a b', 'ü', 'x'.repeat(256), '""'])('the key %p is refused', async (key) => {
+  const answer = await shop.ask('POST', '/v1/payments', {
+    body: BODY,
+    headers: { 'idempotency-key': encodeURI(key) === key ? key : Buffer.from(key).toString('latin1') },
+  })
+  expectProblem(answer, 400, 'validation_failed')
+  expect(answer.body['param']).toBe('Idempotency-Key')
+})
+
+test('while the first request has not ended, the second waits two seconds and is told to ask again', async () => {
+  const claimed = withResolvers()
+  const release = withResolvers()
+  const first = shop.db.transaction(async (tx) => {
+    await tx.query(
+      `insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, body)
+       values ($1, false, 'POST /v1/payments', 'slow', $2, 201, '{}')`,
+      [shop.tenant.merchantId, Buffer.alloc(32)],
+    )
+    claimed.resolve()
+    await release.promise
+    throw new Error('rolled back')
+  })
+  await claimed.promise
+  const answer = await create('slow')
+  release.resolve()
+  await expect(first).rejects.toThrow('rolled back')
+  expectProblem(answer, 409, 'idempotency_key_in_use')
+  expect(answer.headers.get('retry-after')).toBe('1')
+  expect((await create('slow')).status).toBe(201)
+})
+
+test('200 keys, each used by 20 requests at once, make 200 payments', async () => {
+  const before = await shop.count('payment')
+  const distinct = new Set<string>()
+  const waves = Array.from({ length: 10 }, (_, wave) => Array.from({ length: 20 }, (_, i) => `key-${wave}-${i}`))
+  for (const keys of waves) {
+    const answers = await Promise.all(keys.flatMap((key) => Array.from({ length: 20 }, () => answered(key))))
+    for (const text of answers) distinct.add(text)
+  }
+  expect(distinct.size).toBe(200)
+  expect((await shop.count('payment')) - before).toBe(200)
+}, 300_000)
+
+/** Asks again after 409 and 503, as the answer says. */
+async function answered(key: string): Promise<string> {
+  for (let tries = 0; tries < 20; tries++) {
+    const answer = await create(key)
+    if (answer.status === 201) return answer.text
+    expect([409, 503]).toContain(answer.status)
+    expect(answer.headers.get('retry-after')).not.toBeNull()
+  }
+  throw new Error(`no answer for ${key}`)
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { until } from '../../../scripts/test/until.ts'
+import { API_SCOPES, parseApiKey } from '../../../src/api/auth/api-key.ts'
+import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
+
+let shop: Shop
+let now = Date.now()
+beforeAll(async () => {
+  shop = await openShop({ deps: () => ({ clock: () => now }) })
+}, 60_000)
+afterAll(() => shop?.close())
+
+const PATH = '/v1/api_keys'
+const create = (body: unknown, options: { key?: string; headers?: Record<string, string> } = {}) =>
+  shop.ask('POST', PATH, { body, ...options })
+const idOf = (answer: Answer): string => String(answer.body['id'])
+const keyOf = (answer: Answer): string => String(answer.body['key'])
+const works = async (key: string): Promise<number> => (await shop.ask('GET', '/v1/providers', { key })).status
+
+describe('an API key', () => {
+  test('is shown once, well formed, with the scopes that were asked for, and works', async () => {
+    const made = await create({ name: 'Server', scopes: ['payments:read', 'payments:read'] })
+    expect(made.status).toBe(201)
+    expect(parseApiKey(keyOf(made))).toMatchObject({ livemode: false })
+    expect(made.body).toMatchObject({
+      name: 'Server',
+      scopes: ['payments:read'],
+      last_used_at: null,
+      allowed_ips: null,
+    })
+    expect(keyOf(made).endsWith(String(made.body['last4']))).toBe(true)
+    expect(await works(keyOf(made))).toBe(200)
+    const listed = await shop.ask('GET', PATH)
+    expect(listed.text).toContain(idOf(made))
+    expect(listed.text).not.toContain(keyOf(made))
+    const { rows } = await shop.db.query('select * from api_key')
+    expect(JSON.stringify(rows)).not.toContain(keyOf(made))
+  })
+
+  test('may take payments unless it is told more', async () => {
+    expect((await create({ name: 'plain' })).body['scopes']).toEqual(['payments:read', 'payments:write'])
+  })
+
+  test('cannot give what it does not have, neither at birth nor by rotating another', async () => {
+    const weak = await shop.addKey(shop.tenant, ['keys:write'])
+    const strong = await create({ name: 'strong', scopes: ['payments:write'] })
+    const refused = await create({ name: 'x', scopes: ['payments:write'] }, { key: weak.key })
+    expectProblem(refused, 403, 'insufficient_scope')
+    expect(refused.body['required_scope']).toBe('payments:write')
+    const rotated = await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, { body: {}, key: weak.key })
+    expectProblem(rotated, 403, 'insufficient_scope')
+    expect(await works(keyOf(strong))).toBe(403)
+  })
+
+  test('works from its addresses only', async () => {
+    const inside = await create({ name: 'in', allowed_ips: ['127.0.0.0/8'] })
+    const outside = await create({ name: 'out', allowed_ips: ['192.0.2.7', '2001:db8::/32'] })
+    expect(await works(keyOf(inside))).toBe(200)
+    expectProblem(await shop.ask('GET', '/v1/providers', { key: keyOf(outside) }), 403, 'ip_not_allowed')
+    for (const address of ['localhost', '1.2.3', '10.0.0.0/33', '::1/129', '', '1.2.3.4/', 'fe80::1%eth0'])
+      expectProblem(await create({ name: 'x', allowed_ips: [address] }), 400, 'validation_failed')
+  })
+
+  test('knows to the minute when it was used', async () => {
+    const made = await create({ name: 'used' })
+    await works(keyOf(made))
+    const read = async () => (await shop.ask('GET', PATH)).body['data'] as Record<string, unknown>[]
+    const used = (keys: Record<string, unknown>[]) => keys.find(({ id }) => id === idOf(made))?.['last_used_at']
+    expect(Date.parse(String(used(await until(read, (keys) => used(keys) !== null))))).toBeGreaterThan(now - 60_000)
+  })
+
+  test('ends when its time is over', async () => {
+    const made = await create({ name: 'short', expires_in: 60 })
+    expect(await works(keyOf(made))).toBe(200)
+    now += 61_000
+    expect(await works(keyOf(made))).toBe(401)
+  })
+
+  test('that is rotated works beside its successor during the overlap, and not after', async () => {
+    const old = await create({ name: 'turn', scopes: ['payments:read'] })
+    const next = await shop.ask('POST', `${PATH}/${idOf(old)}/rotate`, { body: { overlap: 60 } })
+    expect(next.body).toMatchObject({ name: 'turn', scopes: ['payments:read'], expires_at: null })
+    expect([await works(keyOf(old)), await works(keyOf(next))]).toEqual([200, 200])
+    now += 61_000
+    expect([await works(keyOf(old)), await works(keyOf(next))]).toEqual([401, 200])
+    const again = await shop.ask('POST', `${PATH}/${idOf(next)}/rotate`, { body: { overlap: 0 } })
+    now += 1001
+    expect([await works(keyOf(next)), await works(keyOf(again))]).toEqual([401, 200])
+  })
+
+  test('that is revoked is dead within a second, stays in the list, and cannot be rotated', async () => {
+    const made = await create({ name: 'gone' })
+    expect(await works(keyOf(made))).toBe(200)
+    const revoked = await shop.ask('DELETE', `${PATH}/${idOf(made)}`)
+    expect(revoked.body['revoked_at']).not.toBeNull()
+    now += 1001
+    expect(await works(keyOf(made))).toBe(401)
+    expect((await shop.ask('DELETE', `${PATH}/${idOf(made)}`)).body['revoked_at']).toBe(revoked.body['revoked_at'])
+    expectProblem(await shop.ask('POST', `${PATH}/${idOf(made)}/rotate`, { body: {} }), 409, 'not_possible_now')
+  })
+
+  test('asked for again with its Idempotency-Key is the same key', async () => {
+    const headers = { 'idempotency-key': 'key-1' }
+    const first = await create({ name: 'once' }, { headers })
+    expect((await create({ name: 'once' }, { headers })).text).toBe(first.text)
+    expectProblem(await create({ name: 'twice' }, { headers }), 422, 'idempotency_key_reused')
+  })
+
+  test('is the last one at twenty-five, however many ask at once', async () => {
+    const other = await shop.addMerchant()
+    const answers = await Promise.all(Array.from({ length: 30 }, () => create({ name: 'x' }, { key: other.key })))
+    const made = answers.filter(({ status }) => status === 201).length
+    for (let left = 24 - made; left > 0; left--)
+      expect((await create({ name: 'x' }, { key: other.key })).status).toBe(201)
+    expectProblem(await create({ name: 'x' }, { key: other.key }), 409, 'limit_reached')
+  })
+
+  test('of live mode is made by a person: the answer says where', async () => {
+    const live = await shop.addMerchant({ livemode: true })
+    const answers = [
+      await create({ name: 'x' }, { key: live.key }),
+      await shop.ask('POST', `${PATH}/key_${live.keyId}/rotate`, { body: {}, key: live.key }),
+      await shop.ask('DELETE', `${PATH}/key_${live.keyId}`, { key: live.key }),
+      await shop.ask('PUT', '/v1/settings/wallet', { body: { address: `0x${'1'.repeat(40)}` }, key: live.key }),
+    ]
+    for (const answer of answers) expectProblem(answer, 403, 'step_up_required')
+    expect(answers.map(({ body }) => body['page'])).toEqual([
+      'http://127.0.0.1:4242/dashboard/keys',
+      'http://127.0.0.1:4242/dashboard/keys',
+      'http://127.0.0.1:4242/dashboard/keys',
+      'http://127.0.0.1:4242/dashboard/wallet',
+    ])
+    expect(await works(live.key)).toBe(200)
+  })
+
+  test('has no scope that does not exist', async () => {
+    expectProblem(await create({ name: 'x', scopes: ['payments:*'] }), 400, 'validation_failed')
+    expect(API_SCOPES).not.toContain('payments:*')
+  })
+})
+
+describe('the list of keys', () => {
+  test('goes page by page, forwards and back', async () => {
+    const other = await shop.addMerchant()
+    for (const name of ['a', 'b', 'c', 'd']) await create({ name }, { key: other.key })
+    const page = async (query: string) => (await shop.ask('GET', `${PATH}?${query}`, { key: other.key })).body
+    const names = (body: Record<string, unknown>) => (body['data'] as { name: string }[]).map(({ name }) => name)
+    const first = await page('limit=2')
+    expect([names(first), first['has_more']]).toEqual([['d', 'c'], true])
+    const last = (first['data'] as { id: string }[])[1]!.id
+    const second = await page(`limit=2&starting_after=${last}`)
+    expect([names(second), second['has_more']]).toEqual([['b', 'a'], true])
+    const from = (second['data'] as { id: string }[])[0]!.id
+    expect(names(await page(`limit=2&ending_before=${from}`))).toEqual(['d', 'c'])
+    expectProblem(await shop.ask('GET', `${PATH}?starting_after=key_0`, { key: other.key }), 400, 'validation_failed')
+  })
+})
+
+describe('the wallet', () => {
+  const TREASURY = `0x${'ab'.repeat(20)}`
+  const put = (address: unknown) => shop.ask('PUT', '/v1/settings/wallet', { body: { address } })
+
+  test('is set in the case of EIP-55, and payments that exist keep theirs', async () => {
+    const { body: payment } = await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
+    const before = await shop.ask('GET', '/v1/settings/wallet')
+    const lower = '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'
+    const set = await put(lower)
+    expect(set.body).toMatchObject({
+      object: 'wallet',
+      address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+      livemode: false,
+    })
+    const read = await shop.ask('GET', `/v1/payments/${String(payment['id'])}`)
+    expect((read.body['settlement'] as Record<string, unknown>)['destination']).toBe(before.body['address'])
+  })
+
+  test.each([
+    ['a wrong checksum', '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', 'wallet_checksum'],
+    ['39 digits', `0x${'1'.repeat(39)}`, 'wallet_invalid'],
+    ['a private key', `0x${'1'.repeat(64)}`, 'wallet_invalid'],
+    ['a name', 'shop.eth', 'wallet_invalid'],
+    ['the prefix of a network', `matic:0x${'1'.repeat(40)}`, 'wallet_invalid'],
+    ['zero', `0x${'0'.repeat(40)}`, 'wallet_forbidden'],
+    ['the dead address', '0x000000000000000000000000000000000000dEaD', 'wallet_forbidden'],
+    ['the token itself', '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', 'wallet_forbidden'],
+    ['a treasury of ours', TREASURY, 'wallet_forbidden'],
+  ])('is not %s', async (_name, address, code) => {
+    await shop.db.query(
+      `insert into lane (chain_id, wallet, next_nonce) values (31337, $1, 0) on conflict do nothing`,
+      [TREASURY],
+    )
+    const answer = await put(address)
+    expectProblem(answer, 400, 'validation_failed')
+    expect((answer.body['errors'] as { code: string }[])[0]!.code).toBe(code)
+  })
+})

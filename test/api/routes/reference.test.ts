@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { openShop, type Shop } from '../support/shop.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+}, 60_000)
+afterAll(() => shop?.close())
+
+test('the reference shows every operation of the document, with a command', async () => {
+  const { text } = await shop.ask('GET', '/openapi.json', { key: null })
+  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, { operationId: string }>> }
+  const page = await shop.ask('GET', '/docs', { key: null })
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  const ids = Object.values(paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId))
+  expect(ids.length).toBeGreaterThan(10)
+  for (const id of ids) expect(page.text).toContain(`id="${id}"`)
+  expect(page.text.match(/<pre>curl /g)).toHaveLength(ids.length)
+})
+
+test('metrics name routes by their pattern and nothing of any payment', async () => {
+  const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: 49.9, currency: 'EUR' } })
+  await shop.ask('GET', `/v1/payments/${String(body['id'])}`)
+  await shop.ask('GET', '/no/such/path', { key: null })
+  const { text, headers } = await shop.ask('GET', '/metrics', { key: null })
+  expect(headers.get('content-type')).toContain('text/plain')
+  expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/v1/payments/:id",status="200"} 1')
+  expect(text).toContain('route="unmatched",status="404"')
+  expect(text).toContain('process_cpu_seconds_total')
+  expect(text).not.toContain('pay_')
+})

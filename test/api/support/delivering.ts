@@ -1,0 +1,28 @@
+import { NativeConnection, Worker } from '@temporalio/worker'
+import { createWebhookDeliveryActivities } from '../../../src/activities/webhooks/webhook-delivery.ts'
+import { createSender } from '../../../src/webhooks/send.ts'
+import { bundleWorkflows } from '../../../src/worker/bundle.ts'
+import type { Shop } from './shop.ts'
+
+/** A worker that delivers what the shop's API has started, until it is closed. */
+export async function startDelivering(shop: Shop, testTargets: readonly string[]): Promise<{ close(): Promise<void> }> {
+  const { db, secretBox, taskQueue, temporal } = shop
+  const sender = createSender({ mode: 'test', testTargets, now: Date.now })
+  const connection = await NativeConnection.connect({ address: temporal.address })
+  const worker = await Worker.create({
+    connection,
+    namespace: temporal.namespace,
+    taskQueue,
+    workflowBundle: await bundleWorkflows(),
+    activities: createWebhookDeliveryActivities({ db, secretBox, sender, now: Date.now }),
+  })
+  const running = worker.run()
+  return {
+    async close() {
+      worker.shutdown()
+      await running
+      sender.close()
+      await connection.close()
+    },
+  }
+}

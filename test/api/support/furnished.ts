@@ -1,0 +1,74 @@
+import { recordEvent } from '../../../src/db/webhooks/events.ts'
+import type { Merchant, Shop } from './shop.ts'
+
+/** One of everything that a merchant can have, made through the API but for the event, which a workflow would record. */
+export type Furnished = {
+  readonly merchant: Merchant
+  readonly payment: string
+  readonly endpoint: string
+  readonly event: string
+  readonly apiKey: string
+}
+
+export const HOOK_URL = 'https://shop.example/hooks'
+
+export async function furnish(shop: Shop, merchant: Merchant = shop): Promise<Furnished> {
+  const { key, tenant } = merchant
+  const make = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
+    const answer = await shop.ask('POST', path, { body, key })
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
+    return answer.body
+  }
+  const payment = await make('/v1/payments', { amount: '49.99', currency: 'EUR', reference: 'order-1' })
+  const endpoint = await make('/v1/webhook_endpoints', { url: HOOK_URL, enabled_events: ['*'] })
+  const apiKey = await make('/v1/api_keys', { name: 'spare', scopes: ['payments:read'] })
+  const at = new Date().toISOString()
+  const about = { type: 'payment.expired', paymentId: String(payment['id']), object: payment, at }
+  const event = await shop.db.transaction((tx) => recordEvent(tx, { ...tenant, ...about }))
+  return {
+    merchant,
+    payment: String(payment['id']),
+    endpoint: String(endpoint['id']),
+    event: String(event),
+    apiKey: String(apiKey['id']),
+  }
+}
+
+/** A request for an operation that works on what is there. */
+export type Row = { readonly path: string; readonly body?: unknown }
+
+/** One row for every operation: a route without one fails the tests. */
+export function rowsFor({ payment, endpoint, event, apiKey }: Furnished): Readonly<Record<string, Row>> {
+  return {
+    createPayment: { path: '/v1/payments', body: { amount: 49.99, currency: 'EUR' } },
+    listPayments: { path: '/v1/payments' },
+    readPayment: { path: `/v1/payments/${payment}` },
+    readPaymentTimeline: { path: `/v1/payments/${payment}/timeline` },
+    cancelPayment: { path: `/v1/payments/${payment}/cancel` },
+    listProviders: { path: '/v1/providers' },
+    readQuote: { path: '/v1/quotes?amount=49.99&currency=EUR' },
+    previewRoutes: { path: '/v1/routes/preview', body: { amount: 49.99, currency: 'EUR' } },
+    listEvents: { path: '/v1/events' },
+    readEvent: { path: `/v1/events/${event}` },
+    createWebhookEndpoint: { path: '/v1/webhook_endpoints', body: { url: HOOK_URL } },
+    listWebhookEndpoints: { path: '/v1/webhook_endpoints' },
+    readWebhookEndpoint: { path: `/v1/webhook_endpoints/${endpoint}` },
+    updateWebhookEndpoint: { path: `/v1/webhook_endpoints/${endpoint}`, body: { description: 'Mine' } },
+    deleteWebhookEndpoint: { path: `/v1/webhook_endpoints/${endpoint}` },
+    rotateWebhookSecret: { path: `/v1/webhook_endpoints/${endpoint}/rotate_secret`, body: {} },
+    listDeliveries: { path: `/v1/webhook_endpoints/${endpoint}/deliveries` },
+    testWebhookEndpoint: { path: `/v1/webhook_endpoints/${endpoint}/test` },
+    redeliverEvent: { path: `/v1/webhook_endpoints/${endpoint}/deliveries/${event}/redeliver` },
+    redeliverFailed: {
+      path: `/v1/webhook_endpoints/${endpoint}/redeliver_failed`,
+      body: { since: '2026-01-01T00:00:00Z' },
+    },
+    createApiKey: { path: '/v1/api_keys', body: { name: 'more' } },
+    listApiKeys: { path: '/v1/api_keys' },
+    rotateApiKey: { path: `/v1/api_keys/${apiKey}/rotate`, body: {} },
+    revokeApiKey: { path: `/v1/api_keys/${apiKey}` },
+    readWallet: { path: '/v1/settings/wallet' },
+    setWallet: { path: '/v1/settings/wallet', body: { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' } },
+    simulatePayment: { path: `/v1/test/payments/${payment}/simulate`, body: { action: 'pay' } },
+  }
+}

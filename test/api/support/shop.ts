@@ -1,0 +1,233 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Client, Connection } from '@temporalio/client'
+import { pino } from 'pino'
+import { z } from 'zod'
+import { createTestDatabase } from '../../../scripts/test/services/databases.ts'
+import { startDevServer } from '../../../scripts/test/services/temporal.ts'
+import { type ApiDeps, createApp } from '../../../src/api/app.ts'
+import { API_SCOPES, type ApiScope, createApiKey } from '../../../src/api/auth/api-key.ts'
+import { createRequestLimits } from '../../../src/api/auth/rate-limits.ts'
+import { createApiServer } from '../../../src/api/http/server.ts'
+import type { Tenant } from '../../../src/db/db.ts'
+import { createDb, type Db, one, sql } from '../../../src/db/db.ts'
+import { insertApiKey, touchApiKeys } from '../../../src/db/merchants/api-keys.ts'
+import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
+import { setWallet } from '../../../src/db/merchants/wallets.ts'
+import { deleteStarts } from '../../../src/db/outbox.ts'
+import { markSignaled } from '../../../src/db/payments/partner-events.ts'
+import { loadStart } from '../../../src/deps/shared.ts'
+import { newId } from '../../../src/ids.ts'
+import { createPartners, createReadCallback } from '../../../src/providers/index.ts'
+import { createDeliveryWorkflows } from '../../../src/temporal/deliveries.ts'
+import { createPaymentWorkflows } from '../../../src/temporal/payments.ts'
+import { createSecretBox } from '../../../src/webhooks/secret-box.ts'
+import { createConformance, type OpenApi } from './conformance.ts'
+
+const PEPPER = 'pepper of the tests'
+export const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+/** USDC for one major unit; every other currency is worth a dollar. */
+const RATES: Readonly<Record<string, string>> = {
+  EUR: '1.25',
+  INR: '0.0125',
+  JPY: '0.00625',
+  HUF: '0.0025',
+  COP: '0.00025',
+}
+
+export type Shop = Awaited<ReturnType<typeof openShop>>
+export type Merchant = { tenant: Tenant; key: string; keyId: string }
+export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> }
+
+export type ShopOptions = {
+  /** Nothing listens at Temporal's address. */
+  readonly temporalDown?: boolean
+  /** Changes of what the app is given. */
+  readonly deps?: (deps: ApiDeps) => Partial<ApiDeps>
+}
+
+/** The API on a port, with a database of its own and the run's real Temporal server, where no worker takes the workflows. */
+export async function openShop({ temporalDown = false, deps: change = () => ({}) }: ShopOptions = {}) {
+  const database = await createTestDatabase()
+  const db = createDb({ url: database.url, pool: 10, lockTimeoutMs: 2000 })
+  const temporal = await startDevServer()
+  const connection = Connection.lazy({ address: temporalDown ? `127.0.0.1:${await closedPort()}` : temporal.address })
+  const client = new Client({ connection, namespace: temporal.namespace })
+  const taskQueue = `shop-${newId('request')}`
+  const workflows = createPaymentWorkflows({ client, taskQueue, load: loadStart(db) })
+  const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' })
+  const partner = { url: 'http://127.0.0.1:9', account: 'pinrail', secret: 'partner secret of the tests' }
+  const partners = createPartners({ wallet_app: partner, card_partner: partner, local_partner: partner })
+  const writing = new Set<Promise<void>>()
+  const later = (work: Promise<void>): void => {
+    const done = work.finally(() => writing.delete(done))
+    writing.add(done)
+  }
+  const deps: ApiDeps = {
+    db,
+    workflows,
+    deliveries: createDeliveryWorkflows({ client, taskQueue }),
+    readCallback: createReadCallback(partners),
+    rates: { current: async (currency) => ({ rate: RATES[currency] ?? '1', source: 'test' }) },
+    publicUrl: 'http://127.0.0.1:4242',
+    pepper: PEPPER,
+    secretBox: createSecretBox(Buffer.alloc(32, 7).toString('base64')),
+    webhookTargets: { mode: 'test', testTargets: [] },
+    simulate: null,
+    limits: createRequestLimits({ requests: 100_000, windowSeconds: 1, refusalsPerMinute: 100_000 }),
+    chainId: 31337,
+    token: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
+    trustProxyHops: 0,
+    countryHeader: undefined,
+    crypto: false,
+    clock: Date.now,
+    newId,
+    log,
+    healthChecks: [],
+    onStarted: (id) => later(deleteStarts(db, [id])),
+    onSignaled: (event) => later(markSignaled(db, [event])),
+    onKeyUsed: (id) => later(touchApiKeys(db, [id])),
+  }
+  const app = createApp({ ...deps, ...change(deps) })
+  const server = createApiServer(app, { publicUrl: deps.publicUrl, newRequestId: () => newId('request') })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const first = await addMerchant(db)
+  const conforms = createConformance((await (await fetch(`${url}/openapi.json`)).json()) as OpenApi)
+
+  return {
+    url,
+    port: Number(new URL(url).port),
+    db,
+    client,
+    taskQueue,
+    temporal,
+    secretBox: deps.secretBox,
+    workflows,
+    log,
+    ...first,
+    addMerchant: (options: MerchantOptions = {}) => addMerchant(db, options),
+    addKey: (tenant: Tenant, scopes?: readonly ApiScope[]) => addKey(db, tenant, scopes),
+
+    /** A request as the first merchant, unless it says otherwise; an object is sent as JSON. */
+    async ask(method: string, path: string, request: AskOptions = {}): Promise<Answer> {
+      const { body, key = first.key, headers = {} } = request
+      const json = body !== undefined && typeof body !== 'string' && !Buffer.isBuffer(body)
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          ...(key !== null && { authorization: `Bearer ${key}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: json ? JSON.stringify(body) : (body as string | Buffer<ArrayBuffer>) }),
+      })
+      const text = await response.text()
+      conforms({ method, path, status: response.status, contentType: response.headers.get('content-type'), text })
+      return { status: response.status, headers: response.headers, text, body: asJson(text) }
+    },
+
+    async count(table: 'payment' | 'outbox' | 'idempotency_key' | 'timeline_entry'): Promise<number> {
+      const row = await one(db, z.object({ n: z.coerce.number() }), {
+        text: `select count(*) as n from ${table}`,
+        values: [],
+      })
+      return row.n
+    },
+
+    async close(): Promise<void> {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+      await Promise.all(writing)
+      await connection.close()
+      await db.close()
+      await database.drop()
+    },
+  }
+}
+
+export type AskOptions = {
+  readonly body?: unknown
+  /** Null: without one. */
+  readonly key?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type MerchantOptions = { readonly livemode?: boolean; readonly wallet?: string | null; readonly id?: string }
+
+async function addMerchant(db: Db, options: MerchantOptions = {}): Promise<Merchant> {
+  const { livemode = false, wallet = WALLET, id = newId('merchant') } = options
+  const tenant = { merchantId: id, livemode }
+  await insertMerchant(db, { id, name: 'Test Shop' })
+  if (wallet !== null) await setWallet(db, tenant, wallet)
+  return { tenant, ...(await addKey(db, tenant)) }
+}
+
+async function addKey(
+  db: Db,
+  tenant: Tenant,
+  scopes: readonly ApiScope[] = API_SCOPES,
+): Promise<{ key: string; keyId: string }> {
+  const key = createApiKey(tenant.livemode, PEPPER)
+  await insertApiKey(db, tenant, { id: key.id, name: 'test', digest: key.digest, last4: key.last4, scopes })
+  return { key: key.text, keyId: key.id }
+}
+
+/** A key that was revoked, or whose time is over. */
+export async function endKey(db: Db, keyId: string, how: 'revoked_at' | 'expires_at'): Promise<void> {
+  const column = { text: how, values: [] }
+  await db.query(...argumentsOf(sql`update api_key set ${column} = now() - interval '1 minute' where id = ${keyId}`))
+}
+
+function argumentsOf({ text, values }: { text: string; values: readonly unknown[] }): [string, unknown[]] {
+  return [text, [...values]]
+}
+
+function asJson(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
+
+/** A port that was free a moment ago: connections to it are refused. */
+async function closedPort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** What must be true of every answer that refuses. */
+export function expectProblem(answer: Answer, status: number, code: string): void {
+  const { body } = answer
+  const seen = { status: answer.status, code: body['code'], type: answer.headers.get('content-type') }
+  const wanted = { status, code, type: 'application/problem+json; charset=utf-8' }
+  if (JSON.stringify(seen) !== JSON.stringify(wanted))
+    throw new Error(`expected ${JSON.stringify(wanted)}, got ${JSON.stringify(seen)}: ${answer.text.slice(0, 500)}`)
+  problemShape.parse(body)
+  if (body['request_id'] !== answer.headers.get('request-id')) throw new Error('the request id differs from the header')
+  for (const [name, value] of Object.entries(PROBLEM_HEADERS))
+    if (answer.headers.get(name) !== value) throw new Error(`${name} is ${answer.headers.get(name)}`)
+}
+
+const PROBLEM_HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+const problemShape = z.looseObject({
+  type: z.url(),
+  title: z.string().min(1),
+  status: z.int(),
+  detail: z.string().min(1),
+  instance: z.string(),
+  code: z.string(),
+  param: z.string().optional(),
+  errors: z.array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() })).optional(),
+  request_id: z.string().regex(/^req_/),
+})

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { encodeFunctionData } from 'viem/utils'
+import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { findImbalances, readBalances } from '../../../src/db/ledger.ts'
+import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
+import { listUnsignaled } from '../../../src/db/payments/partner-events.ts'
+import { assertSameSeed } from '../../../src/deps/deposits.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { rebuild } from '../../../src/operator/rebuild.ts'
+import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
+import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { createWorld, insertPayments, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
+
+const SEED = Buffer.alloc(32, 9).toString('base64')
+const WRONG_TOKEN: Hex = '0x00000000000000000000000000000000000000e1'
+const ASKED = '5000000'
+const keys = createDepositKeys(SEED, TOKEN.chainId)
+const deposits = { keys, wrongTokens: [WRONG_TOKEN] }
+const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
+
+let world: World
+let numbers = 0
+beforeAll(async () => {
+  world = await createWorld({ micro: 1_000_000n })
+  await world.chain.setCode({
+    address: WRONG_TOKEN,
+    bytecode: (await world.chain.getCode({ address: DEVELOPMENT_USDC })) ?? '0x',
+  })
+})
+afterAll(() => world.stop())
+
+const runner = () => world.runner({ deposits, hooks })
+
+async function openPayment() {
+  numbers += 1
+  const paymentId = `pay_deposit${numbers}`
+  const attemptId = `att_deposit${numbers}`
+  await insertPayments(world.db, [{ paymentId, recipient: newAddress() }])
+  await world.db.query(
+    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+     values ($1, $2, 'crypto', 'usdc', 'open', 500, 'USD', now(), now())`,
+    [attemptId, paymentId],
+  )
+  const deposit = {
+    attemptId,
+    addressOf: keys.addressOf,
+    chainId: TOKEN.chainId,
+    token: TOKEN.address,
+    askedMicro: ASKED,
+    rate: { rate: '1', source: 'test', asOf: new Date().toISOString() },
+    expiresAt: Math.floor(Date.now() / 1000) + 3600,
+    watchSeconds: 3600,
+  }
+  await openDeposit(world.db, deposit)
+  return { paymentId, attemptId, address: keys.addressOf(paymentId), deposit }
+}
+
+const received = async (attemptId: string) => {
+  const deposit = await readDeposit(world.db, attemptId)
+  return { micro: deposit?.receivedMicro, wrong: deposit?.wrongToken }
+}
+const sweepsOf = async (paymentId: string) =>
+  (
+    await world.db.query(
+      'select idx, state, micro_usdc::text as micro from deposit_sweep where payment_id = $1 order by idx',
+      [paymentId],
+    )
+  ).rows
+const balanceOf = async (account: string) =>
+  (await readBalances(world.db)).find((row) => row.account === account && row.asset === 'USDC')?.amount ?? '0'
+const pausedReason = async () => (await world.db.query('select paused_reason from chain_cursor')).rows[0]
+
+test('USDC at the address of a payment is known when final, told to the payment, and swept without gas at the address', async () => {
+  const { paymentId, attemptId, address } = await openPayment()
+  const treasuryBefore = await world.balance(world.treasury.address)
+  await world.finalize(runner())
+  const booked = await balanceOf('treasury')
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
+  await world.finalize(runner(), 4)
+  expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
+  expect(await listUnsignaled(world.db, { minAgeMs: 60_000, limit: 10 })).toMatchObject([
+    { provider: 'crypto', attempt_id: attemptId, payment_id: paymentId },
+  ])
+  expect(await sweepsOf(paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
+  expect(await world.balance(address)).toBe(0n)
+  expect(await world.chain.getBalance({ address })).toBe(0n)
+  expect(await world.balance(world.treasury.address)).toBe(treasuryBefore + 5_000_000n)
+  // Nobody has taken it yet: it is in the treasury, and belongs to nobody.
+  expect(BigInt(await balanceOf('treasury')) - BigInt(booked)).toBe(5_000_000n)
+  expect([await balanceOf('deposits'), await balanceOf('suspense')]).toEqual(['0', `-${ASKED}`])
+  expect(await findImbalances(world.db)).toEqual([])
+  expect(await pausedReason()).toEqual({ paused_reason: null })
+})
+
+test('a part and the rest are one deposit, swept with two nonces', async () => {
+  const { paymentId, attemptId, address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 2_000_000n })
+  await world.finalize(runner(), 4)
+  await mintUsdc(world.chain, { to: address, micro: 3_000_000n })
+  await world.finalize(runner(), 4)
+  expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
+  expect(await sweepsOf(paymentId)).toEqual([
+    { idx: 0, state: 'done', micro: '2000000' },
+    { idx: 1, state: 'done', micro: '3000000' },
+  ])
+  expect(await world.balance(address)).toBe(0n)
+})
+
+test('the gas of a sweep is booked, once and to the wei', async () => {
+  const spent = async () => BigInt((await readBalances(world.db)).find((row) => row.asset === 'POL')?.amount ?? '0')
+  const wallet = world.relayers[0]!.address
+  const [booked, money] = [await spent(), await world.chain.getBalance({ address: wallet })]
+  const { address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await world.finalize(runner(), 5)
+  const paid = money - (await world.chain.getBalance({ address: wallet }))
+  expect(paid).toBeGreaterThan(0n)
+  expect((await spent()) - booked).toBe(paid)
+})
+
+test('opening the address again changes neither the rate nor the amount', async () => {
+  const { attemptId, deposit } = await openPayment()
+  await openDeposit(world.db, { ...deposit, askedMicro: '1', rate: { ...deposit.rate, rate: '2' } })
+  expect(await readDeposit(world.db, attemptId)).toMatchObject({ askedMicro: ASKED, rate: '1' })
+})
+
+test('dust is counted, and not worth the gas of a sweep', async () => {
+  const { paymentId, attemptId, address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 9_999n })
+  await world.finalize(runner(), 3)
+  expect(await received(attemptId)).toEqual({ micro: '9999', wrong: false })
+  expect(await sweepsOf(paymentId)).toEqual([])
+})
+
+test('a reorganization before finality takes the deposit away, and nothing was told', async () => {
+  const { attemptId, address } = await openPayment()
+  await world.finalize(runner())
+  const snapshot = await world.chain.snapshot()
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await runner().tick()
+  expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
+  await world.chain.revert({ id: snapshot })
+  await world.finalize(runner(), 4)
+  expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
+})
+
+test('a sweep that the pool dropped is sent again with its own bytes, and moves the money once', async () => {
+  const { paymentId, address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await world.chain.mine({ blocks: 4 })
+  const before = await world.balance(world.treasury.address)
+  // Seen as final, signed and sent; then the node forgets it, as after a restart.
+  await runner().tick()
+  expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'assigned' }])
+  for (const { tx_hash: hash } of (await world.db.query('select tx_hash from lane_tx_attempt')).rows)
+    await world.chain.dropTransaction({ hash }).catch(() => undefined)
+  await world.chain.mine({ blocks: 1 })
+  expect(await world.balance(address)).toBe(5_000_000n)
+  await world.finalize(runner(), 3)
+  expect(await sweepsOf(paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
+  expect(await world.balance(world.treasury.address)).toBe(before + 5_000_000n)
+})
+
+test('a sweep that the token refuses now waits, costs no gas, and holds up no payout', async () => {
+  const { paymentId, address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'blacklist', args: [address] }))
+  await world.chain.mine({ blocks: 4 })
+  const wallet = world.relayers[0]!.address
+  const spent = await world.chain.getTransactionCount({ address: wallet })
+  await world.finalize(runner(), 3)
+  expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'signed' }])
+  expect(await world.chain.getTransactionCount({ address: wallet })).toBe(spent)
+  const [queued] = await world.queue([{ micro: 1_000n }])
+  await world.finalize(world.runner({ deposits, hooks: { ...hooks, onSettled: async () => undefined } }), 3)
+  expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+  await asUsdcOwner(
+    world.chain,
+    encodeFunctionData({ abi: usdcAdminAbi, functionName: 'unBlacklist', args: [address] }),
+  )
+  await world.finalize(runner(), 4)
+  expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'done' }])
+})
+
+test('what a restored database has forgotten of a sweep is found on chain, and nothing is booked twice', async () => {
+  const { paymentId, attemptId, address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await world.finalize(runner(), 4)
+  const [before, suspense] = [await balanceOf('treasury'), await balanceOf('suspense')]
+  // As after a restore to the time before the buyer paid.
+  await world.db.query(
+    'alter table ledger_entry disable trigger user; alter table ledger_transaction disable trigger user',
+  )
+  await world.db.query(
+    `delete from ledger_entry where transaction_id in (select id from ledger_transaction where payment_id = '${paymentId}')`,
+  )
+  await world.db.query('delete from ledger_transaction where payment_id = $1', [paymentId])
+  await world.db.query('delete from deposit_sweep where payment_id = $1', [paymentId])
+  await world.db.query('delete from deposit_log where payment_id = $1', [paymentId])
+  await world.db.query('delete from treasury_log where counterparty = $1', [address])
+  const genesis = await world.chain.getBlock({ blockNumber: 0n })
+  await world.db.query('update chain_cursor set scanned_number = 0, scanned_hash = $1', [genesis.hash])
+  await world.finalize(runner(), 4)
+  expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
+  expect((await sweepsOf(paymentId)).filter(({ state }) => state === 'done')).toHaveLength(1)
+  expect([await balanceOf('treasury'), await balanceOf('suspense')]).toEqual([before, suspense])
+  expect(await pausedReason()).toEqual({ paused_reason: null })
+})
+
+test('rebuild finds a deposit that the database has forgotten although the chain was read further', async () => {
+  const { paymentId, attemptId, address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 9_000n })
+  await world.finalize(runner(), 3)
+  await world.db.query('delete from deposit_log where payment_id = $1', [paymentId])
+  await world.finalize(runner())
+  expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
+  const settings = settingsOf(world, deposits.wrongTokens)
+  await rebuild({ db: world.db, settings, hooks, dryRun: false, say: () => undefined })
+  expect(await received(attemptId)).toEqual({ micro: '9000', wrong: false })
+})
+
+test('another token is noted, booked nowhere and swept nowhere', async () => {
+  const { paymentId, attemptId, address } = await openPayment()
+  const books = await readBalances(world.db)
+  // A token that emits what ERC-20 asks for: Transfer(from, to, value).
+  const emits = `7f${'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'}`
+  const code = `0x6207a1205f5273${address.slice(2)}5f${emits}60205fa300` as Hex
+  await world.chain.setCode({ address: WRONG_TOKEN, bytecode: code })
+  await world.chain.setBalance({ address: world.treasury.address, value: 10n ** 18n })
+  const raw = await world.treasury.signTransaction({
+    type: 'eip1559',
+    chainId: TOKEN.chainId,
+    nonce: await world.chain.getTransactionCount({ address: world.treasury.address }),
+    to: WRONG_TOKEN,
+    gas: 200_000n,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 9n,
+  })
+  const hash = await world.chain.sendRawTransaction({ serializedTransaction: raw })
+  await world.finalize(runner(), 3)
+  expect((await world.chain.getTransactionReceipt({ hash })).logs).toHaveLength(1)
+  expect(await received(attemptId)).toEqual({ micro: '0', wrong: true })
+  expect(await sweepsOf(paymentId)).toEqual([])
+  expect(await readBalances(world.db)).toEqual(books)
+})
+
+test('a seed that is not the one of the addresses signs nothing', async () => {
+  const { paymentId, address } = await openPayment()
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  const other = { ...deposits, keys: createDepositKeys(Buffer.from(newKey()).toString('base64'), TOKEN.chainId) }
+  const wrong = world.runner({ deposits: other, hooks })
+  await wrong.tick()
+  await world.chain.mine({ blocks: 4 })
+  await expect(wrong.tick()).rejects.toThrow('does not follow from this deposit seed')
+  const scope = { chainId: TOKEN.chainId, livemode: false }
+  await expect(assertSameSeed(world.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
+  // One address of the wrong seed, shown since, does not make it the right one.
+  const { paymentId: late } = await openPayment()
+  await world.db.query('update deposit set address = $2 where payment_id = $1', [late, other.keys.addressOf(late)])
+  await expect(assertSameSeed(world.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
+  await assertSameSeed(world.db, keys, scope)
+  await assertSameSeed(world.db, other.keys, { ...scope, livemode: true })
+  expect(await sweepsOf(paymentId)).toEqual([])
+  await world.finalize(runner(), 4)
+  expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'done' }])
+})

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { GWEI } from '../../../src/chain/lanes/fees.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
+import { createWorld, newKey, type World } from '../world.ts'
+
+const POL = 10n ** 18n
+const wei = 20n * POL
+const maxWeiPerDay = 120n * POL
+
+let world: World
+let proxy: LossyProxy
+let relayer: Hex
+beforeAll(async () => {
+  world = await createWorld()
+  proxy = await startLossyProxy(world.anvil.url)
+  relayer = world.relayers[0]!.address
+})
+afterAll(async () => {
+  await proxy.close()
+  await world.stop()
+})
+
+/** Each test has a funding wallet of its own, and a relayer that cannot pay for a batch. */
+let account: ReturnType<typeof accountOf>
+const runner = (url = world.anvil.url) => world.runner({ funding: { account, wei, maxWeiPerDay }, url })
+const balance = (address: Hex) => world.chain.getBalance({ address })
+const sent = async () => {
+  const { rows } = await world.db.query(
+    `select nonce::int, state, target, value::text from lane_tx where wallet = $1 order by nonce`,
+    [account.address.toLowerCase()],
+  )
+  return rows as { nonce: number; state: string; target: string; value: string }[]
+}
+beforeEach(async () => {
+  proxy.decide = () => 'deliver'
+  account = accountOf(newKey())
+  await world.db.query(`update lane_tx set created_at = now() - interval '25 hours' where kind = 'topup'`)
+  await world.chain.setBalance({ address: account.address, value: 1000n * POL })
+  await world.chain.setBalance({ address: relayer, value: GWEI })
+})
+
+test('a relayer without gas money gets some, and the payouts that waited for it are paid', async () => {
+  const [queued] = await world.queue([{}])
+  const engine = runner()
+  await engine.tick()
+  expect((await world.payout(queued!.paymentId)).state).toBe('authorized')
+  await world.finalize(engine)
+  expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+  expect(await sent()).toEqual([{ nonce: 0, state: 'finalized', target: relayer.toLowerCase(), value: wei.toString() }])
+  expect(await balance(relayer)).toBeGreaterThan(19n * POL)
+  // It costs gas of its own, which is told.
+  const spent = world.heard.gas.filter(({ wallet }) => wallet === account.address.toLowerCase())
+  expect(spent).toMatchObject([{ nonce: 0, wei: 1000n * POL - wei - (await balance(account.address)) }])
+  await world.finalize(engine)
+  expect(await sent()).toHaveLength(1)
+})
+
+test('the answer to the transfer is lost, and the engine starts anew: the same bytes, once', async () => {
+  proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_response' : 'deliver')
+  await runner(proxy.url).tick()
+  await runner(proxy.url).tick()
+  proxy.decide = () => 'deliver'
+  await world.finalize(runner())
+  expect(await sent()).toHaveLength(1)
+  expect(await balance(relayer)).toBe(wei + GWEI)
+})
+
+test('a transfer that is stuck is replaced by the same transfer at a higher price', async () => {
+  await runner().tick()
+  for (let block = 0; block < 6; block++) {
+    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 150n * GWEI })
+    await world.chain.mine({ blocks: 1 })
+    if (block === 4) await runner().tick()
+  }
+  const attempts = await world.db.query('select 1 from lane_tx_attempt where wallet = $1', [
+    account.address.toLowerCase(),
+  ])
+  expect(attempts.rowCount).toBe(2)
+  await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: GWEI })
+  await world.finalize(runner())
+  expect(await sent()).toMatchObject([{ nonce: 0, state: 'finalized', value: wei.toString() }])
+  expect(await balance(relayer)).toBe(wei + GWEI)
+})
+
+test('a relayer that uses up more than the limit of a day gets no more, and waits for a person', async () => {
+  const engine = runner()
+  for (let time = 0; time < 8; time++) {
+    await world.chain.setBalance({ address: relayer, value: GWEI })
+    await world.finalize(engine, 2)
+  }
+  expect(await sent()).toHaveLength(6)
+  expect((await world.db.query('select status from lane where wallet = $1', [relayer.toLowerCase()])).rows).toEqual([
+    { status: 'paused_gas' },
+  ])
+})
+
+test('another funding wallet does not wait for what the old one could not send', async () => {
+  proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_request' : 'deliver')
+  await runner(proxy.url).tick()
+  expect(await sent()).toMatchObject([{ state: 'signed' }])
+  proxy.decide = () => 'deliver'
+  account = accountOf(newKey())
+  await world.chain.setBalance({ address: account.address, value: 1000n * POL })
+  await world.finalize(runner())
+  expect(await sent()).toMatchObject([{ state: 'finalized' }])
+  expect(await balance(relayer)).toBe(wei + GWEI)
+})
+
+test('what is stuck on its way to a relayer whose key somebody else uses is taken back', async () => {
+  await runner().tick()
+  await world.db.query(`update lane set status = 'quarantined' where wallet = $1`, [relayer.toLowerCase()])
+  for (let block = 0; block < 6; block++) {
+    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 150n * GWEI })
+    await world.chain.mine({ blocks: 1 })
+    if (block === 4) await runner().tick()
+  }
+  await world.finalize(runner())
+  expect(await balance(relayer)).toBe(GWEI)
+  await world.db.query(`update lane set status = 'open' where wallet = $1`, [relayer.toLowerCase()])
+})
+
+test('a relayer whose key somebody else uses gets nothing', async () => {
+  await world.runner().tick()
+  await world.db.query(`update lane set status = 'quarantined' where wallet = $1`, [relayer.toLowerCase()])
+  await world.finalize(runner())
+  expect(await sent()).toEqual([])
+  await world.db.query(`update lane set status = 'open' where wallet = $1`, [relayer.toLowerCase()])
+})
+
+test('a funding wallet that cannot pay is shown, and stops no payout of a relayer that can', async () => {
+  await world.chain.setBalance({ address: account.address, value: POL })
+  await runner().tick()
+  expect(await sent()).toEqual([])
+  const { rows } = await world.db.query('select status from lane where wallet = $1', [account.address.toLowerCase()])
+  expect(rows).toEqual([{ status: 'paused_gas' }])
+  await world.chain.setBalance({ address: relayer, value: 5n * POL })
+  const [queued] = await world.queue([{}])
+  await world.finalize(runner(), 3)
+  expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+})
+
+test('the funding wallet is neither the treasury nor a relayer', async () => {
+  const start = (funder: World['treasury']) =>
+    world.runner({ funding: { account: funder, wei, maxWeiPerDay } }).assertReady()
+  await expect(start(world.treasury)).rejects.toThrow('must not be a relayer or hold their gas money')
+  await expect(start(world.relayers[0]!)).rejects.toThrow('are the same')
+})

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createTestDatabase, type TestDatabase } from '../../../scripts/test/services/databases.ts'
+import { createDb, type Db } from '../../../src/db/db.ts'
+import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
+import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
+import { readSettlementStatus } from '../../../src/db/settlement/operator.ts'
+import {
+  holdPayout,
+  type NewPayout,
+  queuePayout,
+  readPayout,
+  releasePayout,
+  requestVoid,
+} from '../../../src/db/settlement/payouts.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
+
+const TOKEN: Hex = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
+const TREASURY = `0x${'b'.repeat(40)}` as const
+
+let database: TestDatabase
+let db: Db
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = createDb({ url: database.url })
+  await db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
+})
+afterAll(async () => {
+  await db.close()
+  await database.drop()
+})
+
+let numbers = 0
+async function newPayout(changes: Partial<NewPayout> = {}): Promise<NewPayout> {
+  numbers += 1
+  const paymentId = `pay_${numbers}`
+  await db.query(
+    `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
+       destination, chain_id, token, quote, created_at, updated_at, expires_at)
+     values ($1, 'mer_1', false, '1.00', 100, 'USD', 'none', $1, $2, 31337, $2, '{}', now(), now(), now())`,
+    [paymentId, TOKEN],
+  )
+  const recipient = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+  return {
+    paymentId,
+    livemode: false,
+    chainId: 31337,
+    token: TOKEN,
+    treasury: TREASURY,
+    recipient,
+    microUsdc: '1000000',
+    ...changes,
+  }
+}
+const queue = (payout: NewPayout) => db.transaction((tx) => queuePayout(tx, payout))
+
+describe('a payout', () => {
+  test('is queued once, with the nonce of its payment and lower-case addresses', async () => {
+    const payout = await newPayout()
+    await queue(payout)
+    await queue(payout)
+    const nonce = payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, paymentId: payout.paymentId })
+    expect(await readPayout(db, payout.paymentId)).toMatchObject({
+      state: 'queued',
+      recipient: payout.recipient.toLowerCase(),
+      authNonce: nonce,
+      txHash: null,
+      proof: null,
+    })
+  })
+
+  test('that is queued again with another recipient or amount is refused', async () => {
+    const payout = await newPayout()
+    await queue(payout)
+    await expect(queue({ ...payout, recipient: TREASURY })).rejects.toThrow('another recipient or amount')
+    await expect(queue({ ...payout, microUsdc: '1' })).rejects.toThrow('another recipient or amount')
+    expect((await readPayout(db, payout.paymentId))?.microUsdc).toBe('1000000')
+  })
+
+  test('of nothing, or to what is not an address, is refused', async () => {
+    await expect(newPayout({ microUsdc: '0' }).then(queue)).rejects.toThrow()
+    await expect(newPayout({ recipient: '0x12' }).then(queue)).rejects.toThrow('not an address')
+  })
+
+  test.each([
+    ['recipient', `0x${'c'.repeat(40)}`],
+    ['micro_usdc', '2'],
+    ['treasury', `0x${'c'.repeat(40)}`],
+    ['auth_nonce', `0x${'c'.repeat(64)}`],
+    ['livemode', 'true'],
+  ])('keeps its %s, whoever writes', async (column, value) => {
+    const payout = await newPayout()
+    await queue(payout)
+    await expect(
+      db.query(`update payout set ${column} = $2 where payment_id = $1`, [payout.paymentId, value]),
+    ).rejects.toThrow('are fixed')
+  })
+
+  const prove = (paymentId: string) =>
+    db.query(`insert into void_proof values ($1, 1, $2, 2000, 1000, now())`, [paymentId, `0x${'a'.repeat(64)}`])
+
+  test('is never voided without a proof, which says that its signatures have expired', async () => {
+    const payout = await newPayout()
+    await queue(payout)
+    const change = () => db.query(`update payout set state = 'voided' where payment_id = $1`, [payout.paymentId])
+    await expect(change()).rejects.toThrow('cannot be voided without a proof')
+    await expect(
+      db.query(`insert into void_proof values ($1, 1, $2, 999, 1000, now())`, [
+        payout.paymentId,
+        `0x${'a'.repeat(64)}`,
+      ]),
+    ).rejects.toThrow('check')
+    await prove(payout.paymentId)
+    await change()
+  })
+
+  test.each(['settled', 'voided'])('that is %s stays so, whoever writes', async (state) => {
+    const payout = await newPayout()
+    await queue(payout)
+    if (state === 'voided') await prove(payout.paymentId)
+    await db.query('update payout set state = $2 where payment_id = $1', [payout.paymentId, state])
+    for (const other of ['queued', 'voiding', state === 'settled' ? 'voided' : 'settled'])
+      await expect(
+        db.query('update payout set state = $2 where payment_id = $1', [payout.paymentId, other]),
+      ).rejects.toThrow('stays so')
+    expect(await db.transaction((tx) => requestVoid(tx, payout.paymentId))).toBe(false)
+  })
+
+  test('can be held, released and voided by an operator while it is in the queue', async () => {
+    const payout = await newPayout()
+    await queue(payout)
+    expect(await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'to be looked at'))).toBe(true)
+    expect(await readPayout(db, payout.paymentId)).toMatchObject({
+      state: 'held',
+      holdReason: 'operator',
+      holdDetail: 'to be looked at',
+    })
+    expect(await db.transaction((tx) => releasePayout(tx, payout.paymentId))).toBe(true)
+    expect(await db.transaction((tx) => releasePayout(tx, payout.paymentId))).toBe(false)
+    expect(await db.transaction((tx) => requestVoid(tx, payout.paymentId))).toBe(true)
+    expect(await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'too late'))).toBe(false)
+    expect((await readPayout(db, payout.paymentId))?.state).toBe('voiding')
+  })
+
+  test('is counted by state and reason, for an operator', async () => {
+    const payout = await newPayout({ chainId: 4242 })
+    await queue(payout)
+    const scope = { chainId: 4242, token: TOKEN } as const
+    expect(await readSettlementStatus(db, scope)).toEqual({
+      cursor: null,
+      lanes: [],
+      payouts: [{ state: 'queued', reason: null, count: 1, micro: '1000000' }],
+    })
+    await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'why'))
+    expect((await readSettlementStatus(db, scope)).payouts).toEqual([
+      { state: 'held', reason: 'operator', count: 1, micro: '1000000' },
+    ])
+  })
+
+  test('waits its turn: a long queue of one merchant delays no other, and nobody is passed over', async () => {
+    await db.query(`delete from payout where state = 'queued'`)
+    const scope = { livemode: false, chainId: 31337, token: TOKEN }
+    const journal = createSettlementJournal({ db, scope, hooks: {} as SettlementHooks })
+    const recipients = [1, 2, 3, 4, 5].map((digit): Hex => `0x${String(digit).repeat(40)}`)
+    const long = recipients[4]!
+    for (const recipient of [long, long, long, long, ...recipients]) await queue(await newPayout({ recipient }))
+    const turn = async (after: number | null, limit: number) => {
+      const { payouts, next } = await journal.readPayable({
+        limit,
+        after: after === null ? null : recipients[after - 1]!,
+      })
+      return { of: payouts.map(({ recipient }) => recipient[2]).join(''), next: next?.[2] ?? null }
+    }
+    // One of each at first, also of those that came later; the rest by its age.
+    expect(await turn(null, 3)).toEqual({ of: '123', next: '3' })
+    expect(await turn(3, 2)).toEqual({ of: '54', next: '5' })
+    expect(await turn(5, 2)).toEqual({ of: '12', next: '2' })
+    expect(await turn(4, 3)).toEqual({ of: '555', next: null })
+    expect(await turn(null, 7)).toEqual({ of: '512345', next: null })
+    expect(await turn(2, 20)).toEqual({ of: '534555512', next: null })
+  })
+
+  test('of no payment is unknown', async () => {
+    expect(await readPayout(db, 'pay_nobody')).toBeNull()
+  })
+})
+
+describe('a hook that fails', () => {
+  const heard: string[] = []
+  let failing: string | null = null
+  const hooks: SettlementHooks = {
+    onSettled: async (tx, settlements) => {
+      for (const { paymentId } of settlements) {
+        await tx.query('update payment set reference = $2 where id = $1', [paymentId, 'told'])
+        if (paymentId === failing) throw new Error('the payment is in a strange state')
+        heard.push(paymentId)
+      }
+    },
+    onHeld: async () => undefined,
+    onReleased: async () => undefined,
+    onDeposit: async () => undefined,
+    onVoided: async () => undefined,
+    onTreasuryMovement: async () => undefined,
+    onGas: async () => undefined,
+  }
+
+  test('keeps only its own payment from being settled; its proof is not lost and it is tried again', async () => {
+    const payouts = [await newPayout(), await newPayout(), await newPayout()]
+    for (const payout of payouts) await queue(payout)
+    const scope = { livemode: false, chainId: 31337, token: TOKEN } as const
+    const journal = createSettlementJournal({ db, scope, hooks })
+    const start = { number: 1, hash: `0x${'1'.repeat(64)}` } as const
+    const lease = (await journal.leaseObserver({ owner: 'one', leaseMs: 60_000, start }))!
+    await journal.recordFinalized(lease, {
+      logs: payouts.map(({ paymentId, recipient, microUsdc }, index) => ({
+        kind: 'out',
+        treasury: TREASURY,
+        txHash: `0x${'2'.repeat(64)}`,
+        logIndex: index,
+        blockNumber: 2,
+        blockHash: `0x${'3'.repeat(64)}`,
+        authNonce: payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, paymentId }),
+        counterparty: recipient.toLowerCase() as `0x${string}`,
+        microUsdc,
+        gasShare: null,
+      })),
+      ownTransactions: [],
+      treasuries: [TREASURY],
+      at: new Date(),
+      number: 2,
+      hash: `0x${'3'.repeat(64)}`,
+    })
+    failing = payouts[1]!.paymentId
+    const first = await journal.applyProven(100)
+    expect(first).toMatchObject({ ended: 2, failed: [{ paymentId: failing }] })
+    const states = async () =>
+      Promise.all(payouts.map(async ({ paymentId }) => (await readPayout(db, paymentId))?.state))
+    expect(await states()).toEqual(['settled', 'queued', 'settled'])
+    expect((await readPayout(db, failing))?.hookError).toBe('the payment is in a strange state')
+    // Nothing that the failing hook wrote has stayed.
+    const told = await db.query('select id from payment where reference = $1 order by id', ['told'])
+    expect(told.rows.map((row: { id: string }) => row.id)).not.toContain(failing)
+    expect(await journal.applyProven(100)).toMatchObject({ ended: 0, failed: [] })
+    await db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [failing])
+    failing = null
+    expect(await journal.applyProven(100)).toMatchObject({ ended: 1, failed: [] })
+    expect(await states()).toEqual(['settled', 'settled', 'settled'])
+    expect(await journal.applyProven(100)).toMatchObject({ ended: 0, failed: [] })
+  })
+})

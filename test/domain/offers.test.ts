@@ -1,0 +1,197 @@
+import { describe, expect, test } from '@jest/globals'
+import { COUNTRY_CODES } from '../../src/domain/countries.ts'
+import type { Currency } from '../../src/domain/currencies.ts'
+import { PROVIDER_NAMES, PROVIDERS, serves, WAYS } from '../../src/domain/methods.ts'
+import type { Money } from '../../src/domain/money.ts'
+import { checkLimits, type OfferQuery, offersFor, type RateTable, ratesNeeded } from '../../src/domain/offers.ts'
+
+/** One EUR is 1.25 USD here, and one USD 80 INR, so that limits fall on whole amounts. */
+const RATES: RateTable = { USD: '1', EUR: '1.25', INR: '0.0125', GBP: '1.5', JPY: '0.008', AED: '0.25' }
+
+const money = (minor: string, currency: Currency): Money => ({ minor, currency })
+
+const query = (changes: Partial<OfferQuery>): OfferQuery => ({
+  amount: money('4999', 'EUR'),
+  provider: null,
+  fallback: 'picker',
+  country: null,
+  rates: RATES,
+  deviceWallet: null,
+  ...changes,
+})
+
+const methodsOf = (changes: Partial<OfferQuery>): string[] =>
+  offersFor(query(changes)).offers.map(({ provider, method }) => `${provider}/${method}`)
+
+describe('limits', () => {
+  test.each([
+    { provider: 'wallet_app', passes: money('600', 'EUR'), fails: money('599', 'EUR'), code: 'amount_too_small' },
+    {
+      provider: 'wallet_app',
+      passes: money('1000000', 'EUR'),
+      fails: money('1000001', 'EUR'),
+      code: 'amount_too_large',
+    },
+    { provider: 'wallet_app', passes: money('750', 'USD'), fails: money('749', 'USD'), code: 'amount_too_small' },
+    { provider: 'wallet_app', passes: money('938', 'JPY'), fails: money('937', 'JPY'), code: 'amount_too_small' },
+    { provider: 'card_partner', passes: money('160', 'EUR'), fails: money('159', 'EUR'), code: 'amount_too_small' },
+    {
+      provider: 'card_partner',
+      passes: money('400000', 'EUR'),
+      fails: money('400001', 'EUR'),
+      code: 'amount_too_large',
+    },
+    {
+      provider: 'local_partner',
+      passes: money('240000', 'INR'),
+      fails: money('239999', 'INR'),
+      code: 'amount_too_small',
+    },
+    {
+      provider: 'local_partner',
+      passes: money('125000', 'USD'),
+      fails: money('125001', 'USD'),
+      code: 'amount_too_large',
+    },
+    { provider: null, passes: money('200', 'USD'), fails: money('199', 'USD'), code: 'amount_too_small' },
+    { provider: null, passes: money('800000', 'EUR'), fails: money('800001', 'EUR'), code: 'amount_too_large' },
+  ] as const)('$provider takes $passes, equal to its limit, and not $fails', ({ provider, passes, fails, code }) => {
+    expect(checkLimits(passes, provider, RATES)).toEqual({ ok: true })
+    expect(checkLimits(fails, provider, RATES)).toMatchObject({ ok: false, code })
+  })
+
+  test('a refused amount names the limit and the providers that would take it', () => {
+    expect(checkLimits(money('1000', 'EUR'), 'local_partner', RATES)).toEqual({
+      ok: false,
+      code: 'amount_too_small',
+      limit: money('3000', 'USD'),
+      alternatives: ['wallet_app', 'card_partner'],
+    })
+    expect(checkLimits(money('1000', 'INR'), 'local_partner', RATES)).toMatchObject({ alternatives: [] })
+  })
+
+  test('a limit in the currency of the amount is compared without any rate', () => {
+    expect(checkLimits(money('600', 'EUR'), 'wallet_app', {})).toEqual({ ok: true })
+  })
+
+  test('the rates that a check needs are named, and a missing one is an error, not a pass', () => {
+    expect(ratesNeeded('JPY').sort()).toEqual(['EUR', 'INR', 'JPY', 'USD'])
+    expect(() => checkLimits(money('600', 'JPY'), 'wallet_app', { EUR: '1' })).toThrow('the rate of JPY is missing')
+  })
+})
+
+describe('ways to pay', () => {
+  test.each([
+    ['DE', money('10000', 'EUR'), ['wallet_app/banking_app', 'card_partner/card', 'card_partner/device_wallet']],
+    ['NO', money('10000', 'EUR'), ['wallet_app/banking_app', 'local_partner/card', 'local_partner/bank_transfer']],
+    ['US', money('10000', 'USD'), ['card_partner/card', 'card_partner/device_wallet', 'card_partner/online_wallet']],
+    ['IN', money('500000', 'INR'), ['local_partner/upi', 'local_partner/card', 'local_partner/bank_transfer']],
+    ['BR', money('10000', 'USD'), ['local_partner/card', 'local_partner/bank_transfer']],
+    ['DE', money('10000', 'AED'), ['wallet_app/banking_app']],
+    ['BR', money('10000', 'AED'), []],
+    ['US', money('100', 'USD'), []],
+  ] as const)('a buyer in %s with the price %j is offered only what works there', (country, amount, expected) => {
+    expect(methodsOf({ country, amount })).toEqual(expected)
+  })
+
+  test('an unknown country refuses nothing, and a method with two routes is shown once', () => {
+    expect(methodsOf({})).toEqual([
+      'wallet_app/banking_app',
+      'local_partner/upi',
+      'card_partner/card',
+      'card_partner/device_wallet',
+      'card_partner/online_wallet',
+      'local_partner/bank_transfer',
+    ])
+  })
+
+  test('a device without a wallet is not offered one', () => {
+    expect(methodsOf({ country: 'US', deviceWallet: false })).toEqual([
+      'card_partner/card',
+      'card_partner/online_wallet',
+    ])
+  })
+
+  test.each(PROVIDER_NAMES)('a payment pinned to %s opens its first method directly', (provider) => {
+    const answer = offersFor(query({ provider }))
+    expect(answer.pinned).toMatchObject({ provider, method: PROVIDERS[provider].methods[0] })
+    expect(answer.pinnedRefused).toBeNull()
+  })
+
+  test('a pin that is not offered in the country of the buyer leads to the picker, with the reason', () => {
+    const answer = offersFor(query({ provider: 'card_partner', country: 'BR' }))
+    expect(answer.pinned).toBeNull()
+    expect(answer.pinnedRefused).toEqual({ provider: 'card_partner', method: 'card', reason: 'country', limit: null })
+    expect(answer.offers.map(({ method }) => method)).toEqual(['card', 'bank_transfer'])
+  })
+
+  test('without a fallback a pin that cannot work leaves nothing to choose', () => {
+    expect(offersFor(query({ provider: 'local_partner', country: 'BR', fallback: 'none' })).offers).toEqual([])
+  })
+
+  test('without a fallback a pin that works leaves the methods of its provider', () => {
+    expect(methodsOf({ provider: 'local_partner', fallback: 'none' })).toEqual([
+      'local_partner/upi',
+      'local_partner/card',
+      'local_partner/bank_transfer',
+    ])
+  })
+
+  test('an amount beyond a limit of the pin is refused with that limit', () => {
+    const answer = offersFor(query({ provider: 'local_partner', amount: money('1000', 'EUR'), country: 'IN' }))
+    expect(answer.pinnedRefused).toMatchObject({ reason: 'amount_too_small', limit: money('3000', 'USD') })
+  })
+
+  test('UPI is charged in INR by the rates of the moment', () => {
+    expect(offersFor(query({ provider: 'local_partner' })).pinned).toMatchObject({
+      charge: money('499900', 'INR'),
+      chargeCurrency: 'INR',
+    })
+  })
+
+  test('without rates nothing is refused for its amount, and a converted charge is not known yet', () => {
+    const answer = offersFor(query({ provider: 'local_partner', amount: money('1', 'EUR'), rates: null }))
+    expect(answer.pinned).toMatchObject({ charge: null, chargeCurrency: 'INR' })
+    expect(offersFor(query({ provider: 'card_partner', rates: null })).pinned).toMatchObject({
+      charge: money('4999', 'EUR'),
+    })
+  })
+
+  test('the picker and the published regions of the providers agree', () => {
+    for (const provider of PROVIDER_NAMES)
+      for (const country of COUNTRY_CODES) {
+        const pinned = offersFor(query({ provider, country, rates: null })).pinned
+        expect([country, pinned !== null]).toEqual([country, serves(provider, country)])
+      }
+  })
+
+  test('every method of every provider has a way', () => {
+    for (const provider of PROVIDER_NAMES) {
+      const ways = WAYS.filter((way) => way.provider === provider)
+      expect(ways.map(({ method }) => method).sort()).toEqual([...PROVIDERS[provider].methods].sort())
+    }
+  })
+})
+
+test('every country code has a name', () => {
+  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+  expect(COUNTRY_CODES).toHaveLength(249)
+  expect(COUNTRY_CODES.filter((code) => names.of(code) === undefined)).toEqual([])
+})
+
+describe('USDC', () => {
+  const offered = (changes: Partial<OfferQuery>) =>
+    offersFor(query(changes)).offers.some(({ provider }) => provider === 'crypto')
+
+  test('is offered everywhere, and only where deposits are taken', () => {
+    for (const country of ['DE', 'US', 'BR', 'IN', null]) {
+      expect(offered({ country, crypto: true })).toBe(true)
+      expect(offered({ country, crypto: false })).toBe(false)
+      expect(offered({ country })).toBe(false)
+    }
+  })
+
+  test('is no way around a pin without fallback', () => {
+    expect(offered({ provider: 'wallet_app', fallback: 'none', crypto: true })).toBe(false)
+  })
+})

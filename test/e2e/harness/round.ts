@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { finalState, JOURNEYS, type Journey } from '../../../scripts/demo/journey.ts'
+import type { PaymentAnswer } from '../../../scripts/demo/merchant.ts'
+import { shuffled } from '../../support/random.ts'
+import type { World } from './world.ts'
+
+/** Whom a round may kill. `chain` is the proxy before the chain: a chain does not forget blocks, a way to it may break. */
+export const VICTIMS = ['worker', 'api', 'temporal', 'postgres', 'chain'] as const
+export type Victim = (typeof VICTIMS)[number]
+
+export type Round = {
+  readonly payments: number
+  /** Each is killed once, in an order and at moments that the seed decides. */
+  readonly victims: readonly Victim[]
+  readonly random: () => number
+  readonly say: (line: string) => void
+}
+
+/** Buyers come over this long, and the kills come between them (milliseconds). */
+const SPREAD_MS = 4000
+/** How long the way to the chain stays broken, at most. */
+const CUT_MS = 3000
+
+/** Payments by all partners at once, and kills in the middle of them; answers when every payment has succeeded. */
+export async function playRound(world: World, round: Round): Promise<PaymentAnswer[]> {
+  const { random, say } = round
+  const buying = Array.from({ length: round.payments }, (_each, index) => buy(world, index, random() * SPREAD_MS))
+  const killing = killAll(world, round)
+  const payments = await Promise.all(buying)
+  const lastKillAt = await killing
+  for (const { id } of payments) {
+    const { status } = await finalState(world.merchant, id)
+    if (status !== 'succeeded') throw new Error(`${id} ended as ${status}`)
+  }
+  say(
+    `${payments.length} payments succeeded within ${((Date.now() - lastKillAt) / 1000).toFixed(1)} s of the last kill`,
+  )
+  return payments
+}
+
+const FIRST: Journey = { provider: 'wallet_app', body: { amount: '49.90', currency: 'EUR' } }
+
+/** A shop and a buyer who try again when nobody answers, as shops and buyers do. */
+async function buy(world: World, index: number, afterMs: number): Promise<PaymentAnswer> {
+  await delay(afterMs)
+  const { provider, body, method } = JOURNEYS[index % JOURNEYS.length] ?? FIRST
+  const payment = await world.createPatiently({ ...body, provider })
+  await world.pay(payment, method === undefined ? {} : { method })
+  return payment
+}
+
+/** Answers when the last kill was, in Unix milliseconds. */
+async function killAll(world: World, { victims, random, say }: Round): Promise<number> {
+  let lastKillAt = 0
+  for (const victim of shuffled(victims, random)) {
+    await delay((random() * SPREAD_MS) / victims.length + 300)
+    say(`kill -9 ${victim}`)
+    lastKillAt = Date.now()
+    if (victim === 'chain') {
+      await world.chain.kill()
+      await delay(random() * CUT_MS)
+      await world.chain.revive()
+    } else await world.kill(victim)
+  }
+  for (const victim of victims) await world.system.children.get(victim as 'worker')?.untilReady()
+  return lastKillAt
+}

@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import pg from 'pg'
+import type { Hex } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { finalState, until } from '../../../scripts/demo/journey.ts'
+import { createMerchant, type Merchant, type NewPayment, type PaymentAnswer } from '../../../scripts/demo/merchant.ts'
+import type { Progress } from '../../../scripts/setup/progress.mjs'
+import { readMemory } from '../../../scripts/system/data-folder.ts'
+import type { Secrets } from '../../../scripts/system/secrets.ts'
+import { type ChildName, type System, startSystem } from '../../../scripts/system.ts'
+import { removeLeftovers } from '../../../scripts/test/services/leftovers.ts'
+import { createDb, type Db } from '../../../src/db/db.ts'
+import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
+import { type BuyerOptions, payAtCheckout } from '../../../src/sandbox/buyer.ts'
+import { type Gate, openGate } from './gate.ts'
+
+/** A whole system of the test's own, as `npm start` runs it, with gates between its parts. */
+export type World = {
+  readonly system: System
+  readonly merchant: Merchant
+  readonly db: Db
+  readonly temporal: Client
+  /** Where everything is kept, and the secrets that were made for it. */
+  readonly folder: string
+  readonly secrets: Secrets
+  /** Between our processes and the partners and the converter. */
+  readonly partners: Gate
+  /** Between the worker and the chain. */
+  readonly chain: Gate
+  /** What the supervisor said: each death and each return. */
+  readonly said: readonly string[]
+  /** SIGKILL; resolves when the process is gone. It is started again at once, unless it is to stay down. */
+  readonly kill: (name: ChildName, options?: { stayDown?: boolean }) => Promise<void>
+  /** Stops its clock: it answers nothing until it is thawed. */
+  readonly freeze: (name: ChildName) => { readonly thaw: () => void }
+  /** What the transaction that pays the payment out has in it. */
+  readonly payoutNonce: (paymentId: string) => string
+  /** Locks rows or tables until it is released: whoever needs them waits in the middle of its transaction. */
+  readonly lock: (statement: string, values?: unknown[]) => Promise<DatabaseLock>
+  readonly create: (body?: object) => Promise<PaymentAnswer>
+  /** A shop that asks again, with the same key, until it has an answer. */
+  readonly createPatiently: (body: NewPayment) => Promise<PaymentAnswer>
+  /** A buyer who tries again when a page does not load, as people do. */
+  readonly pay: (payment: PaymentAnswer, options?: BuyerOptions) => Promise<void>
+  readonly stop: (options?: { keep: boolean }) => Promise<void>
+}
+
+export type DatabaseLock = {
+  /** Resolves when somebody waits for it. */
+  readonly reached: Promise<void>
+  readonly release: () => Promise<void>
+}
+
+export type WorldOptions = { readonly folder?: string; readonly env?: Readonly<Record<string, string>> }
+
+/** Quick rounds, so that tests wait for facts and not for the next tick. */
+const ENVIRONMENT = { RELAY_TICK_MS: '250', SETTLEMENT_TICK_MS: '250', LOG_LEVEL: 'info' }
+
+const FOLDER_PREFIX = 'pinrail-e2e-'
+const PATIENCE_MS = 120_000
+
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  await removeLeftovers(FOLDER_PREFIX)
+  const folder = options.folder ?? temporaryFolder()
+  const [partners, chain] = await Promise.all([openGate(), openGate()])
+  const said: string[] = []
+  Object.assign(process.env, ENVIRONMENT, partnersAt(partners.url), options.env)
+  const system = await startSystem({
+    dataFolder: folder,
+    ports: 'free',
+    progress: listener(said),
+    workerRpcUrls: chain.url,
+  }).catch(async (error: unknown) => {
+    await Promise.all([partners.close(), chain.close()])
+    throw error
+  })
+  partners.to(system.sandboxUrl)
+  chain.to(system.info.rpc_url)
+  const merchant = createMerchant(system.info)
+  const connection = await Connection.connect({ address: system.info.temporal_address })
+  const db = createDb({ url: system.info.database_url, pool: 4 })
+  const secrets = readMemory(folder)?.secrets
+  if (secrets === undefined) throw new Error(`${folder} remembers nothing`)
+  const treasury = privateKeyToAddress(secrets.treasuryKey as Hex)
+  const child = (name: ChildName) => {
+    const found = system.children.get(name)
+    if (found === undefined) throw new Error(`there is no ${name}`)
+    return found
+  }
+  return {
+    system,
+    merchant,
+    db,
+    temporal: new Client({ connection }),
+    folder,
+    secrets,
+    partners,
+    chain,
+    said,
+    kill: (name, how) => child(name).kill9(how),
+    freeze(name) {
+      const pid = child(name).pid()
+      if (pid === null) throw new Error(`${name} does not run`)
+      process.kill(pid, 'SIGSTOP')
+      return { thaw: () => void process.kill(pid, 'SIGCONT') }
+    },
+    payoutNonce(paymentId) {
+      const { chain_id: chainId, usdc_address: token } = system.info
+      return payoutNonce({ chainId, token: token as Hex, treasury, paymentId }).slice(2)
+    },
+    lock: (statement, values = []) => lockDatabase(system.info.database_url, statement, values),
+    create: (body = {}) => merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app', ...body }),
+    createPatiently: (body) => {
+      const key = randomUUID()
+      return until(() => merchant.create(body, key), 'the payment to be created', PATIENCE_MS)
+    },
+    pay: (payment, how) => payPatiently(merchant, payment, { sandboxUrl: system.sandboxUrl, ...how }),
+    async stop({ keep } = { keep: false }) {
+      await Promise.allSettled([db.close(), connection.close()])
+      await system.stop()
+      await Promise.all([partners.close(), chain.close()])
+      if (!keep) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Open to Postgres' own user, so that all data is inside and goes with it. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX))
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+/** Sets what the inbox answers; null: as usual. */
+export async function inboxAnswers(world: Pick<World, 'system'>, behaviour: object | null): Promise<void> {
+  await post(`${world.system.info.inbox_url}/behaviour`, behaviour)
+}
+
+/** A control of the sandbox. */
+export async function post(url: string, body: unknown): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`)
+  return text === '' ? null : JSON.parse(text)
+}
+
+/** Opens the partner's order and leaves it there; answers the attempt. */
+export async function openAndLeave(world: World, payment: PaymentAnswer, how: BuyerOptions = {}): Promise<string> {
+  const { sandboxUrl } = world.system
+  const left = await payAtCheckout(payment.checkout_url, { sandboxUrl, ...how, press: 'nothing' }).catch(
+    (error: Error) => error.message,
+  )
+  if (typeof left !== 'string' || !left.includes('no way forward')) throw new Error('nothing to leave', { cause: left })
+  return (await attemptsOf(world, payment.id))[0]?.id ?? ''
+}
+
+export async function attemptsOf(
+  world: Pick<World, 'db'>,
+  paymentId: string,
+): Promise<{ id: string; status: string }[]> {
+  const { rows } = await world.db.query('select id, status from attempt where payment_id = $1 order by created_at', [
+    paymentId,
+  ])
+  return rows
+}
+
+/** What the partner's own control does with an order, as buyer or as fate. */
+export async function atPartner(world: World, attemptId: string, act: object, partner = 'wallet-app'): Promise<void> {
+  await post(`${world.system.sandboxUrl}/${partner}/sandbox/orders/${attemptId}/act`, act)
+}
+
+/** Waits until it has succeeded; any other end is an error. */
+export async function success(world: Pick<World, 'merchant'>, id: string): Promise<PaymentAnswer> {
+  const payment = await finalState(world.merchant, id)
+  if (payment.status !== 'succeeded') throw new Error(`${id} ended as ${payment.status}`)
+  return payment
+}
+
+async function lockDatabase(url: string, statement: string, values: unknown[]): Promise<DatabaseLock> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  await client.query('begin')
+  await client.query(statement, values)
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  const waiting = `select 1 from pg_stat_activity where ${rows[0].pid} = any(pg_blocking_pids(pid))`
+  const reached = until(async () => ((await client.query(waiting)).rowCount === 0 ? null : true), 'somebody to wait')
+  return { reached: reached.then(() => undefined), release: () => client.end() }
+}
+
+async function payPatiently(merchant: Merchant, payment: PaymentAnswer, options: BuyerOptions): Promise<void> {
+  await until(
+    async () => {
+      try {
+        await payAtCheckout(payment.checkout_url, options)
+        return true
+      } catch (error) {
+        const { status } = await merchant.read(payment.id)
+        if (status !== 'created' && status !== 'pending') return true
+        throw error
+      }
+    },
+    `the buyer to pay ${payment.id}`,
+    PATIENCE_MS,
+  )
+}
+
+function partnersAt(url: string): Record<string, string> {
+  return {
+    WALLET_APP_URL: `${url}/wallet-app`,
+    CARD_PARTNER_URL: `${url}/card-partner`,
+    LOCAL_PARTNER_URL: `${url}/local-partner`,
+    CONVERTER_URL: `${url}/converter`,
+  }
+}
+
+function listener(said: string[]): Progress {
+  const line = (text: string): void => void said.push(text)
+  return {
+    line,
+    step: (name) => ({ update: () => undefined, done: () => undefined, fail: (why) => line(`${name}: ${why}`) }),
+  }
+}

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { runCommand } from '../../src/operator/command.ts'
+import { createWorld, TOKEN, type World } from '../chain/world.ts'
+
+let world: World
+let worker: Record<string, string>
+beforeAll(async () => {
+  world = await createWorld()
+  worker = {
+    DATABASE_URL: world.databaseUrl,
+    POLYGON_RPC_URLS: world.anvil.url,
+    PUBLIC_URL: 'http://127.0.0.1',
+    CHAIN_ID: String(TOKEN.chainId),
+    USDC_ADDRESS: TOKEN.address,
+    TREASURY_ADDRESSES: world.treasury.address,
+  }
+})
+afterAll(() => world.stop())
+
+/** As an operator types it, with the worker's variables. */
+async function settlement(...args: string[]): Promise<{ code: number; text: string }> {
+  const lines: string[] = []
+  const say = (line: string): void => void lines.push(line)
+  const code = await runCommand({ args: ['settlement', ...args], env: worker, say })
+  return { code, text: lines.join('\n') }
+}
+
+describe('says how it is used, and does nothing, for', () => {
+  test.each([
+    [[]],
+    [['pay_1']],
+    [['toString', 'pay_1']],
+    [['void']],
+    [['void', 'pay_1', 'pay_2']],
+    [['status', 'pay_1']],
+    [['release', 'pay_1', '--', '--dry-run']],
+  ])('%j', async (args) => {
+    await expect(settlement(...args)).rejects.toThrow('pinrail <command>')
+  })
+
+  test('an option that it does not know', async () => {
+    const [queued] = await world.queue([{}])
+    await expect(settlement('hold', queued!.paymentId, '--dryrun')).rejects.toThrow(`Unknown option '--dryrun'`)
+    expect((await world.payout(queued!.paymentId)).state).toBe('queued')
+  })
+})
+
+test('tries, holds, releases and shows', async () => {
+  const [queued] = await world.queue([{}])
+  const id = queued!.paymentId
+  expect(await settlement('--dry-run', 'hold', id)).toMatchObject({
+    code: 0,
+    text: expect.stringContaining('would be'),
+  })
+  expect((await world.payout(id)).state).toBe('queued')
+  const held = await settlement('hold', id)
+  expect(held).toMatchObject({ code: 0, text: expect.stringContaining(`after   ${id}: held(operator)`) })
+  expect((await settlement('status')).text).toContain('held(operator): 1 payouts')
+  expect((await settlement('hold', id)).code).toBe(0)
+  expect((await settlement('release', id)).code).toBe(0)
+  expect(await settlement('release', id)).toMatchObject({ code: 1, text: expect.stringContaining('nothing changed') })
+  expect((await world.payout(id)).state).toBe('queued')
+})
+
+test('what cannot be tried is not done instead', async () => {
+  await expect(settlement('acknowledge', `0x${'1'.repeat(64)}`, '--dry-run')).rejects.toThrow('has no dry run')
+  await expect(settlement('reopen', world.relayers[0]!.address, '--dry-run')).rejects.toThrow('has no dry run')
+})
+
+test('as a command: without the variables of the worker it names them', async () => {
+  const args = ['--import', 'tsx', 'src/operator/pinrail.ts', 'settlement', 'status']
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
+  const failed = promisify(execFile)(process.execPath, args, { env })
+  await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL') })
+})
