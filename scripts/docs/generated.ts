@@ -1,11 +1,15 @@
 import { errorsText, openApiText } from './api.ts'
+import { architecturePage } from './architecture.ts'
 import { clientTypes } from './client-types.ts'
+import { operationsPage } from './decisions.ts'
 import { licences } from './licences.ts'
 import { paymentStates } from './states.ts'
 
 /** The pages that are written by `npm run docs`, and checked by a test to be what it would write. */
 export const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/payment-states.md': paymentStates,
+  'docs/operations.md': operationsPage,
+  'docs/architecture.md': architecturePage,
   'docs/licences.md': licences,
   'docs/api/openapi.json': openApiText,
   'docs/api/errors.md': errorsText,

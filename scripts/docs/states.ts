@@ -6,7 +6,7 @@ export function paymentStates(): string {
   const final = PAYMENT_STATUSES.filter((status) => !left.has(status))
   return `# The states of a payment
 
-Written by \`npm run docs\` from the table in \`src/domain/payment.ts\`, which the workflow, the SQL guard and the API ask.
+Written by \`npm run docs\` from the table in \`src/domain/payment/payment.ts\`, which the workflow, the SQL guard and the API ask.
 A move that is not listed here is refused by the database too.
 
 \`\`\`mermaid

@@ -6,13 +6,10 @@ import { createAnnounceActivities } from '../../src/activities/webhooks/announce
 import { createWebhookDeliveryActivities } from '../../src/activities/webhooks/webhook-delivery.ts'
 import { many, sql } from '../../src/db/db.ts'
 import { recordPartnerEvent } from '../../src/db/payments/partner-events.ts'
-import {
-  insertPayment,
-  loadPayment,
-  type NewPayment,
-  type PaymentWithAttempts,
-} from '../../src/db/payments/payments.ts'
+import { insertPayment, loadPayment } from '../../src/db/payments/payments.ts'
 import type { MethodName, ProviderName, ProviderUsed } from '../../src/domain/methods.ts'
+import type { NewPayment } from '../../src/domain/payment/new-payment.ts'
+import type { PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'
 import type { OpenAttemptAnswer } from '../../src/domain/payment/requests.ts'
 import type { Settlement } from '../../src/domain/settlement/payout.ts'
 import { newId } from '../../src/ids.ts'

@@ -6,6 +6,7 @@ import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/pay
 import { deposited } from '../domain/ledger.ts'
 import { isPaid } from '../domain/payment/payment.ts'
 import type { RecordedDeposit } from '../domain/settlement/deposit.ts'
+import { noteOf } from '../domain/timeline.ts'
 
 /** As a partner's callback: stored with the deposit, passed on by the relay. The payment then reads its deposit. */
 export function createDepositHook(context: ChangeContext) {
@@ -26,11 +27,9 @@ async function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): Promise
   const { txHash, units, token, sender } = deposit
   const data = { attempt_id: deposit.attemptId, tx_hash: txHash, units, token, sender }
   if (attempt === undefined || !isPaid(attempt.status)) {
-    const message = deposit.expected ? 'USDC came to the address of the payment' : 'Another token came to the address'
-    await work.note({ kind: 'deposit.received', actor: 'system', message, data })
+    await work.note(noteOf(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
     return
   }
-  const message = 'More came to the address of the payment after its money was counted. It is not settled'
   const exception = deposit.expected ? 'duplicate_payment' : 'wrong_asset'
-  await work.change({ kind: 'deposit.surplus', actor: 'system', message, data }, { exception })
+  await work.change(noteOf('deposit.surplus', data), { exception })
 }

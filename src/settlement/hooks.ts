@@ -2,9 +2,9 @@ import type { Tx } from '../db/db.ts'
 import { book } from '../db/ledger.ts'
 import { putOutbox } from '../db/outbox.ts'
 import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
-import type { PaymentFields } from '../db/payments/payment-writes.ts'
 import { finishSweep } from '../db/settlement/deposits.ts'
 import { gasSpent, settled, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
+import { NOT_PARKED, type PaymentFields, parked } from '../domain/payment/changes.ts'
 import { canMove } from '../domain/payment/payment.ts'
 import {
   type GasSpent,
@@ -14,6 +14,7 @@ import {
   type TreasuryMovement,
   type VoidProof,
 } from '../domain/settlement/payout.ts'
+import { because, noteOf, payoutHeld, type Reason } from '../domain/timeline.ts'
 import { createDepositHook } from './deposit-hook.ts'
 
 /**
@@ -36,16 +37,14 @@ export function createSettlementHooks(context: ChangeContext) {
     if (PASSING_HOLDS.includes(held.reason)) return
     await parkPayout(tx, held.paymentId, {
       reason: 'payout_held',
-      message: `The payout is held: ${held.reason}`,
-      data: { detail: held.detail },
+      note: payoutHeld(held.reason, { detail: held.detail }),
     })
   }
 
   async function onReleased(tx: Tx, { paymentId }: { paymentId: string }): Promise<void> {
     await changeAndTell(tx, paymentId, async (work) => {
       if (work.state.payment.status !== 'under_review' || work.state.payment.parkReason !== 'payout_held') return
-      const note = { kind: 'payment.settling', actor: 'system' as const, message: 'The payout goes on' }
-      await work.move('settling', note, { statusReason: null, parkReason: null })
+      await work.move('settling', because('payout_resumed'), NOT_PARKED)
     })
   }
 
@@ -53,12 +52,11 @@ export function createSettlementHooks(context: ChangeContext) {
     if (proof.kind === 'cancelled') await bookGas(tx, { reference: proof.paymentId, wei: proof.gasWei }, context.now())
     await parkPayout(tx, proof.paymentId, {
       reason: 'payout_voided',
-      message: 'The payout was voided, with proof that it cannot be paid any more',
-      data: {
+      note: because('payout_voided', {
         proof: proof.kind,
         tx_hash: proof.kind === 'cancelled' ? proof.txHash : null,
         block_number: String(proof.blockNumber),
-      },
+      }),
     })
   }
 
@@ -81,14 +79,13 @@ export function createSettlementHooks(context: ChangeContext) {
   function parkPayout(
     tx: Tx,
     paymentId: string,
-    park: { reason: 'payout_held' | 'payout_voided'; message: string; data: object },
+    park: { reason: 'payout_held' | 'payout_voided'; note: Reason },
   ): Promise<void> {
     return changeAndTell(tx, paymentId, async (work) => {
       const { status } = work.state.payment
-      const note = { kind: 'payment.under_review', actor: 'system' as const, message: park.message, data: park.data }
-      const fields = { statusReason: park.reason, parkReason: park.reason }
-      if (status === 'settling') await work.move('under_review', note, fields)
-      else await work.change({ ...note, kind: `payout.${park.reason}` }, status === 'under_review' ? fields : {})
+      const fields = parked(park.reason)
+      if (status === 'settling') await work.move('under_review', park.note, fields)
+      else await work.change({ ...park.note, kind: `payout.${park.reason}` }, status === 'under_review' ? fields : {})
     })
   }
 
@@ -124,23 +121,12 @@ async function recordSettlement(work: PaymentWork, settlement: Settlement): Prom
 
   const expected = payment.usdc?.net === settlement.microUsdc && canMove(payment.status, 'succeeded')
   if (expected) {
-    const note = {
-      kind: 'payment.succeeded',
-      actor: 'system' as const,
-      message: 'The USDC is final at the wallet of the merchant',
-      data: fact,
-    }
     const delayed = payment.exception === 'settlement_delayed' ? { exception: null } : {}
-    await work.move('succeeded', note, { ...proof, ...delayed, statusReason: null, parkReason: null })
+    await work.move('succeeded', because('settled', fact), { ...proof, ...delayed, ...NOT_PARKED })
     return
   }
-  const park = { statusReason: 'unexpected_settlement', parkReason: 'unexpected_settlement' as const }
-  const note = {
-    kind: 'payment.unexpected_settlement',
-    actor: 'system' as const,
-    message: 'A transfer was proved on chain that the record did not expect',
-    data: fact,
-  }
-  if (canMove(payment.status, 'under_review')) await work.move('under_review', note, { ...proof, ...park })
-  else await work.change(note, { ...proof, ...park })
+  const fields = { ...proof, ...parked('unexpected_settlement') }
+  if (canMove(payment.status, 'under_review'))
+    await work.move('under_review', because('unexpected_settlement', fact), fields)
+  else await work.change(noteOf('payment.unexpected_settlement', fact), fields)
 }

@@ -23,11 +23,11 @@ export const SIGNAL_DEADLINE_MS = 3000
 /** The buyer waits in front of the screen. */
 const UPDATE_DEADLINE_MS = 30_000
 
-/** One wish, and how it is put to a run that has to be started first. */
-export type Wish<T> = { readonly toRun: () => Promise<T>; readonly toNewRun: () => Promise<T> }
+/** One message, to the run that is there and to one that has to be started for it. */
+export type Message<T> = { readonly toRun: () => Promise<T>; readonly toNewRun: () => Promise<T> }
 
-/** False when the workflow exists already. */
-export async function started(start: () => Promise<unknown>): Promise<boolean> {
+/** Starts a workflow; false when it exists already. */
+export async function startOnce(start: () => Promise<unknown>): Promise<boolean> {
   try {
     await start()
     return true
@@ -55,8 +55,8 @@ function unavailable(error: unknown): { kind: 'unavailable' } {
   throw error
 }
 
-/** To the run that is there; where none is, to one that is started for it. */
-export async function told(within: Within, { toRun, toNewRun }: Wish<void>): Promise<void> {
+/** Signals the run that is there; where none is, one that is started for it. */
+export async function signalRun(within: Within, { toRun, toNewRun }: Message<void>): Promise<void> {
   try {
     await within(SIGNAL_DEADLINE_MS, toRun)
   } catch (error) {
@@ -65,8 +65,8 @@ export async function told(within: Within, { toRun, toNewRun }: Wish<void>): Pro
   }
 }
 
-/** The same for a wish that waits for its answer. */
-export async function answered<T>(within: Within, { toRun, toNewRun }: Wish<T>): Promise<T | { kind: 'unavailable' }> {
+/** Sends an update and waits for its answer: `unavailable` when the outcome is unknown. */
+export async function askRun<T>(within: Within, { toRun, toNewRun }: Message<T>): Promise<T | { kind: 'unavailable' }> {
   try {
     return await within(UPDATE_DEADLINE_MS, toRun).catch((error: unknown) => {
       if (error instanceof WorkflowNotFoundError || workflowEnded(error)) return within(UPDATE_DEADLINE_MS, toNewRun)

@@ -8,7 +8,7 @@ import { cancelPayment, openAttempt, type PaymentInput, partnerNews, payoutNews 
 import type { payment } from '../workflows/payment.ts'
 import * as attributes from '../workflows/search-attributes.ts'
 
-import { answered, deadlinesOf, SIGNAL_DEADLINE_MS, START_DEADLINE_MS, started, told } from './calls.ts'
+import { askRun, deadlinesOf, SIGNAL_DEADLINE_MS, START_DEADLINE_MS, signalRun, startOnce } from './calls.ts'
 
 /** How the rest of the system speaks to payment workflows. */
 
@@ -54,7 +54,7 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
   return {
     start: (row) => {
       const options = startOptions(row, { taskQueue, resume: false })
-      return started(() =>
+      return startOnce(() =>
         within(START_DEADLINE_MS, () =>
           client.workflow.start<typeof payment>('payment', { ...options, workflowIdReusePolicy: 'REJECT_DUPLICATE' }),
         ),
@@ -62,11 +62,13 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
     },
     resume: (row) => {
       const options = startOptions(row, { taskQueue, resume: true })
-      return started(() => within(SIGNAL_DEADLINE_MS, () => client.workflow.start<typeof payment>('payment', options)))
+      return startOnce(() =>
+        within(SIGNAL_DEADLINE_MS, () => client.workflow.start<typeof payment>('payment', options)),
+      )
     },
     openAttempt: (paymentId, request) => {
       const update = { args: [request] as [OpenAttemptRequest], updateId: request.attemptId }
-      return answered(within, {
+      return askRun(within, {
         toRun: () => handle(paymentId).executeUpdate(openAttempt, update),
         toNewRun: async () => {
           const startWorkflowOperation = withStart(await takeOver(paymentId))
@@ -75,7 +77,7 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
       })
     },
     cancel: (paymentId) =>
-      answered(within, {
+      askRun(within, {
         toRun: () => handle(paymentId).executeUpdate(cancelPayment),
         toNewRun: async () => {
           const startWorkflowOperation = withStart(await takeOver(paymentId))
@@ -83,7 +85,7 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
         },
       }),
     tellPartnerNews: (paymentId, attemptId) =>
-      told(within, {
+      signalRun(within, {
         toRun: () => handle(paymentId).signal(partnerNews, { attemptId }),
         toNewRun: async () => {
           const signal = { signal: partnerNews, signalArgs: [{ attemptId }] as [{ attemptId: string }] }
@@ -91,12 +93,12 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
         },
       }),
     tellPayoutNews: (paymentId) =>
-      told(within, {
+      signalRun(within, {
         toRun: () => handle(paymentId).signal(payoutNews),
         toNewRun: async () => {
           // A run that was started meanwhile has read the row after the payout had changed.
           const options = await takeOver(paymentId)
-          await started(() => client.workflow.start<typeof payment>('payment', options))
+          await startOnce(() => client.workflow.start<typeof payment>('payment', options))
         },
       }),
     completeTransfer: (paymentId, result) =>

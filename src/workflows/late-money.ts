@@ -9,6 +9,7 @@ import {
   startChild,
 } from '@temporalio/workflow'
 import { lateMoneyWorkflowId } from '../domain/ids.ts'
+import { whyNoteRefused } from '../domain/payment/decision.ts'
 import type { DecisionAnswer, OperatorNote } from '../domain/payment/requests.ts'
 import { operatorUpdates } from './messages.ts'
 import { money, records } from './options.ts'
@@ -45,8 +46,8 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   }
 
   function validator(note: OperatorNote): void {
-    if (!note?.operator?.trim() || !note?.reason?.trim())
-      throw ApplicationFailure.nonRetryable('Give {"operator": "…", "reason": "…"}', 'DecisionRefused')
+    const why = whyNoteRefused(note)
+    if (why !== null) throw ApplicationFailure.nonRetryable(why, 'DecisionRefused')
   }
 }
 

@@ -6,9 +6,9 @@ import {
   log,
   setDefaultSignalHandler,
   setHandler,
-  sleep,
 } from '@temporalio/workflow'
-import { isClosed, isOpen, PARK_REASONS, type PaymentStatus } from '../domain/payment/payment.ts'
+import { whyRefused } from '../domain/payment/decision.ts'
+import { isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
 import {
   type CancelAnswer,
   type DecisionAnswer,
@@ -19,7 +19,6 @@ import {
   type OperatorNote,
 } from '../domain/payment/requests.ts'
 import {
-  needsOperator,
   newPaymentSnapshot,
   nextStep,
   type PaymentSnapshot,
@@ -27,10 +26,11 @@ import {
   whyNotCancelable,
 } from '../domain/payment/snapshot.ts'
 import { createAnnouncer } from './announcer.ts'
+import { createClocks } from './clocks.ts'
 import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
-import { buyerWaits, money, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES, reading, records, settlement } from './options.ts'
+import { buyerWaits, money, reading, records, settlement } from './options.ts'
 import { createRequests } from './requests.ts'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
@@ -51,20 +51,30 @@ class PaymentStory {
   #rowMayHaveChanged: boolean
   #expiryReached = false
   #listeningOver = false
-  #pollsOrders = false
-  #watchesDelay = false
-  #listensUntil = 0
   readonly #news = new Set<string>()
   readonly #lateMoney = new Set<string>()
   readonly #requests = createRequests()
   readonly #announcer = createAnnouncer()
   readonly #show = createOperatorView()
+  readonly #clocks = createClocks({
+    now: () => this.#now,
+    onExpiry: (isOver) => {
+      this.#expiryReached = isOver
+    },
+    onListeningOver: () => {
+      this.#listeningOver = true
+    },
+    onPoll: () => {
+      for (const attempt of unfinishedAttempts(this.#now)) this.#news.add(attempt.id)
+    },
+    onDelay: async () => this.#accept(await records.markDelayed(this.#id)),
+  })
 
   constructor(input: messages.PaymentInput) {
     this.#id = input.id
     this.#now = newPaymentSnapshot(input.id, input.expiresAt)
     this.#rowMayHaveChanged = input.resume
-    if (!input.resume) this.#watchExpiry()
+    if (!input.resume) this.#clocks.watchExpiry()
   }
 
   /** The story: what has come in is dealt with first; then the next step; else it waits. */
@@ -78,7 +88,7 @@ class PaymentStory {
       else if (this.#listeningOver && step === 'listen') await this.#close('listening_ended')
       else if (step === 'convert') await this.#convert()
       else if (step === 'transfer') await this.#transfer()
-      else if (step !== 'done') await this.#somethingHappens()
+      else if (step !== 'done') await this.#waitForSomething()
       else if (await this.#nothingIsLeft()) return this.#now.status
     }
   }
@@ -98,7 +108,7 @@ class PaymentStory {
     this.#expiryReached = false
     this.#listeningOver = false
     this.#accept(await money.closeUnpaid({ paymentId: this.#id, as }))
-    if (isOpen(this.#now.status)) this.#watchExpiry()
+    if (isOpen(this.#now.status)) this.#clocks.watchExpiry()
   }
 
   /** What a partner has done is read from the partner; one that does not answer is asked again by the next poll. */
@@ -110,7 +120,7 @@ class PaymentStory {
         this.#accept(await reading.readPartnerOrder({ paymentId: this.#id, attemptId }))
       } catch {
         log.warn('the partner order could not be read; the next poll tries again', { attemptId })
-        this.#pollOrders()
+        this.#clocks.pollOrders()
       }
     }
   }
@@ -118,14 +128,14 @@ class PaymentStory {
   async #reload(): Promise<void> {
     this.#rowMayHaveChanged = false
     this.#accept(await records.loadPayment(this.#id))
-    if (isOpen(this.#now.status)) this.#watchExpiry()
+    if (isOpen(this.#now.status)) this.#clocks.watchExpiry()
     for (const attempt of unfinishedAttempts(this.#now)) this.#news.add(attempt.id)
-    if (this.#now.attempts.length > 0) this.#pollOrders()
+    if (this.#now.attempts.length > 0) this.#clocks.pollOrders()
   }
 
-  async #somethingHappens(): Promise<void> {
+  async #waitForSomething(): Promise<void> {
     this.#show(this.#now, 'long')
-    this.#watchListening()
+    this.#clocks.watchListening()
     await condition(() => this.#hasComeIn() || this.#expiryReached || this.#listeningOver)
   }
 
@@ -185,7 +195,7 @@ class PaymentStory {
     if (!isOpen(this.#now.status)) return { kind: 'not_payable', status: this.#now.status }
     const opened = await buyerWaits.openPartnerOrder({ paymentId: this.#id, ...request })
     this.#accept(opened)
-    this.#pollOrders()
+    this.#clocks.pollOrders()
     return opened.answer
   }
 
@@ -201,62 +211,7 @@ class PaymentStory {
   }
 
   #refuseDecision(decision: OperatorDecision, note: OperatorNote): void {
-    const refuse = (message: string) => ApplicationFailure.nonRetryable(message, 'DecisionRefused')
-    if (!note?.operator?.trim() || !note?.reason?.trim()) throw refuse('Give {"operator": "…", "reason": "…"}')
-    const { status } = this.#now
-    if (decision === 'hold') {
-      if (isClosed(status) || status === 'settling') throw refuse(`A ${status} payment cannot be held here`)
-      return
-    }
-    if (decision === 'release' && this.#now.held) return
-    const reason = needsOperator(this.#now)
-    if (reason === null) throw refuse(`The payment is ${status} and waits for no operator`)
-    const allowed: readonly string[] = PARK_REASONS[reason].decisions
-    if (!allowed.includes(decision)) throw refuse(`Parked for ${reason}: decide with ${allowed.join(', ')}`)
-  }
-
-  // The clocks. None is canceled: a timer left behind costs nothing, and what it wakes looks at the payment first.
-
-  #watchExpiry(): void {
-    const at = this.#now.expiresAt
-    void sleep(Math.max(at - Date.now(), 1)).then(() => {
-      this.#expiryReached = isOpen(this.#now.status) && this.#now.expiresAt <= at
-    })
-  }
-
-  #watchListening(): void {
-    const until = this.#now.listenUntil ?? 0
-    if (nextStep(this.#now) !== 'listen' || until === this.#listensUntil) return
-    this.#listensUntil = until
-    void sleep(Math.max(until - Date.now(), 1)).then(() => {
-      this.#listeningOver = true
-    })
-  }
-
-  /** The safety net for lost callbacks. */
-  #pollOrders(): void {
-    if (this.#pollsOrders) return
-    this.#pollsOrders = true
-    void this.#poll()
-  }
-
-  async #poll(): Promise<never> {
-    for (let round = 0, waited = 0; ; round++) {
-      const until = POLL_AFTER_MINUTES[round] ?? waited + POLL_EVERY_MINUTES
-      await sleep((until - waited) * 60_000)
-      waited = until
-      for (const attempt of unfinishedAttempts(this.#now)) this.#news.add(attempt.id)
-      this.#watchDelay()
-    }
-  }
-
-  /** A settlement that takes too long is marked even while a step is being waited for. */
-  #watchDelay(): void {
-    const { paidAt, delayedAfterMinutes } = this.#now
-    if (paidAt === null || this.#watchesDelay) return
-    this.#watchesDelay = true
-    void sleep(Math.max(paidAt + delayedAfterMinutes * 60_000 - Date.now(), 1)).then(async () => {
-      if (!isClosed(this.#now.status)) this.#accept(await records.markDelayed(this.#id))
-    })
+    const why = whyRefused(decision, note, this.#now)
+    if (why !== null) throw ApplicationFailure.nonRetryable(why, 'DecisionRefused')
   }
 }

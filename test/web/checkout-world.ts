@@ -8,11 +8,12 @@ import { type CheckoutDeps, createCheckoutRouter } from '../../src/api/routes/ch
 import { createDb, many, sql } from '../../src/db/db.ts'
 import { insertMerchant } from '../../src/db/merchants/merchants.ts'
 import { changePayment, type PaymentWork } from '../../src/db/payments/payment-changes.ts'
-import type { AttemptFields } from '../../src/db/payments/payment-writes.ts'
-import { insertPayment, type NewPayment, readPaymentByToken } from '../../src/db/payments/payments.ts'
+import { insertPayment, readPaymentByToken } from '../../src/db/payments/payments.ts'
 import type { Currency } from '../../src/domain/currencies.ts'
 import { chargeCurrencyOf } from '../../src/domain/methods.ts'
 import { convertCurrency } from '../../src/domain/money.ts'
+import type { AttemptFields } from '../../src/domain/payment/changes.ts'
+import type { NewPayment } from '../../src/domain/payment/new-payment.ts'
 import { isOpen } from '../../src/domain/payment/payment.ts'
 import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../src/domain/payment/requests.ts'
 import { newId } from '../../src/ids.ts'
@@ -94,8 +95,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
           method: request.method,
           asked: convertCurrency(payment.amount, currency, rates),
         })
-        if (payment.status === 'created')
-          await work.move('pending', { kind: 'payment.pending', actor: 'buyer', message: 'opened' })
+        if (payment.status === 'created') await work.move('pending', { actor: 'buyer', message: 'opened' })
         const fields: AttemptFields = declined
           ? { status: 'declined', failureCode: 'declined' }
           : { status: 'open', redirectUrl, intentUri: request.method === 'upi' ? intentOf(request.attemptId) : null }
@@ -163,8 +163,7 @@ export async function movePayment(
   id: string,
   moves: readonly Parameters<PaymentWork['move']>[0][],
 ): Promise<void> {
-  for (const to of moves)
-    await world.change(id, (work) => work.move(to, { kind: `payment.${to}`, actor: 'system', message: to }))
+  for (const to of moves) await world.change(id, (work) => work.move(to, { actor: 'system', message: to }))
 }
 
 const intentOf = (attemptId: string): string => `upi://pay?pa=pinrail@bank&pn=Pinrail&am=4536.90&cu=INR&tr=${attemptId}`

@@ -6,6 +6,7 @@ import { convertCurrency, type Money } from '../../domain/money.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import { type Attempt, checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
 import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../domain/payment/requests.ts'
+import { because, noteOf } from '../../domain/timeline.ts'
 import type { OpenedOrder } from '../../providers/provider.ts'
 import { callSignal, cancelAndRead } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
@@ -30,12 +31,10 @@ export async function openPartnerOrder(
       if (!isOpen(work.state.payment.status)) return
       await work.addAttempt({ id: attemptId, provider: request.provider, method: request.method, asked })
       if (work.state.payment.status === 'created')
-        await work.move('pending', {
-          kind: 'payment.pending',
-          actor: 'buyer',
-          message: 'The buyer opened a partner order',
-          data: { attempt_id: attemptId, provider: request.provider, method: request.method },
-        })
+        await work.move(
+          'pending',
+          because('opened', { attempt_id: attemptId, provider: request.provider, method: request.method }),
+        )
     },
   })
   if (!isOpen(begun.payment.status)) return { ...begun, answer: { kind: 'not_payable', status: begun.payment.status } }
@@ -73,15 +72,7 @@ async function recordOpened(
       const early = attempt?.status === 'opening'
       if (opened.kind === 'declined') {
         if (early) await work.saveAttempt(attemptId, { status: 'declined', failureCode: opened.failureCode })
-        await work.change(
-          {
-            kind: 'attempt.declined',
-            actor: 'partner',
-            message: 'The partner declined the order',
-            data: { attempt_id: attemptId, failure_code: opened.failureCode },
-          },
-          {},
-        )
+        await work.change(noteOf('attempt.refused', { attempt_id: attemptId, failure_code: opened.failureCode }), {})
         return
       }
       const { reference, redirectUrl, intentUri } = opened
@@ -91,15 +82,7 @@ async function recordOpened(
         redirectUrl,
         intentUri,
       })
-      await work.change(
-        {
-          kind: 'attempt.open',
-          actor: 'buyer',
-          message: 'The buyer was sent to the partner',
-          data: { attempt_id: attemptId, partner_reference: reference },
-        },
-        {},
-      )
+      await work.change(noteOf('attempt.sent', { attempt_id: attemptId, partner_reference: reference }), {})
     },
   })
   const answer: OpenAttemptAnswer =

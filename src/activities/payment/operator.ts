@@ -1,12 +1,13 @@
-import { ApplicationFailure } from '@temporalio/common'
 import { type Changed, changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
-import type { PaymentFields } from '../../db/payments/payment-writes.ts'
-import { loadPayment, snapshotOf } from '../../db/payments/payments.ts'
+import { loadPayment } from '../../db/payments/payments.ts'
 import { listUntried } from '../../db/webhooks/deliveries.ts'
+import { effectOfDecision, type RecordedDecision } from '../../domain/payment/decision.ts'
 import { isClosed } from '../../domain/payment/payment.ts'
 import type { OperatorDecision } from '../../domain/payment/requests.ts'
+import { snapshotOf } from '../../domain/payment/snapshot.ts'
+import { noteOf } from '../../domain/timeline.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { type Decided, giveBack, type RefundOrder } from './refunds.ts'
+import { type Decided, decisionRefused, giveBack, type RefundOrder } from './refunds.ts'
 
 /** The row, and the events that nobody has tried to deliver yet: what a run that takes over must know. */
 export async function loadChanged(deps: PaymentDeps, paymentId: string): Promise<Changed> {
@@ -22,93 +23,34 @@ export function markDelayed(deps: PaymentDeps, paymentId: string): Promise<Chang
     work: async (work) => {
       const { payment } = work.state
       if (isClosed(payment.status) || payment.paidAt === null || payment.exception !== null) return
-      await work.change(
-        {
-          kind: 'payment.settlement_delayed',
-          actor: 'system',
-          message: 'The settlement takes longer than it should',
-        },
-        { exception: 'settlement_delayed' },
-      )
+      await work.change(noteOf('payment.settlement_delayed'), { exception: 'settlement_delayed' })
     },
   })
 }
 
-export async function decide(deps: PaymentDeps, order: RefundOrder & { decision: OperatorDecision }): Promise<Decided> {
-  let refunded = false
+type DecisionOrder = RefundOrder & { readonly decision: Exclude<OperatorDecision, 'refund'> }
+
+/** What needs no partner: a record of our own, in one transaction. */
+export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
+  const { decision, ...refund } = order
+  const isRefund = decision === 'recordExternalRefund'
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
-    work: async (work) => {
-      if (order.decision === 'recordExternalRefund') refunded = await giveBack(work, order, 'outside of the partner')
-      else await carryOut(deps, work, order)
-    },
+    work: (work) => (isRefund ? giveBack(work, refund, 'outside') : carryOut(deps, work, { ...refund, decision })),
   })
-  return { ...changed, refunded, message: `${order.decision}: recorded` }
+  return { ...changed, refunded: isRefund, message: `${decision}: recorded` }
 }
 
 async function carryOut(
   deps: PaymentDeps,
   work: PaymentWork,
-  order: RefundOrder & { decision: OperatorDecision },
+  order: RefundOrder & { readonly decision: RecordedDecision },
 ): Promise<void> {
-  const { payment } = work.state
-  const note = (kind: string, message: string) => ({
-    kind,
-    actor: 'operator' as const,
-    message,
-    data: { operator: order.operator, reason: order.reason },
-  })
-  const resume: PaymentFields = { statusReason: null, parkReason: null }
-  switch (order.decision) {
-    case 'hold':
-      await work.change(note('payment.held', 'An operator holds the payment'), { held: true })
-      if (payment.status === 'processing' && payment.paidAttemptId !== null)
-        await work.move('under_review', note('payment.under_review', 'Held before the conversion'), {
-          statusReason: 'operator_hold',
-          parkReason: 'operator_hold',
-        })
-      return
-    case 'release':
-      await work.change(note('payment.released', 'The hold was lifted'), { held: false })
-      if (payment.status === 'under_review' && payment.parkReason === 'operator_hold')
-        await work.move('processing', note('payment.processing', 'Goes on after the hold'), resume)
-      return
-    case 'approve':
-      if (payment.status !== 'under_review') return
-      await approve(work, note('payment.processing', 'An operator approved it'), resume)
-      return
-    case 'retry':
-      if (payment.status !== 'under_review') return
-      if (payment.usdc === null)
-        await work.move('processing', note('payment.processing', 'The conversion is tried again'), resume)
-      else {
-        await deps.payouts.release(work.tx, payment.id)
-        await work.move('settling', note('payment.settling', 'The payout is tried again'), resume)
-      }
-      return
-    case 'reject':
-      if (payment.paidAttemptId !== null)
-        throw ApplicationFailure.nonRetryable('Money was confirmed: refund it', 'DecisionRefused')
-      await work.move('failed', note('payment.failed', 'An operator rejected it before any money'), resume)
-      return
-    case 'refund':
-    case 'recordExternalRefund':
-      throw new Error(`${order.decision} is not carried out here`)
-  }
-}
-
-/** What arrived is settled: an underpaid attempt becomes the confirmed one. */
-async function approve(
-  work: PaymentWork,
-  note: Parameters<PaymentWork['note']>[0],
-  resume: PaymentFields,
-): Promise<void> {
-  const { paidAttemptId, transfer } = work.state.payment
-  // The payout is proved on chain already: what is approved is the record.
-  if (transfer !== null) return work.move('succeeded', { ...note, kind: 'payment.succeeded' }, resume)
-  if (paidAttemptId === null)
-    throw ApplicationFailure.nonRetryable('No money was confirmed: there is nothing to settle', 'DecisionRefused')
-  const attempt = work.state.attempts.find(({ id }) => id === paidAttemptId)
-  if (attempt?.status === 'underpaid') await work.saveAttempt(paidAttemptId, { status: 'confirmed' })
-  await work.move('processing', note, resume)
+  const effect = effectOfDecision(order.decision, work.state, order)
+  if ('refused' in effect) throw decisionRefused(effect.refused)
+  const { change, confirmedAttemptId, releasesPayout, move } = effect
+  if (change !== null) await work.change(change.note, change.fields)
+  if (confirmedAttemptId !== null) await work.saveAttempt(confirmedAttemptId, { status: 'confirmed' })
+  if (releasesPayout) await deps.payouts.release(work.tx, order.paymentId)
+  if (move !== null) await work.move(move.to, move.reason, move.fields)
 }

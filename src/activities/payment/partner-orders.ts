@@ -2,6 +2,7 @@ import { type Changed, changePayment, unchanged } from '../../db/payments/paymen
 import { loadPayment } from '../../db/payments/payments.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
+import { because, noteOf } from '../../domain/timeline.ts'
 import { askQuietly, callSignal, cancelAndRead, withRate } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
@@ -37,17 +38,8 @@ export async function closeUnpaid(
     work: async (work) => {
       for (const item of news) await applyOrder(work, deps, item)
       const { status } = work.state.payment
-      if (as === 'listening_ended')
-        await work.change(
-          { kind: 'payment.listening_ended', actor: 'system', message: 'Late money is not waited for any more' },
-          { listenEnded: true },
-        )
-      else if (isOpen(status))
-        await work.move(as, {
-          kind: `payment.${as}`,
-          actor: as === 'canceled' ? 'merchant' : 'system',
-          message: as === 'canceled' ? 'The merchant canceled the payment' : 'Nothing was paid in time',
-        })
+      if (as === 'listening_ended') await work.change(noteOf('payment.listening_ended'), { listenEnded: true })
+      else if (isOpen(status)) await work.move(as, because(as))
     },
   })
 }
@@ -69,14 +61,7 @@ function postponeExpiry(deps: PaymentDeps, paymentId: string): Promise<Changed> 
       const { payment } = work.state
       if (payment.expiryPostponed || !isOpen(payment.status)) return
       const expiresAt = new Date(Date.parse(payment.expiresAt) + POSTPONE_MS).toISOString()
-      await work.change(
-        {
-          kind: 'payment.expiry_postponed',
-          actor: 'system',
-          message: 'An identity check is running: the expiry was moved by 24 hours',
-        },
-        { expiresAt, expiryPostponed: true },
-      )
+      await work.change(noteOf('payment.expiry_postponed'), { expiresAt, expiryPostponed: true })
     },
   })
 }

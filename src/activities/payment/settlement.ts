@@ -1,12 +1,14 @@
 import { CompleteAsyncError } from '@temporalio/activity'
 import { type Changed, changePayment, unchanged } from '../../db/payments/payment-changes.ts'
-import { loadPayment, type PaymentWithAttempts } from '../../db/payments/payments.ts'
+import { loadPayment } from '../../db/payments/payments.ts'
 import { listUntried } from '../../db/webhooks/deliveries.ts'
 import type { Hex } from '../../domain/hex.ts'
 import { conversionKey } from '../../domain/ids.ts'
 import { converted, depositUsed } from '../../domain/ledger.ts'
 import { convertToMicroUsdc, splitFee } from '../../domain/money.ts'
-import type { Payment } from '../../domain/payment/payment-object.ts'
+import { parked } from '../../domain/payment/changes.ts'
+import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { because, noteOf } from '../../domain/timeline.ts'
 import type { Conversion } from '../../providers/converter/converter.ts'
 import { notYet } from '../failure.ts'
 import { callSignal } from './partner-calls.ts'
@@ -47,15 +49,8 @@ function bookConversion(
       if (work.state.payment.usdc !== null || work.state.payment.status !== 'processing') return
       if (conversion.fromDeposit) await work.book(depositUsed({ paymentId: id, micro: conversion.microUsdc }))
       await work.book(converted({ paymentId: id, received: confirmed, gross, fee, net, filled: conversion.microUsdc }))
-      await work.change(
-        {
-          kind: 'payment.converted',
-          actor: 'system',
-          message: 'Converted to USDC',
-          data: { reference: conversion.reference, filled_micro: conversion.microUsdc },
-        },
-        { grossMicro: gross, feeMicro: fee, netMicro: net },
-      )
+      const data = { reference: conversion.reference, filled_micro: conversion.microUsdc }
+      await work.change(noteOf('payment.converted', data), { grossMicro: gross, feeMicro: fee, netMicro: net })
     },
   })
 }
@@ -76,16 +71,7 @@ function parkConversion(deps: PaymentDeps, paymentId: string, reason: string): P
     id: paymentId,
     work: async (work) => {
       if (work.state.payment.status !== 'processing') return
-      await work.move(
-        'under_review',
-        {
-          kind: 'payment.under_review',
-          actor: 'system',
-          message: 'The converter refused the conversion',
-          data: { reason },
-        },
-        { statusReason: 'conversion', parkReason: 'conversion' },
-      )
+      await work.move('under_review', because('conversion_refused', { reason }), parked('conversion'))
     },
   })
 }
@@ -100,11 +86,7 @@ export async function transferUsdc(deps: PaymentDeps, paymentId: string): Promis
     work: async (work) => {
       const { payment } = work.state
       if (payment.status !== 'processing' || payment.usdc === null) return
-      await work.move('settling', {
-        kind: 'payment.settling',
-        actor: 'system',
-        message: 'The payout was handed to the settlement engine',
-      })
+      await work.move('settling', because('handed_to_settlement'))
       await deps.payouts.queue(work.tx, {
         paymentId,
         livemode: payment.livemode,

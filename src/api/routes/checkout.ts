@@ -18,7 +18,7 @@ import { pageHeaders } from '../../web/page-headers.ts'
 import { buyerCountry, countryCookie, hasDeviceWallet, isFromOurPage } from './buyer.ts'
 import { noteDecision } from './offers.ts'
 import { PageProblem, pageProblemHandler } from './page-problem.ts'
-import { type RateBook, rateTable } from './rates.ts'
+import { type RateBook, readRates } from './prices.ts'
 
 /** The hosted checkout: pages for a buyer with a link. GET never creates anything; the link is the only key. */
 
@@ -152,7 +152,7 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
 /** A buyer need not wait for a converter that is down: limits were checked when the payment was created. */
 async function ratesFor(deps: CheckoutDeps, payment: Payment): Promise<RateTable | null> {
   try {
-    return await rateTable(deps.rates, payment.amount.currency)
+    return (await readRates(deps.rates, payment.amount.currency)).table
   } catch (error) {
     deps.log.warn({ err: error, payment_id: payment.id }, 'checkout shown without rates')
     return null

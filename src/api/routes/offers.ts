@@ -2,6 +2,7 @@ import type { Queryable } from '../../db/db.ts'
 import { addTimelineNote } from '../../db/payments/timeline.ts'
 import { formatAmount } from '../../domain/money.ts'
 import type { Offer } from '../../domain/offers.ts'
+import { offerNote } from '../../domain/timeline.ts'
 import type { Checkout } from '../../web/checkout/checkout.ts'
 
 /**
@@ -24,16 +25,11 @@ export async function noteDecision(
     fallback: payment.fallback,
     chosen: chosen === null ? null : { provider: chosen.provider, method: chosen.method },
   }
-  const where = country.code ?? 'an unknown country'
-  await addTimelineNote(db, {
-    paymentId: payment.id,
-    at: new Date(clock()).toISOString(),
-    kind: 'checkout.route',
-    actor: chosen === null ? 'system' : 'buyer',
-    message:
-      chosen === null
-        ? `${payment.provider} is not offered to a buyer in ${where} (${refused?.reason}); shown: ${payment.fallback}`
-        : `The buyer in ${where} goes on with ${chosen.method} at ${chosen.provider}`,
+  const note = offerNote({
+    where: country.code ?? 'an unknown country',
+    chosen,
+    pinned: { provider: payment.provider, reason: refused?.reason, fallback: payment.fallback },
     data,
   })
+  await addTimelineNote(db, { ...note, paymentId: payment.id, at: new Date(clock()).toISOString(), data })
 }

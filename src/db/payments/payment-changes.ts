@@ -1,23 +1,23 @@
 import type { Booking } from '../../domain/ledger.ts'
+import type { AttemptFields, PaymentFields } from '../../domain/payment/changes.ts'
 import { canMove, type PaymentStatus } from '../../domain/payment/payment.ts'
+import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { renderPayment } from '../../domain/payment/payment-object.ts'
-import { nextStep, type PaymentSnapshot } from '../../domain/payment/snapshot.ts'
+import { nextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
+import { moveNote, type Note, type Reason } from '../../domain/timeline.ts'
 import { isWebhookEventType, type WebhookEventType } from '../../domain/webhook.ts'
 import { type Db, execute, sql, type Tx } from '../db.ts'
 import { book } from '../ledger.ts'
 import { recordEvent } from '../webhooks/events.ts'
 import {
-  type AttemptFields,
   insertAttempt,
   insertNote,
   type NewAttempt,
-  type Note,
-  type PaymentFields,
   type PaymentWrite,
   writeAttempt,
   writePayment,
 } from './payment-writes.ts'
-import { lockPayment, type PaymentWithAttempts, snapshotOf } from './payments.ts'
+import { lockPayment } from './payments.ts'
 
 /** What every change needs to know of its surroundings. */
 export type ChangeContext = { readonly publicUrl: string; readonly now: () => number }
@@ -36,7 +36,7 @@ export type PaymentWork = {
   readonly tx: Tx
   readonly at: string
   /** Along the transition table, by compare-and-set, with its timeline entry. Sources that are not listed are a bug. */
-  move(to: PaymentStatus, note: Note, fields?: PaymentFields): Promise<void>
+  move(to: PaymentStatus, reason: Reason, fields?: PaymentFields): Promise<void>
   /** Changes fields without a transition, with a timeline entry. */
   change(note: Note, fields: PaymentFields): Promise<void>
   note(note: Note): Promise<void>
@@ -74,10 +74,10 @@ export async function changePaymentIn(
     },
     tx,
     at,
-    move: async (to, note, fields = {}) => {
+    move: async (to, reason, fields = {}) => {
       const from = state.payment.status
       if (!canMove(from, to)) throw new Error(`payment ${id}: no transition from ${from} to ${to}`)
-      await written({ to, note, fields })
+      await written({ to, note: moveNote(to, reason), fields })
       const type = `payment.${to}`
       if (isWebhookEventType(type))
         announced.push({ type, object: renderPayment(state.payment, state.attempts, context.publicUrl) })

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { Attempt } from '../../domain/payment/payment-object.ts'
+import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { many, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
 import { cutPage, type PageOf, pageClause } from '../pages.ts'
 import { attemptRow, paymentRow, time } from './payment-rows.ts'
-import type { PaymentWithAttempts } from './payments.ts'
 
 export type PaymentFilters = {
   readonly status?: readonly string[] | undefined

@@ -1,51 +1,12 @@
-import type { AttemptStatus, ParkReason, PaymentException, PaymentStatus } from '../../domain/payment/payment.ts'
+import type { AttemptFields, PaymentFields } from '../../domain/payment/changes.ts'
+import type { PaymentStatus } from '../../domain/payment/payment.ts'
 import { sourcesOf } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import type { Note } from '../../domain/timeline.ts'
 import { execute, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import { attemptRow, paymentRow } from './payment-rows.ts'
 
 /** The statements by which a locked payment is changed. Only payment-changes.ts runs them. */
-
-/** Who did it, as the timeline says. */
-export type Actor = 'merchant' | 'buyer' | 'partner' | 'system' | 'operator'
-
-export type Note = { readonly kind: string; readonly actor: Actor; readonly message: string; readonly data?: object }
-
-/** The columns that a change may write, with their new values. Absent means unchanged. */
-export type PaymentFields = {
-  statusReason?: string | null
-  exception?: PaymentException | null
-  parkReason?: ParkReason | null
-  held?: boolean
-  expiryPostponed?: boolean
-  listenEnded?: boolean
-  providerUsed?: string | null
-  methodUsed?: string | null
-  paidAttemptId?: string | null
-  chargeCurrency?: string | null
-  confirmedMinor?: string | null
-  rate?: string | null
-  rateSource?: string | null
-  rateLockedAt?: string | null
-  grossMicro?: string
-  feeMicro?: string
-  netMicro?: string
-  txHash?: string
-  logIndex?: number
-  blockNumber?: string
-  finalizedAt?: string
-  expiresAt?: string
-  paidAt?: string | null
-}
-
-export type AttemptFields = {
-  status?: AttemptStatus
-  partnerReference?: string
-  redirectUrl?: string | null
-  intentUri?: string | null
-  receivedMinor?: string | null
-  failureCode?: string | null
-}
 
 /** When a state is entered, this column says since when. */
 const ENTERED: Partial<Record<PaymentStatus, string>> = {

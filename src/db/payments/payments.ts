@@ -1,34 +1,9 @@
 import { z } from 'zod'
-import { PROVIDERS } from '../../domain/methods.ts'
-import { formatUsdc } from '../../domain/money.ts'
-import { mayStillBePaid } from '../../domain/payment/payment.ts'
-import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
-import type { PaymentSnapshot } from '../../domain/payment/snapshot.ts'
+import type { NewPayment } from '../../domain/payment/new-payment.ts'
+import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { because, moveNote } from '../../domain/timeline.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import { attemptRow, paymentRow } from './payment-rows.ts'
-
-export type PaymentWithAttempts = { readonly payment: Payment; readonly attempts: readonly Attempt[] }
-
-export type NewPayment = Pick<
-  Payment,
-  | 'id'
-  | 'amountText'
-  | 'amount'
-  | 'provider'
-  | 'fallback'
-  | 'description'
-  | 'reference'
-  | 'metadata'
-  | 'successUrl'
-  | 'cancelUrl'
-  | 'checkoutToken'
-  | 'destination'
-  | 'chainId'
-  | 'token'
-  | 'quote'
-  | 'createdAt'
-  | 'expiresAt'
->
 
 /** A claim of an Idempotency-Key with the answer it will have: stored in the statement that creates the payment. */
 export type IdempotencyClaim = {
@@ -50,6 +25,7 @@ export async function insertPayment(
   create: { payment: NewPayment; claim: IdempotencyClaim | null },
 ): Promise<boolean> {
   const { payment: p, claim } = create
+  const note = moveNote('created', because('created'))
   const claimed =
     claim === null
       ? sql`select 1`
@@ -72,7 +48,7 @@ export async function insertPayment(
         from claimed returning id, created_at),
       noted as (
         insert into timeline_entry (payment_id, at, kind, to_status, actor, message)
-        select id, created_at, 'payment.created', 'created', 'merchant', 'The payment was created' from made)
+        select id, created_at, ${note.kind}, 'created', ${note.actor}, ${note.message} from made)
       insert into outbox (kind, subject) select 'start_payment', id from made`,
   )
   return created === 1
@@ -146,35 +122,4 @@ export async function listUnclosed(
         order by id limit ${page.limit}`,
   )
   return rows.map((row) => row.id)
-}
-
-/** The row as the workflow sees it. */
-export function snapshotOf({ payment, attempts }: PaymentWithAttempts): PaymentSnapshot {
-  const paid = attempts.find((attempt) => attempt.id === payment.paidAttemptId)
-  return {
-    id: payment.id,
-    version: payment.version,
-    status: payment.status,
-    exception: payment.exception,
-    parkReason: payment.parkReason,
-    held: payment.held,
-    converted: payment.usdc !== null,
-    attempts: attempts.map(({ id, provider, method, status }) => ({ id, provider, method, status })),
-    paidAttemptId: payment.paidAttemptId,
-    expiresAt: Date.parse(payment.expiresAt),
-    listenUntil: listenUntil(payment, attempts),
-    paidAt: payment.paidAt === null ? null : Date.parse(payment.paidAt),
-    delayedAfterMinutes: PROVIDERS[paid?.provider ?? 'card_partner'].delayedAfterMinutes,
-    txHash: payment.transfer?.txHash ?? null,
-    netUsdc: payment.usdc === null ? null : formatUsdc(payment.usdc.net),
-  }
-}
-
-/** Hours after the end of the payment, by the slowest partner whose attempt is not proved dead. */
-function listenUntil(payment: Payment, attempts: readonly Attempt[]): number | null {
-  const unfinished = attempts.filter((attempt) => mayStillBePaid(attempt.status))
-  if (payment.listenEnded || unfinished.length === 0) return null
-  const ended = payment.succeededAt ?? payment.failedAt ?? payment.canceledAt ?? payment.expiresAt
-  const hours = Math.max(...unfinished.map((attempt) => PROVIDERS[attempt.provider].listenHours))
-  return Date.parse(ended) + hours * 3_600_000
 }

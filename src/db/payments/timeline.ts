@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/timeline.ts'
 import { execute, type Queryable, sql } from '../db.ts'
 
 export type TimelineNote = {
@@ -5,7 +6,7 @@ export type TimelineNote = {
   /** ISO 8601. */
   readonly at: string
   readonly kind: string
-  readonly actor: 'buyer' | 'system'
+  readonly actor: Actor
   readonly message: string
   readonly data: object
 }

@@ -1,4 +1,5 @@
 import { compareReceived, type Money } from '../money.ts'
+import type { MoveReason } from '../timeline.ts'
 import type { FailureCode, PartnerOrder } from './partner.ts'
 import type { AttemptStatus, ParkReason, PaymentException, PaymentStatus } from './payment.ts'
 
@@ -24,7 +25,7 @@ export type OrderEffect = {
   /** What the partner received, in minor units of the attempt's currency; null before any money. */
   readonly receivedMinor: string | null
   /** The moves along the transition table, in order. */
-  readonly moves: readonly { readonly to: PaymentStatus; readonly message: string }[]
+  readonly moves: readonly { readonly to: PaymentStatus; readonly why: MoveReason }[]
   readonly exception: PaymentException | null
   readonly park: ParkReason | null
   /**
@@ -100,7 +101,7 @@ function misfit(payment: KnownPayment, attempt: KnownAttempt, order: PartnerOrde
     ...NOTHING,
     attempt: 'on_hold',
     park: 'amount_mismatch',
-    moves: [{ to: 'under_review', message: 'What the partner reports does not fit the order' }],
+    moves: [{ to: 'under_review', why: 'misfit' }],
   }
 }
 
@@ -112,10 +113,7 @@ function unpaidYet(attempt: KnownAttempt, to: AttemptStatus): OrderEffect {
 
 function confirming(payment: KnownPayment, attempt: KnownAttempt): OrderEffect {
   if (isSettled(attempt.status)) return { ...NOTHING, attempt: attempt.status }
-  const moves =
-    payment.status === 'pending'
-      ? [{ to: 'processing' as const, message: 'The partner is confirming the payment' }]
-      : []
+  const moves = payment.status === 'pending' ? [{ to: 'processing' as const, why: 'confirming' as const }] : []
   return { ...NOTHING, attempt: 'confirming', moves }
 }
 
@@ -125,7 +123,7 @@ function onHold(payment: KnownPayment, attempt: KnownAttempt): OrderEffect {
   return {
     ...NOTHING,
     attempt: 'on_hold',
-    moves: parks ? [{ to: 'under_review', message: 'The partner holds the payment for a check' }] : [],
+    moves: parks ? [{ to: 'under_review', why: 'held_by_partner' }] : [],
     park: parks ? 'partner_hold' : null,
   }
 }
@@ -138,7 +136,7 @@ function wrongAsset(payment: KnownPayment, attempt: KnownAttempt): OrderEffect {
     ...NOTHING,
     attempt: 'on_hold',
     exception: 'wrong_asset',
-    moves: parks ? [{ to: 'under_review', message: 'The buyer sent another token than USDC' }] : [],
+    moves: parks ? [{ to: 'under_review', why: 'wrong_asset' }] : [],
     park: parks ? 'wrong_asset' : null,
   }
 }
@@ -163,25 +161,24 @@ function paid(
     return {
       ...confirmed,
       park: 'money_after_failure',
-      moves: [{ to: 'under_review', message: 'Money came after the failure' }],
+      moves: [{ to: 'under_review', why: 'paid_after_failure' }],
     }
   if (payment.status === 'processing') return confirmed
   if (payment.status === 'under_review' && !WAITS_FOR_MONEY.includes(payment.parkReason)) return confirmed
-  return { ...confirmed, moves: [{ to: 'processing', message: paidMessage(payment.status) }] }
+  return { ...confirmed, moves: [{ to: 'processing', why: whyPaid(payment.status) }] }
 }
 
-function paidMessage(from: PaymentStatus): string {
-  if (from === 'expired') return 'The buyer paid after the expiry'
-  if (from === 'canceled') return 'The buyer paid after the cancellation'
-  if (from === 'under_review') return 'The partner released the payment'
-  return 'The partner confirmed the payment'
+function whyPaid(from: PaymentStatus): MoveReason {
+  if (from === 'expired') return 'paid_after_expiry'
+  if (from === 'canceled') return 'paid_after_cancellation'
+  if (from === 'under_review') return 'released_by_partner'
+  return 'confirmed'
 }
 
 function underpaid(payment: KnownPayment, take: Omit<OrderEffect, 'attempt'>): OrderEffect {
-  const message = 'The buyer paid less than was asked'
   const late: OrderEffect['moves'] =
     payment.status === 'expired' || payment.status === 'canceled'
-      ? [{ to: 'processing', message: paidMessage(payment.status) }]
+      ? [{ to: 'processing', why: whyPaid(payment.status) }]
       : []
   const parked = payment.status === 'under_review'
   return {
@@ -189,7 +186,7 @@ function underpaid(payment: KnownPayment, take: Omit<OrderEffect, 'attempt'>): O
     attempt: 'underpaid',
     exception: 'underpaid',
     park: 'underpaid',
-    moves: parked ? [] : [...late, { to: 'under_review', message }],
+    moves: parked ? [] : [...late, { to: 'under_review', why: 'underpaid' }],
   }
 }
 
@@ -205,15 +202,15 @@ function withdrawn(
   const money = mine ? ('give_back' as const) : ('none' as const)
   const waited = mine || attempt.status === 'confirming' || attempt.status === 'on_hold'
   if (waited && payment.status === 'processing' && (mine || payment.paidAttemptId === null))
-    return { ...effect, money, moves: [{ to: 'pending', message: 'The partner withdrew its confirmation' }] }
+    return { ...effect, money, moves: [{ to: 'pending', why: 'withdrawn' }] }
   if (waited && payment.status === 'under_review' && (mine || payment.parkReason === 'partner_hold'))
-    return { ...effect, money, moves: [{ to: 'failed', message: 'The partner did not release the payment' }] }
+    return { ...effect, money, moves: [{ to: 'failed', why: 'not_released' }] }
   const hopeless = order.failureCode === 'verification_failed' && payment.pinned && payment.fallback === 'none'
   if (hopeless && payment.status === 'pending')
     return {
       ...effect,
       money,
-      moves: [{ to: 'failed', message: 'The identity check was not passed, and no other method is allowed' }],
+      moves: [{ to: 'failed', why: 'check_failed' }],
     }
   return { ...effect, money }
 }
@@ -228,10 +225,10 @@ function refunded(payment: KnownPayment, attempt: KnownAttempt): OrderEffect {
     return {
       ...effect,
       money: 'give_back',
-      moves: [{ to: 'failed', message: 'The partner reversed the payment for good' }],
+      moves: [{ to: 'failed', why: 'reversed' }],
     }
   if (payment.status === 'under_review')
-    return { ...effect, money: 'give_back', moves: [{ to: 'refunded', message: 'The partner gave the money back' }] }
+    return { ...effect, money: 'give_back', moves: [{ to: 'refunded', why: 'given_back_by_partner' }] }
   return effect
 }
 

@@ -78,6 +78,8 @@ export type Attempt = {
   readonly updatedAt: string
 }
 
+export type PaymentWithAttempts = { readonly payment: Payment; readonly attempts: readonly Attempt[] }
+
 /** Explorers by chain; a local chain has none. */
 const EXPLORERS: Readonly<Record<number, string>> = {
   137: 'https://polygonscan.com/tx/',

@@ -1,3 +1,5 @@
+import { PROVIDERS } from '../methods.ts'
+import { formatUsdc } from '../money.ts'
 import {
   type AttemptView,
   isClosed,
@@ -6,6 +8,7 @@ import {
   type PaymentException,
   type PaymentStatus,
 } from './payment.ts'
+import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
 /** What the workflow knows of its payment: the row, as small as the story needs it. Every activity answers with one. */
 export type PaymentSnapshot = {
@@ -101,3 +104,38 @@ export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status'>): stri
 export function unfinishedAttempts(payment: PaymentSnapshot): AttemptView[] {
   return payment.attempts.filter((attempt) => mayStillBePaid(attempt.status))
 }
+
+/** The row as the workflow sees it. */
+export function snapshotOf({ payment, attempts }: PaymentWithAttempts): PaymentSnapshot {
+  const paid = attempts.find((attempt) => attempt.id === payment.paidAttemptId)
+  return {
+    id: payment.id,
+    version: payment.version,
+    status: payment.status,
+    exception: payment.exception,
+    parkReason: payment.parkReason,
+    held: payment.held,
+    converted: payment.usdc !== null,
+    attempts: attempts.map(({ id, provider, method, status }) => ({ id, provider, method, status })),
+    paidAttemptId: payment.paidAttemptId,
+    expiresAt: unixMs(payment.expiresAt),
+    listenUntil: listenUntil(payment, attempts),
+    paidAt: payment.paidAt === null ? null : unixMs(payment.paidAt),
+    delayedAfterMinutes: PROVIDERS[paid?.provider ?? 'card_partner'].delayedAfterMinutes,
+    txHash: payment.transfer?.txHash ?? null,
+    netUsdc: payment.usdc === null ? null : formatUsdc(payment.usdc.net),
+  }
+}
+
+/** Hours after the end of the payment, by the slowest partner whose attempt is not proved dead. */
+function listenUntil(payment: Payment, attempts: readonly Attempt[]): number | null {
+  const unfinished = attempts.filter((attempt) => mayStillBePaid(attempt.status))
+  if (payment.listenEnded || unfinished.length === 0) return null
+  const ended = payment.succeededAt ?? payment.failedAt ?? payment.canceledAt ?? payment.expiresAt
+  const hours = Math.max(...unfinished.map((attempt) => PROVIDERS[attempt.provider].listenHours))
+  return unixMs(ended) + hours * 3_600_000
+}
+
+/** Unix milliseconds of an ISO 8601 time. */
+// oxlint-disable-next-line no-restricted-globals -- reads what it is given, not the clock
+const unixMs = (time: string): number => Date.parse(time)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { COUNTRY_CODES } from '../../../domain/countries.ts'
-import { currenciesOf, PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
+import { PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import {
   convertToMicroUsdc,
   FEE_PERCENT,
@@ -11,11 +11,9 @@ import {
   splitFee,
 } from '../../../domain/money.ts'
 import { type Offer, offersFor, type Refusal } from '../../../domain/offers.ts'
-import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import { currentRate, type RateBook, rateTable, requireWithinLimits } from '../rates.ts'
+import { amountProblem, QUOTE_MS, type RateBook, readRates, requirePrice } from '../prices.ts'
 import { amountText, currency, currencyCode, moment, usdcAmount } from './fields.ts'
-import { QUOTE_MS } from './payments/payment-create.ts'
 
 export type QuoteDeps = { readonly rates: RateBook; readonly crypto: boolean; readonly clock: () => number }
 
@@ -90,15 +88,9 @@ function quoteRoute({ rates, clock }: QuoteDeps): Route {
     problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported'],
     example: { query: { amount: '49.99', currency: 'EUR', provider: 'wallet_app' } },
     handle: async ({ query }) => {
-      const amount = read(query.amount, query.currency)
       const provider = query.provider ?? null
-      if (!currenciesOf(provider).includes(amount.currency))
-        throw new Problem('currency_not_supported', `${provider} does not take ${amount.currency}.`, {
-          param: 'currency',
-        })
-      await requireWithinLimits(rates, amount, provider)
-      const { rate, source } = await currentRate(rates, amount.currency)
-      const { gross, fee, net } = splitFee(convertToMicroUsdc(amount, rate))
+      const price = await requirePrice(rates, { text: query.amount, currency: query.currency, provider })
+      const { amount, rate, rateSource, usdc } = price
       return {
         status: 200,
         body: {
@@ -107,11 +99,11 @@ function quoteRoute({ rates, clock }: QuoteDeps): Route {
           currency: amount.currency,
           provider,
           rate,
-          rate_source: source,
-          gross_usdc_estimate: formatUsdc(gross),
-          fee_usdc_estimate: formatUsdc(fee),
+          rate_source: rateSource,
+          gross_usdc_estimate: formatUsdc(usdc.gross),
+          fee_usdc_estimate: formatUsdc(usdc.fee),
           fee_percent: FEE_PERCENT,
-          net_usdc_estimate: formatUsdc(net),
+          net_usdc_estimate: formatUsdc(usdc.net),
           expires_at: new Date(clock() + QUOTE_MS).toISOString(),
         },
       }
@@ -133,7 +125,7 @@ function previewRoute({ rates, crypto }: QuoteDeps): Route {
     example: { body: { amount: 49.99, currency: 'EUR', country: 'DE' } },
     handle: async ({ body }) => {
       const amount = read(body.amount, body.currency)
-      const table = await rateTable(rates, amount.currency)
+      const { table, rate } = await readRates(rates, amount.currency)
       const { pinned, pinnedRefused, offers, refused } = offersFor({
         amount,
         provider: body.provider ?? null,
@@ -143,7 +135,7 @@ function previewRoute({ rates, crypto }: QuoteDeps): Route {
         deviceWallet: body.device_wallet ?? null,
         crypto,
       })
-      const { net } = splitFee(convertToMicroUsdc(amount, (await currentRate(rates, amount.currency)).rate))
+      const { net } = splitFee(convertToMicroUsdc(amount, rate))
       return {
         status: 200,
         body: {
@@ -162,9 +154,7 @@ function previewRoute({ rates, crypto }: QuoteDeps): Route {
 function read(text: string, code: Money['currency']): Money {
   const parsed = parseAmount(text, code)
   if (parsed.ok) return parsed.money
-  const message = `amount: has more decimals than ${code} has.`
-  const errors = [{ pointer: '/amount', code: 'amount_precision', message }]
-  throw new Problem('validation_failed', message, { param: 'amount', errors })
+  throw amountProblem(parsed.problem, code)
 }
 
 function renderOffer({ provider, method, charge, estimatedSeconds, identityCheck }: Offer) {

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { Session, Tenant } from '../../../../db/db.ts'
 import { readWallet } from '../../../../db/merchants/wallets.ts'
-import { insertPayment, type NewPayment } from '../../../../db/payments/payments.ts'
-import { convertToMicroUsdc, parseAmount, splitFee } from '../../../../domain/money.ts'
-import { type Payment, type PaymentObject, renderPayment } from '../../../../domain/payment/payment-object.ts'
+import { insertPayment } from '../../../../db/payments/payments.ts'
+import { createdPayment, type NewPayment } from '../../../../domain/payment/new-payment.ts'
+import { type PaymentObject, renderPayment } from '../../../../domain/payment/payment-object.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { type Claim, claimOf, readReplay, refuseWhileRunning, stillRunning } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
 import { type Answer, defineRoute, type Route } from '../../../route.ts'
-import { currentRate, type RateBook, requireWithinLimits } from '../../rates.ts'
+import { QUOTE_MS, type RateBook, requirePrice } from '../../prices.ts'
 import { type CreatePaymentBody, createPaymentBody, isLocal, paymentObject } from './payment-schemas.ts'
 
 export type PaymentCreateDeps = {
@@ -22,9 +22,6 @@ export type PaymentCreateDeps = {
   /** The workflow was started: the outbox row may go. */
   readonly onStarted: (paymentId: string) => void
 }
-
-/** The indicative rate is shown for this long; the rate that counts is locked when the money comes. */
-export const QUOTE_MS = 15 * 60_000
 
 const ROUTE = 'POST /v1/payments'
 
@@ -74,22 +71,19 @@ async function newPayment(
   { db, caller }: Asked,
   body: CreatePaymentBody,
 ): Promise<NewPayment> {
-  const parsed = parseAmount(body.amount, body.currency)
-  if (!parsed.ok) throw new Problem('validation_failed', `amount: is not valid (${parsed.problem}).`)
-  const amount = parsed.money
   for (const field of ['success_url', 'cancel_url'] as const) if (caller.livemode) refuseLocalUrl(field, body[field])
-  await requireWithinLimits(deps.rates, amount, body.provider ?? null)
-  const [destination, rate] = await Promise.all([readWallet(db, caller), currentRate(deps.rates, amount.currency)])
+  const provider = body.provider ?? null
+  const price = await requirePrice(deps.rates, { text: body.amount, currency: body.currency, provider })
+  const destination = await readWallet(db, caller)
   if (destination === null)
     throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create payments.')
   const now = deps.clock()
-  const { net } = splitFee(convertToMicroUsdc(amount, rate.rate))
-  const quoteEnds = new Date(now + QUOTE_MS).toISOString()
+  const { amount, rate, rateSource, usdc } = price
   return {
     id: deps.newPaymentId(),
     amountText: body.amount,
     amount,
-    provider: body.provider ?? null,
+    provider,
     fallback: body.fallback,
     description: body.description ?? null,
     reference: body.reference ?? null,
@@ -101,14 +95,14 @@ async function newPayment(
     destination,
     chainId: deps.chainId,
     token: deps.token,
-    quote: { rate: rate.rate, rateSource: rate.source, netMicro: net, expiresAt: quoteEnds },
+    quote: { rate, rateSource, netMicro: usdc.net, expiresAt: new Date(now + QUOTE_MS).toISOString() },
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + body.expires_in * 1000).toISOString(),
   }
 }
 
 function renderNew({ publicUrl }: PaymentCreateDeps, caller: Tenant, payment: NewPayment): PaymentObject {
-  return renderPayment({ ...NOTHING_YET, ...payment, ...caller, updatedAt: payment.createdAt }, [], publicUrl)
+  return renderPayment(createdPayment(payment, caller), [], publicUrl)
 }
 
 /** The answer does not depend on Temporal: what is not started now, the relay starts within seconds. */
@@ -127,30 +121,6 @@ async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise
   const stored = claim === null ? null : await readReplay(db, caller, claim)
   if (stored === null) throw refusal
   return stored
-}
-
-/** What a payment does not have before anything has happened to it. */
-const NOTHING_YET: Omit<Payment, keyof NewPayment | keyof Tenant | 'updatedAt'> = {
-  status: 'created',
-  statusReason: null,
-  exception: null,
-  parkReason: null,
-  held: false,
-  providerUsed: null,
-  methodUsed: null,
-  paidAttemptId: null,
-  confirmed: null,
-  rate: null,
-  usdc: null,
-  transfer: null,
-  expiryPostponed: false,
-  listenEnded: false,
-  paidAt: null,
-  succeededAt: null,
-  failedAt: null,
-  canceledAt: null,
-  closedAt: null,
-  version: 1,
 }
 
 /** A live shop is not on the developer's own machine. */

@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url'
+import { sourceFiles } from '../imports/files.ts'
+import { type Import, readImports } from '../imports/graph.ts'
+import { ROOMS, type Room, roomOf } from '../imports/rooms.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** docs/architecture.md: the rooms of src, with the imports that the files really have. */
+export function architecturePage(): string {
+  const files = sourceFiles(ROOT).filter((file) => file.startsWith('src/'))
+  const arrows = arrowsOf(readImports(ROOT, files))
+  const up = arrows.filter(({ from, to }) => ROOMS.indexOf(to) >= ROOMS.indexOf(from))
+  return `# The rooms and their imports
+
+Written by \`npm run docs\` from the files of \`src\` and from the table in \`scripts/imports/rooms.ts\`. \`npm run check:imports\`
+refuses an import that the table does not allow, a folder with more than twelve source files, and a file outside of all
+rooms. The linter (\`import/no-cycle\`, types included) refuses files that import each other.
+
+An arrow means "imports"; a dotted one knows types only, which are gone when the code runs. ${ROOMS.length} rooms,
+${arrows.length} arrows, ${up.length} of them run up.
+
+\`\`\`mermaid
+flowchart TD
+${arrows.map(({ from, to, typeOnly }) => `  ${from.name} ${typeOnly ? '-.->' : '-->'} ${to.name}`).join('\n')}
+\`\`\`
+
+From the ground up; a room may import only rooms above it in this table.
+
+| room | where | files | imports |
+| --- | --- | --- | --- |
+${ROOMS.map((room) => row(room, files, arrows)).join('\n')}
+
+Beside them stand \`scripts\` (imports \`src\`), \`test\` (imports \`src\` and \`scripts\`) and \`lab\` (imports all of them, and is
+imported by nothing).
+`
+}
+
+type Arrow = { readonly from: Room; readonly to: Room; readonly typeOnly: boolean }
+
+function arrowsOf(imports: readonly Import[]): Arrow[] {
+  const arrows = new Map<string, Arrow>()
+  for (const { from, to, typeOnly } of imports) {
+    const [room, target] = [roomOf(from), roomOf(to)]
+    if (room === null || target === null || room === target) continue
+    const key = `${ROOMS.indexOf(room)} ${ROOMS.indexOf(target)}`
+    arrows.set(key, { from: room, to: target, typeOnly: typeOnly && (arrows.get(key)?.typeOnly ?? true) })
+  }
+  const place = ({ from, to }: Arrow): number => ROOMS.indexOf(from) * ROOMS.length + ROOMS.indexOf(to)
+  return [...arrows.values()].toSorted((a, b) => place(b) - place(a))
+}
+
+function row(room: Room, files: readonly string[], arrows: readonly Arrow[]): string {
+  const targets = arrows.filter(({ from }) => from === room).toReversed()
+  const names = targets.map(({ to, typeOnly }) => (typeOnly ? `${to.name} (types)` : to.name))
+  const count = files.filter((file) => roomOf(file) === room).length
+  return `| ${room.name} | ${room.at.map((at) => `\`${at}\``).join(', ')} | ${count} | ${names.join(', ') || '–'} |`
+}

@@ -1,0 +1,77 @@
+import type { Currency } from '../../domain/currencies.ts'
+import type { ProviderName } from '../../domain/methods.ts'
+import { formatAmount } from '../../domain/money.ts'
+import { ratesNeeded } from '../../domain/offers.ts'
+import {
+  type Price,
+  type PriceQuestion,
+  type PriceRates,
+  type PriceRefusal,
+  priceOf,
+} from '../../domain/payment/price.ts'
+import { Problem } from '../http/problems.ts'
+
+/** Current rates: USDC for one major unit. */
+export type RateBook = { current(currency: Currency): Promise<{ readonly rate: string; readonly source: string }> }
+
+/** The indicative rate is shown for this long (milliseconds); the rate that counts is locked when the money comes. */
+export const QUOTE_MS = 15 * 60_000
+
+/** The price of an amount; a Problem when it is outside the limits, or when there is no current rate. */
+export async function requirePrice(rates: RateBook, question: Omit<PriceQuestion, 'rates'>): Promise<Price> {
+  const answer = priceOf({ ...question, rates: await readRates(rates, question.currency) })
+  if (answer.ok) return answer.price
+  throw problemOf(answer.refusal, question)
+}
+
+/** Every rate that a price or an offer in the currency needs, each read once. */
+export async function readRates(rates: RateBook, currency: Currency): Promise<PriceRates> {
+  const own = currentRate(rates, currency)
+  const entries = ratesNeeded(currency).map(
+    async (needed) => [needed, (await (needed === currency ? own : currentRate(rates, needed))).rate] as const,
+  )
+  const [{ rate, source }, table] = await Promise.all([own, Promise.all(entries)])
+  return { rate, source, table: Object.fromEntries(table) }
+}
+
+/** When there is no rate that is young enough, the request may be sent again. */
+async function currentRate(rates: RateBook, currency: Currency): ReturnType<RateBook['current']> {
+  try {
+    return await rates.current(currency)
+  } catch {
+    throw new Problem('temporarily_unavailable', `There is no current rate of ${currency}. Try again.`, {
+      headers: { 'retry-after': '5' },
+    })
+  }
+}
+
+type Asked = { readonly currency: Currency; readonly provider: ProviderName | null }
+
+function problemOf(refusal: PriceRefusal, { currency, provider }: Asked): Problem {
+  if (refusal.code === 'amount') return amountProblem(refusal.problem, currency)
+  if (refusal.code === 'currency_not_supported')
+    return new Problem('currency_not_supported', `${provider} does not take ${currency}.`, { param: 'currency' })
+  return limitProblem(refusal, provider)
+}
+
+export function amountProblem(problem: 'format' | 'precision' | 'zero', currency: Currency): Problem {
+  if (problem !== 'precision') return new Problem('validation_failed', `amount: is not valid (${problem}).`)
+  const message = `amount: has more decimals than ${currency} has.`
+  const errors = [{ pointer: '/amount', code: 'amount_precision', message }]
+  return new Problem('validation_failed', message, { param: 'amount', errors })
+}
+
+/** Names the limit, and who would take the amount. */
+function limitProblem(
+  { code, limit, alternatives, amount }: Extract<PriceRefusal, { ok: false }>,
+  provider: ProviderName | null,
+): Problem {
+  const edge = code === 'amount_too_small' ? 'minimum' : 'maximum'
+  const others =
+    alternatives.length === 0 ? '' : ` Without a pinned provider, or with ${alternatives.join(' or ')}, it would pass.`
+  return new Problem(
+    code,
+    `${formatAmount(amount)} ${amount.currency} is outside the limits of ${provider ?? 'any method'}: the ${edge} is ${formatAmount(limit)} ${limit.currency}.${others}`,
+    { param: 'amount', members: { [edge]: { amount: formatAmount(limit), currency: limit.currency }, alternatives } },
+  )
+}

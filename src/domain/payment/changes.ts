@@ -1,0 +1,48 @@
+import type { MethodName, ProviderUsed } from '../methods.ts'
+import type { FailureCode } from './partner.ts'
+import type { AttemptStatus, ParkReason, PaymentException } from './payment.ts'
+
+/** What a change writes to a payment beside its status. Absent means unchanged. */
+export type PaymentFields = {
+  statusReason?: string | null
+  exception?: PaymentException | null
+  parkReason?: ParkReason | null
+  held?: boolean
+  expiryPostponed?: boolean
+  listenEnded?: boolean
+  providerUsed?: ProviderUsed | null
+  methodUsed?: MethodName | null
+  paidAttemptId?: string | null
+  chargeCurrency?: string | null
+  /** Minor units of the charge currency. */
+  confirmedMinor?: string | null
+  rate?: string | null
+  rateSource?: string | null
+  rateLockedAt?: string | null
+  grossMicro?: string
+  feeMicro?: string
+  netMicro?: string
+  txHash?: string
+  logIndex?: number
+  blockNumber?: string
+  finalizedAt?: string
+  expiresAt?: string
+  paidAt?: string | null
+}
+
+/** What a change writes to an attempt. Absent means unchanged. */
+export type AttemptFields = {
+  status?: AttemptStatus
+  partnerReference?: string
+  redirectUrl?: string | null
+  intentUri?: string | null
+  /** Minor units of the attempt's currency. */
+  receivedMinor?: string | null
+  failureCode?: FailureCode | null
+}
+
+/** The payment waits for an operator, for this reason. */
+export const parked = (reason: ParkReason): PaymentFields => ({ statusReason: reason, parkReason: reason })
+
+/** The payment goes on. */
+export const NOT_PARKED: PaymentFields = { statusReason: null, parkReason: null }

@@ -1,0 +1,51 @@
+import type { Payment } from './payment-object.ts'
+
+/** What a payment is created with; everything else about it follows later. */
+export type NewPayment = Pick<
+  Payment,
+  | 'id'
+  | 'amountText'
+  | 'amount'
+  | 'provider'
+  | 'fallback'
+  | 'description'
+  | 'reference'
+  | 'metadata'
+  | 'successUrl'
+  | 'cancelUrl'
+  | 'checkoutToken'
+  | 'destination'
+  | 'chainId'
+  | 'token'
+  | 'quote'
+  | 'createdAt'
+  | 'expiresAt'
+>
+
+/** The payment as its row reads right after it was created. */
+export function createdPayment(payment: NewPayment, owner: Pick<Payment, 'merchantId' | 'livemode'>): Payment {
+  return { ...NOTHING_YET, ...payment, ...owner, updatedAt: payment.createdAt }
+}
+
+const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 'updatedAt'> = {
+  status: 'created',
+  statusReason: null,
+  exception: null,
+  parkReason: null,
+  held: false,
+  providerUsed: null,
+  methodUsed: null,
+  paidAttemptId: null,
+  confirmed: null,
+  rate: null,
+  usdc: null,
+  transfer: null,
+  expiryPostponed: false,
+  listenEnded: false,
+  paidAt: null,
+  succeededAt: null,
+  failedAt: null,
+  canceledAt: null,
+  closedAt: null,
+  version: 1,
+}

@@ -1,0 +1,46 @@
+import type { Currency } from '../currencies.ts'
+import { currenciesOf, type ProviderName } from '../methods.ts'
+import { type AmountProblem, convertToMicroUsdc, type MicroUsdc, type Money, parseAmount, splitFee } from '../money.ts'
+import { checkLimits, type LimitCheck, type RateTable } from '../offers.ts'
+
+/** What an amount in major units comes to: read, held against the limits, converted and split, in one pure call. */
+
+export type PriceQuestion = {
+  /** Major units, as the merchant wrote them. */
+  readonly text: string
+  readonly currency: Currency
+  /** The pinned provider; null: the buyer picks. */
+  readonly provider: ProviderName | null
+  /** The present rates: every currency that `ratesNeeded` names, and where the rate of `currency` comes from. */
+  readonly rates: PriceRates
+}
+
+export type PriceRates = { readonly table: RateTable; readonly rate: string; readonly source: string }
+
+export type Price = {
+  readonly amount: Money
+  readonly rate: string
+  readonly rateSource: string
+  /** Micro-USDC at that rate; `gross = fee + net`. */
+  readonly usdc: { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: MicroUsdc }
+}
+
+export type PriceRefusal =
+  | { readonly code: 'amount'; readonly problem: AmountProblem }
+  | { readonly code: 'currency_not_supported' }
+  | (Extract<LimitCheck, { ok: false }> & { readonly amount: Money })
+
+export type PriceAnswer =
+  | { readonly ok: true; readonly price: Price }
+  | { readonly ok: false; readonly refusal: PriceRefusal }
+
+export function priceOf({ text, currency, provider, rates }: PriceQuestion): PriceAnswer {
+  const parsed = parseAmount(text, currency)
+  if (!parsed.ok) return { ok: false, refusal: { code: 'amount', problem: parsed.problem } }
+  if (!currenciesOf(provider).includes(currency)) return { ok: false, refusal: { code: 'currency_not_supported' } }
+  const amount = parsed.money
+  const limits = checkLimits(amount, provider, rates.table)
+  if (!limits.ok) return { ok: false, refusal: { ...limits, amount } }
+  const usdc = splitFee(convertToMicroUsdc(amount, rates.rate))
+  return { ok: true, price: { amount, rate: rates.rate, rateSource: rates.source, usdc } }
+}

@@ -1,0 +1,135 @@
+import type { AttemptStatus, PaymentStatus } from './payment/payment.ts'
+
+/** Every sentence that the timeline of a payment can say, with who did it. Nothing else writes one. */
+
+export type Actor = 'merchant' | 'buyer' | 'partner' | 'system' | 'operator'
+
+/** Who did something, and the sentence about it. `data` has ids and figures, no personal data. */
+export type Reason = { readonly actor: Actor; readonly message: string; readonly data?: object }
+
+/** One entry of the timeline. */
+export type Note = Reason & { readonly kind: string }
+
+/** Why a payment enters a state. */
+const MOVES = {
+  created: ['merchant', 'The payment was created'],
+  opened: ['buyer', 'The buyer opened a partner order'],
+  confirming: ['partner', 'The partner is confirming the payment'],
+  confirmed: ['partner', 'The partner confirmed the payment'],
+  released_by_partner: ['partner', 'The partner released the payment'],
+  paid_after_expiry: ['partner', 'The buyer paid after the expiry'],
+  paid_after_cancellation: ['partner', 'The buyer paid after the cancellation'],
+  paid_after_failure: ['partner', 'Money came after the failure'],
+  underpaid: ['partner', 'The buyer paid less than was asked'],
+  held_by_partner: ['partner', 'The partner holds the payment for a check'],
+  misfit: ['partner', 'What the partner reports does not fit the order'],
+  wrong_asset: ['partner', 'The buyer sent another token than USDC'],
+  withdrawn: ['partner', 'The partner withdrew its confirmation'],
+  not_released: ['partner', 'The partner did not release the payment'],
+  check_failed: ['partner', 'The identity check was not passed, and no other method is allowed'],
+  reversed: ['partner', 'The partner reversed the payment for good'],
+  given_back_by_partner: ['partner', 'The partner gave the money back'],
+  expired: ['system', 'Nothing was paid in time'],
+  canceled: ['merchant', 'The merchant canceled the payment'],
+  conversion_refused: ['system', 'The converter refused the conversion'],
+  handed_to_settlement: ['system', 'The payout was handed to the settlement engine'],
+  payout_resumed: ['system', 'The payout goes on'],
+  payout_voided: ['system', 'The payout was voided, with proof that it cannot be paid any more'],
+  settled: ['system', 'The USDC is final at the wallet of the merchant'],
+  unexpected_settlement: ['system', 'A transfer was proved on chain that the record did not expect'],
+  held: ['operator', 'An operator holds the payment'],
+  held_before_conversion: ['operator', 'Held before the conversion'],
+  resumed_after_hold: ['operator', 'Goes on after the hold'],
+  approved: ['operator', 'An operator approved it'],
+  rejected: ['operator', 'An operator rejected it before any money'],
+  conversion_retried: ['operator', 'The conversion is tried again'],
+  payout_retried: ['operator', 'The payout is tried again'],
+  refunded_through_partner: ['operator', 'The money went back to the buyer through the partner'],
+  refunded_outside: ['operator', 'The money went back to the buyer outside of the partner'],
+} as const satisfies Record<string, readonly [Actor, string]>
+export type MoveReason = keyof typeof MOVES
+
+export function because(why: MoveReason, data: object = {}): Reason {
+  const [actor, message] = MOVES[why]
+  return { actor, message, data }
+}
+
+/** The settlement engine keeps a payout back; `reason` is one of its hold reasons. */
+export function payoutHeld(reason: string, data: object): Reason {
+  return { actor: 'system', message: `The payout is held: ${reason}`, data }
+}
+
+/** The kind of the entry of a move follows from the state that is entered. */
+export function moveNote(to: PaymentStatus, reason: Reason): Note {
+  return { ...reason, kind: `payment.${to}` }
+}
+
+/** What happens without a move. */
+const NOTES = {
+  'payment.converted': ['system', 'Converted to USDC'],
+  'payment.settlement_delayed': ['system', 'The settlement takes longer than it should'],
+  'payment.expiry_postponed': ['system', 'An identity check is running: the expiry was moved by 24 hours'],
+  'payment.listening_ended': ['system', 'Late money is not waited for any more'],
+  'payment.held': ['operator', 'An operator holds the payment'],
+  'payment.released': ['operator', 'The hold was lifted'],
+  'payment.chargeback': ['partner', 'The partner took the money back after the conversion'],
+  'payment.unexpected_settlement': ['system', 'A transfer was proved on chain that the record did not expect'],
+  'refund.requested': ['operator', 'The partner was asked to give the money back'],
+  'attempt.sent': ['buyer', 'The buyer was sent to the partner'],
+  'attempt.refused': ['partner', 'The partner declined the order'],
+  'deposit.received': ['system', 'USDC came to the address of the payment'],
+  'deposit.other_token': ['system', 'Another token came to the address'],
+  'deposit.surplus': [
+    'system',
+    'More came to the address of the payment after its money was counted. It is not settled',
+  ],
+} as const satisfies Record<string, readonly [Actor, string]>
+export type NoteReason = keyof typeof NOTES
+
+/** Some things are told in other words than their kind, which is what the stored entries are found by. */
+const KINDS: Partial<Record<NoteReason, string>> = {
+  'attempt.sent': 'attempt.open',
+  'attempt.refused': 'attempt.declined',
+  'deposit.other_token': 'deposit.received',
+}
+
+export function noteOf(reason: NoteReason, data: object = {}): Note {
+  const [actor, message] = NOTES[reason]
+  return { kind: KINDS[reason] ?? reason, actor, message, data }
+}
+
+/** What a partner's word about an order means for the attempt, where the payment does not move by it. */
+export function attemptNote(status: AttemptStatus, data: object): Note {
+  return { kind: `attempt.${status}`, actor: 'partner', message: attemptSentence(status), data }
+}
+
+function attemptSentence(status: AttemptStatus): string {
+  switch (status) {
+    case 'verification_required':
+      return 'The partner asks the buyer for a one-time identity check'
+    case 'surplus':
+      return 'A second payment came; it is kept for an operator'
+    case 'late':
+      return 'Money came after the payment had stopped listening'
+    case 'declined':
+      return 'The attempt was declined; the buyer may try again'
+    default:
+      return `The partner says: ${status.replace('_', ' ')}`
+  }
+}
+
+/** How the buyer's way to pay was decided: what was chosen, or why the pinned provider could not be offered. */
+export function offerNote(decision: {
+  readonly where: string
+  readonly chosen: { readonly provider: string; readonly method: string } | null
+  readonly pinned: { readonly provider: string | null; readonly reason: string | undefined; readonly fallback: string }
+  readonly data: object
+}): Note {
+  const { where, chosen, pinned, data } = decision
+  if (chosen !== null) {
+    const message = `The buyer in ${where} goes on with ${chosen.method} at ${chosen.provider}`
+    return { kind: 'checkout.route', actor: 'buyer', message, data }
+  }
+  const message = `${pinned.provider} is not offered to a buyer in ${where} (${pinned.reason}); shown: ${pinned.fallback}`
+  return { kind: 'checkout.route', actor: 'system', message, data }
+}

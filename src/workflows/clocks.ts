@@ -1,0 +1,78 @@
+import { sleep } from '@temporalio/workflow'
+import { isClosed, isOpen } from '../domain/payment/payment.ts'
+import { nextStep, type PaymentSnapshot } from '../domain/payment/snapshot.ts'
+import { POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
+
+/** What the clocks of a payment ask, and whom they wake. */
+export type ClockFace = {
+  readonly now: () => PaymentSnapshot
+  /** `isOver`: the payment has waited long enough for its buyer; false when its expiry was moved meanwhile. */
+  readonly onExpiry: (isOver: boolean) => void
+  /** Money of an unfinished attempt is not waited for any more. */
+  readonly onListeningOver: () => void
+  /** The unfinished orders are to be read again. */
+  readonly onPoll: () => void
+  /** The settlement takes longer than it should. */
+  readonly onDelay: () => Promise<void>
+}
+
+/** The clocks of a payment. None is canceled: a timer left behind costs nothing, and looks at the payment when it rings. */
+export type Clocks = {
+  watchExpiry(): void
+  /** While the payment is closed and listens for late money. */
+  watchListening(): void
+  /** The safety net for lost callbacks: reads open orders after 1, 5, 15 and 60 minutes, then every 6 hours. */
+  pollOrders(): void
+}
+
+export function createClocks(face: ClockFace): Clocks {
+  let polls = false
+  let watchesDelay = false
+  let listensUntil = 0
+
+  return {
+    watchExpiry() {
+      const at = face.now().expiresAt
+      void sleep(until(at)).then(() => {
+        const { status, expiresAt } = face.now()
+        face.onExpiry(isOpen(status) && expiresAt <= at)
+      })
+    },
+    watchListening() {
+      const end = face.now().listenUntil ?? 0
+      if (nextStep(face.now()) !== 'listen' || end === listensUntil) return
+      listensUntil = end
+      void sleep(until(end)).then(face.onListeningOver)
+    },
+    pollOrders() {
+      if (polls) return
+      polls = true
+      void poll()
+    },
+  }
+
+  async function poll(): Promise<never> {
+    for (let round = 0, waited = 0; ; round++) {
+      const minutes = POLL_AFTER_MINUTES[round] ?? waited + POLL_EVERY_MINUTES
+      await sleep((minutes - waited) * 60_000)
+      waited = minutes
+      face.onPoll()
+      watchDelay()
+    }
+  }
+
+  /** A settlement that takes too long is marked even while a step is being waited for. */
+  function watchDelay(): void {
+    const { paidAt, delayedAfterMinutes } = face.now()
+    if (paidAt === null || watchesDelay) return
+    watchesDelay = true
+    void sleep(until(paidAt + delayedAfterMinutes * 60_000)).then(async () => {
+      if (!isClosed(face.now().status)) await face.onDelay()
+    })
+  }
+}
+
+/** A moment in unix milliseconds, as the time that is left; what is over rings at once. */
+function until(moment: number): number {
+  return Math.max(moment - Date.now(), 1)
+}

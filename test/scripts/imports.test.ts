@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { crowdedFolders } from '../../scripts/imports/files.ts'
+import { readImports } from '../../scripts/imports/graph.ts'
+import { brokenRules, misplacedRooms, ROOMS, roomOf } from '../../scripts/imports/rooms.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pinrail-imports-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Writes the files and answers what is wrong with their imports. */
+function problemsOf(files: Record<string, string>): string[] {
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), text)
+  }
+  return brokenRules(readImports(folder, Object.keys(files)))
+}
+
+const empty = 'export {}\n'
+
+describe('an import is refused', () => {
+  test.each([
+    ['of a room above', 'src/domain/money.ts', "import { a } from '../db/db.ts'", 'src/db/db.ts'],
+    ['of a room beside', 'src/chain/engine.ts', "import { a } from '../providers/index.ts'", 'src/providers/index.ts'],
+    ['of a type, from a room above', 'src/domain/ids.ts', "import type { A } from '../ids.ts'", 'src/ids.ts'],
+    ['that is passed on', 'src/web/layout.tsx', "export { a } from '../api/app.ts'", 'src/api/app.ts'],
+    ['that happens late', 'src/web/layout.tsx', "const a = await import('../api/app.ts')", 'src/api/app.ts'],
+    [
+      'of a namesake in another room',
+      'src/webhooks/sign.ts',
+      "import { a } from '../db/webhooks/events.ts'",
+      'src/db/webhooks/events.ts',
+    ],
+    [
+      'of an activity as a value',
+      'src/workflows/options.ts',
+      "import { a } from '../activities/failure.ts'",
+      'src/activities/failure.ts',
+    ],
+    [
+      'of the tests, from a script',
+      'scripts/system.ts',
+      "import { a } from '../test/support/until.ts'",
+      'test/support/until.ts',
+    ],
+    ['of the lab, from a test', 'test/support/until.ts', "import { a } from '../../lab/main.ts'", 'lab/main.ts'],
+    ['of a test, from src', 'src/log.ts', "import { a } from '../test/support/until.ts'", 'test/support/until.ts'],
+  ])('%s', (_case, from, text, to) => {
+    expect(problemsOf({ [from]: `${text}\n`, [to]: empty })).toEqual([expect.stringContaining(`(${to})`)])
+  })
+
+  test('from a file that stands outside of all rooms', () => {
+    const found = problemsOf({ 'src/helpers.ts': "import { a } from './ids.ts'\n", 'src/ids.ts': empty })
+    expect(found).toEqual([expect.stringContaining('src/helpers.ts is in no room')])
+  })
+})
+
+test('an import of types alone is allowed where the room may know them, and inside the room everything is', () => {
+  const files = {
+    'src/workflows/options.ts':
+      "import type { A } from '../activities/failure.ts'\nimport { type B } from '../activities/failure.ts'\n",
+    'src/activities/failure.ts':
+      "import { c } from './payment/payment.ts'\nimport { d } from '../db/webhooks/events.ts'\n",
+    'src/activities/payment/payment.ts': empty,
+    'src/db/webhooks/events.ts': empty,
+  }
+  expect(problemsOf(files)).toEqual([])
+})
+
+test('a table of rooms that does not run from the ground up is refused', () => {
+  expect(misplacedRooms(ROOMS)).toEqual([])
+  expect(misplacedRooms(ROOMS.toReversed())).toContain('main → deps runs up')
+  const both = ROOMS.map((room) => (room.name === 'domain' ? { ...room, mayType: ['db'] } : room))
+  expect(misplacedRooms(both)).toEqual(['domain → db runs up'])
+})
+
+test('the more exact place decides about the room', () => {
+  expect(roomOf('src/providers/signature.ts')?.name).toBe('signature')
+  expect(roomOf('src/providers/crypto.ts')?.name).toBe('providers')
+  expect(roomOf('src/webhooks-too/a.ts')).toBeNull()
+})
+
+test('a folder with a thirteenth file is refused; its subfolders are counted for themselves', () => {
+  const files = Array.from({ length: 12 }, (_file, index) => `src/domain/f${index}.ts`)
+  expect(crowdedFolders([...files, 'src/domain/payment/more.ts'])).toEqual([])
+  expect(crowdedFolders([...files, 'src/domain/more.ts'])).toEqual([expect.stringContaining('src/domain has 13 files')])
+})
+
+test('the linter refuses two files that import nothing but types of each other', async () => {
+  writeFileSync(join(folder, 'a.ts'), "import type { B } from './b.ts'\nexport type A = { b: B }\n")
+  writeFileSync(join(folder, 'b.ts'), "import type { A } from './a.ts'\nexport type B = { a: A | null }\n")
+  const lint = promisify(execFile)(join(ROOT, 'node_modules/.bin/oxlint'), ['-c', join(ROOT, '.oxlintrc.json'), folder])
+  await expect(lint).rejects.toMatchObject({ code: 1, stdout: expect.stringContaining('no-cycle') })
+})
