@@ -66,7 +66,7 @@ const commonSchema = z.object({
   WEBHOOK_ENCRYPTION_KEY: secret,
   /** Exact `host:port` pairs that webhooks may reach in test mode although they are private. Refused in live mode. */
   WEBHOOK_TEST_TARGETS: list.default([]),
-  /** Whole percent of the asked amount that may be missing before a payment counts as underpaid (PRODUCT.md 3.4). */
+  /** Whole percent of the asked amount that may be missing before a payment counts as underpaid. */
   UNDERPAYMENT_TOLERANCE_PERCENT: z.coerce.number().int().min(0).max(5).default(1),
   /** Offers buyers USDC as a way to pay. The worker then needs DEPOSIT_SEED. */
   CRYPTO_DEPOSITS: flag.default(false),

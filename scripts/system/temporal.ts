@@ -15,7 +15,7 @@ export type TemporalOptions = {
 
 export const TEMPORAL_NAMESPACE = 'default'
 
-/** What operators search payments by; PRODUCT.md calls each by the same name. */
+/** What operators search payments by: docs/operations.md lists them with their types. */
 export const SEARCH_ATTRIBUTES = {
   PaymentStatus: 'Keyword',
   MerchantId: 'Keyword',

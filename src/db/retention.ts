@@ -1,6 +1,6 @@
 import { execute, type Queryable, type Statement, sql } from './db.ts'
 
-/** How long things are kept, in days: PRODUCT.md 3.5, 6 and 12. */
+/** How long things are kept, in days. docs/webhooks.md promises merchants the first two. */
 const ATTEMPTS_DAYS = 30
 const EVENTS_DAYS = 90
 const IDEMPOTENCY_DAYS = 30

@@ -17,7 +17,7 @@ import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
 import { createWriteBehind } from './write-behind.ts'
 
-/** A claim waits for a concurrent one for this long, then the caller gets 409 (PRODUCT.md 12). */
+/** A claim waits for a concurrent one for this long, then the caller gets 409. */
 const API_LOCK_TIMEOUT_MS = 2000
 /** Records that the relay would repair are written together. */
 const WRITE_BEHIND_MS = 100

@@ -1,4 +1,4 @@
-/** The rules for the wallet that a merchant is paid to: PRODUCT.md 5. */
+/** The rules for the wallet that a merchant is paid to. */
 
 export type WalletProblem = 'wallet_invalid' | 'wallet_checksum' | 'wallet_forbidden'
 

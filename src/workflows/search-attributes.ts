@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/** The search attributes of PRODUCT.md 11: registered by the set-up, written at the start and at three moments after. */
+/** Search attributes. The set-up registers them, and a start writes them. operator-view.ts updates two of them. */
 export const PAYMENT_STATUS = defineSearchAttributeKey('PaymentStatus', 'KEYWORD')
 export const MERCHANT_ID = defineSearchAttributeKey('MerchantId', 'KEYWORD')
 export const PROVIDER = defineSearchAttributeKey('Provider', 'KEYWORD')

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import { Problem } from './problems.ts'
 
-/** 64 KiB, as PRODUCT.md 12 says; counted after decompression. */
+/** 64 KiB, counted after decompression. */
 const BODY_LIMIT = '64kb'
 const MAX_DEPTH = 8
 

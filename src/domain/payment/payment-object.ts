@@ -96,7 +96,7 @@ export function checkoutUrl(publicUrl: string, checkoutToken: string): string {
   return `${publicUrl}/c/${checkoutToken}`
 }
 
-/** The payment object of the API and of events: PRODUCT.md 3.2. */
+/** The payment object of the API and of events. */
 export function renderPayment(payment: Payment, attempts: readonly Attempt[], publicUrl: string): PaymentObject {
   return {
     id: payment.id,
