@@ -1,15 +1,59 @@
 #!/usr/bin/env node
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { unlistedPackages } from './setup/lockfile.mjs'
+import { lockfileProblems, unlistedPackages, withoutIntegrity } from './setup/lockfile.mjs'
 
-// `npm run lockfile`, after npm has written package-lock.json: adds the binaries of other machines that npm left out
-// because the registry it asked did not have them. Without those lines `npm ci` refuses the file everywhere.
-const path = fileURLToPath(new URL('../package-lock.json', import.meta.url))
-const lockfile = JSON.parse(readFileSync(path, 'utf8'))
-const unlisted = unlistedPackages(lockfile.packages)
-const packages = Object.entries({ ...lockfile.packages, ...unlisted })
-const byPath = packages.sort(([a], [b]) => (a < b ? -1 : 1))
-const sorted = { ...lockfile, packages: Object.fromEntries(byPath) }
-writeFileSync(path, `${JSON.stringify(sorted, null, 2)}\n`)
-process.stdout.write(`${Object.keys(unlisted).length} packages added\n`)
+// `npm run lockfile`, after npm has written package-lock.json: lets npm resolve once more every entry without checksum,
+// and adds the binaries of other machines that npm leaves out because the registry does not serve them. Without those
+// entries `npm ci` refuses the file everywhere.
+// `npm run check:lockfile` only reads it, and asks nobody.
+const args = process.argv.slice(2)
+const checksOnly = args[0] === '--check'
+const path = resolve(args[checksOnly ? 1 : 0] ?? fileURLToPath(new URL('../package-lock.json', import.meta.url)))
+
+if (!checksOnly) complete()
+const { packages } = readLockfile()
+const problems = lockfileProblems(packages)
+for (const problem of problems) process.stderr.write(`${problem}\n`)
+process.stdout.write(
+  `${Object.keys(packages).length} entries, ${withoutIntegrity(packages).length} without integrity\n`,
+)
+process.exitCode = problems.length === 0 ? 0 : 1
+
+function complete() {
+  const before = readFileSync(path)
+  try {
+    const lockfile = readLockfile()
+    for (const entry of withoutIntegrity(lockfile.packages)) delete lockfile.packages[entry]
+    write(lockfile)
+    resolveMissing()
+    const resolved = readLockfile()
+    write({ ...resolved, packages: { ...resolved.packages, ...unlistedPackages(resolved.packages) } })
+  } catch (error) {
+    writeFileSync(path, before)
+    throw error
+  }
+}
+
+/** npm adds what package.json needs and the lockfile does not list, and keeps the versions that are listed. */
+function resolveMissing() {
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund']
+  execFileSync('npm', ['install', '--package-lock-only', '--omit-lockfile-registry-resolved', ...quiet], {
+    cwd: dirname(path),
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  })
+}
+
+/** @returns {{ packages: Record<string, import('./setup/lockfile.mjs').Entry> }} */
+function readLockfile() {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
+/** @param {{ packages: Record<string, import('./setup/lockfile.mjs').Entry> }} lockfile */
+function write(lockfile) {
+  const byPath = Object.entries(lockfile.packages).sort(([a], [b]) => (a < b ? -1 : 1))
+  writeFileSync(path, `${JSON.stringify({ ...lockfile, packages: Object.fromEntries(byPath) }, null, 2)}\n`)
+}

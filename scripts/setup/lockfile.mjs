@@ -1,10 +1,72 @@
-/** @typedef {{ version?: string, dev?: boolean, optional?: boolean, os?: string[], cpu?: string[], libc?: string[], optionalDependencies?: Record<string, string> }} Entry */
+/** @typedef {{ version?: string, integrity?: string, resolved?: string, link?: boolean, dev?: boolean, optional?: boolean, os?: string[], cpu?: string[], libc?: string[], optionalDependencies?: Record<string, string> }} Entry */
 
 /** Words in the names of packages that hold a program for one kind of machine, in npm's own words. */
 /** @type {Record<string, string>} */
 const OS = { ...same('darwin linux win32 android freebsd openharmony sunos aix netbsd openbsd'), windows: 'win32' }
 /** @type {Record<string, string>} */
 const CPU = { ...same('arm64 x64 ia32 arm ppc64 riscv64 s390x loong64 mips64el wasm32'), amd64: 'x64' }
+
+/**
+ * Binaries of other machines that have no checksum in the lockfile, because the registry did not serve them at this
+ * version when it was written: the beginning of their names, the version, and the ends of their names. Without their
+ * entries `npm ci` refuses the file. npm does not compare them with a checksum of ours when it installs them.
+ * No other entry may be without, and no name may stay here that has one.
+ * @type {readonly (readonly [string, string, string])[]}
+ */
+const NOT_SERVED = [
+  ['@biomejs/cli-', '2.6.8', 'android-arm64 android-x64 darwin-arm64 darwin-x64'],
+  ['@biomejs/cli-', '2.6.8', 'linux-arm64-musl linux-x64-musl win32-arm64 win32-x64'],
+  ['@foundry-rs/anvil-', '1.7.1', 'darwin-amd64 darwin-arm64 linux-arm64 win32-amd64'],
+  ['@oxc-parser/binding-', '0.156.0', 'android-arm-eabi android-arm64 darwin-arm64 darwin-x64 freebsd-x64'],
+  ['@oxc-parser/binding-', '0.156.0', 'linux-arm-gnueabihf linux-arm-musleabihf linux-ppc64-gnu linux-riscv64-gnu'],
+  ['@oxc-parser/binding-', '0.156.0', 'linux-riscv64-musl linux-s390x-gnu openharmony-arm64'],
+  ['@oxc-parser/binding-', '0.156.0', 'win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
+  ['@oxlint-tsgolint/', '7.0.2007', 'darwin-arm64 darwin-x64 win32-arm64 win32-x64'],
+  ['@oxlint/binding-', '1.94.0', 'android-arm-eabi android-arm64 darwin-arm64 darwin-x64 freebsd-x64'],
+  ['@oxlint/binding-', '1.94.0', 'linux-arm-gnueabihf linux-arm-musleabihf linux-arm64-musl linux-ppc64-gnu'],
+  ['@oxlint/binding-', '1.94.0', 'linux-riscv64-gnu linux-riscv64-musl linux-s390x-gnu linux-x64-musl'],
+  ['@oxlint/binding-', '1.94.0', 'openharmony-arm64 win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
+  ['@swc/core-', '1.16.22', 'darwin-arm64 darwin-x64 linux-arm-gnueabihf linux-ppc64-gnu linux-s390x-gnu'],
+  ['@swc/core-', '1.16.22', 'win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
+  ['@unrs/resolver-binding-', '1.13.0', 'android-arm-eabi android-arm64 darwin-arm64 darwin-x64 freebsd-x64'],
+  ['@unrs/resolver-binding-', '1.13.0', 'linux-arm-gnueabihf linux-arm-musleabihf linux-loong64-gnu'],
+  ['@unrs/resolver-binding-', '1.13.0', 'linux-loong64-musl linux-ppc64-gnu linux-riscv64-gnu'],
+  ['@unrs/resolver-binding-', '1.13.0', 'linux-riscv64-musl linux-s390x-gnu'],
+  ['@unrs/resolver-binding-', '1.13.0', 'openharmony-arm64 win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
+]
+
+const notServed = NOT_SERVED.flatMap(([start, version, ends]) =>
+  ends.split(' ').map((end) => `node_modules/${start}${end} ${version}`),
+)
+
+/**
+ * What is wrong with the lockfile: entries without `integrity` that are not known to have none, entries known to have
+ * none that have one or are gone, and entries that name the registry they came from.
+ * @param {Record<string, Entry>} packages
+ * @param {readonly string[]} known each as `<path> <version>`
+ * @returns {string[]} a line for each
+ */
+export function lockfileProblems(packages, known = notServed) {
+  const without = new Set(withoutIntegrity(packages).map((path) => `${path} ${packages[path]?.version}`))
+  const bare = [...without].filter((entry) => !known.includes(entry))
+  const stale = known.filter((entry) => !without.has(entry))
+  const named = Object.keys(packages).filter((path) => packages[path]?.link !== true && packages[path]?.resolved)
+  return [
+    ...bare.map((entry) => `${entry}: has no integrity; run \`npm run lockfile\``),
+    ...stale.map((entry) => `${entry}: must be taken out of NOT_SERVED in scripts/setup/lockfile.mjs`),
+    ...named.map((path) => `${path}: must not have \`resolved\`; run \`npm run lockfile\``),
+  ]
+}
+
+/**
+ * Paths of the entries that npm would install without comparing a checksum. The project itself and links have none.
+ * @param {Record<string, Entry>} packages
+ */
+export function withoutIntegrity(packages) {
+  return Object.entries(packages)
+    .filter(([path, { integrity, link }]) => path !== '' && link !== true && !integrity)
+    .map(([path]) => path)
+}
 
 /** @param {string} words */
 function same(words) {

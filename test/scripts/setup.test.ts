@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { processStartedAt, tryLock, waitForLock } from '../../scripts/setup/lock.mjs'
-import { unlistedPackages } from '../../scripts/setup/lockfile.mjs'
+import { lockfileProblems, unlistedPackages } from '../../scripts/setup/lockfile.mjs'
 import { missingPackages, nodeProblem } from '../../scripts/setup/packages.mjs'
 import { createProgress } from '../../scripts/setup/progress.mjs'
 
@@ -102,6 +102,50 @@ describe('the lockfile', () => {
       },
       'node_modules/@tool/win32-x64-msvc': { version: '2.0.0', cpu: ['x64'], dev: true, optional: true, os: ['win32'] },
     })
+  })
+})
+
+describe('npm run check:lockfile', () => {
+  const LOCKFILE = join(SCRIPTS, '../package-lock.json')
+  const check = (path: string) =>
+    spawnSync(process.execPath, [join(SCRIPTS, 'lockfile.mjs'), '--check', path], { encoding: 'utf8' })
+  const planted = (entries: Record<string, unknown>): string => {
+    const lockfile = JSON.parse(readFileSync(LOCKFILE, 'utf8'))
+    const path = join(folder, 'package-lock.json')
+    writeFileSync(path, JSON.stringify({ ...lockfile, packages: { ...lockfile.packages, ...entries } }))
+    return path
+  }
+
+  test('passes the lockfile that is committed', () => {
+    expect(check(LOCKFILE)).toMatchObject({ status: 0, stderr: '' })
+  })
+
+  test('fails on an entry without integrity and names it', () => {
+    const path = planted({ 'node_modules/planted': { version: '1.0.0' }, 'node_modules/own': { link: true } })
+    expect(check(path)).toMatchObject({
+      status: 1,
+      stderr: 'node_modules/planted 1.0.0: has no integrity; run `npm run lockfile`\n',
+    })
+  })
+
+  test('fails on an entry that names a registry', () => {
+    const path = planted({
+      'node_modules/planted': { version: '1.0.0', integrity: 'sha512-', resolved: 'https://example.com/planted.tgz' },
+    })
+    expect(check(path)).toMatchObject({ status: 1, stderr: expect.stringContaining('must not have `resolved`') })
+  })
+
+  test('an entry may be known to have none only at that version, and only as long as it has none', () => {
+    const known = ['node_modules/tool-darwin 1.0.0']
+    const entry = { version: '1.0.0', optional: true }
+    expect(lockfileProblems({ '': {}, 'node_modules/tool-darwin': entry }, known)).toEqual([])
+    expect(lockfileProblems({ 'node_modules/tool-darwin': { ...entry, version: '1.0.1' } }, known)).toEqual([
+      expect.stringContaining('tool-darwin 1.0.1: has no integrity'),
+      expect.stringContaining('tool-darwin 1.0.0: must be taken out'),
+    ])
+    expect(lockfileProblems({ 'node_modules/tool-darwin': { ...entry, integrity: 'sha512-' } }, known)).toEqual([
+      expect.stringContaining('must be taken out'),
+    ])
   })
 })
 
