@@ -1,9 +1,5 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { NativeConnection, Worker, type WorkflowBundlePath } from '@temporalio/worker'
 import { z } from 'zod'
-import { createPaymentActivities } from '../../src/activities/payment/payment.ts'
-import { createAnnounceActivities } from '../../src/activities/webhooks/announce.ts'
-import { createWebhookDeliveryActivities } from '../../src/activities/webhooks/webhook-delivery.ts'
 import { many, sql } from '../../src/db/db.ts'
 import { recordPartnerEvent } from '../../src/db/payments/partner-events.ts'
 import { insertPayment, loadPayment } from '../../src/db/payments/payments.ts'
@@ -14,28 +10,14 @@ import type { OpenAttemptAnswer } from '../../src/domain/payment/requests.ts'
 import type { Settlement } from '../../src/domain/settlement/payout.ts'
 import { newId } from '../../src/ids.ts'
 
-import { PATHS, type PaymentPartsOptions, startPaymentParts, TOKEN, WALLET } from './payment-parts.ts'
+import { PATHS, type PaymentPartsOptions, startPaymentParts, WALLET } from './payment-parts.ts'
 export type PaymentWorld = Awaited<ReturnType<typeof createPaymentWorld>>
 
 /** The shop with its workers, and everything that a test may do in it. */
-export async function createPaymentWorld(
-  env: TestWorkflowEnvironment,
-  bundle: WorkflowBundlePath,
-  partsOptions: PaymentPartsOptions = {},
-) {
+export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOptions: PaymentPartsOptions = {}) {
   const parts = await startPaymentParts(env, partsOptions)
   const { db, hooks, relay, sandbox, sandboxUrl, tenant, clock, workflows } = parts
-  const activities = {
-    ...createPaymentActivities(parts.deps),
-    ...createAnnounceActivities(parts.deliveryDeps),
-    ...createWebhookDeliveryActivities(parts.deliveryDeps),
-  }
-  const connection = await NativeConnection.connect({ address: env.address })
-  const options = { connection, namespace: env.namespace ?? 'default', workflowBundle: bundle, activities }
-  // Deliveries keep their own queue's name, so worlds that run at the same time share its workers.
-  const workers = await Promise.all(
-    [parts.taskQueue, 'deliveries', 'payments'].map((queue) => Worker.create({ ...options, taskQueue: queue })),
-  )
+  const { workers } = parts.worker
   const running = workers.map((worker) => worker.run())
 
   return {
@@ -123,7 +105,7 @@ export async function createPaymentWorld(
         checkoutToken: id,
         destination: WALLET,
         chainId: 31337,
-        token: TOKEN,
+        token: parts.token,
         quote: { rate: '1.08', rateSource: 'test', netMicro: '1', expiresAt: new Date(now).toISOString() },
         createdAt: new Date(now).toISOString(),
         expiresAt: new Date(now + 86_400_000).toISOString(),
@@ -185,7 +167,6 @@ export async function createPaymentWorld(
     async close(): Promise<void> {
       for (const worker of workers) worker.shutdown()
       await Promise.all(running)
-      await connection.close()
       await parts.close()
     },
   }

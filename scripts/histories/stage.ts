@@ -1,7 +1,6 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import type { MethodName, ProviderName } from '../../src/domain/methods.ts'
 import type { OperatorDecision } from '../../src/domain/payment/requests.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import { operatorUpdates } from '../../src/workflows/messages.ts'
 import { startDevServer } from '../test/services/temporal.ts'
 import { createPaymentWorld } from './payment-world.ts'
@@ -14,7 +13,7 @@ export async function openStage() {
   const { address, namespace } = await startDevServer()
   const env = await TestWorkflowEnvironment.createFromExistingServer({ address, namespace })
   let lagMs = 0
-  const world = await createPaymentWorld(env, await bundleWorkflows(), { clock: () => Date.now() - lagMs })
+  const world = await createPaymentWorld(env, { clock: () => Date.now() - lagMs })
   const waits = waitsOf(world)
   const handle = (id: string) => world.client.workflow.getHandle(id)
   const rest: Promise<unknown>[] = []

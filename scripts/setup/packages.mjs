@@ -22,7 +22,7 @@ export function nodeProblem(version = process.versions.node) {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const [wantedMajor = 0, wantedMinor = 0] = NODE_MINIMUM
   if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return null
-  return `Node ${NODE_MINIMUM.join('.')} or newer is needed, this is ${version}. Get one from https://nodejs.org or with \`nvm install 22\`.`
+  return `Node ${NODE_MINIMUM.join('.')} or newer is needed, this is ${version}. Get one from https://nodejs.org or with \`nvm install 24\`.`
 }
 
 /**

@@ -22,7 +22,20 @@ const API_LOCK_TIMEOUT_MS = 2000
 /** Records that the relay would repair are written together. */
 const WRITE_BEHIND_MS = 100
 
-export function composeApi(config: ApiConfig, log: Logger): Composed<{ deps: ApiDeps }> {
+/** What takes the place of what the configuration says: for tests, which then compose nothing by hand. */
+export type ApiOverrides = {
+  /** Where workflows are started; a queue that no worker polls leaves them waiting. */
+  readonly taskQueues?: { readonly payments: string; readonly deliveries: string }
+  readonly deps?: (deps: ApiDeps) => Partial<ApiDeps>
+}
+
+const TASK_QUEUES = { payments: PAYMENTS_QUEUE, deliveries: DELIVERIES_QUEUE }
+
+export function composeApi(
+  config: ApiConfig,
+  log: Logger,
+  { taskQueues = TASK_QUEUES, deps: change = () => ({}) }: ApiOverrides = {},
+): Composed<{ deps: ApiDeps }> {
   const db = createDb({ url: config.DATABASE_URL, pool: config.DATABASE_POOL, lockTimeoutMs: API_LOCK_TIMEOUT_MS })
   const temporal = createTemporalClient(config)
   const settings = partnerSettings(config)
@@ -36,8 +49,8 @@ export function composeApi(config: ApiConfig, log: Logger): Composed<{ deps: Api
   const signals = createWriteBehind<PartnerEventKey>({ ...later, write: (keys) => markSignaled(db, keys) })
   const deps: ApiDeps = {
     db,
-    workflows: createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) }),
-    deliveries: createDeliveryWorkflows({ client: temporal.client, taskQueue: DELIVERIES_QUEUE }),
+    workflows: createPaymentWorkflows({ client: temporal.client, taskQueue: taskQueues.payments, load: loadStart(db) }),
+    deliveries: createDeliveryWorkflows({ client: temporal.client, taskQueue: taskQueues.deliveries }),
     readCallback: createReadCallback(createPartners(settings)),
     rates,
     publicUrl: config.PUBLIC_URL,
@@ -67,7 +80,7 @@ export function composeApi(config: ApiConfig, log: Logger): Composed<{ deps: Api
     onKeyUsed: usedKeys.add,
   }
   return {
-    deps,
+    deps: { ...deps, ...change(deps) },
     close: async () => {
       await Promise.all([starts.flush(), signals.flush(), usedKeys.flush()])
       rates.close()

@@ -10,6 +10,7 @@ import { connectRpc } from '../chain/rpc/rpc.ts'
 import type { WorkerConfig } from '../config.ts'
 import { createDb, type Db } from '../db/db.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
+import type { SettlementHooks } from '../db/settlement/context.ts'
 import { queuePayout, releasePayout } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Logger } from '../log.ts'
@@ -31,23 +32,44 @@ import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openFunding, openKeys, openTreasuries, type Treasuries, tokenOf } from './keys.ts'
 import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
 
-export type WorkerParts = { workers: Worker[]; settlement: SettlementRunner; loops: Loop[] }
+export type WorkerParts = {
+  readonly workers: Worker[]
+  readonly settlement: SettlementRunner
+  readonly loops: Loop[]
+  /** What the loops and the settlement do their work with: a test does a round of it by hand. */
+  readonly relay: Relay
+  readonly hooks: SettlementHooks
+}
+
+/** What takes the place of what the configuration says: for tests, which then compose nothing by hand. */
+export type WorkerOverrides = {
+  /** Unix milliseconds. */
+  readonly clock?: () => number
+  /** How old a message is before the relay passes it on (milliseconds). */
+  readonly relayGraceMs?: number
+}
 
 /** Payments without a workflow are looked for this often: each round reads Temporal's whole list of running ones. */
 const ORPHANS_EVERY_MS = 20_000
 
-export async function composeWorker(config: WorkerConfig, log: Logger): Promise<Composed<WorkerParts>> {
+export async function composeWorker(
+  config: WorkerConfig,
+  log: Logger,
+  { clock = Date.now, relayGraceMs }: WorkerOverrides = {},
+): Promise<Composed<WorkerParts>> {
   const db = createDb({ url: config.DATABASE_URL, pool: config.DATABASE_POOL })
-  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: Date.now }
+  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock }
   const temporal = createTemporalClient(config)
   const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
-  const relay = createRelay({ db, client: temporal.client, workflows, clock: Date.now, log })
+  const grace = relayGraceMs === undefined ? {} : { graceMs: relayGraceMs }
+  const relay = createRelay({ db, client: temporal.client, workflows, clock, log, ...grace })
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
   const treasuries = await openTreasuries(config)
   const deposits = openDepositKeys(config)
   const scope = { chainId: config.CHAIN_ID, livemode: config.PINRAIL_MODE === 'live' }
   if (deposits !== null && deposits.keys !== null) await assertSameSeed(db, deposits.keys, scope)
-  const settlement = await composeSettlement(config, { db, log, context, treasuries, deposits })
+  const hooks = createSettlementHooks(context)
+  const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits })
   const { activities, close: closeActivities } = composeActivities(config, {
     db,
     context,
@@ -73,6 +95,8 @@ export async function composeWorker(config: WorkerConfig, log: Logger): Promise<
   return {
     workers,
     settlement,
+    relay,
+    hooks,
     loops: relayLoops(relay, {
       sweep,
       everyMs: config.RELAY_TICK_MS,
@@ -116,7 +140,7 @@ function composeActivities(
         }),
         rates,
         tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
-        clock: Date.now,
+        clock: shared.context.now,
       }),
     },
     accounts: {
@@ -145,11 +169,11 @@ function composeActivities(
 
 async function composeSettlement(
   config: WorkerConfig,
-  shared: { db: Db; log: Logger; context: ChangeContext; treasuries: Treasuries; deposits: DepositDeps | null },
+  shared: { db: Db; log: Logger; hooks: SettlementHooks; treasuries: Treasuries; deposits: DepositDeps | null },
 ): Promise<SettlementRunner> {
   const relayers = await openKeys(config, config.RELAYER_KEYS)
   return createSettlementRunner({
-    ...createSettlementHooks(shared.context),
+    ...shared.hooks,
     db: shared.db,
     livemode: config.PINRAIL_MODE === 'live',
     clock: () => new Date(),

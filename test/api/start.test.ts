@@ -47,7 +47,7 @@ test('while Temporal is there, the workflow runs before the answer, and the outb
   const up = await openShop()
   try {
     const { id } = (await up.ask('POST', '/v1/payments', { body: BODY })).body
-    const { status } = await up.client.workflow.getHandle(paymentWorkflowId(String(id))).describe()
+    const { status } = await client.workflow.getHandle(paymentWorkflowId(String(id))).describe()
     expect(status.name).toBe('RUNNING')
     await until(
       () => up.count('outbox'),

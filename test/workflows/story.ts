@@ -4,7 +4,6 @@ import { createPaymentWorld, type PaymentWorld } from '../../scripts/histories/p
 import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
 import { until } from '../../scripts/test/until.ts'
 import type { OperatorDecision } from '../../src/domain/payment/requests.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import { operatorUpdates } from '../../src/workflows/messages.ts'
 
 /** The shop on a server whose time is skipped, for one test file, and the steps that its stories are told in. */
@@ -14,9 +13,8 @@ let env: TestWorkflowEnvironment
 
 export function useWorld(): void {
   beforeAll(async () => {
-    const [environment, bundle] = await Promise.all([startTimeSkipping(), bundleWorkflows()])
-    env = environment
-    world = await createPaymentWorld(env, bundle)
+    env = await startTimeSkipping()
+    world = await createPaymentWorld(env)
   }, 120_000)
   afterAll(async () => {
     await world?.close()

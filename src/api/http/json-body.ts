@@ -13,7 +13,7 @@ const raw = express.raw({ limit: BODY_LIMIT, type: () => true })
  * as everywhere in JavaScript.
  */
 export function readJson(request: Request, response: Response, next: NextFunction): void {
-  const problem = wrongType(request.get('content-type') ?? '')
+  const problem = wrongType(request.get('content-type') ?? '') ?? wrongEncoding(request.get('content-encoding'))
   if (problem !== null) {
     next(problem)
     return
@@ -41,6 +41,14 @@ function wrongType(header: string): Problem | null {
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
   if (charset === undefined || charset.replaceAll('"', '') === 'utf-8') return null
   return new Problem('unsupported_media_type', 'JSON is sent in UTF-8.')
+}
+
+/** What a body may be packed with: a fixed list, because newer versions of Node unpack more (zstd since 22.15). */
+const ENCODINGS = ['identity', 'gzip', 'deflate', 'br']
+
+function wrongEncoding(header = 'identity'): Problem | null {
+  if (ENCODINGS.includes(header.toLowerCase())) return null
+  return new Problem('unsupported_media_type', `content-encoding must be one of ${ENCODINGS.join(', ')}.`)
 }
 
 function parseJson(bytes: Buffer): unknown {

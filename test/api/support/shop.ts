@@ -1,14 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Client, Connection } from '@temporalio/client'
 import { pino } from 'pino'
 import { z } from 'zod'
+import { PEPPER, TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
 import { createTestDatabase } from '../../../scripts/test/services/databases.ts'
 import { startDevServer } from '../../../scripts/test/services/temporal.ts'
 import { type ApiDeps, createApp } from '../../../src/api/app.ts'
 import { API_SCOPES, type ApiScope, createApiKey } from '../../../src/api/auth/api-key.ts'
-import { createRequestLimits } from '../../../src/api/auth/rate-limits.ts'
 import { createApiServer } from '../../../src/api/http/server.ts'
+import { readApiConfig } from '../../../src/config.ts'
 import type { Tenant } from '../../../src/db/db.ts'
 import { createDb, type Db, one, sql } from '../../../src/db/db.ts'
 import { insertApiKey, touchApiKeys } from '../../../src/db/merchants/api-keys.ts'
@@ -16,15 +16,10 @@ import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { setWallet } from '../../../src/db/merchants/wallets.ts'
 import { deleteStarts } from '../../../src/db/outbox.ts'
 import { markSignaled } from '../../../src/db/payments/partner-events.ts'
-import { loadStart } from '../../../src/deps/shared.ts'
+import { composeApi } from '../../../src/deps/api.ts'
 import { newId } from '../../../src/ids.ts'
-import { createPartners, createReadCallback } from '../../../src/providers/index.ts'
-import { createDeliveryWorkflows } from '../../../src/temporal/deliveries.ts'
-import { createPaymentWorkflows } from '../../../src/temporal/payments.ts'
-import { createSecretBox } from '../../../src/webhooks/secret-box.ts'
 import { createConformance, type OpenApi } from './conformance.ts'
 
-const PEPPER = 'pepper of the tests'
 export const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 /** USDC for one major unit; every other currency is worth a dollar. */
 const RATES: Readonly<Record<string, string>> = {
@@ -51,45 +46,33 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
   const database = await createTestDatabase()
   const db = createDb({ url: database.url, pool: 10, lockTimeoutMs: 2000 })
   const temporal = await startDevServer()
-  const connection = Connection.lazy({ address: temporalDown ? `127.0.0.1:${await closedPort()}` : temporal.address })
-  const client = new Client({ connection, namespace: temporal.namespace })
   const taskQueue = `shop-${newId('request')}`
-  const workflows = createPaymentWorkflows({ client, taskQueue, load: loadStart(db) })
   const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' })
-  const partner = { url: 'http://127.0.0.1:9', account: 'pinrail', secret: 'partner secret of the tests' }
-  const partners = createPartners({ wallet_app: partner, card_partner: partner, local_partner: partner })
   const writing = new Set<Promise<void>>()
-  const later = (work: Promise<void>): void => {
+  const now = (work: Promise<void>): void => {
     const done = work.finally(() => writing.delete(done))
     writing.add(done)
   }
-  const deps: ApiDeps = {
-    db,
-    workflows,
-    deliveries: createDeliveryWorkflows({ client, taskQueue }),
-    readCallback: createReadCallback(partners),
-    rates: { current: async (currency) => ({ rate: RATES[currency] ?? '1', source: 'test' }) },
-    publicUrl: 'http://127.0.0.1:4242',
-    pepper: PEPPER,
-    secretBox: createSecretBox(Buffer.alloc(32, 7).toString('base64')),
-    webhookTargets: { mode: 'test', testTargets: [] },
-    simulate: null,
-    limits: createRequestLimits({ requests: 100_000, windowSeconds: 1, refusalsPerMinute: 100_000 }),
-    chainId: 31337,
-    token: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
-    trustProxyHops: 0,
-    countryHeader: undefined,
-    crypto: false,
-    clock: Date.now,
-    newId,
-    log,
-    healthChecks: [],
-    onStarted: (id) => later(deleteStarts(db, [id])),
-    onSignaled: (event) => later(markSignaled(db, [event])),
-    onKeyUsed: (id) => later(touchApiKeys(db, [id])),
-  }
-  const app = createApp({ ...deps, ...change(deps) })
-  const server = createApiServer(app, { publicUrl: deps.publicUrl, newRequestId: () => newId('request') })
+  const config = readApiConfig({
+    ...TEST_ENVIRONMENT,
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: temporalDown ? `127.0.0.1:${await closedPort()}` : temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+  })
+  const { deps, close } = composeApi(config, log, {
+    taskQueues: { payments: taskQueue, deliveries: taskQueue },
+    deps: (composed) => ({
+      rates: { current: async (currency) => ({ rate: RATES[currency] ?? '1', source: 'test' }) },
+      simulate: null,
+      healthChecks: [],
+      // At once, so that a test sees what was written.
+      onStarted: (id) => now(deleteStarts(db, [id])),
+      onSignaled: (event) => now(markSignaled(db, [event])),
+      onKeyUsed: (id) => now(touchApiKeys(db, [id])),
+      ...change(composed),
+    }),
+  })
+  const server = createApiServer(createApp(deps), { publicUrl: deps.publicUrl, newRequestId: () => newId('request') })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const first = await addMerchant(db)
@@ -99,11 +82,10 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
     url,
     port: Number(new URL(url).port),
     db,
-    client,
     taskQueue,
     temporal,
     secretBox: deps.secretBox,
-    workflows,
+    workflows: deps.workflows,
     log,
     ...first,
     addMerchant: (options: MerchantOptions = {}) => addMerchant(db, options),
@@ -140,7 +122,7 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
       server.closeAllConnections()
       await closed
       await Promise.all(writing)
-      await connection.close()
+      await close()
       await db.close()
       await database.drop()
     },
