@@ -1,8 +1,28 @@
 import pg from 'pg'
 import type { z } from 'zod'
 
-/** A statement with its values apart, as made by the sql tag. */
-export type Statement = { readonly text: string; readonly values: readonly unknown[] }
+/**
+ * SQL with its values apart. Only this file makes one. The private field is the brand: no object from outside has it,
+ * whatever its keys or its prototype are, and a copy loses it.
+ */
+class Statement {
+  readonly #text: string
+  readonly #values: readonly unknown[]
+
+  constructor(text: string, values: readonly unknown[]) {
+    this.#text = text
+    this.#values = values
+  }
+
+  /** Text and values of a statement; null for anything else. */
+  static open(part: unknown): { readonly text: string; readonly values: readonly unknown[] } | null {
+    return typeof part === 'object' && part !== null && #text in part
+      ? { text: part.#text, values: part.#values }
+      : null
+  }
+}
+
+export type { Statement }
 
 /** What a repository function needs: a pool, or the client of a running transaction. */
 export type Queryable = { query(text: string, values?: unknown[]): Promise<pg.QueryResult> }
@@ -32,30 +52,41 @@ export type Db = Session & {
 
 export type DbOptions = { url: string; pool?: number; statementTimeoutMs?: number; lockTimeoutMs?: number }
 
-/** `sql\`select … where id = ${id}\``: values become parameters, nested statements are spliced in. */
+/** `sql\`select … where id = ${id}\``: statements of this tag are spliced in, everything else becomes a parameter. */
 export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Statement {
   const values: unknown[] = []
   let text = strings[0] ?? ''
   for (const [index, part] of parts.entries()) {
-    if (isStatement(part)) {
-      text += part.text.replace(/\$(\d+)/g, (_match, position: string) => `$${Number(position) + values.length}`)
-      values.push(...part.values)
-    } else {
+    const nested = Statement.open(part)
+    if (nested === null) {
       values.push(part)
       text += `$${values.length}`
+    } else {
+      text += nested.text.replace(/\$(\d+)/g, (_match, position: string) => `$${Number(position) + values.length}`)
+      values.push(...nested.values)
     }
     text += strings[index + 1] ?? ''
   }
-  return { text, values }
+  return new Statement(text, values)
 }
 
-function isStatement(part: unknown): part is Statement {
-  return typeof part === 'object' && part !== null && 'text' in part && 'values' in part
+/** A table or column whose name is not known before. The name must come from our own code. */
+export function identifier(name: string): Statement {
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(name))
+    throw new RangeError(`an identifier must be lower-case letters, digits and _, at most 63: ${JSON.stringify(name)}`)
+  // In quotes, so that a keyword is a name too.
+  return new Statement(`"${name}"`, [])
+}
+
+function run(db: Queryable, statement: Statement): Promise<pg.QueryResult> {
+  const opened = Statement.open(statement)
+  if (opened === null) throw new TypeError('a statement must be made by the tag sql')
+  return db.query(opened.text, [...opened.values])
 }
 
 /** All rows, each parsed by `row`. */
 export async function many<T extends z.ZodType>(db: Queryable, row: T, statement: Statement): Promise<z.infer<T>[]> {
-  const result = await db.query(statement.text, [...statement.values])
+  const result = await run(db, statement)
   return result.rows.map((value) => row.parse(value))
 }
 
@@ -79,7 +110,7 @@ export async function one<T extends z.ZodType>(db: Queryable, row: T, statement:
 
 /** Runs a statement for its effect; answers how many rows it touched. */
 export async function execute(db: Queryable, statement: Statement): Promise<number> {
-  const result = await db.query(statement.text, [...statement.values])
+  const result = await run(db, statement)
   return result.rowCount ?? 0
 }
 

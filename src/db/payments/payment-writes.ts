@@ -3,7 +3,7 @@ import type { PaymentStatus } from '../../domain/payment/payment.ts'
 import { sourcesOf } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import type { Note } from '../../domain/timeline.ts'
-import { execute, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
+import { execute, identifier, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import { attemptRow, paymentRow } from './payment-rows.ts'
 
 /** The statements by which a locked payment is changed. Only payment-changes.ts runs them. */
@@ -29,7 +29,7 @@ export type PaymentWrite = {
 /** Row and timeline entry in one statement; no row means that somebody wrote without the lock. */
 export function writePayment(tx: Tx, { payment, to, note, fields, at }: PaymentWrite): Promise<Payment> {
   const entered = to === null ? undefined : ENTERED[to]
-  const since = entered === undefined ? sql`` : { text: `, ${entered} = $1::timestamptz`, values: [at] }
+  const since = entered === undefined ? sql`` : sql`, ${identifier(entered)} = ${at}::timestamptz`
   const status = to === null ? sql`` : sql`, status = ${to}`
   const guard = to === null ? sql`` : sql`and status = any(${sourcesOf(to)})`
   const from = to === null ? null : payment.status
@@ -87,11 +87,9 @@ export function writeAttempt(
 
 /** `, column = $n` for each field; the column names come from the types above, never from outside. */
 function assignments(fields: PaymentFields | AttemptFields): Statement {
-  const entries = Object.entries(fields)
-  return {
-    text: entries.map(([name], index) => `, ${snakeCase(name)} = $${index + 1}`).join(''),
-    values: entries.map(([, value]) => value),
-  }
+  return Object.entries(fields)
+    .map(([name, value]) => sql`, ${identifier(snakeCase(name))} = ${value}`)
+    .reduce((left, right) => sql`${left}${right}`, sql``)
 }
 
 function snakeCase(name: string): string {

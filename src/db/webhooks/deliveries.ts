@@ -8,7 +8,7 @@ import {
   longestDelaySeconds,
   type SendError,
 } from '../../domain/webhook.ts'
-import { many, type Queryable, sql } from '../db.ts'
+import { execute, many, type Queryable, sql } from '../db.ts'
 import { sealedSecretRow } from './webhook-endpoints.ts'
 
 const deliveryStatus = z.enum(['pending', 'delivered', 'exhausted', 'disabled'])
@@ -145,9 +145,11 @@ function recordStatement(rows: string) {
 
 /** Parks pending deliveries whose endpoint is disabled; they stay replayable. */
 export async function parkDeliveries(db: Queryable, eventId: string, endpointIds: readonly string[]): Promise<void> {
-  const { text, values } = sql`update delivery set status = 'disabled'
-    where event_id = ${eventId} and endpoint_id = any(${endpointIds}::text[]) and status = 'pending'`
-  await db.query(text, [...values])
+  await execute(
+    db,
+    sql`update delivery set status = 'disabled'
+      where event_id = ${eventId} and endpoint_id = any(${endpointIds}::text[]) and status = 'pending'`,
+  )
 }
 
 const overdueRow = z.object({

@@ -10,7 +10,7 @@ import { API_SCOPES, type ApiScope, createApiKey } from '../../../src/api/auth/a
 import { createApiServer } from '../../../src/api/http/server.ts'
 import { readApiConfig } from '../../../src/config.ts'
 import type { Tenant } from '../../../src/db/db.ts'
-import { createDb, type Db, one, sql } from '../../../src/db/db.ts'
+import { createDb, type Db, execute, identifier, one, sql } from '../../../src/db/db.ts'
 import { insertApiKey, touchApiKeys } from '../../../src/db/merchants/api-keys.ts'
 import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { setWallet } from '../../../src/db/merchants/wallets.ts'
@@ -110,10 +110,7 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
     },
 
     async count(table: 'payment' | 'outbox' | 'idempotency_key' | 'timeline_entry'): Promise<number> {
-      const row = await one(db, z.object({ n: z.coerce.number() }), {
-        text: `select count(*) as n from ${table}`,
-        values: [],
-      })
+      const row = await one(db, z.object({ n: z.coerce.number() }), sql`select count(*) as n from ${identifier(table)}`)
       return row.n
     },
 
@@ -158,12 +155,7 @@ async function addKey(
 
 /** A key that was revoked, or whose time is over. */
 export async function endKey(db: Db, keyId: string, how: 'revoked_at' | 'expires_at'): Promise<void> {
-  const column = { text: how, values: [] }
-  await db.query(...argumentsOf(sql`update api_key set ${column} = now() - interval '1 minute' where id = ${keyId}`))
-}
-
-function argumentsOf({ text, values }: { text: string; values: readonly unknown[] }): [string, unknown[]] {
-  return [text, [...values]]
+  await execute(db, sql`update api_key set ${identifier(how)} = now() - interval '1 minute' where id = ${keyId}`)
 }
 
 function asJson(text: string): Record<string, unknown> {
