@@ -45,8 +45,6 @@ export type Db = Session & {
    * forgot to ask whose rows they are.
    */
   readonly as: (tenant: Tenant) => Session
-  /** A connection of its own that listens on `channel`, until the returned function is called. */
-  listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>
   close(): Promise<void>
 }
 
@@ -129,7 +127,6 @@ export function createDb(options: DbOptions): Db {
     query: (text, values) => pool.query(text, values),
     transaction: (work) => transaction(pool, 'begin', work),
     as: (tenant) => sessionOf(pool, tenant),
-    listen: (channel, onNotify) => listen(options.url, channel, onNotify),
     close: () => pool.end(),
   }
 }
@@ -165,13 +162,4 @@ async function transaction<T>(pool: pg.Pool, begin: string, work: (tx: Tx) => Pr
   } finally {
     client.release(broken)
   }
-}
-
-async function listen(url: string, channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>> {
-  const client = new pg.Client({ connectionString: url })
-  client.on('error', () => undefined)
-  client.on('notification', (message) => onNotify(message.payload ?? ''))
-  await client.connect()
-  await client.query(`listen ${pg.escapeIdentifier(channel)}`)
-  return () => client.end()
 }

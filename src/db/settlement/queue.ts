@@ -33,7 +33,7 @@ const signedRow = payoutRow.extend({
   signature: hex,
 })
 
-export const payoutColumns: Statement = sql`p.payment_id, p.livemode, p.chain_id, p.token, p.treasury, p.recipient,
+const payoutColumns = sql`p.payment_id, p.livemode, p.chain_id, p.token, p.treasury, p.recipient,
   p.micro_usdc::text, p.auth_nonce, p.state, p.hold_reason, p.refusals, p.created_at`
 
 function toPayout(row: z.infer<typeof payoutRow>): Payout {
