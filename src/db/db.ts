@@ -48,6 +48,7 @@ export type Db = Session & {
   close(): Promise<void>
 }
 
+/** `pool`: connections at most. Without `lockTimeoutMs` a lock is waited for as long as a statement may take. */
 export type DbOptions = { url: string; pool?: number; statementTimeoutMs?: number; lockTimeoutMs?: number }
 
 /** `sql\`select … where id = ${id}\``: statements of this tag are spliced in, everything else becomes a parameter. */
@@ -82,13 +83,13 @@ function run(db: Queryable, statement: Statement): Promise<pg.QueryResult> {
   return db.query(opened.text, [...opened.values])
 }
 
-/** All rows, each parsed by `row`. */
+/** All rows, each parsed by `row`. Throws when a row has another shape. */
 export async function many<T extends z.ZodType>(db: Queryable, row: T, statement: Statement): Promise<z.infer<T>[]> {
   const result = await run(db, statement)
   return result.rows.map((value) => row.parse(value))
 }
 
-/** The one row, or null; more than one is a bug. */
+/** The one row, or null. Throws when there are more: that is a bug. */
 export async function maybeOne<T extends z.ZodType>(
   db: Queryable,
   row: T,
@@ -99,14 +100,14 @@ export async function maybeOne<T extends z.ZodType>(
   return rows[0] ?? null
 }
 
-/** The one row; none is a bug. */
+/** The one row. Throws when there is none or more than one: that is a bug. */
 export async function one<T extends z.ZodType>(db: Queryable, row: T, statement: Statement): Promise<z.infer<T>> {
   const found = await maybeOne(db, row, statement)
   if (found === null) throw new Error('expected one row, got none')
   return found
 }
 
-/** Runs a statement for its effect; answers how many rows it touched. */
+/** Runs a statement for its effect. Answers how many rows it touched. */
 export async function execute(db: Queryable, statement: Statement): Promise<number> {
   const result = await run(db, statement)
   return result.rowCount ?? 0

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Booking } from '../domain/ledger.ts'
 import { execute, many, type Queryable, sql, type Tx } from './db.ts'
 
-/** Books a fact once: false when it was booked before. The database refuses lines that do not balance. */
+/** Books a fact once: false when it was booked before. The commit fails when the lines do not balance. */
 export async function book(tx: Tx, booking: Booking, at: string): Promise<boolean> {
   if (booking.lines.length === 0) return false
   const lines = booking.lines.map((line, index) => ({ line: index, ...line }))
@@ -22,7 +22,7 @@ export async function book(tx: Tx, booking: Booking, at: string): Promise<boolea
 
 const balance = z.object({ account: z.string(), asset: z.string(), amount: z.string() })
 
-/** The balance of every account and asset. */
+/** The balance of every account, in the smallest unit of each asset. Debits are positive. */
 export function readBalances(db: Queryable): Promise<z.infer<typeof balance>[]> {
   return many(
     db,
@@ -31,7 +31,7 @@ export function readBalances(db: Queryable): Promise<z.infer<typeof balance>[]> 
   )
 }
 
-/** The proof: transactions that do not balance in some asset. Always empty. */
+/** Transactions that do not balance in some asset, with the excess. The database refuses them, so there is none. */
 export function findImbalances(db: Queryable): Promise<{ transaction_id: string; asset: string; amount: string }[]> {
   return many(
     db,

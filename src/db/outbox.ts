@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { execute, many, type Queryable, sql, type Tx } from './db.ts'
 
-/** What must be told to Temporal: written with the change, done again until the row is deleted. */
+/** A message to Temporal: stored with the change, and sent again until the row is deleted. */
 export type OutboxKind = 'start_payment' | 'complete_transfer'
 
 export type OutboxRow = {
@@ -24,7 +24,7 @@ export async function putOutbox(
   )
 }
 
-/** The oldest messages, those of a kind that are at least `minAgeMs` old. */
+/** The oldest messages of a kind, if they are at least `minAgeMs` milliseconds old. */
 export function readOutbox(
   db: Queryable,
   kind: OutboxKind,
@@ -44,7 +44,7 @@ export function readOutbox(
   )
 }
 
-/** A message that was replaced meanwhile has another payload and stays. */
+/** Deletes messages that were sent. One that was replaced meanwhile has another payload and stays. */
 export async function deleteOutbox(db: Queryable, rows: readonly Pick<OutboxRow, 'id' | 'payload'>[]): Promise<void> {
   if (rows.length === 0) return
   const done = JSON.stringify(rows.map((row) => ({ id: row.id, payload: row.payload })))
@@ -55,7 +55,7 @@ export async function deleteOutbox(db: Queryable, rows: readonly Pick<OutboxRow,
   )
 }
 
-/** The workflows of these payments were started. */
+/** Deletes the messages that start the workflows of these payments. */
 export async function deleteStarts(db: Queryable, paymentIds: readonly string[]): Promise<void> {
   if (paymentIds.length === 0) return
   await execute(db, sql`delete from outbox where kind = 'start_payment' and subject = any(${paymentIds})`)

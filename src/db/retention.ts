@@ -10,7 +10,7 @@ const BATCH = 5000
 
 export type Pruned = { readonly attempts: number; readonly events: number; readonly idempotencyKeys: number }
 
-/** Deletes the log of deliveries, events and stored answers that are older than is promised. `now` is ISO 8601 UTC. */
+/** Deletes tries of webhooks, events and stored answers that are older than is promised. `now` is ISO 8601 UTC. */
 export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
   const before = (days: number): Statement => sql`${now}::timestamptz - make_interval(days => ${days})`
   const attempts = await execute(
@@ -18,14 +18,16 @@ export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
     sql`delete from delivery_attempt where ctid = any(array(
           select ctid from delivery_attempt where at < ${before(ATTEMPTS_DAYS)} limit ${BATCH}))`,
   )
-  // A delivery goes with its event. One that is still being tried keeps it.
   const events = await execute(
     db,
-    sql`with old as (
+    sql`with
+      -- Both deletes must mean the same events. A delivery that is still being tried keeps its event.
+      old as (
         select id from event where created_at < ${before(EVENTS_DAYS)}
           and not exists (select 1 from delivery where event_id = event.id and status = 'pending')
-        order by created_at limit ${BATCH}
-      ), gone as (delete from delivery using old where event_id = old.id)
+        order by created_at limit ${BATCH}),
+      -- A delivery refers to its event, so it must go with it.
+      gone as (delete from delivery using old where event_id = old.id)
       delete from event using old where event.id = old.id`,
   )
   const idempotencyKeys = await execute(

@@ -15,7 +15,7 @@ export async function insertMerchant(db: Queryable, merchant: { id: string; name
   )
 }
 
-/** One at a time: what counts a merchant's things before it adds one begins here. */
+/** Locks the merchant until the transaction ends: whoever counts its things before adding one begins with this. */
 export async function lockMerchant(tx: Tx, merchantId: string): Promise<void> {
   await execute(tx, sql`select 1 from merchant where id = ${merchantId} for no key update`)
 }

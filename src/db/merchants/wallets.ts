@@ -24,7 +24,7 @@ export async function setWallet(db: Queryable, tenant: Tenant, address: string):
 
 const walletRow = z.object({ address: z.string(), created_at: time })
 
-/** With the time since when payments go there. */
+/** The address, and since when payments go there (ISO 8601); null when none is set. */
 export function readWalletSetting(db: Queryable, tenant: Tenant): Promise<z.output<typeof walletRow> | null> {
   return maybeOne(
     db,

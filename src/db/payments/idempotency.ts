@@ -2,8 +2,9 @@ import { execute, sql, type Tenant, type Tx } from '../db.ts'
 import type { IdempotencyClaim } from './payments.ts'
 
 /**
- * Claims the key for this transaction; false when it was claimed before. A concurrent claim is waited for
- * (lock_timeout). The answer follows before the commit, so that nobody sees a claim without one.
+ * Claims the key for this transaction; false when it was claimed before. A concurrent claim is waited for, and the
+ * database throws when that takes longer than lock_timeout. The answer must be stored before the commit, so that nobody
+ * sees a claim without one.
  */
 export async function claimKey(
   tx: Tx,

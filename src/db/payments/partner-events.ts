@@ -15,12 +15,16 @@ export function recordPartnerEvent(
   return maybeOne(
     db,
     z.object({ payment_id: z.string(), signaled: z.boolean() }),
-    sql`with known as (
+    sql`with
+        -- No row for an attempt that nobody knows: then nothing is stored.
+        known as (
           select payment_id from attempt where id = ${event.attemptId} and provider = ${event.provider}),
+        -- A duplicate leaves the first row, which says whether the workflow was told.
         stored as (
           insert into partner_event (provider, provider_event_id, attempt_id, body_sha256, received_at)
           select ${event.provider}, ${event.eventId}, ${event.attemptId}, ${event.bodySha256}, ${event.at}::timestamptz
           from known on conflict do nothing)
+        -- The table as it was before the insert: a first callback finds no earlier one.
         select known.payment_id, coalesce(earlier.signaled_at is not null, false) as signaled
         from known left join partner_event earlier
           on earlier.provider = ${event.provider} and earlier.provider_event_id = ${event.eventId}`,
@@ -37,7 +41,7 @@ export async function markSignaled(db: Queryable, keys: readonly PartnerEventKey
   )
 }
 
-/** Callbacks whose signal may have been lost: stored some time ago, and not marked. News of the chain wait for nobody. */
+/** Callbacks whose signal may have been lost: at least `minAgeMs` old and not marked. Those of the chain at any age. */
 export function listUnsignaled(
   db: Queryable,
   page: { minAgeMs: number; limit: number },

@@ -25,28 +25,28 @@ export type ChangeContext = { readonly publicUrl: string; readonly now: () => nu
 /** What a change answers: the payment afterwards, and the events that somebody subscribes to. */
 export type Changed = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
 
-/** The same answer where nothing had to be changed. */
+/** What is answered when nothing had to be changed. */
 export function unchanged(state: PaymentWithAttempts): Changed {
   return { payment: snapshotOf(state), events: [] }
 }
 
-/** The hand on a locked payment: each call writes at once, in the transaction that holds the lock. */
+/** What may be done to a locked payment. Each call writes at once, in the transaction that holds the lock. */
 export type PaymentWork = {
   readonly state: PaymentWithAttempts
   readonly tx: Tx
   readonly at: string
-  /** Along the transition table, by compare-and-set, with its timeline entry. Sources that are not listed are a bug. */
+  /** Changes the status, with a timeline entry. Throws when the transition table does not allow it: that is a bug. */
   move(to: PaymentStatus, reason: Reason, fields?: PaymentFields): Promise<void>
   /** Changes fields without a transition, with a timeline entry. */
   change(note: Note, fields: PaymentFields): Promise<void>
   note(note: Note): Promise<void>
-  /** The row that is committed before the partner is asked; a second time it changes nothing. */
+  /** Stores the attempt, which must be committed before the partner is asked. A second time it changes nothing. */
   addAttempt(attempt: NewAttempt): Promise<void>
   saveAttempt(attemptId: string, fields: AttemptFields): Promise<void>
   book(booking: Booking): Promise<boolean>
 }
 
-/** Locks the payment, lets `work` change it, writes the events last, and answers with what is true afterwards. */
+/** Locks the payment, lets `work` change it, writes the events last, and answers what is true afterwards. */
 export function changePayment(
   db: Db,
   context: ChangeContext,
@@ -55,7 +55,7 @@ export function changePayment(
   return db.transaction((tx) => changePaymentIn(tx, context, { id, work }))
 }
 
-/** The same inside a transaction that does more, such as marking a payout settled. */
+/** Changes a payment inside a transaction that does more, such as marking a payout settled. */
 export async function changePaymentIn(
   tx: Tx,
   context: ChangeContext,

@@ -26,7 +26,7 @@ export type PaymentWrite = {
   readonly at: string
 }
 
-/** Row and timeline entry in one statement; no row means that somebody wrote without the lock. */
+/** Changes row and timeline in one statement. Throws when somebody wrote without the lock: that is a bug. */
 export function writePayment(tx: Tx, { payment, to, note, fields, at }: PaymentWrite): Promise<Payment> {
   const entered = to === null ? undefined : ENTERED[to]
   const since = entered === undefined ? sql`` : sql`, ${identifier(entered)} = ${at}::timestamptz`
@@ -36,9 +36,12 @@ export function writePayment(tx: Tx, { payment, to, note, fields, at }: PaymentW
   return one(
     tx,
     paymentRow,
-    sql`with written as (
+    sql`with
+        -- No row when somebody wrote without the lock, or when the transition is not allowed from the stored status.
+        written as (
           update payment set version = version + 1, updated_at = ${at}::timestamptz ${status} ${assignments(fields)} ${since}
           where id = ${payment.id} and version = ${payment.version} ${guard} returning *),
+        -- Fed by the row, so that a change that was refused leaves no entry.
         noted as (
           insert into timeline_entry (payment_id, at, kind, from_status, to_status, actor, message, data)
           select id, ${at}::timestamptz, ${note.kind}, ${from}, ${to}, ${note.actor}, ${note.message},

@@ -17,7 +17,8 @@ export type IdempotencyClaim = {
 
 /**
  * Creates payment, timeline entry, outbox row "start the workflow" and the idempotent answer in one statement. False
- * when the key was claimed before: then nothing was written. A concurrent claim is waited for (lock_timeout).
+ * when the key was claimed before: then nothing was written. A concurrent claim is waited for, and the database throws
+ * when that takes longer than lock_timeout.
  */
 export async function insertPayment(
   db: Queryable,
@@ -35,7 +36,10 @@ export async function insertPayment(
             on conflict do nothing returning 1`
   const created = await execute(
     db,
-    sql`with claimed as (${claimed}),
+    sql`with
+      -- No row when the key was claimed before: then nothing below is written.
+      claimed as (${claimed}),
+      -- Its row feeds the two inserts below, so that they depend on the claim too.
       made as (
         insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, provider, fallback,
           description, reference, metadata, success_url, cancel_url, checkout_token, destination, chain_id, token,
@@ -46,9 +50,11 @@ export async function insertPayment(
           ${p.checkoutToken}, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
           ${p.createdAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.expiresAt}::timestamptz
         from claimed returning id, created_at),
+      -- A timeline without its beginning would not explain the rest.
       noted as (
         insert into timeline_entry (payment_id, at, kind, to_status, actor, message)
         select id, created_at, ${note.kind}, 'created', ${note.actor}, ${note.message} from made)
+      -- The relay starts the workflow when the request could not.
       insert into outbox (kind, subject) select 'start_payment', id from made`,
   )
   return created === 1

@@ -32,7 +32,9 @@ export async function insertDeposits(
   const rows = await many(
     tx,
     z.object({ tx_hash: hex, log_index: z.number(), payment_id: z.string(), attempt_id: z.string(), token: hex }),
-    sql`with stored as (
+    sql`with
+        -- Answers only new logs, so that nothing is counted twice.
+        stored as (
           insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash,
             finalized_at)
           select ${chainId}, g."txHash", g."logIndex", d.payment_id, g.token, g.sender, g.units, g."blockNumber",
@@ -41,6 +43,7 @@ export async function insertDeposits(
               token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text)
             join deposit d on d.address = g.address and d.chain_id = ${chainId} and d.livemode = ${context.scope.livemode}
           on conflict do nothing returning tx_hash, log_index, payment_id, token, units),
+        -- Summed up on the deposit, so that a sweep finds the few with money without reading the logs.
         came as (
           update deposit d set unswept_micro = d.unswept_micro + c.units
           from (select payment_id, token, sum(units) as units from stored group by 1, 2) c
@@ -131,6 +134,7 @@ export function reserveSweeps(
       tx,
       z.object({ nonce: z.coerce.number() }),
       sql`with ${nextEnvelope(lane, sending)},
+          -- From here on no other envelope may carry them.
           moved as (update deposit_sweep s set state = 'assigned', lane_wallet = ${lane.wallet}, lane_nonce = n.nonce
             from n where s.state = 'signed' and s.payment_id = any(${sweeps.map(({ paymentId }) => paymentId)}))
           select nonce from n`,
@@ -139,7 +143,7 @@ export function reserveSweeps(
   })
 }
 
-/** Its nonce is used on chain: what a restored database has forgotten is found in the logs. */
+/** Gives up a sweep whose nonce is used on chain. What a restored database has forgotten is found in the logs. */
 export async function abandonSweep({ db }: JournalContext, sweep: Pick<Sweep, 'paymentId' | 'index'>): Promise<void> {
   await execute(
     db,
@@ -149,8 +153,9 @@ export async function abandonSweep({ db }: JournalContext, sweep: Pick<Sweep, 'p
 }
 
 /**
- * A final transfer from a deposit address to a treasury is a sweep, also one that this database has forgotten: nobody
- * else has the key. False when the money came from elsewhere.
+ * Ends the sweep that this movement is: a final transfer from a deposit address to a treasury. It may be one that this
+ * database has forgotten, because nobody else has the key. Answers the payment's id, or null when the money came from
+ * elsewhere.
  */
 export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
   if (movement.direction !== 'in') return null

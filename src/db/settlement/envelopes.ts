@@ -49,7 +49,7 @@ export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise
   }))
 }
 
-/** Whether anything in the envelope has not ended yet. Nothing: then its content is not wanted any more. */
+/** Whether anything that the envelope carries has not ended yet. */
 export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number): Promise<boolean> {
   const row = await one(
     db,
@@ -66,7 +66,7 @@ export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number
   return row.wanted
 }
 
-/** Ends envelopes inside the caller's fenced transaction; answers the payouts that a finalized one did not move. */
+/** Ends envelopes inside the caller's fenced transaction. Answers the payouts that a finalized one did not move. */
 export async function concludeEnvelopes(tx: Tx, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<string[]> {
   const rows = ends.map((end) => {
     const won = end.state === 'finalized' ? end : null
@@ -106,7 +106,7 @@ export async function concludeEnvelopes(tx: Tx, lane: Lane, ends: readonly Envel
   return freed.filter((row) => row.won).map((row) => row.payment_id)
 }
 
-/** Gas of finalized envelopes that no log of the treasury shares: its block was read before the envelope ends. */
+/** Gas, in wei, of finalized envelopes without a treasury log to share it. Their blocks were read before they end. */
 export async function readUnsharedGas(tx: Tx, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<GasSpent[]> {
   const won = ends.filter((end) => end.state === 'finalized')
   const rows = await many(

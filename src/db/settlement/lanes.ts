@@ -32,7 +32,7 @@ async function fence(tx: Tx, lane: Lane): Promise<void> {
   if (held !== 1) throw new LeaseLostError(`lane ${lane.wallet} has a newer owner than epoch ${lane.lease.epoch}`)
 }
 
-/** Runs `work` in a transaction of which every write is fenced by the lane's lease. */
+/** Runs `work` in a transaction that holds the lane's lock. Throws LeaseLostError when the lease is no longer held. */
 export function fenced<T>(context: JournalContext, lane: Lane, work: (tx: Tx) => Promise<T>): Promise<T> {
   return context.db.transaction(async (tx) => {
     await fence(tx, lane)
@@ -101,15 +101,18 @@ export function adoptNonces(context: JournalContext, lane: Lane, nextNonce: numb
   })
 }
 
-/** `n`, the lane's next nonce, and the reserved row that goes with it: the beginning of every statement that takes one. */
+/** The first two parts of every statement that takes a nonce: `n`, the lane's next nonce, and its reserved row. */
 export function nextEnvelope(
   lane: Lane,
   sending: Sending & { readonly kind?: 'batch' | 'topup'; readonly value?: bigint },
 ): Statement {
   const { kind = 'batch', target, calldata, gasLimit, value = 0n } = sending
-  return sql`n as (update lane set next_nonce = next_nonce + 1
+  return sql`
+          -- The update locks the lane: two statements cannot take one nonce.
+          n as (update lane set next_nonce = next_nonce + 1
             where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and epoch = ${lane.lease.epoch}
             returning next_nonce - 1 as nonce),
+          -- A nonce without its row would be a gap that stops the lane.
           envelope as (insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, value, state)
             select ${lane.chainId}, ${lane.wallet}, nonce, ${kind}, ${target}, ${bytes(calldata)}, ${gasLimit.toString()}::bigint,
               ${value.toString()}::numeric, 'reserved' from n)`
@@ -142,10 +145,12 @@ export function reserve(
       tx,
       z.object({ nonce: z.coerce.number() }),
       sql`with ${nextEnvelope(lane, sending)},
+          -- A payout may leave for another envelope; its item still says what this one carried.
           items as (insert into lane_tx_item (chain_id, wallet, nonce, idx, payment_id, kind)
             select ${lane.chainId}, ${lane.wallet}, n.nonce, i.idx - 1, i.payment_id, i.kind
             from n, unnest(${ids}::text[], ${free.map((payout) => payout.signed.kind)}::text[]) with ordinality
               as i(payment_id, kind, idx)),
+          -- From here on no other envelope may carry them.
           moved as (update payout p set lane_wallet = ${lane.wallet}, lane_nonce = n.nonce, updated_at = now(),
               state = case p.state when 'authorized' then 'assigned' else p.state end
             from n where p.payment_id = any(${ids}))
@@ -208,7 +213,7 @@ export function storeAttempt(
   })
 }
 
-/** Records what the nodes said. Only an accepted transaction changes a state. */
+/** Records what the nodes answered. Only when one accepted the transaction does the state change. */
 export function markSent(
   context: JournalContext,
   lane: Lane,

@@ -111,28 +111,29 @@ export async function readPayable(context: JournalContext, ask: { limit: number;
 /** Walks from recipient to recipient along the index, and takes from each as many as its share of the limit. */
 async function payableBetween(
   context: JournalContext,
-  range: { limit: number; after: string; upTo: string | null },
+  { limit, after, upTo }: { limit: number; after: string; upTo: string | null },
 ): Promise<Payout[]> {
-  const { limit, after, upTo } = range
-  const next = (
-    previous: Statement,
-  ): Statement => sql`select p.recipient from payout p where ${ours(context)} and ${payable}
-    and p.recipient > ${previous} order by p.recipient limit 1`
+  const waiting = sql`from payout p where ${ours(context)} and ${payable}`
+  const next = (previous: Statement): Statement =>
+    sql`select p.recipient ${waiting} and p.recipient > ${previous} order by p.recipient limit 1`
   const rows = await many(
     context.db,
     payoutRow,
-    sql`with recursive walk(recipient, place) as (
+    sql`with recursive
+        -- One step along the index for each recipient, so that a long queue of one of them costs no more.
+        walk(recipient, place) as (
           (select recipient::text, 1 from (${next(sql`${after}::text`)}) first)
           union all
           select (${next(sql`w.recipient`)})::text, w.place + 1 from walk w where w.recipient is not null and w.place < ${limit}),
+        -- The walk ends with a null, and may go further than was asked.
         recipients as (select recipient from walk where recipient is not null
           and (${upTo}::text is null or recipient <= ${upTo}::text)),
+        -- With few recipients each gets more, so that the limit is used up.
         share as (select greatest(1, ceil(${limit}::numeric / greatest(1, count(*))))::int as size from recipients)
         select ${payoutColumns} from (
           select p.*, row_number() over (partition by p.recipient order by p.created_at, p.payment_id) as turn
           from recipients r, share, lateral (
-            select p.* from payout p where ${ours(context)} and ${payable} and p.recipient = r.recipient
-            order by p.created_at, p.payment_id limit share.size) p
+            select p.* ${waiting} and p.recipient = r.recipient order by p.created_at, p.payment_id limit share.size) p
         ) p order by p.turn, p.created_at, p.payment_id limit ${limit}`,
   )
   return rows.map(toPayout)
@@ -208,23 +209,28 @@ export function storeSignatures(
       valid_before: signature.validBefore,
       signature: signature.signature.slice(2),
     }))
-    // What a treasury signs for the first time is counted in the row of the hour, which locks it for this transaction.
     const told = await many(
       tx,
       z.object({ released: z.string().nullable(), spender: hex.nullable() }),
-      sql`with given as (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      sql`with
+          -- Two parts below read it: it is parsed once.
+          given as (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
             as g(payment_id text, kind text, valid_before bigint, signature text)),
+          -- Every one is kept: after the latest valid_before an unused nonce is proved dead.
           kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
             select g.payment_id, coalesce((select max(seq) + 1 from payout_signature s where s.payment_id = g.payment_id), 1),
               g.kind, g.valid_before, decode(g.signature, 'hex') from given g returning payment_id, seq, kind),
+          -- Only a first signature spends. The row of the hour stays locked, so that a second engine waits.
           spent as (insert into treasury_hour as h (chain_id, token, treasury, hour, micro_usdc)
             select p.chain_id, p.token, p.treasury, date_trunc('hour', now()), sum(p.micro_usdc)
             from payout p join kept k using (payment_id) where k.seq = 1 and k.kind = 'transfer' group by 1, 2, 3
             on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc
             returning treasury),
+          -- The update answers new states only, and the hook asks which were held.
           before as (select p.payment_id, p.state from payout p join given g using (payment_id)
             where g.kind = 'transfer' and (p.state in ('queued', 'authorized')
               or p.state = 'held' and p.hold_reason in ('funds', 'paused')) for update of p),
+          -- With the signature: a payout without one cannot be sent.
           authorized as (
             update payout p set state = 'authorized', hold_reason = null, hold_detail = null, updated_at = now()
             from before b where p.payment_id = b.payment_id returning p.payment_id, b.state as before)
@@ -242,8 +248,8 @@ export function storeSignatures(
 }
 
 /**
- * The last word on the limit of 24 hours, for treasuries that spent. Every hour's row is locked: of two engines that each saw
- * room for the same sum, also in two hours, one sees what the other has added.
+ * Checks the limit of 24 hours once more, for treasuries that spent, and throws when it is passed. Every hour's row is
+ * locked: when two engines each saw room for one sum, the second sees what the first has added.
  */
 async function checkSpending(
   { scope }: JournalContext,
@@ -284,7 +290,7 @@ export function hold(
   })
 }
 
-/** Back to the queue, where funds and lists are checked again before the next signature. */
+/** Puts authorized payouts back into the queue, where funds and lists are checked again before the next signature. */
 export async function requeue(context: JournalContext, paymentIds: readonly string[]): Promise<void> {
   await execute(
     context.db,

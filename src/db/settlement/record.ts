@@ -84,7 +84,7 @@ export async function readCursor(context: JournalContext): Promise<ChainCursor |
   return row && { number: row.number, hash: row.hash, pausedReason: row.paused_reason }
 }
 
-/** Stops every lane until an operator clears it. */
+/** Stops every lane until an operator ends the pause. The first reason stays. */
 export async function pause(context: JournalContext, reason: string): Promise<void> {
   await execute(
     context.db,
@@ -137,9 +137,9 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
 }
 
 /**
- * What the blocks that are not final yet show: payouts seen there become mined, and those that were mined in a block that
- * is in the chain no more (a reorganization) go back to broadcast. `chain` has the hash of every block after the cursor,
- * `seen` what the new ones of them show. Answers how many went back.
+ * Records what the blocks that are not final yet show. Payouts seen there become mined. Those that were mined in a block
+ * that has left the chain (a reorganization) go back to the state before. `chain` has the hash of every block after the
+ * cursor, `seen` what the new blocks show. Answers how many became mined and how many went back.
  */
 export function markMined(
   context: JournalContext,

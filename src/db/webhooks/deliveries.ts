@@ -104,25 +104,35 @@ export async function recordTries(
 }
 
 function recordStatement(rows: string) {
-  return sql`with made as (
+  return sql`with
+    -- One JSON value, so that the statement has one text for any number of tries.
+    made as (
       select * from jsonb_to_recordset(${rows}::jsonb) as made (event_id text, endpoint_id text, number int, step int,
         verdict text, used_up boolean, at timestamptz, duration_ms int, response_status int, response_headers jsonb,
         response_body text, error text)
-    ), known as (
+    ),
+    -- Leaves out what was deleted meanwhile. Locked in order, so that two statements cannot deadlock.
+    known as (
       select made.*, delivery.created_at from made join delivery using (event_id, endpoint_id)
       order by endpoint_id for no key update of delivery
-    ), log as (
+    ),
+    -- A try may be recorded twice, but is logged once.
+    log as (
       insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms, response_status, response_headers,
         response_body, error)
       select event_id, endpoint_id, number, at, duration_ms, response_status, response_headers, response_body, error
       from known
       on conflict do nothing
-    ), judged as (
+    ),
+    -- Judged once, so that endpoint and delivery say the same.
+    judged as (
       select known.*, verdict = 'gone' or (verdict = 'failed'
         and at - failing_since >= make_interval(secs => ${DISABLE_AFTER_SECONDS})
         and at - known.created_at >= make_interval(secs => ${DISABLE_NEEDS_FAILING_SECONDS})) as disables
       from known join webhook_endpoint on webhook_endpoint.id = endpoint_id
-    ), endpoint as (
+    ),
+    -- With the try that shows it, so that no further one is sent to an endpoint that is gone.
+    endpoint as (
       update webhook_endpoint set updated_at = case when disables then at else updated_at end,
         failing_since = case when verdict = 'delivered' then null else coalesce(failing_since, at) end,
         disabled_at = case when disables then coalesce(disabled_at, at) else disabled_at end,
@@ -185,11 +195,15 @@ export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion):
   return many(
     db,
     overdueRow,
-    sql`with untried as (
+    sql`with
+      -- Apart from the late ones: each has an index of its own.
+      untried as (
         select event_id, endpoint_id from delivery
         where status = 'pending' and attempts = 0 and created_at <= ${before(question.firstTryWithin)} and ${notTaken}
         order by created_at limit ${question.limit} for no key update skip locked
-      ), late as (
+      ),
+      -- The first condition on the time is for the index, the second is the schedule.
+      late as (
         select event_id, endpoint_id from delivery
         where status = 'pending' and attempts > 0 and last_attempt_at <= ${before(question.grace)}
           and last_attempt_at + make_interval(secs => (${LATEST}::float8[])[schedule_step + 1])

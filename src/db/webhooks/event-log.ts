@@ -11,7 +11,10 @@ const sequenceRow = z.object({ sequence: z.coerce.number() })
 
 export type EventFilters = { readonly type?: string | undefined; readonly payment?: string | undefined }
 
-/** Newest first, or with `afterSequence` oldest first from there: the bytes as they were signed and sent. */
+/**
+ * Events as the bytes that were signed and sent: newest first, or with `afterSequence` oldest first from there. Null when
+ * the merchant has no event with the id of the cursor.
+ */
 export async function listEvents(
   db: Queryable,
   tenant: Tenant,
@@ -156,7 +159,7 @@ export function reviveDelivery(
   )
 }
 
-/** The same for all that were given up, of events since the time. */
+/** Lets every delivery that was given up begin its schedule anew, if it was made at `since` (ISO 8601) or later. */
 export function reviveFailed(
   db: Queryable,
   tenant: Tenant,

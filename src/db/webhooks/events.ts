@@ -32,23 +32,30 @@ export async function recordEvent(tx: Tx, event: NewEvent): Promise<string | nul
   const { deliveries } = await one(
     tx,
     z.object({ deliveries: z.coerce.number() }),
-    sql`with sequence as (
+    sql`with
+    -- Locked until the commit, so that the sequence has no gap.
+    sequence as (
       insert into event_sequence as counter (merchant_id, livemode, last) values (${merchantId}, ${livemode}, 1)
       on conflict (merchant_id, livemode) do update set last = counter.last + 1
       returning last
-    ), recorded as (
+    ),
+    -- The body has the sequence in it, so it is put together here.
+    recorded as (
       insert into event (id, merchant_id, livemode, sequence, type, payment_id, body, created_at)
       select ${id}, ${merchantId}, ${livemode}, last, ${type}, ${event.paymentId},
         convert_to(${beforeSequence}::text || last || ${afterSequence}::text, 'UTF8'), ${at}::timestamptz
       from sequence
       returning id, created_at
-    ), subscribed as (
-      -- Locked against being deleted, which would make the insert below fail the whole transaction.
+    ),
+    -- Locked against being deleted, which would make the insert below fail the whole transaction.
+    subscribed as (
       select id from webhook_endpoint
       where merchant_id = ${merchantId} and livemode = ${livemode} and disabled_at is null
         and enabled_events && array[${type}, ${ALL_EVENT_TYPES}]::text[]
       for key share
-    ), delivery_of as (
+    ),
+    -- Counted, because an event without a delivery needs no announcement.
+    delivery_of as (
       insert into delivery (event_id, endpoint_id, merchant_id, livemode, created_at)
       select recorded.id, subscribed.id, ${merchantId}, ${livemode}, recorded.created_at from recorded, subscribed
       returning 1
