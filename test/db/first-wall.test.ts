@@ -9,8 +9,9 @@ import {
   revokeApiKey,
 } from '../../src/db/merchants/api-keys.ts'
 import { readWallet, readWalletSetting, setWallet } from '../../src/db/merchants/wallets.ts'
-import { listPayments, readTimeline } from '../../src/db/payments/payment-list.ts'
+import { listPayments } from '../../src/db/payments/payment-list.ts'
 import { insertPayment, readIdempotentAnswer, readPayment } from '../../src/db/payments/payments.ts'
+import { readTimeline } from '../../src/db/payments/timeline.ts'
 import { listDeliveries, listEvents, readEvent, reviveDelivery, reviveFailed } from '../../src/db/webhooks/event-log.ts'
 import {
   deleteEndpoint,

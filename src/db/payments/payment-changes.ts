@@ -11,13 +11,13 @@ import { book } from '../ledger.ts'
 import { recordEvent } from '../webhooks/events.ts'
 import {
   insertAttempt,
-  insertNote,
   type NewAttempt,
   type PaymentWrite,
   writeAttempt,
   writePayment,
 } from './payment-writes.ts'
 import { lockPayment } from './payments.ts'
+import { insertNote } from './timeline.ts'
 
 /** What every change needs to know of its surroundings. */
 export type ChangeContext = { readonly publicUrl: string; readonly now: () => number }
@@ -83,7 +83,7 @@ export async function changePaymentIn(
         announced.push({ type, object: renderPayment(state.payment, state.attempts, context.publicUrl) })
     },
     change: (note, fields) => written({ to: null, note, fields }),
-    note: (note) => insertNote(tx, { paymentId: id, note, at }),
+    note: (note) => insertNote(tx, { ...note, paymentId: id, at }),
     addAttempt: async (attempt) => {
       const added = await insertAttempt(tx, { paymentId: id, attempt, at })
       if (added !== null) state = { ...state, attempts: [...state.attempts, added] }

@@ -3,8 +3,9 @@ import type { PaymentStatus } from '../../domain/payment/payment.ts'
 import { sourcesOf } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import type { Note } from '../../domain/timeline.ts'
-import { execute, identifier, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
+import { identifier, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import { attemptRow, paymentRow } from './payment-rows.ts'
+import { timelineInsert } from './timeline.ts'
 
 /** The statements by which a locked payment is changed. Only payment-changes.ts runs them. */
 
@@ -42,22 +43,8 @@ export function writePayment(tx: Tx, { payment, to, note, fields, at }: PaymentW
           update payment set version = version + 1, updated_at = ${at}::timestamptz ${status} ${assignments(fields)} ${since}
           where id = ${payment.id} and version = ${payment.version} ${guard} returning *),
         -- Fed by the row, so that a change that was refused leaves no entry.
-        noted as (
-          insert into timeline_entry (payment_id, at, kind, from_status, to_status, actor, message, data)
-          select id, ${at}::timestamptz, ${note.kind}, ${from}, ${to}, ${note.actor}, ${note.message},
-            ${JSON.stringify(note.data ?? {})}::jsonb from written)
+        noted as (${timelineInsert(sql`written`, { note, at, from, to })})
         select * from written`,
-  )
-}
-
-export async function insertNote(
-  tx: Tx,
-  { paymentId, note, at }: { paymentId: string; note: Note; at: string },
-): Promise<void> {
-  await execute(
-    tx,
-    sql`insert into timeline_entry (payment_id, at, kind, actor, message, data)
-        values (${paymentId}, ${at}::timestamptz, ${note.kind}, ${note.actor}, ${note.message}, ${JSON.stringify(note.data ?? {})}::jsonb)`,
   )
 }
 

@@ -4,6 +4,7 @@ import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-
 import { because, moveNote } from '../../domain/timeline.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import { attemptRow, paymentRow } from './payment-rows.ts'
+import { timelineInsert } from './timeline.ts'
 
 /** A claim of an Idempotency-Key with the answer it will have: stored in the statement that creates the payment. */
 export type IdempotencyClaim = {
@@ -49,11 +50,9 @@ export async function insertPayment(
           ${p.metadata === null ? null : JSON.stringify(p.metadata)}::jsonb, ${p.successUrl}, ${p.cancelUrl},
           ${p.checkoutToken}, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
           ${p.createdAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.expiresAt}::timestamptz
-        from claimed returning id, created_at),
+        from claimed returning id),
       -- A timeline without its beginning would not explain the rest.
-      noted as (
-        insert into timeline_entry (payment_id, at, kind, to_status, actor, message)
-        select id, created_at, ${note.kind}, 'created', ${note.actor}, ${note.message} from made)
+      noted as (${timelineInsert(sql`made`, { note, at: p.createdAt, to: 'created' })})
       -- The relay starts the workflow when the request could not.
       insert into outbox (kind, subject) select 'start_payment', id from made`,
   )

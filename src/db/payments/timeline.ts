@@ -1,27 +1,80 @@
-import type { Actor } from '../../domain/timeline.ts'
-import { execute, type Queryable, sql } from '../db.ts'
+import { z } from 'zod'
+import type { PaymentStatus } from '../../domain/payment/payment.ts'
+import type { Note } from '../../domain/timeline.ts'
+import { execute, many, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { time } from './payment-rows.ts'
 
-export type TimelineNote = {
-  readonly paymentId: string
-  /** ISO 8601. */
+/** A note about a payment that exists; `at` is ISO 8601. */
+type PaymentNote = Note & { readonly paymentId: string; readonly at: string }
+
+/** A note with the status before and after it, where it changes the status. */
+type Entry = {
+  readonly note: Note
   readonly at: string
-  readonly kind: string
-  readonly actor: Actor
-  readonly message: string
-  readonly data: object
+  readonly from?: PaymentStatus | null
+  readonly to?: PaymentStatus | null
 }
 
 /**
- * Writes an entry that comes with no change of the payment. False when the schema knows the note as one that is
- * written once, and it is there already.
+ * The insert of an entry for each row of `payments`, which has the column id: spliced into the statement that changes the
+ * payment, so that the entry costs no round trip.
  */
-export async function addTimelineNote(db: Queryable, note: TimelineNote): Promise<boolean> {
-  const written = await execute(
+export function timelineInsert(payments: Statement, { note, at, from = null, to = null }: Entry): Statement {
+  return sql`insert into timeline_entry (payment_id, at, kind, from_status, to_status, actor, message, data)
+    select id, ${at}::timestamptz, ${note.kind}, ${from}, ${to}, ${note.actor}, ${note.message},
+      ${JSON.stringify(note.data ?? {})}::jsonb from ${payments}`
+}
+
+/** Writes a note to the timeline of a locked payment. */
+export async function insertNote(tx: Tx, note: PaymentNote): Promise<void> {
+  await execute(tx, noteInsert(note))
+}
+
+/**
+ * Writes a note that comes with no change of the payment. False when the schema knows the note as one that is written
+ * once, and it is there already.
+ */
+export async function addTimelineNote(db: Queryable, note: PaymentNote): Promise<boolean> {
+  return (await execute(db, sql`${noteInsert(note)} on conflict do nothing`)) === 1
+}
+
+function noteInsert({ paymentId, at, ...note }: PaymentNote): Statement {
+  return timelineInsert(sql`(select ${paymentId}::text as id) as payment`, { note, at })
+}
+
+const timelineRow = z.object({
+  at: time,
+  kind: z.string(),
+  from_status: z.string().nullable(),
+  to_status: z.string().nullable(),
+  actor: z.string(),
+  message: z.string(),
+  data: z.record(z.string(), z.unknown()),
+})
+export type TimelineEntry = z.output<typeof timelineRow>
+
+/** Everything that happened to the payment, with what was announced about it and how that arrived, oldest first. */
+export async function readTimeline(db: Queryable, tenant: Tenant, paymentId: string): Promise<TimelineEntry[]> {
+  const owned = sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
+  return many(
     db,
-    sql`insert into timeline_entry (payment_id, at, kind, actor, message, data)
-        values (${note.paymentId}, ${note.at}::timestamptz, ${note.kind}, ${note.actor}, ${note.message},
-                ${JSON.stringify(note.data)}::jsonb)
-        on conflict do nothing`,
+    timelineRow,
+    sql`select at, kind, from_status, to_status, actor, message, data from (
+        select at, kind, from_status, to_status, actor, message, data, 0 as rank, timeline_entry.id as place
+        from timeline_entry join payment on payment.id = payment_id
+        where payment_id = ${paymentId} and ${owned}
+      union all
+        select created_at, 'event.recorded', null, null, 'system', type || ' was recorded',
+          jsonb_build_object('event', id, 'type', type, 'sequence', sequence), 1, sequence
+        from event where payment_id = ${paymentId} and ${owned}
+      union all
+        select tried.at, 'webhook.attempt', null, null, 'system',
+          case when response_status between 200 and 299 then 'The webhook endpoint took the event'
+            else 'The webhook endpoint did not take the event (' || coalesce(response_status::text, error, 'no answer') || ')' end,
+          jsonb_build_object('event', tried.event_id, 'endpoint', tried.endpoint_id, 'attempt', number,
+            'response_status', response_status, 'error', error), 2, number
+        from delivery_attempt as tried join event on event.id = tried.event_id
+        where payment_id = ${paymentId} and ${owned}
+      ) as entries order by at, rank, place limit 1000`,
   )
-  return written === 1
 }

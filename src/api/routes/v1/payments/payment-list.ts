@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { listPayments, readTimeline } from '../../../../db/payments/payment-list.ts'
+import { listPayments } from '../../../../db/payments/payment-list.ts'
 import { readPayment } from '../../../../db/payments/payments.ts'
+import { readTimeline } from '../../../../db/payments/timeline.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { PROVIDER_NAMES } from '../../../../domain/methods.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../domain/payment/payment.ts'
