@@ -36,7 +36,7 @@ const keyRow = z
 /** Times are ISO 8601. */
 export type StoredApiKey = z.infer<typeof keyRow>
 
-/** By the public part of the key; whether it may be used is decided by the caller. */
+/** The key with this public part, also one that has ended: the caller decides whether it may be used. */
 export function findApiKey(db: Queryable, id: string): Promise<StoredApiKey | null> {
   return maybeOne(db, keyRow, sql`select * from api_key where id = ${id}`)
 }
@@ -110,7 +110,7 @@ export function expireApiKey(tx: Tx, tenant: Tenant, end: { id: string; at: stri
   )
 }
 
-/** Revoking it again changes nothing; null when the merchant has no such key. */
+/** Revokes the key; a second time changes nothing. Null when the merchant has no such key. */
 export function revokeApiKey(
   db: Queryable,
   tenant: Tenant,

@@ -7,7 +7,7 @@ export async function readMerchantName(db: Queryable, merchantId: string): Promi
   return row.name
 }
 
-/** A merchant that is there already keeps its name. */
+/** Stores a merchant. One that is there already keeps its name. */
 export async function insertMerchant(db: Queryable, merchant: { id: string; name: string }): Promise<void> {
   await execute(
     db,

@@ -12,7 +12,7 @@ export async function readWallet(db: Queryable, tenant: Tenant): Promise<string 
   return row?.address ?? null
 }
 
-/** Payments that exist keep the address they were created with. */
+/** Sets the address for new payments. Payments that exist keep the one they were created with. */
 export async function setWallet(db: Queryable, tenant: Tenant, address: string): Promise<void> {
   await execute(
     db,

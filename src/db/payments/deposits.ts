@@ -36,7 +36,7 @@ export async function openDeposit(db: Queryable, deposit: NewDeposit): Promise<v
   )
 }
 
-/** One of the oldest deposits: its address tells whether the seed is still the one of the beginning. */
+/** One of the oldest deposits: its address tells whether the deposit seed has been changed. Null when there is none. */
 export async function readOldDeposit(
   db: Queryable,
   scope: { readonly chainId: number; readonly livemode: boolean },

@@ -81,7 +81,7 @@ export async function readIdempotentAnswer(
   )
 }
 
-/** The payment of this merchant and mode; absent, foreign and other-mode payments are the same null. */
+/** Null when the payment does not exist, is another merchant's or of the other mode: the caller cannot tell which. */
 export async function readPayment(db: Queryable, tenant: Tenant, id: string): Promise<PaymentWithAttempts | null> {
   const payment = await maybeOne(
     db,
@@ -97,14 +97,14 @@ export async function readPaymentByToken(db: Queryable, token: string): Promise<
   return payment === null ? null : { payment, attempts: await readAttempts(db, payment.id) }
 }
 
-/** For the payment's own workflow, which is not a merchant's request: by id alone. */
+/** By id alone, for what is not a merchant's request. Throws when there is no such payment. */
 export async function loadPayment(db: Queryable, id: string): Promise<PaymentWithAttempts> {
   const payment = await maybeOne(db, paymentRow, sql`select * from payment where id = ${id}`)
   if (payment === null) throw new Error(`no payment ${id}`)
   return { payment, attempts: await readAttempts(db, id) }
 }
 
-/** Locks the row until the transaction ends; every change of a payment begins here. */
+/** Locks the row until the transaction ends; every change of a payment begins here. Throws when there is none. */
 export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttempts> {
   const payment = await maybeOne(tx, paymentRow, sql`select * from payment where id = ${id} for update`)
   if (payment === null) throw new Error(`no payment ${id}`)

@@ -18,7 +18,7 @@ export type SettlementHooks = {
   /** A final transfer to the address of a payment. */
   onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void>
   onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void>
-  /** Gas of a final transaction of ours that is in no settlement's share: a sweep, an empty replacement, a refused batch. */
+  /** Gas of a final transaction of ours that no settlement shares: a sweep, an empty replacement, a refused batch. */
   onGas(tx: Tx, spent: GasSpent): Promise<void>
 }
 

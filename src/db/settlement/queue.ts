@@ -181,7 +181,7 @@ export async function readReserved(context: JournalContext, treasury: Hex): Prom
   return BigInt(row.micro)
 }
 
-/** Micro-USDC that a treasury authorized since the beginning of that hour. Signing a payout again counts once. */
+/** Micro-USDC that a treasury authorized since the beginning of the hour of `since`. Signing again counts once. */
 export async function readAuthorizedSince(context: JournalContext, treasury: Hex, since: Date): Promise<bigint> {
   const { chainId, token } = context.scope
   const row = await one(

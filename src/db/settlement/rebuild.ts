@@ -6,7 +6,7 @@ import type { JournalContext, SettlementScope } from './context.ts'
 import { hex, queuePayout } from './payouts.ts'
 import { fence, here } from './record.ts'
 
-/** Settlement state made again from the chain: what the payments say is owed, and a cursor that reads everything anew. */
+/** Settlement state made again from the chain: what the payments say is owed, and a cursor that reads it all anew. */
 
 export type Owing = {
   readonly paymentId: string

@@ -106,7 +106,7 @@ export async function deleteEndpoint(db: Queryable, tenant: Tenant, id: string):
   return (await execute(db, sql`delete from webhook_endpoint where id = ${id} and ${ownedBy(tenant)}`)) > 0
 }
 
-/** A secret that signs no more is not kept either; answers how many were removed. */
+/** Removes secrets that sign no more. Answers how many there were. `now` is ISO 8601 UTC. */
 export function purgeExpiredSecrets(db: Queryable, now: string): Promise<number> {
   return execute(
     db,
