@@ -133,3 +133,12 @@ export function offerNote(decision: {
   const message = `${pinned.provider} is not offered to a buyer in ${where} (${pinned.reason}); shown: ${pinned.fallback}`
   return { kind: 'checkout.route', actor: 'system', message, data }
 }
+
+/** What is shown in the timeline although it is stored elsewhere: the event about a move, and the tries to deliver it. */
+export function observed(kind: string, data: Readonly<Record<string, unknown>>): string {
+  if (kind === 'event.recorded') return `${String(data['type'])} was recorded`
+  const { response_status: status, error } = data
+  if (typeof status === 'number' && status >= 200 && status <= 299) return 'The webhook endpoint took the event'
+  const answer = [status, error, 'no answer'].find((part) => part !== null && part !== undefined)
+  return `The webhook endpoint did not take the event (${String(answer)})`
+}

@@ -7,7 +7,7 @@ const run = (...args: string[]): Promise<number> => runCommand({ args, env: {}, 
 /** The commands that the table of docs/settlement.md lists, each with what it is about. */
 function documented(): { name: string; subject: string[] }[] {
   const page = readFileSync(new URL('../../docs/settlement.md', import.meta.url), 'utf8')
-  const [, rows = ''] = /\n\| command \| does \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(page) ?? []
+  const [, rows = ''] = /\n\| command \| [^|]+\|\n\|[- ]+\|[- ]+\|\n((?:\|.*\n)+)/.exec(page) ?? []
   const cells = rows.split('\n').map((row) => row.split('|')[1] ?? '')
   return cells.flatMap((cell) =>
     [...cell.matchAll(/`([a-z]+)(?: (<[^`]+>))?`/g)].map(([, name = '', subject]) => ({

@@ -9,13 +9,7 @@ import { isWebhookEventType, type WebhookEventType } from '../../domain/webhook.
 import { type Db, execute, sql, type Tx } from '../db.ts'
 import { book } from '../ledger.ts'
 import { recordEvent } from '../webhooks/events.ts'
-import {
-  insertAttempt,
-  type NewAttempt,
-  type PaymentWrite,
-  writeAttempt,
-  writePayment,
-} from './payment-writes.ts'
+import { insertAttempt, type NewAttempt, type PaymentWrite, writeAttempt, writePayment } from './payment-writes.ts'
 import { lockPayment } from './payments.ts'
 import { insertNote } from './timeline.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { PaymentStatus } from '../../domain/payment/payment.ts'
-import type { Note } from '../../domain/timeline.ts'
+import { type Note, observed } from '../../domain/timeline.ts'
 import { execute, many, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from './payment-rows.ts'
 
@@ -42,15 +42,17 @@ function noteInsert({ paymentId, at, ...note }: PaymentNote): Statement {
   return timelineInsert(sql`(select ${paymentId}::text as id) as payment`, { note, at })
 }
 
-const timelineRow = z.object({
-  at: time,
-  kind: z.string(),
-  from_status: z.string().nullable(),
-  to_status: z.string().nullable(),
-  actor: z.string(),
-  message: z.string(),
-  data: z.record(z.string(), z.unknown()),
-})
+const timelineRow = z
+  .object({
+    at: time,
+    kind: z.string(),
+    from_status: z.string().nullable(),
+    to_status: z.string().nullable(),
+    actor: z.string(),
+    message: z.string().nullable(),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .transform(({ message, ...row }) => ({ ...row, message: message ?? observed(row.kind, row.data) }))
 export type TimelineEntry = z.output<typeof timelineRow>
 
 /** Everything that happened to the payment, with what was announced about it and how that arrived, oldest first. */
@@ -64,13 +66,11 @@ export async function readTimeline(db: Queryable, tenant: Tenant, paymentId: str
         from timeline_entry join payment on payment.id = payment_id
         where payment_id = ${paymentId} and ${owned}
       union all
-        select created_at, 'event.recorded', null, null, 'system', type || ' was recorded',
+        select created_at, 'event.recorded', null, null, 'system', null,
           jsonb_build_object('event', id, 'type', type, 'sequence', sequence), 1, sequence
         from event where payment_id = ${paymentId} and ${owned}
       union all
-        select tried.at, 'webhook.attempt', null, null, 'system',
-          case when response_status between 200 and 299 then 'The webhook endpoint took the event'
-            else 'The webhook endpoint did not take the event (' || coalesce(response_status::text, error, 'no answer') || ')' end,
+        select tried.at, 'webhook.attempt', null, null, 'system', null,
           jsonb_build_object('event', tried.event_id, 'endpoint', tried.endpoint_id, 'attempt', number,
             'response_status', response_status, 'error', error), 2, number
         from delivery_attempt as tried join event on event.id = tried.event_id
