@@ -6,7 +6,7 @@ import type { Hex } from './domain/hex.ts'
  * misspelt one in docker-compose.yml fails a test and a missing one fails the start with its name.
  */
 
-/** A value that must not be printed: logs, JSON and the inspector show `[secret]`; `reveal()` is the one way in. */
+/** A value that must not be printed: logs, JSON and the inspector show `[secret]`. `reveal()` returns the text. */
 export class Secret {
   readonly #value: string
   constructor(value: string) {
@@ -48,7 +48,7 @@ const MISTAKEN_TOKENS = [
   '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063',
 ]
 
-/** What api and worker share. */
+/** Variables of both api and worker. */
 const commonSchema = z.object({
   PINRAIL_MODE: z.enum(['test', 'live']).default('test'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -58,7 +58,7 @@ const commonSchema = z.object({
   TEMPORAL_NAMESPACE: z.string().default('default'),
   /** 32 bytes in base64; when set, every payload is AES-256-GCM encrypted and plaintext is refused. */
   TEMPORAL_CODEC_KEY: secret.optional(),
-  /** Where buyers and merchants reach the api; checkout URLs and callbacks are built on it. */
+  /** Where buyers, merchants and partners reach the api: the base of checkout and callback URLs. */
   PUBLIC_URL: url.default('http://127.0.0.1:4242'),
   /** Key of the HMAC over API keys. */
   API_KEY_PEPPER: secret,
@@ -88,11 +88,11 @@ const commonSchema = z.object({
 const apiSchema = commonSchema.extend({
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(4242),
-  /** How many proxies in front may be believed about the client's address. */
+  /** How many proxies stand in front: so many entries of X-Forwarded-For are believed. */
   TRUST_PROXY_HOPS: z.coerce.number().int().min(0).max(5).default(0),
-  /** Requests that an account may make in each mode; more are answered with 429. Counted by each process. */
+  /** Requests that an account may make in each mode. More get 429. Each process counts for itself. */
   API_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).default(100),
-  /** Requests with an invalid key that one address may make before it is told to wait. */
+  /** Requests with an invalid key that one address may make in a minute. More get 429. */
   API_REFUSALS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   /** Name of the header in which a trusted proxy puts the buyer's country (ISO 3166 alpha-2). */
   COUNTRY_HEADER: z.string().optional(),
@@ -103,51 +103,48 @@ const workerSchema = commonSchema.extend({
   /** How many nodes must agree before a payout is settled or voided. Live mode refuses less than 2. */
   FINALITY_QUORUM: z.coerce.number().int().min(1).max(5).default(1),
   /**
-   * Key of the treasury (holds USDC, signs typed data only): `keystore:<path>`, `aws-kms:<key id>`, `gcp-kms:<resource name
-   * of the key version>`, or, for development, the private key itself.
+   * Key of the treasury (holds USDC, signs typed data only): `keystore:<path>`, `aws-kms:<key id>`,
+   * `gcp-kms:<resource name of the key version>`, or, for development, the private key itself.
    */
   TREASURY_KEY: secret,
-  /**
-   * Keys of treasuries before this one, in the same forms, comma separated: each pays what was queued on it and signs the
-   * cancellations of it. Nothing new is queued on them.
-   */
+  /** Keys of earlier treasuries, same forms, comma separated: for payouts queued on them, and for cancellations. */
   RETIRED_TREASURY_KEYS: secret.optional(),
-  /** Treasuries of the past whose keys are not here: their transfers are watched, and what they paid is not paid again. */
+  /** Earlier treasuries whose keys are gone: their transfers are watched, so that nothing they paid is paid again. */
   RETIRED_TREASURIES: list.pipe(z.array(address)).default([]),
   /** Keys of the relayer lanes (hold gas money only), in the same forms, comma separated. */
   RELAYER_KEYS: secret,
-  /** Key of a wallet with POL, in the same forms: it keeps the relayers in gas money. Without it that is done by hand. */
+  /** Key of a wallet that tops up the relayers with POL, in the same forms. Without it an operator tops them up. */
   GAS_FUNDING_KEY: secret.optional(),
-  /** POL sent to a relayer at a time, more when that does not suffice at today's price. */
+  /** Whole POL sent to a relayer at a time; more when that is too little at the current gas price. */
   GAS_TOPUP_POL: z.coerce.number().int().min(1).max(1000).default(20),
-  /** POL for one relayer within 24 hours. A full batch of 100 payouts takes some 0.3 POL. */
+  /** Most whole POL for one relayer within 24 hours. A full batch of 100 payouts costs about 0.3 POL. */
   GAS_TOPUP_MAX_POL_PER_DAY: z.coerce.number().int().min(1).max(100_000).default(200),
-  /** Password of the encrypted keystores (version 3) among them. */
+  /** Password of the encrypted keystores (version 3) among the keys above. */
   KEYSTORE_PASSWORD: secret.optional(),
   /**
-   * At least 32 random bytes in base64, from which the keys of all deposit addresses are derived. As secret as a treasury's
-   * key, and never changed: what comes to an address later could not be moved. Kept when CRYPTO_DEPOSITS is turned off.
+   * At least 32 random bytes in base64; the keys of all deposit addresses derive from it. As secret as a treasury's
+   * key. Never change or remove it, even with CRYPTO_DEPOSITS off: money that comes later could not be moved.
    */
   DEPOSIT_SEED: secret.optional(),
   /** Transfers to a deposit address are looked for this long after its payment has expired. */
   DEPOSIT_WATCH_DAYS: z.coerce.number().int().min(4).max(365).default(30),
-  /** Tokens that are noted when they come to a deposit address, although they pay nothing. */
+  /** Addresses of tokens that pay nothing, but are reported when they come to a deposit address. */
   DEPOSIT_WRONG_TOKENS: list.pipe(z.array(address)).default(MISTAKEN_TOKENS),
-  /** EIP-712 name of the token: "USD Coin" for Polygon's native USDC, "USDC" on Amoy. Compared with the contract at start. */
+  /** EIP-712 name of the token, compared with the contract at start: "USD Coin" on Polygon, "USDC" on Amoy. */
   USDC_DOMAIN_NAME: z.string().default('USD Coin'),
-  /** No more than this many whole USDC are authorized within 24 hours, for each treasury. */
+  /** Most whole USDC that each treasury authorizes within 24 hours. */
   PAYOUT_MAX_USDC_PER_DAY: z.coerce.number().int().positive().default(2_000_000),
-  /** No single payout above this many whole USDC is signed. */
+  /** Largest single payout that is signed, in whole USDC. */
   PAYOUT_MAX_USDC: z.coerce.number().int().positive().default(25_000),
   MAX_FEE_GWEI: z.coerce.number().int().min(30).max(100_000).default(500),
-  /** First block whose logs are read when there is no cursor yet; absent: the finalized block of the first start. */
+  /** First block whose logs are read when there is no cursor yet. Default: the finalized block of the first start. */
   SETTLEMENT_START_BLOCK: z.coerce.number().int().min(0).optional(),
   /** Time between two rounds of the settlement engine, in milliseconds. */
   SETTLEMENT_TICK_MS: z.coerce.number().int().min(20).max(60_000).default(500),
   /** Time between two rounds of the relay, in milliseconds. */
   RELAY_TICK_MS: z.coerce.number().int().min(50).max(60_000).default(1000),
   WORKER_MAX_CACHED_WORKFLOWS: z.coerce.number().int().min(0).default(1000),
-  /** How long running activities may finish after SIGTERM; what does not is tried again by another worker. */
+  /** Time that running activities have to finish after SIGTERM, in milliseconds; another worker retries the others. */
   WORKER_SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).default(25_000),
   WORKER_STICKY_TIMEOUT_MS: z.coerce.number().int().min(100).default(5000),
   WORKER_BUILD_ID: z.string().optional(),
@@ -188,7 +185,7 @@ const inboxSchema = z.object({
 
 const lowerAddress = address.transform((value) => value.toLowerCase() as Hex)
 
-/** The operator's command: what it needs of the worker's variables. */
+/** The variables that the operator's command reads. */
 const operatorSchema = z.object({
   DATABASE_URL: url,
   POLYGON_RPC_URLS: workerSchema.shape.POLYGON_RPC_URLS,
@@ -198,13 +195,13 @@ const operatorSchema = z.object({
   CHAIN_ID: z.coerce.number().int().positive(),
   USDC_ADDRESS: lowerAddress,
   SETTLEMENT_START_BLOCK: z.coerce.number().int().min(0).default(0),
-  /** Every treasury there ever was; those that this database knows are added. */
+  /** Every treasury that ever paid. Those that this database knows need not be named. */
   TREASURY_ADDRESSES: list.pipe(z.array(lowerAddress)).default([]),
   DEPOSIT_WRONG_TOKENS: list.default(MISTAKEN_TOKENS).pipe(z.array(lowerAddress)),
   RETIRED_TREASURIES: list.pipe(z.array(lowerAddress)).default([]),
 })
 
-/** `pinrail migrate` alone: the owner of the schema may be another user than the one that api and worker have. */
+/** `pinrail migrate` reads only this: the schema's owner may be another database user than that of api and worker. */
 const migrationSchema = operatorSchema.pick({ DATABASE_URL: true })
 
 /** Variables that only the scripts and tests read. */
@@ -244,7 +241,8 @@ type Environment = Record<string, string | undefined>
 export const readApiConfig = (env: Environment = process.env): ApiConfig => refuseUnsafe(read(apiSchema, env))
 export const readWorkerConfig = (env: Environment = process.env): WorkerConfig => {
   const config = refuseUnsafe(read(workerSchema, env))
-  if (config.CRYPTO_DEPOSITS && config.DEPOSIT_SEED === undefined) throw new Error('CRYPTO_DEPOSITS needs DEPOSIT_SEED')
+  if (config.CRYPTO_DEPOSITS && config.DEPOSIT_SEED === undefined)
+    throw new Error('DEPOSIT_SEED must be set, because CRYPTO_DEPOSITS is true')
   if (config.PINRAIL_MODE === 'live') refuseUnsafeSettlement(config)
   return config
 }
@@ -255,10 +253,24 @@ export const readMigrationUrl = (env: Environment): string => read(migrationSche
 
 function read<T extends z.ZodType>(schema: T, env: Environment): z.infer<T> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
-  const result = schema.safeParse(present)
+  const result = schema.safeParse(present, { error: mustBe })
   if (result.success) return result.data
-  const problems = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)
-  throw new Error(`The configuration is not complete:\n${problems.join('\n')}`)
+  const problems = result.error.issues.map(({ path, message }) => {
+    const missing = present[String(path[0])] === undefined
+    return `  ${path.join('.')}: ${missing ? 'must be set' : message}`
+  })
+  throw new Error(`The configuration cannot be used:\n${problems.join('\n')}`)
+}
+
+/** What a variable must be, where its schema has no message of its own. */
+const mustBe: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code === 'invalid_type' && issue.expected !== 'string') return 'must be a whole number'
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
+  if (issue.code === 'invalid_format') return 'must be a URL'
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`
+  if (issue.code !== 'too_small') return undefined
+  if (issue.origin === 'array') return 'must name at least one'
+  return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`
 }
 
 function refuseUnsafe<T extends Config>(config: T): T {
@@ -268,16 +280,16 @@ function refuseUnsafe<T extends Config>(config: T): T {
   )
   const names = marked.map(([name]) => name)
   if (config.WEBHOOK_TEST_TARGETS.length > 0) names.push('WEBHOOK_TEST_TARGETS')
-  if (names.length > 0) throw new Error(`Refused in live mode, because for development only: ${names.join(', ')}`)
+  if (names.length > 0) throw new Error(`In live mode these must not have development values: ${names.join(', ')}`)
   return config
 }
 
 function refuseUnsafeSettlement(config: WorkerConfig): void {
   if (config.FINALITY_QUORUM < 2 || config.POLYGON_RPC_URLS.length < config.FINALITY_QUORUM)
-    throw new Error('Live mode needs FINALITY_QUORUM of at least 2 and as many POLYGON_RPC_URLS')
+    throw new Error('In live mode FINALITY_QUORUM must be at least 2, and POLYGON_RPC_URLS must name as many nodes')
   for (const name of ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY'] as const) {
     const keys = config[name]?.reveal().split(',') ?? []
     if (keys.some((key) => PUBLIC_TEST_KEYS.has(key.trim().toLowerCase())))
-      throw new Error(`${name} is a public test key: refused in live mode`)
+      throw new Error(`${name} must not be a public test key in live mode`)
   }
 }

@@ -7,7 +7,7 @@ import type { RequestLimits } from './auth/rate-limits.ts'
 import { readJson } from './http/json-body.ts'
 import { type ProblemCode } from './http/problem-codes.ts'
 import { Problem } from './http/problems.ts'
-import { explain } from './http/validation.ts'
+import { explain, mustBe } from './http/validation.ts'
 
 export const TAGS = {
   Payments: 'Charge a buyer, follow the payment.',
@@ -140,7 +140,7 @@ async function run(
 
 function parse(schema: z.ZodType | undefined, value: unknown, where: 'body' | 'query' | 'path'): unknown {
   if (schema === undefined) return undefined
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, { error: mustBe })
   if (result.success) return result.data
   throw explain(result.error, { schema, where, value })
 }
@@ -151,7 +151,7 @@ function readIdempotencyKey(request: Request): string | null {
   if (raw === undefined) return null
   const key = /^".*"$/.test(raw) ? raw.slice(1, -1) : raw
   if (!/^[\x21-\x7e]{1,255}$/.test(key))
-    throw new Problem('validation_failed', 'Idempotency-Key has 1 to 255 visible ASCII characters.', {
+    throw new Problem('validation_failed', 'Idempotency-Key: must have 1 to 255 visible ASCII characters.', {
       param: 'Idempotency-Key',
     })
   return key

@@ -27,16 +27,22 @@ const TOKENS = [
 /** `0x` and 40 hexadecimal digits; mixed case must be that of EIP-55. */
 export function checkWallet(text: string, rules: WalletRules): WalletCheck {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text))
-    return refused('wallet_invalid', `is 0x and 40 hexadecimal digits${hint(text)}`)
+    return refused('wallet_invalid', `must be 0x and 40 hexadecimal digits${hint(text)}`)
   const digits = text.slice(2)
   const lower = text.toLowerCase()
   const address = rules.checksum(lower)
   const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase()
   if (!oneCase && address !== text)
-    return refused('wallet_checksum', 'has a letter in the wrong case (EIP-55): a character was probably mistyped')
-  if (BURNT.includes(lower)) return refused('wallet_forbidden', 'is an address that nobody has the key of')
+    return refused(
+      'wallet_checksum',
+      'must have the upper and lower case of EIP-55: a character was probably mistyped, so copy it again',
+    )
+  if (BURNT.includes(lower)) return refused('wallet_forbidden', 'must be an address that somebody has the key of')
   if (TOKENS.includes(lower) || lower === rules.token.toLowerCase())
-    return refused('wallet_forbidden', 'is the contract of a token, which would keep what is sent to it')
+    return refused(
+      'wallet_forbidden',
+      'must be a wallet, not the contract of a token, which would keep what is sent to it',
+    )
   return { ok: true, address }
 }
 

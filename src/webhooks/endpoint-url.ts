@@ -16,8 +16,8 @@ export type UrlRefusal =
 
 /** What to tell the merchant who entered the URL. */
 export const URL_REFUSALS: Record<UrlRefusal, string> = {
-  invalid: 'is not a URL',
-  too_long: 'is longer than 2048 characters',
+  invalid: 'must be a URL without spaces, such as https://shop.example/webhooks',
+  too_long: 'must have at most 2048 characters',
   scheme: 'must begin with https://',
   credentials: 'must not contain a user name or password',
   fragment: 'must not contain a fragment (#…)',

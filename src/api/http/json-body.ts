@@ -40,7 +40,7 @@ function wrongType(header: string): Problem | null {
   if (type !== 'application/json') return new Problem('unsupported_media_type', 'Send the body as application/json.')
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
   if (charset === undefined || charset.replaceAll('"', '') === 'utf-8') return null
-  return new Problem('unsupported_media_type', 'JSON is sent in UTF-8.')
+  return new Problem('unsupported_media_type', 'The charset must be utf-8, or left out.')
 }
 
 /** What a body may be packed with: a fixed list, because newer versions of Node unpack more (zstd since 22.15). */
@@ -52,13 +52,13 @@ function wrongEncoding(header = 'identity'): Problem | null {
 }
 
 function parseJson(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object.')
-  if (!isUtf8(bytes)) throw new Problem('invalid_json', 'The body is not valid UTF-8.')
+  if (bytes.length === 0) throw new Problem('invalid_json', 'The body must not be empty. Send a JSON object.')
+  if (!isUtf8(bytes)) throw new Problem('invalid_json', 'The body must be valid UTF-8.')
   let value: unknown
   try {
     value = JSON.parse(bytes.toString('utf8'))
   } catch {
-    throw new Problem('invalid_json', 'The body is not valid JSON.')
+    throw new Problem('invalid_json', 'The body must be valid JSON.')
   }
   refuseStrange(value)
   return value
@@ -68,11 +68,11 @@ function parseJson(bytes: Buffer): unknown {
 function refuseStrange(value: unknown): void {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) throw new Problem('validation_failed', `The body may be nested at most ${MAX_DEPTH} deep.`)
+    if (depth > MAX_DEPTH) throw new Problem('validation_failed', `The body must be nested at most ${MAX_DEPTH} deep.`)
     const objects = level.filter((item) => typeof item === 'object' && item !== null)
     // As a name of a field it would be lost on the way, because objects know it as their prototype.
     if (objects.some((item) => Object.hasOwn(item, '__proto__')))
-      throw new Problem('validation_failed', '__proto__ cannot be the name of a field.')
+      throw new Problem('validation_failed', 'A field must not be named __proto__.')
     level = objects.flatMap((item) => Object.values(item))
   }
 }

@@ -72,7 +72,7 @@ export const PROBLEMS = {
   },
   limit_reached: {
     status: 409,
-    title: 'There are as many as there may be',
+    title: 'The account has as many of these as are allowed',
     help: 'Delete or revoke one that is not needed.',
   },
   idempotency_key_in_use: {
@@ -83,7 +83,7 @@ export const PROBLEMS = {
   body_too_large: {
     status: 413,
     title: 'The body is too large',
-    help: 'A body has at most 64 KiB, counted after decompression.',
+    help: 'A body must have at most 64 KiB, counted after decompression.',
   },
   unsupported_media_type: {
     status: 415,
@@ -98,12 +98,12 @@ export const PROBLEMS = {
   amount_too_small: {
     status: 422,
     title: 'The amount is below the minimum',
-    help: '`minimum` is the limit, `alternatives` are providers that take the amount.',
+    help: 'The amount must be at least `minimum`. `alternatives` names providers that take it as it is.',
   },
   amount_too_large: {
     status: 422,
     title: 'The amount is above the maximum',
-    help: '`maximum` is the limit, `alternatives` are providers that take the amount.',
+    help: 'The amount must be at most `maximum`. `alternatives` names providers that take it as it is.',
   },
   currency_not_supported: {
     status: 422,
@@ -128,7 +128,7 @@ export const PROBLEMS = {
   headers_too_large: {
     status: 431,
     title: 'The headers are too large',
-    help: 'All headers together have at most 16 KiB.',
+    help: 'All headers together must have at most 16 KiB.',
   },
   internal_error: {
     status: 500,
@@ -152,11 +152,13 @@ export function isProblemCode(code: string): code is ProblemCode {
 export const FIELD_CODES = {
   parameter_missing: 'The field is required.',
   parameter_unknown: 'There is no such field; the message names the nearest one that there is.',
-  parameter_invalid: 'The value has another type or form than the message asks for.',
-  amount_invalid: 'Not a plain decimal number in major units: no sign, exponent, separators or leading zeros.',
-  amount_precision: 'More decimals than the currency has: JPY has none, EUR two.',
-  url_invalid: 'Not a URL that can be used here; the message says why.',
-  wallet_invalid: 'Not an address: 0x and 40 hexadecimal digits.',
-  wallet_checksum: 'A letter has the wrong case (EIP-55), so a character was probably mistyped.',
-  wallet_forbidden: 'An address that would keep what is sent to it: nobody’s, a token’s, or one of ours.',
+  parameter_invalid: 'The value must have the type and form that the message names.',
+  amount_invalid:
+    'The amount must be a plain decimal number in major units, above zero: no sign, exponent, separators or leading zeros.',
+  amount_precision: 'The amount must have at most the decimals of its currency: JPY has none, EUR two.',
+  url_invalid: 'The URL must be one that can be used here; the message says how.',
+  wallet_invalid: 'The address must be 0x and 40 hexadecimal digits.',
+  wallet_checksum: 'The address must have the upper and lower case of EIP-55: a character was probably mistyped.',
+  wallet_forbidden:
+    'The address must be a wallet of your own: not one that nobody has the key of, not a token’s, not one of ours.',
 } as const

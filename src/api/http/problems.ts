@@ -102,7 +102,7 @@ export function asProblem(error: unknown): Problem {
 function frameworkProblem(error: unknown): Problem | null {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return null
   const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
-  if (type === 'entity.too.large') return new Problem('body_too_large', 'The body may have at most 64 KiB.')
+  if (type === 'entity.too.large') return new Problem('body_too_large', 'The body must have at most 64 KiB.')
   if (type === 'encoding.unsupported')
     return new Problem('unsupported_media_type', 'Send the body as it is, or compressed with gzip, deflate or br.')
   if (error.status >= 400 && error.status < 500) return new Problem('invalid_request', 'The request cannot be read.')

@@ -6,9 +6,12 @@ export type ServerSettings = { readonly publicUrl: string; readonly newRequestId
 
 /** What node's parser refuses before there is a request. */
 const PARSER_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
-  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers may have at most 16 KiB together.'],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['body_too_large', 'The extensions of the chunks are too long.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request was not complete in time.'],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers must have at most 16 KiB together.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['body_too_large', 'The extensions of the chunks must be shorter, or left out.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    'request_timeout',
+    'The headers must be complete within 10 seconds, the whole request within 30.',
+  ],
 }
 
 /**
@@ -33,14 +36,14 @@ export function createApiServer(app: RequestListener, settings: ServerSettings):
   }
   const server = createServer(limits, (request, response) => {
     if (request.headers.host !== undefined || request.httpVersion === '1.0') app(request, response)
-    else refuse(new Problem('invalid_request', 'The Host header is missing.'), request, response)
+    else refuse(new Problem('invalid_request', 'The request must have a Host header.'), request, response)
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
     }
-    const [code, detail] = PARSER_PROBLEMS[error.code ?? ''] ?? ['invalid_request', 'The request is not valid HTTP.']
+    const [code, detail] = PARSER_PROBLEMS[error.code ?? ''] ?? ['invalid_request', 'The request must be valid HTTP.']
     const { status, headers, body } = problemAnswer(new Problem(code, detail), { ...settings, instance: '/' })
     const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
     socket.end(`HTTP/1.1 ${status} ${PROBLEMS[code].title}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)

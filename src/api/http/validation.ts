@@ -25,6 +25,39 @@ export function explain(error: z.ZodError, checked: Checked): Problem {
   })
 }
 
+/** What a value must be, where its schema has no message of its own: Zod's texts say what it is. */
+export const mustBe: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${TYPE_WORDS[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`
+    case 'too_small':
+      return `must ${size('at least', issue.minimum, issue.origin)}`
+    case 'too_big':
+      return `must ${size('at most', issue.maximum, issue.origin)}`
+    default:
+      return undefined
+  }
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'item' }
+
+function size(bound: 'at least' | 'at most', count: number | bigint, origin: string): string {
+  const unit = UNITS[origin]
+  return unit === undefined ? `be ${bound} ${count}` : `have ${bound} ${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
 function oneKeyEach(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ ...issue, keys: [key] })) : [issue]
 }

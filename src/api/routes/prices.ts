@@ -10,6 +10,7 @@ import {
   priceOf,
 } from '../../domain/payment/price.ts'
 import { Problem } from '../http/problems.ts'
+import { currenciesAllowed, decimalsAllowed } from './v1/fields.ts'
 
 /** Current rates: USDC for one major unit. */
 export type RateBook = { current(currency: Currency): Promise<{ readonly rate: string; readonly source: string }> }
@@ -50,13 +51,13 @@ type Asked = { readonly currency: Currency; readonly provider: ProviderName | nu
 function problemOf(refusal: PriceRefusal, { currency, provider }: Asked): Problem {
   if (refusal.code === 'amount') return amountProblem(refusal.problem, currency)
   if (refusal.code === 'currency_not_supported')
-    return new Problem('currency_not_supported', `${provider} does not take ${currency}.`, { param: 'currency' })
+    return new Problem('currency_not_supported', `currency: ${currenciesAllowed(provider)}.`, { param: 'currency' })
   return limitProblem(refusal, provider)
 }
 
 export function amountProblem(problem: 'format' | 'precision' | 'zero', currency: Currency): Problem {
-  if (problem !== 'precision') return new Problem('validation_failed', `amount: is not valid (${problem}).`)
-  const message = `amount: has more decimals than ${currency} has.`
+  if (problem !== 'precision') return new Problem('validation_failed', `amount: must be an amount of ${currency} (${problem}).`)
+  const message = `amount: ${decimalsAllowed(currency)}.`
   const errors = [{ pointer: '/amount', code: 'amount_precision', message }]
   return new Problem('validation_failed', message, { param: 'amount', errors })
 }

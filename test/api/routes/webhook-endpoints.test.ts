@@ -97,7 +97,7 @@ describe('an endpoint', () => {
     ['https://shop.internal/hooks', 'local host'],
     ['https://hooks/', 'domain'],
     ['https://shop.example/#x', 'fragment'],
-    ['nonsense', 'not a URL'],
+    ['nonsense', 'must be a URL'],
   ])('is not made for %s', async (url, why) => {
     const answer = await create({ url })
     expectProblem(answer, 400, 'validation_failed')

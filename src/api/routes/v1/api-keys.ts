@@ -32,17 +32,17 @@ const MOST_KEYS = 25
 /** What a program that takes payments needs; the rest is asked for by name. */
 const DEFAULT_SCOPES: readonly ApiScope[] = ['payments:read', 'payments:write']
 
-const network = z.string().max(50).refine(isNetwork, 'is an IP address or a network such as 192.0.2.0/24')
+const network = z.string().max(50).refine(isNetwork, 'must be an IP address or a network such as 192.0.2.0/24')
 
 const createBody = z.strictObject({
   name: safeText(100),
   scopes: z
     .array(z.enum(API_SCOPES))
-    .min(1, 'names at least one scope')
+    .min(1, 'must name at least one scope')
     .max(50)
     .transform((scopes) => [...new Set(scopes)])
     .default([...DEFAULT_SCOPES]),
-  allowed_ips: z.array(network).min(1, 'names at least one address').max(50).optional(),
+  allowed_ips: z.array(network).min(1, 'must name at least one address').max(50).optional(),
   expires_in: z.int().min(60).max(31_536_000).optional().meta({ description: 'Seconds.' }),
 })
 
@@ -120,7 +120,7 @@ function listRoute(): Route {
       const bare = { ...page, after: page.after && bareId(page.after), before: page.before && bareId(page.before) }
       const found = await listApiKeys(db, caller, bare)
       if (found === null)
-        throw new Problem('validation_failed', 'The cursor is not the id of a key.', { param: 'starting_after' })
+        throw new Problem('validation_failed', 'The cursor must be the id of a key.', { param: 'starting_after' })
       return listAnswer(found.rows.map(render), found.hasMore)
     },
   })

@@ -28,7 +28,7 @@ const listQuery = z
     ...pageQuery,
     after_sequence: z
       .string()
-      .regex(/^\d{1,15}$/, 'is a whole number')
+      .regex(/^\d{1,15}$/, 'must be a whole number of at most 15 digits')
       .transform(Number)
       .optional()
       .meta({ description: 'Oldest first, beginning after this sequence: for pulling what was missed.' }),
@@ -40,7 +40,7 @@ const listQuery = z
     (query) => query.after_sequence === undefined || (query.starting_after ?? query.ending_before) === undefined,
     {
       path: ['after_sequence'],
-      message: 'cannot stand beside another cursor',
+      message: 'must not stand beside another cursor: send one of them',
     },
   )
 
@@ -59,7 +59,7 @@ export function eventRoutes(): Route[] {
       const { type, payment, after_sequence: afterSequence = null } = query
       const found = await listEvents(db, caller, { filters: { type, payment }, page: pageOf(query), afterSequence })
       if (found === null)
-        throw new Problem('validation_failed', 'The cursor is not the id of an event.', { param: 'starting_after' })
+        throw new Problem('validation_failed', 'The cursor must be the id of an event.', { param: 'starting_after' })
       // Put together from the bytes that were signed.
       const data = found.rows.map((body) => body.toString('utf8')).join(',')
       return { status: 200, body: `{"object":"list","data":[${data}],"has_more":${found.hasMore}}` }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { CURRENCIES, type Currency, isCurrency } from '../../../domain/currencies.ts'
+import { CURRENCIES, type Currency, decimalsOf, isCurrency } from '../../../domain/currencies.ts'
+import { currenciesOf, type ProviderName } from '../../../domain/methods.ts'
 import { parseAmount } from '../../../domain/money.ts'
 
 /** Fields that several routes take. */
@@ -20,20 +21,20 @@ export const safeText = (most: number, least = 1, kind: 'line' | 'lines' = 'line
     .transform((value) => value.normalize('NFC'))
     .refine(
       (value) => !(kind === 'line' ? UNSAFE_NAME : UNSAFE_LINES).test(value),
-      'has control characters or broken Unicode',
+      'must not contain control characters or broken Unicode',
     )
     .refine(
       (value) => value.length >= least && value.length <= 2 * most && characters(value) <= most,
-      `has ${least} to ${most} characters`,
+      `must have ${least} to ${most} characters`,
     )
 
 export const currencyCode = z
   .string()
   .meta({ description: 'ISO 4217.', enum: CURRENCIES })
-  .regex(/^[A-Z]{3}$/, { abort: true, message: 'is three upper-case letters, such as EUR' })
+  .regex(/^[A-Z]{3}$/, { abort: true, message: 'must be three upper-case letters, such as EUR' })
   .refine(isCurrency, {
     params: { code: 'currency_not_supported' },
-    message: `is not supported. Supported are ${CURRENCIES.join(', ')}`,
+    message: `must be one of ${CURRENCIES.join(', ')}`,
   })
   .transform((value) => value as Currency)
 
@@ -42,7 +43,7 @@ export const currencyCode = z
  * with at most 15 digits it prints as it was written. How many decimals it may have is the currency's matter.
  */
 export const amountText = z
-  .union([z.number(), z.string()], 'is a number or a decimal string in major units, such as 49.99')
+  .union([z.number(), z.string()], 'must be a number or a decimal string in major units, such as 49.99')
   .meta({
     description: 'In major units, with at most the decimals of the currency.',
     examples: [49.99, '49.99'],
@@ -57,15 +58,30 @@ export const amountText = z
     return z.NEVER
   })
 
+/** Longer than any amount of money, in characters. */
+const LONGEST_AMOUNT = 30
+
 function amountProblem(decimal: string, isNumber: boolean): string | null {
-  if (isNumber && decimal.replace(/\D/g, '').length > 15) return 'has more than 15 digits: send it as a string'
-  if (decimal.length > 30) return 'is too long'
+  if (isNumber && decimal.replace(/\D/g, '').length > 15)
+    return 'must be sent as a string when it has more than 15 digits'
+  if (decimal.length > LONGEST_AMOUNT) return `must have at most ${LONGEST_AMOUNT} characters`
   // A currency without decimals would only add the problem that the currency's own check reports.
   const parsed = parseAmount(decimal, 'EUR')
   if (parsed.ok || parsed.problem === 'precision') return null
   return parsed.problem === 'zero'
-    ? 'is more than zero'
-    : 'is a plain decimal number in major units, without sign, exponent or leading zeros, such as 49.99'
+    ? 'must be more than zero'
+    : 'must be a plain decimal number in major units, without sign, exponent or leading zeros, such as 49.99'
+}
+
+/** What the amount must be when `parseAmount` finds more decimals than ISO 4217 gives the currency. */
+export function decimalsAllowed(code: Currency): string {
+  const decimals = decimalsOf(code)
+  return decimals === 0 ? `must have no decimals in ${code}` : `must have at most ${decimals} decimals in ${code}`
+}
+
+/** What the currency must be for the provider; null stands for all of them. */
+export function currenciesAllowed(provider: ProviderName | null): string {
+  return `must be a currency that ${provider ?? 'a provider'} takes: ${currenciesOf(provider).join(', ')}`
 }
 
 /** An id that cannot be one is answered like one that does not exist. */

@@ -5,13 +5,13 @@ import { z } from 'zod'
 /** A query parameter is text. */
 const limit = z
   .string()
-  .regex(/^(?:[1-9]\d?|100)$/, 'is a whole number from 1 to 100')
+  .regex(/^(?:[1-9]\d?|100)$/, 'must be a whole number from 1 to 100')
   .transform(Number)
   .default(20)
   .meta({ description: 'How many, 1 to 100.', override: { type: 'string' } })
 
 /** Ids are of these characters; what is not one is not looked for. */
-export const anyId = z.string().regex(/^\w{1,100}$/, 'is an id')
+export const anyId = z.string().regex(/^\w{1,100}$/, 'must be an id: 1 to 100 letters, digits or underscores')
 
 const cursor = anyId.optional()
 
@@ -26,7 +26,10 @@ type Cursors = { starting_after?: string | undefined; ending_before?: string | u
 export const hasOneCursor = (query: Cursors): boolean =>
   query.starting_after === undefined || query.ending_before === undefined
 
-export const ONE_CURSOR = { path: ['ending_before'], message: 'cannot stand beside starting_after' }
+export const ONE_CURSOR = {
+  path: ['ending_before'],
+  message: 'must not stand beside starting_after: send one of the two',
+}
 
 export type Page = {
   readonly limit: number
@@ -51,6 +54,6 @@ export const since = z
   .string()
   .refine(
     (text) => /^\d{1,11}$/.test(text) || z.iso.datetime({ offset: true }).safeParse(text).success,
-    'is a time such as 2026-11-21T10:00:00Z, or seconds since 1970',
+    'must be a time such as 2026-11-21T10:00:00Z, or whole seconds since 1970',
   )
   .transform((text) => (/^\d+$/.test(text) ? new Date(Number(text) * 1000) : new Date(text)).toISOString())

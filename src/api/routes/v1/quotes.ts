@@ -40,7 +40,7 @@ const previewBody = z.strictObject({
   currency: currencyCode,
   provider: z.enum(PROVIDER_NAMES).optional(),
   fallback: z.enum(['picker', 'none']).default('picker'),
-  country: z.enum(COUNTRY_CODES as [string, ...string[]], 'is a country such as DE (ISO 3166 alpha-2)').optional(),
+  country: z.enum(COUNTRY_CODES as [string, ...string[]], 'must be a country such as DE (ISO 3166 alpha-2)').optional(),
   device_wallet: z.boolean().optional().meta({ description: 'Whether the buyer’s device has a wallet of its own.' }),
 })
 

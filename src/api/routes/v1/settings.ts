@@ -55,7 +55,7 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
       const check = checkWallet(body.address, { checksum: checksumAddress, token })
       if (!check.ok) throw refused(check.code, check.message)
       if (await isOwnAddress(db, { chainId, address: check.address }))
-        throw refused('wallet_forbidden', 'is an address of ours')
+        throw refused('wallet_forbidden', 'must be an address of your own: this one is ours')
       await setWallet(db, caller, check.address)
       return { status: 200, body: await render(db, caller) }
     },

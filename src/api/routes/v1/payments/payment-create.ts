@@ -126,7 +126,7 @@ async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise
 /** A live shop is not on the developer's own machine. */
 function refuseLocalUrl(field: string, value: string | undefined): void {
   if (value === undefined || !isLocal(new URL(value))) return
-  const message = `${field}: is an https URL of a public host.`
+  const message = `${field}: must be an https URL of a public host.`
   throw new Problem('validation_failed', message, {
     param: field,
     errors: [{ pointer: `/${field}`, code: 'url_invalid', message }],

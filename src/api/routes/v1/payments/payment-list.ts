@@ -19,7 +19,7 @@ const searched = z
   .string()
   .min(1)
   .max(200)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'has control characters')
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters')
 
 const listQuery = z
   .strictObject({
@@ -29,18 +29,18 @@ const listQuery = z
       .max(200)
       .refine(
         (text) => text.split(',').every(isStatus),
-        `is one or more of ${PAYMENT_STATUSES.join(', ')}, with commas between`,
+        `must be one or more of ${PAYMENT_STATUSES.join(', ')}, with commas between`,
       )
       .optional(),
     provider: z.enum([...PROVIDER_NAMES, 'crypto']).optional(),
     currency: z
       .string()
-      .regex(/^[A-Z]{3}$/, 'is three upper-case letters, such as EUR')
+      .regex(/^[A-Z]{3}$/, 'must be three upper-case letters, such as EUR')
       .optional(),
     reference: searched.optional(),
     tx_hash: z
       .string()
-      .regex(/^0x[0-9a-fA-F]{64}$/, 'is 0x and 64 hexadecimal digits')
+      .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hexadecimal digits')
       .optional(),
     'created[gte]': since.optional(),
     'created[lt]': since.optional(),

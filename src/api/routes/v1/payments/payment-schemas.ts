@@ -1,18 +1,29 @@
 import { z } from 'zod'
-import { isCurrency } from '../../../../domain/currencies.ts'
+import { type Currency, isCurrency } from '../../../../domain/currencies.ts'
 import { currenciesOf, isProviderName, PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../../domain/methods.ts'
 import { parseAmount } from '../../../../domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
-import { amountText, characters, currency, currencyCode, moment, safeText, UNSAFE_NAME, usdcAmount } from '../fields.ts'
+import {
+  amountText,
+  characters,
+  currenciesAllowed,
+  currency,
+  currencyCode,
+  decimalsAllowed,
+  moment,
+  safeText,
+  UNSAFE_NAME,
+  usdcAmount,
+} from '../fields.ts'
 
 /** What the payment routes take and answer. */
 
 const url = z
   .string()
-  .max(2048, 'has at most 2048 characters')
+  .max(2048, 'must have at most 2048 characters')
   .refine(isReturnUrl, {
     params: { code: 'url_invalid' },
-    message: 'is an absolute https URL (http only for localhost)',
+    message: 'must be an absolute https URL without a user name or password (http only for localhost)',
   })
 
 /** https; http for a shop on the developer's own machine, which live mode refuses. */
@@ -29,10 +40,10 @@ export function isLocal(parsed: URL): boolean {
 
 const metadata = z
   .record(z.string(), safeText(500, 0, 'lines'))
-  .refine((value) => Object.keys(value).length <= 50, 'has at most 50 keys')
+  .refine((value) => Object.keys(value).length <= 50, 'must have at most 50 keys')
   .refine(
     (value) => Object.keys(value).every((key) => key.length > 0 && characters(key) <= 40 && !UNSAFE_NAME.test(key)),
-    'keys have 1 to 40 characters',
+    'must have keys of 1 to 40 characters, without control characters',
   )
 
 const createPaymentFields = z.strictObject({
@@ -56,7 +67,7 @@ export const createPaymentBody = createPaymentFields
     ...ALWAYS,
     path: ['amount'],
     params: { code: 'amount_precision' },
-    error: ({ input }) => `has more decimals than ${String((input as { currency: unknown }).currency)} has`,
+    error: ({ input }) => decimalsAllowed((input as { currency: Currency }).currency),
   })
   .refine(({ provider, currency }) => isTaken(provider, currency), {
     ...ALWAYS,
@@ -80,8 +91,7 @@ function isTaken(provider: unknown, currency: unknown): boolean {
 }
 
 function notTaken(provider: unknown): string {
-  const name = typeof provider === 'string' && isProviderName(provider) ? provider : null
-  return `is not taken by ${name ?? 'any provider'}, which takes ${currenciesOf(name).join(', ')}`
+  return currenciesAllowed(typeof provider === 'string' && isProviderName(provider) ? provider : null)
 }
 
 export const paymentObject = z

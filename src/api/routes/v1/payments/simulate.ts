@@ -33,7 +33,7 @@ const body = z.strictObject({
   action: z.enum(SIMULATED_ACTIONS),
   received_minor: z
     .string()
-    .regex(/^[1-9]\d{0,14}$/, 'is a whole number of minor units')
+    .regex(/^[1-9]\d{0,14}$/, 'must be a whole number of minor units, at least 1')
     .optional()
     .meta({ description: 'With pay: what arrives, when it is not what was asked for.' }),
   failure_code: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).optional(),

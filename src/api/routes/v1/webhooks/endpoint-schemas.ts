@@ -6,12 +6,12 @@ import { moment, safeText } from '../fields.ts'
 /** What the routes of webhook endpoints take and answer. */
 
 const eventTypes = z
-  .array(z.enum([...WEBHOOK_EVENT_TYPES, ALL_EVENT_TYPES]), 'is a list of event types')
-  .min(1, 'names at least one type, or *')
-  .max(20)
+  .array(z.enum([...WEBHOOK_EVENT_TYPES, ALL_EVENT_TYPES]), 'must be a list of event types')
+  .min(1, 'must name at least one type, or *')
+  .max(20, 'must name at most 20 types')
   .transform((types) => [...new Set(types)])
 
-const url = z.string().min(1).max(2048, 'has at most 2048 characters')
+const url = z.string().min(1).max(2048, 'must have at most 2048 characters')
 const description = safeText(500)
 
 export const createEndpointBody = z.strictObject({
@@ -27,7 +27,7 @@ export const updateEndpointBody = z
     enabled_events: eventTypes.optional(),
     enabled: z.boolean().optional().meta({ description: 'Enabling one starts its record anew.' }),
   })
-  .refine((body) => Object.keys(body).length > 0, 'names at least one field to change')
+  .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
 
 export const rotateSecretBody = z.strictObject({
   overlap: z
