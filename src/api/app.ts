@@ -29,16 +29,16 @@ export type ApiDeps = {
   readonly publicUrl: string
   readonly pepper: string
   readonly secretBox: SecretBox
-  /** Where webhooks may go. */
+  /** Which URLs merchants may register for webhooks. */
   readonly webhookTargets: TargetRules
-  /** Tells a simulated partner what to do; null where the partners are real. */
+  /** Acts at a simulated partner; null where the partners are real. */
   readonly simulate: Simulate | null
   readonly limits: RequestLimits
   readonly chainId: number
   readonly token: string
   readonly trustProxyHops: number
   readonly countryHeader: string | undefined
-  /** Whether USDC is taken at addresses of our own. */
+  /** Whether buyers may pay in USDC. */
   readonly crypto: boolean
   readonly clock: () => number
   readonly newId: (kind: 'payment' | 'attempt' | 'endpoint' | 'request') => string
@@ -49,7 +49,7 @@ export type ApiDeps = {
   readonly onKeyUsed: (keyId: string) => void
 }
 
-/** The whole HTTP surface. Does not listen. */
+/** Everything that the api serves, as an Express app that does not listen yet. */
 export function createApp(deps: ApiDeps): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -57,7 +57,7 @@ export function createApp(deps: ApiDeps): Express {
   app.set('query parser', 'simple')
   app.set('case sensitive routing', true)
   app.set('strict routing', true)
-  // Nothing here is kept by a cache, so a digest of every answer would be computed for nobody.
+  // No answer may be cached, so computing ETags would be wasted.
   app.set('etag', false)
   app.use(requestId(deps.newId))
   const metrics = createMetrics()

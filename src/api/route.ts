@@ -19,7 +19,7 @@ export const TAGS = {
   'Test mode': 'Acts as the buyer and the partner.',
 } as const
 
-/** A route as a value: what it takes, what it answers, what it does. The router and the OpenAPI document read it. */
+/** A route as a value. The router, the OpenAPI document and the tests read the same list of routes. */
 export type Route = {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** With `{name}` for parameters, as in OpenAPI. */
@@ -33,16 +33,16 @@ export type Route = {
   readonly query?: z.ZodType
   readonly params?: z.ZodType
   readonly answers: Readonly<Record<number, z.ZodType>>
-  /** Beyond those that any route may answer with. */
+  /** Codes of this route alone, beside those that any route may answer with. */
   readonly problems?: readonly ProblemCode[]
-  /** A request that works; a test makes it. */
+  /** A request that works. The reference shows it, and a test sends it. */
   readonly example?: { readonly body?: object; readonly query?: Readonly<Record<string, string>> }
   handle(call: Call): Promise<Answer>
 }
 
 export type Call = {
   readonly caller: Caller
-  /** The database as the caller sees it: rows of other merchants and of the other mode are not there. */
+  /** Sees only the rows of the caller's merchant and mode. */
   readonly db: Session
   readonly body: unknown
   readonly query: unknown
@@ -52,14 +52,14 @@ export type Call = {
 
 export type Answer = {
   readonly status: number
-  /** Text when it was stored as text: then it is sent as it is. */
+  /** Text is sent as it is: a stored answer is repeated byte for byte. */
   readonly body: object | string
   readonly headers?: Readonly<Record<string, string>>
 }
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined
 
-/** Ties the handler's arguments to the schemas; the result is a plain Route. */
+/** Gives the handler's `body`, `query` and `params` the types of the schemas. */
 export function defineRoute<
   B extends z.ZodType | undefined,
   Q extends z.ZodType | undefined,
@@ -95,7 +95,7 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Router
       app[route.method](
         expressPath,
         admit(route, deps),
-        // A body where none belongs is not read.
+        // A route without a body schema never reads a body.
         ...(route.body === undefined ? [] : [readJson]),
         (request, response) => run(route, deps.db, { request, response }),
       )
@@ -145,7 +145,7 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: 'body' | 'q
   throw explain(result.error, { schema, where, value })
 }
 
-/** 1 to 255 visible ASCII characters; surrounding quotes are taken off (the header is a structured string in the draft). */
+/** 1 to 255 visible ASCII characters, or it throws. The IETF draft puts quotes around the key; they are taken off. */
 function readIdempotencyKey(request: Request): string | null {
   const raw = request.get('idempotency-key')
   if (raw === undefined) return null

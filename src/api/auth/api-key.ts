@@ -2,8 +2,8 @@ import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
- * `pinrail_{test|live}_` + 12 characters of key id + 32 of secret (190 bits) + 6 of CRC-32, all base 62. The checksum
- * lets junk be refused without a query, and secret scanners be sure.
+ * `pinrail_{test|live}_` + 12 characters of key id + 32 of secret (190 bits) + 6 of CRC-32, all base 62. Because of the
+ * checksum, junk is refused without a query, and scanners for leaked secrets raise no false alarms.
  */
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -24,7 +24,7 @@ export type ApiScope = (typeof API_SCOPES)[number]
 
 export type ParsedApiKey = { readonly id: string; readonly livemode: boolean; readonly text: string }
 
-/** A new key: the text is shown once; what is stored is its digest. */
+/** Makes a key. `text` is shown once and never stored; `digest` is stored. */
 export function createApiKey(
   livemode: boolean,
   pepper: string,
@@ -35,7 +35,7 @@ export function createApiKey(
   return { id, text, digest: digestOf(text, pepper), last4: text.slice(-4) }
 }
 
-/** Null for everything that cannot be a key, before any query. */
+/** Reads a key by its form and checksum, without a query. Null when it cannot be a key. */
 export function parseApiKey(text: string): ParsedApiKey | null {
   const match = FORMAT.exec(text)
   if (match === null) return null
@@ -43,7 +43,7 @@ export function parseApiKey(text: string): ParsedApiKey | null {
   return { id: match[2] ?? '', livemode: match[1] === 'live', text }
 }
 
-/** HMAC-SHA-256 with the pepper: a leaked table alone verifies nothing, and a check costs microseconds. */
+/** HMAC-SHA-256 with the pepper: with a leaked table alone nobody can check guesses. Costs microseconds. */
 export function digestOf(text: string, pepper: string): Buffer {
   return createHmac('sha256', pepper).update(text).digest()
 }

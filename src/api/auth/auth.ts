@@ -6,7 +6,7 @@ import { Problem } from '../http/problems.ts'
 import { type ApiScope, digestOf, parseApiKey, sameDigest } from './api-key.ts'
 import type { RequestLimits } from './rate-limits.ts'
 
-/** Who asks, and what the key allows. */
+/** The merchant and mode that a request acts for, and what its key allows. */
 export type Caller = Tenant & { readonly keyId: string; readonly scopes: readonly string[] }
 
 export type Authenticate = (request: Request, scope: ApiScope) => Promise<Caller>
@@ -15,18 +15,18 @@ export type AuthDeps = {
   readonly db: Queryable
   readonly pepper: string
   readonly clock: () => number
-  /** The key was used, and the last note of it is more than a minute old. */
+  /** Called for a used key whose stored time of last use is more than a minute old. */
   readonly onKeyUsed: (keyId: string) => void
   readonly limits: Pick<RequestLimits, 'countRefusal'>
 }
 
-/** A key that was found is believed for this long: a revocation is effective within a second. */
+/** Keys are cached for this long, so a revocation takes effect within a second. */
 const CACHE_MS = 1000
 const CACHE_SIZE = 10_000
-/** The last use is known to the minute. */
+/** The time of last use is stored at most once a minute. */
 const USED_MS = 60_000
 
-/** Compared when there is no such key, so that unknown and wrong keys take the same time. */
+/** Compared with when there is no such key, so that unknown and wrong keys take the same time. */
 const NO_DIGEST = new Uint8Array(32)
 
 type Cached = { readonly key: StoredApiKey; readonly allowed: BlockList | null; readonly until: number }
@@ -92,7 +92,7 @@ function isAllowed(list: BlockList, ip: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Exactly one Authorization header with the Bearer scheme; keys in the query are not looked at. */
+/** Empty unless there is exactly one Authorization header, with the Bearer scheme. Keys in the query do not count. */
 function bearerToken(request: Request): string {
   const headers = request.rawHeaders.filter(
     (_, index) => index % 2 === 0 && request.rawHeaders[index]?.toLowerCase() === 'authorization',
@@ -101,7 +101,7 @@ function bearerToken(request: Request): string {
   return headers.length === 1 ? (match?.[1] ?? '') : ''
 }
 
-/** Missing, malformed, unknown, revoked and expired keys get the same answer. */
+/** One answer for missing, malformed, unknown, revoked and expired keys: it tells a guesser nothing. */
 function unauthorized(): Problem {
   return new Problem('invalid_api_key', 'Send a valid API key as "Authorization: Bearer <key>".', {
     headers: { 'www-authenticate': 'Bearer' },

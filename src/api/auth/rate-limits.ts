@@ -3,21 +3,21 @@ import type { Tenant } from '../../db/db.ts'
 import { Problem } from '../http/problems.ts'
 
 /**
- * How many requests are taken. Counted in the memory of each process: with several replicas an account has as many
- * times the limit, and no request costs a write. The headers are those of the IETF draft `RateLimit header fields`.
+ * Limits of requests. Each process counts in memory, so no request costs a write, and with N replicas an account may
+ * make N times as many. The headers are those of the IETF draft `RateLimit header fields`.
  */
 export type RequestLimits = {
-  /** Counts a request of the account in its mode; answers the headers, or throws 429. */
+  /** Counts a request of the account in its mode. Returns the headers of the answer; throws `rate_limited` (429). */
   readonly count: (tenant: Tenant) => Promise<Record<string, string>>
-  /** Counts a refused key from this address; throws 429 when there were too many. */
+  /** Counts a refused key from this IP address. Throws `rate_limited` (429) when there were too many. */
   readonly countRefusal: (address: string) => Promise<void>
 }
 
 export type RequestLimitSettings = {
-  /** Requests of one account and mode in the window. */
+  /** Requests of one account in one mode, in each window. */
   readonly requests: number
   readonly windowSeconds: number
-  /** Requests with a key that is not valid, from one address in a minute. A valid key is never held up by them. */
+  /** Requests with an invalid key, from one network. Requests with a valid key are never refused for them. */
   readonly refusalsPerMinute: number
 }
 
@@ -45,7 +45,7 @@ export function createRequestLimits({
     },
     countRefusal: async (address) => {
       const result = await consume(refusals, networkOf(address))
-      if (!result.taken) throw limited(result.state, 'Too many requests with keys that are not valid.')
+      if (!result.taken) throw limited(result.state, 'Too many requests with invalid keys.')
     },
   }
 }
@@ -66,7 +66,7 @@ function limited({ msBeforeNext }: RateLimiterRes, detail: string, headers: Reco
   })
 }
 
-/** IPv4 addresses one by one, also where a socket shows them as `::ffff:192.0.2.7`; of IPv6 the first 56 bits. */
+/** The IPv4 address, also when written `::ffff:192.0.2.7`. Of IPv6 the first 56 bits: one customer's network. */
 function networkOf(address: string): string {
   const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   return v4 ?? prefixOf(address)

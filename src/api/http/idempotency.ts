@@ -9,8 +9,8 @@ import { Problem } from './problems.ts'
 export type Claim = { readonly route: string; readonly key: string; readonly fingerprint: Uint8Array }
 
 /**
- * The digest is of the validated request with sorted keys: neither the order in which a client writes its fields nor a
- * default that it leaves out matters.
+ * Null without a key. The fingerprint is taken of the validated request with sorted keys, so neither the order of the
+ * fields nor an omitted default makes a request a different one.
  */
 export function claimOf(route: string, key: string | null, request: unknown): Claim | null {
   if (key === null) return null
@@ -27,7 +27,7 @@ function canonical(value: unknown): string {
 
 type StoredAnswer = Answer & { readonly body: string }
 
-/** The answer that was given to the first request with this key; null when there was none. */
+/** The answer to the first request with this key, or null. Throws `idempotency_key_reused` if that was another one. */
 export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): Promise<StoredAnswer | null> {
   const stored = await readIdempotentAnswer(db, tenant, claim)
   if (stored === null) return null
@@ -39,7 +39,7 @@ export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): P
   return { status: stored.status, body: stored.body, headers }
 }
 
-/** lock_not_available: the first request with this key has not committed within lock_timeout. */
+/** Rethrows; but Postgres' 55P03 (lock_not_available) means that the first request with this key is still running. */
 export function refuseWhileRunning(error: unknown): never {
   if (error instanceof Error && 'code' in error && error.code === '55P03') throw stillRunning()
   throw error
@@ -53,7 +53,7 @@ export function stillRunning(): Problem {
   )
 }
 
-/** How the answer's text is kept: as it is, unless it holds a secret. */
+/** How an answer's text is stored: sealed when it holds a secret, otherwise as it is. */
 export type Keeping = { seal(text: string): string; open(kept: string): string }
 
 const AS_IT_IS: Keeping = { seal: (text) => text, open: (kept) => kept }
@@ -85,7 +85,7 @@ export async function answerOnce(
   return { ...replay, body: keeping.open(replay.body) }
 }
 
-/** An answer that holds a secret is kept encrypted, bound to its claim. */
+/** Stores answers encrypted. The claim's name is authenticated, so a row cannot stand in for another. */
 export function sealedWith(
   box: { seal(text: string, name: string): string; open(kept: string, name: string): string },
   tenant: Tenant,

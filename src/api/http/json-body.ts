@@ -8,10 +8,7 @@ const MAX_DEPTH = 8
 
 const raw = express.raw({ limit: BODY_LIMIT, type: () => true })
 
-/**
- * Reads a body that must be JSON in UTF-8 into `request.body`. Of a name that an object has twice the last value counts,
- * as everywhere in JavaScript.
- */
+/** Parses a JSON body in UTF-8 into `request.body`. When a name occurs twice in an object, the last value counts. */
 export function readJson(request: Request, response: Response, next: NextFunction): void {
   const problem = wrongType(request.get('content-type') ?? '') ?? wrongEncoding(request.get('content-encoding'))
   if (problem !== null) {
@@ -64,13 +61,13 @@ function parseJson(bytes: Buffer): unknown {
   return value
 }
 
-/** Without recursion into the value: the limits are checked before anything walks it. */
+/** Level by level, not recursive: a deeply nested body must not exhaust the stack. */
 function refuseStrange(value: unknown): void {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_DEPTH) throw new Problem('validation_failed', `The body must be nested at most ${MAX_DEPTH} deep.`)
     const objects = level.filter((item) => typeof item === 'object' && item !== null)
-    // As a name of a field it would be lost on the way, because objects know it as their prototype.
+    // Copying an object with such a field would set the copy's prototype, and the field would be lost.
     if (objects.some((item) => Object.hasOwn(item, '__proto__')))
       throw new Problem('validation_failed', 'A field must not be named __proto__.')
     level = objects.flatMap((item) => Object.values(item))

@@ -2,12 +2,12 @@ import { type RequestHandler, Router } from 'express'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { onlyMethods } from '../route.ts'
 
-/** Seconds. Most answers take milliseconds; a checkout that waits for a partner takes seconds. */
+/** In seconds. Most answers take milliseconds; a checkout that waits for a partner takes seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 export type Metrics = { readonly measure: RequestHandler; readonly router: Router }
 
-/** `GET /metrics` in Prometheus' text format: the process, and how long each route takes. Nothing of any merchant. */
+/** `GET /metrics` in Prometheus' text format: the process, and the duration of each route. No merchant's data. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -29,7 +29,7 @@ export function createMetrics(): Metrics {
     measure: (request, response, next) => {
       const end = durations.startTimer()
       response.once('finish', () => {
-        // The pattern, never the path: ids would make a series each. What matched nothing is one series.
+        // The route's pattern, not the path: each id would make a series. Unmatched paths share one series.
         const route = (request.route as { path?: unknown } | undefined)?.path
         const known = typeof route === 'string'
         end({

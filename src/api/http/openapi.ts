@@ -22,7 +22,7 @@ const problem = z
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details: every answer that refuses.' })
 
-/** What any route may answer with. */
+/** Problems that any route may answer with. */
 const COMMON: readonly ProblemCode[] = [
   'validation_failed',
   'invalid_request',

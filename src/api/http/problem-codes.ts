@@ -1,4 +1,4 @@
-/** Every code that an answer can have, with its status, its title, and what whoever gets it can do about it. */
+/** Every code that a problem can have: its HTTP status, its title, and what to do about it. */
 export const PROBLEMS = {
   validation_failed: {
     status: 400,
@@ -148,7 +148,7 @@ export function isProblemCode(code: string): code is ProblemCode {
   return Object.hasOwn(PROBLEMS, code)
 }
 
-/** Codes of single fields, in `errors`. */
+/** Codes of single fields, in the `errors` of a problem. */
 export const FIELD_CODES = {
   parameter_missing: 'The field is required.',
   parameter_unknown: 'There is no such field; the message names the nearest one that there is.',

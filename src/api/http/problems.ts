@@ -2,9 +2,9 @@ import type { ErrorRequestHandler, Response } from 'express'
 import type { Logger } from '../../log.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 
-/** Every 4xx and 5xx answer: RFC 9457 problem details. The code is stable; the texts are for people. */
+/** Every 4xx and 5xx answer is RFC 9457 problem details. Codes are stable; the texts are for people and may change. */
 
-/** Answers for programs: nothing may be cached, framed or sniffed. */
+/** Headers of answers for programs: not to be cached, framed or sniffed. */
 export const API_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -18,11 +18,11 @@ export type ProblemExtras = {
   readonly param?: string
   readonly errors?: readonly FieldProblem[]
   readonly headers?: Readonly<Record<string, string>>
-  /** Members of the problem's own, such as the limit of an amount. */
+  /** Additional members of the body, such as the limit of an amount. */
   readonly members?: Readonly<Record<string, unknown>>
 }
 
-/** Thrown anywhere in a handler; the error middleware turns it into the answer. */
+/** Thrown in a handler; `problemHandler` turns it into the answer. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: ProblemCode
@@ -36,7 +36,7 @@ export class Problem extends Error {
 
 export type ProblemSettings = { readonly publicUrl: string; readonly log: Logger }
 
-/** The one place where an error becomes an answer: ours, the framework's, and what nobody expected. */
+/** The one place where an error becomes an answer. Logs those with a status of 500 or above. */
 export function problemHandler({ publicUrl, log }: ProblemSettings): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
   return (error: unknown, request, response, next) => {
@@ -64,7 +64,7 @@ export function sendProblem(
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
-/** The body of the answer. */
+/** The JSON body of a problem. */
 export function problemText(
   problem: Problem,
   { publicUrl, instance, requestId }: { publicUrl: string; instance: string; requestId: string },
@@ -85,7 +85,7 @@ export function problemText(
   })
 }
 
-/** Any error as the answer it deserves: what nobody expected is opaque. */
+/** Any error as a problem. An unexpected one becomes `internal_error`, which tells the client nothing about it. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   return (
@@ -98,7 +98,7 @@ export function asProblem(error: unknown): Problem {
   )
 }
 
-/** What body-parser and the router throw carries a type and a status; their own page would be HTML. */
+/** Errors of body-parser and the router, which carry a type and a status. Null for any other error. */
 function frameworkProblem(error: unknown): Problem | null {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return null
   const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
@@ -109,7 +109,7 @@ function frameworkProblem(error: unknown): Problem | null {
   return null
 }
 
-/** Postgres not there, or too busy: the request may be sent again. */
+/** Errors that say that Postgres is unreachable or too busy, so that the request may be sent again. Null for others. */
 function storeProblem(error: unknown): Problem | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const gone = [

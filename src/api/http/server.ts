@@ -4,7 +4,7 @@ import { API_HEADERS, PROBLEM_TYPE, Problem, problemText } from './problems.ts'
 
 export type ServerSettings = { readonly publicUrl: string; readonly newRequestId: () => string }
 
-/** What node's parser refuses before there is a request. */
+/** Errors of Node's HTTP parser, which occur before Express sees a request. */
 const PARSER_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers must have at most 16 KiB together.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['body_too_large', 'The extensions of the chunks must be shorter, or left out.'],
@@ -15,18 +15,18 @@ const PARSER_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> 
 }
 
 /**
- * The HTTP server, not listening yet. A client that sends slowly holds a socket for 10 s (headers) and 30 s (all), where
- * node's own limits are 60 s and 300 s. What the parser refuses is answered with a problem too.
+ * The HTTP server, not listening yet. Slow clients are cut off after 10 s (headers) and 30 s (whole request) instead of
+ * Node's 60 s and 300 s. What the parser refuses is answered with a problem too.
  */
 export function createApiServer(app: RequestListener, settings: ServerSettings): Server {
-  // Node would answer a request without a host itself, and not with a problem.
   const limits = {
     headersTimeout: 10_000,
     requestTimeout: 30_000,
-    // Longer than proxies and clients keep an idle connection (60 s is usual): the side that closes first must be the
-    // one that would use it, or a request is now and then sent into a connection that is just being closed.
+    // Longer than proxies and clients keep an idle connection (usually 60 s), so that they close it first. Otherwise
+    // a request would now and then be sent into a connection that we are just closing.
     keepAliveTimeout: 72_000,
     maxHeaderSize: 16_384,
+    // Node would answer a request without a host itself, but not with a problem.
     requireHostHeader: false,
   }
   const refuse = (problem: Problem, request: IncomingMessage, response: ServerResponse): void => {
@@ -66,10 +66,10 @@ function problemAnswer(problem: Problem, { publicUrl, newRequestId, instance }: 
   return { status: PROBLEMS[problem.code].status, headers, body }
 }
 
-/** Whoever still waits for an answer gets one within this time, or asks again (milliseconds). */
+/** Milliseconds that requests under way have to finish when the server stops. */
 const LAST_ANSWERS_MS = 2000
 
-/** Takes no more requests, and ends when the last answer is out. */
+/** Takes no more requests; resolves when all connections are closed. */
 export async function stopApiServer(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   server.closeIdleConnections()

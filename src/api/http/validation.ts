@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { isProblemCode } from './problem-codes.ts'
 import { type FieldProblem, Problem } from './problems.ts'
 
-/** More than this many problems of one request are not listed: the answer stays small whatever was sent. */
+/** At most this many problems of one request are listed, so that the answer stays small whatever was sent. */
 const MOST_ERRORS = 50
 
 type Checked = { readonly schema: z.ZodType; readonly where: 'body' | 'query' | 'path'; readonly value: unknown }
 
 /**
- * All problems of a request at once, each with a JSON pointer, a stable code, and what to do. A code that has a status of
- * its own (`currency_not_supported`) becomes the answer's when nothing else is wrong.
+ * Lists all problems of a request, each with a JSON pointer, a stable code and what the value must be. When all have
+ * one code that is also a problem's, such as `currency_not_supported`, it becomes the code of the answer.
  */
 export function explain(error: z.ZodError, checked: Checked): Problem {
   const issues = error.issues.flatMap(oneKeyEach)
@@ -25,7 +25,7 @@ export function explain(error: z.ZodError, checked: Checked): Problem {
   })
 }
 
-/** What a value must be, where its schema has no message of its own: Zod's texts say what it is. */
+/** Says what a value must be, for schemas without a message of their own. */
 export const mustBe: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -87,7 +87,7 @@ function describe(issue: z.core.$ZodIssue, { schema, where, value }: Checked): F
   }
 }
 
-/** Names that a client made up are repeated up to this length. */
+/** Names of fields from the request are repeated in the answer up to this length. */
 const LONGEST_NAME = 60
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
@@ -101,7 +101,7 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-/** The nearest known field, when it is at most two edits away. */
+/** Names the nearest known field when it is at most two edits away; otherwise empty. */
 function suggestion(key: string, schema: z.ZodType): string {
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
   const nearest = known

@@ -2,14 +2,14 @@ import type { Request } from 'express'
 import { isCountry } from '../../domain/countries.ts'
 import type { BuyerCountry } from '../../web/checkout/checkout.ts'
 
-/** What a request tells of the buyer. */
+/** What a request tells about the buyer. */
 
 const COUNTRY_COOKIE = 'pinrail_country'
 
-/** As long as a payment may be open: a week, in seconds. */
+/** In seconds: a week, the longest that a payment may be open. */
 const COUNTRY_COOKIE_AGE = 604_800
 
-/** The buyer's own choice, then the header of a trusted proxy; otherwise unknown, and nothing is refused. */
+/** The buyer's own choice, else the header of a trusted proxy. Null when neither says: then nothing is refused. */
 export function buyerCountry(request: Request, header: string | undefined): BuyerCountry {
   const chosen = new RegExp(`(?:^|;\\s*)${COUNTRY_COOKIE}=([A-Z]{2})(?:;|$)`).exec(request.get('cookie') ?? '')?.[1]
   if (chosen !== undefined && isCountry(chosen)) return { code: chosen, source: 'buyer' }
@@ -18,22 +18,22 @@ export function buyerCountry(request: Request, header: string | undefined): Buye
   return { code: null, source: 'unknown' }
 }
 
-/** Remembers the choice for this payment alone: the cookie goes with no other address. */
+/** Remembers the choice for this payment alone: the cookie's path is the payment's checkout. */
 export function countryCookie(country: string, checkoutUrl: string): string {
   const { pathname, protocol } = new URL(checkoutUrl)
   const secure = protocol === 'https:' ? '; Secure' : ''
   return `${COUNTRY_COOKIE}=${country}; Path=${pathname}; Max-Age=${COUNTRY_COOKIE_AGE}; HttpOnly; SameSite=Lax${secure}`
 }
 
-/** Devices whose browsers bring a wallet; null when the browser does not say what it is. */
+/** Whether the device may have Apple Pay or Google Pay; null when the browser does not say what it is. */
 export function hasDeviceWallet(userAgent: string | undefined): boolean | null {
   if (userAgent === undefined || userAgent === '') return null
   return /iPhone|iPad|Macintosh|Android|Chrome\//.test(userAgent)
 }
 
 /**
- * Whether a POST comes from a page of ours, or from no browser at all. Fetch Metadata is what the browser itself says
- * (W3C Fetch Metadata); older browsers say `Origin` (RFC 6454), which must then be exactly ours.
+ * Whether a POST comes from a page of ours, or from no browser at all. Browsers say so in `Sec-Fetch-Site` (W3C Fetch
+ * Metadata), older ones in `Origin` (RFC 6454).
  */
 export function isFromOurPage(request: Request, origin: string): boolean {
   const site = request.get('sec-fetch-site')

@@ -15,13 +15,13 @@ export type CallbackDeps = {
   readonly workflows: Pick<PaymentWorkflows, 'tellPartnerNews'>
   readonly clock: () => number
   readonly log: Logger
-  /** The workflow knows: the row may be marked, a little later. */
+  /** Called when the workflow was told: the event's row may be marked as passed on. */
   readonly onSignaled: (event: PartnerEventKey) => void
 }
 
 /**
  * Callbacks of partners: verified over the raw bytes, stored once, then the workflow is told to read the order again.
- * 2xx only after both, so that whatever we answered survives any crash; everything else makes the partner repeat.
+ * The answer is 2xx only after both. After any other answer, or a crash, the partner sends the callback again.
  */
 export function callbackRouter(deps: CallbackDeps): Router {
   const router = Router()

@@ -20,7 +20,7 @@ import { noteDecision } from './offers.ts'
 import { PageProblem, pageProblemHandler } from './page-problem.ts'
 import { type RateBook, readRates } from './prices.ts'
 
-/** The hosted checkout: pages for a buyer with a link. GET never creates anything; the link is the only key. */
+/** The hosted checkout: pages for a buyer with a link. The link is the only key. GET never creates anything. */
 
 export type CheckoutDeps = {
   readonly db: Queryable
@@ -36,12 +36,12 @@ export type CheckoutDeps = {
   readonly clock: () => number
   /** Name of the header in which a trusted proxy puts the buyer's country. */
   readonly countryHeader?: string
-  /** Whether USDC is taken at addresses of our own. */
+  /** Whether buyers may pay in USDC. */
   readonly crypto: boolean
   readonly log: Logger
 }
 
-/** Longer than any form of these pages. */
+/** More than any form of these pages needs. */
 const FORM_LIMIT = '4kb'
 
 const continueForm = z.object({
@@ -105,7 +105,7 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
   }
   const offer = findOffer(checkout.offered, choice)
   if (offer === null) {
-    // The picker then says that this way is not possible, instead of an error.
+    // The picker then says that this way to pay is not possible.
     response.redirect(303, `${checkout.path}?method=${choice.provider}.${choice.method}`)
     return
   }
@@ -115,7 +115,7 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
     response.set('retry-after', '5')
     throw new PageProblem('unavailable')
   }
-  // Declined or closed meanwhile: the page says which. UPI goes on there as well.
+  // The checkout says when the attempt was declined or the payment closed. UPI goes on there too.
   response.redirect(303, answer.kind === 'redirect' ? `${checkout.path}/go` : checkout.path)
 }
 
@@ -149,7 +149,7 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
   return { payment, attempts, merchantName, offered, country, asked: askedFor(request), url, path }
 }
 
-/** A buyer need not wait for a converter that is down: limits were checked when the payment was created. */
+/** Null when there is no rate: the checkout works without, because limits were checked when the payment was created. */
 async function ratesFor(deps: CheckoutDeps, payment: Payment): Promise<RateTable | null> {
   try {
     return (await readRates(deps.rates, payment.amount.currency)).table
@@ -159,7 +159,7 @@ async function ratesFor(deps: CheckoutDeps, payment: Payment): Promise<RateTable
   }
 }
 
-/** `?step=pick` and `?method=<provider>.<method>`, as the links of the pages say; anything else is not heard. */
+/** Reads `?step=pick` and `?method=<provider>.<method>`, which links of the pages carry. Ignores anything else. */
 function askedFor({ query }: Request): Asked {
   const [provider, method] = typeof query['method'] === 'string' ? query['method'].split('.') : []
   const choice = continueForm.safeParse({ provider, method })

@@ -3,10 +3,10 @@ import { onlyMethods } from '../route.ts'
 
 export type HealthCheck = { readonly name: string; readonly check: () => Promise<void> }
 
-/** A dependency that does not answer within this time is down. */
+/** A dependency that does not answer within this time counts as down. */
 const CHECK_TIMEOUT_MS = 2000
 
-/** `/healthz`: the process runs. `/readyz`: what it needs answers; the one that does not is named. */
+/** `/healthz` answers while the process runs. `/readyz` is 503 unless all checks pass, and names those that do not. */
 export function healthRouter(checks: readonly HealthCheck[]): Router {
   const router = Router()
   router.get('/healthz', (_request, response) => {

@@ -6,8 +6,8 @@ import { offerNote } from '../../domain/timeline.ts'
 import type { Checkout } from '../../web/checkout/checkout.ts'
 
 /**
- * Writes to the timeline how the buyer's way to pay was decided, and from what: when the buyer goes on (`chosen`), and
- * when a pinned method could not be offered. The same decision is written once, however often the page is loaded.
+ * Writes to the timeline which way to pay was decided, and why: when the buyer goes on (`chosen`), and when a pinned
+ * method could not be offered. A decision is written once, however often the page is loaded.
  */
 export async function noteDecision(
   { db, clock }: { db: Queryable; clock: () => number },

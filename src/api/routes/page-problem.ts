@@ -15,7 +15,7 @@ const PROBLEM_STATUS: Readonly<Record<CheckoutProblem, number>> = {
   unavailable: 503,
 }
 
-/** Thrown by a handler; becomes a page for people. */
+/** Thrown by a handler of the checkout; `pageProblemHandler` turns it into a page. */
 export class PageProblem extends Error {
   readonly problem: CheckoutProblem
   constructor(problem: CheckoutProblem) {
@@ -24,7 +24,7 @@ export class PageProblem extends Error {
   }
 }
 
-/** Every trouble on these pages is a page: for a person, in words, without what went on inside. */
+/** Answers every error of the checkout with a page in plain words. Logs those with a status of 500 or above. */
 export function pageProblemHandler({ log }: { readonly log: Logger }): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
   return (error: unknown, request, response, next) => {

@@ -10,7 +10,7 @@ const DOCUMENT = ['/openapi.json', '/v1/openapi.json']
 export const ERRORS_PATH = '/docs/errors'
 const REFERENCE_PATH = '/docs'
 
-/** What the API says about itself, for everybody: no key is asked for. */
+/** The OpenAPI document, the reference and the error pages. Public: they need no key. */
 export function referenceRouter(routes: readonly Route[], publicUrl: string): Router {
   const router = Router()
   const document = JSON.stringify(openApiDocument(routes, publicUrl))

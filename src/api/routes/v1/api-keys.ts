@@ -27,9 +27,9 @@ export type ApiKeyRouteDeps = StepUp & {
   readonly secretBox: SecretBox
 }
 
-/** Keys in use, in each mode. */
+/** Most keys that an account may have in use, in each mode. */
 const MOST_KEYS = 25
-/** What a program that takes payments needs; the rest is asked for by name. */
+/** Enough for a program that takes payments. Other scopes must be named. */
 const DEFAULT_SCOPES: readonly ApiScope[] = ['payments:read', 'payments:write']
 
 const network = z.string().max(50).refine(isNetwork, 'must be an IP address or a network such as 192.0.2.0/24')
@@ -192,7 +192,7 @@ function made(key: { id: string }) {
   return { status: 201, body: key, headers: { location: `/v1/api_keys/${key.id}` } }
 }
 
-/** Otherwise a key that may do little could make one that may do all. */
+/** A key can only give scopes that it has: otherwise any key could make one that may do everything. */
 function requireScopes(caller: Caller, scopes: readonly string[]): void {
   const missing = scopes.find((scope) => !caller.scopes.includes(scope))
   if (missing === undefined) return
@@ -205,7 +205,7 @@ function at(deps: ApiKeyRouteDeps, seconds: number): string {
   return new Date(deps.clock() + seconds * 1000).toISOString()
 }
 
-/** In the API an id says what it is of. */
+/** Ids in the API begin with the kind of the object; the database stores key ids without it. */
 const PREFIX = 'key_'
 
 function bareId(id: string): string {

@@ -60,7 +60,7 @@ export function eventRoutes(): Route[] {
       const found = await listEvents(db, caller, { filters: { type, payment }, page: pageOf(query), afterSequence })
       if (found === null)
         throw new Problem('validation_failed', 'The cursor must be the id of an event.', { param: 'starting_after' })
-      // Put together from the bytes that were signed.
+      // Concatenated as text: the events must be the bytes that were signed.
       const data = found.rows.map((body) => body.toString('utf8')).join(',')
       return { status: 200, body: `{"object":"list","data":[${data}],"has_more":${found.hasMore}}` }
     },

@@ -5,12 +5,12 @@ import { parseAmount } from '../../../domain/money.ts'
 
 /** Fields that several routes take. */
 
-/** NUL and lone surrogates cannot be stored; other controls and bidirectional overrides would deceive who reads it. */
+/** Postgres cannot store NUL and lone surrogates. Other controls and bidirectional overrides could deceive a reader. */
 export const UNSAFE_NAME = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
-/** Where nobody but a program reads it, lines and tabs may stand. */
+/** As UNSAFE_NAME, but allows tabs and line breaks, for text that only programs read. */
 const UNSAFE_LINES = /(?![\t\n\r])[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
-/** Code points, as a person counts most of them. */
+/** The number of code points: close to what a person counts. */
 export const characters = (text: string): number => Array.from(text).length
 
 /** Text of `least` to `most` characters (code points after NFC). */
@@ -39,15 +39,15 @@ export const currencyCode = z
   .transform((value) => value as Currency)
 
 /**
- * An amount in major units as decimal text, whichever way it came. A JSON number has been through binary floating point:
- * with at most 15 digits it prints as it was written. How many decimals it may have is the currency's matter.
+ * An amount in major units, parsed to decimal text. JSON numbers pass through binary floating point; with at most 15
+ * digits they print as they were written. The decimals are checked later, where the currency is known.
  */
 export const amountText = z
   .union([z.number(), z.string()], 'must be a number or a decimal string in major units, such as 49.99')
   .meta({
     description: 'In major units, with at most the decimals of the currency.',
     examples: [49.99, '49.99'],
-    // Of text; of a number JSON Schema takes no notice of it.
+    // JSON Schema applies a pattern to strings only, so numbers pass.
     pattern: '^(0|[1-9]\\d*)(\\.\\d+)?$',
   })
   .transform((value, context) => {
@@ -58,14 +58,14 @@ export const amountText = z
     return z.NEVER
   })
 
-/** Longer than any amount of money, in characters. */
+/** In characters: more than any real amount needs. */
 const LONGEST_AMOUNT = 30
 
 function amountProblem(decimal: string, isNumber: boolean): string | null {
   if (isNumber && decimal.replace(/\D/g, '').length > 15)
     return 'must be sent as a string when it has more than 15 digits'
   if (decimal.length > LONGEST_AMOUNT) return `must have at most ${LONGEST_AMOUNT} characters`
-  // A currency without decimals would only add the problem that the currency's own check reports.
+  // EUR stands for any currency: too many decimals are reported where the currency is known.
   const parsed = parseAmount(decimal, 'EUR')
   if (parsed.ok || parsed.problem === 'precision') return null
   return parsed.problem === 'zero'
@@ -84,7 +84,7 @@ export function currenciesAllowed(provider: ProviderName | null): string {
   return `must be a currency that ${provider ?? 'a provider'} takes: ${currenciesOf(provider).join(', ')}`
 }
 
-/** An id that cannot be one is answered like one that does not exist. */
+/** Any text: a malformed id gets the 404 of an unknown one. */
 export const idPath = z.object({ id: z.string() })
 
 export const moment = z.iso.datetime()

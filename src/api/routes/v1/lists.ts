@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-/** Lists, newest first, a page at a time; a cursor is the id of an item, so that new items shift nothing. */
+/** Lists are newest first, a page at a time. A cursor is the id of an item, so new items do not shift the pages. */
 
-/** A query parameter is text. */
+/** Query parameters are text, so the number is checked as text. */
 const limit = z
   .string()
   .regex(/^(?:[1-9]\d?|100)$/, 'must be a whole number from 1 to 100')
@@ -10,7 +10,7 @@ const limit = z
   .default(20)
   .meta({ description: 'How many, 1 to 100.', override: { type: 'string' } })
 
-/** Ids are of these characters; what is not one is not looked for. */
+/** An id of any kind. Anything else is refused before the database is asked. */
 export const anyId = z.string().regex(/^\w{1,100}$/, 'must be an id: 1 to 100 letters, digits or underscores')
 
 const cursor = anyId.optional()
@@ -49,7 +49,7 @@ export function listAnswer<T>(data: readonly T[], hasMore: boolean) {
   return { status: 200, body: { object: 'list', data, has_more: hasMore } }
 }
 
-/** A moment in a query: ISO 8601, or whole seconds since 1970. */
+/** A time: ISO 8601, or whole seconds since 1970. Parsed to ISO 8601 in UTC. */
 export const since = z
   .string()
   .refine(

@@ -4,8 +4,8 @@ import { Problem } from '../../http/problems.ts'
 export type StepUp = { readonly publicUrl: string }
 
 /**
- * Where the money goes, and who may ask for it, is changed by a signed-in person in live mode: a live key that leaked
- * must not be able to.
+ * Throws `step_up_required` for a live key. In live mode only a signed-in person changes the wallet and the keys, so
+ * that a leaked key cannot redirect the money.
  */
 export function requireTestKey({ publicUrl }: StepUp, caller: Tenant, page: 'keys' | 'wallet'): void {
   if (!caller.livemode) return

@@ -19,7 +19,7 @@ export type PaymentCreateDeps = {
   readonly token: string
   readonly clock: () => number
   readonly newPaymentId: () => string
-  /** The workflow was started: the outbox row may go. */
+  /** Called when the workflow was started: the outbox row may be deleted. */
   readonly onStarted: (paymentId: string) => void
 }
 
@@ -90,7 +90,7 @@ async function newPayment(
     metadata: body.metadata ?? null,
     successUrl: body.success_url ?? null,
     cancelUrl: body.cancel_url ?? null,
-    // 128 bits: whoever has the link may pay, and nobody guesses one.
+    // 128 bits: whoever has the link may see and pay the payment, so it must be impossible to guess.
     checkoutToken: randomBytes(16).toString('base64url'),
     destination,
     chainId: deps.chainId,
@@ -105,25 +105,28 @@ function renderNew({ publicUrl }: PaymentCreateDeps, caller: Tenant, payment: Ne
   return renderPayment(createdPayment(payment, caller), [], publicUrl)
 }
 
-/** The answer does not depend on Temporal: what is not started now, the relay starts within seconds. */
+/** Never throws: what Temporal does not start now, the relay starts within seconds. */
 async function startWorkflow(deps: PaymentCreateDeps, caller: Tenant, payment: NewPayment): Promise<void> {
   const { id, amount, provider, expiresAt } = payment
   try {
     await deps.workflows.start({ id, merchantId: caller.merchantId, amount, provider, expiresAt, status: 'created' })
     deps.onStarted(id)
   } catch {
-    // The outbox row stays, and the relay counts and logs what it finds.
+    // The outbox row stays. The relay starts the workflow, and counts and logs the failures.
   }
 }
 
-/** What would be refused now (another wallet, another rate) was perhaps created when it was asked for first. */
+/**
+ * The stored answer to the claim; without one, rethrows the refusal. What is refused now, because of another rate or
+ * wallet, may have been accepted the first time.
+ */
 async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise<Answer> {
   const stored = claim === null ? null : await readReplay(db, caller, claim)
   if (stored === null) throw refusal
   return stored
 }
 
-/** A live shop is not on the developer's own machine. */
+/** Throws `url_invalid` for localhost: in live mode a buyer must be able to reach the shop. */
 function refuseLocalUrl(field: string, value: string | undefined): void {
   if (value === undefined || !isLocal(new URL(value))) return
   const message = `${field}: must be an https URL of a public host.`

@@ -16,7 +16,7 @@ import {
   usdcAmount,
 } from '../fields.ts'
 
-/** What the payment routes take and answer. */
+/** Bodies and answers of the payment routes. */
 
 const url = z
   .string()
@@ -26,7 +26,7 @@ const url = z
     message: 'must be an absolute https URL without a user name or password (http only for localhost)',
   })
 
-/** https; http for a shop on the developer's own machine, which live mode refuses. */
+/** https, or http on the developer's own machine; live mode refuses the latter when a payment is created. */
 function isReturnUrl(value: string): boolean {
   if (/[\s\p{Cc}\p{Cs}]/u.test(value) || !URL.canParse(value)) return false
   const parsed = new URL(value)
@@ -59,7 +59,7 @@ const createPaymentFields = z.strictObject({
   fallback: z.enum(['picker', 'none']).default('picker'),
 })
 
-/** Looked at whatever else is wrong, so that everything is reported at once. */
+/** Runs a refinement although fields are invalid, so that all problems are reported at once. */
 const ALWAYS = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null }
 
 export const createPaymentBody = createPaymentFields
@@ -83,7 +83,7 @@ function fits(amount: unknown, currency: unknown, problem: string): boolean {
   return !parsed.ok && parsed.problem === problem
 }
 
-/** A currency that nobody takes is reported by its own field. */
+/** True for unknown providers and currencies too: their own fields report those. */
 function isTaken(provider: unknown, currency: unknown): boolean {
   if (typeof provider !== 'string' || !isProviderName(provider)) return true
   if (typeof currency !== 'string' || !isCurrency(currency)) return true

@@ -14,7 +14,7 @@ import { defineRoute, type Route } from '../../../route.ts'
 import { idPath } from '../fields.ts'
 import { paymentObject } from './payment-schemas.ts'
 
-/** Tells a simulated partner what to do; when that is not possible, the state of its order. */
+/** Acts at a simulated partner. When the order does not allow it, answers with the order's status. */
 export type Simulate = (
   provider: ProviderName,
   attemptId: string,
@@ -98,7 +98,7 @@ async function openOrder(
   })
 }
 
-/** USDC comes by a transfer on the chain, and nobody simulates that. */
+/** Throws for USDC: its transfers are real ones on the test chain, and not simulated. */
 function simulated({ provider, id }: Attempt): { provider: ProviderName; attemptId: string } {
   if (provider !== 'crypto') return { provider, attemptId: id }
   throw new Problem('not_possible_now', 'Send USDC to the address on the test chain instead.')

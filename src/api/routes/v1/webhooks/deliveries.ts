@@ -22,10 +22,11 @@ export type DeliveryRouteDeps = {
   readonly deliveries: DeliveryWorkflows
 }
 
-/** So many of a redelivery are started at once; the sweep finds the others. */
+/** A redelivery starts its deliveries in waves of this size… */
 const AT_ONCE = 20
+/** … and at most so many of them; the worker's sweep starts the others. */
 const MOST_STARTED = 500
-/** Deliveries that were given up stay replayable for so long. */
+/** How far back failed deliveries can be sent again, in milliseconds. */
 const REPLAYABLE_MS = 30 * 86_400_000
 const API_VERSION = 'v1'
 
@@ -39,7 +40,7 @@ function listRoute(): Route {
     path: '/v1/webhook_endpoints/{id}/deliveries',
     operationId: 'listDeliveries',
     tag: 'Webhooks',
-    summary: 'What was delivered to an endpoint, attempt by attempt, newest event first',
+    summary: 'What was delivered to an endpoint, try by try, newest event first',
     scope: 'webhooks:read',
     params: idPath,
     query: z
@@ -139,7 +140,7 @@ function redeliverFailedRoute({ clock, deliveries }: DeliveryRouteDeps): Route {
             deliveries.deliverNow({ eventId: event_id, endpointId: id, attemptsDone: attempts }),
           ),
         )
-        // Temporal does not answer: the sweep starts them when it does again.
+        // Temporal does not answer. The worker's sweep starts the rest when it answers again.
         if (answers.includes(false)) break
       }
       return { status: 202, body: { object: 'redelivery', endpoint: id, deliveries: revived.length } }

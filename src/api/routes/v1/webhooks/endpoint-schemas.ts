@@ -3,7 +3,7 @@ import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.
 import { ALL_EVENT_TYPES, DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
 import { moment, safeText } from '../fields.ts'
 
-/** What the routes of webhook endpoints take and answer. */
+/** Bodies and answers of the routes of webhook endpoints. */
 
 const eventTypes = z
   .array(z.enum([...WEBHOOK_EVENT_TYPES, ALL_EVENT_TYPES]), 'must be a list of event types')

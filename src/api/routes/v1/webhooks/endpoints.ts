@@ -35,7 +35,7 @@ export type EndpointRouteDeps = {
   readonly newEndpointId: () => string
 }
 
-/** So many endpoints an account may have in each mode. */
+/** Most endpoints that an account may have in each mode. */
 const MOST_ENDPOINTS = 16
 
 export function endpointRoutes(deps: EndpointRouteDeps): Route[] {
@@ -181,7 +181,7 @@ function rotateRoute({ clock, secretBox }: EndpointRouteDeps): Route {
   })
 }
 
-/** The endpoint of this merchant and mode; anything else is the same 404. */
+/** Throws `resource_missing` (404) alike for malformed and unknown ids, and for endpoints of others. */
 export async function findOwnEndpoint(db: Session, tenant: Tenant, id: string): Promise<WebhookEndpoint> {
   const endpoint = isEndpointId(id) ? await findEndpoint(db, tenant, id) : null
   if (endpoint === null) throw noEndpoint()
@@ -189,7 +189,7 @@ export async function findOwnEndpoint(db: Session, tenant: Tenant, id: string): 
 }
 
 function isEndpointId(id: string): boolean {
-  // The demo's endpoint has an id that was chosen, not made.
+  // `npm start` registers an endpoint whose fixed id is not one that `newId` would make.
   return isId('endpoint', id) || /^we_[0-9a-z]{26}$/.test(id)
 }
 
