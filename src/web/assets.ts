@@ -10,7 +10,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 export type Asset = { readonly body: Buffer; readonly contentType: string }
 
-/** Files by the name under which they are served: with the hash of their content, so that they may be kept for ever. */
+/** Files by the name under which they are served. It holds a hash of the content, so they may be cached for ever. */
 const served = new Map<string, Asset>()
 
 function publish(file: string): string {
@@ -22,7 +22,7 @@ function publish(file: string): string {
   return `/assets/${name}`
 }
 
-/** Where a page finds what it needs. */
+/** Addresses of the assets, for the pages. */
 export const ASSETS = {
   style: publish('checkout.css'),
   docsStyle: publish('docs.css'),

@@ -7,9 +7,9 @@ export type PageShape = {
   readonly words: Words
   readonly title: string
   readonly testMode: boolean
-  /** Without JavaScript the page loads itself again after this many seconds; absent: it stays. */
+  /** Seconds after which the page loads again without JavaScript. Absent: never. */
   readonly refreshSeconds?: number
-  /** Loads this address at once: the hand-off to a partner. */
+  /** Opens this URL at once: the hand-off to a partner. */
   readonly goTo?: string
   readonly children: ComponentChildren
 }

@@ -1,6 +1,7 @@
 /**
- * Headers of every page. No inline script or style, nothing from another origin, no frame around it.
- * `form-action 'self'` covers redirects after a POST too, so a form never leads to a partner: a page with a link does.
+ * Headers of every page. They forbid inline scripts and styles, anything from another origin, and frames around the
+ * page. `form-action 'self'` covers redirects after a POST too, so no form leads to a partner: a page with a link
+ * does.
  */
 const PAGE_HEADERS = {
   'content-security-policy': [
@@ -19,7 +20,7 @@ const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-  // The address is the key to the payment: it belongs in no cache and in no search index.
+  // The address is the key to the payment: it must get into no cache and no search index.
   'cache-control': 'no-store',
   'x-robots-tag': 'noindex, nofollow',
 } as const

@@ -5,25 +5,25 @@ import { mayStillBePaid, type PaymentStatus } from '../../domain/payment/payment
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import { readTransferLink, type TransferRequest } from '../../domain/settlement/deposit.ts'
 
-/** Everything the pages of one payment are made of. */
+/** The data from which every page of one payment is rendered. */
 export type Checkout = {
   readonly payment: Payment
-  /** In the order in which they were made. */
+  /** Oldest first. */
   readonly attempts: readonly Attempt[]
   readonly merchantName: string
   readonly offered: OfferAnswer
   readonly country: BuyerCountry
   readonly asked: Asked
-  /** The address of this checkout, for other devices. */
+  /** The absolute URL of this checkout, for other devices. */
   readonly url: string
-  /** The same for links and forms of the page: it holds under whatever host name the page was opened. */
+  /** The path of this checkout, for links and forms: it works under any host name. */
   readonly path: string
 }
 
-/** Where the buyer pays from, and who says so. */
+/** The buyer's country (ISO 3166 alpha-2; null when unknown), and who says so. */
 export type BuyerCountry = { readonly code: string | null; readonly source: 'buyer' | 'header' | 'unknown' }
 
-/** What the buyer asked for by a link of the page. */
+/** What the query of the request asks for: the picker, or one way to pay. */
 export type Asked = {
   readonly picker: boolean
   readonly choice: { readonly provider: ProviderUsed; readonly method: MethodName } | null
@@ -31,7 +31,7 @@ export type Asked = {
 
 export type StepState = 'done' | 'current' | 'todo'
 
-/** What the buyer sees. */
+/** The page that the buyer sees, with its data. */
 export type View =
   | {
       readonly page: 'pick'
@@ -47,7 +47,7 @@ export type View =
   | {
       readonly page: 'progress'
       readonly now: 'confirming' | 'converting' | 'sending'
-      /** Paid, converting, sent to merchant. */
+      /** In order: paid, converting, sent to the merchant. */
       readonly steps: readonly [StepState, StepState, StepState]
       readonly delayed: boolean
     }
@@ -57,7 +57,7 @@ export type View =
 
 export type OpenedAttempt = Attempt & { readonly redirectUrl: string }
 
-/** One view per state: a new state does not compile until it has one. */
+/** One view for each status; the type makes a new status fail to compile until it has one. */
 const VIEWS: Readonly<Record<PaymentStatus, (checkout: Checkout) => View>> = {
   created: choose,
   pending: payOrChoose,
@@ -75,7 +75,7 @@ export function viewOf(checkout: Checkout): View {
   return VIEWS[checkout.payment.status](checkout)
 }
 
-/** The order that is open at a partner, when there is one that the buyer can go back to. */
+/** The newest attempt whose order is open at a partner, so that the buyer can go back to it; null without one. */
 export function openedAttempt(attempts: readonly Attempt[]): OpenedAttempt | null {
   return attempts.findLast(isOpened) ?? null
 }

@@ -4,7 +4,7 @@ import type { Words } from '../messages/words.ts'
 import type { Checkout, View } from './checkout.ts'
 import { Notice, ShopLink, type Shown } from './parts.tsx'
 
-/** Money may have come: said calmly, with the one thing a buyer must know. */
+/** For a payment under review, whose money may have come. */
 export function Checking({ checkout, words }: Shown) {
   const { t } = words
   return (
@@ -33,7 +33,7 @@ const HEADINGS = {
   refunded: 'refunded.heading',
 } as const satisfies Record<string, MessageKey>
 
-/** Ended without a payment: expired, canceled, failed, refunded. */
+/** The payment has ended as expired, canceled, failed or refunded. */
 export function Closed({ checkout, words, view }: Shown & { view: Extract<View, { page: 'closed' }> }) {
   const { t } = words
   const merchant = checkout.merchantName

@@ -4,7 +4,7 @@ import type { Words } from '../messages/words.ts'
 import { openedAttempt, type View } from './checkout.ts'
 import { CountryChooser, DeclinedNotice, type Shown } from './parts.tsx'
 
-/** The pre-flight card: everything a buyer should know before the partner's page opens. */
+/** What a buyer should know before the partner's page opens. */
 export function Confirm({ checkout, words, view }: Shown & { view: Extract<View, { page: 'confirm' }> }) {
   const { t } = words
   const { offer } = view

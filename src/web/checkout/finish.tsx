@@ -3,7 +3,7 @@ import { transferLink } from '../../domain/settlement/deposit.ts'
 import type { View } from './checkout.ts'
 import { CopyField, Notice, Qr, type Shown, Spinner } from './parts.tsx'
 
-/** The buyer is at the partner: how to get back there, or to take another way. */
+/** For a buyer whose order is open at the partner: how to get back there, or to pay another way. */
 export function Finish({ checkout, words, view }: Shown & { view: Extract<View, { page: 'finish' }> }) {
   const { t } = words
   return (
@@ -22,7 +22,7 @@ export function Finish({ checkout, words, view }: Shown & { view: Extract<View, 
   )
 }
 
-/** UPI happens on this page: a code to scan, a link for the phone, and the partner's page. No address is asked for. */
+/** UPI is paid from this page: a QR code, a link for the phone, and the partner's page. It asks for no UPI address. */
 export function Upi({ checkout, words, view }: Shown & { view: Extract<View, { page: 'upi' }> }) {
   const { t } = words
   const amount = words.money(view.attempt.asked)
@@ -53,7 +53,7 @@ export function Upi({ checkout, words, view }: Shown & { view: Extract<View, { p
   )
 }
 
-/** The address of this payment: a code to scan, a link for a wallet, and the facts to check in any other. */
+/** USDC is paid to an address of this payment: a QR code, a link for wallets, and the facts as text for any other. */
 export function Usdc({ checkout, words, view }: Shown & { view: Extract<View, { page: 'usdc' }> }) {
   const { t } = words
   const { micro, address, token } = view.transfer

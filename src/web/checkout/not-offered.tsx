@@ -3,7 +3,7 @@ import type { Words } from '../messages/words.ts'
 import type { Checkout, View } from './checkout.ts'
 import { CountryChooser, countryName, Notice, ShopLink, type Shown } from './parts.tsx'
 
-/** Nothing can work here, and the merchant wants no other way: one honest sentence, and no picker. */
+/** No way to pay works for this buyer, so the page says so and shows no picker. */
 export function NotOffered({ checkout, words, view }: Shown & { view: Extract<View, { page: 'not_offered' }> }) {
   const { t } = words
   return (
@@ -20,7 +20,7 @@ export function NotOffered({ checkout, words, view }: Shown & { view: Extract<Vi
 function sentence(checkout: Checkout, refusal: Refusal | null, words: Words): string {
   const { t } = words
   const country = countryName(checkout.country, words)
-  // With a picker even the other ways were tried: then it is not the pin's fault.
+  // With a fallback to the picker the other ways do not work either, so the pinned one is not named.
   if (refusal === null || checkout.payment.fallback === 'picker')
     return country === null ? t('none.any_unknown') : t('none.any', { country })
   const method = t(`method.${refusal.method}`)

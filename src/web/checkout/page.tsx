@@ -12,7 +12,7 @@ import { Pick } from './pick.tsx'
 import { Progress, progressSentence } from './progress.tsx'
 import { Summary } from './summary.tsx'
 
-/** How often a page asks what is new, in seconds: often while the buyer waits, now and then where news are rare. */
+/** Seconds between two requests of a page for its status: few while the buyer waits, more where changes are rare. */
 const POLL_WAITING = 3
 const POLL_IDLE = 10
 
@@ -43,7 +43,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
   })
 }
 
-/** On the way to the partner: the page goes there by itself, the button is for browsers that do not. */
+/** Leads to the partner: the page goes there by itself; the button is for browsers that do not. */
 export function renderHandoff(checkout: Checkout, words: Words, attempt: OpenedAttempt): string {
   const { t } = words
   const { payment, merchantName: merchant } = checkout
@@ -67,10 +67,10 @@ export function renderHandoff(checkout: Checkout, words: Words, attempt: OpenedA
   })
 }
 
-/** What an open page asks for: whether it must load again, and how far the money is. */
+/** The answer to an open page that asks for its status: whether it must load again, and how far the money is. */
 export type LiveStatus = {
   readonly status: Checkout['payment']['status']
-  /** Changes when the page is no longer the right one. */
+  /** A page that was rendered with another key must load again. */
   readonly key: string
   readonly poll: number | null
   readonly steps: readonly { readonly state: StepState; readonly word: string }[] | null
@@ -120,7 +120,7 @@ function contentOf(checkout: Checkout, words: Words, view: View): VNode {
   }
 }
 
-/** Pages on which the buyer can only wait, or acts elsewhere. */
+/** Pages on which the buyer waits, or acts somewhere else. */
 function isWaiting(view: View): boolean {
   return (
     view.page === 'upi' ||
@@ -132,7 +132,7 @@ function isWaiting(view: View): boolean {
   )
 }
 
-/** Undefined where nothing can come any more: the page need not ask. */
+/** Seconds until the page asks again; undefined when nothing can change any more. */
 function pollSeconds({ attempts }: Checkout, view: View): number | undefined {
   if (isWaiting(view)) return POLL_WAITING
   const over = view.page === 'done' || view.page === 'closed'

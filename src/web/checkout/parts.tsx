@@ -5,7 +5,7 @@ import type { FailureCode } from '../../domain/payment/partner.ts'
 import type { Words } from '../messages/words.ts'
 import type { BuyerCountry, Checkout } from './checkout.ts'
 
-/** What a component of a checkout page is given. */
+/** The props of a component of a checkout page. */
 export type Shown = { readonly checkout: Checkout; readonly words: Words }
 
 /** Space around a QR code, in modules: ISO/IEC 18004 asks for four. */
@@ -23,7 +23,7 @@ export function Qr({ text, name }: { text: string; name: string }) {
   )
 }
 
-/** A link as text that can be selected; with JavaScript a button copies it and says so. */
+/** A link as text that can be selected. With JavaScript, a button copies it. */
 export function CopyField({ label, value, words }: { label: string; value: string; words: Words }) {
   return (
     <div class="copy" data-copy>
@@ -39,7 +39,7 @@ export function CopyField({ label, value, words }: { label: string; value: strin
   )
 }
 
-/** A sentence that must not be missed. */
+/** An important sentence, set apart from the others. */
 export function Notice({ kind, children }: { kind: 'info' | 'problem'; children: ComponentChildren }) {
   return (
     <p class={`notice ${kind}`} role={kind === 'problem' ? 'alert' : undefined}>
@@ -57,7 +57,7 @@ export function DeclinedNotice({ failure, words }: { failure: FailureCode; words
   )
 }
 
-/** The buyer's country, always correctable. */
+/** The buyer's country, with a form to correct it. */
 export function CountryChooser({ checkout, words }: Shown) {
   const { t } = words
   const { code } = checkout.country
@@ -93,7 +93,7 @@ export function countryName(country: BuyerCountry, words: Words): string | null 
   return country.code === null ? null : words.country(country.code)
 }
 
-/** The way back to the shop, when the merchant gave one. */
+/** A link back to the shop; nothing when the merchant gave no URL. */
 export function ShopLink({
   href,
   checkout,
@@ -109,7 +109,7 @@ export function ShopLink({
   )
 }
 
-/** The address when a browser may open it as a page; null for `javascript:` and its like. */
+/** The URL when it is http or https; null for `javascript:` and other schemes. */
 export function webAddress(href: string | null): string | null {
   return href !== null && /^https?:\/\//i.test(href) ? href : null
 }

@@ -10,10 +10,10 @@ export type CheckoutProblem =
   | 'internal'
   | 'busy'
 
-/** Not the buyer's doing: the same again may work. */
+/** Problems that are not the buyer's fault: trying again may work. */
 const RETRIED: readonly CheckoutProblem[] = ['unavailable', 'internal', 'busy']
 
-/** A page for what cannot be done; `back` is the checkout it belongs to, where there is one. */
+/** A page for an error. `back` is the path of its checkout; null when there is none. */
 export function renderProblem(problem: CheckoutProblem, words: Words, back: string | null): string {
   const { t } = words
   return renderPage({

@@ -22,7 +22,7 @@ export function Progress({ checkout, words, view }: Shown & { view: ProgressView
   )
 }
 
-/** Three steps; each says its state in words too, because a colour alone says nothing to many. */
+/** Three steps. Each says its state in words too: many people cannot tell it by the colour. */
 export function Steps({ states, words }: { states: readonly StepState[]; words: Words }) {
   const { t } = words
   return (

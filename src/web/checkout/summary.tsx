@@ -2,7 +2,7 @@ import { formatAmount } from '../../domain/money.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
 import type { Shown } from './parts.tsx'
 
-/** What is paid, to whom and for what: on every page of the checkout, the amount first. */
+/** The amount, the merchant and the description; shown on every page of the checkout. */
 export function Summary({ checkout, words }: Shown) {
   const { t } = words
   const { payment, merchantName } = checkout

@@ -10,7 +10,7 @@ export type ErrorEntry = {
 
 export type FieldEntry = { readonly code: string; readonly text: string }
 
-/** The page that the `type` of a problem leads to: a section for each code. */
+/** The page to which the `type` of a problem points, with a section for each code. */
 export function renderErrors(errors: readonly ErrorEntry[], fields: readonly FieldEntry[]): string {
   return `<!doctype html>${renderToString(<Errors errors={errors} fields={fields} />)}`
 }

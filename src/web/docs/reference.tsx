@@ -9,12 +9,12 @@ export type OperationEntry = {
   readonly summary: string
   readonly description: string | undefined
   readonly scope: string
-  /** A shell command that works once the key is filled in. */
+  /** A shell command that works when SECRET_KEY is set. */
   readonly curl: string
   readonly problems: readonly string[]
 }
 
-/** The reference of the API for people: the same values as the OpenAPI document, by what they are for. */
+/** The API reference for people, grouped by tag, from the same routes as the OpenAPI document. */
 export function renderReference(tags: Readonly<Record<string, string>>, operations: readonly OperationEntry[]): string {
   return `<!doctype html>${renderToString(<Reference tags={tags} operations={operations} />)}`
 }

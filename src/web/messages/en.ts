@@ -1,6 +1,6 @@
 /**
- * What the checkout says, in English: the catalogue that every other language must match, key by key and placeholder by
- * placeholder. Whole sentences only; nothing is put together from parts.
+ * The texts of the checkout in English. Every other language must have the same keys and placeholders. Whole sentences
+ * only, because languages put parts together in different ways.
  */
 export const en = {
   'page.title': 'Pay {amount} to {merchant}',

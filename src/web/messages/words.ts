@@ -2,13 +2,13 @@ import { decimalsOf } from '../../domain/currencies.ts'
 import { formatAmount, type Money } from '../../domain/money.ts'
 import { type Locale, type Translate, translator } from './translate.ts'
 
-/** Everything a page needs to speak one language. */
+/** The texts and formats of one language. */
 export type Words = {
   readonly locale: Locale
   readonly t: Translate
   readonly money: (money: Money) => string
   readonly country: (code: string) => string
-  /** Whole seconds up to 90, then whole minutes, rounded up. */
+  /** From a number of seconds: whole seconds up to 90, then whole minutes, rounded up. */
   readonly duration: (seconds: number) => string
   readonly dateTime: (iso: string) => string
 }
@@ -29,7 +29,7 @@ export function wordsIn(locale: Locale): Words {
   }
 }
 
-/** With the decimals of ISO 4217, not those of Intl; the text goes in as text, so no digit is lost. */
+/** With the decimals of ISO 4217, not those of Intl. Formats decimal text, so no digit is lost. */
 function formatMoney(locale: Locale, money: Money): string {
   const decimals = decimalsOf(money.currency)
   const format = new Intl.NumberFormat(locale, {
