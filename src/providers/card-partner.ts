@@ -16,7 +16,7 @@ import { anyIsSame, hmacSha256, isInWindow, parseTimestamp } from './signature.t
 
 /**
  * The card partner: form-encoded requests with a bearer secret and an Idempotency-Key, JSON answers, amounts in minor
- * units. A session has a status and, apart from it, a payment status. The protocol is in docs/providers.md.
+ * units. A session has a status and a separate payment status. The protocol is in docs/providers.md.
  */
 
 const NAME = 'card_partner'
@@ -31,7 +31,7 @@ const PAYMENT_STATUSES = {
   refunded: 'refunded',
 } as const satisfies Record<string, OrderStatus>
 
-/** A session that was closed before any payment; its payment status is then no longer of interest. */
+/** Session statuses of an order that was closed before any payment, whatever the payment status says. */
 const CLOSED_SESSIONS: Readonly<Record<string, OrderStatus>> = { canceled: 'canceled', expired: 'expired' }
 
 const FAILURES: Readonly<Record<string, FailureCode>> = {

@@ -6,19 +6,19 @@ import type { Rate } from './converter/converter.ts'
 import { PartnerError, type PaymentPartner } from './provider.ts'
 
 /**
- * USDC that the buyer sends to an address of the payment, in the shape of a partner: an order is the address with its amount,
- * and what is read of it is what the final blocks of the chain show. Nobody can take an address back, so `cancelOrder` is
- * absent; nobody calls back either: the observer of the chain tells the payment.
+ * USDC that the buyer sends to an address of the payment, as a provider. An order is the address with its amount;
+ * reading it returns what the final blocks of the chain show. An address cannot be taken back, so `cancelOrder` is
+ * absent. Nobody calls back: the observer of the chain tells the payment.
  */
 
 const NAME = 'crypto'
 
-/** Whose account an order is at: the addresses are our own. */
+/** The `account` of an order: the addresses are our own. */
 export const CRYPTO_ACCOUNT = 'own addresses'
 
-/** Where the addresses of payments and what came to them are kept. */
+/** Stores the addresses of payments and what came to them. */
 export type DepositBook = {
-  /** Opened again for the same attempt, nothing changes. */
+  /** Idempotent for each attempt. */
   readonly open: (deposit: {
     readonly attemptId: string
     readonly askedMicro: MicroUsdc
@@ -31,7 +31,7 @@ export type DepositBook = {
 export type CryptoSettings = {
   readonly deposits: DepositBook
   readonly rates: { readonly current: (currency: Rate['currency']) => Promise<Rate> }
-  /** Whole percent of the asked amount that may be missing. */
+  /** Whole percent of the asked amount that may be missing before a payment counts as underpaid. */
   readonly tolerancePercent: number
   /** Unix milliseconds. */
   readonly clock: () => number
@@ -45,7 +45,7 @@ export function createCrypto({ deposits, rates, tolerancePercent, clock }: Crypt
       const rate = await rates.current(amount.currency)
       await deposits.open({ attemptId, askedMicro: convertToMicroUsdc(amount, rate.rate), rate, expiresAt })
       const deposit = await deposits.read(attemptId)
-      // The payment's one address belongs to an earlier attempt.
+      // A payment has only one address, and an earlier attempt has it.
       if (deposit === null) return { kind: 'declined', failureCode: 'partner_unavailable' }
       const intentUri = transferLink({ ...deposit, micro: deposit.askedMicro })
       return { kind: 'opened', reference: deposit.address, redirectUrl: returnUrl, intentUri }

@@ -1,13 +1,13 @@
 import { Agent, errors, request } from 'undici'
 import { PartnerError } from './provider.ts'
 
-/** A partner's answer is a few hundred bytes; more than this is not read. */
+/** Most bytes that are read of an answer. Partners' answers have a few hundred. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** A partner that asks us to wait longer than this is asked again after it all the same, in seconds. */
+/** Most seconds that we wait before asking again, even if a partner asks for more. */
 const MAX_RETRY_AFTER_SECONDS = 3600
 
-/** Bounds for a caller whose signal never fires; every caller is expected to set a tighter one. In milliseconds. */
+/** Limits, in milliseconds, for callers whose signal never fires. Every caller should set a tighter one. */
 const agent = new Agent({
   connect: { timeout: 10_000 },
   headersTimeout: 30_000,
@@ -17,7 +17,7 @@ const agent = new Agent({
 })
 
 export type HttpCall = {
-  /** Who is called: the beginning of every error message. */
+  /** The partner's name, with which every error message begins. */
   readonly to: string
   readonly method: 'GET' | 'POST'
   readonly url: string
@@ -52,8 +52,8 @@ export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAns
 }
 
 /**
- * The trouble that a status stands for, or null where the answer is to be read. Anything that is neither an answer nor
- * a clear refusal of our account is `unknown`.
+ * The error that a status stands for; null when the answer can be read. A status that is neither an answer nor a clear
+ * refusal of our account is `unknown`.
  */
 export function troubleOf(to: string, answer: HttpAnswer): PartnerError | null {
   const { status } = answer
@@ -66,7 +66,7 @@ export function troubleOf(to: string, answer: HttpAnswer): PartnerError | null {
   return null
 }
 
-/** JSON of an answer; throws PartnerError `unknown` for anything else, because a proxy's page says nothing about the effect. */
+/** The answer's JSON. Throws PartnerError `unknown` for anything else: a proxy's page says nothing about the effect. */
 export function readJson(to: string, answer: HttpAnswer): unknown {
   try {
     return JSON.parse(answer.text)
@@ -97,7 +97,7 @@ function singleValues(headers: Record<string, string | string[] | undefined>): R
   )
 }
 
-/** Seconds or an HTTP date (RFC 9110, 10.2.3), between 1 second and one hour. */
+/** Seconds from a Retry-After header, seconds or HTTP date (RFC 9110, 10.2.3): at least 1, at most an hour. */
 function retryAfterSeconds(header: string | undefined): number | null {
   if (header === undefined) return null
   const seconds = /^\d{1,9}$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - Date.now()) / 1000)
@@ -105,7 +105,7 @@ function retryAfterSeconds(header: string | undefined): number | null {
   return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS)
 }
 
-/** Only the error's code: messages of the HTTP library can hold parts of the request. */
+/** The error's code alone: messages of the HTTP library can hold parts of the request. */
 function whyNoAnswer(error: unknown): string {
   if (error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError'))
     return 'the call was cut off before an answer came'

@@ -5,7 +5,7 @@ import { createLocalPartner } from './local-partner.ts'
 import type { PartnerSettings, PaymentPartner } from './provider.ts'
 import { createWalletApp } from './wallet-app.ts'
 
-/** Every partner, in one list: a new one is one file and one line here. */
+/** All providers. A new partner needs its own file and a line here. */
 const ADAPTERS: Record<ProviderName, (settings: PartnerSettings) => PaymentPartner> = {
   wallet_app: createWalletApp,
   card_partner: createCardPartner,

@@ -15,9 +15,9 @@ import { readAs, readCallbackBody, refused, shorten } from './reading.ts'
 import { anyIsSame, hmacSha256, isInWindow } from './signature.ts'
 
 /**
- * The Indian partner: everything is a POST of JSON with a checksum over the body, answers are always 200 with a
- * response code of their own, and they carry a checksum too. Amounts are paise. It cannot cancel an order, so
- * `cancelOrder` is absent. The protocol is in docs/providers.md.
+ * The Indian partner. Every call is a POST of JSON with a checksum over the body; every answer has status 200, a
+ * response code of its own, and a checksum. Amounts are in paise. It cannot cancel an order, so `cancelOrder` is
+ * absent. The protocol is in docs/providers.md.
  */
 
 const NAME = 'local_partner'
@@ -123,7 +123,7 @@ function createFields(order: OpenOrder): object {
   return {
     txn_ref: order.attemptId,
     mode,
-    // Amounts have at most 14 digits, which a number of JSON holds exactly.
+    // Amounts have at most 14 digits, so a JSON number holds them exactly.
     amount_paise: Number(order.amount.minor),
     note: shorten(order.description, 200),
     redirect_url: order.returnUrl,
@@ -141,7 +141,7 @@ function readOpened(order: OpenOrder, answer: HttpAnswer): OpenedOrder {
   return { kind: 'opened', reference: opened.order_no, redirectUrl: opened.page_url, intentUri }
 }
 
-/** The buyer's app pays what the link says, so the link must name this order and this amount (NPCI UPI linking specification 1.6). */
+/** The buyer's app pays what the link says: it must name this order and amount (NPCI UPI linking specification 1.6). */
 function checkIntent(intent: string, expected: { order: OpenOrder; reference: string }): string {
   const query = intent.startsWith('upi://pay?') ? new URLSearchParams(intent.slice('upi://pay?'.length)) : null
   const fits =
@@ -196,7 +196,7 @@ function readRefund(key: string, answer: HttpAnswer): RefundResult {
   return { kind: refund.state === 'DONE' ? 'refunded' : 'pending' }
 }
 
-/** `X-Checksum: <base64>[ <base64>]` over the raw body; the time is in the body, which is read only after the checksum. */
+/** `X-Checksum: <base64>[ <base64>]` over the raw body. The body, with the time in it, is read only after the check. */
 function readCallback(settings: PartnerSettings, callback: RawCallback): CallbackReading {
   const checksums = (callback.headers['x-checksum'] ?? '').split(/[\s,]+/).filter((part) => part !== '')
   if (!anyIsSame(checksums, hmacSha256(settings.secret, callback.body, 'base64'))) return refused('signature')

@@ -5,13 +5,13 @@ import type { Rate } from './converter/converter.ts'
 
 /** What a partner needs to open an order for one attempt. */
 export type OpenOrder = {
-  /** The idempotency key: a second call with the same id answers with the same order. */
+  /** The idempotency key: a second call with the same id returns the same order. */
   readonly attemptId: string
   readonly amount: Money
   readonly method: MethodName
   /** Shown on the partner's page; at most 200 characters are sent. */
   readonly description: string
-  /** Where the partner sends the buyer back to; the return proves nothing. */
+  /** Where the partner sends the buyer back to. That the buyer comes back proves no payment. */
   readonly returnUrl: string
   /** Unix seconds after which the partner must not take money for this order. */
   readonly expiresAt: number
@@ -21,32 +21,32 @@ export type OpenedOrder =
   | {
       readonly kind: 'opened'
       readonly reference: string
-      /** Where the buyer goes next. */
+      /** The partner's page, on which the buyer pays. */
       readonly redirectUrl: string
       /** `upi://pay?…`: the intent link that the checkout shows as a QR code and opens on phones; null elsewhere. */
       readonly intentUri: string | null
     }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
 
-/** An order is found by our attempt id, so that an order whose opening was never answered can be read too. */
+/** Orders are looked up by our attempt id, so that an order can be read even if its opening was never answered. */
 export type OrderRef = { readonly attemptId: string }
 
 /**
- * One payment partner. Abilities that a partner does not have are absent methods, not flags. Every call takes an
- * AbortSignal; a call that was cut off has an unknown outcome and is thrown as PartnerError `unknown`.
+ * One payment partner's method. What a partner cannot do is an absent function, not a flag. Every call takes an
+ * AbortSignal. A call that was cut off has an unknown outcome: it throws PartnerError `unknown`.
  */
 export type PaymentPartner = {
   readonly name: ProviderUsed
   openOrder(order: OpenOrder, signal: AbortSignal): Promise<OpenedOrder>
-  /** The order as it is now; null when the partner has never heard of the attempt. */
+  /** The order as it is now; null when the partner has none for the attempt. */
   readOrder(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
-  /** Asks the partner to take no money for the order any more. The answer is the order afterwards, whatever it is. */
+  /** Asks the partner to take no more money for the order. Returns the order afterwards; it may have been paid. */
   cancelOrder?(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
-  /** Gives the whole received amount back. Repeated with the same key it answers the same refund. */
+  /** Gives the whole received amount back. Idempotent: repeated with the same key, it returns the same refund. */
   refundOrder?(refund: OrderRef & { readonly key: string }, signal: AbortSignal): Promise<RefundResult>
   /**
-   * Only where the buyer pays in USDC: what has come, and the rate that was locked when the order was opened. Such money is
-   * not converted. Null when there is no such order.
+   * Only where the buyer pays in USDC, which is not converted: what has come, and the rate that was locked when the
+   * order was opened. Null when there is no such order.
    */
   readUsdc?(
     order: OrderRef,
@@ -61,8 +61,8 @@ export type RefundResult =
   | { readonly kind: 'refused'; readonly reason: string }
 
 /**
- * Trouble with a partner. `unknown`: no answer, so the effect may or may not have happened. `throttled`: the partner
- * asks to come back later. `misconfigured`: it refuses our account or signature; retried slowly, an operator must look.
+ * A failed call to a partner. `unknown`: no answer, so it may or may not have had its effect. `throttled`: the partner
+ * asks us to come back later. `misconfigured`: it refuses our account or signature, so an operator must look.
  */
 export class PartnerError extends Error {
   override readonly name = 'PartnerError'
@@ -75,5 +75,5 @@ export class PartnerError extends Error {
   }
 }
 
-/** What an adapter is made of: where the partner is, who we are there, and the shared secret. */
+/** Settings of a provider: the partner's URL, our account there, and the shared secret. */
 export type PartnerSettings = { readonly url: string; readonly account: string; readonly secret: string }

@@ -3,12 +3,12 @@ import { type Currency, isCurrency } from '../domain/currencies.ts'
 import type { CallbackReading } from '../domain/payment/partner.ts'
 import { type HttpAnswer, readJson, unclear } from './http.ts'
 
-/** Callbacks are as small as answers are. */
+/** Most bytes of a callback, as of an answer. */
 const MAX_CALLBACK_BYTES = 64 * 1024
 
 export const refused = (reason: 'signature' | 'timestamp' | 'format'): CallbackReading => ({ kind: 'refused', reason })
 
-/** The answer as the schema's type. Throws PartnerError `unknown` that names the fields which could not be read, never values. */
+/** Parses the answer. Throws PartnerError `unknown` with the names of unreadable fields, never their values. */
 export function readAs<T extends z.ZodType>(to: string, schema: T, answer: HttpAnswer): z.infer<T> {
   const result = schema.safeParse(readJson(to, answer))
   if (result.success) return result.data
@@ -21,7 +21,7 @@ export function readCurrency(to: string, text: string): Currency {
   throw unclear(to, 'answered with a currency that we do not charge in')
 }
 
-/** The callback's body as the schema's type; null when it is not that, too long, not UTF-8 or not JSON. */
+/** Parses a callback's body. Null when it is too long, not UTF-8, not JSON, or does not fit the schema. */
 export function readCallbackBody<T extends z.ZodType>(schema: T, body: Uint8Array): z.infer<T> | null {
   if (body.length > MAX_CALLBACK_BYTES) return null
   try {
@@ -32,7 +32,7 @@ export function readCallbackBody<T extends z.ZodType>(schema: T, body: Uint8Arra
   }
 }
 
-/** At most this many characters of the description are sent, without cutting one in half. */
+/** The first `characters` code points of the description, so that no character is cut in half. */
 export function shorten(description: string, characters: number): string {
   return Array.from(description).slice(0, characters).join('')
 }

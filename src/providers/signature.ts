@@ -1,9 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
-/** How far a callback's timestamp may be from our clock, in seconds, in the past and in the future alike. */
+/** Most seconds between a callback's timestamp and our clock, in the past or the future. */
 const TIMESTAMP_WINDOW_SECONDS = 300
 
-/** A header with more signatures than a rotation needs is not searched further. */
+/** At most this many signatures of a header are tried; a rotation needs two. */
 const MAX_SIGNATURES = 8
 
 export function hmacSha256(secret: string, message: string | Uint8Array, encoding: 'hex' | 'base64'): string {
@@ -21,7 +21,7 @@ export function sameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** True when one of the signatures is the expected one: a partner that rotates its key sends two. */
+/** Whether one of the signatures is the expected one. A partner that rotates its key sends two. */
 export function anyIsSame(signatures: readonly string[], expected: string): boolean {
   return signatures.slice(0, MAX_SIGNATURES).some((signature) => sameText(signature, expected))
 }

@@ -3,7 +3,7 @@ import type { ProviderName } from '../domain/methods.ts'
 import { send } from './http.ts'
 import { PartnerError, type PartnerSettings } from './provider.ts'
 
-/** What a simulated partner answers when it is told to do something with an order. */
+/** Acts on the order of an attempt. When the order does not allow it, returns the order's status. */
 export type SimulatedAct = (
   provider: ProviderName,
   attemptId: string,
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 5000
 
 const refusal = z.object({ status: z.string() })
 
-/** Acts as the buyer and as fate at the partner simulators. Real partners have nothing like it. */
+/** Acts on orders at the partner simulators, as a buyer or the partner would. Real partners have no such routes. */
 export function createSimulatedAct(settings: Record<ProviderName, PartnerSettings>): SimulatedAct {
   return async (provider, attemptId, act) => {
     const call = {

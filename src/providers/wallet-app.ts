@@ -9,7 +9,7 @@ import { anyIsSame, hmacSha256, isInWindow, parseTimestamp, sha256Hex } from './
 
 /**
  * The consumer banking app: a JSON API in which every request is signed over method, path, time, nonce and body.
- * Amounts are decimal strings in major units. The protocol is written down in docs/providers.md.
+ * Amounts are decimal strings in major units. The protocol is in docs/providers.md.
  */
 
 const NAME = 'wallet_app'
@@ -138,7 +138,7 @@ function readOpened(order: OpenOrder, answer: HttpAnswer): OpenedOrder {
   return { kind: 'opened', reference: opened.id, redirectUrl: opened.pay_url, intentUri: null }
 }
 
-/** Only the partner's own "not found" is an absent order; any other 404 comes from something in between. */
+/** Whether the partner itself says that there is no order. Any other 404 comes from a proxy in between. */
 function readFound(attemptId: string, answer: HttpAnswer): PartnerOrder | null {
   if (answer.status === 404 && readAs(NAME, problemSchema, answer).code === 'ORDER_NOT_FOUND') return null
   if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status} about an order`)
@@ -179,7 +179,7 @@ function readRefund(key: string, answer: HttpAnswer): RefundResult {
   return { kind: refund.state === 'COMPLETED' ? 'refunded' : 'pending' }
 }
 
-/** Signed: `wallet-app-callback`, timestamp and the raw body, joined by line feeds. */
+/** The signature covers `wallet-app-callback`, the timestamp and the raw body, joined by line feeds. */
 function readCallback(settings: PartnerSettings, callback: RawCallback): CallbackReading {
   const header = callback.headers['x-callback-signature']
   const timestamp = parseTimestamp(callback.headers['x-callback-timestamp'])

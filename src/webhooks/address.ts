@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** 2000::/3 is all that is assigned as global unicast; 2001::/23 in it is for protocols (RFC 2928). */
+/** All global unicast addresses are in 2000::/3 (IANA); of these 2001::/23 is reserved for protocols (RFC 2928). */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
 const PROTOCOL_IPV6 = ipaddr.IPv6.parseCIDR('2001::/23')
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** Where webhooks may go. `testTargets` are exact `host:port` pairs that test mode may reach although private. */
+/** Which URLs webhooks may go to. `testTargets` are exact `host:port` pairs that are allowed in test mode. */
 export type TargetRules = { readonly mode: 'test' | 'live'; readonly testTargets: readonly string[] }
 
 export type UrlRefusal =
@@ -14,7 +14,7 @@ export type UrlRefusal =
   | 'local_name'
   | 'no_domain'
 
-/** What to tell the merchant who entered the URL. */
+/** What the URL must be, for the merchant who entered it. */
 export const URL_REFUSALS: Record<UrlRefusal, string> = {
   invalid: 'must be a URL without spaces, such as https://shop.example/webhooks',
   too_long: 'must have at most 2048 characters',
@@ -37,12 +37,12 @@ const LOCAL_NAME = /(^|\.)(localhost|local|internal|localdomain|home\.arpa|lan|i
 const LONGEST_URL = 2048
 
 /**
- * Whether webhooks may be sent to the URL, as far as can be said without resolving it; the connection is checked again.
+ * Whether webhooks may be sent to the URL, as far as its text tells. `guarded-agents.ts` checks the resolved addresses.
  * Only the parsed host is looked at: the parser turns `127.1`, `0x7f.1` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
  */
 export function checkEndpointUrl(text: string, { mode, testTargets }: TargetRules): UrlCheck {
   if (text.length > LONGEST_URL) return refused('too_long')
-  // The parser drops tabs and lines, and encodes the rest: what is stored would not be what is called.
+  // The parser drops tabs and line breaks and encodes other such characters: we would call another URL than we store.
   if (/[\s\p{Cc}\p{Cs}]/u.test(text)) return refused('invalid')
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null) return refused('invalid')
@@ -63,7 +63,7 @@ function refuseHost(hostname: string): UrlRefusal | null {
   return host.includes('.') ? null : 'no_domain'
 }
 
-/** As in the configuration: the default port is written out. */
+/** As WEBHOOK_TEST_TARGETS names it: with the port, even the default one. */
 function hostAndPort(url: URL): string {
   const defaultPort = url.protocol === 'https:' ? '443' : '80'
   return `${url.hostname}:${url.port === '' ? defaultPort : url.port}`

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What of a receiver's answer is kept for the delivery log: bounded, printable, without secrets. */
+/** The part of a receiver's answer that the delivery log keeps: short, printable, without secrets. */
 
-/** Bytes of the body that are worth keeping for the excerpt; the margin lets a secret at the cut be recognised. */
+/** Bytes of the body to read for the excerpt. The margin lets a secret at the cut be recognised. */
 export const EXCERPT_BYTES = 2048
 export const EXCERPT_MARGIN_BYTES = 512
 
 const MOST_HEADERS = 20
 const LONGEST_HEADER = 256
 
-/** A receiver may echo our request or its own credentials: neither belongs in a log that people read. */
+/** Secrets that a receiver may echo, from our request or of its own: they must not get into a log that people read. */
 const SECRETS = [
   /whsec_[A-Za-z0-9+/=_-]+/g,
   /\bv1a?,[A-Za-z0-9+/=]{16,}/g,
@@ -25,7 +25,7 @@ const PRIVATE_HEADERS: readonly string[] = ['set-cookie', 'www-authenticate', 'a
 
 export function bodyExcerpt(bytes: Buffer, contentEncoding: string | undefined): string {
   if (contentEncoding !== undefined && contentEncoding !== 'identity') return '[compressed: not shown]'
-  // In stream mode the decoder leaves out a character that the cut has halved.
+  // In stream mode the decoder omits an incomplete character at the cut.
   const text = new TextDecoder().decode(bytes, { stream: true })
   return mask(text.replace(UNPRINTABLE, '')).slice(0, EXCERPT_BYTES)
 }

@@ -17,10 +17,10 @@ export type Exchange = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly guard: GuardOptions
-  /** Milliseconds. The whole exchange, and its beginning up to a usable connection. */
+  /** Milliseconds for the whole exchange, and for its beginning up to a usable connection. */
   readonly totalMs: number
   readonly connectMs: number
-  /** Bytes of the answer's body after which the connection is cut. */
+  /** The connection is closed after this many bytes of the answer's body. */
   readonly maxBytes: number
 }
 
@@ -30,16 +30,16 @@ export type Exchanged = {
   readonly bytes: Buffer
   readonly error: SendError | null
   readonly bytesSent: number
-  /** The server closed a kept connection just as it was used again. */
+  /** Whether the server closed a kept connection just as it was used again. */
   readonly staleSocket: boolean
 }
 
 type Network = { readonly agents: GuardedAgents; readonly resolve: Resolve }
 
-/** Cuts a connection that has outlived its time; Node's own time-outs only notice silence. */
+/** Ends an exchange that takes too long. Node's own timeouts end only silent connections. */
 class TooSlowError extends Error {}
 
-/** Resolves with whatever came of it; rejects only when `signal` aborts. */
+/** Resolves with the outcome, failures included. Rejects only when `signal` aborts. */
 export function exchange(request: Exchange, network: Network, signal: AbortSignal): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
@@ -88,9 +88,9 @@ type Progress = {
   response: http.IncomingMessage | null
   readonly kept: Buffer[]
   keptBytes: number
-  /** The connection had carried other requests before; `reusedSocket` of Node misses those that waited in line. */
+  /** Whether the connection has carried other requests. Node's `reusedSocket` misses requests that waited in line. */
   reused: boolean
-  /** What a kept connection had carried before this request. */
+  /** Bytes that were sent over the connection before this request. */
   sentBefore: number
 }
 
@@ -131,7 +131,7 @@ function readBounded(response: http.IncomingMessage, { state, maxBytes, finish }
     read += chunk.length
     const room = EXCERPT_BYTES + EXCERPT_MARGIN_BYTES - state.keptBytes
     if (room > 0) {
-      // A copy: a slice would keep the whole chunk in memory.
+      // Copied, because a slice would keep the whole chunk in memory.
       const kept = Buffer.from(chunk.subarray(0, room))
       state.kept.push(kept)
       state.keptBytes += kept.length

@@ -5,10 +5,10 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isGlobalAddress } from './address.ts'
 
-/** Answers all addresses of a name. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<{ address: string; family: number }[]>
 
-/** The connection was refused by us, before a packet was sent. */
+/** Thrown for an address that is not public, before a packet is sent to it. */
 export class RefusedAddressError extends Error {
   constructor(host: string) {
     super(`${host} is not a public address`)
@@ -16,11 +16,11 @@ export class RefusedAddressError extends Error {
   }
 }
 
-/** What the agents read of a request beside Node's own options. */
+/** Options of a request that only these agents read. */
 export type GuardOptions = {
-  /** Sockets are kept and counted per endpoint: none is ever shared between two merchants. */
+  /** Sockets are kept and counted for each endpoint, so two merchants never share one. */
   readonly endpointId: string
-  /** Only for the exact targets that test mode's configuration names. */
+  /** Skips the check: only for the exact targets of WEBHOOK_TEST_TARGETS, in test mode. */
   readonly privateAllowed: boolean
 }
 
@@ -29,7 +29,7 @@ export type GuardedAgents = { readonly http: http.Agent; readonly https: https.A
 type ConnectOptions = http.ClientRequestArgs & GuardOptions
 type OnCreated = (error: Error | null, socket?: Duplex) => void
 
-/** At most ten requests at once for one endpoint; a slow one then queues behind itself, not before others. */
+/** Requests at once for one endpoint. A slow endpoint delays only its own requests. */
 const SOCKETS_PER_ENDPOINT = 10
 /** Idle sockets kept for the next event of the endpoint, and for how long (milliseconds). */
 const IDLE_SOCKETS = 2
@@ -44,7 +44,7 @@ export function createGuardedAgents(): GuardedAgents {
   }
 }
 
-/** Node's agent with a check before each connection: a lookup filter alone is never asked about an IP literal. */
+/** Node's agent with a check before each connection. A lookup filter alone is not asked about IP literals. */
 function guard<T extends http.Agent>(agent: T): T {
   const base = agent as unknown as {
     createConnection(options: ConnectOptions, onCreated: OnCreated): Duplex | undefined
@@ -64,8 +64,8 @@ function guard<T extends http.Agent>(agent: T): T {
 }
 
 /**
- * The lookup of a connection: refused when any address of the name is not public, else connected to exactly the
- * addresses that were checked, so that a second answer of the name server changes nothing.
+ * The lookup of a connection. Refuses a name of which any address is not public. The connection then goes to exactly
+ * the addresses that were checked, so that a second answer of the name server (DNS rebinding) changes nothing.
  */
 export function guardedLookup(resolve: Resolve, privateAllowed: boolean): LookupFunction {
   return (hostname, options, answer) => {

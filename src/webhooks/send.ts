@@ -5,11 +5,11 @@ import { type Exchanged, exchange } from './exchange.ts'
 import { createGuardedAgents, type Resolve, systemResolve } from './guarded-agents.ts'
 import { parseRetryAfter } from './retry-after.ts'
 
-/** The one way out for requests to merchants. */
+/** Sends requests to merchants. Nothing else in the service does. */
 export type Sender = {
-  /** Sends once and says what came of it; rejects only when `signal` aborts. */
+  /** Makes one try and resolves with its outcome, failures included. Rejects only when `signal` aborts. */
   send(request: SendRequest, signal: AbortSignal): Promise<SendResult>
-  /** Closes kept connections. */
+  /** Closes idle connections. */
   close(): void
 }
 
@@ -22,10 +22,10 @@ export type SendRequest = {
 }
 
 export type SendResult = {
-  /** Null when there was no answer. A status with an error is an answer that does not count. */
+  /** HTTP status; null without an answer. When `error` is set too, the answer does not count. */
   readonly status: number | null
   readonly error: SendError | null
-  /** Bounded and without secrets, for the delivery log. */
+  /** The beginning of the body, without secrets, for the delivery log. */
   readonly headers: Readonly<Record<string, string>>
   readonly bodyExcerpt: string
   readonly retryAfterSeconds: number | null
@@ -36,14 +36,14 @@ export type SendResult = {
 export type SenderOptions = TargetRules & {
   /** Unix milliseconds. */
   readonly now: () => number
-  /** All addresses of a name; the system's resolver unless a test brings its own. */
+  /** Resolves a host name to all its addresses. Default: the system's resolver. */
   readonly lookup?: Resolve
   readonly limits?: Partial<SendLimits>
 }
 
 export type SendLimits = { readonly totalMs: number; readonly connectMs: number; readonly maxBytes: number }
 
-/** 15 s for everything and 16 KiB of answer: enough for any receiver that stores the event and answers. */
+/** 15 s for the whole try and 16 KiB of answer are enough for a receiver that stores the event and answers. */
 const LIMITS: SendLimits = { totalMs: 15_000, connectMs: 5_000, maxBytes: 16 * 1024 }
 
 /** A connection that failed sooner than this, before a byte was sent, is tried once more at once (milliseconds). */
@@ -51,7 +51,7 @@ const QUICK_FAILURE_MS = 1_000
 
 const OWN_HEADERS = {
   'content-type': 'application/json',
-  // An answer is never decompressed: a few kilobytes can hide gigabytes.
+  // Answers are never decompressed: a few kilobytes can expand to gigabytes.
   'accept-encoding': 'identity',
   'user-agent': 'Pinrail-Webhooks/1',
 }
@@ -83,7 +83,7 @@ export function createSender(options: SenderOptions): Sender {
   }
 }
 
-/** Nothing reached the receiver, or only a connection that it had just closed: the same try, once more. */
+/** Whether nothing reached the receiver, or only a connection that it had just closed: then sending again is safe. */
 function isWorthAnotherTry({ error, bytesSent, staleSocket }: Exchanged, spentMs: number): boolean {
   if (staleSocket) return true
   return (error === 'connect' || error === 'tls') && bytesSent === 0 && spentMs < QUICK_FAILURE_MS

@@ -13,8 +13,9 @@ export function newWebhookSecret(): string {
 }
 
 /**
- * The headers of Standard Webhooks 1.0. One signature for each active secret, the newest first: two while a secret is
- * being rotated. `at` is the time of this try (unix milliseconds); the id is the event's on every try.
+ * The headers of Standard Webhooks 1.0, with one signature for each active secret, the newest first: two while a
+ * secret is being rotated. The id is the event's, so it is equal on every try. `at` is the time of this try (Unix
+ * milliseconds).
  */
 export function signedHeaders(message: {
   id: string

@@ -17,9 +17,9 @@ export type Conversion =
 
 /** Buys USDC for the treasury with the fiat money that a partner has confirmed. */
 export type Converter = {
-  /** Current rates of every currency we charge in, in one call. */
+  /** The current rates of every currency that we charge in. */
   rates(signal: AbortSignal): Promise<Rate[]>
-  /** Repeated with the same key it answers the same conversion. */
+  /** Idempotent: repeated with the same key, it returns the conversion of the first call. */
   convert(
     order: { readonly key: string; readonly amount: Money; readonly rate: string },
     signal: AbortSignal,

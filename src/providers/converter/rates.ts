@@ -2,24 +2,24 @@ import type { Currency } from '../../domain/currencies.ts'
 import { PartnerError } from '../provider.ts'
 import type { Converter, Rate } from './converter.ts'
 
-/** When the converter is down, rates are answered until they are this old; then an indicative price would be a guess. In seconds. */
+/** Seconds for which rates are used while the converter is down. With older ones a price would be a guess. */
 export const STALE_LIMIT_SECONDS = 600
 
-/** After a failed refresh the converter is left alone for this long, so that a dead one does not slow every request. In milliseconds. */
+/** Milliseconds between a failed refresh and the next one, so that a dead converter does not slow every request. */
 const PAUSE_AFTER_FAILURE_MS = 5000
 
-/** One refresh may take this long, in milliseconds. */
+/** Most milliseconds that one refresh may take. */
 const REFRESH_TIMEOUT_MS = 5000
 
 export type Rates = {
-  /** The rate of the currency. Throws PartnerError `unknown` when there is none that is young enough. */
+  /** The rate of the currency. Throws PartnerError `unknown` when there is none that is recent enough. */
   current(currency: Currency): Promise<Rate>
   close(): void
 }
 
 type Cached = { readonly at: number; readonly byCurrency: ReadonlyMap<Currency, Rate> }
 
-/** Keeps the converter's rates: one call per refresh for all callers. `clock` is in milliseconds. */
+/** Caches the converter's rates: all callers share one refresh. `clock` is in Unix milliseconds. */
 export function createRates(
   converter: Pick<Converter, 'rates'>,
   options: { readonly refreshSeconds: number; readonly clock: () => number },
@@ -39,7 +39,7 @@ export function createRates(
       cached = { at: options.clock(), byCurrency: new Map(rates.map((rate) => [rate.currency, rate])) }
       failedAt = null
     } catch {
-      // The caller gets the older rate, or the error below once there is none that is young enough.
+      // The caller gets the older rate or, when that is too old, the error below.
       failedAt = options.clock()
     }
   }

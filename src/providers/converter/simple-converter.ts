@@ -5,13 +5,13 @@ import { readAs } from '../reading.ts'
 import type { Conversion, Converter, Rate } from './converter.ts'
 
 /**
- * The converter's REST API: a bearer secret, amounts and rates as decimal text, one conversion for an Idempotency-Key
- * however often it is sent. The protocol is in docs/providers.md.
+ * The converter's REST API: a bearer secret, amounts and rates as decimal text, one conversion for each
+ * Idempotency-Key. The protocol is in docs/providers.md.
  */
 
 const NAME = 'converter'
 
-/** Asked again after at least and at most this long, in seconds, whatever a pending conversion says. */
+/** Bounds, in seconds, for the time after which a pending conversion says to ask again. */
 const RETRY_SECONDS = { min: 1, max: 600 }
 
 const rateText = z.string().regex(/^\d{1,12}(\.\d{1,12})?$/)
