@@ -6,7 +6,7 @@ import { keccak256 } from '../evm/keccak.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
 import { word } from './token/words.ts'
 
-/** EIP-3009 authorizations of the treasury: the only thing that its key ever signs. */
+/** EIP-3009 authorizations of the treasury. Its key signs nothing else. */
 
 export type Token = {
   readonly chainId: number
@@ -23,7 +23,7 @@ const TRANSFER_TYPE = hashText(
 )
 const CANCEL_TYPE = hashText('CancelAuthorization(address authorizer,bytes32 nonce)')
 
-/** The hash that a key signs for an authorization, made here and not by the account, which hashes types and domain anew. */
+/** The EIP-712 hash of an authorization. Faster than the account's own, which hashes types and domain every time. */
 async function signStruct(
   account: LocalAccount,
   separator: Hex,
@@ -34,7 +34,7 @@ async function signStruct(
   return account.sign({ hash: keccak256(`0x1901${separator.slice(2)}${hash.slice(2)}`) })
 }
 
-/** Signs a transfer away from an address of a payment. `validBefore` in Unix seconds. */
+/** Signs a transfer from an address of a payment. `validBefore` is in Unix seconds. */
 export function signTransferAuthorization(
   account: LocalAccount,
   token: Token,
@@ -44,14 +44,14 @@ export function signTransferAuthorization(
   return signStruct(account, domainSeparator(token), [TRANSFER_TYPE, from, to, micro, 0, validBefore, nonce])
 }
 
-/** What the token's `DOMAIN_SEPARATOR()` must answer; signatures made for another domain are refused by the contract. */
+/** What the token's `DOMAIN_SEPARATOR()` must return: the contract refuses signatures for another domain. */
 export function domainSeparator(token: Token): Hex {
   const type = hashText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')
   const digits = [type, hashText(token.name), hashText('2'), token.chainId, token.address].map(word)
   return keccak256(`0x${digits.join('')}`)
 }
 
-/** A payout that must not be signed, with the reason for the operator. */
+/** Thrown for a payout that must not be signed, with the reason for the operator. */
 export class PolicyRefusal extends Error {
   override readonly name = 'PolicyRefusal'
 }
@@ -59,20 +59,20 @@ export class PolicyRefusal extends Error {
 export type TreasuryPolicy = {
   readonly livemode: boolean
   readonly token: Token
-  /** No single authorization above this many micro-USDC. */
+  /** Most micro-USDC of one authorization. */
   readonly maxMicroPerPayout: bigint
 }
 
 export type TreasurySigner = {
   readonly address: Hex
-  /** Throws PolicyRefusal for a payout that this treasury must not pay. `validBefore` in Unix seconds. */
+  /** Throws PolicyRefusal for a payout that this treasury must not pay. `validBefore` is in Unix seconds. */
   signTransfer(payout: Payout, validBefore: number): Promise<PayoutSignature>
   signCancellation(payout: Payout): Promise<PayoutSignature>
 }
 
 /**
- * The treasury's key behind its policy. The treasury signs typed data of one token on one chain only, for a payout of
- * its own mode, with the nonce that follows from the payment; so the policy is complete.
+ * The treasury's key behind its policy. It signs only transfers and cancellations of one token on one chain, for
+ * payouts of its own mode, with the nonce derived from the payment.
  */
 export function createTreasurySigner(account: LocalAccount, policy: TreasuryPolicy): TreasurySigner {
   const address = account.address.toLowerCase() as Hex

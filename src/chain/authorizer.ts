@@ -5,30 +5,30 @@ import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
 import { NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
 
-/** How many payouts are looked at in one round: about a fifth of a second of signing. */
+/** Most payouts decided in one round: about a fifth of a second of signing. */
 const ROUND = 800
 
-/** An authorization expires: while so many of them wait, which is what three lanes carry, no more are made. */
+/** No more are signed while so many authorizations wait: three lanes carry as many, and authorizations expire. */
 const AHEAD = 2400
 
-/** Signatures stored at once: two full batches, which the lanes can send while the next ones are signed. */
+/** Signatures stored at once: two full batches, so the lanes can send them while the next ones are signed. */
 const STORED_TOGETHER = 200
 
-/** Signatures asked for at once; other work of the process gets its turn after them, some 5 ms. */
+/** Signatures made at once. They take about 5 ms; then other work of the process gets its turn. */
 const SIGNED_AT_A_STRETCH = 25
 
 const DAY_MS = 24 * 3_600_000
 
 export type Decision =
   | { readonly kind: 'sign' }
-  /** Nothing to do now: paid or cancelled on chain already (the observer finds the log), or waiting for funds. */
+  /** Nothing to do now: it is paid or cancelled on chain (the observer will read the log), or waits for funds. */
   | { readonly kind: 'wait' }
   | { readonly kind: 'hold'; readonly reason: HoldReason; readonly detail: string }
 
 /**
- * Decides about payouts in their order. What a payout needs is taken from `available`; when it does not suffice, that
- * payout and the later ones of the same recipient wait, and other recipients go on, so that a large payout does not
- * starve small ones of other merchants and a merchant's payouts keep their order.
+ * Decides about payouts in their order. Each takes its amount from `available` (micro-USDC). When that is too little,
+ * the payout waits, and so do later ones of its recipient: a merchant's payouts keep their order. Other recipients go
+ * on, so a large payout does not starve the small ones of other merchants.
  */
 export function decidePayouts(
   payouts: readonly Payout[],
@@ -60,14 +60,14 @@ export function decidePayouts(
 
 const unixSeconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 
-/** The deadline of a signature made now: by the later of our clock and the chain's, so that it is not born expired. */
+/** The deadline of a signature made now, from the later of our clock and the chain's. Unix seconds. */
 export function deadline(deps: SettlementDeps, chainTime: number): number {
   return Math.max(unixSeconds(deps.clock()), chainTime) + deps.options.authorizationSeconds
 }
 
 type Signed = { readonly paymentId: string; readonly signature: PayoutSignature }
 
-/** Signs by the treasury of each payout; one that the policy refuses is held and does not stop the others. */
+/** Signs with the treasury of each payout. One that the policy refuses is held; the others go on. */
 async function sign(
   deps: SettlementDeps,
   payouts: readonly Payout[],
@@ -84,7 +84,7 @@ async function sign(
       await hold(deps, payout, { reason: 'policy', detail: refusal.message })
     }
   }
-  // Together, because a key service takes its time for each; in stretches, so that it is not flooded.
+  // Concurrently, because a key service is slow; in groups, so that it is not flooded.
   for (const stretch of chunks(payouts, SIGNED_AT_A_STRETCH)) {
     await Promise.all(stretch.map(signOne))
     await setImmediate()
@@ -98,7 +98,7 @@ async function store(deps: SettlementDeps, signed: readonly Signed[]): Promise<v
     deps.log.error({ paymentId, err: error }, 'the payout goes on, but its payment could not be told')
 }
 
-/** Signs transfers with the deadline, for the first time or again: always the payment's one nonce. */
+/** Signs transfers with the deadline, for the first time or again. The nonce is always the payment's. */
 export async function signTransfers(
   deps: SettlementDeps,
   payouts: readonly Payout[],
@@ -107,7 +107,7 @@ export async function signTransfers(
   let storing = Promise.resolve()
   try {
     for (const together of chunks(payouts, STORED_TOGETHER)) {
-      // What was signed before is stored meanwhile. A failure is thrown below, not lost.
+      // The group before is stored meanwhile. Its failure is thrown below.
       storing.catch(() => undefined)
       const signed = await sign(deps, together, (treasury, payout) => treasury.signTransfer(payout, validBefore))
       await storing
@@ -133,7 +133,7 @@ export type Authorizer = {
   authorize(): Promise<Progress>
 }
 
-/** Signs in rounds. What it remembers is only whose turn it is. */
+/** Signs in rounds. In memory it keeps only the recipient after whom the next round begins. */
 export function createAuthorizer(deps: SettlementDeps): Authorizer {
   const { journal, rpc } = deps
   let lastRecipient: Hex | null = null
@@ -187,10 +187,10 @@ async function choosePayable(deps: SettlementDeps, treasury: Hex, payouts: reado
   return toSign
 }
 
-/** Signs the cancellations that were asked for; answers how many. */
+/** Signs the requested cancellations. Returns how many. */
 export async function authorizeCancellations(deps: SettlementDeps): Promise<number> {
   const payouts = await deps.journal.readUncancelled(ROUND)
-  // Without the key of its treasury a payout is voided when its signatures have expired.
+  // Payouts of treasuries without a key are voided when their signatures have expired (observer/expired.ts).
   const keys = new Set(deps.treasuries.map(({ address }) => address))
   const ours = payouts.filter(({ treasury }) => keys.has(treasury))
   const signed = await sign(deps, ours, (treasury, payout) => treasury.signCancellation(payout))

@@ -11,13 +11,13 @@ export type Authorization = Pick<
   'paymentId' | 'treasury' | 'recipient' | 'microUsdc' | 'authNonce' | 'signed'
 >
 
-/** How payouts become one transaction. Another codec (another token, a cheaper contract) has the same four members. */
+/** How payouts become one transaction. Another token or a cheaper contract would have another codec. */
 export type PayoutCodec = {
   readonly maxItems: number
   encode(token: Hex, payouts: readonly Authorization[]): { target: Hex; calldata: Hex }
-  /** Never estimated: an estimator is content when the outer call succeeds, and then nobody is paid. */
+  /** Not estimated: an estimate suffices for the outer call, which succeeds even if every transfer runs out of gas. */
   gasLimit(items: number): bigint
-  /** What each item of a simulated batch would do: null for success, else the reason of the revert. */
+  /** The outcome of each item of a simulated batch: null for success, else the reason of the revert. */
   decodeSimulation(returned: Hex): (string | null)[]
 }
 
@@ -47,8 +47,8 @@ export function revertReason(data: Hex): string {
 }
 
 /**
- * Multicall3 `aggregate3`, every item allowed to fail: one that another relayer paid first, or that the token refuses,
- * must not undo the others. Multicall3 holds no allowance and no funds; the signatures alone move the money.
+ * Multicall3 `aggregate3` with every item allowed to fail: an item that another relayer sent first, or that the token
+ * refuses, must not revert the others. Multicall3 has no allowance and no funds; the signatures alone move the money.
  */
 export const multicallCodec: PayoutCodec = {
   maxItems: 100,

@@ -13,31 +13,31 @@ export type SettlementLog = {
 }
 
 export type SettlementOptions = {
-  /** Distinguishes this engine from every other one, also from its own predecessor: a new random value per start. */
+  /** Random for each start, so that it differs from every other engine's and from that of the start before. */
   readonly owner: string
-  /** How long a lease holds after the engine stopped renewing it. */
+  /** How long a lease holds when the engine stops renewing it. */
   readonly leaseMs: number
   /** How long an authorization can be used after it was signed. */
   readonly authorizationSeconds: number
-  /** Envelopes of one lane that are not mined yet. Bor guarantees 16 pool slots per account; a full batch takes two. */
+  /** Most unmined envelopes of one lane. Bor guarantees 16 pool slots per account; a full batch takes two. */
   readonly maxInFlight: number
-  /** Blocks that may pass without the lowest nonce before its price is raised. */
+  /** Blocks without the lane's lowest nonce, after which its price is raised. */
   readonly bumpAfterBlocks: number
-  /** The stored bytes of an unmined transaction are sent again after this time. */
+  /** Time after which the stored bytes of an unmined transaction are sent again. */
   readonly rebroadcastMs: number
-  /** Wei for one unit of gas that no transaction exceeds. */
+  /** Most wei that a transaction may pay for one unit of gas. */
   readonly maxFeeWei: bigint
-  /** First block to read when there is no cursor yet; absent: the finalized block of the first start. */
+  /** First block to read when there is no cursor yet. Default: the finalized block of the first start. */
   readonly startBlock?: number
-  /** Treasuries of the past whose keys are gone: their transfers are watched, and what they paid is not paid again. */
+  /** Earlier treasuries whose keys are gone: their transfers are watched, so that nothing they paid is paid again. */
   readonly retiredTreasuries: readonly Hex[]
-  /** Micro-USDC that may be authorized within 24 hours, for each treasury. */
+  /** Most micro-USDC that each treasury may authorize within 24 hours. */
   readonly maxMicroPerDay: bigint
   /** How long a payout may wait for funds before it is held: top-ups come in batches. */
   readonly fundsGraceMs: number
 }
 
-/** Chosen for Polygon; each is explained in SettlementOptions. */
+/** Values for Polygon. SettlementOptions explains each. */
 export const SETTLEMENT_DEFAULTS = {
   leaseMs: 5000,
   authorizationSeconds: 45 * 60,
@@ -48,26 +48,26 @@ export const SETTLEMENT_DEFAULTS = {
   retiredTreasuries: [],
 } as const satisfies Partial<SettlementOptions>
 
-/** Every wallet that is or was a treasury of ours. */
+/** Every wallet that is or was our treasury. */
 export function watchedTreasuries(deps: Pick<SettlementDeps, 'treasuries' | 'options'>): Hex[] {
   return [...deps.treasuries.map((treasury) => treasury.address), ...deps.options.retiredTreasuries]
 }
 
 /**
- * What is needed to take USDC at addresses of payments: their keys, and the other tokens that buyers send there by mistake.
+ * For USDC at addresses of payments: the addresses' keys, and other tokens that buyers send there by mistake.
  */
 export type DepositDeps = {
-  /** Null: what comes is read, and not swept. */
+  /** Null: transfers to the addresses are read but not swept. */
   readonly keys: DepositKeys | null
   readonly wrongTokens: readonly Hex[]
 }
 
-/** A wallet with the chain's own coin from which the relayers get their gas money. It holds no USDC. */
+/** A wallet with POL from which the relayers are topped up. It holds no USDC. */
 export type Funding = {
   readonly account: LocalAccount
-  /** Wei that are sent at least at a time. */
+  /** Least wei of one top-up. */
   readonly wei: bigint
-  /** Wei for one relayer within 24 hours: more goes to a fault or a thief. */
+  /** Most wei for one relayer within 24 hours. A need for more means a fault or a theft. */
   readonly maxWeiPerDay: bigint
 }
 
@@ -76,25 +76,25 @@ export type SettlementDeps = {
   readonly rpc: Rpc
   readonly codec: PayoutCodec
   readonly token: Token
-  /** The treasuries whose keys are here, the current one first: after a rotation the old one pays what was queued on it. */
+  /** The treasuries whose keys we have, the current one first. An earlier one pays what was queued on it. */
   readonly treasuries: readonly TreasurySigner[]
   readonly relayers: readonly LocalAccount[]
-  /** Null: the relayers get their gas money by hand. */
+  /** Null: an operator tops up the relayers. */
   readonly funding: Funding | null
-  /** Null: no payment has an address here. */
+  /** Null: payments have no addresses for USDC. */
   readonly deposits: DepositDeps | null
   readonly clock: () => Date
   readonly log: SettlementLog
   readonly options: SettlementOptions
 }
 
-/** What a round of signing or sending did, and so who need not wait for the next round. */
+/** What a round of signing or sending did. It tells the runner which part need not wait for the next round. */
 export type Progress = {
-  /** Payouts that went a step further. */
+  /** How many payouts advanced. */
   readonly done: number
-  /** There may be more that can do so at once. */
+  /** Whether more payouts may be able to advance at once. */
   readonly more: boolean
-  /** Signing is so far ahead of the lanes that it goes on when something is sent. */
+  /** Whether signing is so far ahead of the lanes that it waits until something is sent. */
   readonly ahead: boolean
 }
 

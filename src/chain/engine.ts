@@ -9,26 +9,26 @@ import { createObserver } from './observer/observer.ts'
 import type { Block } from './rpc/node.ts'
 
 /**
- * Each part is safe to repeat, to interrupt anywhere, and to run at the same time as the others, here and in other
- * processes: what one knows of the other is in the journal.
+ * Each part is safe to repeat, to interrupt anywhere, and to run at the same time as the others, in this process and in
+ * others. They share what they know through the journal.
  */
 export type SettlementEngine = {
-  /** Reads what is final, ends payouts by it, and watches the treasury. */
+  /** Reads final blocks, ends payouts by them, and watches the treasury. */
   observe(): Promise<void>
-  /** Signs what may be paid now. */
+  /** Signs the payouts that may be paid now. */
   authorize(): Promise<Progress>
-  /** Resumes what was sent, then sends what is signed. */
+  /** Resumes envelopes that were sent, then sends what is signed. */
   send(): Promise<Progress>
-  /** Gives the leases back. */
+  /** Releases the leases. */
   close(): Promise<void>
 }
 
-/** Blocks of the past that feed the fee oracle. */
+/** How many of the last blocks fees are estimated from. */
 const FEE_BLOCKS = 20
 
 /**
- * The settlement engine: observe what is final, end payouts by it, sign more, resume what was sent and send more. There
- * is no recovery beside this: after a crash the first round is the recovery.
+ * The settlement engine: reads final blocks, ends payouts by them, signs more, resumes what was sent and sends more.
+ * It has no other recovery: after a crash the first round is the recovery.
  */
 export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const { journal, rpc, options, log } = deps
@@ -51,7 +51,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     })
   }
 
-  /** Gas money is for later rounds: what keeps it back now stops nothing. */
+  /** A failed top-up is logged and stops nothing: top-ups are for later rounds. */
   async function fund(view: ChainView): Promise<void> {
     if (view.cursor.pausedReason !== null) return
     await topUp(view).catch((error: unknown) =>
@@ -84,14 +84,14 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       if (cursor.pausedReason !== null) return NOTHING
       const done = await fillLanes(deps, rounds, view)
       await sweepDeposits(deps, rounds)
-      // All that was signed is sent, or every lane is full.
+      // Everything signed is sent, or every lane is full.
       return { ...NOTHING, done }
     },
     close: () => journal.releaseLeases(options.owner),
   }
 }
 
-/** Where reading begins when nothing was read yet. */
+/** The first cursor, when nothing was read yet. */
 async function firstCursor(deps: SettlementDeps): Promise<Block | null> {
   const { startBlock } = deps.options
   if (startBlock === undefined) return deps.rpc.finalized()

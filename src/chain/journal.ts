@@ -18,13 +18,15 @@ import type {
   TreasuryLog,
 } from '../domain/settlement/payout.ts'
 
-/** Who asks for a lease, and for how long it holds unless renewed. */
+/** Who asks for a lease, and how long it holds without renewal. */
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }
 
-/** A payment whose own record could not be written with the payout's. */
+/** A payment whose row could not be written together with its payout's. */
 export type FailedHook = { readonly paymentId: string; readonly error: Error }
 
-/** A payout to be voided that nobody here can cancel, and the Unix second after which no signature of it is valid. */
+/**
+ * A payout to be voided without a key to cancel it, and the Unix second after which none of its signatures is valid.
+ */
 export type Expiring = {
   readonly paymentId: string
   readonly treasury: Hex
@@ -34,7 +36,7 @@ export type Expiring = {
 
 /**
  * The engine's memory. Everything is stored here before it is sent, so that a process may die between any two calls.
- * Every method is one transaction; those that get a lease fail with LeaseLostError when a newer epoch exists.
+ * Every method is one database transaction. Those that take a lease throw LeaseLostError when a newer epoch exists.
  */
 export type SettlementJournal = {
   readPayable(ask: { limit: number; after: Hex | null }): Promise<{ payouts: Payout[]; next: Hex | null }>
@@ -43,7 +45,7 @@ export type SettlementJournal = {
   readAssignable(limit: number): Promise<SignedPayout[]>
   readReserved(treasury: Hex): Promise<bigint>
   readAuthorizedSince(treasury: Hex, since: Date): Promise<bigint>
-  /** Throws, and stores nothing, when a treasury would have authorized more than the limit within 24 hours. */
+  /** Throws and stores nothing when a treasury would have authorized more than the limit within 24 hours. */
   storeSignatures(
     signed: readonly { paymentId: string; signature: PayoutSignature }[],
     limits: { readonly maxMicroPerDay: bigint },
@@ -66,7 +68,7 @@ export type SettlementJournal = {
   ): Promise<void>
   markSent(lane: Lane, sent: { nonce: number; txHash: Hex; at: Date; answer: string; accepted: boolean }): Promise<void>
   readEnvelopes(lane: Lane): Promise<Envelope[]>
-  /** Whether anything in the envelope has not ended yet. */
+  /** Whether the envelope has items that have not ended. */
   isWanted(lane: Lane, nonce: number): Promise<boolean>
   readCalldata(lane: Lane, nonce: number): Promise<Hex>
   readRaw(txHash: Hex): Promise<Hex>

@@ -1,12 +1,12 @@
 import type { Authorization } from './codec.ts'
 import type { SettlementDeps } from './context.ts'
 
-/** What the token would do with an item of a batch: null for success, else the reason of the revert. */
+/** The outcome of an item of a batch: null for success, else the reason of the revert. */
 export type Simulated<T> = { readonly item: T; readonly reason: string | null }
 
 /**
- * Simulates the very batch that would be sent, so that no gas is spent on what the token would refuse. A node that cannot
- * simulate throws: that delays the batch, nothing else.
+ * Simulates the exact batch that would be sent, so that no gas is spent on items that the token would refuse. Throws
+ * when no node can simulate; that only delays the batch.
  */
 export async function simulate<T>(
   { codec, rpc, token }: SettlementDeps,

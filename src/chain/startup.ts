@@ -3,7 +3,7 @@ import { domainSeparator } from './authorization.ts'
 import { type SettlementDeps, watchedTreasuries } from './context.ts'
 import { readToken } from './token/token-state.ts'
 
-/** A configuration with which the engine must not run. */
+/** Thrown for a configuration with which the engine must not run. */
 export class SettlementRefusal extends Error {
   override readonly name = 'SettlementRefusal'
 }
@@ -13,8 +13,8 @@ function demand(condition: boolean, message: string): asserts condition {
 }
 
 /**
- * Checked before the first round. Throws SettlementRefusal for what only a person can correct. A paused token is no such
- * thing: payouts wait for it. A node that cannot be reached throws its own error: try again.
+ * Checks configuration and chain before the first round. Throws SettlementRefusal for what only a person can correct; a
+ * paused token is not refused, payouts wait for it. When no node can be reached, throws the node's error: try again.
  */
 export async function assertReady(deps: SettlementDeps, livemode: boolean): Promise<void> {
   const { rpc, token, relayers, log } = deps
@@ -60,7 +60,7 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
   await assertChainHasHistory(deps)
 }
 
-/** A chain that is behind the last settled block, or a different one, must not be paid on. */
+/** Throws for a chain that is behind the last settled block or a different one: it must not be paid on. */
 async function assertChainHasHistory(deps: SettlementDeps): Promise<void> {
   const cursor = await deps.journal.readCursor()
   if (cursor === null) return

@@ -8,10 +8,10 @@ import { accountOf } from '../keys/private-key.ts'
 /** Order of the group of secp256k1 (SEC 2, 2.4.1): private keys are 1 to n − 1. */
 const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** 16 bytes more than a key has, so that reducing them leaves no bias that could be measured (FIPS 186-5, A.2.1). */
+/** 16 bytes more than a key has, so that the reduction modulo n leaves no measurable bias (FIPS 186-5, A.2.1). */
 const MATERIAL_BYTES = 48
 
-/** Fewer bytes of seed than a key has would be the weakest part. */
+/** As many bytes as a key has: a shorter seed would be easier to guess than a key. */
 const MIN_SEED_BYTES = 32
 
 export type DepositKeys = {
@@ -21,8 +21,8 @@ export type DepositKeys = {
 }
 
 /**
- * The keys of the deposit addresses: HKDF-SHA-256 of the seed with the payment's id. From seed and list of payments every
- * key can be made again; no counter can be restored to an older state and give an address twice. Throws for a seed of
+ * The keys of the deposit addresses: HKDF-SHA-256 of the seed with the payment's id. The seed and the list of payments
+ * are enough to recover every key. There is no counter that a restored backup could set back. Throws for a seed of
  * fewer than 32 bytes (base64).
  */
 export function createDepositKeys(seed: string, chainId: number): DepositKeys {
@@ -37,7 +37,7 @@ export function createDepositKeys(seed: string, chainId: number): DepositKeys {
   return { accountOf: accountFor, addressOf: (paymentId) => accountFor(paymentId).address.toLowerCase() as Hex }
 }
 
-/** The EIP-3009 nonce of one sweep: it follows from the payment and the sweep's index, and is the address's own. */
+/** The EIP-3009 nonce of one sweep, derived from the payment and the sweep's index. */
 export function sweepNonce(sweep: {
   chainId: number
   token: Hex

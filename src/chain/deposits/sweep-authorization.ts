@@ -1,10 +1,10 @@
 import type { Sweep } from '../../domain/settlement/deposit.ts'
 import type { Authorization } from '../codec.ts'
 
-/** A sweep can only bring the money to the treasury, and only once: it need not expire. Unix seconds, year 2100. */
+/** Unix seconds, in the year 2100. A sweep need not expire: it can only pay the treasury, and only once. */
 export const SWEEP_VALID_BEFORE = 4_102_444_800
 
-/** A sweep as a batch carries it: like a payout, with the deposit address in the treasury's place. */
+/** The authorization of a sweep: as a payout's, but from the deposit address to the treasury. */
 export const authorizationOf = (sweep: Sweep): Authorization => ({
   paymentId: sweep.paymentId,
   treasury: sweep.address,

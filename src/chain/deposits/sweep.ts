@@ -6,12 +6,12 @@ import { simulate } from '../simulate.ts'
 import { type DepositKeys, sweepNonce } from './deposit-keys.ts'
 import { authorizationOf, SWEEP_VALID_BEFORE } from './sweep-authorization.ts'
 
-/** Sweeps signed in one round: with their key derivation they take about as long as as many payouts. */
+/** Most sweeps signed in one round. With its key derivation a sweep takes about as long as a payout. */
 const SIGNED_AT_ONCE = 100
 
 /**
- * Brings what came to the addresses of payments to the treasury: each address signs a transfer of its own, relayer lanes
- * carry them and pay the gas. Payouts go first; a lane that is full is not waited for.
+ * Moves USDC from the addresses of payments to the treasury. Each address signs a transfer; the relayer lanes send it
+ * and pay the gas. Payouts come first, and a full lane is skipped.
  */
 export async function sweepDeposits(deps: SettlementDeps, rounds: readonly LaneRound[]): Promise<void> {
   const { deposits, journal, codec, log } = deps
@@ -46,7 +46,7 @@ async function signSweep(deps: SettlementDeps, keys: DepositKeys, unswept: Unswe
   return { ...unswept, treasury, authNonce, signature }
 }
 
-/** Leaves out what the token would refuse, so that no gas is spent on it. */
+/** The sweeps that the token would accept, so that no gas is spent on others. */
 async function preflight(deps: SettlementDeps, sweeps: readonly Sweep[]): Promise<Sweep[]> {
   const good: Sweep[] = []
   for (const { item, reason } of await simulate(deps, sweeps, authorizationOf)) {

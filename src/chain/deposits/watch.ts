@@ -3,12 +3,12 @@ import type { DepositLog } from '../../domain/settlement/deposit.ts'
 import type { RpcNode } from '../rpc/node.ts'
 import { TOPICS } from '../token/contracts.ts'
 
-/** Addresses per `eth_getLogs`: every node takes that many alternatives of a topic. */
+/** Most addresses in one `eth_getLogs`: every node takes that many alternatives of a topic. */
 const ADDRESSES_PER_QUERY = 500
 
 /**
- * Transfers of the known tokens to the addresses, in the order of the chain. Tokens that anybody can make up are not looked at:
- * a payment must not be held up by them. Neither is the chain's own coin, of which there are no logs.
+ * Transfers of the known tokens to the addresses, in the order of the chain. Other tokens are ignored: anybody can make
+ * one up, and it must not hold up a payment. POL is ignored too, because its transfers leave no logs.
  */
 export async function depositLogs(
   node: RpcNode,
@@ -21,7 +21,7 @@ export async function depositLogs(
     const recipients = part.map((address): Hex => `0x${address.slice(2).padStart(64, '0')}`)
     const logs = await node.logs({ address: watched.tokens, ...range, topics: [TOPICS.transfer, null, recipients] })
     for (const { topics, data, address: token, txHash, logIndex, blockNumber, blockHash } of logs) {
-      // A token that is counted in pieces (ERC-721) has no amount in its data.
+      // A transfer of an ERC-721 token has the same topic, but no amount in its data.
       if (!/^0x[0-9a-f]{64}$/.test(data)) continue
       const [sender, address] = [topics[1], topics[2]].map((topic): Hex => `0x${(topic ?? '').slice(-40)}`)
       if (sender === undefined || address === undefined) continue

@@ -1,8 +1,8 @@
 import type { KeyService } from './kms.ts'
 
 /**
- * Amazon's and Google's key management. Their packages are large and only some need them, so they are loaded when a key
- * is kept there; what is used of them is written down here.
+ * Amazon's and Google's key management. Their packages are large and few need them, so they are loaded only when a key
+ * is kept there. The types below are the parts that we use.
  */
 
 type AwsSdk = {
@@ -18,7 +18,7 @@ type GoogleSdk = {
   }
 }
 
-/** Loads a package by its name; tests give their own. */
+/** Loads a package by its name. */
 export type Load = (name: string) => Promise<unknown>
 
 export const loadPackage: Load = async (name) => {
@@ -34,7 +34,9 @@ function present<T>(value: T | null | undefined, what: string): T {
   return value
 }
 
-/** A key of AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY), by id, ARN or alias; region and credentials as the SDK finds them. */
+/**
+ * A key of AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY), by id, ARN or alias; region and credentials as the SDK finds them.
+ */
 export async function awsKeyService(keyId: string, load: Load): Promise<KeyService> {
   const sdk = (await load('@aws-sdk/client-kms')) as AwsSdk
   const client = new sdk.KMSClient({})

@@ -46,11 +46,11 @@ function deriveKey({ kdf, kdfparams }: Crypto, password: string): Promise<Buffer
     return pbkdf2Async(password, salt, c, dklen, 'sha256')
   }
   if (n === undefined || r === undefined || p === undefined) throw new Error('the keystore lacks parameters of scrypt')
-  // scrypt needs 128 * n * r bytes; what geth writes takes 256 MB.
+  // scrypt needs 128 * n * r bytes; geth's parameters take 256 MB.
   return scryptAsync(password, salt, dklen, { N: n, r, p, maxmem: 128 * n * r + (1 << 20) })
 }
 
-/** The private key in an encrypted keystore. A wrong password and a damaged file both fail, before anything is decrypted. */
+/** The private key in an encrypted keystore. Throws for a wrong password or a damaged file. */
 export async function openKeystore(text: string, password: string): Promise<Hex> {
   const parsed = keystore.safeParse(lowerKeys(JSON.parse(text)))
   if (!parsed.success) throw new Error(`not a keystore of version 3: ${parsed.error.issues[0]?.path.join('.')}`)
@@ -64,7 +64,7 @@ export async function openKeystore(text: string, password: string): Promise<Hex>
   return `0x${Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('hex')}`
 }
 
-/** Some writers say `Crypto`. */
+/** Some programs write `Crypto` instead of `crypto`. */
 function lowerKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name.toLowerCase(), lowerKeys(part)]))

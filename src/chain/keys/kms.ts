@@ -4,7 +4,7 @@ import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
 import { accountSigningBy } from './account.ts'
 
-/** A service that keeps a secp256k1 key and never gives it out. */
+/** A key management service that signs with a secp256k1 key and never reveals it. */
 export type KeyService = {
   /** SubjectPublicKeyInfo in DER. */
   readonly publicKey: () => Promise<Uint8Array>
@@ -12,7 +12,7 @@ export type KeyService = {
   readonly signDigest: (digest: Uint8Array) => Promise<Uint8Array>
 }
 
-/** Order of the curve. Of the two signatures with s and with n - s, the token accepts the one with the lower s. */
+/** Order of the curve. Of the two signatures with s and n - s, the token accepts only the one with the lower s. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 const digitsOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
@@ -38,7 +38,7 @@ export async function accountOfKeyService(service: KeyService): Promise<LocalAcc
   })
 }
 
-/** 27 or 28: the one by which the signature gives back our own key. */
+/** 27 or 28: with the right one, our own key is recovered from the signature. */
 function recoveryByte(digest: Buffer, signature: string, point: Buffer): '1b' | '1c' {
   for (const [id, byte] of [
     [0, '1b'],

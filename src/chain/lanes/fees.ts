@@ -5,7 +5,9 @@ export type Fees = { readonly maxFee: bigint; readonly tip: bigint }
 
 export const GWEI = 1_000_000_000n
 
-/** Polygon's documentation asks for 30 gwei; Bor's pool and producers have a floor of 25 (params/protocol_params.go). */
+/**
+ * Polygon's documentation asks for 30 gwei. Bor's pool and producers take no less than 25 (params/protocol_params.go).
+ */
 const TIP_FLOOR = 30n * GWEI
 
 function median(values: readonly bigint[]): bigint {
@@ -17,8 +19,8 @@ const atMost = (value: bigint, cap: bigint): bigint => (value < cap ? value : ca
 const atLeast = (value: bigint, floor: bigint): bigint => (value > floor ? value : floor)
 
 /**
- * The price of a new transaction: the median of what the last blocks paid, not below the floor, and twice the base fee,
- * which on Polygon (at most 1.56 % more each block) lasts for about 45 full blocks. Never above the policy's cap.
+ * The price of a new transaction. The tip is the median of the last blocks, not below the floor. Twice the base fee
+ * lasts for about 45 full blocks on Polygon, where it grows by at most 1.56 % a block. Never above the cap.
  */
 export function chooseFees(history: FeeHistory, cap: bigint): Fees {
   const tip = atMost(atLeast(median(history.tips), TIP_FLOOR), cap)
@@ -28,7 +30,7 @@ export function chooseFees(history: FeeHistory, cap: bigint): Fees {
 /** Nodes ask for 10 % more on both fees before they replace a transaction; 12.5 % leaves room for their rounding. */
 const raise = (fee: bigint): bigint => (fee * 1125n + 999n) / 1000n
 
-/** The price of a replacement: both fees at least 12.5 % higher. Null when the cap forbids it: then the old one stays. */
+/** The price of a replacement: both fees at least 12.5 % higher. Null when that is above the cap. */
 export function bumpFees(previous: Fees, history: FeeHistory, cap: bigint): Fees | null {
   const fresh = chooseFees(history, cap)
   const maxFee = atLeast(raise(previous.maxFee), fresh.maxFee)

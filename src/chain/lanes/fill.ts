@@ -5,13 +5,16 @@ import { simulate } from '../simulate.ts'
 import type { LaneRound } from './lane.ts'
 import type { ChainView } from './sender.ts'
 
-/** An authorization that expires sooner is signed again before it is sent: batches may wait for some blocks. */
+/** An authorization that expires sooner is signed again before it is sent: a batch may wait for some blocks. */
 const RENEWAL_SECONDS = 10 * 60
 
-/** How often the chain may refuse what the simulation promised before a person looks at it. */
+/** How often the chain may refuse a payout that the simulation accepted, before it is held for an operator. */
 const MAX_REFUSALS = 3
 
-/** What a refusal of the token means for the payout. Texts: FiatTokenV2_2, EIP3009.sol, Blacklistable.sol, Pausable.sol. */
+/**
+ * What a refusal of the token means for the payout. Texts: FiatTokenV2_2, EIP3009.sol, Blacklistable.sol,
+ * Pausable.sol.
+ */
 const REFUSALS: readonly (readonly [RegExp, HoldReason | 'wait' | 'requeue' | 'renew'])[] = [
   [/authorization is used or canceled/, 'wait'],
   [/authorization is expired/, 'renew'],
@@ -24,7 +27,7 @@ export function meaningOf(reason: string): HoldReason | 'wait' | 'requeue' | 're
   return REFUSALS.find(([pattern]) => pattern.test(reason))?.[1] ?? 'refused'
 }
 
-/** Shares what may be sent among the lanes, in turn, so that every lane carries full batches. Answers how many were sent. */
+/** Sends payouts by the lanes in turn, each in full batches. Returns how many were sent. */
 export async function fillLanes(deps: SettlementDeps, rounds: readonly LaneRound[], view: ChainView): Promise<number> {
   const { journal, codec } = deps
   const depth = Math.max(0, ...rounds.map((round) => round.free()))
@@ -52,7 +55,7 @@ export async function fillLanes(deps: SettlementDeps, rounds: readonly LaneRound
   return sent
 }
 
-/** Signs again what is about to expire, with the same nonce and a later deadline; these go out in the next round. */
+/** Signs again what is about to expire, with the same nonce and a later deadline. The next round sends them. */
 async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], view: ChainView): Promise<SignedPayout[]> {
   const limit = deadline(deps, view.head.timestamp) - deps.options.authorizationSeconds + RENEWAL_SECONDS
   const fresh: SignedPayout[] = []
@@ -67,7 +70,7 @@ async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], vie
   return fresh
 }
 
-/** Leaves out what the token would refuse, each with its reason; so a poisoned payout is held and the others are paid. */
+/** The payouts that the token would accept. The others wait, are signed again or are held, by the token's reason. */
 async function preflight(
   deps: SettlementDeps,
   batch: readonly SignedPayout[],
@@ -87,7 +90,7 @@ async function leaveOut(
   refusal: { reason: string; view: ChainView },
 ): Promise<void> {
   const meaning = meaningOf(refusal.reason)
-  // A cancellation has no other way than to be tried again; "used" means that a transfer or a cancellation is on chain.
+  // A cancellation can only be tried again. "Used" means that the transfer or the cancellation is on chain.
   if (meaning === 'wait' || payout.state === 'voiding') return
   if (meaning === 'requeue') await deps.journal.requeue([payout.paymentId])
   else if (meaning === 'renew') await signTransfers(deps, [payout], deadline(deps, refusal.view.head.timestamp))

@@ -3,19 +3,19 @@ import type { SettlementDeps } from '../context.ts'
 import { isNoAnswer, type Transaction } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 
-/** How far back the user of a nonce is looked for: what nodes without an archive keep. */
+/** How many blocks back the transaction of a nonce is looked for: nodes without an archive keep so many. */
 const SEARCHED_BLOCKS = 4096
 
-/** More nonces than this are not explained one by one; the newest tell enough. */
+/** Most nonces that are explained; of more, only the newest. */
 const EXPLAINED_NONCES = 20
 
 const AGGREGATE3 = '0x82ad56cb'
 
 /**
- * Whether nonces that this journal did not use were used by transactions such as our own lanes send: batches of the
- * token, as an engine sent them whose journal was lost, an empty transfer to the wallet itself, or gas money to a relayer.
- * Anything else means that somebody else has the key. What nodes no longer keep is not explained; when none answers now,
- * it throws, and is asked again.
+ * Whether nonces that this journal did not use were used by transactions that our lanes send: batches (from an engine
+ * whose journal was lost), an empty transfer to the wallet itself, or a top-up of a relayer. Any other transaction
+ * means that somebody else has the key. Blocks that nodes no longer keep are not explained. Throws when no node
+ * answers now.
  */
 export async function areExplained(
   deps: SettlementDeps,
@@ -43,7 +43,7 @@ function isLikeOurs(deps: SettlementDeps, wallet: Hex, transaction: Transaction)
   return to === target && input.startsWith(AGGREGATE3) && input.includes(deps.token.address.slice(2))
 }
 
-/** What a wallet did, by block. Each read fails over, and is made once: nonces side by side are in the same blocks. */
+/** Reads what a wallet did, block by block. Reads are cached, because neighbouring nonces are often in one block. */
 type History = {
   countAt(block: number): Promise<number>
   sentIn(block: number): Promise<Transaction[]>
@@ -67,7 +67,7 @@ function createHistory(rpc: Rpc, wallet: Hex): History {
   }
 }
 
-/** Finds the transaction by halving: the number of transactions of a wallet only grows from block to block. */
+/** Finds the block of a nonce by bisection: a wallet's transaction count only grows from block to block. */
 async function findTransaction(
   history: History,
   target: { nonce: number; final: number },

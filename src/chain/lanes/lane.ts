@@ -7,25 +7,25 @@ import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
 import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp } from './sender.ts'
 
-/** A wallet that sends transactions, and the wei that one more of them takes at most. */
+/** A wallet that sends transactions, and the most wei that one of them can cost. */
 export type LaneWallet = { readonly account: LocalAccount; readonly oneMore: (maxFee: bigint) => bigint }
 
 /** One wallet in one round. */
 export type LaneRound = {
-  /** How many more envelopes may be sent now. */
+  /** How many more envelopes the lane may send now. */
   free(): number
-  /** Answers how many payouts are on their way. */
+  /** Returns how many payouts were sent. */
   send(payouts: readonly SignedPayout[]): Promise<number>
   sweep(sweeps: readonly Sweep[]): Promise<number>
-  /** Answers why nothing was sent, or null. */
+  /** Returns why nothing was sent; null when it was. */
   topUp(topUp: TopUp): Promise<TopUpRefusal | null>
 }
 
 const lower = (value: string): Hex => value.toLowerCase() as Hex
 
 /**
- * Brings one lane forward: ends envelopes that the finalized chain has decided, signs what was reserved, sends stored
- * bytes again, raises the price of the lowest unmined nonce. After a crash this is the whole recovery. Null when another
+ * Advances one lane: ends envelopes that finalized blocks have decided, signs what was reserved, sends stored bytes
+ * again, raises the price of the lowest unmined nonce. After a crash this is the whole recovery. Null when another
  * engine has the lane.
  */
 export async function advanceLane(
@@ -43,7 +43,7 @@ export async function advanceLane(
   const envelopes = await journal.readEnvelopes(lane)
   const ends = await readEnds(deps, envelopes, { final: final.value, view })
   const strangers = strangeNonces(lane, ends, final.value)
-  // Before anything is written: what cannot be read now is looked at again in the next round.
+  // Read before anything is written: when a read fails, the next round tries again.
   const quarantined = lane.status === 'quarantined' || (await quarantine(deps, lane, { strangers, view }))
   await adopt(deps, lane, final.value)
   await conclude(deps, lane, ends)
@@ -72,18 +72,20 @@ export async function advanceLane(
   for (const envelope of unmined) await resumeEnvelope(sender, envelope, envelope.nonce === mined)
   const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
   const funded = await checkGasMoney(deps, lane, oneMore(maxFee) * BigInt(unmined.length + 1))
-  // Nonces used on chain beyond what is known here wait until they are final.
+  // Nonces that the chain has used and the journal has not wait until they are final.
   const behind = Math.max(lane.nextNonce, final.value) < mined
   return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0)
 }
 
-/** Nonces that the final chain has used and this journal has not: after a restore, or a foreign use of the key. */
+/**
+ * Nonces that finalized blocks have used and this journal has not: after a restore, or when somebody else has the key.
+ */
 function strangeNonces(lane: Lane, ends: readonly EnvelopeEnd[], final: number): number[] {
   const unknown = Array.from({ length: Math.max(0, final - lane.nextNonce) }, (_nonce, at) => lane.nextNonce + at)
   return [...ends.filter(({ state }) => state === 'foreign').map(({ nonce }) => nonce), ...unknown]
 }
 
-/** Stops a lane whose key somebody else seems to use. Its payouts are free again, and go out by the other lanes. */
+/** Stops a lane whose key somebody else seems to use. Its payouts go out by the other lanes. */
 async function quarantine(
   deps: SettlementDeps,
   lane: Lane,
@@ -98,7 +100,7 @@ async function quarantine(
   return true
 }
 
-/** Takes over the nonces that the journal does not know. */
+/** Records the nonces that the journal does not know. */
 async function adopt(deps: SettlementDeps, lane: Lane, final: number): Promise<void> {
   if (lane.nextNonce >= final) return
   const range = { from: lane.nextNonce, to: final }
@@ -106,7 +108,7 @@ async function adopt(deps: SettlementDeps, lane: Lane, final: number): Promise<v
   await deps.journal.adoptNonces(lane, final)
 }
 
-/** Whether the wallet can pay for everything in flight and one more. A lane without gas money waits. */
+/** Whether the wallet can pay for all envelopes in flight and one more. A lane that cannot, waits. */
 async function checkGasMoney(deps: SettlementDeps, lane: Lane, needed: bigint): Promise<boolean> {
   const balance = await deps.rpc.any((node) => node.balance(lane.wallet))
   const funded = balance >= needed
@@ -118,7 +120,7 @@ async function checkGasMoney(deps: SettlementDeps, lane: Lane, needed: bigint): 
   return funded
 }
 
-/** How the envelopes ended whose nonces the finalized chain has used, as far as that is known. */
+/** The known ends of envelopes whose nonces finalized blocks have used. */
 async function readEnds(
   deps: SettlementDeps,
   envelopes: readonly Envelope[],
@@ -137,12 +139,12 @@ async function conclude(deps: SettlementDeps, lane: Lane, ends: readonly Envelop
     deps.log.error({ wallet: lane.wallet, nonces: foreign }, 'nonces were used by transactions that are not ours')
 }
 
-/** How the nonce of an envelope was used: by one of our attempts, or by somebody else. Null: not known yet. */
+/** Whether the nonce of an envelope was used by one of its transactions or by somebody else. Null: not known yet. */
 async function readEnd(deps: SettlementDeps, envelope: Envelope, view: ChainView): Promise<EnvelopeEnd | null> {
   const { nonce } = envelope
   for (const attempt of envelope.attempts) {
     const receipt = await deps.rpc.agreed(async (node) => {
-      // A node that is behind does not know the receipt yet, which must not be taken for its absence.
+      // A node that is behind does not know the receipt yet. That must not count as an absent receipt.
       const head = await node.block('latest')
       if (head.number < view.head.number) throw new Error(`${node.name} is behind`)
       return node.receipt(attempt.txHash)

@@ -19,7 +19,7 @@ import type { Block, FeeHistory } from '../rpc/node.ts'
 import type { SendOutcome } from '../rpc/send-outcome.ts'
 import { bumpFees, chooseFees, type Fees } from './fees.ts'
 
-/** What a round of the engine knows about the chain. */
+/** What the engine reads from the chain at the start of a round. */
 export type ChainView = { readonly head: Block; readonly cursor: ChainCursor; readonly fees: FeeHistory }
 
 /** One relayer wallet with its lease, in one round. */
@@ -33,14 +33,14 @@ export type Sender = {
 type Call = Sending & { readonly value?: bigint }
 type Signed = { readonly nonce: number; readonly txHash: Hex; readonly raw: Hex }
 
-/** Reserves the lane's next nonce for the payouts, signs, stores, and only then sends. Answers how many it carries. */
+/** Sends payouts in one transaction: reserves the lane's next nonce, signs, stores, then sends. Returns how many. */
 export async function sendBatch(sender: Sender, payouts: readonly SignedPayout[]): Promise<number> {
   if (payouts.length === 0) return 0
   const encode = (free: readonly SignedPayout[]): Sending => encodeBatch(sender.deps, free)
   return dispatch(sender, await sender.deps.journal.reserve(sender.lane, { payouts, encode }))
 }
 
-/** The same for sweeps of deposit addresses. */
+/** Sends sweeps of deposit addresses in one transaction: reserves, signs, stores, then sends. Returns how many. */
 export async function sendSweeps(sender: Sender, sweeps: readonly Sweep[]): Promise<number> {
   const paymentIds = sweeps.map(({ paymentId }) => paymentId)
   const encode = (free: readonly Sweep[]): Sending => encodeBatch(sender.deps, free.map(authorizationOf))
@@ -51,12 +51,12 @@ function encodeBatch({ codec, token }: SettlementDeps, items: readonly Authoriza
   return { ...codec.encode(token.address, items), gasLimit: codec.gasLimit(items.length) }
 }
 
-/** Gas of a transfer of the chain's own coin. */
+/** Gas of a transfer of POL. */
 export const TRANSFER_GAS = 21_000n
 
 export type TopUp = { readonly target: Hex; readonly wei: bigint; readonly maxWeiPerDay: bigint }
 
-/** The same for gas money to a relayer. Answers why it was not sent, or null. */
+/** Sends POL to a relayer: reserves, signs, stores, then sends. Returns why it was not sent; null when it was. */
 export async function sendTopUp(sender: Sender, { target, wei, maxWeiPerDay }: TopUp): Promise<TopUpRefusal | null> {
   const call = { target, value: wei, gasLimit: TRANSFER_GAS, calldata: '0x' } as const
   const reserved = await sender.deps.journal.reserveTopUp(sender.lane, { ...call, maxWeiPerDay })
@@ -66,7 +66,7 @@ export async function sendTopUp(sender: Sender, { target, wei, maxWeiPerDay }: T
   return null
 }
 
-/** Signs at today's price, stores, and sends. Answers for how many. */
+/** Signs a reserved transaction at the current price, stores it, and sends it. Returns how many items it carries. */
 async function dispatch(sender: Sender, reserved: (Reserved & Call) | null): Promise<number> {
   if (reserved === null) return 0
   const fees = chooseFees(sender.view.fees, sender.deps.options.maxFeeWei)
@@ -75,8 +75,8 @@ async function dispatch(sender: Sender, reserved: (Reserved & Call) | null): Pro
 }
 
 /**
- * What an unmined envelope needs now: its first signature when a crash came between, its stored bytes again, or, for the
- * lowest nonce of the lane, which holds up all others, a higher price.
+ * Does what an unmined envelope needs now. Without a signature, because of a crash, it is signed; otherwise its stored
+ * bytes are sent again. The lane's lowest nonce, which holds up all others, may get a higher price.
  */
 export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest: boolean): Promise<void> {
   const { deps, lane, view } = sender
@@ -103,7 +103,7 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
   await signAgain(sender, envelope, fees)
 }
 
-/** Fills a nonce at the least price: a transfer of nothing to the wallet itself. */
+/** Uses up a nonce at the least cost, by an empty transfer to the wallet itself. */
 const emptyTransfer = (wallet: Hex): Call => ({ target: wallet, calldata: '0x', gasLimit: TRANSFER_GAS })
 
 function isDue(deps: SettlementDeps, attempt: EnvelopeAttempt): boolean {
@@ -116,7 +116,7 @@ async function stored(sender: Sender, envelope: Envelope, attempt: EnvelopeAttem
   return { nonce: envelope.nonce, txHash: attempt.txHash, raw }
 }
 
-/** A replacement has the same nonce and the same calldata: whichever attempt is mined, the same payouts are in it. */
+/** A replacement has the same nonce and calldata: whichever of them is mined carries the same payouts. */
 async function signAgain(sender: Sender, envelope: Envelope, fees: Fees): Promise<void> {
   const calldata = await sender.deps.journal.readCalldata(sender.lane, envelope.nonce)
   await broadcast(sender, await signAndStore(sender, { ...envelope, calldata }, fees))

@@ -5,8 +5,9 @@ import { advanceLane } from './lane.ts'
 import { type ChainView, TRANSFER_GAS } from './sender.ts'
 
 /**
- * Sends gas money to each relayer that could not pay for as many full batches as it may have in flight. The funding wallet is
- * a lane like the others, so that a lost answer or a crash never sends it twice. What it remembers is only what it has said.
+ * Sends POL to each relayer that could not pay for as many full batches as it may have in flight. The funding wallet
+ * is a lane like the others, so a lost answer or a crash never sends a top-up twice. In memory it keeps only which
+ * warnings it has logged.
  */
 export function createTopUp(deps: SettlementDeps) {
   const { funding, relayers, codec, rpc, options, log } = deps

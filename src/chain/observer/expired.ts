@@ -2,20 +2,21 @@ import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { readToken } from '../token/token-state.ts'
 
-/** Looked at in one round. */
+/** Most payouts checked in one round. */
 const LOOKED_AT = 100
 
-/** Clocks of engines and chain may differ by this many seconds. */
+/** Most seconds by which the clocks of engines and chain may differ. */
 const CLOCK_MARGIN = 600
 
 /**
- * Voids what cannot be cancelled because the key of its treasury is gone: once the final block is later than every
- * signature and the nonce is still unused there, no signature can ever pay it. A quorum of nodes must say so.
+ * Voids payouts that cannot be cancelled because the key of their treasury is gone. When a final block is later than
+ * the deadline of every signature and the nonce is unused at that block, no signature can pay any more. A quorum of
+ * nodes must say so.
  */
 export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: ChainCursor): Promise<void> {
   const { journal, rpc, token, options, log } = deps
   const keys = deps.treasuries.map(({ address }) => address)
-  // Whoever has no key at all only reads.
+  // An engine without keys only reads.
   if (keys.length === 0) return
   const leaseSeconds = options.authorizationSeconds + CLOCK_MARGIN
   const expiring = await journal.readExpiring({ keys, leaseSeconds, limit: LOOKED_AT })

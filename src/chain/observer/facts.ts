@@ -4,7 +4,7 @@ import type { Log, LogFilter, Receipt, RpcNode } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { TOPICS } from '../token/contracts.ts'
 
-/** A fact of the treasury as its logs tell it, before anybody asked who paid the gas. */
+/** An event of the treasury as read from logs, without the gas paid for it. */
 export type Fact = Omit<TreasuryLog, 'gasShare'>
 
 const asTopic = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
@@ -12,7 +12,7 @@ const asAddress = (topic: Hex | undefined): Hex => `0x${(topic ?? '').slice(-40)
 
 const logKey = (log: { txHash: Hex; logIndex: number }): string => `${log.txHash}:${log.logIndex}`
 
-/** Everything that the token says about the treasury in a range of blocks, in the order of the chain. */
+/** All logs of the token about the treasuries in a range of blocks, in the order of the chain. */
 export async function treasuryLogs(
   node: RpcNode,
   scope: { token: Hex; treasuries: readonly Hex[] },
@@ -31,7 +31,7 @@ export async function treasuryLogs(
 /**
  * Reads facts from logs. A payout is the pair `AuthorizationUsed(treasury, nonce)` directly followed by
  * `Transfer(treasury, to, value)` in one transaction, as FiatTokenV2_2 emits them. A transfer without its authorization
- * has no nonce: nobody of ours made it.
+ * has no nonce: we did not make it.
  */
 export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fact[] {
   const byKey = new Map(logs.map((log) => [logKey(log), log]))
@@ -55,7 +55,7 @@ export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fac
   })
 }
 
-/** Each authorization's share, in wei, of the gas that one of our wallets paid for its transaction. */
+/** The share of each authorization, in wei, of the gas that one of our wallets paid for its transaction. */
 export async function shareGas(
   rpc: Rpc,
   wallets: ReadonlySet<string>,

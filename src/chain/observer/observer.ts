@@ -6,12 +6,16 @@ import { type Fact, readFacts, shareGas, treasuryLogs } from './facts.ts'
 import { scanFinalized } from './scan.ts'
 import { type Hashes, newBlocks, replacedBlocks, walkChain } from './walk.ts'
 
-/** Payouts ended in one transaction. */
+/** Most payouts that are ended in one database transaction. */
 const ENDED_AT_ONCE = 200
-/** Deeper than any reorganization of Polygon before milestones (187). Beyond it the walk starts anew. */
+/**
+ * In blocks: deeper than any reorganization that Polygon had before milestones (187). Beyond it the walk starts anew.
+ */
 const MAX_WALK = 512
 
-/** The observer of one engine. It keeps nothing but the hashes of blocks that are not final, and can lose them. */
+/**
+ * The observer of one engine. In memory it keeps only hashes of blocks that are not final; losing them does no harm.
+ */
 export function createObserver(deps: SettlementDeps) {
   const { journal, token, log } = deps
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
@@ -28,7 +32,7 @@ export function createObserver(deps: SettlementDeps) {
     }
   }
 
-  /** Pauses every lane as soon as a block shows a transfer out of a treasury that nobody knows. */
+  /** Pauses every lane as soon as a block shows a transfer out of a treasury that we did not authorize. */
   async function watchTransfers(facts: readonly Fact[]): Promise<void> {
     const { treasuries } = scope
     const logs = facts.map((fact): TreasuryLog => ({ ...fact, gasShare: null }))
@@ -40,7 +44,7 @@ export function createObserver(deps: SettlementDeps) {
     await journal.pause(describeTransfer(unknown))
   }
 
-  /** Marks what the blocks that are not final show. A hint for people and for the order of work: never an end. */
+  /** Marks payouts seen in blocks that are not final. A hint for people and for the order of work; it ends nothing. */
   async function watchHead(lease: Lease, cursor: ChainCursor, newest: { block: Block; node: RpcNode }): Promise<void> {
     const { block: head, node } = newest
     if (head.number < cursor.number || head.number - cursor.number > MAX_WALK) return
@@ -60,7 +64,7 @@ export function createObserver(deps: SettlementDeps) {
     await watchTransfers(facts)
     const { reverted } = await journal.markMined(lease, { seen, chain: [...chain.values()] })
     if (reverted > 0) log.warn({ reverted }, 'payouts are no longer in the chain and go out again')
-    // Last, so that after a failure the same blocks are looked at again.
+    // Stored last, so that after a failure the same blocks are read again.
     hashes = chain
   }
 

@@ -5,14 +5,14 @@ import { depositLogs } from '../deposits/watch.ts'
 import type { Block } from '../rpc/node.ts'
 import { readFacts, shareGas, treasuryLogs } from './facts.ts'
 
-/** Blocks per `eth_getLogs`: within every node's limit. */
+/** Blocks in one `eth_getLogs`: within every node's limit. */
 const LOG_RANGE = 1000
-/** Ranges read in one round, so that catching up does not starve the lanes. */
+/** Most ranges read in one round, so that catching up does not starve the lanes. */
 const RANGES_PER_ROUND = 10
 
 /**
- * Reads the finalized blocks after the cursor into the journal, as far as a quorum of nodes agrees on them. The only
- * source of ends: what is stored here is what settles and voids. Answers the cursor that it reached.
+ * Reads the finalized blocks after the cursor into the journal, as far as a quorum of nodes agrees on them. Payouts are
+ * settled and voided by what is stored here. Returns the new cursor.
  */
 export async function scanFinalized(deps: SettlementDeps, lease: Lease, start: ChainCursor): Promise<ChainCursor> {
   const { rpc, journal, log } = deps
@@ -35,7 +35,7 @@ export async function scanFinalized(deps: SettlementDeps, lease: Lease, start: C
   return cursor
 }
 
-/** Reads one range. Null when the nodes do not agree on it now. */
+/** Reads one range of blocks. Null when the nodes do not agree on it now. */
 async function scanRange(
   deps: SettlementDeps,
   lease: Lease,
@@ -66,8 +66,8 @@ async function scanRange(
 }
 
 /**
- * Transfers to the addresses of payments, as the quorum agrees on them. The addresses are read after the range was final, so
- * that one which was shown before a buyer paid is among them.
+ * Transfers to the addresses of payments on which the quorum agrees. The addresses are read after the range was final,
+ * so that every address that a buyer could have paid in it is among them.
  */
 async function readDeposits(
   { deposits, journal, rpc, token }: SettlementDeps,

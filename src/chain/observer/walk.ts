@@ -4,8 +4,8 @@ import type { Block, RpcNode } from '../rpc/node.ts'
 export type Hashes = ReadonlyMap<number, Hex>
 
 /**
- * Walks from `head` down to `base` (not included) by parent hashes, and stops where a block of the last walk is met.
- * Null when the chain changed meanwhile: the next round walks again.
+ * Walks from `head` down to `base` (not included) by parent hashes, and stops at a block of the last walk. Null when
+ * the chain changed meanwhile; the next round walks again.
  */
 export async function walkChain(
   node: RpcNode,
@@ -29,12 +29,12 @@ export async function walkChain(
   return chain
 }
 
-/** How many blocks of the last walk have another hash now. */
+/** The number of blocks of the last walk that have another hash now. */
 export function replacedBlocks(known: Hashes, chain: Hashes): number {
   return [...known].filter(([number, hash]) => chain.has(number) && chain.get(number) !== hash).length
 }
 
-/** The range of blocks that the last walk did not have; null when there is none. */
+/** The range of blocks that are new since the last walk; null when there is none. */
 export function newBlocks(known: Hashes, chain: Hashes): { fromBlock: number; toBlock: number } | null {
   const fresh = [...chain].filter(([number, hash]) => known.get(number) !== hash).map(([number]) => number)
   return fresh.length === 0 ? null : { fromBlock: Math.min(...fresh), toBlock: Math.max(...fresh) }

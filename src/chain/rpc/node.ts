@@ -2,7 +2,7 @@ import { createClient, http, type PublicRpcSchema, type Client as RpcClient, typ
 import type { Hex } from '../../domain/hex.ts'
 import { classifySendError, type SendOutcome } from './send-outcome.ts'
 
-/** One JSON-RPC endpoint: every read that settlement needs, parsed once. Anything unexpected throws. */
+/** One JSON-RPC endpoint, with every read that settlement needs. Throws for an unexpected answer. */
 
 export type Block = {
   readonly number: number
@@ -42,7 +42,7 @@ export type Transaction = {
 export type BlockTag = number | 'latest' | 'finalized'
 
 export type LogFilter = {
-  /** One contract, or any of several. */
+  /** Addresses of one contract or several. */
   readonly address: Hex | readonly Hex[]
   readonly fromBlock: number
   readonly toBlock: number
@@ -110,14 +110,14 @@ function parseTransaction(transaction: RawTransaction): Transaction {
   }
 }
 
-/** The node's own words, not viem's: its classes call "already known" and "nonce too low" the same. */
+/** The node's own text, because viem has one error class for "already known" and "nonce too low". */
 function answerOf(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure)
   const details = 'details' in failure && typeof failure.details === 'string' ? failure.details : ''
   return (details === '' ? failure.message : details).slice(0, 300)
 }
 
-/** Nothing came back, or only that it is too much now: the same question may be answered later. */
+/** Whether a read may succeed later: no answer came, or the node says that it has too many requests. */
 export function isNoAnswer(failure: unknown): boolean {
   if (failure instanceof Error && ['HttpRequestError', 'TimeoutError'].includes(failure.name)) return true
   return /limit|too many|busy|timed? ?out|try again|overloaded|capacity/i.test(answerOf(failure))
@@ -125,16 +125,16 @@ export function isNoAnswer(failure: unknown): boolean {
 
 type Client = Pick<RpcClient<Transport, undefined, undefined, PublicRpcSchema>, 'request'>
 
-/** Methods that are not in viem's typed schema take this shape. */
+/** For methods that viem's typed schema does not have. */
 type Request = (call: { method: string; params: readonly unknown[] }) => Promise<unknown>
 
 export function connectNode(url: string, options: { timeoutMs: number; name: string }): RpcNode {
-  // No retry inside: a read fails over to the next node, and a lost answer to a broadcast means "unknown".
+  // viem must not retry: reads fail over to the next node, and a lost answer to a broadcast means "unknown".
   const transport = { timeout: options.timeoutMs, retryCount: 0 }
-  // Reads of one moment travel together. Transactions do not: a lost answer concerns one of them.
+  // Reads of one moment share an HTTP request. Transactions do not, so that a lost answer concerns only one.
   const reads = createClient({ transport: http(url, { ...transport, batch: { batchSize: 50 } }), cacheTime: 0 })
   const sends = createClient({ transport: http(url, transport) })
-  // Nor do logs: an answer that is too large would take the others of its batch with it.
+  // Nor do logs: an answer that is too large would fail the other reads of its request.
   const scans = createClient({ transport: http(url, transport), cacheTime: 0 }).request as unknown as Request
   const request = reads.request as unknown as Request
 
@@ -198,7 +198,7 @@ export function connectNode(url: string, options: { timeoutMs: number; name: str
   }
 }
 
-/** Nodes cap how much one answer may hold, viem at 10 MiB: a range that is too full is read in halves. */
+/** Reads a range of blocks in halves when the answer is too large. Nodes have limits, and viem one of 10 MiB. */
 async function readLogs(request: Request, filter: LogFilter): Promise<Log[]> {
   const { address, topics, fromBlock, toBlock } = filter
   const range = { fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) }
@@ -214,7 +214,7 @@ async function readLogs(request: Request, filter: LogFilter): Promise<Log[]> {
   }
 }
 
-/** By the nodes' words: the code -32005 is used for too many requests as well, and those must not become more. */
+/** Judged by the text: code -32005 also means too many requests, to which splitting would add more. */
 function isTooMuch(failure: unknown): boolean {
   if (failure instanceof Error && failure.name === 'ResponseBodyTooLargeError') return true
   return /more than \d+ results|response size|too large|block range/i.test(answerOf(failure))

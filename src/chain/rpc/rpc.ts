@@ -6,15 +6,15 @@ import type { SendOutcome } from './send-outcome.ts'
 export type Rpc = {
   readonly nodes: readonly RpcNode[]
   readonly quorum: number
-  /** The first answer that a node gives; throws when none does. For what may be wrong for a moment. */
+  /** The first answer of any node; throws when none answers. For reads that may be wrong for a moment. */
   any<T>(read: (node: RpcNode) => Promise<T>): Promise<T>
-  /** The answer on which at least `quorum` nodes agree, or null: wait, never fall back to less. */
+  /** The answer on which at least `quorum` nodes agree. Null when they do not: then wait, and never ask fewer nodes. */
   agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null>
-  /** Sends the bytes to every node; the best outcome counts. */
+  /** Sends the signed transaction to every node. Returns the best outcome. */
   broadcast(raw: Hex): Promise<{ outcome: SendOutcome; answer: string }>
-  /** The newest block that a node knows, and that node. */
+  /** The newest block that any node knows, with that node. */
   newest(): Promise<{ block: Block; node: RpcNode }>
-  /** The highest block that a quorum calls final, with the same hash; null when there is none now. */
+  /** The highest block that a quorum of nodes calls final, with one hash; null when there is none now. */
   finalized(): Promise<Block | null>
 }
 
@@ -42,7 +42,7 @@ export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
 
   async function agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null> {
     const given = await answers(read)
-    // One node agrees with itself; comparing is for several.
+    // With a quorum of one there is nothing to compare.
     if (nodes.length === 1) return given[0] === undefined ? null : { value: given[0].value }
     const votes = new Map<string, { value: T; count: number }>()
     for (const { value } of given) {
@@ -50,7 +50,7 @@ export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
       votes.set(key(value), { ...vote, count: vote.count + 1 })
     }
     const [first, second] = [...votes.values()].toSorted((a, b) => b.count - a.count)
-    // A tie is a disagreement, even where one vote would be enough.
+    // A tie is a disagreement, even with a quorum of one.
     if (first === undefined || first.count < quorum || first.count === second?.count) return null
     return { value: first.value }
   }
@@ -94,7 +94,7 @@ export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
 
 export type RpcOptions = { readonly urls: readonly string[]; readonly quorum: number; readonly timeoutMs?: number }
 
-/** A node that has not answered in four seconds is not waited for: two Polygon blocks have passed. */
+/** In milliseconds: two Polygon blocks. A slower node counts as not answering. */
 const NODE_TIMEOUT_MS = 4000
 
 export function connectRpc(options: RpcOptions): Rpc {

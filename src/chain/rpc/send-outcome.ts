@@ -1,18 +1,18 @@
 /**
- * What a node's answer to `eth_sendRawTransaction` means. Matched by text first, because the codes differ: geth and
- * Bor say -32000, anvil -32003, some nodes -32603. Whatever is not listed is unknown, never a failure: the bytes may
- * be in a pool, and sending the same bytes again is always safe.
+ * What a node's answer to `eth_sendRawTransaction` means. Matched by text first, because codes differ: geth and Bor say
+ * -32000, anvil -32003, some nodes -32603. Anything not listed is unknown, never a failure: the transaction may be in a
+ * pool, and sending the same bytes again is always safe.
  */
 export type SendOutcome =
-  /** The bytes are in that node's pool. */
+  /** The transaction is in that node's pool. */
   | 'accepted'
-  /** Something with this nonce is mined, ours or not: only finalized data decides. */
+  /** A transaction with this nonce is mined, ours or another: only finalized blocks decide which. */
   | 'nonce_used'
-  /** Another attempt for this nonce sits in the pool and pays almost as much. */
+  /** Another transaction with this nonce is in the pool and pays almost as much. */
   | 'underpriced_replacement'
-  /** Below the node's or the block's fee floor. */
+  /** The fees are below the least that the node or the block takes. */
   | 'underpriced'
-  /** The relayer has no gas money. */
+  /** The relayer cannot pay for the gas. */
   | 'no_gas_money'
   /** The relayer's account carries an EIP-7702 delegation. */
   | 'delegated'

@@ -10,10 +10,10 @@ import { type Call3, encodeAggregate3, word } from './words.ts'
 /** One read function of the token with its arguments. */
 export type TokenRead = { readonly view: keyof typeof USDC_VIEWS; readonly args: readonly Hex[] }
 
-/** Reads per `eth_call`: some 12,000 gas each, so that a call stays far below any node's limit. */
+/** Most reads in one `eth_call`. With about 12,000 gas each, it stays far below any node's limit. */
 const READS_PER_CALL = 400
 
-/** Reads several token functions at one moment, through Multicall3: one word each. Any read that reverts throws. */
+/** Reads several token functions at one block through Multicall3, one word each. Throws when one reverts. */
 export async function readToken(
   node: RpcNode,
   token: Hex,
@@ -42,16 +42,16 @@ export type TokenState = {
   readonly treasuryBlacklisted: boolean
   /** Micro-USDC in the treasury at the newest block. */
   readonly balance: bigint
-  /** Per payout, in the order asked. */
+  /** One for each payout, in the order of the arguments. */
   readonly payouts: readonly {
     readonly blacklisted: boolean
     readonly used: boolean
-    /** The nonce that another treasury of ours would use for the same payment is used on chain. */
+    /** Whether the nonce that another treasury of ours would use for this payment is used on chain. */
     readonly usedByOther: boolean
   }[]
 }
 
-/** What has to be known before anything is signed. */
+/** Reads the state of token, treasury and payouts that signing depends on. */
 export async function readTokenState(
   node: RpcNode,
   treasury: Hex,

@@ -1,8 +1,8 @@
 import type { Hex } from '../../domain/hex.ts'
 
 /**
- * ABI encoding of what is encoded thousands of times a second. viem's general encoder takes ten times as long, which
- * would be a third of all the work for a payout.
+ * ABI encoding for the hot path. viem's general encoder takes ten times as long, which would be a third of all the work
+ * for a payout.
  */
 
 /** One 32-byte word without its 0x: a number, an address or a word. Structs are hashed as such words too (EIP-712). */
