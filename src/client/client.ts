@@ -1,10 +1,10 @@
 import { type Answer, type Body, type ClientOptions, createTransport, type Query, type Transport } from './transport.ts'
 import { verifyWebhook } from './webhooks.ts'
 
-/** The merchant's API for TypeScript. Needs nothing but Node: `createPinrail({ apiKey, baseUrl })`. */
+/** A typed client of the merchant's API: `createPinrail({ apiKey, baseUrl })`. Needs nothing but Node. */
 export type Pinrail = ReturnType<typeof createPinrail>
 
-/** A key of one's own instead of the one that every POST gets. */
+/** An Idempotency-Key instead of the random one that every POST gets. */
 export type Once = { readonly idempotencyKey?: string }
 
 export function createPinrail(options: ClientOptions) {
@@ -34,7 +34,7 @@ function paymentsOf(call: Transport) {
     create: (body: Body<'createPayment'>, once: Once = {}) => call('createPayment', { body, ...once }),
     read: (id: string) => call('readPayment', { path: { id } }),
     list,
-    /** Every payment, newest first, as many pages as there are. */
+    /** Every payment, newest first, over all pages. */
     all: (query: Query<'listPayments'> = {}) => pages(list, query),
     cancel: (id: string) => call('cancelPayment', { path: { id } }),
     timeline: (id: string) => call('readPaymentTimeline', { path: { id } }),
@@ -46,7 +46,7 @@ function eventsOf(call: Transport) {
   return {
     list,
     read: (id: string) => call('readEvent', { path: { id } }),
-    /** Every event after this place in the sequence, oldest first: what was missed. */
+    /** Every event after this sequence number, oldest first: for events that were missed. */
     async *pull(afterSequence: number): AsyncGenerator<Answer<'readEvent'>, void> {
       for (let after = afterSequence, more = true; more; ) {
         const page = await list({ after_sequence: String(after), limit: '100' })

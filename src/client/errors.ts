@@ -1,6 +1,6 @@
 import type { Problem } from './api-types.ts'
 
-/** Everything that the client throws. */
+/** The base of every error that the client throws. */
 export class PinrailError extends Error {
   override readonly name: string = 'PinrailError'
 }
@@ -10,16 +10,16 @@ export class ConnectionError extends PinrailError {
   override readonly name = 'ConnectionError'
 }
 
-/** An answer that refuses, with the code that a program can decide by. */
+/** An answer with an error status. Programs decide by `code`. */
 export class ApiError extends PinrailError {
   override readonly name: string = 'ApiError'
   readonly status: number
   readonly code: Problem['code'] | 'unreadable_answer'
   readonly param: string | null
-  /** What is wrong with each field. */
+  /** What each invalid field must be. */
   readonly errors: readonly { pointer: string; code: string; message: string }[]
   readonly requestId: string | null
-  /** The whole problem, with members of its own such as `minimum`. */
+  /** The whole problem, with additional members such as `minimum`. */
   readonly problem: Readonly<Record<string, unknown>>
 
   constructor(status: number, problem: Partial<Problem> & Record<string, unknown>) {
@@ -37,19 +37,19 @@ export class ApiError extends PinrailError {
 export class InvalidRequestError extends ApiError {
   override readonly name = 'InvalidRequestError'
 }
-/** 401 and 403: the key is not valid, or may not do this. */
+/** 401 and 403: the key is invalid, or may not do this. */
 export class AuthenticationError extends ApiError {
   override readonly name = 'AuthenticationError'
 }
-/** 404. */
+/** 404: there is no such object. */
 export class NotFoundError extends ApiError {
   override readonly name = 'NotFoundError'
 }
-/** 409: not in the present state. */
+/** 409: not possible in the present state. */
 export class ConflictError extends ApiError {
   override readonly name = 'ConflictError'
 }
-/** 429, after all retries. */
+/** 429: too many requests, after all retries. */
 export class RateLimitError extends ApiError {
   override readonly name = 'RateLimitError'
 }

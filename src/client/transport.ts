@@ -6,12 +6,12 @@ export type ClientOptions = {
   readonly apiKey: string
   /** Where the API is, without /v1. */
   readonly baseUrl: string
-  /** How often a request is repeated that had no answer, or one that says "again". Default 3. */
+  /** Most repetitions of a request that had no answer, or one that asks to try again. Default 3. */
   readonly retries?: number
-  /** Milliseconds for one try. Default 20 s: the API itself waits for no longer. */
+  /** Milliseconds for one try. Default 20,000. */
   readonly timeoutMs?: number
   readonly fetch?: typeof fetch
-  /** Waits between two tries. */
+  /** Waits between two tries, for milliseconds. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
@@ -23,16 +23,16 @@ export type Answer<K extends OperationId> = Operations[K]['answer']
 export type Args<K extends OperationId> = {
   readonly query?: Query<K>
   readonly body?: Body<K>
-  /** What stands in the path for `{id}`. */
+  /** The value of `{id}` in the path. */
   readonly path?: Readonly<Record<string, string>>
-  /** Of one's own; without it every POST gets one, which its retries share. */
+  /** Without it, every POST gets a random key, which its retries share. */
   readonly idempotencyKey?: string | undefined
 }
 
 export type Transport = <K extends OperationId>(operation: K, args?: Args<K>) => Promise<Answer<K>>
 
 const LONGEST_WAIT_MS = 8000
-/** Statuses that say "again", whatever was asked. */
+/** Statuses after which any request may be repeated. */
 const TEMPORARY = [429, 500, 502, 503, 504]
 
 export function createTransport(options: ClientOptions): Transport {
@@ -42,7 +42,7 @@ export function createTransport(options: ClientOptions): Transport {
     const url = urlOf(options.baseUrl, template, args)
     const headers: Record<string, string> = { authorization: `Bearer ${options.apiKey}` }
     if (args.body !== undefined) headers['content-type'] = 'application/json'
-    // One key for all tries: what the first try did is answered again, not done again.
+    // One key for all tries, so that the server repeats the answer of the first try, not its effect.
     if (method === 'POST') headers['idempotency-key'] = args.idempotencyKey ?? randomUUID()
     const init = { method, headers, ...(args.body !== undefined && { body: JSON.stringify(args.body) }) }
     for (let tried = 0; ; tried++) {
@@ -78,7 +78,7 @@ function isTemporary({ status, code }: ApiError): boolean {
   return TEMPORARY.includes(status) || code === 'idempotency_key_in_use'
 }
 
-/** Half a second, doubled each time, up to eight; stretched or shortened so that clients do not come back all at once. */
+/** Milliseconds: 500, doubled each time up to 8000, varied at random so that clients do not come back all at once. */
 function backoff(tried: number): number {
   return Math.min(500 * 2 ** tried, LONGEST_WAIT_MS) * (0.75 + Math.random() / 2)
 }

@@ -6,7 +6,7 @@ export class WebhookVerificationError extends PinrailError {
   override readonly name = 'WebhookVerificationError'
 }
 
-/** Seconds that the sender's and the receiver's clocks may be apart (Standard Webhooks 1.0). */
+/** Most seconds between the sender's and the receiver's clocks (Standard Webhooks 1.0). */
 const TOLERANCE_SECONDS = 300
 
 export type VerifyOptions = {
@@ -21,8 +21,9 @@ type Headers =
   | Readonly<Record<string, string | string[] | undefined>>
 
 /**
- * The event of a webhook whose signature is right and whose time is near. `body` are the bytes as they came: JSON that
- * was parsed and written again is not what was signed. Throws WebhookVerificationError, which names the usual causes.
+ * Checks signature and time of a webhook and returns its event. `body` must be the bytes as received, because JSON
+ * that was parsed and written again differs from what was signed. Throws WebhookVerificationError, which names the
+ * usual causes.
  */
 export function verifyWebhook(body: Uint8Array | string, headers: Headers, options: VerifyOptions): Event {
   const id = headerOf(headers, 'webhook-id')

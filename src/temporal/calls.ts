@@ -8,25 +8,25 @@ import {
 } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 
-/** How long Temporal is waited for, and what its answers mean to somebody who starts, tells or asks a workflow. */
+/** Deadlines of calls to Temporal, and the meaning of its errors for starts, signals and updates of workflows. */
 
-/** Runs one call of the client, which fails when the deadline (milliseconds) has passed. */
+/** Runs one call of the client. Rejects when it takes longer than `ms` milliseconds. */
 export type Within = <T>(ms: number, call: () => Promise<T>) => Promise<T>
 
 export function deadlinesOf(client: Client): Within {
   return (ms, call) => client.connection.withDeadline(Date.now() + ms, call)
 }
 
-/** A start must not keep the merchant waiting: the relay does it later. */
+/** Milliseconds, short because the merchant waits: the relay starts what was not started in time. */
 export const START_DEADLINE_MS = 1500
 export const SIGNAL_DEADLINE_MS = 3000
-/** The buyer waits in front of the screen. */
+/** Milliseconds, long because the update opens an order at a partner while the buyer waits. */
 const UPDATE_DEADLINE_MS = 30_000
 
-/** One message, to the run that is there and to one that has to be started for it. */
+/** A signal or an update: to the running workflow, and to a run that is started for it. */
 export type Message<T> = { readonly toRun: () => Promise<T>; readonly toNewRun: () => Promise<T> }
 
-/** Starts a workflow; false when it exists already. */
+/** Starts a workflow. False when it exists already. */
 export async function startOnce(start: () => Promise<unknown>): Promise<boolean> {
   try {
     await start()
@@ -37,7 +37,7 @@ export async function startOnce(start: () => Promise<unknown>): Promise<boolean>
   }
 }
 
-/** The update arrived while the workflow was ending: a new run answers it. */
+/** Whether the workflow ended before it answered the update, so that a new run must answer it. */
 function workflowEnded(error: unknown): boolean {
   return (
     error instanceof WorkflowUpdateFailedError &&
@@ -46,16 +46,19 @@ function workflowEnded(error: unknown): boolean {
   )
 }
 
-/** No answer in time, or the partner could not be reached: the outcome is unknown, and asking again is safe. */
+/**
+ * No answer came in time, or the partner was unreachable: the outcome is unknown, and asking again is safe. Rethrows
+ * others.
+ */
 function unavailable(error: unknown): { kind: 'unavailable' } {
   const timedOut = error instanceof Error && /RPCTimeoutOrCancelled|Deadline/i.test(error.name)
-  // The SDK wraps what gRPC reports.
+  // The SDK wraps errors of gRPC in its own.
   const down = error instanceof ServiceError || isGrpcServiceError(error)
   if (error instanceof WorkflowUpdateFailedError || down || timedOut) return { kind: 'unavailable' }
   throw error
 }
 
-/** Signals the run that is there; where none is, one that is started for it. */
+/** Sends a signal to the running workflow; without one, to a run that is started for it. */
 export async function signalRun(within: Within, { toRun, toNewRun }: Message<void>): Promise<void> {
   try {
     await within(SIGNAL_DEADLINE_MS, toRun)
@@ -65,7 +68,7 @@ export async function signalRun(within: Within, { toRun, toNewRun }: Message<voi
   }
 }
 
-/** Sends an update and waits for its answer: `unavailable` when the outcome is unknown. */
+/** Sends an update to the running workflow, or to a run that is started for it, and waits for the answer. */
 export async function askRun<T>(within: Within, { toRun, toNewRun }: Message<T>): Promise<T | { kind: 'unavailable' }> {
   try {
     return await within(UPDATE_DEADLINE_MS, toRun).catch((error: unknown) => {

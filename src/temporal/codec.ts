@@ -7,8 +7,8 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * AES-256-GCM over every payload. With a key configured plaintext is refused, so that nobody who can write a history
- * slips in a payload of his own.
+ * AES-256-GCM over every payload. With a key configured, plaintext is refused: whoever can write to Temporal's store
+ * must not be able to plant a payload.
  */
 export function createPayloadCodec(keyBase64: string): PayloadCodec {
   const key = Buffer.from(keyBase64, 'base64')

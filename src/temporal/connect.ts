@@ -3,13 +3,13 @@ import type { DataConverter } from '@temporalio/common'
 import type { Config } from '../config.ts'
 import { createPayloadCodec } from './codec.ts'
 
-/** Payload encryption, when it is configured. */
+/** Encrypts payloads when a key is configured. */
 export function dataConverter(config: Config): DataConverter | undefined {
   const key = config.TEMPORAL_CODEC_KEY
   return key === undefined ? undefined : { payloadCodecs: [createPayloadCodec(key.reveal())] }
 }
 
-/** A client that connects on first use, so that a process starts without Temporal. */
+/** A client that connects on first use, so that a process can start while Temporal is down. */
 export function createTemporalClient(config: Config): {
   client: Client
   close: () => Promise<void>

@@ -3,16 +3,16 @@ import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
 import { redeliverNow, type webhookDelivery } from '../workflows/webhook-delivery.ts'
 
-/** How the API has an event delivered again. */
+/** Delivers an event again, for the api. */
 export type DeliveryWorkflows = {
   /**
-   * Makes the next try now, in a workflow that begins the schedule anew or in the one that is running. False when
-   * Temporal does not answer in time: the sweep finds the delivery later.
+   * Makes the next try now: in the running workflow, or in a new one, which begins the schedule anew. False when
+   * Temporal does not answer in time; the worker's sweep finds the delivery later.
    */
   deliverNow(delivery: { eventId: string; endpointId: string; attemptsDone: number }): Promise<boolean>
 }
 
-/** The try is made in the background; only the word that it shall be made is waited for. */
+/** Milliseconds. The try is made in the background; the call waits only until Temporal has accepted it. */
 const DEADLINE_MS = 3000
 
 export function createDeliveryWorkflows({

@@ -10,9 +10,9 @@ import * as attributes from '../workflows/search-attributes.ts'
 
 import { askRun, deadlinesOf, SIGNAL_DEADLINE_MS, START_DEADLINE_MS, signalRun, startOnce } from './calls.ts'
 
-/** How the rest of the system speaks to payment workflows. */
+/** Starts, signals, updates and completions of payment workflows, for api and worker. */
 
-/** What a start needs to know of the row. */
+/** The fields of a payment's row that its workflow starts with. */
 export type PaymentStart = {
   readonly id: string
   readonly merchantId: string
@@ -42,7 +42,7 @@ export type PaymentWorkflows = {
 export type PaymentWorkflowsDeps = {
   readonly client: Client
   readonly taskQueue: string
-  /** The row, for a run that has to be started because none is there. */
+  /** Reads the payment's row, for a run that must be started because none is running. */
   readonly load: (paymentId: string) => Promise<PaymentStart>
 }
 
@@ -96,7 +96,7 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
       signalRun(within, {
         toRun: () => handle(paymentId).signal(payoutNews),
         toNewRun: async () => {
-          // A run that was started meanwhile has read the row after the payout had changed.
+          // A run that was started meanwhile read the row after the payout had changed, so it needs no signal.
           const options = await takeOver(paymentId)
           await startOnce(() => client.workflow.start<typeof payment>('payment', options))
         },
@@ -131,7 +131,7 @@ function startOptions(
   }
 }
 
-/** The row guards against a second run, so a closed workflow may be started again to take over. */
+/** A closed workflow may be started again to take over: the row says what was done already. */
 function withStart(options: WorkflowStartOptions<typeof payment>): WithStartWorkflowOperation<typeof payment> {
   return new WithStartWorkflowOperation<typeof payment>('payment', {
     ...options,

@@ -10,8 +10,8 @@ const SOURCE = fileURLToPath(new URL('..', import.meta.url))
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/pinrail', import.meta.url))
 
 /**
- * The code that runs in the workflow sandbox: what src/workflows/index.ts reaches, and nothing else. Bundling takes
- * seconds of CPU, so the result is kept under a name that follows from the sources and the SDK.
+ * The code that runs in the workflow sandbox: src/workflows/index.ts and what it imports. Bundling takes seconds of
+ * CPU, so the result is cached under a name derived from the sources and the SDK's version.
  */
 export async function bundleWorkflows(): Promise<WorkflowBundlePath> {
   const codePath = join(CACHE, `workflows-${await fingerprint()}.js`)
@@ -21,7 +21,7 @@ export async function bundleWorkflows(): Promise<WorkflowBundlePath> {
     logger: { trace: ignore, debug: ignore, info: ignore, warn: console.warn, error: console.error, log: ignore },
   })
   await mkdir(CACHE, { recursive: true })
-  // Under another name first: a process that is killed while writing leaves nothing half made.
+  // Written under another name and renamed, so that a killed process leaves no partial file.
   const unfinished = `${codePath}.${process.pid}`
   await writeFile(unfinished, code)
   await rename(unfinished, codePath)
@@ -35,14 +35,14 @@ async function fingerprint(): Promise<string> {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Every file of the folder and of those in it, in an order that is the same everywhere. */
+/** Every file under the folder, sorted, so that the hash is equal on every machine. */
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(join(SOURCE, folder), { withFileTypes: true, recursive: true })
   const files = entries.filter((entry) => entry.isFile())
   return files.map(({ parentPath, name }) => relative(SOURCE, join(parentPath, name))).sort()
 }
 
-/** A bundle must be run by the SDK that made it. */
+/** The SDK's version: a bundle must be run by the version that made it. */
 function sdkVersion(): string {
   const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string }
   return version

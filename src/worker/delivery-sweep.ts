@@ -7,9 +7,9 @@ import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
 import type { webhookDelivery } from '../workflows/webhook-delivery.ts'
 
-/** Gives every delivery that nobody looks after its workflow: after a lost announcement or a lost Temporal store. */
+/** Starts the workflow of every overdue delivery that has none, after a lost announcement or a lost Temporal store. */
 export type DeliverySweep = {
-  /** One round; answers how many workflows it started. */
+  /** Runs one round. Returns how many workflows it started. */
   tick(): Promise<number>
 }
 
@@ -19,19 +19,19 @@ export type DeliverySweepDeps = {
   /** Unix milliseconds. */
   readonly now: () => number
   readonly taskQueue: string
-  /** Seconds that an announcement has for the first tries before the sweep makes them. */
+  /** Seconds that an announcement has for the first try before the sweep takes over. */
   readonly firstTryWithin?: number
 }
 
-/** The announcing activity has 60 s, and a worker that was killed in it is replaced within another minute. */
+/** The announcing activity has 60 s, and a killed worker is replaced within another 60 s. */
 const FIRST_TRY_WITHIN_SECONDS = 120
-/** Beyond the latest moment of the schedule: longer than a deploy or a restart of Temporal. */
+/** After the scheduled time of a try: longer than a deployment or a restart of Temporal takes. */
 const GRACE_SECONDS = 15 * 60
-/** A delivery that was taken and has a workflow after all is looked at again after this long. */
+/** A delivery that proves to have a workflow is checked again after this long. */
 const AGAIN_SECONDS = 60
-/** So many at once: a round stays short, and a store that was lost is refilled by a thousand a minute or more. */
-const BATCH = 50
-/** What is kept no longer is deleted once an hour (milliseconds). Secrets stopped signing when their time was over. */
+/** Most deliveries of one round. Rounds stay short, and a lost store is refilled by at least a thousand a minute. */
+const PER_ROUND = 50
+/** Milliseconds between two deletions of what is kept no longer. Expired secrets have stopped signing before. */
 const PURGE_EVERY_MS = 60 * 60 * 1000
 
 export function createDeliverySweep(deps: DeliverySweepDeps): DeliverySweep {
@@ -50,7 +50,7 @@ export function createDeliverySweep(deps: DeliverySweepDeps): DeliverySweep {
         firstTryWithin: deps.firstTryWithin ?? FIRST_TRY_WITHIN_SECONDS,
         grace: GRACE_SECONDS,
         again: AGAIN_SECONDS,
-        limit: BATCH,
+        limit: PER_ROUND,
       })
       const started = await Promise.all(overdue.map((delivery) => start(deps, delivery)))
       return started.filter(Boolean).length
@@ -69,7 +69,7 @@ async function start({ client, taskQueue }: DeliverySweepDeps, delivery: Overdue
     })
     return true
   } catch (error) {
-    // It is looked after; it is only slower than the schedule says.
+    // It has a workflow, which is only later than its schedule.
     if (error instanceof WorkflowExecutionAlreadyStartedError) return false
     throw error
   }

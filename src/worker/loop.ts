@@ -8,7 +8,7 @@ export type Loop = {
   readonly log: Logger
 }
 
-/** Runs `tick` again and again until the signal; a round that fails is logged, and the next one tries again. */
+/** Runs `tick` repeatedly until the signal aborts. A round that fails is logged, and the next one tries again. */
 export async function runLoop({ name, everyMs, tick, log }: Loop, signal: AbortSignal): Promise<void> {
   let failing = false
   while (!signal.aborted) {

@@ -8,15 +8,15 @@ import { snapshotOf } from '../domain/payment/snapshot.ts'
 import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 
-/** Tells Temporal what a crash may have kept from it. Every round may be repeated; each message is safe to send twice. */
+/** Passes on to Temporal what a crash may have kept from it. Every message is safe to send twice. */
 export type Relay = {
-  /** Starts whose process died between commit and start. */
+  /** Starts workflows of payments whose process died between commit and start. */
   readonly startPayments: () => Promise<number>
-  /** Payouts that are settled, held or voided: completes the waiting activity, or tells the workflow. */
+  /** For payouts that are settled, held or voided: completes the waiting activity, or signals the workflow. */
   readonly completeTransfers: () => Promise<number>
-  /** Callbacks that were stored and perhaps never passed on. */
+  /** Signals callbacks that were stored but not marked as passed on. */
   readonly tellPartnerNews: () => Promise<number>
-  /** Every payment that is not closed must have a workflow: after a terminated run, or a lost Temporal store. */
+  /** Starts a workflow for every open payment without one, after a terminated run or a lost Temporal store. */
   readonly adoptOrphans: () => Promise<number>
 }
 
@@ -26,14 +26,14 @@ export type RelayDeps = {
   readonly workflows: PaymentWorkflows
   readonly clock: () => number
   readonly log: Logger
-  /** Younger messages are still in the hands of whoever wrote them (milliseconds). */
+  /** Milliseconds for which messages are left to the process that wrote them. */
   readonly graceMs?: number
 }
 
 const GRACE_MS = 3000
-/** A round stays short; what is left comes next. */
-const BATCH = 100
-/** A payment this young may not be visible in Temporal's list yet (milliseconds). */
+/** Most messages of one round, so that rounds stay short. The next round takes the others. */
+const PER_ROUND = 100
+/** Milliseconds: younger workflows may be missing from Temporal's list. */
 const ORPHAN_AGE_MS = 20_000
 const PAGE = 1000
 
@@ -43,7 +43,7 @@ export function createRelay(deps: RelayDeps): Relay {
 
   return {
     startPayments: async () => {
-      const rows = await readOutbox(db, 'start_payment', { minAgeMs: graceMs, limit: BATCH })
+      const rows = await readOutbox(db, 'start_payment', { minAgeMs: graceMs, limit: PER_ROUND })
       const starts = await readStarts(
         db,
         rows.map((row) => row.subject),
@@ -57,7 +57,7 @@ export function createRelay(deps: RelayDeps): Relay {
     },
 
     completeTransfers: async () => {
-      const rows = await readOutbox(db, 'complete_transfer', { minAgeMs: 0, limit: BATCH })
+      const rows = await readOutbox(db, 'complete_transfer', { minAgeMs: 0, limit: PER_ROUND })
       return forEach(rows, async (row) => {
         const payment = snapshotOf(await loadPayment(db, row.subject))
         const completed = await workflows.completeTransfer(row.subject, { payment, events: eventsOf(row.payload) })
@@ -67,7 +67,7 @@ export function createRelay(deps: RelayDeps): Relay {
     },
 
     tellPartnerNews: async () => {
-      const events = await listUnsignaled(db, { minAgeMs: graceMs, limit: BATCH })
+      const events = await listUnsignaled(db, { minAgeMs: graceMs, limit: PER_ROUND })
       return forEach(events, async (event) => {
         await workflows.tellPartnerNews(event.payment_id, event.attempt_id)
         await markSignaled(db, [{ provider: event.provider, eventId: event.event_id }])
@@ -85,7 +85,7 @@ export function createRelay(deps: RelayDeps): Relay {
           ids.filter((id) => !running.has(id)),
         )
         adopted += await forEach(orphans, async (start) => {
-          // Temporal's list is a moment behind: the start itself finds out whether a run is there.
+          // Temporal's list may be out of date, but the start does nothing when a run exists.
           if (await workflows.resume(start))
             log.warn({ payment_id: start.id }, 'a payment had no workflow: it has one again')
         })
@@ -102,7 +102,7 @@ export function createRelay(deps: RelayDeps): Relay {
     return ids
   }
 
-  /** One that fails does not keep the others; it is found again in the next round. */
+  /** An item that fails stops no other; the next round finds it again. Returns how many succeeded. */
   async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<number> {
     const results = await Promise.allSettled(items.map(work))
     const failed = results.filter((result) => result.status === 'rejected')

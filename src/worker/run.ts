@@ -2,7 +2,7 @@ import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker'
 import type { Logger } from '../log.ts'
 import { type Loop, runLoop } from './loop.ts'
 
-/** Temporal's lines go to our log, and the order of the end is ours: loops, then activities, then connections. */
+/** Temporal logs through our logger, and leaves signals to us: we stop loops, then activities, then connections. */
 export function logTemporal(log: Logger): void {
   Runtime.install({
     shutdownSignals: [],
@@ -17,13 +17,13 @@ export type RunningParts = {
   readonly settlement: { run(signal: AbortSignal): Promise<void> }
   readonly loops: readonly Loop[]
   readonly log: Logger
-  /** Everything is under way; the task queues that are polled. */
+  /** Called when everything runs, with the task queues that are polled. */
   readonly ready: (queues: string[]) => void
 }
 
 /**
- * Runs until `stop` is aborted, then lets what is under way finish. Answers the exit code: a worker that fails, or a
- * settlement that must not run, ends with 1, and whoever supervises the process starts it again.
+ * Runs until `stop` is aborted, then lets running work finish. Returns the exit code: 1 when the worker fails or
+ * settlement must not run, so that the supervisor of the process starts it again.
  */
 export async function runWorker({ workers, settlement, loops, log, ready }: RunningParts, stop: AbortController) {
   const running = workers.map((worker) => worker.run())

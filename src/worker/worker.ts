@@ -6,19 +6,19 @@ export type WorkerSettings = {
   readonly connection: NativeConnection
   readonly namespace: string
   readonly bundle: WorkflowBundlePath
-  /** Everything that the workflows of both queues may call. */
+  /** All activities of the workflows of both queues. */
   readonly activities: object
   readonly dataConverter: DataConverter | undefined
   readonly maxCachedWorkflows: number
-  /** After this long without its worker a workflow goes to any other one (milliseconds). */
+  /** Milliseconds after which a workflow whose worker is silent goes to another one. */
   readonly stickyTimeoutMs: number
-  /** Running activities may finish for this long after a shutdown began (milliseconds). */
+  /** Milliseconds that running activities have to finish after a shutdown began. */
   readonly shutdownGraceMs: number
-  /** With versioning on, a payment stays with the build that started it. */
+  /** When versioning is on, a payment stays with the build that started it. */
   readonly version: { readonly buildId: string } | null
 }
 
-/** Payments and deliveries have queues of their own: a flood of failing endpoints holds up no payment. */
+/** Payments and deliveries have separate queues, so that a flood of failing endpoints holds up no payment. */
 export function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const shared: Omit<WorkerOptions, 'taskQueue'> = {
     connection: settings.connection,
