@@ -20,7 +20,7 @@ export type SandboxOptions = {
   readonly partners: Readonly<Record<ProviderName, { readonly account: string; readonly secret: string }>>
   readonly converterSecret: string
   readonly marketSeed?: string
-  /** Null or absent: what is bought is not delivered anywhere. */
+  /** Without it, bought USDC is not delivered. */
   readonly minter?: Minter | null
   /** Milliseconds. */
   readonly clock: () => number
@@ -31,11 +31,11 @@ export type Sandbox = {
   readonly app: Express
   readonly partners: Readonly<Record<ProviderName, SimulatedPartner>>
   readonly converter: SimulatedConverter
-  /** Journal files by partner. */
+  /** Paths of the journals by partner. */
   readonly journal: Readonly<Record<ProviderName | 'converter', string>>
-  /** Applies what time has done to every order and sends the callbacks that are due, until none is. */
+  /** Applies to every order what time has changed, and sends callbacks until none is due. */
   readonly callbacks: { flush(): Promise<void> }
-  /** From now on callbacks, expiries and top-ups happen by themselves. */
+  /** Makes callbacks, expiries and top-ups happen by themselves from now on. */
   run(): void
   close(): Promise<void>
 }
@@ -43,12 +43,12 @@ export type Sandbox = {
 const SWEEP_MS = 500
 const TOP_UP_MS = 2000
 
-/** The partners and the converter in one application, ready for a server. Nothing moves by itself before `run`. */
+/** The simulators of partners and converter in one Express app. Nothing happens by itself before `run`. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { clock, log } = options
   let onChange = (): void => undefined
   const closing = new AbortController()
-  // One listener for each callback on its way.
+  // Every callback that is being sent has a listener.
   setMaxListeners(0, closing.signal)
   const shared = { ...options, onChange: () => onChange(), closing: closing.signal }
   const [wallet, card, local, converter] = await Promise.all([
@@ -125,7 +125,7 @@ const answerError: ErrorRequestHandler = (error: unknown, _request, response, ne
   response.status(status).json({ error: status < 500 ? 'the request cannot be read' : 'trouble in the sandbox' })
 }
 
-/** Repeats work without ever running one piece of it twice at the same time, and waits for all of it at the end. */
+/** Repeats jobs, never two runs of one job at once. Waits for all of them at the end. */
 function createTimers(log: Logger) {
   const intervals: NodeJS.Timeout[] = []
   const running = new Set<Promise<void>>()
@@ -152,7 +152,7 @@ function createTimers(log: Logger) {
       }, milliseconds)
       intervals.push(timer)
     },
-    /** Work as soon as whoever asks for it is done; asked several times at once it runs once. */
+    /** A job that runs soon after it is requested; several requests at once run it once. */
     now(work: () => Promise<void>): () => void {
       let isAsked = false
       return () => {

@@ -1,13 +1,13 @@
 import { type Button, type Form, type Page, readPage } from './forms.ts'
 
-/** A buyer who goes through the checkout and the partner's pages over plain HTTP, by their forms alone. */
+/** A buyer who pays over plain HTTP, by the forms of the checkout and the partner's pages, without JavaScript. */
 
 export type BuyerOptions = {
-  /** The method to pick where the page lets one pick, as the checkout names it: `card`, `upi`, …; absent: the first. */
+  /** The method to pick, as the checkout names it: `card`, `upi`, …. Default: the first that the page offers. */
   readonly method?: string
   /** The button to press on the partner's page. */
   readonly press?: string
-  /** The sandbox's address, to open a UPI link in its UPI app instead of a phone's. */
+  /** The sandbox's URL, whose UPI app opens UPI links in place of a phone's. */
   readonly sandboxUrl?: string
   readonly log?: (line: string) => void
 }
@@ -15,16 +15,16 @@ export type BuyerOptions = {
 export type Bought = {
   /** The partner's page that the checkout led to. */
   readonly partnerPage: string
-  /** Where the partner led back to. */
+  /** The URL to which the partner led back. */
   readonly finalUrl: string
 }
 
-/** More steps than any way through has; after them the buyer is lost. */
+/** More steps than any payment takes. After so many the buyer gives up. */
 const MAX_STEPS = 15
 const MAX_REDIRECTS = 10
 const ANSWER_TIMEOUT_MS = 30_000
 
-/** Buttons that lead somewhere else than forward: other countries and languages, ways out, the sandbox's own cases. */
+/** Buttons that do not lead to a payment: countries, languages, cancellation, the sandbox's failure cases. */
 const ASIDE =
   /cancel|decline|fail|abort|back|country|region|language|locale|device|simulate|sandbox|expire|late|under|over|twice|slow|hold|check_|refund/i
 
@@ -74,7 +74,7 @@ function methodIn(link: string): string | null {
 
 function nextAtPartner(page: Page, press: string): Next | null {
   const ways = page.forms.flatMap((form) => waysOf(form))
-  // The identity check comes after the first press; it is passed unless failing it is what was wanted.
+  // An identity check follows the first press. The buyer passes it unless told to fail it.
   const way =
     ways.find(({ button }) => button?.value === press) ?? ways.find(({ button }) => button?.value === 'verify')
   if (way !== undefined) return { ...way, chosen: choose(way.form, undefined) }
@@ -99,7 +99,7 @@ function offers({ form, button }: { form: Form; button: Button | null }, method:
   )
 }
 
-/** One value for each group of choices: the method, else what is ticked, else the first. */
+/** One value for each group of choices: the wanted method, else the ticked one, else the first. */
 function choose(form: Form, method: string | undefined): Record<string, string> {
   const names = [...new Set(form.choices.map((choice) => choice.name))]
   return Object.fromEntries(
@@ -111,7 +111,7 @@ function choose(form: Form, method: string | undefined): Record<string, string> 
   )
 }
 
-/** Links from a page of the shop to the partner's: a UPI link, or a payment page elsewhere. */
+/** Links from the checkout to the partner: a UPI link, or a page of another origin. */
 function partnerLinks(page: Page, { sandboxUrl }: BuyerOptions): string[] {
   const shop = new URL(page.url).origin
   return page.links.flatMap((link) => {
@@ -122,7 +122,7 @@ function partnerLinks(page: Page, { sandboxUrl }: BuyerOptions): string[] {
 }
 
 function createBrowser(log: (line: string) => void) {
-  /** By host and port, so that no cookie of one site reaches another. */
+  /** Cookies by host and port, so that those of one site do not reach another. */
   const cookies = new Map<string, Map<string, string>>()
 
   async function load(url: string, form: URLSearchParams | null): Promise<Page> {

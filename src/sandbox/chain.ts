@@ -6,8 +6,8 @@ import { foundry } from 'viem/chains'
 import { encodeFunctionData, keccak256, pad, parseAbi, toBytes, toHex } from 'viem/utils'
 
 /**
- * Brings a local chain to where Polygon is: Circle's USDC at its real address, and Multicall3. The bytecode is Circle's
- * own (FiatTokenV2_2 behind FiatTokenProxy, Apache-2.0), so every rule of the token holds here as it does there.
+ * Sets up a local chain like Polygon: Circle's USDC at its real address, and Multicall3. The bytecode is Circle's own
+ * (FiatTokenV2_2 behind FiatTokenProxy, Apache-2.0), so the token has all its rules.
  */
 
 type Hex = `0x${string}`
@@ -22,16 +22,16 @@ const PROXY_ADMIN: Hex = '0x00000000000000000000000000000000c1c1e003'
 const IMPLEMENTATION_SLOT = keccak256(toBytes('org.zeppelinos.proxy.implementation'))
 const ADMIN_SLOT = keccak256(toBytes('org.zeppelinos.proxy.admin'))
 
-/** The token's roles on a local chain, played by accounts that exist nowhere else. Never with real money. */
+/** The accounts with the token's roles on a local chain. Their keys are public: never use them with real money. */
 const roleKey = (role: string): Hex => keccak256(toBytes(`pinrail development chain: ${role}`))
 /** Owner, pauser, blacklister and master minter of the local USDC. */
 export const DEVELOPMENT_OWNER_KEY = roleKey('owner')
-/** May mint for the converter's simulator, which must be the only one that sends from this account. */
+/** May mint for the converter's simulator. Nothing else may send from this account. */
 export const DEVELOPMENT_MINTER_KEY = roleKey('converter')
 const owner = privateKeyToAccount(DEVELOPMENT_OWNER_KEY)
 const minter = privateKeyToAccount(DEVELOPMENT_MINTER_KEY)
 
-/** Gas money on the local chain: 10,000 POL, topped up when less than half of it is left. */
+/** Wei of a relayer on the local chain: 10,000 POL, topped up when less than half is left. */
 const GAS_MONEY = 10_000n * 10n ** 18n
 const MINT_ALLOWANCE = 10n ** 18n
 
@@ -61,14 +61,14 @@ function runtimeCode(path: string): Hex {
   return (load(`${root}/${path}`) as Artifact).deployedBytecode
 }
 
-/** viem carries the code that deploys Multicall3; what it deploys follows the 32 bytes of its constructor. */
+/** viem has the creation code of Multicall3. The runtime code follows the 32 bytes of its constructor. */
 function multicallCode(): Hex {
   const path = join(dirname(load.resolve('viem')), 'constants', 'contracts.js')
   const { multicall3Bytecode } = load(path) as { multicall3Bytecode: Hex }
   return `0x${multicall3Bytecode.slice(2 + 64)}`
 }
 
-/** A library's code begins with PUSH20 of its own address, which its constructor would have put there. */
+/** A library's code begins with PUSH20 of its own address. Usually its constructor puts it there. */
 const libraryAt = (code: Hex, address: Hex): Hex => `0x73${address.slice(2)}${code.slice(2 + 2 + 40)}`
 
 const link = (code: Hex, library: Hex): Hex => code.replaceAll(/__\$[0-9a-f]{34}\$__/g, library.slice(2)) as Hex
@@ -81,7 +81,7 @@ export function connectDevelopmentChain(rpcUrl: string) {
 }
 export type DevelopmentChain = ReturnType<typeof connectDevelopmentChain>
 
-/** Sends a transaction of the token's owner and has it mined; throws when it reverts. */
+/** Sends a transaction of the token's owner and mines it. Throws when it reverts. */
 export async function asUsdcOwner(chain: DevelopmentChain, data: Hex): Promise<void> {
   const [chainId, nonce] = await Promise.all([
     chain.getChainId(),
@@ -105,7 +105,7 @@ async function placeContracts(chain: DevelopmentChain): Promise<void> {
   await code(DEVELOPMENT_USDC, runtimeCode('v1/FiatTokenProxy.sol/FiatTokenProxy.json'))
   const slots = [
     { index: IMPLEMENTATION_SLOT, value: pad(IMPLEMENTATION) },
-    // With a zero admin every call without a sender would be refused: "cannot call from the proxy admin".
+    // With a zero admin, calls without a sender would revert: "cannot call from the proxy admin".
     { index: ADMIN_SLOT, value: pad(PROXY_ADMIN) },
   ]
   for (const slot of slots) await chain.setStorageAt({ address: DEVELOPMENT_USDC, ...slot })
@@ -121,7 +121,7 @@ async function initializeUsdc(chain: DevelopmentChain): Promise<void> {
   await call('initializeV2_2', [[], 'USDC'])
 }
 
-/** USDC at its address, fully set up? The last step of setting it up is the allowance of the converter's minter. */
+/** Whether USDC is fully set up: the allowance of the converter's minter is the last step. */
 async function isPrepared(chain: DevelopmentChain): Promise<boolean> {
   const allowance = await chain
     .readContract({
@@ -137,13 +137,13 @@ async function isPrepared(chain: DevelopmentChain): Promise<boolean> {
 export type DevelopmentChainSetup = {
   readonly treasury: string
   readonly relayers: readonly string[]
-  /** What the treasury holds at first. */
+  /** Micro-USDC that the treasury begins with. */
   readonly mintMicroUsdc: bigint | string
 }
 
 /**
- * Places USDC and Multicall3, gives the treasury its first USDC and the relayers gas money. On a chain that has them it
- * only tops up gas money; one on which it was interrupted is set up anew.
+ * Places USDC and Multicall3, gives the treasury its first USDC, and the relayers POL. On a chain that is set up, it
+ * only tops up the relayers. A chain on which it was interrupted is set up again.
  */
 export async function prepareDevelopmentChain(rpcUrl: string, setup: DevelopmentChainSetup): Promise<void> {
   const chain = connectDevelopmentChain(rpcUrl)
@@ -164,13 +164,13 @@ export async function prepareDevelopmentChain(rpcUrl: string, setup: Development
   await configure(minter.address, MINT_ALLOWANCE)
 }
 
-/** Storage slots that the initializers look at: owner and the version of the initialization. */
+/** Storage slots that the initializers check: owner, and version of the initialization. */
 async function clearUsdc(chain: DevelopmentChain): Promise<void> {
   for (const slot of [0, 8, 18])
     await chain.setStorageAt({ address: DEVELOPMENT_USDC, index: toHex(slot, { size: 32 }), value: pad('0x') })
 }
 
-/** Mints by the owner's own allowance, for tests and for the first funds. The converter's simulator has its own minter. */
+/** Mints by the owner's allowance, for tests and the first funds. The converter's simulator has a separate minter. */
 export function mintUsdc(chain: DevelopmentChain, mint: { to: Hex; micro: bigint }): Promise<void> {
   return asUsdcOwner(
     chain,

@@ -1,11 +1,11 @@
-/** As much of HTML as a server-rendered page with forms needs: elements with their attributes, and text between them. */
+/** A parser for the HTML of server-rendered pages with forms: elements with attributes, and text between them. */
 
 export type Button = { readonly name: string; readonly value: string; readonly label: string }
 export type Form = {
-  /** Where it is sent; absolute. */
+  /** The absolute URL of the form's action. */
   readonly url: string
   readonly method: 'get' | 'post'
-  /** What is sent whichever button is pressed: hidden fields, texts, boxes that are ticked. */
+  /** The values sent with any button: hidden fields, texts, ticked boxes. */
   readonly fields: readonly (readonly [string, string])[]
   readonly choices: readonly { readonly name: string; readonly value: string; readonly isChecked: boolean }[]
   readonly buttons: readonly Button[]
@@ -14,7 +14,7 @@ export type Page = {
   readonly url: string
   readonly title: string
   readonly forms: readonly Form[]
-  /** Absolute addresses, of any scheme. */
+  /** Absolute URLs, of any scheme. */
   readonly links: readonly string[]
 }
 
@@ -42,7 +42,7 @@ type Element = {
   readonly name: string
   readonly isEnd: boolean
   readonly attributes: Readonly<Record<string, string>>
-  /** The text up to its own end, without elements. */
+  /** The text up to the end of the element, without markup. */
   readonly text: string
 }
 

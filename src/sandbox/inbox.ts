@@ -9,12 +9,12 @@ const deliverySchema = z.object({
   received_at: z.iso.datetime(),
   path: z.string(),
   headers: z.record(z.string(), z.string()),
-  /** The text as it came: the signature covers it. */
+  /** The body as received, which the signature covers. */
   body: z.string(),
-  /** What was answered; 0 when nothing was. */
+  /** The status that was answered; 0 without an answer. */
   status: z.int(),
   verified: z.boolean(),
-  /** Why it was not verified; null when it was. */
+  /** Why verification failed; null when it succeeded. */
   problem: z.string().nullable(),
 })
 type InboxDelivery = z.infer<typeof deliverySchema>
@@ -22,16 +22,16 @@ type InboxDelivery = z.infer<typeof deliverySchema>
 const behaviourSchema = z.strictObject({
   /** `hang` never answers; `close` ends the connection; a number is answered as the status. */
   answer: z.union([z.int().min(200).max(599), z.enum(['hang', 'close'])]),
-  /** How many deliveries; absent: until it is changed. */
+  /** For how many deliveries. Default: until it is changed. */
   times: z.int().min(1).max(1_000_000).optional(),
-  /** Sent with an answer as Retry-After. */
+  /** Sent as Retry-After. */
   retryAfterSeconds: z.int().min(0).max(86_400).optional(),
 })
 type Behaviour = z.infer<typeof behaviourSchema>
 
 const secretsSchema = z.strictObject({ secrets: z.array(z.string().startsWith('whsec_')).min(1).max(8) })
 
-/** The page shows this many; the JSON has them all. */
+/** Most deliveries on the page. The JSON has all. */
 const SHOWN = 100
 const MAX_BODY = '256kb'
 
@@ -47,7 +47,7 @@ export type Inbox = {
   close: () => Promise<void>
 }
 
-/** A merchant's receiver of webhooks: verifies with the library that merchants use, and keeps what it got on the disk. */
+/** A merchant's receiver of webhooks. It verifies with the library that merchants use, and keeps deliveries on disk. */
 export async function createInbox(options: InboxOptions): Promise<Inbox> {
   const deliveries: InboxDelivery[] = []
   const journal = await openJournal(options.dataFile, deliverySchema, (delivery) => {
@@ -128,7 +128,7 @@ function statusOf(special: Behaviour | null, problem: string | null): number {
   return typeof special.answer === 'number' ? special.answer : 0
 }
 
-/** Null when one of the secrets verifies it, otherwise why none did. */
+/** Null when one of the secrets verifies the delivery, otherwise the reason of the failure. */
 function verify(secrets: readonly string[], webhook: Pick<InboxDelivery, 'headers' | 'body'>): string | null {
   const problems = secrets.map((secret) => {
     try {

@@ -4,17 +4,17 @@ import { dirname } from 'node:path'
 import { z } from 'zod'
 
 /**
- * An append-only file of what happened, one line of JSON for each change. State is what the entries add up to, so a
- * process that was killed comes back with everything it has answered.
+ * An append-only file with one line of JSON for each change. The state is the sum of the entries, so a killed process
+ * comes back with everything that it has answered.
  */
 export type Journal<Entry> = {
   readonly file: string
   /**
-   * Applies the entries to the state at once, and resolves when they are on the disk. They are one line, so that
-   * either all or none of them survive. Rejects when the disk refuses, and from then on always.
+   * Applies the entries to the state at once, and resolves when they are on disk. They are one line, so all or none of
+   * them survive a crash. When writing fails, this call and all later ones reject.
    */
   append: (...entries: Entry[]) => Promise<void>
-  /** Resolves when everything applied so far is on the disk: to be awaited before the state is told to anyone. */
+  /** Resolves when everything applied so far is on disk. To be awaited before the state is shown to anyone. */
   settled: () => Promise<void>
   close: () => Promise<void>
 }
@@ -36,7 +36,7 @@ export async function openJournal<Schema extends z.ZodType>(
     const lines = waiting
     waiting = []
     await handle.appendFile(lines.join(''))
-    // Everything that came while the last write was on its way shares one sync.
+    // All entries that came during the last write share one sync.
     await handle.datasync()
   }
 
@@ -48,7 +48,7 @@ export async function openJournal<Schema extends z.ZodType>(
       if (!queued) {
         queued = true
         writing = writing.then(writeWaiting)
-        // The failure is kept for whoever awaits; here it only must not end the process as an unhandled rejection.
+        // Callers get the failure. Here it must only not end the process as an unhandled rejection.
         writing.catch(() => undefined)
       }
       return writing
@@ -61,7 +61,7 @@ export async function openJournal<Schema extends z.ZodType>(
   }
 }
 
-/** A last line without its end was never answered, and is cut off. Any other damage is an error with its place. */
+/** Cuts off an incomplete last line, which was never answered. Throws for any other damage, with its line. */
 function readEntries<Schema extends z.ZodType>(file: string, schema: Schema): z.infer<Schema>[] {
   if (!existsSync(file)) return []
   const bytes = readFileSync(file)

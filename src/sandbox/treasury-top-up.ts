@@ -2,27 +2,26 @@ import type { Logger } from '../log.ts'
 import type { Batch, ConverterEntry, ConverterState, PreparedMint } from './converter/state.ts'
 
 /**
- * Mints on the development chain. `prepare` signs without sending: the transaction's nonce, and so its hash, are fixed
- * from then on.
+ * Mints on the development chain. `prepare` signs without sending, which fixes the transaction's nonce and hash.
  */
 export type Minter = {
   prepare(microUsdc: string): Promise<PreparedMint>
-  /** Sends the signed bytes; sending them again is harmless. */
+  /** Sends the signed transaction. May be repeated. */
   send(mint: PreparedMint): Promise<void>
   /**
-   * `mined` may still be undone, `final` not. `superseded`: another transaction has taken the nonce, so that this one
-   * can never be mined. `reverted`: it was mined without effect.
+   * `mined` can still be undone, `final` cannot. `superseded`: another transaction has the nonce, so this one can
+   * never be mined. `reverted`: it was mined without effect.
    */
   look(mint: PreparedMint): Promise<'final' | 'mined' | 'waiting' | 'superseded' | 'reverted'>
 }
 
 export type TreasuryTopUp = {
   /**
-   * Delivers what was filled and is not yet on the chain, in one transaction. Throws when the chain does not answer;
-   * the next call goes on where this one stopped.
+   * Delivers all filled conversions that are not on the chain yet, in one transaction. Throws when the chain does not
+   * answer; the next call continues.
    */
   tick: () => Promise<void>
-  /** Micro-USDC that is bought and not known to be delivered for good. */
+  /** Micro-USDC that was bought and is not in a final block yet. */
   outstanding(): string
 }
 
@@ -35,10 +34,9 @@ export type TopUpDeps = {
 }
 
 /**
- * The bought USDC reaches the treasury exactly once, whatever crashes: the signed transaction is in the journal before
- * it is sent. After a crash, or when the chain has forgotten its last blocks, the same bytes are sent again, and since
- * they hold one nonce the chain takes them once. Only when their nonce was used by something else, so that they can
- * never be mined, is the batch signed anew.
+ * Delivers bought USDC to the treasury exactly once, even after crashes. The signed transaction is in the journal
+ * before it is sent. After a crash, or when the chain has lost its last blocks, the same transaction is sent again;
+ * with its one nonce it is mined once. It is signed anew only when another transaction has used the nonce.
  */
 export function createTreasuryTopUp(deps: TopUpDeps): TreasuryTopUp {
   const { state, append, minter } = deps
@@ -46,7 +44,7 @@ export function createTreasuryTopUp(deps: TopUpDeps): TreasuryTopUp {
 
   const open = (): Batch[] => [...state.batches.values()].filter((batch) => !batch.isFinal)
 
-  /** Whether the batch is on the chain, after doing what brings it there. */
+  /** Sends or signs the transaction as needed. Returns whether it is on the chain. */
   async function advance(batch: Batch): Promise<boolean> {
     const found = await minter.look(batch.mint)
     if (found === 'mined') return true
@@ -70,7 +68,7 @@ export function createTreasuryTopUp(deps: TopUpDeps): TreasuryTopUp {
   }
 
   async function once(): Promise<void> {
-    // One after the other, in the order of their nonces.
+    // Sequentially, in the order of their nonces.
     for (const batch of open()) if (!(await advance(batch))) return
     const filled = [...state.undelivered]
       .flatMap((key) => state.conversions.get(key) ?? [])

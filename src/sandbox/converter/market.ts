@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
 
-/** USDC for one major unit around which the simulated market moves. Orders of magnitude of 2026, nothing more. */
+/** The rates around which the simulated market moves, in USDC for one major unit. Rough figures of 2026. */
 const BASE_RATES: Readonly<Record<Currency, string>> = {
   AED: '0.2723',
   AUD: '0.6531',
@@ -41,14 +41,14 @@ const BASE_RATES: Readonly<Record<Currency, string>> = {
 const RATE_DECIMALS = 12
 const MILLION = 1_000_000n
 
-/** How far the market moves to either side, in millionths: 60 basis points, and 2 for the dollar. */
+/** How far rates move to either side, in millionths: 60 basis points, and 2 for the dollar. */
 const SWING = 6_000n
 const DOLLAR_SWING = 200n
 
-/** The market heads for another point every five minutes, in milliseconds. */
+/** Milliseconds after which the market heads for another rate. */
 const LEG_MS = 300_000
 
-/** The rate of the currency at the time (milliseconds), as decimal text: the same for the same seed and time. */
+/** The rate of the currency at a time (Unix milliseconds), as decimal text. Depends only on seed and time. */
 export function rateAt(currency: Currency, now: number, seed: string): string {
   const leg = Math.floor(now / LEG_MS)
   const into = BigInt(now - leg * LEG_MS)
@@ -62,18 +62,20 @@ export function ratesAt(now: number, seed: string): Record<string, string> {
   return Object.fromEntries(CURRENCIES.map((currency) => [currency, rateAt(currency, now, seed)]))
 }
 
-/** Whether a rate is within ten percent of the market: an order far from it is a mistake that a real exchange refuses. */
+/** Whether a rate is within ten percent of the market. A real exchange too refuses orders far from it. */
 export function isNearMarket(rate: string, market: string): boolean {
   const difference = parseRate(rate) - parseRate(market)
   return (difference < 0n ? -difference : difference) * 10n <= parseRate(market)
 }
 
-/** What a fill differs from the asked rate, in millionths: between 8 basis points worse and 4 better, fixed by the key. */
+/**
+ * How far a fill is from the requested rate, in millionths: 8 basis points worse to 4 better. Depends only on the key.
+ */
 export function slippage(key: string): bigint {
   return (numberFrom(`slippage:${key}`) % 1201n) - 800n
 }
 
-/** Where the market is at the beginning of a leg, in millionths off the base rate. */
+/** The rate at the beginning of a leg, in millionths off the base rate. */
 function point(currency: Currency, leg: number, seed: string): bigint {
   const swing = currency === 'USD' ? DOLLAR_SWING : SWING
   return (numberFrom(`${seed}:${currency}:${leg}`) % (2n * swing + 1n)) - swing

@@ -14,35 +14,35 @@ import type { PreparedMint } from './state.ts'
 
 const MINT = parseAbi(['function mint(address to, uint256 amount) returns (bool)'])
 
-/** A mint of USDC takes about 75,000 on a first balance. */
+/** In gas. A mint of USDC to an address without a balance takes about 75,000. */
 const GAS = 150_000n
 
-/** The development chain has no market of fees; this is far above what it asks. */
+/** In wei. The development chain has no fee market; it asks for far less. */
 const MAX_FEE = parseGwei('500')
 const TIP = parseGwei('30')
 
-/** The chain is on this machine: it answers at once, or not at all. In milliseconds. */
+/** In milliseconds. The chain is on this machine, so it answers at once or not at all. */
 const ANSWER_TIMEOUT_MS = 2000
 
 export type MinterOptions = {
   readonly rpcUrl: string
   readonly usdc: Hex
   readonly treasury: Hex
-  /** Of an account that the USDC contract lets mint, and that has gas money. Nothing else may send from it. */
+  /** Key of an account that may mint USDC and can pay for gas. Nothing else may send from it. */
   readonly privateKey: Hex
 }
 
-/** Mints USDC to the treasury on the development chain, in place of what a real converter would send. */
+/** Mints USDC to the treasury on the development chain, where a real converter would transfer it. */
 export function createMinter({ rpcUrl, usdc, treasury, privateKey }: MinterOptions): Minter {
   const client = createPublicClient({ transport: http(rpcUrl, { timeout: ANSWER_TIMEOUT_MS, retryCount: 0 }) })
   const account = privateKeyToAccount(privateKey)
 
   async function look(mint: PreparedMint): ReturnType<Minter['look']> {
     const hash = mint.hash as Hex
-    // The receipt is asked for after the count, so that a mint which comes in between is not taken for superseded.
+    // The receipt is read after the count, so that a mint mined in between does not count as superseded.
     const count = await client.getTransactionCount({ address: account.address, blockTag: 'latest' })
     const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
-      // Only "not there" is an answer. Taking trouble for it would mint a second time.
+      // Only "not found" means absent. Taking another error for it would mint a second time.
       if (error instanceof TransactionReceiptNotFoundError) return null
       throw error
     })
@@ -74,7 +74,7 @@ export function createMinter({ rpcUrl, usdc, treasury, privateKey }: MinterOptio
       try {
         await client.sendRawTransaction({ serializedTransaction: mint.raw as Hex })
       } catch (error) {
-        // A node refuses bytes that it already has. Only when it does not have them was the refusal trouble.
+        // A node refuses a transaction that it already has. The refusal is an error only when it does not have it.
         const known = await client.getTransaction({ hash: mint.hash as Hex }).catch(() => null)
         if (known === null) throw error
       }

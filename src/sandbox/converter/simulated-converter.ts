@@ -34,7 +34,7 @@ const orderSchema = z.strictObject({
 export type SimulatedConverter = {
   readonly router: Router
   readonly faults: Faults
-  /** Null without a chain to deliver on. */
+  /** Null when there is no chain to deliver on. */
   readonly topUp: TreasuryTopUp | null
   readonly journalFile: string
   close(): Promise<void>
@@ -43,7 +43,7 @@ export type SimulatedConverter = {
 export type SimulatedConverterOptions = {
   readonly dataFolder: string
   readonly secret: string
-  /** Two sandboxes with one seed have one market. */
+  /** Sandboxes with equal seeds have equal rates. */
   readonly seed: string
   readonly clock: () => number
   readonly log: Logger
@@ -59,7 +59,7 @@ type Deps = {
   readonly topUp: TreasuryTopUp | null
 }
 
-/** Sells USDC for fiat money at the rate it is given, a little better or worse, and delivers it to the treasury in batches. */
+/** Sells USDC for fiat money at about the requested rate, and delivers it to the treasury, several fills at once. */
 export async function createSimulatedConverter(options: SimulatedConverterOptions): Promise<SimulatedConverter> {
   const { clock, log, minter } = options
   const state = emptyConverterState()
@@ -122,7 +122,7 @@ async function convert(deps: Deps, key: string, request: Request): Promise<Reply
   }
   const { clock, seed } = deps.options
   const reason = refusal(deps, { key, isFair: isNearMarket(rate, rateAt(currency, clock(), seed)) })
-  // A refusal had no effect, so that it is not kept: the same key may be tried again.
+  // A refusal has no effect and is not stored, so the same key may be tried again.
   if (reason !== null) return jsonReply(200, { status: 'rejected', key, reason })
   const delay = deps.faults.take('delay', key)
   const asked = BigInt(convertToMicroUsdc({ minor, currency }, rate))

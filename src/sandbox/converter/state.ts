@@ -10,12 +10,12 @@ const conversionSchema = z.object({
   currency: z.enum(CURRENCIES as [Currency, ...Currency[]]),
   rate: z.string(),
   boughtMicroUsdc: z.string(),
-  /** Milliseconds; until then it is pending. */
+  /** Unix milliseconds until which it is pending. */
   filledAt: z.number(),
 })
 export type SandboxConversion = z.infer<typeof conversionSchema>
 
-/** A signed transaction that mints a batch: the same bytes have the same hash and one nonce, so they can be mined once. */
+/** A signed transaction that mints for several conversions. With its one nonce it can be mined only once. */
 const preparedMintSchema = z.object({ hash: z.string(), raw: z.string(), nonce: z.int() })
 export type PreparedMint = z.infer<typeof preparedMintSchema>
 
@@ -25,7 +25,7 @@ const batchSchema = z.object({
   /** Keys of the conversions that it delivers. */
   keys: z.array(z.string()),
   mint: preparedMintSchema,
-  /** The chain cannot undo it any more. */
+  /** Whether it is in a final block. */
   isFinal: z.boolean(),
 })
 export type Batch = z.infer<typeof batchSchema>

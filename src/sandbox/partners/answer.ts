@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Faults, Operation } from './faults.ts'
 
-/** One answer of a partner's API, written out so that it can be held back. */
+/** An answer of a partner's API as a value, so that a fault can delay or drop it. */
 export type Reply = {
   readonly status: number
   readonly body: string
@@ -22,7 +22,7 @@ export type Performing = {
   readonly key: string
 }
 
-/** Runs one operation and answers it, unless a fault cuts it off before or after its effect. */
+/** Runs one operation and sends its answer, unless a fault cuts it off before or after its effect. */
 export async function perform(performing: Performing, effect: () => Promise<Reply>): Promise<void> {
   const { response, faults, operation, key } = performing
   const throttle = faults.take('throttle', key, operation)
@@ -50,12 +50,12 @@ function cutOff(response: Response, mode: 'close' | 'hang' | undefined): void {
   if (mode !== 'hang') response.socket?.destroy()
 }
 
-/** The body as it came; empty when there was none. */
+/** The raw body; empty when there is none. */
 export function rawBody(request: Request): string {
   return Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
 }
 
-/** The body as JSON, or null. */
+/** The body parsed as JSON; null when it is not JSON. */
 export function jsonBody(request: Request): unknown {
   try {
     return JSON.parse(rawBody(request))

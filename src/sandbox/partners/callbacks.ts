@@ -6,7 +6,7 @@ import type { SandboxOrder } from './order.ts'
 import type { Callback, PartnerEntry, PartnerState } from './state.ts'
 import type { Wire } from './wire.ts'
 
-/** Seconds between the sendings of a callback that was not answered with 2xx; after these, every ten minutes for a day. */
+/** Seconds between repetitions of a callback until it is answered with 2xx; then every ten minutes for a day. */
 const RETRY_SECONDS = [1, 5, 30, 120]
 const LATER_SECONDS = 600
 const GIVE_UP_AFTER_MS = 24 * 3600 * 1000
@@ -16,17 +16,17 @@ const AT_ONCE = 16
 const LATE_SECONDS = 60
 /** An out-of-order callback whose successor never comes is sent after this long. */
 const BEHIND_MS = 10_000
-/** An authentic callback with a wrong amount names this many times the price. */
+/** The factor of the price in an authentic callback with a wrong amount. */
 const WRONG_FACTOR = 10n
 
 export type Callbacks = {
-  /** The entries that announce the order as it is now. */
+  /** The journal entries of callbacks that announce the order's present state. */
   entriesFor: (order: SandboxOrder) => PartnerEntry[]
-  /** Sends what is due by the clock, and resolves when all of it was answered or timed out. */
+  /** Sends what is due, and resolves when all of it was answered or timed out. */
   tick(): Promise<void>
-  /** Ticks until nothing is due any more. */
+  /** Repeats `tick` until nothing is due. */
   flush(): Promise<void>
-  /** How many are still to be sent, now or later. */
+  /** How many callbacks are still to be sent, now or later. */
   pending(): number
 }
 
@@ -39,14 +39,14 @@ export type CallbackDeps = {
   readonly faults: Faults
   readonly clock: () => number
   readonly log: Logger
-  /** Ends sendings that are on their way; they count as not answered. */
+  /** Aborts callbacks that are being sent; they count as not answered. */
   readonly closing: AbortSignal
 }
 
 export function createCallbacks(deps: CallbackDeps): Callbacks {
   const { state, clock } = deps
   const inFlight = new Set<string>()
-  /** Orders of which a later callback has arrived before the one that waits behind it. */
+  /** Orders whose later callback has arrived, so that the earlier one, which was held back, may be sent. */
   const overtaken = new Set<string>()
 
   const isDue = (each: Callback): boolean =>
@@ -54,7 +54,7 @@ export function createCallbacks(deps: CallbackDeps): Callbacks {
   const due = (): Callback[] => [...state.callbacks.values()].filter(isDue)
 
   async function sendOne({ id }: Callback): Promise<void> {
-    // Another tick may have sent it while this one was waiting for its turn.
+    // Another tick may have sent it while this one waited.
     const callback = state.callbacks.get(id)
     if (callback === undefined || !isDue(callback)) return
     inFlight.add(id)

@@ -9,7 +9,7 @@ import { formBody, jsonReply, perform, type Reply, write } from './answer.ts'
 import type { OpenRequest, SandboxOrder } from './order.ts'
 import type { ApiDeps, Wire } from './wire.ts'
 
-/** The card partner's side of its protocol: docs/providers.md, "Card partner". */
+/** Simulates the card partner: docs/providers.md, "Card partner". */
 
 /** Session status and payment status for each state of an order. */
 const STATUS_NAMES: Readonly<Record<OrderStatus, readonly [string, string]>> = {

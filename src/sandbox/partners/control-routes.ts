@@ -24,10 +24,10 @@ const actSchema = z.strictObject({
   failureCode: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).optional(),
 })
 
-/** How tests, the demo and the chaos run act as buyer and as fate. There is nothing like it at a real partner. */
+/** Routes by which tests, the demo and the chaos run pay orders and set faults. A real partner has none of them. */
 export function controlRoutes({ book, faults }: { readonly book: OrderBook; readonly faults: Faults }): Router {
   const router = Router()
-  // A page of another origin can send a plain form or text here, but not JSON.
+  // Only JSON: a page of another origin could send plain forms and text.
   router.use((request, response, next) => {
     if (request.method !== 'POST' || request.is('application/json') !== false) next()
     else response.status(415).json({ error: 'send application/json' })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { FAILURE_CODES, type FailureCode } from '../../domain/payment/partner.ts'
 
-/** What a simulated partner can be told to do wrong; docs/providers.md has a line for each. */
+/** The faults of a simulated partner. docs/providers.md explains each. */
 const FAULTS = [
   'decline',
   'decline_opening',
@@ -35,24 +35,24 @@ const decimalText = z.string().regex(/^[1-9]\d{0,14}$/)
 
 export const faultRequestSchema = z.strictObject({
   fault: z.enum(FAULTS),
-  /** Only this order; absent: every order. */
+  /** Only for this order. Default: every order. */
   attemptId: z.string().min(1).max(100).optional(),
-  /** How often; absent: until it is cleared. */
+  /** How often it happens. Default: until it is cleared. */
   times: z.int().min(1).max(1_000_000).optional(),
-  /** Only this call, for faults of calls. */
+  /** Only for this call. For faults of calls. */
   operation: z.enum(OPERATIONS).optional(),
-  /** How long: delay, callbacks_late, throttle, refund_pending. */
+  /** Its duration. For delay, callbacks_late, throttle, refund_pending. */
   seconds: z
     .int()
     .min(1)
     .max(30 * 86_400)
     .optional(),
-  /** What part of the price arrives: underpay, overpay. */
+  /** The part of the price that arrives. For underpay, overpay. */
   percent: z.int().min(1).max(1000).optional(),
-  /** What arrives, exactly: underpay, overpay. */
+  /** The exact amount that arrives, in minor units. For underpay, overpay. */
   minor: decimalText.optional(),
   failureCode: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).optional(),
-  /** How a timeout looks: the connection is closed, or nothing comes. */
+  /** The kind of timeout: the connection is closed, or nothing comes. */
   mode: z.enum(['close', 'hang']).optional(),
 })
 
@@ -63,11 +63,11 @@ export type Faults = {
   set(request: z.infer<typeof faultRequestSchema>): Promise<Fault>
   clear(): Promise<void>
   list(): Fault[]
-  /** The fault that applies now, used up by one; null when there is none. */
+  /** The fault that applies now, counted as used once; null when there is none. */
   take(name: FaultName, attemptId: string, operation?: Operation): Fault | null
 }
 
-/** `record` stores a fault as it is now; one with nothing remaining is over. */
+/** `record` stores the present state of a fault. One with nothing remaining is over. */
 export function createFaults(state: ReadonlyMap<string, Fault>, record: (...faults: Fault[]) => Promise<void>): Faults {
   const applies = (fault: Fault, attemptId: string, operation: Operation | undefined): boolean =>
     (fault.attemptId === undefined || fault.attemptId === attemptId) &&
@@ -88,14 +88,14 @@ export function createFaults(state: ReadonlyMap<string, Fault>, record: (...faul
     take(name, attemptId, operation) {
       const fault = [...state.values()].find((each) => each.fault === name && applies(each, attemptId, operation))
       if (fault === undefined) return null
-      // Not awaited: the effect it has is recorded after it, in the same file.
+      // Not awaited: its effect is recorded after it in the same file.
       if (fault.remaining !== null) record({ ...fault, remaining: fault.remaining - 1 }).catch(() => undefined)
       return fault
     },
   }
 }
 
-/** What arrives for a price under the fault, in minor units and never less than one. */
+/** The amount that arrives for a price under the fault: minor units, at least one. */
 export function arriving(minor: string, fault: Fault, otherwisePercent: number): string {
   if (fault.minor !== undefined) return fault.minor
   const part = (BigInt(minor) * BigInt(fault.percent ?? otherwisePercent)) / 100n

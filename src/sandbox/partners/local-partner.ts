@@ -9,7 +9,7 @@ import type { Operation } from './faults.ts'
 import type { SandboxOrder } from './order.ts'
 import type { ApiDeps, Wire } from './wire.ts'
 
-/** The Indian partner's side of its protocol: docs/providers.md, "Local partner". */
+/** Simulates the Indian partner: docs/providers.md, "Local partner". */
 
 /** It has no state for a canceled order: a buyer who leaves is a failure with code ZA. */
 const STATE_NAMES: Readonly<Record<OrderStatus, string>> = {
@@ -59,7 +59,7 @@ export const localPartner: Wire = {
   routes,
   event: (order, { eventId }) => ({ evt: 'TXN_STATUS', evt_id: eventId, mid: order.account, txn: summary(order) }),
   sign(event, { secret, now }) {
-    // The time is part of the body here, so every sending has bytes of its own.
+    // The body contains the time, so it differs each time it is sent.
     const body = JSON.stringify({ ...event, ts: now })
     return { body, headers: { 'x-checksum': hmacSha256(secret, body, 'base64') } }
   },
@@ -110,7 +110,7 @@ type Handling<Schema> = {
   readonly schema: Schema
 }
 
-/** Checks the checksum before the body is read; the answer carries one too. */
+/** Verifies the checksum before the body is parsed, and adds one to the answer. */
 async function handle<Schema extends z.ZodType<{ mid: string; ts: number; txn_ref: string }>>(
   deps: ApiDeps,
   { request, response, operation, schema }: Handling<Schema>,

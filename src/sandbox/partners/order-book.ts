@@ -17,11 +17,11 @@ import type { PartnerEntry, PartnerState } from './state.ts'
 
 export type ActRequest = {
   readonly action: SimulatedAction
-  /** What arrives, in minor units; absent: the price, or what a fault says. */
+  /** The amount that arrives, in minor units. Default: the price, or what a fault says. */
   readonly receivedMinor?: string | undefined
-  /** Who pays. A buyer that is not known yet is asked for the identity check first. */
+  /** Who pays. A new buyer must pass the identity check first. */
   readonly buyer?: string | undefined
-  /** The payment is confirming for this long. */
+  /** For how long the payment is confirming. */
   readonly seconds?: number | undefined
   readonly failureCode?: FailureCode | undefined
 }
@@ -32,7 +32,7 @@ type ActResult =
   | { readonly kind: 'refused'; readonly order: SandboxOrder }
 type Refund = { readonly kind: 'done' | 'pending' } | { readonly kind: 'refused'; readonly reason: string }
 
-/** The orders of one simulated partner. Every answer is on the disk before it is given. */
+/** The orders of one simulated partner. Every change is on disk before it is answered. */
 export type OrderBook = {
   open(request: OpenRequest): Promise<Opening>
   find(attemptId: string): Promise<SandboxOrder | null>
@@ -52,11 +52,11 @@ export type BookDeps = {
   readonly faults: Faults
   readonly clock: () => number
   readonly newReference: () => string
-  /** The callbacks that tell of a change. */
+  /** The callbacks that announce a change. */
   readonly callbacksFor: (order: SandboxOrder) => PartnerEntry[]
 }
 
-/** Without its own number in the fault, half or one and a half of the price arrives. */
+/** Parts of the price that arrive when the fault names none. */
 const UNDERPAID_PERCENT = 50
 const OVERPAID_PERCENT = 150
 const DELAY_SECONDS = 60
@@ -69,7 +69,7 @@ export function createOrderBook(deps: BookDeps): OrderBook {
     return order
   }
 
-  /** The order with what time has done to it since anyone looked. */
+  /** The order, after applying what time has changed since the last look. */
   async function current(attemptId: string | undefined): Promise<SandboxOrder | null> {
     const order = attemptId === undefined ? undefined : state.orders.get(attemptId)
     if (order === undefined) return null
@@ -188,7 +188,7 @@ function pay(deps: BookDeps, { order, request, isLate }: Acting): SandboxOrder {
   return goThrough(deps, { ...order, buyer }, { minor, seconds: request.seconds })
 }
 
-/** The buyer has done everything; whether and when the money comes is up to the faults. */
+/** The order after the buyer has paid. Faults decide whether and when the money comes. */
 function goThrough(
   deps: BookDeps,
   order: SandboxOrder,
@@ -211,7 +211,7 @@ function arrivingMinor(faults: Faults, order: SandboxOrder): string {
   return over === null ? order.minor : arriving(order.minor, over, OVERPAID_PERCENT)
 }
 
-/** Other orders of the same checkout that could have been paid in another window: the return address is the same. */
+/** Other orders of the same checkout, known by their equal return URL. */
 function payableTwins(state: PartnerState, order: SandboxOrder): SandboxOrder[] {
   return [...state.orders.values()].filter(
     (other) =>

@@ -3,9 +3,9 @@ import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
 import { FAILURE_CODES, type FailureCode, ORDER_STATUSES, type OrderStatus } from '../../domain/payment/partner.ts'
 import type { SimulatedAction } from '../../domain/simulation.ts'
 
-/** One order as a simulated partner keeps it. Each partner tells it in its own words and units. */
+/** An order as all simulated partners store it. Each shows it in its own words and units. */
 export const orderSchema = z.object({
-  /** The merchant's key: an order is opened once for it. */
+  /** The merchant's idempotency key. */
   attemptId: z.string(),
   reference: z.string(),
   account: z.string(),
@@ -20,13 +20,13 @@ export const orderSchema = z.object({
   /** What the partner has received, in minor units. */
   receivedMinor: z.string().nullable(),
   failureCode: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
-  /** The opening itself was declined, and is declined again when it is asked for again. */
+  /** Whether the opening was declined. A repeated opening is declined again. */
   declinedAtOpening: z.boolean(),
-  /** Who is paying, where that is known. */
+  /** Who is paying, if known. */
   buyer: z.string().nullable(),
-  /** What comes in when the identity check is passed, or the delay is over. */
+  /** The amount that arrives when the identity check is passed or the delay is over. */
   expectedMinor: z.string().nullable(),
-  /** When a payment being confirmed is through, in milliseconds; null: when it is told so. */
+  /** Unix milliseconds at which the payment is confirmed; null: on request. */
   confirmAt: z.number().nullable(),
   refund: z.object({ key: z.string(), doneAt: z.number() }).nullable(),
   openedAt: z.number(),
@@ -38,7 +38,7 @@ export type OpenRequest = Pick<
   'attemptId' | 'account' | 'minor' | 'currency' | 'method' | 'description' | 'returnUrl' | 'expiresAt'
 >
 
-/** Where an order must be for an action; everything else is refused. */
+/** The states in which an action is possible. */
 export const ACTION_FROM: Readonly<Record<SimulatedAction, readonly OrderStatus[]>> = {
   pay: ['open'],
   decline: ['open', 'verification_required', 'confirming'],
@@ -71,7 +71,7 @@ export function confirming(order: SandboxOrder, minor: string, confirmAt: number
   return { ...order, status: 'confirming', failureCode: null, expectedMinor: minor, confirmAt }
 }
 
-/** What time alone has done to the order; null when nothing. `now` is in milliseconds. */
+/** The order after what time alone has changed; null when nothing. `now` is in Unix milliseconds. */
 export function dueChange(order: SandboxOrder, now: number): SandboxOrder | null {
   const seconds = now / 1000
   if (order.status === 'confirming' && order.confirmAt !== null && order.confirmAt <= now)
@@ -98,7 +98,7 @@ export function isLive(order: SandboxOrder): boolean {
   )
 }
 
-/** A repeated opening must ask for the same order. */
+/** Whether a repeated opening asks for the same order, as it must. */
 export function isSameRequest(order: SandboxOrder, request: OpenRequest): boolean {
   return (
     order.account === request.account &&

@@ -24,11 +24,11 @@ export type SimulatedPartnerOptions = {
   readonly dataFolder: string
   readonly account: string
   readonly secret: string
-  /** Where buyers and the merchant's systems reach the sandbox; asked when it is used, because a port may be given late. */
+  /** The sandbox's URL. A function, because the port may be known only after listening. */
   readonly publicUrl: () => string
   /** Callbacks go to `<url>/callbacks/<provider>`. */
   readonly callbackUrl: string
-  /** Milliseconds. Signatures are made with the real time, because their receivers compare it with their own. */
+  /** Unix milliseconds. Signatures use the real time instead, because their receivers compare it with their own. */
   readonly clock: () => number
   readonly log: Logger
   /** Called after every change, so that callbacks go out at once. */

@@ -2,18 +2,18 @@ import { z } from 'zod'
 import { type Fault, faultSchema } from './faults.ts'
 import { isLive, orderSchema, type SandboxOrder } from './order.ts'
 
-/** A callback on its way: the event is fixed when it happens, the signature is made anew for each sending. */
+/** A callback to be sent. Its event is fixed when it happens; its signature is new each time it is sent. */
 const callbackSchema = z.object({
   id: z.string(),
   eventId: z.string(),
   attemptId: z.string(),
   createdAt: z.number(),
-  /** When it is sent next, in milliseconds. */
+  /** Unix milliseconds at which it is sent next. */
   dueAt: z.number(),
   sendings: z.int(),
   /** Signed with a secret that is not ours, and sent once. */
   forged: z.boolean(),
-  /** Waits until the order's next callback has arrived. */
+  /** Whether it waits until the order's next callback has arrived. */
   isBehind: z.boolean(),
   event: z.record(z.string(), z.json()),
 })
@@ -34,7 +34,7 @@ export const partnerEntrySchema = z.discriminatedUnion('kind', [
 ])
 export type PartnerEntry = z.infer<typeof partnerEntrySchema>
 
-/** Everything a simulated partner knows. */
+/** The state of a simulated partner. */
 export type PartnerState = {
   readonly orders: Map<string, SandboxOrder>
   readonly attemptIds: Map<string, string>

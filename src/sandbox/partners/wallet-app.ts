@@ -10,7 +10,7 @@ import { jsonBody, jsonReply, perform, type Reply, rawBody, write } from './answ
 import type { OpenRequest, SandboxOrder } from './order.ts'
 import type { ApiDeps, Wire } from './wire.ts'
 
-/** The banking app's side of its protocol: docs/providers.md, "Wallet app". */
+/** Simulates the banking app: docs/providers.md, "Wallet app". */
 
 const STATE_NAMES: Readonly<Record<OrderStatus, string>> = {
   open: 'AWAITING_PAYMENT',

@@ -12,7 +12,7 @@ const SLOW_SECONDS = 60
 
 export type BuyerDeps = { readonly wire: Wire; readonly book: OrderBook }
 
-/** The pages on which a buyer pays. Reading one changes nothing; every step is a form that is posted. */
+/** The pages on which a buyer pays. GET changes nothing; every step is a POST of a form. */
 export function buyerRoutes(deps: BuyerDeps): Router {
   const { wire, book } = deps
   const router = Router()
@@ -26,7 +26,7 @@ export function buyerRoutes(deps: BuyerDeps): Router {
     if (order === null) return sendPage(response, { status: 404, body: absentPage(wire) })
     await submit(deps, { request, response, order })
   })
-  // What a phone's UPI app would open: the same query as that of the upi://pay link.
+  // In place of a phone's UPI app. It takes the query of the upi://pay link.
   router.get('/upi/pay', async (request, response) => {
     const reference = typeof request.query['tr'] === 'string' ? request.query['tr'] : ''
     const order = await book.findByReference(reference)
@@ -60,7 +60,7 @@ function readBuyer(request: Request, form: Record<string, string>): string | nul
   return /^[\w-]{1,100}$/.test(known) ? known : null
 }
 
-/** The buttons of the page as actions; null for anything that is not a button of it. */
+/** The action of a pressed button; null when the page has no such button. */
 function readAct(button: string, payment: { order: SandboxOrder; buyer: string }): ActRequest | null {
   const { order, buyer } = payment
   switch (button) {
@@ -92,7 +92,7 @@ function part(minor: string, percent: bigint): string {
 }
 
 function sendPage(response: Response, sent: { status: number; body: string; order?: SandboxOrder }): void {
-  // A browser holds redirects after a form to form-action too, so the shop's origin has to be in it.
+  // form-action covers redirects after a POST too, so it must allow the shop's origin.
   const shop = sent.order === undefined ? '' : ` ${new URL(sent.order.returnUrl).origin}`
   response
     .status(sent.status)

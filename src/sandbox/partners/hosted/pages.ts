@@ -4,7 +4,7 @@ import { type Html, html, page } from '../../html.ts'
 import type { SandboxOrder } from '../order.ts'
 import type { Wire } from '../wire.ts'
 
-/** What the simulator's page offers beyond the way through: each is an action of its form. */
+/** Actions of the simulator's page for other outcomes than a payment. */
 const CASES = [
   ['underpay', 'Pay half of it'],
   ['overpay', 'Pay one and a half times as much'],
@@ -23,7 +23,7 @@ ${step(wire, order)}`,
   )
 }
 
-/** Why an action is not possible now, with the order as it is. */
+/** Why an action is not possible in the order's present state. */
 export function refusedPage(wire: Wire, order: SandboxOrder): string {
   return page(
     `${wire.title}: not possible`,
