@@ -8,8 +8,9 @@ import { TREASURY_START } from './system/prepare.ts'
 import { seedDemo } from './system/seed.ts'
 
 /**
- * What scripts/prepare.ts does, for docker-compose.yml: told by the worker's variables, INBOX_WEBHOOK_SECRET, and
- * PINRAIL_DATA, where the demo merchant's API key is kept so that a second run finds it.
+ * Prepares database and chain for docker-compose.yml, as scripts/prepare.ts does for `npm start`. Reads the worker's
+ * variables, INBOX_WEBHOOK_SECRET, and PINRAIL_DATA: the folder that keeps the demo merchant's API key for the next
+ * run.
  */
 /** The last account of anvil's public test mnemonic. */
 const DEMO_WALLET = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'

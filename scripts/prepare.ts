@@ -5,9 +5,8 @@ import type { PrepareInput, PrepareResult } from './system/prepare.ts'
 import { seedDemo } from './system/seed.ts'
 
 /**
- * Brings database and chain to where the system can start: the schema, USDC at its real address with a funded
- * treasury, the demo merchant. Doing it again changes nothing. Reads its input from standard input and answers on
- * standard output, both JSON.
+ * Prepares database and chain for the start of the system: the schema, USDC at its real address with a funded
+ * treasury, the demo merchant. Idempotent. Reads JSON from standard input and writes JSON to standard output.
  */
 const input = JSON.parse(await text(process.stdin)) as PrepareInput
 

@@ -10,6 +10,6 @@ try {
   await main(process.argv.slice(2), progress)
 } catch (error) {
   process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`)
-  // Whatever is still open must not keep a start that has failed.
+  // After a failed start, open handles must not keep the process alive.
   process.exit(1)
 }

@@ -21,14 +21,14 @@ export type SystemOptions = {
   /** `default`: 4242 and so on, or the next free ones; `free`: any, for systems side by side. Kept once chosen. */
   ports: 'default' | 'free'
   progress: Progress
-  /** Ends the start, and everything it has started. */
+  /** Aborts the start, and ends everything that it has started. */
   signal?: AbortSignal
-  /** Real parts instead of our own. */
+  /** Parts that run elsewhere, used instead of our own. */
   databaseUrl?: string | undefined
   rpcUrls?: string | undefined
-  /** What the worker alone uses to reach the chain: a proxy in front of it, for example. */
+  /** The chain's URL for the worker alone, such as a proxy in front of it. */
   workerRpcUrls?: string | undefined
-  /** Found or made when absent. */
+  /** Found or built when absent. */
   temporal?: TemporalServer
 }
 
@@ -50,9 +50,9 @@ export type SystemInfo = {
 
 export type System = {
   info: SystemInfo
-  /** Each process by name; those replaced by parts from outside are absent. */
+  /** Our processes by name. */
   children: ReadonlyMap<ChildName, Child>
-  /** Where the partner simulators and their controls are. */
+  /** The URL of the partner simulators and their controls. */
   sandboxUrl: string
   /** Ends everything within three seconds; the data stays. */
   stop(): Promise<void>
@@ -63,7 +63,7 @@ const KEEP_CHAIN_EVERY_MS = 5000
 const APP_GRACE_MS = 1300
 const SERVER_GRACE_MS = 1400
 
-/** Starts the whole system on a data folder, new or used, and answers when all of it is ready. */
+/** Starts the whole system on a new or used data folder. Resolves when all of it is ready. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const folder = await openDataFolder(resolve(options.dataFolder))
   const starting = new Starting(folder, options)
@@ -117,8 +117,8 @@ class Starting {
   }
 
   /**
-   * What the databases and the chain hold must be in place before api and worker use them; the rest needs nothing. When
-   * an earlier start has put it there and no migration is new, they need not wait for it to be looked at again.
+   * Databases and chain must be prepared before api and worker use them. When an earlier start has done so and no
+   * migration is new, api and worker need not wait until it is checked again.
    */
   async #startAll(temporal: TemporalServer, ports: Ports, addresses: Addresses): Promise<string> {
     const app = this.#appStarter(ports, addresses)
@@ -133,7 +133,7 @@ class Starting {
     const ready = Promise.all([isKnown ? checked : prepared, orchestration])
     const users = ready.then(() => Promise.all([app('api'), app('worker')]))
     const others = Promise.all([app('sandbox'), app('inbox')])
-    // All of them end before the first failure is reported, so that nothing goes on starting behind it.
+    // All starts end before the first failure is reported, so that nothing goes on in the background.
     const results = await Promise.allSettled([prepared, orchestration, users, others])
     for (const result of results) if (result.status === 'rejected') throw result.reason
     return prepared
@@ -245,7 +245,7 @@ class Starting {
       const group = [...this.#children].filter(([name]) => isApp(name) === apps)
       await Promise.all(group.map(([, child]) => child.stop(graceMs)))
     }
-    // The apps first: they finish what they do while the databases are still there.
+    // The apps end first, so that they can finish their work while the databases run.
     await end(true, APP_GRACE_MS)
     await end(false, SERVER_GRACE_MS)
     this.#folder.release()

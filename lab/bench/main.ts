@@ -19,12 +19,12 @@ const FOLDER_PREFIX = 'pinrail-bench-'
 
 /** Long enough for ticks of 10 ms to add up (milliseconds). */
 const IDLE_MS = 10_000
-/** Payments whose history is counted, and whose statements are. */
+/** Payments whose history and SQL statements are counted. */
 const SAMPLE = 20
 
 /**
- * `npm run bench`: the whole pipeline beside a bare Temporal workflow of the same shape, on the same server and in turns,
- * so that a noisy machine disturbs both. Prints `name value unit`, one figure a line.
+ * `npm run bench`: the whole pipeline beside a bare Temporal workflow of the same shape, on the same server and in
+ * turns, so that a noisy machine disturbs both. Prints `name value unit`, one figure a line.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
   const { values } = parseArgs({
@@ -74,7 +74,7 @@ async function compare(system: System, { pairs, progress, ...load }: Load): Prom
     const batches: Record<keyof typeof arms, Batch[]> = { pipeline: [], bare: [] }
     for (let pair = 0; pair < pairs; pair++) {
       progress.line(`pair ${pair + 1} of ${pairs}`)
-      // A B, then B A: what drifts with time hits both alike.
+      // A B, then B A, so that drift with time affects both alike.
       const order = pair % 2 === 0 ? (['pipeline', 'bare'] as const) : (['bare', 'pipeline'] as const)
       for (const name of order) batches[name].push(await arms[name]())
     }
@@ -105,12 +105,12 @@ async function idleCpu(processes: Processes): Promise<Record<string, number>> {
   )
 }
 
-/** What one payment asks of Postgres, without what the background asks in the same time. */
+/** The statements of one payment, less those of the background in the same time. */
 async function statementsOf(system: System, pay: () => Promise<Batch>): Promise<StatementCost> {
   const statements = await countStatements(system)
   try {
     await system.children.get('worker')?.untilReady()
-    // One payment finds every connection open again.
+    // After one payment every connection is open again.
     await pay()
     await statements.since()
     await delay(IDLE_MS)

@@ -41,7 +41,7 @@ export async function runBatch(
   }
 }
 
-/** Of our own process alone: everything that is measured is below it. */
+/** The CPU time of this process alone. Everything that is measured is one of its children. */
 function driverMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000

@@ -5,7 +5,7 @@ import { openShop } from '../../test/api/support/shop.ts'
 import { createRandom } from '../../test/support/random.ts'
 import { type Document, type Made, requestsOf } from './requests.ts'
 
-/** Requests at the same time. */
+/** Most requests at the same time. */
 const AT_ONCE = 8
 
 type Found = { readonly wrong: string[]; readonly statuses: Map<number, number>; readonly made: Set<string> }
@@ -34,7 +34,7 @@ export async function main(args: readonly string[], progress: Progress): Promise
 }
 
 async function fuzz(seed: number, requests: number) {
-  // No worker takes the workflows here; what is asked of them is another test's matter.
+  // No worker runs the workflows here; other tests cover what they do.
   const shop = await openShop({
     deps: ({ workflows }) => ({
       workflows: { ...workflows, start: async () => true },
@@ -78,7 +78,9 @@ async function send(shop: Shop, made: Made, { key, found }: { key: string; found
   }
 }
 
-/** Ids that exist, by operation and parameter. A payment without a worker cannot be canceled: there it is an ended one. */
+/**
+ * Ids that exist, by operation and parameter. A payment without a worker cannot be canceled: there it is an ended one.
+ */
 function idsOf(owned: Ids, other: Ids, ended: string): Record<string, string[]> {
   const payments = [owned.payment, other.payment, ended]
   const endpoints = [owned.endpoint, other.endpoint]

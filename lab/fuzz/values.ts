@@ -102,12 +102,12 @@ export function hostile(random: Random): unknown {
   return random.pick(HOSTILE)
 }
 
-/** As it can stand in a query or be a name. */
+/** The value as text, for a query or a name. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-/** Fits the schema as far as the schema says what fits. */
+/** A value that fits the schema, as far as the schema tells. */
 export function fitting(schema: Schema, random: Random): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return random.pick(schema.enum)
@@ -139,7 +139,7 @@ function object({ properties = {}, required = [] }: Schema, random: Random): Rec
   return Object.fromEntries(names.map((name) => [name, fitting(properties[name] ?? {}, random)]))
 }
 
-/** The value with something wrong in it, somewhere; often it fits all the same. */
+/** The value with a random change somewhere. It often still fits the schema. */
 export function spoiled(value: unknown, random: Random): unknown {
   if (Array.isArray(value) && value.length > 0 && random.chance(0.7)) {
     const place = random.below(value.length)

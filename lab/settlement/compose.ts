@@ -13,7 +13,7 @@ import { createSettlementRunner, type SettlementRunner } from '../../src/settlem
 
 const TOKEN: Token = { chainId: DEVELOPMENT_CHAIN_ID, address: DEVELOPMENT_USDC, name: 'USD Coin' }
 
-/** Little, so that it is asked for often. */
+/** Little, so that top-ups are frequent. */
 const TOP_UP = { wei: 2n * 10n ** 18n, maxWeiPerDay: 10n ** 24n }
 
 export type EngineParts = {
@@ -21,7 +21,7 @@ export type EngineParts = {
   readonly rpcUrls: readonly string[]
   readonly treasuryKey: Hex
   readonly relayerKeys: readonly Hex[]
-  /** Keeps the relayers in gas money; without it they have what they have. */
+  /** Tops up the relayers. Without it, nobody does. */
   readonly fundingKey?: Hex
   readonly log: SettlementDeps['log']
   readonly everyMs: number
@@ -32,7 +32,7 @@ export type EngineParts = {
 
 const nothing = async (): Promise<void> => undefined
 
-/** The settlement engine as the worker composes it, on a chain of one's own, without payments behind it. */
+/** The settlement engine as the worker composes it, on a local chain, without payment workflows. */
 export function composeEngine(parts: EngineParts): SettlementRunner {
   const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
   return createSettlementRunner({

@@ -8,7 +8,7 @@ import type { Merchant, NewPayment, PaymentAnswer } from './merchant.ts'
 export type Journey = {
   readonly provider: ProviderName
   readonly body: Pick<NewPayment, 'amount' | 'currency'>
-  /** How the checkout names the method, where it lets the buyer pick. */
+  /** The checkout's name of the method, where the buyer picks one. */
   readonly method?: string
 }
 
@@ -18,7 +18,7 @@ export const JOURNEYS: readonly Journey[] = [
   { provider: 'local_partner', body: { amount: '5000.00', currency: 'INR' }, method: 'upi' },
 ]
 
-/** Longer than any payment takes whose processes are all alive; a killed one is replaced within it. */
+/** Longer than any payment takes, even when a process is killed and replaced. */
 const PATIENCE_MS = 180_000
 
 export async function travel(
@@ -37,7 +37,7 @@ export async function travel(
   return succeeded
 }
 
-/** Follows the payment, saying each new state, until it is closed. */
+/** Follows the payment until it is closed, and reports each new state. */
 export async function finalState(
   merchant: Pick<Merchant, 'read'>,
   id: string,
@@ -59,7 +59,7 @@ export function deliveredEvents(merchant: Merchant, id: string): ReturnType<Merc
   }, `the webhook of ${id}`)
 }
 
-/** Asks again until the answer is there. A service that is down for a moment is asked again too. */
+/** Asks until there is an answer, also while a service is down for a moment. */
 export async function until<T>(ask: () => Promise<T | null>, what: string, patienceMs = PATIENCE_MS): Promise<T> {
   let trouble: unknown
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await delay(100)) {

@@ -5,7 +5,7 @@ import { type System, startSystem } from '../system.ts'
 import { JOURNEYS, type Journey, travel } from './journey.ts'
 import { createMerchant, type Merchant } from './merchant.ts'
 
-/** `npm run demo`: starts the system, makes a payment through each provider, and checks everything that it promises. */
+/** `npm run demo`: starts the system, makes a payment through each provider, checks state, webhook and balance. */
 export async function main(progress: Progress): Promise<number> {
   const system = await startSystem({ dataFolder: process.env['PINRAIL_DATA'] ?? '.data', ports: 'default', progress })
   try {
@@ -27,7 +27,7 @@ export async function main(progress: Progress): Promise<number> {
   }
 }
 
-/** Prints the payment's timeline; answers the micro-USDC that it brought. */
+/** Prints the payment's timeline. Returns the micro-USDC that the merchant got. */
 async function demonstrate(
   journey: Journey,
   { system, merchant, progress }: { system: System; merchant: Merchant; progress: Progress },

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { createPinrail, type Event, type Payment, type Pinrail, verifyWebhook } from '../../src/client/index.ts'
 import type { SystemInfo } from '../system.ts'
 
-/** The merchant as a program: the API with a key, the webhook inbox, the wallet on chain. */
+/** A merchant's program: uses the API with a key, the webhook inbox, and the wallet on chain. */
 
 export type PaymentAnswer = Payment
 export type NewPayment = Parameters<Pinrail['payments']['create']>[0]
@@ -12,7 +12,7 @@ const delivery = z.looseObject({ headers: z.record(z.string(), z.string()), body
 
 export type Merchant = ReturnType<typeof createMerchant>
 
-/** What the demo and the tests know of a running system. */
+/** What the demo and the tests need to know about a running system. */
 export type Shop = Pick<
   SystemInfo,
   'api_url' | 'inbox_url' | 'rpc_url' | 'usdc_address' | 'secret_key' | 'webhook_secret'
@@ -28,7 +28,7 @@ export function createMerchant(shop: Shop) {
 
     read: (id: string): Promise<PaymentAnswer> => pinrail.payments.read(id),
 
-    /** The webhooks of one payment that the inbox has taken, each with a signature that the standard library accepts. */
+    /** The webhooks of one payment in the inbox. Throws when a signature is wrong. */
     async events(paymentId: string): Promise<Event[]> {
       const response = await fetch(`${shop.inbox_url}/deliveries`)
       const deliveries = z.array(delivery).parse(await response.json())
@@ -48,7 +48,7 @@ export function createMerchant(shop: Shop) {
   }
 }
 
-/** An older delivery is checked at the time at which it was signed. */
+/** Verifies a delivery as of the time at which it was signed, however old it is. */
 function verify(shop: Shop, { body, headers }: z.infer<typeof delivery>): Event {
   return verifyWebhook(body, headers, {
     secret: shop.webhook_secret,

@@ -2,9 +2,9 @@ import { errorDocs } from '../../src/api/http/error-docs.ts'
 import { openApiDocument } from '../../src/api/http/openapi.ts'
 import { type ApiRouteDeps, apiRoutes } from '../../src/api/routes/v1/index.ts'
 
-/** The OpenAPI document of a server on one's own machine. */
+/** The OpenAPI document, with a local server's URL. */
 export function openApiText(): string {
-  // The routes are only described, none is called.
+  // The routes are only described, never called.
   const routes = apiRoutes({} as ApiRouteDeps)
   return `${JSON.stringify(openApiDocument(routes, 'http://127.0.0.1:4242'), null, 1)}\n`
 }

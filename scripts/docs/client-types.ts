@@ -1,6 +1,6 @@
 import { openApiText } from './api.ts'
 
-/** The types of src/client, out of the OpenAPI document: what the client sends and gets is checked against it. */
+/** Writes the types of src/client from the OpenAPI document, so that the compiler checks the client against it. */
 
 type Schema = {
   readonly $ref?: string
@@ -103,7 +103,7 @@ function fieldsOf(fields: readonly (readonly [string, Schema, boolean])[]): stri
   return `{ ${lines.join('; ')} }`
 }
 
-/** The answer's and the request's form of a schema have names apart. */
+/** A schema's name as an identifier of TypeScript. */
 function nameOf(name: string): string {
   return name.replace(/\W/g, '')
 }

@@ -5,7 +5,7 @@ import { operationsPage } from './decisions.ts'
 import { licences } from './licences.ts'
 import { paymentStates } from './states.ts'
 
-/** The pages that are written by `npm run docs`, and checked by a test to be what it would write. */
+/** The files that `npm run docs` writes. A test checks that they are up to date. */
 export const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/payment-states.md': paymentStates,
   'docs/operations.md': operationsPage,

@@ -5,13 +5,16 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 type Lock = { packages: Record<string, { version?: string; license?: string; dev?: boolean; optional?: boolean }> }
 
-/** Every package that runs in api or worker, and what it may be used for. */
+/** Every package that runs in api or worker, with its licence. */
 export type Licensed = { readonly name: string; readonly version: string; readonly licence: string }
 
-/** Where the package's own file does not say it; read from its text. */
+/** Licences that packages do not name in package.json, read from their texts. */
 const READ_BY_HAND: Readonly<Record<string, string>> = { unionfs: 'Unlicense' }
 
-/** What allows us to ship. Others are looked at by a person first. CC-BY-4.0 is a table of browsers, used unchanged. */
+/**
+ * Licences that allow us to ship. A person must look at others. CC-BY-4.0 is that of a table of browsers, used
+ * unchanged.
+ */
 export const PERMISSIVE: ReadonlySet<string> = new Set([
   'MIT',
   'ISC',
@@ -24,7 +27,7 @@ export const PERMISSIVE: ReadonlySet<string> = new Set([
   'Unlicense',
 ])
 
-/** The packages of the lockfile without those for development and those for other platforms. */
+/** The packages of the lockfile that are neither for development nor for another platform. */
 export function shippedPackages(): Licensed[] {
   const lock = JSON.parse(readFileSync(`${ROOT}/package-lock.json`, 'utf8')) as Lock
   const shipped = Object.entries(lock.packages).filter(
@@ -39,7 +42,7 @@ export function shippedPackages(): Licensed[] {
   return [...unique.values()].sort((a, b) => a.name.localeCompare(b.name) || a.version.localeCompare(b.version))
 }
 
-/** docs/licences.md */
+/** The text of docs/licences.md. */
 export function licences(): string {
   const rows = shippedPackages().map(({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`)
   return `# Licences of what we ship

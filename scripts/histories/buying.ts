@@ -1,6 +1,6 @@
 import type { Scenario } from './scenario.ts'
 
-/** The ways to pay, and to pay in vain. */
+/** Scenarios of payments by each provider, successful and declined. */
 export const BUYING: Readonly<Record<string, Scenario>> = {
   'paid-wallet-app': async ({ world, open, settled }) => {
     const paymentId = await world.createPayment()

@@ -1,14 +1,14 @@
 import { HOUR_MS, MINUTE_MS, type Scenario } from './scenario.ts'
 import type { Stage } from './stage.ts'
 
-/** The shortest life of a payment (seconds), and how far behind the clock goes for it to end in a few seconds. */
+/** The shortest life of a payment (seconds), and how far the clock goes back so that it ends in a few seconds. */
 const SHORT = { expires_in: 1800 }
 const SOON_EXPIRED_MS = 30 * MINUTE_MS - 4000
-/** UPI money is waited for 72 hours; the payment itself must live longer than the clock is behind. */
+/** UPI money is awaited for 72 hours. The payment itself must live longer than the clock goes back. */
 const LONG = { expires_in: 604_800 }
 const SOON_UNHEARD_MS = 72 * HOUR_MS - 4000
 
-/** Expiry, cancellation, and money that comes too late. */
+/** Scenarios of expiry, cancellation, and late money. */
 export const CLOSING: Readonly<Record<string, Scenario>> = {
   'expired-unopened': async ({ world, handle, behind }) => {
     const paymentId = await behind(SOON_EXPIRED_MS, () => world.createPayment(SHORT))
@@ -131,7 +131,7 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
   },
 }
 
-/** A UPI order cannot be canceled, so it may still bring money when its payment is closed. */
+/** A payment with a UPI order, which cannot be canceled, so it may still bring money when the payment is closed. */
 const UPI = { provider: undefined, amount: '50.00', currency: 'EUR' }
 
 /** A canceled payment that has stopped waiting for the money of its UPI order. */

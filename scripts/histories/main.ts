@@ -25,7 +25,7 @@ export async function main(args: readonly string[], progress: Progress): Promise
   const unknown = names.filter((name) => !(name in SCENARIOS))
   if (unknown.length > 0) throw new Error(`no such scenario: ${unknown.join(', ')}`)
   const chosen = Object.entries(SCENARIOS).filter(([name]) => names.length === 0 || names.includes(name))
-  // Activities that fail are part of the scenarios.
+  // Failing activities are part of the scenarios, so the SDK need not log them.
   Runtime.install({ logger: new DefaultLogger('ERROR') })
   const services = await startServices()
   process.env['PINRAIL_TEST_SERVICES'] = services.url

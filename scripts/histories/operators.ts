@@ -1,7 +1,7 @@
 import type { Scenario } from './scenario.ts'
 import type { Stage } from './stage.ts'
 
-/** What parks, and how an operator decides. */
+/** Scenarios of parked payments and an operator's decisions. */
 export const OPERATORS: Readonly<Record<string, Scenario>> = {
   'underpaid-approved': async (stage) => {
     const paymentId = await underpaid(stage)

@@ -1,13 +1,13 @@
 import type { Stage } from './stage.ts'
 
-/** Plays one story to its end, or up to where the rest comes by itself; answers the workflows whose histories it is. */
+/** Plays one story to its end, or until the rest happens by itself. Returns the workflows whose histories to keep. */
 export type Scenario = (stage: Stage) => Promise<string | readonly WorkflowOf[]>
 
-/** A workflow of a story that has several, and what its history is called. */
+/** A workflow of a story with several, and the name of its history. */
 export type WorkflowOf = {
   readonly name: string
   readonly workflowId: string
-  /** Which of its runs: 0 is the first, and what is meant when absent. */
+  /** Which of its runs, from 0. Default: the first. */
   readonly run?: number
 }
 

@@ -6,7 +6,7 @@ import { startDevServer } from '../test/services/temporal.ts'
 import { createPaymentWorld } from './payment-world.ts'
 import { waitsOf } from './waits.ts'
 
-/** A shop around the real Temporal server, and the words in which the scenarios are told. */
+/** A shop around the real Temporal server, with the steps of which scenarios consist. */
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
 export async function openStage() {
@@ -29,13 +29,13 @@ export async function openStage() {
     handle,
     settle,
 
-    /** Settled on chain, and its run has ended. */
+    /** Has the payout settled, as on chain, and waits until the run has ended. */
     settled: async (paymentId: string): Promise<void> => {
       await settle(paymentId)
       await handle(paymentId).result()
     },
 
-    /** The service's and the partners' clocks go behind the server's, so that what is due in hours is due in seconds. */
+    /** Sets the clocks of service and partners behind the server's, so that what is due in hours is due in seconds. */
     behind: async <T>(milliseconds: number, work: () => Promise<T>): Promise<T> => {
       lagMs = milliseconds
       try {
@@ -45,14 +45,14 @@ export async function openStage() {
       }
     },
 
-    /** The rest of a scenario takes minutes by itself: others are played meanwhile. */
+    /** Runs the rest of a scenario, which takes minutes, while others are played. */
     later: (work: () => Promise<unknown>): void => {
       const working = work()
-      // Its failure is reported by `theRest`, however long that is not called.
+      // `theRest` reports the failure; until it is called, this keeps it from being an unhandled rejection.
       working.catch(() => undefined)
       rest.push(working)
     },
-    /** Until all of that has happened; throws what went wrong in it. */
+    /** Waits for all of these. Throws the failure of any. */
     theRest: () => Promise.all(rest),
 
     open: async (paymentId: string, provider?: ProviderName, method?: MethodName): Promise<string> => {

@@ -1,6 +1,6 @@
 import { MINUTE_MS, type Scenario } from './scenario.ts'
 
-/** Partners that do not answer, lost messages, lost runs. Those that take minutes come first. */
+/** Scenarios of partners that do not answer, lost messages and lost runs. Those that take minutes come first. */
 export const TROUBLE: Readonly<Record<string, Scenario>> = {
   'settlement-delayed': async ({ world, open, untilRow, untilConverting, behind, later, settled }) => {
     const paymentId = await world.createPayment()
@@ -30,7 +30,7 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
   'partner-silent': async ({ world, open, later, settled }) => {
     const paymentId = await world.createPayment()
     const attemptId = await open(paymentId)
-    // As many tries as one reading has; the poll a minute later is answered.
+    // All tries of one reading fail. The poll a minute later succeeds.
     await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read', times: 3, attemptId })
     await world.atPartner('wallet_app', attemptId, { action: 'pay' })
     later(() => settled(paymentId))

@@ -10,7 +10,7 @@ const PATIENCE_MS = 180_000
 
 type Row = Awaited<ReturnType<PaymentWorld['read']>>['payment']
 
-/** What a scenario waits for: always a fact, never a time. */
+/** The facts that a scenario waits for. It never waits for a time. */
 export function waitsOf(world: PaymentWorld) {
   const handle = (id: string) => world.client.workflow.getHandle(id)
   const patiently = <T>(read: () => Promise<T>, holds: (value: T) => boolean) => until(read, holds, PATIENCE_MS)
@@ -22,7 +22,7 @@ export function waitsOf(world: PaymentWorld) {
         (row) => row[field] === value,
       ),
 
-    /** Until the run itself knows it, not only the row. */
+    /** Waits until the run knows it, not only the row. */
     untilState: (paymentId: string, status: string) =>
       patiently(
         () => handle(paymentId).query(paymentState),
@@ -35,7 +35,7 @@ export function waitsOf(world: PaymentWorld) {
         (attempt) => attempt?.status === status,
       ),
 
-    /** Until somebody else has started it. */
+    /** Waits until another process has started it. */
     untilStarted: (workflowId: string) =>
       patiently(
         () =>
@@ -48,7 +48,7 @@ export function waitsOf(world: PaymentWorld) {
         (started) => started,
       ),
 
-    /** Until the converter has the order, filled or not. */
+    /** Waits until the converter has the order, filled or not. */
     untilConverting: (paymentId: string) =>
       patiently(
         async () => (await fetch(`${world.sandboxUrl}/converter/sandbox/conversions`)).text(),
@@ -66,7 +66,7 @@ export function waitsOf(world: PaymentWorld) {
       return deliveryWorkflowId(found?.event_id ?? '', found?.endpoint_id ?? '')
     },
 
-    /** Of a run by its number: a closed workflow is run again by news that comes after its end. */
+    /** Of a run by its number, because news after the end of a workflow starts another run. */
     historyOf: async (workflowId: string, run: number) => {
       const runs = await patiently(
         () => runsOf(world, workflowId),

@@ -2,7 +2,7 @@ import { redeliverNow } from '../../src/workflows/webhook-delivery.ts'
 import type { Scenario } from './scenario.ts'
 import type { Stage } from './stage.ts'
 
-/** Endpoints that do not take their event at once. */
+/** Scenarios of endpoints that do not take their event at the first try. */
 export const WEBHOOKS: Readonly<Record<string, Scenario>> = {
   'webhook-retried': async (stage) => {
     await stage.inboxAnswers({ answer: 500, times: 2 })
@@ -23,7 +23,7 @@ export const WEBHOOKS: Readonly<Record<string, Scenario>> = {
   },
 
   'webhook-gone': async (stage) => {
-    // It disables the endpoint that all others need.
+    // Last, because it disables the endpoint that the others need.
     await stage.theRest()
     await stage.inboxAnswers({ answer: 500, times: 1 })
     const { workflowId } = await announced(stage)
@@ -33,7 +33,7 @@ export const WEBHOOKS: Readonly<Record<string, Scenario>> = {
   },
 }
 
-/** A payment whose announcement the endpoint did not take, and the workflow of its delivery. */
+/** Makes a payment whose announcement the endpoint refuses. Returns the workflow of its delivery. */
 async function announced({ world, open, settled, deliveryOf }: Stage) {
   const paymentId = await world.createPayment()
   await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })

@@ -10,7 +10,7 @@ export function sourceFiles(root: string): string[] {
   return code.filter((file) => existsSync(join(root, file)))
 }
 
-/** What a person can still overlook; a folder with more has two rooms in it. */
+/** Most source files of a folder, so that a person can take them in at a glance. */
 const FILES_IN_A_FOLDER = 12
 
 /** Folders with too many source files of their own. */

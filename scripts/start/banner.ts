@@ -1,6 +1,6 @@
 import type { SystemInfo } from '../system.ts'
 
-/** What a person needs first: where everything is, the keys, and a line that makes a payment. */
+/** What a person needs first: every link, the test key, and a command that makes a payment. */
 export function banner(info: SystemInfo, seconds: string): string {
   const rows = [
     ['API', `${info.api_url}/v1`],
@@ -28,7 +28,7 @@ Ctrl-C ends it all; \`npm start\` goes on where it stopped, \`npm run reset\` be
 `
 }
 
-/** Works as printed in any POSIX shell. */
+/** A command that works in any POSIX shell. */
 export function curlLine(info: SystemInfo): string {
   const body = '{"amount":49.90,"currency":"EUR","provider":"wallet_app","description":"Order 1001"}'
   return `curl -s ${info.api_url}/v1/payments -H 'authorization: Bearer ${info.secret_key}' -H 'content-type: application/json' -d '${body}'`

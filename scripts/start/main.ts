@@ -28,7 +28,7 @@ export async function main(args: string[], progress: Progress): Promise<void> {
   const begun = Date.now()
   const abort = new AbortController()
   const asked = new Promise<void>((resolve) => abort.signal.addEventListener('abort', () => resolve()))
-  // npm passes Ctrl-C on, so that the terminal's own arrives twice.
+  // Ctrl-C arrives twice: from the terminal, and passed on by npm.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => abort.abort())
   endWithNpm(() => abort.abort())
   const starting = startSystem({
@@ -54,7 +54,7 @@ export async function main(args: string[], progress: Progress): Promise<void> {
   process.exit(0)
 }
 
-/** npm that is killed cannot pass the signal on; the system must not live on unseen without it. */
+/** Ends the system when npm was killed, which cannot pass that signal on: it must not run on unseen. */
 function endWithNpm(end: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return
   const parent = process.ppid

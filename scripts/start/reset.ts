@@ -6,7 +6,7 @@ import type { Progress } from '../setup/progress.mjs'
 import { readMemory } from '../system/data-folder.ts'
 import { ChildRecords } from '../system/recorded.ts'
 
-/** `npm run reset`: throws away everything that `npm start` keeps. Refuses a folder that is not one of its own. */
+/** `npm run reset`: deletes everything that `npm start` keeps. Refuses a folder that is not a data folder. */
 export async function main(args: string[], progress: Progress): Promise<void> {
   const { values } = parseArgs({ args, options: { data: { type: 'string' } } })
   const path = resolve(values.data ?? process.env['PINRAIL_DATA'] ?? '.data')
@@ -18,7 +18,7 @@ export async function main(args: string[], progress: Progress): Promise<void> {
   if (!lock.ok)
     throw new Error(`${path} is in use by process ${lock.holder.pid}. End it first: kill ${lock.holder.pid}`)
   await new ChildRecords(path).endLeftovers(progress.line)
-  // Postgres' data may live elsewhere, in a folder made for it alone.
+  // Postgres' data may be in a separate folder.
   if (!memory.postgresFolder.startsWith(path)) rmSync(dirname(memory.postgresFolder), { recursive: true, force: true })
   rmSync(path, { recursive: true, force: true })
   progress.line(`${path} is gone; \`npm start\` begins anew`)

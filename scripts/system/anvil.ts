@@ -8,10 +8,10 @@ export type AnvilOptions = { stateFile: string; port: number; logFile: string }
 
 export const DEVELOPMENT_CHAIN_ID = 31_337
 
-/** How anvil's dump ends; one that was cut off does not. */
+/** The end of a complete dump of anvil. */
 const DUMP_END = '"historical_states":null}'
 
-/** The chain of one's own: a block a second, final after two, with Polygon's gas limits, on disk every second. */
+/** A local chain: a block a second, final after two, with Polygon's gas limits, saved to disk every second. */
 export function anvilSpec(options: AnvilOptions): ProcessSpec {
   return {
     name: 'anvil',
@@ -24,7 +24,7 @@ export function anvilSpec(options: AnvilOptions): ProcessSpec {
     ].flat(),
     env: process.env,
     cwd: '/',
-    // On SIGTERM it writes its state once more.
+    // On SIGTERM anvil saves its state.
     stopSignal: 'SIGTERM',
     logFile: options.logFile,
     prepare: () => repairState(options.stateFile),
@@ -45,14 +45,14 @@ export async function blockNumber(rpcUrl: string): Promise<number> {
 }
 
 /**
- * Keeps the newest whole dump under another name: anvil writes over its file, so a kill in that moment would leave
- * half a chain. Called every few seconds while anvil runs.
+ * Copies the newest complete dump to another name, because a kill while anvil overwrites its file would leave half a
+ * chain. Called every few seconds while anvil runs.
  */
 export async function keepWholeState(stateFile: string): Promise<void> {
   if (!isWhole(stateFile)) return
   const copy = previousState(stateFile)
   await copyFile(stateFile, `${copy}.draft`)
-  // The dump may have begun anew while it was copied.
+  // Anvil may have begun to overwrite the dump while it was copied.
   if (isWhole(`${copy}.draft`)) await rename(`${copy}.draft`, copy)
 }
 
@@ -77,7 +77,7 @@ function isWhole(path: string): boolean {
   }
 }
 
-/** The program itself: the npm package's launcher would stand between it and our signals. */
+/** The path of anvil itself, because signals go to the npm package's launcher otherwise. */
 function anvilBinary(): string {
   const platform = process.platform === 'win32' ? 'win32' : process.platform
   const arch = process.arch === 'x64' ? 'amd64' : process.arch

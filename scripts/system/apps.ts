@@ -16,13 +16,13 @@ const ENTRY: Record<AppName, string> = {
   worker: 'src/main/worker.ts',
 }
 
-/** What the worker writes to its log when it polls. */
+/** The text that the worker logs when it begins to poll. */
 const WORKER_READY = '"msg":"worker ready"'
 
 export type AppOptions = {
   environments: Environments
   dataFolder: string
-  /** Where `/healthz` answers; the worker has none. */
+  /** The URL with `/healthz`; the worker has none. */
   url?: string
 }
 
@@ -40,7 +40,7 @@ export function appSpec(name: AppName, { environments, dataFolder, url }: AppOpt
   }
 }
 
-/** What a program needs to run at all; everything else is given by name. */
+/** Variables that every program needs. All others are passed by name. */
 export function machinesVariables(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'XDG_CACHE_HOME', 'NODE_EXTRA_CA_CERTS', 'SYSTEMROOT']
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))

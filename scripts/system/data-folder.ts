@@ -22,7 +22,7 @@ export type Remembered = {
 export type DataFolder = {
   path: string
   remembered: Remembered
-  /** Keeps a change for the next start. */
+  /** Stores a change for the next start. */
   remember(change: Partial<Remembered>): void
   release(): void
 }
@@ -30,7 +30,7 @@ export type DataFolder = {
 /** For Postgres' data as root, when the data folder is closed to Postgres' own user (below a mode 0700 folder). */
 const OPEN_FOLDER = '/var/lib/pinrail'
 
-/** Takes the folder for this process alone; makes it, with fresh secrets, the first time. */
+/** Locks the folder for this process. Makes it, with new secrets, the first time. */
 export async function openDataFolder(path: string): Promise<DataFolder> {
   await mkdir(path, { recursive: true, mode: 0o755 })
   const lock = tryLock(join(path, 'lock'))
@@ -43,7 +43,7 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
     let remembered = readMemory(path) ?? (await firstMemory(path))
     const remember = (change: Partial<Remembered>): void => {
       remembered = { ...remembered, ...change }
-      // The secrets are in it: for the owner's eyes only.
+      // The file holds secrets, so only its owner may read it.
       writeFileSync(`${file}.draft`, `${JSON.stringify(remembered, null, 2)}\n`, { mode: 0o600 })
       renameSync(`${file}.draft`, file)
     }

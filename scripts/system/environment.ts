@@ -45,7 +45,7 @@ export function addressesOf(ports: Ports, secrets: Secrets, given: PartsGiven): 
 
 export type EnvironmentParts = { addresses: Addresses; ports: Ports; secrets: Secrets; dataFolder: string }
 
-/** What each of our processes is told. */
+/** The environment variables of each of our processes. */
 export type Environments = { api: Environment; worker: Environment; sandbox: Environment; inbox: Environment }
 
 export function environmentsOf({ addresses, ports, secrets, dataFolder }: EnvironmentParts): Environments {
@@ -71,7 +71,7 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
     ...partners,
   }
   return {
-    // Load tests run on one's own machine, with one account.
+    // Load tests run locally, with one account.
     api: { ...common, API_PORT: String(ports.api), API_REQUESTS_PER_SECOND: '100000' },
     worker: {
       ...common,
@@ -101,7 +101,7 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
   }
 }
 
-/** Decided by the start itself, so a variable of that name in the caller's environment must not come through. */
+/** Variables that the start decides, so the caller's values of these names are ignored. */
 const DECIDED = new Set(
   [
     ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'POLYGON_RPC_URLS', 'PUBLIC_URL', 'PINRAIL_DATA'],
@@ -117,7 +117,7 @@ const DECIDED = new Set(
   ].flat(),
 )
 
-/** Variables of ours that the caller has set (LOG_LEVEL, SETTLEMENT_TICK_MS, …): they win over the defaults here. */
+/** Our variables that the caller has set (LOG_LEVEL, SETTLEMENT_TICK_MS, …). They override the defaults here. */
 export function callersVariables(env: NodeJS.ProcessEnv): Environment {
   const set = Object.entries(env).filter(([name, value]) => KNOWN_VARIABLES.has(name) && !DECIDED.has(name) && value)
   return Object.fromEntries(set) as Environment

@@ -9,7 +9,7 @@ import { blockNumber } from './anvil.ts'
 import { machinesVariables } from './apps.ts'
 import { lastLines } from './waiting.ts'
 
-/** What scripts/prepare.ts is told on standard input. */
+/** The standard input of scripts/prepare.ts. */
 export type PrepareInput = {
   databaseUrl: string
   demo: {
@@ -27,7 +27,7 @@ export type PrepareInput = {
   chain: { rpcUrl: string; treasury: string; relayers: string[]; mintMicroUsdc: string } | null
 }
 
-/** What it answers on standard output. */
+/** The standard output of scripts/prepare.ts. */
 export type PrepareResult = { secretKey: string }
 
 /** Micro-USDC that the treasury starts with: a million dollars of play money, besides what the converter delivers. */
@@ -36,7 +36,7 @@ export const TREASURY_START = '1000000000000'
 const MIGRATIONS = fileURLToPath(new URL('../../src/db/migrations', import.meta.url))
 const SCRIPT = fileURLToPath(new URL('../prepare.ts', import.meta.url))
 
-/** Schema, chain and demo merchant, by a process of their own. Doing it again changes nothing. */
+/** Prepares schema, chain and demo merchant, in a separate process. Idempotent. */
 export async function prepare(input: PrepareInput): Promise<PrepareResult> {
   const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
     env: machinesVariables(),
@@ -49,7 +49,7 @@ export async function prepare(input: PrepareInput): Promise<PrepareResult> {
   return JSON.parse(output) as PrepareResult
 }
 
-/** Changes when a migration is added or edited. */
+/** A fingerprint that changes when a migration is added or edited. */
 export async function schemaFingerprint(): Promise<string> {
   const hash = createHash('sha256')
   for (const name of (await readdir(MIGRATIONS)).sort())
@@ -58,8 +58,8 @@ export async function schemaFingerprint(): Promise<string> {
 }
 
 /**
- * Refuses a chain that knows less than the books: a state file that was lost or is old would have the same money paid
- * out again, or settled payments without their transfer.
+ * Throws for a chain that is older than the database. With a lost or old state file the same money would be paid out
+ * again, or settled payments would have no transfer.
  */
 export async function requireChainNotBehind(databaseUrl: string, rpcUrl: string, chainId: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })

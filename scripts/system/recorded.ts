@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { processStartedAt } from '../setup/lock.mjs'
 import { poll } from './waiting.ts'
 
-/** A child as it is written down, so that the next start finds it if this one is killed. */
+/** A child process as stored, so that the next start finds it if this one is killed. */
 type Recorded = { name: string; pid: number; startedAt: string; stopSignal: NodeJS.Signals }
 
 const GRACE_MS = 5000
@@ -16,7 +16,7 @@ export class ChildRecords {
     this.#file = join(dataFolder, 'children.json')
   }
 
-  /** Writes down the child's new pid, or that it is gone. */
+  /** Stores the child's new pid, or that it is gone. */
   set({ name, stopSignal }: { name: string; stopSignal: NodeJS.Signals }, pid: number | null): void {
     const startedAt = pid === null ? null : processStartedAt(pid)
     if (pid === null || startedAt === null) this.#running.delete(name)
@@ -25,7 +25,7 @@ export class ChildRecords {
     renameSync(`${this.#file}.draft`, this.#file)
   }
 
-  /** Ends what an earlier run left behind; a pid that belongs to another process by now is let alone. */
+  /** Ends children that an earlier run left. Leaves a pid alone that another process has by now. */
   async endLeftovers(log: (line: string) => void): Promise<void> {
     await Promise.all(
       this.#read().map(async (child) => {

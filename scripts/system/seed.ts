@@ -22,7 +22,7 @@ export type DemoMerchant = {
 const DEMO: Tenant = { merchantId: 'mer_01demo00000000000000000000', livemode: false }
 const DEMO_ENDPOINT = 'we_01demo00000000000000000000'
 
-/** A merchant with a wallet, a test key and a webhook endpoint. Doing it again changes nothing. */
+/** Makes a merchant with a wallet, a test key and a webhook endpoint. Idempotent. */
 export async function seedDemo(demo: DemoMerchant, databaseUrl: string): Promise<{ secretKey: string }> {
   const db = createDb({ url: databaseUrl, pool: 1 })
   try {

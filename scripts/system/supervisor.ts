@@ -21,16 +21,16 @@ export type ProcessSpec = {
   prepare?: () => Promise<void>
 }
 
-/** One supervised process: started again with growing pauses whenever it ends by itself. */
+/** A supervised process. Whenever it ends by itself it is started again, with growing pauses. */
 export type Child = {
   readonly name: string
-  /** Of the running process; null while it is down. */
+  /** The pid of the running process; null while it is down. */
   pid(): number | null
   /** Starts it when it is down and waits until it is ready. */
   start(): Promise<void>
   /** Asks it to end, forces it after the grace time, and leaves it down. */
   stop(graceMs: number): Promise<void>
-  /** SIGKILL. It is started again, unless it is to stay down. */
+  /** Sends SIGKILL. The process is started again, unless it is to stay down. */
   kill9(options?: { stayDown?: boolean }): Promise<void>
   /** Ends it if it runs, starts it, waits until it is ready. */
   restart(): Promise<void>
@@ -39,9 +39,9 @@ export type Child = {
 }
 
 export type SupervisorHooks = {
-  /** Told what happens to it: a death, a start. */
+  /** Called with a message when the process ends or starts. */
   log: (line: string) => void
-  /** Told each new pid, and null when it is gone, so that a killed run's children can be found later. */
+  /** Called with each new pid, and with null when it is gone, so that children of a killed run can be found. */
   onPid: (spec: ProcessSpec, pid: number | null) => void
 }
 
@@ -158,7 +158,7 @@ class Supervised implements Child {
       this.#process = null
       this.#hooks.onPid(this.#spec, null)
       if (Date.now() - startedAt > HEALTHY_MS) this.#failures = 0
-      // A process that ends while it is being started is the business of whoever starts it.
+      // A process that ends while it is being started is handled by the caller of the start.
       if (this.#wanted && this.#starting === null) void this.#revive(how)
     }
     running.on('error', (error) => onGone(error.message))

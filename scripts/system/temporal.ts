@@ -15,7 +15,7 @@ export type TemporalOptions = {
 
 export const TEMPORAL_NAMESPACE = 'default'
 
-/** What operators search payments by: docs/operations.md lists them with their types. */
+/** Search attributes by which operators find payments. Their names are those of PRODUCT.md. */
 export const SEARCH_ATTRIBUTES = {
   PaymentStatus: 'Keyword',
   MerchantId: 'Keyword',
@@ -28,10 +28,10 @@ export const SEARCH_ATTRIBUTES = {
 
 /** temporal.api.enums.v1.IndexedValueType */
 const TYPES = { Keyword: 2, Int: 3, Bool: 5, Datetime: 6 }
-/** gRPC's status for what is there already. */
+/** gRPC's status ALREADY_EXISTS. */
 const ALREADY_EXISTS = 6
 
-/** Registers them on a server that somebody else has started; those that are there already stay as they are. */
+/** Registers the search attributes on a server that somebody else has started. Existing ones stay as they are. */
 export async function registerSearchAttributes(
   { operatorService }: Pick<Connection, 'operatorService'>,
   namespace: string,
@@ -44,7 +44,7 @@ export async function registerSearchAttributes(
       })
 }
 
-/** For the server of `TEMPORAL_ADDRESS`. */
+/** Registers the search attributes on the server of `TEMPORAL_ADDRESS`. */
 export async function prepareTemporalAt(address: string): Promise<void> {
   const connection = await Connection.connect({ address })
   try {
@@ -54,7 +54,7 @@ export async function prepareTemporalAt(address: string): Promise<void> {
   }
 }
 
-/** The defaults protect a shared cluster from its users; a server of one's own may use the whole machine. */
+/** Temporal's default limits protect a shared cluster. A local server may use the whole machine. */
 const DYNAMIC_CONFIG = [
   'system.enableActivityEagerExecution=true',
   'matching.rps=20000',

@@ -8,10 +8,10 @@ import { type JestResult, type Tally, tallyOf } from './tally.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Jest runs ES modules only with this switch; Node's remark about it is known. */
+/** Jest runs ES modules only with this switch. Node's warning about it is suppressed. */
 const NODE_SWITCHES = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning']
 
-/** Runs Jest with its output as it is, and counts what it found. */
+/** Runs Jest, passes its output on, and counts the results. */
 export async function runJest(args: readonly string[], options: { env: NodeJS.ProcessEnv }): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-jest-'))
   const outputFile = join(folder, 'result.json')
@@ -21,7 +21,7 @@ export async function runJest(args: readonly string[], options: { env: NodeJS.Pr
       const child = spawn(
         process.execPath,
         [...NODE_SWITCHES, jest, '--passWithNoTests', '--json', `--outputFile=${outputFile}`, ...args],
-        // What --json prints goes to standard output, and is in the file already.
+        // Jest also prints the JSON to standard output, although it is in the file.
         { cwd: ROOT, env: { ...process.env, ...options.env }, stdio: ['ignore', 'ignore', 'inherit'] },
       )
       child.on('error', reject)

@@ -5,12 +5,12 @@ import { prepareFor } from './needs.ts'
 import { startServices } from './services/services.ts'
 import { add, NONE, type Tally } from './tally.ts'
 
-/** The whole system, several at once, beside nothing else; everything before it shares the machine. */
+/** Layers that start whole systems, several at once. They run after all others, not beside them. */
 const WHOLE = ['test/scripts', 'test/e2e']
 
 /**
  * `npm test`: brings what the tests need, checks the code, runs Jest layer by layer. Arguments go to Jest, and then
- * only the tests are run: `npm test -- test/domain`. Answers the exit code; the last line counts everything.
+ * only the tests are run: `npm test -- test/domain`. Returns the exit code; the last line counts everything.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
   const env = await prepareFor(args, progress)

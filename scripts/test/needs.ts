@@ -3,21 +3,21 @@ import type { Progress } from '../setup/progress.mjs'
 import { ensureTemporalServer } from '../setup/temporal/temporal-server.ts'
 import { ensureTestServer } from '../setup/temporal/test-server.ts'
 
-/** Layers that ask for nothing that has to be fetched or built first. */
+/** Layers that need nothing that must be fetched or built first. */
 const PLAIN = 'domain db chain operator providers webhooks activities histories sandbox docs client'.split(' ')
-/** Layers that ask for some of it; one that is in no list may need all. */
+/** Layers that need some of it. A layer in no list may need all. */
 const TIME_SKIPPING = ['workflows', 'scripts']
 const TEMPORAL = ['api', 'scripts', 'e2e']
 const BROWSER = ['browser', 'web', 'e2e']
 const KNOWN = new Set([...PLAIN, ...TIME_SKIPPING, ...TEMPORAL, ...BROWSER])
 
-/** Brings what the selected tests need; answers the variables that tell them of it. */
+/** Installs what the selected tests need. Returns the variables that tell the tests where it is. */
 export async function prepareFor(args: readonly string[], progress: Progress): Promise<NodeJS.ProcessEnv> {
   const layers = args.flatMap((argument) => /^(?:\.\/)?test\/([^/]+)/.exec(argument)?.[1] ?? [])
   const needs = (list: readonly string[]): boolean =>
     layers.length === 0 || layers.some((layer) => list.includes(layer) || !KNOWN.has(layer))
   const env: NodeJS.ProcessEnv = {}
-  // The two quick ones first: what has to be installed by hand is said before minutes are spent on a build.
+  // The quick ones first: what a person must install is said before minutes are spent on a build.
   if (needs(BROWSER)) env['CHROMIUM'] = await ensureChromium(progress)
   if (needs(TIME_SKIPPING)) await ensureTestServer(progress)
   if (needs(TEMPORAL)) await ensureTemporalServer(progress)

@@ -4,7 +4,7 @@ export const NONE: Tally = { passed: 0, failed: 0 }
 
 export const add = (a: Tally, b: Tally): Tally => ({ passed: a.passed + b.passed, failed: a.failed + b.failed })
 
-/** What Jest writes with `--json`, as far as it is counted here. */
+/** The counted fields of Jest's `--json` output. */
 export type JestResult = {
   success: boolean
   numPassedTests: number
@@ -13,7 +13,7 @@ export type JestResult = {
   numRuntimeErrorTestSuites: number
 }
 
-/** A file that could not run counts as one failure, and so does a run that failed for another reason (none of its tests). */
+/** A file that could not run counts as one failure. So does a run that failed without a failed test. */
 export function tallyOf({ success, numPassedTests, numFailedTests, numRuntimeErrorTestSuites }: JestResult): Tally {
   const failed = numFailedTests + numRuntimeErrorTestSuites
   return { passed: numPassedTests, failed: success ? failed : Math.max(1, failed) }

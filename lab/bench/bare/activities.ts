@@ -2,12 +2,12 @@ import { CompleteAsyncError } from '@temporalio/activity'
 import type { Client } from '@temporalio/client'
 import { BARE_QUEUE, bareDeliveryId } from './names.ts'
 
-/** As much as an activity of a payment answers: the payment's state as the workflow knows it (0.6 KB). */
+/** As many bytes as an activity of a payment returns: the payment's state as the workflow keeps it (0.6 KB). */
 const STATE = JSON.stringify({ state: 'x'.repeat(600) })
 
 export type BareActivities = ReturnType<typeof createBareActivities>
 
-/** `onTransfer` hears of each transfer that waits for its completion. */
+/** Calls `onTransfer` with each transfer that waits for its completion. */
 export function createBareActivities(client: Client, onTransfer: (id: string) => void) {
   const nothing = async (_id: string): Promise<string> => STATE
   return {

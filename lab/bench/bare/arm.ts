@@ -9,10 +9,10 @@ import type { bare } from './workflows.ts'
 
 export type BareArm = { readonly pay: Arm; readonly pid: number; readonly stop: () => void }
 
-/** What an activity of a payment answers (bytes). */
+/** Bytes that an activity of a payment returns. */
 const RESULT = 'x'.repeat(600)
 
-/** The bare workflow and its worker, spoken to through the same SDK as a payment. */
+/** The bare workflow and its worker, called through the same SDK as a payment. */
 export async function startBareArm(client: Client, address: string): Promise<BareArm> {
   const worker = fork(fileURLToPath(new URL('worker.ts', import.meta.url)), [address], {
     execArgv: ['--import', 'tsx'],

@@ -1,5 +1,5 @@
 export const BARE_QUEUE = 'bare'
 export const bareDeliveryId = (id: string): string => `${id}_delivery`
 
-/** What the worker says first; everything after it is the id of a transfer that waits. */
+/** The first line of the worker. Every later line is the id of a transfer that waits. */
 export const READY = 'ready'

@@ -11,7 +11,7 @@ const LOSE_EVERY = 5
 
 export type LostAnswers = {
   readonly settled: number
-  /** Payouts that the chain has paid and the engine calls anything that would have them paid again or given up. */
+  /** Payouts that are paid on chain, but that the engine would pay again or give up. */
   readonly failed: number
   readonly lost: number
   readonly sends: number

@@ -13,10 +13,10 @@ export type Speed = {
   readonly cpu: { readonly engine: number; readonly postgres: number; readonly anvil: number }
 }
 
-/** Of those that are paid again and again, when recipients are known. */
+/** How many recipients are paid again and again, in runs with known recipients. */
 const KNOWN = 500
 
-/** As SETTLEMENT_TICK_MS is by default. */
+/** The default of SETTLEMENT_TICK_MS. */
 const EVERY_MS = 500
 
 let runs = 0
@@ -67,7 +67,7 @@ async function settleAll(stage: Stage, db: Db, count: number): Promise<void> {
   const ignore = (): void => undefined
   const error = (fields: object, message: string): void =>
     void process.stderr.write(`${message} ${JSON.stringify(fields)}\n`)
-  // Each run has a journal of its own, and says that the lanes were used before.
+  // Each run has its own journal, and records that the lanes were used before.
   const log = { info: ignore, warn: ignore, error }
   let settled = 0
   const onSettled = async (_tx: unknown, { length }: { length: number }): Promise<void> => void (settled += length)

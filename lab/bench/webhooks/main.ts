@@ -11,14 +11,14 @@ import { createAnnounceActivities } from '../../../src/activities/webhooks/annou
 import { createSender } from '../../../src/webhooks/send.ts'
 import { addEndpoint, addEvent, type Seeded, secretBox, seedDatabase } from '../../../test/webhooks/seed.ts'
 
-/** At the same time, in both arms. */
+/** Most requests at the same time, in both arms. */
 const AT_ONCE = 8
-/** A payment as it is in an event: about 2 KB. */
+/** A payment as in an event: about 2 KB. */
 const OBJECT = { object: 'payment', id: 'pay_1', description: 'x'.repeat(1800) }
 
 /**
- * `npm run bench:webhooks`: CPU of the sending process for a delivery that succeeds at once (read the delivery, open the
- * secret, sign, check the address, send, record the attempt and the delivery), beside a loop that only signs and posts
+ * `npm run bench:webhooks`: CPU of the sending process for a delivery that succeeds at once (read the delivery, open
+ * the secret, sign, check the address, send, record the try and the delivery), beside a loop that only signs and posts
  * the same bytes, and the cost of an activity that does nothing, in turns in one run.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {

@@ -10,7 +10,7 @@ import type { PayerInput } from './payer-process.ts'
 
 /**
  * The control: a relayer as it is often written. It takes payouts from the queue, sends a plain `transfer` for each,
- * waits for the receipt, and what went wrong in its eyes goes back to the queue.
+ * waits for the receipt, and puts a payout back into the queue when it believes that it failed.
  */
 const input = JSON.parse(process.argv[2] ?? '') as PayerInput
 const account = privateKeyToAccount(input.relayerKeys[0] as Hex)

@@ -4,21 +4,21 @@ import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { type Owed, queueOwed } from '../../settlement/payouts.ts'
 import type { Stage } from '../../settlement/stage.ts'
 
-/** Who pays in the storm: the engine, or the control. */
+/** One side of the comparison: the engine, or the control. */
 export type Side = {
   readonly name: string
   readonly script: 'engine.ts' | 'plain-transfers.ts'
   /** Wallets that the USDC leaves from. */
   readonly payers: readonly string[]
-  /** Before the first payment. */
+  /** Prepares the side before the first payment. */
   prepare(db: Db): Promise<void>
-  /** Asks for the payments; asking again changes nothing. */
+  /** Requests the payments. Idempotent. */
   queue(db: Db, owed: readonly Owed[]): Promise<void>
-  /** How many it calls paid. */
+  /** How many payments the side calls paid. */
   countPaid(db: Db): Promise<number>
-  /** Nothing of its own is on the way any more. */
+  /** Whether none of its transactions is on the way any more. */
   isDrained(db: Db): Promise<boolean>
-  /** Which relayer wallets the process of this number uses. */
+  /** The relayer wallets of the process with this number. */
   walletsOf(index: number): readonly number[]
 }
 

@@ -73,7 +73,7 @@ class Scene {
     await this.#stage.copyDatabase(this.database, 'dump')
   }
 
-  /** Everything since the dump is forgotten; then whoever owes asks again. */
+  /** Restores the dump, so everything since then is lost; then the payments are requested again. */
   async restore(owed: readonly Owed[]): Promise<void> {
     await this.end()
     await this.#stage.dropDatabase(this.database)

@@ -1,18 +1,18 @@
 import type { Random } from '../../../test/support/random.ts'
 import type { Stage } from '../../settlement/stage.ts'
 
-/** The development chain's tags: what is `finalized` lags this many blocks, so that shallower blocks may be replaced. */
+/** On the development chain `finalized` lags by this many blocks, so newer blocks may be replaced. */
 export const SLOTS_IN_AN_EPOCH = 3
 const DEEPEST_REORGANIZATION = 4
 
 const GWEI = 1_000_000_000n
 const CALM_BASE_FEE = GWEI
-/** Far above what the first attempt of a transaction offers (twice the base fee and 30 gwei), below the policy's cap. */
+/** Far above what a new transaction offers (twice the base fee and 30 gwei), and below the policy's cap. */
 const HIGH_BASE_FEE = 120n * GWEI
 
 export type Weather = {
   readonly counts: { blocks: number; reorganizations: number; drops: number; feeSpikes: number }
-  /** What happens to the chain next. */
+  /** Lets the next thing happen to the chain. */
   step(): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export function createWeather({ chain }: Stage, random: Random): Weather {
         counts.drops += 1
       }
       if (reorganizes) {
-        // What was in the replaced blocks is in no pool either.
+        // The transactions of the replaced blocks are in no pool either.
         await request('anvil_reorg', [depth, []])
         counts.reorganizations += 1
       }

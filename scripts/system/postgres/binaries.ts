@@ -37,7 +37,7 @@ async function copyOnce(packageFolder: string): Promise<string> {
   try {
     await rename(draft, folder)
   } catch {
-    // It is there already: a folder that is not empty is never replaced.
+    // Another process has made it already: a folder that is not empty is never replaced.
     await rm(draft, { recursive: true, force: true })
   }
   return folder

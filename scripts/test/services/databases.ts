@@ -5,7 +5,7 @@ import type { PostgresService } from './services.ts'
 
 export type TestDatabase = { url: string; drop(): Promise<void> }
 
-/** A database of one's own, with the newest schema and nothing in it. */
+/** A new, empty database with the newest schema. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { adminUrl, template } = await ask<PostgresService>('/postgres')
   const name = `test_${randomBytes(8).toString('hex')}`

@@ -5,12 +5,12 @@ import { tryLock } from '../../setup/lock.mjs'
 import { readMemory } from '../../system/data-folder.ts'
 import { ChildRecords } from '../../system/recorded.ts'
 
-/** A folder this young may belong to a run that has not locked it yet (milliseconds). */
+/** Milliseconds: a younger folder may belong to a run that has not locked it yet. */
 const YOUNG_MS = 60_000
 
 /**
- * Ends and removes what runs that were killed have left in temporary folders of that prefix. A folder whose run is alive
- * is locked, and left alone.
+ * Ends the processes and removes the temporary folders, found by their prefix, that killed runs have left. The folder
+ * of a living run is locked and stays.
  */
 export async function removeLeftovers(prefix: string): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
@@ -20,7 +20,7 @@ export async function removeLeftovers(prefix: string): Promise<void> {
     const lock = tryLock(join(folder, 'lock'))
     if (!lock.ok) continue
     await new ChildRecords(folder).endLeftovers(() => undefined)
-    // Postgres' data may live elsewhere, in a folder made for it alone.
+    // Postgres' data may be in a separate folder.
     const postgresFolder = readMemory(folder)?.postgresFolder ?? folder
     if (!postgresFolder.startsWith(folder)) rmSync(dirname(postgresFolder), { recursive: true, force: true })
     rmSync(folder, { recursive: true, force: true })

@@ -20,9 +20,9 @@ import { removeLeftovers } from './leftovers.ts'
 import { timeSkippingSpec } from './time-skipping-server.ts'
 
 /**
- * Servers that a run of tests shares: Postgres with a migrated template, one real Temporal server, and for each test
- * file that asks a time-skipping server of its own: what one file leaves unfinished would hold the time of the next. Each is started when a test first asks for it, over HTTP, because the workers are
- * processes of their own.
+ * The servers of a run of tests: Postgres with a migrated template, one real Temporal server, and a time-skipping
+ * server for each test file that asks for one, because a workflow that one file leaves running would stop the time of
+ * the next. Each starts when a test first asks for it. Tests ask over HTTP, because Jest's workers are processes.
  */
 export type Services = { url: string; stop(): Promise<void> }
 
@@ -38,7 +38,7 @@ export async function startServices(): Promise<Services> {
   const broker = new Broker(mkdtempSync(join(tmpdir(), FOLDER_PREFIX)))
   await broker.open()
   const server = createServer((request, response) => {
-    // A connection that is kept may be closed here in the moment in which it is used there.
+    // The server may close an idle connection at the moment in which the client uses it.
     response.setHeader('connection', 'close')
     broker.answer(request.url ?? '').then(
       (value) => response.end(JSON.stringify(value)),
@@ -46,7 +46,7 @@ export async function startServices(): Promise<Services> {
     )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // The run is over when its tests are, whatever is still open here.
+  // Open connections must not keep the run alive after its tests.
   server.unref()
   const { port } = server.address() as AddressInfo
   return {
@@ -65,7 +65,7 @@ class Broker {
   readonly #progress = createProgress(process.stderr)
   readonly #children: Child[] = []
   readonly #started = new Map<string, Promise<unknown>>()
-  /** By the worker of Jest, which runs one file at a time. */
+  /** By the number of Jest's worker, which runs one file at a time. */
   readonly #timeSkippers = new Map<string, Child>()
   #postgresFolder = ''
   #release = (): void => undefined
@@ -78,7 +78,7 @@ class Broker {
   async open(): Promise<void> {
     const lock = tryLock(join(this.#folder, 'lock'))
     if (lock.ok) this.#release = lock.release
-    // A temporary folder is closed to others; as root, Postgres runs as another user.
+    // A temporary folder is closed to other users; as root, Postgres runs as another user.
     await chmod(this.#folder, 0o755)
     // Ctrl-C ends Jest without its teardown.
     process.once('exit', () => this.#killAll())

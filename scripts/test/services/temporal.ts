@@ -7,14 +7,14 @@ import type { TemporalService, TimeSkippingService } from './services.ts'
 
 const HOLD = fileURLToPath(new URL('../../../tools/test-server/hold', import.meta.url))
 /**
- * An environment on a time-skipping server of this test file, with our search attributes. Its time is shared by every test
- * of the file and never goes back: compare with `env.currentTimeMs()`. Call `teardown()` at the end.
+ * An environment on a time-skipping server of this test file, with our search attributes. All tests of the file share
+ * its time, which never goes back: compare with `env.currentTimeMs()`. Call `teardown()` at the end.
  */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
   const { port } = await ask<TimeSkippingService>(
     `/time-skipping/${process.env['JEST_WORKER_ID'] ?? '1'}/${randomUUID()}`,
   )
-  // The SDK would start a server and wait five seconds for it; it is given a program that only waits.
+  // The SDK wants to start a server and wait five seconds for it, so it gets a program that only waits.
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: HOLD }, port },
   })
@@ -22,7 +22,7 @@ export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
   return environment
 }
 
-/** The run's one real server, shared by all tests: use workflow ids and task queues of your own. */
+/** The run's real server, shared by all tests: use unique workflow ids and task queues. */
 export function startDevServer(): Promise<TemporalService> {
   return ask<TemporalService>('/temporal')
 }
