@@ -211,7 +211,7 @@ function arrivingMinor(faults: Faults, order: SandboxOrder): string {
   return over === null ? order.minor : arriving(order.minor, over, OVERPAID_PERCENT)
 }
 
-/** Other orders of the same checkout, known by their equal return URL. */
+/** Other orders of the same checkout that can still be paid, found by their equal return URL. */
 function payableTwins(state: PartnerState, order: SandboxOrder): SandboxOrder[] {
   return [...state.orders.values()].filter(
     (other) =>
