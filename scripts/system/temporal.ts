@@ -15,7 +15,7 @@ export type TemporalOptions = {
 
 export const TEMPORAL_NAMESPACE = 'default'
 
-/** Search attributes by which operators find payments. Their names are those of PRODUCT.md. */
+/** Search attributes by which operators find payments. docs/operations.md lists them with their types. */
 export const SEARCH_ATTRIBUTES = {
   PaymentStatus: 'Keyword',
   MerchantId: 'Keyword',

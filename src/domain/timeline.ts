@@ -134,11 +134,14 @@ export function offerNote(decision: {
   return { kind: 'checkout.route', actor: 'system', message, data }
 }
 
-/** What is shown in the timeline although it is stored elsewhere: the event about a move, and the tries to deliver it. */
-export function observed(kind: string, data: Readonly<Record<string, unknown>>): string {
-  if (kind === 'event.recorded') return `${String(data['type'])} was recorded`
-  const { response_status: status, error } = data
-  if (typeof status === 'number' && status >= 200 && status <= 299) return 'The webhook endpoint took the event'
-  const answer = [status, error, 'no answer'].find((part) => part !== null && part !== undefined)
-  return `The webhook endpoint did not take the event (${String(answer)})`
+/** What the timeline shows although it is stored elsewhere: the event about a move, and the tries to deliver it. */
+export type Observed =
+  | { readonly kind: 'event.recorded'; readonly type: string }
+  | { readonly kind: 'webhook.attempt'; readonly status: number | null; readonly error: string | null }
+
+export function observedSentence(seen: Observed): string {
+  if (seen.kind === 'event.recorded') return `${seen.type} was recorded`
+  const { status, error } = seen
+  if (status !== null && status >= 200 && status <= 299) return 'The webhook endpoint took the event'
+  return `The webhook endpoint did not take the event (${status ?? error ?? 'no answer'})`
 }

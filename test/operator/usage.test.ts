@@ -32,6 +32,6 @@ describe('the commands that docs/settlement.md lists', () => {
 
   test.each(documented())('$name is known: it asks for the variables, not for another command', async (command) => {
     const { name, subject } = command
-    await expect(run('settlement', name, ...subject)).rejects.toThrow('The configuration is not complete')
+    await expect(run('settlement', name, ...subject)).rejects.toThrow('DATABASE_URL: must be set')
   })
 })

@@ -56,7 +56,8 @@ function problemOf(refusal: PriceRefusal, { currency, provider }: Asked): Proble
 }
 
 export function amountProblem(problem: 'format' | 'precision' | 'zero', currency: Currency): Problem {
-  if (problem !== 'precision') return new Problem('validation_failed', `amount: must be an amount of ${currency} (${problem}).`)
+  if (problem !== 'precision')
+    return new Problem('validation_failed', `amount: must be an amount of ${currency} (${problem}).`)
   const message = `amount: ${decimalsAllowed(currency)}.`
   const errors = [{ pointer: '/amount', code: 'amount_precision', message }]
   return new Problem('validation_failed', message, { param: 'amount', errors })

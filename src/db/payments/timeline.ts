@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { PaymentStatus } from '../../domain/payment/payment.ts'
-import { type Note, observed } from '../../domain/timeline.ts'
+import { type Note, observedSentence } from '../../domain/timeline.ts'
 import { execute, many, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from './payment-rows.ts'
 
@@ -42,17 +42,23 @@ function noteInsert({ paymentId, at, ...note }: PaymentNote): Statement {
   return timelineInsert(sql`(select ${paymentId}::text as id) as payment`, { note, at })
 }
 
-const timelineRow = z
-  .object({
-    at: time,
-    kind: z.string(),
-    from_status: z.string().nullable(),
-    to_status: z.string().nullable(),
-    actor: z.string(),
-    message: z.string().nullable(),
-    data: z.record(z.string(), z.unknown()),
-  })
-  .transform(({ message, ...row }) => ({ ...row, message: message ?? observed(row.kind, row.data) }))
+const shared = { at: time, from_status: z.string().nullable(), to_status: z.string().nullable(), actor: z.string() }
+const eventData = z.looseObject({ type: z.string() })
+const tryData = z.looseObject({ response_status: z.number().nullable(), error: z.string().nullable() })
+
+/** A note as it was written, or what the tables of events and deliveries say, with its sentence. */
+const timelineRow = z.union([
+  z
+    .object({ ...shared, kind: z.literal('event.recorded'), message: z.null(), data: eventData })
+    .transform((row) => ({ ...row, message: observedSentence({ kind: row.kind, type: row.data.type }) })),
+  z
+    .object({ ...shared, kind: z.literal('webhook.attempt'), message: z.null(), data: tryData })
+    .transform(({ data, ...row }) => {
+      const seen = { kind: row.kind, status: data.response_status, error: data.error }
+      return { ...row, data, message: observedSentence(seen) }
+    }),
+  z.object({ ...shared, kind: z.string(), message: z.string(), data: z.record(z.string(), z.unknown()) }),
+])
 export type TimelineEntry = z.output<typeof timelineRow>
 
 /** Everything that happened to the payment, with what was announced about it and how that arrived, oldest first. */
