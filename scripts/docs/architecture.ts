@@ -26,9 +26,9 @@ ${arrows.map(({ from, to, typeOnly }) => `  ${from.name} ${typeOnly ? '-.->' : '
 
 From the ground up; a room may import only rooms above it in this table.
 
-| room | where | files | imports |
-| --- | --- | --- | --- |
-${ROOMS.map((room) => row(room, files, arrows)).join('\n')}
+| room | where | imports |
+| --- | --- | --- |
+${ROOMS.map((room) => row(room, arrows)).join('\n')}
 
 Beside them stand \`scripts\` (imports \`src\`), \`test\` (imports \`src\` and \`scripts\`) and \`lab\` (imports all of them, and is
 imported by nothing).
@@ -49,9 +49,8 @@ function arrowsOf(imports: readonly Import[]): Arrow[] {
   return [...arrows.values()].toSorted((a, b) => place(b) - place(a))
 }
 
-function row(room: Room, files: readonly string[], arrows: readonly Arrow[]): string {
+function row(room: Room, arrows: readonly Arrow[]): string {
   const targets = arrows.filter(({ from }) => from === room).toReversed()
   const names = targets.map(({ to, typeOnly }) => (typeOnly ? `${to.name} (types)` : to.name))
-  const count = files.filter((file) => roomOf(file) === room).length
-  return `| ${room.name} | ${room.at.map((at) => `\`${at}\``).join(', ')} | ${count} | ${names.join(', ') || '–'} |`
+  return `| ${room.name} | ${room.at.map((at) => `\`${at}\``).join(', ')} | ${names.join(', ') || '–'} |`
 }

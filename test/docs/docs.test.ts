@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
 import { GENERATED } from '../../scripts/docs/generated.ts'
 import { PERMISSIVE, shippedPackages } from '../../scripts/docs/licences.ts'
+import { readImports } from '../../scripts/imports/graph.ts'
 import { curlLine } from '../../scripts/start/banner.ts'
 import { KNOWN_VARIABLES } from '../../src/config.ts'
 import { OPERATOR_DECISIONS } from '../../src/domain/payment/requests.ts'
@@ -54,6 +55,17 @@ test('the operator’s page has every decision and no other', () => {
 test('the operator’s page names only variables that exist', () => {
   const named = [...read('docs/operations.md').matchAll(/`([A-Z][A-Z_]{3,})(?:=\w+)?`/g)].map(([, name]) => name!)
   expect(named.filter((name) => !KNOWN_VARIABLES.has(name))).toEqual([])
+})
+
+test('a newcomer who reads one payment in the README’s order never has to go back', () => {
+  const [, list = ''] = /## Follow one payment\n(.*?)\n## /s.exec(read('README.md')) ?? []
+  const files = [...list.matchAll(/`(src\/[\w./-]+\.tsx?)`/g)].map(([, path]) => path!)
+  expect(new Set(files).size).toBe(files.length)
+  expect(files.length).toBeGreaterThan(8)
+  const place = (file: string): number => files.indexOf(file)
+  // A type names what comes later; a value of an earlier file would have to be looked up there again.
+  const back = readImports(ROOT, files).filter(({ from, to, typeOnly }) => !typeOnly && place(to) < place(from))
+  expect(back).toEqual([])
 })
 
 test('what we ship is under permissive licences', () => {

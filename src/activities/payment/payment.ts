@@ -1,9 +1,10 @@
 import { guarded } from '../failure.ts'
+import { decide } from './decision.ts'
 import { openPartnerOrder } from './open-order.ts'
-import { decide, loadChanged, markDelayed } from './operator.ts'
 import { closeUnpaid, readPartnerOrder } from './partner-orders.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { refundAttempt } from './refunds.ts'
+import { loadChanged, markDelayed } from './payment-row.ts'
+import { refundAttempt } from './refund.ts'
 import { convertToUsdc, transferUsdc } from './settlement.ts'
 
 /** Everything a payment's workflow may ask of the world. Each writes its record in the transaction of its effect. */

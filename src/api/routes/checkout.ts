@@ -16,7 +16,7 @@ import { liveStatus, renderCheckout, renderHandoff } from '../../web/checkout/pa
 import { wordsIn } from '../../web/messages/words.ts'
 import { pageHeaders } from '../../web/page-headers.ts'
 import { buyerCountry, countryCookie, hasDeviceWallet, isFromOurPage } from './buyer.ts'
-import { noteDecision } from './offers.ts'
+import { noteOffer } from './offers.ts'
 import { PageProblem, pageProblemHandler } from './page-problem.ts'
 import { type RateBook, readRates } from './prices.ts'
 
@@ -78,7 +78,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
 async function showCheckout(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
   if (request.method === 'GET' && isOpen(checkout.payment.status) && checkout.offered.pinnedRefused !== null)
-    await noteDecision(deps, checkout, null)
+    await noteOffer(deps, checkout, null)
   response.type('html').send(renderCheckout(checkout, wordsIn('en')))
 }
 
@@ -109,7 +109,7 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
     response.redirect(303, `${checkout.path}?method=${choice.provider}.${choice.method}`)
     return
   }
-  await noteDecision(deps, checkout, offer)
+  await noteOffer(deps, checkout, offer)
   const answer = await deps.openAttempt(checkout.payment.id, { attemptId: deps.newAttemptId(), ...choice })
   if (answer.kind === 'unavailable') {
     response.set('retry-after', '5')

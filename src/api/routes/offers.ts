@@ -9,7 +9,7 @@ import type { Checkout } from '../../web/checkout/checkout.ts'
  * Writes to the timeline which way to pay was decided, and why: when the buyer goes on (`chosen`), and when a pinned
  * method could not be offered. A decision is written once, however often the page is loaded.
  */
-export async function noteDecision(
+export async function noteOffer(
   { db, clock }: { db: Queryable; clock: () => number },
   { payment, offered, country }: Checkout,
   chosen: Offer | null,

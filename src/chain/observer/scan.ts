@@ -1,7 +1,7 @@
 import type { DepositLog } from '../../domain/settlement/deposit.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
-import { depositLogs } from '../deposits/watch.ts'
+import { depositLogs } from '../deposits/deposit-logs.ts'
 import type { Block } from '../rpc/node.ts'
 import { readFacts, shareGas, treasuryLogs } from './facts.ts'
 

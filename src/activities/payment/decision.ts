@@ -1,32 +1,8 @@
 import { type Changed, changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
-import { loadPayment } from '../../db/payments/payments.ts'
-import { listUntried } from '../../db/webhooks/deliveries.ts'
 import { effectOfDecision, type RecordedDecision } from '../../domain/payment/decision.ts'
-import { isClosed } from '../../domain/payment/payment.ts'
 import type { OperatorDecision } from '../../domain/payment/requests.ts'
-import { snapshotOf } from '../../domain/payment/snapshot.ts'
-import { noteOf } from '../../domain/timeline.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { type Decided, decisionRefused, giveBack, type RefundOrder } from './refunds.ts'
-
-/** The row, and the events that nobody has tried to deliver yet: what a run that takes over must know. */
-export async function loadChanged(deps: PaymentDeps, paymentId: string): Promise<Changed> {
-  return {
-    payment: snapshotOf(await loadPayment(deps.db, paymentId)),
-    events: await listUntried(deps.db, paymentId),
-  }
-}
-
-export function markDelayed(deps: PaymentDeps, paymentId: string): Promise<Changed> {
-  return changePayment(deps.db, deps.context, {
-    id: paymentId,
-    work: async (work) => {
-      const { payment } = work.state
-      if (isClosed(payment.status) || payment.paidAt === null || payment.exception !== null) return
-      await work.change(noteOf('payment.settlement_delayed'), { exception: 'settlement_delayed' })
-    },
-  })
-}
+import { type Decided, decisionRefused, giveBack, type RefundOrder } from './refund.ts'
 
 type DecisionOrder = RefundOrder & { readonly decision: Exclude<OperatorDecision, 'refund'> }
 

@@ -1,0 +1,26 @@
+import { type Changed, changePayment } from '../../db/payments/payment-changes.ts'
+import { loadPayment } from '../../db/payments/payments.ts'
+import { listUntried } from '../../db/webhooks/deliveries.ts'
+import { isClosed } from '../../domain/payment/payment.ts'
+import { snapshotOf } from '../../domain/payment/snapshot.ts'
+import { noteOf } from '../../domain/timeline.ts'
+import type { PaymentDeps } from './payment-deps.ts'
+
+/** The row, and the events that nobody has tried to deliver yet: what a run that takes over must know. */
+export async function loadChanged(deps: PaymentDeps, paymentId: string): Promise<Changed> {
+  return {
+    payment: snapshotOf(await loadPayment(deps.db, paymentId)),
+    events: await listUntried(deps.db, paymentId),
+  }
+}
+
+export function markDelayed(deps: PaymentDeps, paymentId: string): Promise<Changed> {
+  return changePayment(deps.db, deps.context, {
+    id: paymentId,
+    work: async (work) => {
+      const { payment } = work.state
+      if (isClosed(payment.status) || payment.paidAt === null || payment.exception !== null) return
+      await work.change(noteOf('payment.settlement_delayed'), { exception: 'settlement_delayed' })
+    },
+  })
+}
