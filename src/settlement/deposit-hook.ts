@@ -8,7 +8,7 @@ import { isPaid } from '../domain/payment/payment.ts'
 import type { RecordedDeposit } from '../domain/settlement/deposit.ts'
 import { noteOf } from '../domain/timeline.ts'
 
-/** As a partner's callback: stored with the deposit, passed on by the relay. The payment then reads its deposit. */
+/** Stores a final deposit like a partner's callback. The relay passes it on, and the payment then reads its deposit. */
 export function createDepositHook(context: ChangeContext) {
   return async function onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void> {
     const { paymentId, attemptId, expected } = deposit

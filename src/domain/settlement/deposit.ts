@@ -77,7 +77,7 @@ export type DepositLog = {
   readonly blockHash: Hex
 }
 
-/** The same, with the payment that it belongs to. */
+/** A final transfer, with the payment that the address belongs to. */
 export type RecordedDeposit = DepositLog & {
   readonly paymentId: string
   readonly attemptId: string
