@@ -1,4 +1,4 @@
-import { type Changed, changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
+import { changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { effectOfDecision, type RecordedDecision } from '../../domain/payment/decision.ts'
 import type { OperatorDecision } from '../../domain/payment/requests.ts'
 import type { PaymentDeps } from './payment-deps.ts'
