@@ -28,11 +28,6 @@ const NOT_SERVED = [
   ['@oxlint/binding-', '1.94.0', 'openharmony-arm64 win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
   ['@swc/core-', '1.16.22', 'darwin-arm64 darwin-x64 linux-arm-gnueabihf linux-ppc64-gnu linux-s390x-gnu'],
   ['@swc/core-', '1.16.22', 'win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
-  ['@unrs/resolver-binding-', '1.13.0', 'android-arm-eabi android-arm64 darwin-arm64 darwin-x64 freebsd-x64'],
-  ['@unrs/resolver-binding-', '1.13.0', 'linux-arm-gnueabihf linux-arm-musleabihf linux-loong64-gnu'],
-  ['@unrs/resolver-binding-', '1.13.0', 'linux-loong64-musl linux-ppc64-gnu linux-riscv64-gnu'],
-  ['@unrs/resolver-binding-', '1.13.0', 'linux-riscv64-musl linux-s390x-gnu'],
-  ['@unrs/resolver-binding-', '1.13.0', 'openharmony-arm64 win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
 ]
 
 const notServed = NOT_SERVED.flatMap(([start, version, ends]) =>
