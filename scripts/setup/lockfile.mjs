@@ -14,8 +14,6 @@ const CPU = { ...same('arm64 x64 ia32 arm ppc64 riscv64 s390x loong64 mips64el w
  * @type {readonly (readonly [string, string, string])[]}
  */
 const NOT_SERVED = [
-  ['@biomejs/cli-', '2.6.8', 'android-arm64 android-x64 darwin-arm64 darwin-x64'],
-  ['@biomejs/cli-', '2.6.8', 'linux-arm64-musl linux-x64-musl win32-arm64 win32-x64'],
   ['@foundry-rs/anvil-', '1.7.1', 'darwin-amd64 darwin-arm64 linux-arm64 win32-amd64'],
   ['@oxc-parser/binding-', '0.156.0', 'android-arm-eabi android-arm64 darwin-arm64 darwin-x64 freebsd-x64'],
   ['@oxc-parser/binding-', '0.156.0', 'linux-arm-gnueabihf linux-arm-musleabihf linux-ppc64-gnu linux-riscv64-gnu'],
