@@ -19,7 +19,6 @@ const NOT_SERVED = [
   ['@oxc-parser/binding-', '0.156.0', 'linux-arm-gnueabihf linux-arm-musleabihf linux-ppc64-gnu linux-riscv64-gnu'],
   ['@oxc-parser/binding-', '0.156.0', 'linux-riscv64-musl linux-s390x-gnu openharmony-arm64'],
   ['@oxc-parser/binding-', '0.156.0', 'win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
-  ['@oxlint-tsgolint/', '7.0.2007', 'darwin-arm64 darwin-x64 win32-arm64 win32-x64'],
   ['@swc/core-', '1.16.22', 'darwin-arm64 darwin-x64 linux-arm-gnueabihf linux-ppc64-gnu linux-s390x-gnu'],
   ['@swc/core-', '1.16.22', 'win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
 ]
