@@ -15,10 +15,6 @@ const CPU = { ...same('arm64 x64 ia32 arm ppc64 riscv64 s390x loong64 mips64el w
  */
 const NOT_SERVED = [
   ['@foundry-rs/anvil-', '1.7.1', 'darwin-amd64 darwin-arm64 linux-arm64 win32-amd64'],
-  ['@oxc-parser/binding-', '0.156.0', 'android-arm-eabi android-arm64 darwin-arm64 darwin-x64 freebsd-x64'],
-  ['@oxc-parser/binding-', '0.156.0', 'linux-arm-gnueabihf linux-arm-musleabihf linux-ppc64-gnu linux-riscv64-gnu'],
-  ['@oxc-parser/binding-', '0.156.0', 'linux-riscv64-musl linux-s390x-gnu openharmony-arm64'],
-  ['@oxc-parser/binding-', '0.156.0', 'win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
   ['@swc/core-', '1.16.22', 'darwin-arm64 darwin-x64 linux-arm-gnueabihf linux-ppc64-gnu linux-s390x-gnu'],
   ['@swc/core-', '1.16.22', 'win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
 ]
