@@ -13,11 +13,7 @@ const CPU = { ...same('arm64 x64 ia32 arm ppc64 riscv64 s390x loong64 mips64el w
  * No other entry may be without, and no name may stay here that has one.
  * @type {readonly (readonly [string, string, string])[]}
  */
-const NOT_SERVED = [
-  ['@foundry-rs/anvil-', '1.7.1', 'darwin-amd64 darwin-arm64 linux-arm64 win32-amd64'],
-  ['@swc/core-', '1.16.22', 'darwin-arm64 darwin-x64 linux-arm-gnueabihf linux-ppc64-gnu linux-s390x-gnu'],
-  ['@swc/core-', '1.16.22', 'win32-arm64-msvc win32-ia32-msvc win32-x64-msvc'],
-]
+const NOT_SERVED = [['@foundry-rs/anvil-', '1.7.1', 'darwin-amd64 darwin-arm64 linux-arm64 win32-amd64']]
 
 const notServed = NOT_SERVED.flatMap(([start, version, ends]) =>
   ends.split(' ').map((end) => `node_modules/${start}${end} ${version}`),
