@@ -7,16 +7,14 @@ const OS = { ...same('darwin linux win32 android freebsd openharmony sunos aix n
 const CPU = { ...same('arm64 x64 ia32 arm ppc64 riscv64 s390x loong64 mips64el wasm32'), amd64: 'x64' }
 
 /**
- * Binaries of other machines that have no checksum in the lockfile, because the registry did not serve them at this
- * version when it was written: the beginning of their names, the version, and the ends of their names. Without their
- * entries `npm ci` refuses the file. npm does not compare them with a checksum of ours when it installs them.
- * No other entry may be without, and no name may stay here that has one.
- * @type {readonly (readonly [string, string, string])[]}
+ * Entries of the lockfile that have no checksum, each as `<path> <version>`: the registry served anvil's binary for
+ * Linux on x64 only, and those for other machines at no version at all. Without their entries `npm ci` refuses the
+ * file. npm does not compare them with a checksum of ours when it installs them.
+ * No other entry may be without, and no name may stay here that has one. A package of which the registry serves only
+ * some binaries at its newest version is taken at the nearest version of which it serves all.
  */
-const NOT_SERVED = [['@foundry-rs/anvil-', '1.7.1', 'darwin-amd64 darwin-arm64 linux-arm64 win32-amd64']]
-
-const notServed = NOT_SERVED.flatMap(([start, version, ends]) =>
-  ends.split(' ').map((end) => `node_modules/${start}${end} ${version}`),
+const NOT_SERVED = ['darwin-amd64', 'darwin-arm64', 'linux-arm64', 'win32-amd64'].map(
+  (machine) => `node_modules/@foundry-rs/anvil-${machine} 1.7.1`,
 )
 
 /**
@@ -26,7 +24,7 @@ const notServed = NOT_SERVED.flatMap(([start, version, ends]) =>
  * @param {readonly string[]} known each as `<path> <version>`
  * @returns {string[]} a line for each
  */
-export function lockfileProblems(packages, known = notServed) {
+export function lockfileProblems(packages, known = NOT_SERVED) {
   const without = new Set(withoutIntegrity(packages).map((path) => `${path} ${packages[path]?.version}`))
   const bare = [...without].filter((entry) => !known.includes(entry))
   const stale = known.filter((entry) => !without.has(entry))
