@@ -248,8 +248,8 @@ export const readWorkerConfig = (env: Environment = process.env): WorkerConfig =
 }
 export const readSandboxConfig = (env: Environment = process.env): SandboxConfig => read(sandboxSchema, env)
 export const readInboxConfig = (env: Environment = process.env): InboxConfig => read(inboxSchema, env)
-export const readOperatorConfig = (env: Environment): OperatorConfig => read(operatorSchema, env)
-export const readMigrationUrl = (env: Environment): string => read(migrationSchema, env).DATABASE_URL
+export const readOperatorConfig = (env: Environment = process.env): OperatorConfig => read(operatorSchema, env)
+export const readMigrationUrl = (env: Environment = process.env): string => read(migrationSchema, env).DATABASE_URL
 
 function read<T extends z.ZodType>(schema: T, env: Environment): z.infer<T> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))

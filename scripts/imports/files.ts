@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 export function sourceFiles(root: string): string[] {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '--', 'src', 'scripts', 'test', 'lab']
   const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n')
-  const code = listed.filter((file) => /\.(ts|tsx|mjs|cjs)$/.test(file))
+  const code = listed.filter((file) => /\.([cm]?ts|tsx|[cm]?js|jsx)$/.test(file))
   return code.filter((file) => existsSync(join(root, file)))
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { parseSync } from 'oxc-parser'
 
@@ -19,6 +19,32 @@ export function readImports(root: string, files: readonly string[]): Import[] {
       .map(({ specifier, typeOnly }) => ({ from, to: normalize(join(dirname(from), specifier)), typeOnly }))
       .filter(({ to }) => known.has(to))
   })
+}
+
+/** Ways to reach a file beside an import whose target can be read: nobody can hold these to the rooms. */
+const HIDDEN: readonly (readonly [RegExp, string])[] = [
+  [/\brequire\w*\(\s*['"`]\.{1,2}\//, 'requires a file: import it'],
+  [/new URL\(\s*['"`]\.[^'"`]*\.(?:[cm]?ts|tsx|[cm]?js|jsx)['"`]/, 'names a source file by its URL: import it'],
+  [/\bimport\(\s*(?!['"`])[^)]*['"`]\.{0,2}\//, 'puts the path of an import together: write it as one text'],
+]
+
+/** Imports that cannot be followed, a line each; empty when every one names a file that is there. */
+export function unclearImports(root: string, files: readonly string[]): string[] {
+  const known = new Set(files)
+  return files.flatMap((from) => {
+    const text = readFileSync(join(root, from), 'utf8')
+    const nowhere = importsOf(from, text)
+      .map(({ specifier }) => specifier)
+      .filter((specifier) => !isFile(normalize(join(dirname(from), specifier)), { root, known }))
+      .map((specifier) => `${from}: ${specifier} must be the path of a file, with its ending`)
+    const hidden = from.startsWith('src/') ? HIDDEN.filter(([pattern]) => pattern.test(text)) : []
+    return [...nowhere, ...hidden.map(([, what]) => `${from} ${what}`)]
+  })
+}
+
+/** A source file that is checked itself, or a file of data. */
+function isFile(path: string, { root, known }: { root: string; known: ReadonlySet<string> }): boolean {
+  return known.has(path) || (/\.(?:json|css|svg)$/.test(path) && existsSync(join(root, path)))
 }
 
 function importsOf(file: string, text: string): { specifier: string; typeOnly: boolean }[] {

@@ -5,9 +5,14 @@ import { readMemory } from '../system/data-folder.ts'
 import { addressesOf, environmentsOf } from '../system/environment.ts'
 import { DEFAULT_PORTS } from '../system/ports.ts'
 
-/** Runs the operator's command with the variables of the system that `npm start` runs, where the caller sets none. */
+/**
+ * Runs the operator's command with the variables of the system that `npm start` runs, where the caller sets none. A
+ * migration alone must be told its database: the wrong one would be migrated, and the right one left as it is.
+ */
 export function main(args: readonly string[]): Promise<number> {
-  const env = { ...variablesOf(process.env['PINRAIL_DATA'] ?? '.data'), ...process.env }
+  const isMigration = args[0] === 'migrate'
+  const ofSystem = isMigration ? {} : variablesOf(process.env['PINRAIL_DATA'] ?? '.data')
+  const env = { ...ofSystem, ...process.env }
   return runCommand({ args, env, say: (line) => void process.stdout.write(`${line}\n`) })
 }
 

@@ -13,7 +13,7 @@ const newRequestId = (): string => deps.newId('request')
 const server = createApiServer(createApp(deps), { publicUrl: config.PUBLIC_URL, newRequestId })
 server.listen(config.API_PORT, config.API_HOST, () => log.info({ url: config.PUBLIC_URL }, 'api ready'))
 
-onStop(async () => {
+onStop(log, async () => {
   await stopApiServer(server)
   await close()
 })

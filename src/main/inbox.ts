@@ -13,7 +13,7 @@ const server = createServer(inbox.app)
 const url = await listen(server, { host: config.INBOX_HOST, port: config.INBOX_PORT })
 log.info({ url }, 'the inbox is ready')
 
-onStop(async () => {
+onStop(log, async () => {
   await stopListening(server)
   await inbox.close()
 })

@@ -14,7 +14,7 @@ const url = await listen(server, { host: config.SANDBOX_HOST, port: config.SANDB
 sandbox.run()
 log.info({ url }, 'the partner simulators are ready')
 
-onStop(async () => {
+onStop(log, async () => {
   await stopListening(server)
   await sandbox.close()
 })

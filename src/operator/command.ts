@@ -33,7 +33,8 @@ const ALONE = new Set(['status', 'rebuild'])
 
 export type CommandLine = {
   readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
+  /** The variables; those of the process when absent. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
   readonly say: (line: string) => void
 }
 

@@ -27,7 +27,9 @@ describe.each(pages)('%s', (page) => {
   const text = read(page)
 
   test('names only files that exist', () => {
-    const inCode = [...text.matchAll(/`((?:src|scripts|test|docs|tools|ops)\/[\w./-]*[\w])`/g)].map(([, path]) => path!)
+    const inCode = [...text.matchAll(/`((?:src|scripts|test|lab|docs|tools|ops)\/[\w./-]*[\w])`/g)].map(
+      ([, path]) => path!,
+    )
     const linked = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, path]) =>
       join(dirname(page), path!),
     )

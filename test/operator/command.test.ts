@@ -1,6 +1,11 @@
 import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { openDataFolder } from '../../scripts/system/data-folder.ts'
+import { DEFAULT_PORTS } from '../../scripts/system/ports.ts'
 import { runCommand } from '../../src/operator/command.ts'
 import { createWorld, TOKEN, type World } from '../chain/world.ts'
 
@@ -69,9 +74,44 @@ test('what cannot be tried is not done instead', async () => {
   await expect(settlement('reopen', world.relayers[0]!.address, '--dry-run')).rejects.toThrow('has no dry run')
 })
 
+const execute = promisify(execFile)
+
 test('as a command: without the variables of the worker it names them', async () => {
   const args = ['--import', 'tsx', 'src/operator/pinrail.ts', 'settlement', 'status']
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
-  const failed = promisify(execFile)(process.execPath, args, { env })
+  const failed = execute(process.execPath, args, { env })
   await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL') })
+})
+
+describe('npm run pinrail', () => {
+  const pinrail = (args: readonly string[], variables: Record<string, string>) =>
+    execute(process.execPath, ['scripts/pinrail.mjs', ...args], {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PINRAIL_DATA: data, ...variables },
+    })
+  let data = ''
+  beforeAll(async () => {
+    data = mkdtempSync(join(tmpdir(), 'pinrail-operator-'))
+    const folder = await openDataFolder(data)
+    // A port at which nothing listens: whoever asks the database of this folder is refused.
+    folder.remember({ ports: { ...DEFAULT_PORTS, postgres: 9 } })
+    folder.release()
+  })
+  afterAll(() => rmSync(data, { recursive: true, force: true }))
+
+  test('uses the variables of the caller, and of the system that npm start runs where there are none', async () => {
+    expect((await pinrail(['settlement', 'status'], worker)).stdout).toContain('queued: 2 payouts')
+    const { DATABASE_URL: _mine, ...others } = worker
+    const failed = pinrail(['settlement', 'status'], others)
+    await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1:9') })
+  })
+
+  test('never guesses which database to migrate', async () => {
+    const failed = pinrail(['migrate'], {})
+    await expect(failed).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('DATABASE_URL: must be set'),
+    })
+    const { DATABASE_URL = '' } = worker
+    expect((await pinrail(['migrate'], { DATABASE_URL })).stdout).toContain('newest schema')
+  })
 })

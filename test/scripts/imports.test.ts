@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { crowdedFolders } from '../../scripts/imports/files.ts'
-import { readImports } from '../../scripts/imports/graph.ts'
+import { readImports, unclearImports } from '../../scripts/imports/graph.ts'
 import { brokenRules, misplacedRooms, ROOMS, roomOf } from '../../scripts/imports/rooms.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -62,6 +62,37 @@ describe('an import is refused', () => {
   test('from a file that stands outside of all rooms', () => {
     const found = problemsOf({ 'src/helpers.ts': "import { a } from './ids.ts'\n", 'src/ids.ts': empty })
     expect(found).toEqual([expect.stringContaining('src/helpers.ts is in no room')])
+  })
+})
+
+describe('an import that nobody can follow is refused', () => {
+  test.each([
+    ['with the ending of the built file', "import { a } from '../db/db.js'"],
+    ['without an ending', "import { a } from '../db/db'"],
+    ['with a query', "import { a } from '../db/db.ts?x'"],
+    ['of types, with the ending of the built file', "import type { A } from '../db/db.js'"],
+    ['of a file outside of the folders', "import { a } from '../../tools/build.ts'"],
+    ['that is required', "const { a } = require('../db/db.ts')"],
+    ['that is required later', "const a = requireLater('../db/db.ts')"],
+    ['whose path is put together', "const a = await import(`.` + './db/db.ts')"],
+    ['of a worker by its URL', "new Worker(new URL('../db/db.ts', import.meta.url))"],
+  ])('%s', (_case, text) => {
+    const from = 'src/domain/money.ts'
+    mkdirSync(join(folder, 'src/domain'), { recursive: true })
+    writeFileSync(join(folder, from), `${text}\n`)
+    mkdirSync(join(folder, 'src/db'), { recursive: true })
+    writeFileSync(join(folder, 'src/db/db.ts'), empty)
+    expect(unclearImports(folder, [from, 'src/db/db.ts'])).toEqual([expect.stringContaining(from)])
+  })
+
+  test('and one of a package or of a file that is there is not', () => {
+    const from = 'src/domain/money.ts'
+    mkdirSync(join(folder, 'src/domain'), { recursive: true })
+    writeFileSync(join(folder, 'src/domain/data.json'), '{}')
+    const good = ["import { z } from 'zod'", "import { a } from './ids.ts'", "import data from './data.json'"]
+    writeFileSync(join(folder, from), `${good.join('\n')}\nconst b = await import(name)\n`)
+    writeFileSync(join(folder, 'src/domain/ids.ts'), empty)
+    expect(unclearImports(folder, [from, 'src/domain/ids.ts'])).toEqual([])
   })
 })
 

@@ -43,8 +43,8 @@ function wrongType(header: string): Problem | null {
 /** What a body may be packed with: a fixed list, because newer versions of Node unpack more (zstd since 22.15). */
 const ENCODINGS = ['identity', 'gzip', 'deflate', 'br']
 
-function wrongEncoding(header = 'identity'): Problem | null {
-  if (ENCODINGS.includes(header.toLowerCase())) return null
+function wrongEncoding(header: string | undefined): Problem | null {
+  if (ENCODINGS.includes((header || 'identity').toLowerCase())) return null
   return new Problem('unsupported_media_type', `content-encoding must be one of ${ENCODINGS.join(', ')}.`)
 }
 

@@ -8,6 +8,7 @@ import {
   type PriceRates,
   type PriceRefusal,
   priceOf,
+  whyUnpriceable,
 } from '../../domain/payment/price.ts'
 import { Problem } from '../http/problems.ts'
 import { currenciesAllowed, decimalsAllowed } from './v1/fields.ts'
@@ -20,6 +21,8 @@ export const QUOTE_MS = 15 * 60_000
 
 /** The price of an amount; a Problem when it is outside the limits, or when there is no current rate. */
 export async function requirePrice(rates: RateBook, question: Omit<PriceQuestion, 'rates'>): Promise<Price> {
+  const hopeless = whyUnpriceable(question)
+  if (hopeless !== null) throw problemOf(hopeless, question)
   const answer = priceOf({ ...question, rates: await readRates(rates, question.currency) })
   if (answer.ok) return answer.price
   throw problemOf(answer.refusal, question)

@@ -34,12 +34,26 @@ export type PriceAnswer =
   | { readonly ok: true; readonly price: Price }
   | { readonly ok: false; readonly refusal: PriceRefusal }
 
-export function priceOf({ text, currency, provider, rates }: PriceQuestion): PriceAnswer {
+type Unrated = Omit<PriceQuestion, 'rates'>
+
+/** What no rate can mend: such a question need not wait for one. Null: it has a price, or is outside of the limits. */
+export function whyUnpriceable(question: Unrated): PriceRefusal | null {
+  const read = readAmount(question)
+  return 'refusal' in read ? read.refusal : null
+}
+
+function readAmount({ text, currency, provider }: Unrated): { amount: Money } | { refusal: PriceRefusal } {
   const parsed = parseAmount(text, currency)
-  if (!parsed.ok) return { ok: false, refusal: { code: 'amount', problem: parsed.problem } }
-  if (!currenciesOf(provider).includes(currency)) return { ok: false, refusal: { code: 'currency_not_supported' } }
-  const amount = parsed.money
-  const limits = checkLimits(amount, provider, rates.table)
+  if (!parsed.ok) return { refusal: { code: 'amount', problem: parsed.problem } }
+  if (!currenciesOf(provider).includes(currency)) return { refusal: { code: 'currency_not_supported' } }
+  return { amount: parsed.money }
+}
+
+export function priceOf({ rates, ...question }: PriceQuestion): PriceAnswer {
+  const read = readAmount(question)
+  if ('refusal' in read) return { ok: false, refusal: read.refusal }
+  const { amount } = read
+  const limits = checkLimits(amount, question.provider, rates.table)
   if (!limits.ok) return { ok: false, refusal: { ...limits, amount } }
   const usdc = splitFee(convertToMicroUsdc(amount, rates.rate))
   return { ok: true, price: { amount, rate: rates.rate, rateSource: rates.source, usdc } }

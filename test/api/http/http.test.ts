@@ -64,6 +64,8 @@ describe('a body that cannot be read', () => {
     expect((await send(gzipSync(JSON.stringify(BODY)), { 'content-encoding': 'gzip' })).status).toBe(201)
     expectProblem(await send(JSON.stringify(BODY), { 'content-encoding': 'gzip' }), 400, 'invalid_request')
     expectProblem(await send(JSON.stringify(BODY), { 'content-encoding': 'zstd9' }), 415, 'unsupported_media_type')
+    for (const none of ['', 'identity', 'IDENTITY'])
+      expect((await send(JSON.stringify(BODY), { 'content-encoding': none })).status).toBe(201)
   })
 
   test.each([
@@ -195,6 +197,11 @@ test('an error nobody expected is opaque: no message, no stack', async () => {
     expectProblem(noRate, 503, 'temporarily_unavailable')
     expect(noRate.headers.get('retry-after')).toMatch(/^\d+$/)
     expect(noRate.text).not.toContain('secret detail')
+    // What no rate can mend is not sent away to be tried again.
+    const quote = (query: string) => broken.ask('GET', `/v1/quotes?${query}`)
+    expectProblem(await quote('amount=49.99&currency=EUR'), 503, 'temporarily_unavailable')
+    expectProblem(await quote('amount=1.234&currency=EUR'), 400, 'validation_failed')
+    expectProblem(await quote('amount=49.99&currency=PLN&provider=local_partner'), 422, 'currency_not_supported')
   } finally {
     await broken.close()
   }
