@@ -16,7 +16,6 @@ import { insertApiKey } from '../../src/db/merchants/api-keys.ts'
 import { insertMerchant } from '../../src/db/merchants/merchants.ts'
 import { setWallet } from '../../src/db/merchants/wallets.ts'
 import { deleteStarts } from '../../src/db/outbox.ts'
-import { markSignaled } from '../../src/db/payments/partner-events.ts'
 import { insertEndpoint } from '../../src/db/webhooks/webhook-endpoints.ts'
 import { composeApi } from '../../src/deps/api.ts'
 import { composeWorker } from '../../src/deps/worker.ts'
@@ -98,7 +97,6 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
       readCallback: (provider, callback) =>
         readCallback(provider, { ...callback, receivedAt: Math.floor(Date.now() / 1000) }),
       onStarted: (id) => void deleteStarts(db, [id]),
-      onSignaled: (event) => void markSignaled(db, [event]),
     }),
   })
   const worker = await composeWorker(readWorkerConfig(environment), log, { clock, relayGraceMs: 0 })

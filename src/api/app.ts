@@ -1,6 +1,5 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { Db } from '../db/db.ts'
-import type { PartnerEventKey } from '../db/payments/partner-events.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { Logger } from '../log.ts'
 import type { DeliveryWorkflows } from '../temporal/deliveries.ts'
@@ -45,7 +44,6 @@ export type ApiDeps = {
   readonly log: Logger
   readonly healthChecks: readonly HealthCheck[]
   readonly onStarted: (paymentId: string) => void
-  readonly onSignaled: (event: PartnerEventKey) => void
   readonly onKeyUsed: (keyId: string) => void
 }
 

@@ -4,7 +4,6 @@ import type { ApiConfig } from '../config.ts'
 import { createDb } from '../db/db.ts'
 import { touchApiKeys } from '../db/merchants/api-keys.ts'
 import { deleteStarts } from '../db/outbox.ts'
-import { markSignaled, type PartnerEventKey } from '../db/payments/partner-events.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { createPartners, createReadCallback } from '../providers/index.ts'
@@ -46,7 +45,6 @@ export function composeApi(
   }
   const starts = createWriteBehind<string>({ ...later, write: (ids) => deleteStarts(db, ids) })
   const usedKeys = createWriteBehind<string>({ ...later, write: (ids) => touchApiKeys(db, ids) })
-  const signals = createWriteBehind<PartnerEventKey>({ ...later, write: (keys) => markSignaled(db, keys) })
   const deps: ApiDeps = {
     db,
     workflows: createPaymentWorkflows({ client: temporal.client, taskQueue: taskQueues.payments, load: loadStart(db) }),
@@ -76,13 +74,12 @@ export function composeApi(
       { name: 'temporal', check: temporal.check },
     ],
     onStarted: starts.add,
-    onSignaled: signals.add,
     onKeyUsed: usedKeys.add,
   }
   return {
     deps: { ...deps, ...change(deps) },
     close: async () => {
-      await Promise.all([starts.flush(), signals.flush(), usedKeys.flush()])
+      await Promise.all([starts.flush(), usedKeys.flush()])
       rates.close()
       await temporal.close()
       await db.close()

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import type { Db } from '../db/db.ts'
 import { deleteOutbox, readOutbox } from '../db/outbox.ts'
-import { listUnsignaled, markSignaled } from '../db/payments/partner-events.ts'
+import { takeUnread } from '../db/payments/partner-events.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import { listUnclosed, loadPayment } from '../db/payments/payments.ts'
 import { snapshotOf } from '../domain/payment/snapshot.ts'
@@ -14,7 +14,7 @@ export type Relay = {
   readonly startPayments: () => Promise<number>
   /** For payouts that are settled, held or voided: completes the waiting activity, or signals the workflow. */
   readonly completeTransfers: () => Promise<number>
-  /** Signals callbacks that were stored but not marked as passed on. */
+  /** Repeats news of partners until an activity has applied what the partner says about them. */
   readonly tellPartnerNews: () => Promise<number>
   /** Starts a workflow for every open payment without one, after a terminated run or a lost Temporal store. */
   readonly adoptOrphans: () => Promise<number>
@@ -67,11 +67,8 @@ export function createRelay(deps: RelayDeps): Relay {
     },
 
     tellPartnerNews: async () => {
-      const events = await listUnsignaled(db, { minAgeMs: graceMs, limit: PER_ROUND })
-      return forEach(events, async (event) => {
-        await workflows.tellPartnerNews(event.payment_id, event.attempt_id)
-        await markSignaled(db, [{ provider: event.provider, eventId: event.event_id }])
-      })
+      const news = await takeUnread(db, { minAgeMs: graceMs, limit: PER_ROUND })
+      return forEach(news, (unread) => workflows.tellPartnerNews(unread.payment_id, unread.attempt_id))
     },
 
     adoptOrphans: async () => {

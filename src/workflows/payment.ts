@@ -4,6 +4,7 @@ import {
   CancellationScope,
   condition,
   log,
+  patched,
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow'
@@ -33,6 +34,9 @@ import { createOperatorView } from './operator-view.ts'
 import { buyerWaits, money, reading, records, settlement } from './options.ts'
 import { createRequests } from './requests.ts'
 
+/** Runs that were recorded before ended although a partner's news had not been read. */
+const KEEPS_UNREAD_NEWS = 'keeps-unread-news'
+
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
 export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
   const { cancelRequested } = CancellationScope.current()
@@ -52,6 +56,8 @@ class PaymentStory {
   #expiryReached = false
   #listeningOver = false
   readonly #news = new Set<string>()
+  /** Attempts whose news could not be read yet: the run does not end before they are. */
+  readonly #unread = new Set<string>()
   readonly #lateMoney = new Set<string>()
   readonly #requests = createRequests()
   readonly #announcer = createAnnouncer()
@@ -66,6 +72,7 @@ class PaymentStory {
     },
     onPoll: () => {
       for (const attempt of unfinishedAttempts(this.#now)) this.#news.add(attempt.id)
+      for (const attemptId of this.#unread) this.#news.add(attemptId)
     },
     onDelay: async () => this.#accept(await records.markDelayed(this.#id)),
   })
@@ -118,8 +125,10 @@ class PaymentStory {
     for (const attemptId of attemptIds) {
       try {
         this.#accept(await reading.readPartnerOrder({ paymentId: this.#id, attemptId }))
+        this.#unread.delete(attemptId)
       } catch {
-        log.warn('the partner order could not be read; the next poll tries again', { attemptId })
+        log.warn('the partner order could not be read; the relay and the next poll try again', { attemptId })
+        if (patched(KEEPS_UNREAD_NEWS)) this.#unread.add(attemptId)
         this.#clocks.pollOrders()
       }
     }
@@ -143,7 +152,7 @@ class PaymentStory {
   async #nothingIsLeft(): Promise<boolean> {
     this.#show(this.#now, 'long')
     await this.#announcer.finished()
-    await condition(() => allHandlersFinished() || this.#hasComeIn())
+    await condition(() => (allHandlersFinished() && this.#unread.size === 0) || this.#hasComeIn())
     return !this.#hasComeIn()
   }
 

@@ -180,7 +180,7 @@ describe('the api is killed', () => {
     await atPartner(world, attemptId, { action: 'pay' })
     await until(async () => {
       const stored =
-        'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and signaled_at is null'
+        'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and applied_at is null'
       const claimed = 'select 1 from idempotency_key where key = $1'
       const [events, claims] = [await world.db.query(stored, [called.id]), await world.db.query(claimed, [key])]
       return events.rowCount === 1 && claims.rowCount === 1 ? true : null
@@ -193,9 +193,9 @@ describe('the api is killed', () => {
 
   test('after a callback was stored, before the workflow was told: the relay tells it while the api is down', async () => {
     expect(world.system.children.get('api')?.pid()).toBeNull()
-    // The poll a minute later would find the money too, but it marks no callback.
+    // The poll a minute later would find the money too, but it repeats no callback.
     const told =
-      'select 1 from partner_event e join attempt a on a.id = e.attempt_id where payment_id = $1 and signaled_at is not null'
+      'select 1 from partner_event e join attempt a on a.id = e.attempt_id where payment_id = $1 and repeats > 0 and applied_at is not null'
     await until(
       async () => ((await world.db.query(told, [called.id])).rowCount === 1 ? true : null),
       'the relay to pass the callback on',

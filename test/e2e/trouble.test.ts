@@ -57,11 +57,8 @@ describe('at the checkout', () => {
     const [attempt] = await attemptsOf(world, payment.id)
     await atPartner(world, attempt?.id ?? '', { action: 'pay' })
     await until(async () => {
-      const { rowCount } = await world.db.query(
-        'select 1 from partner_event where attempt_id = $1 and signaled_at is not null',
-        [attempt?.id],
-      )
-      return rowCount === 0 ? null : true
+      const { events } = await world.temporal.workflow.getHandle(payment.id).fetchHistory()
+      return events?.some((event) => event.workflowExecutionSignaledEventAttributes) ? true : null
     }, 'the callback to be passed on')
     hold.release()
     await paying

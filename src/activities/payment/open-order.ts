@@ -8,7 +8,7 @@ import { type Attempt, checkoutUrl, type Payment } from '../../domain/payment/pa
 import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../domain/payment/requests.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import type { OpenedOrder } from '../../providers/provider.ts'
-import { callSignal, cancelAndRead } from './partner-calls.ts'
+import { callSignal, cancelAndRead, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -21,7 +21,7 @@ export async function openPartnerOrder(
   if (reusable?.redirectUrl) return { ...unchanged(before), answer: redirect(reusable.id, reusable.redirectUrl) }
 
   const others = before.attempts.filter((attempt) => mayStillBePaid(attempt.status) && attempt.id !== reusable?.id)
-  const news = await Promise.all(others.map((attempt) => cancelAndRead(deps, attempt, 'must answer')))
+  const news = await Promise.all(others.map((attempt) => cancelAndRead(deps, toAsk(before, attempt), 'must answer')))
   const attemptId = reusable?.id ?? request.attemptId
   const asked = reusable?.asked ?? (await amountToCharge(deps, before.payment, request))
   const begun = await changePayment(deps.db, deps.context, {

@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity'
+import type { PaymentWithNews } from '../../db/payments/payments.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { isPaid } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
@@ -10,17 +11,25 @@ import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 /** How often a partner that does not answer is asked before a payment is closed without its word. */
 const TRIES_BEFORE_CLOSING = 4
 
+/** An attempt as it was known before the partner was asked, with the newest of its unread news. */
+export type AskedAttempt = { readonly attempt: Attempt; readonly unread: string | null }
+
+export function toAsk(before: PaymentWithNews, attempt: Attempt): AskedAttempt {
+  return { attempt, unread: before.unread.get(attempt.id) ?? null }
+}
+
 /** Asks the partner to take no money any more and reads what is true afterwards. A partner that cannot cancel is read. */
 export async function cancelAndRead(
   deps: PaymentDeps,
-  attempt: Attempt,
+  { attempt, unread }: AskedAttempt,
   partner: 'must answer' | 'may be silent',
 ): Promise<OrderNews> {
   const at = deps.partners[attempt.provider]
   const which = { attemptId: attempt.id }
   const ask = () => at.cancelOrder?.(which, callSignal()) ?? at.readOrder(which, callSignal())
   const order = partner === 'must answer' ? await ask() : await askQuietly(ask)
-  return withRate(deps, attempt, order)
+  // Silence answers no news: they stay unread, and are repeated.
+  return newsOf(deps, { attempt, unread: order === null ? null : unread }, order)
 }
 
 /** After a few tries silence is accepted: the attempt stays unproved, and the payment goes on listening for its money. */
@@ -33,9 +42,14 @@ export async function askQuietly(ask: () => Promise<PartnerOrder | null>): Promi
   }
 }
 
-export async function withRate(deps: PaymentDeps, attempt: Attempt, order: PartnerOrder | null): Promise<OrderNews> {
+/** The partner's answer with the rate to lock if its money is taken, and the news that it answers. */
+export async function newsOf(
+  deps: PaymentDeps,
+  { attempt, unread }: AskedAttempt,
+  order: PartnerOrder | null,
+): Promise<OrderNews> {
   const takes = order?.status === 'paid' && !isPaid(attempt.status)
-  return { attemptId: attempt.id, order, rate: takes ? await rateToLock(deps, attempt) : null }
+  return { attemptId: attempt.id, order, rate: takes ? await rateToLock(deps, attempt) : null, unread }
 }
 
 /** A partner that takes USDC itself has locked the rate when it asked for the amount. */

@@ -1,3 +1,4 @@
+import { markApplied } from '../../db/payments/partner-events.ts'
 import type { PaymentWork } from '../../db/payments/payment-changes.ts'
 import { parked } from '../../domain/payment/changes.ts'
 import { changesOf, mustBeHeld, tooLate } from '../../domain/payment/order-changes.ts'
@@ -8,12 +9,19 @@ import type { Rate } from '../../providers/converter/converter.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 /** An order as the partner reports it, and the rate to lock if its money is taken. */
-export type OrderNews = { readonly attemptId: string; readonly order: PartnerOrder | null; readonly rate: Rate | null }
+export type OrderNews = {
+  readonly attemptId: string
+  readonly order: PartnerOrder | null
+  readonly rate: Rate | null
+  /** The newest unread news of the attempt when the partner was asked: what it answered is the answer to them. */
+  readonly unread: string | null
+}
 
 /** Applies what the partner said to the locked payment. Reading the same order again writes nothing. */
 export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): Promise<void> {
   const { payment } = work.state
   const attempt = work.state.attempts.find((candidate) => candidate.id === news.attemptId)
+  if (news.unread !== null) await markApplied(work.tx, news.attemptId, news.unread)
   if (attempt === undefined || news.order === null) return
   const known = { ...payment, pinned: payment.provider !== null, converted: payment.usdc !== null }
   const context = { account: deps.accounts[attempt.provider], tolerancePercent: deps.tolerancePercent }

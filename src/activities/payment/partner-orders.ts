@@ -3,7 +3,7 @@ import { loadPayment } from '../../db/payments/payments.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
-import { askQuietly, callSignal, cancelAndRead, withRate } from './partner-calls.ts'
+import { askQuietly, callSignal, cancelAndRead, newsOf, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -20,7 +20,7 @@ export async function readPartnerOrder(
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
   if (attempt === undefined) return unchanged(before)
   const order = await deps.partners[attempt.provider].readOrder({ attemptId }, callSignal())
-  const news = await withRate(deps, attempt, order)
+  const news = await newsOf(deps, toAsk(before, attempt), order)
   return changePayment(deps.db, deps.context, { id: paymentId, work: (work) => applyOrder(work, deps, news) })
 }
 
@@ -32,7 +32,9 @@ export async function closeUnpaid(
   const unfinished = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
   if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, unfinished)))
     return postponeExpiry(deps, paymentId)
-  const news = await Promise.all(unfinished.map((attempt) => cancelAndRead(deps, attempt, 'may be silent')))
+  const news = await Promise.all(
+    unfinished.map((attempt) => cancelAndRead(deps, toAsk(before, attempt), 'may be silent')),
+  )
   return changePayment(deps.db, deps.context, {
     id: paymentId,
     work: async (work) => {

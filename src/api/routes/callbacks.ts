@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import express, { Router } from 'express'
 import type { Queryable } from '../../db/db.ts'
-import { type PartnerEventKey, recordPartnerEvent } from '../../db/payments/partner-events.ts'
+import { recordPartnerEvent } from '../../db/payments/partner-events.ts'
 import { isProviderName } from '../../domain/methods.ts'
 import type { ReadCallback } from '../../domain/payment/partner.ts'
 import type { Logger } from '../../log.ts'
@@ -15,8 +15,6 @@ export type CallbackDeps = {
   readonly workflows: Pick<PaymentWorkflows, 'tellPartnerNews'>
   readonly clock: () => number
   readonly log: Logger
-  /** Called when the workflow was told: the event's row may be marked as passed on. */
-  readonly onSignaled: (event: PartnerEventKey) => void
 }
 
 /**
@@ -43,9 +41,9 @@ export function callbackRouter(deps: CallbackDeps): Router {
         'The callback is not authentic or cannot be read.',
       )
     }
-    const event = { provider, eventId: reading.eventId }
     const stored = await recordPartnerEvent(deps.db, {
-      ...event,
+      provider,
+      eventId: reading.eventId,
       attemptId: reading.attemptId,
       bodySha256: createHash('sha256').update(body).digest(),
       at: new Date(now).toISOString(),
@@ -57,14 +55,13 @@ export function callbackRouter(deps: CallbackDeps): Router {
       )
       throw new Problem('resource_missing', 'There is no such order here.')
     }
-    if (!stored.signaled) {
+    if (!stored.applied) {
       await deps.workflows.tellPartnerNews(stored.payment_id, reading.attemptId).catch((error: unknown) => {
         deps.log.warn({ err: error, provider }, 'callback stored, the workflow could not be told yet')
         throw new Problem('temporarily_unavailable', 'Stored, but not passed on yet. Send it again.', {
           headers: { 'retry-after': '5' },
         })
       })
-      deps.onSignaled(event)
     }
     response.status(200).json({ received: true })
   })

@@ -1,63 +1,87 @@
 import { z } from 'zod'
 import type { ProviderUsed } from '../../domain/methods.ts'
-import { execute, many, maybeOne, type Queryable, sql } from '../db.ts'
+import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 
-export type PartnerEventKey = { readonly provider: ProviderUsed; readonly eventId: string }
+/** The inbox of partners' news: each is repeated to its workflow until an answer of the partner has been applied. */
 
 /**
- * Stores a callback once. Null: nobody knows the attempt. `signaled` tells that the workflow had been told before, so
- * that a duplicate is only repeated while the first may have been lost.
+ * Stores a callback once. Null: nobody knows the attempt. `applied` tells that the partner was asked after the callback
+ * had come and its answer was applied, so that a duplicate need not be passed on.
  */
 export function recordPartnerEvent(
   db: Queryable,
-  event: PartnerEventKey & { attemptId: string; bodySha256: Uint8Array; at: string },
-): Promise<{ payment_id: string; signaled: boolean } | null> {
+  event: {
+    readonly provider: ProviderUsed
+    readonly eventId: string
+    readonly attemptId: string
+    readonly bodySha256: Uint8Array
+    /** ISO 8601. */
+    readonly at: string
+  },
+): Promise<{ payment_id: string; applied: boolean } | null> {
   return maybeOne(
     db,
-    z.object({ payment_id: z.string(), signaled: z.boolean() }),
+    z.object({ payment_id: z.string(), applied: z.boolean() }),
     sql`with
         -- No row for an attempt that nobody knows: then nothing is stored.
         known as (
           select payment_id from attempt where id = ${event.attemptId} and provider = ${event.provider}),
-        -- A duplicate leaves the first row, which says whether the workflow was told.
+        -- Partners send a callback again when they saw no answer: the first one counts.
         stored as (
           insert into partner_event (provider, provider_event_id, attempt_id, body_sha256, received_at)
           select ${event.provider}, ${event.eventId}, ${event.attemptId}, ${event.bodySha256}, ${event.at}::timestamptz
           from known on conflict do nothing)
-        -- The table as it was before the insert: a first callback finds no earlier one.
-        select known.payment_id, coalesce(earlier.signaled_at is not null, false) as signaled
+        select known.payment_id, coalesce(earlier.applied_at is not null, false) as applied
         from known left join partner_event earlier
           on earlier.provider = ${event.provider} and earlier.provider_event_id = ${event.eventId}`,
   )
 }
 
-export async function markSignaled(db: Queryable, keys: readonly PartnerEventKey[]): Promise<void> {
+/**
+ * The partner was asked about the attempt when its newest unread news was `newest`, and the answer is applied in this
+ * transaction. News that came while the partner was asked stays unread: the answer may be older.
+ */
+export async function markApplied(tx: Tx, attemptId: string, newest: string): Promise<void> {
   await execute(
-    db,
-    sql`update partner_event set signaled_at = now()
-        from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as done(provider text, "eventId" text)
-        where partner_event.provider = done.provider and partner_event.provider_event_id = done."eventId"
-          and signaled_at is null`,
+    tx,
+    sql`update partner_event set applied_at = now()
+        where attempt_id = ${attemptId} and applied_at is null and seq <= ${newest}::bigint`,
   )
 }
 
-/** Callbacks whose signal may have been lost: at least `minAgeMs` old and not marked. Those of the chain at any age. */
-export function listUnsignaled(
+const unreadRow = z.object({ attempt_id: z.string(), payment_id: z.string() })
+
+/** The first repeat comes this long after the news that nobody has applied; each further one after twice the time … */
+const FIRST_REPEAT_SECONDS = 3
+/** … but never later than this: an outage of a partner may last for days, and its news must not. */
+const LONGEST_REPEAT_SECONDS = 1800
+
+/**
+ * Takes unread news whose time has come and sets the time of the next repeat, so that several relays do not repeat the
+ * same. Younger news than `minAgeMs` is still in the hands of whoever stored it; news of the chain has nobody else.
+ */
+export function takeUnread(
   db: Queryable,
-  page: { minAgeMs: number; limit: number },
-): Promise<{ provider: ProviderUsed; event_id: string; attempt_id: string; payment_id: string }[]> {
+  page: { readonly minAgeMs: number; readonly limit: number },
+): Promise<z.infer<typeof unreadRow>[]> {
   return many(
     db,
-    z.object({
-      provider: z.custom<ProviderUsed>(),
-      event_id: z.string(),
-      attempt_id: z.string(),
-      payment_id: z.string(),
-    }),
-    sql`select e.provider, e.provider_event_id as event_id, e.attempt_id, a.payment_id
-        from partner_event e join attempt a on a.id = e.attempt_id
-        where e.signaled_at is null
-          and (e.provider = 'crypto' or e.received_at < now() - ${page.minAgeMs} * interval '1 millisecond')
-        order by e.received_at limit ${page.limit}`,
+    unreadRow,
+    sql`with
+        -- Locked one by one, so that two relays share the work.
+        due as (
+          select provider, provider_event_id from partner_event
+          where applied_at is null and due_at <= now() - case
+            when repeats = 0 and provider <> 'crypto' then ${page.minAgeMs} * interval '1 millisecond'
+            else interval '0' end
+          order by due_at limit ${page.limit} for update skip locked),
+        -- The next time is set before the message is sent: one that gets lost is repeated then.
+        taken as (
+          update partner_event e set repeats = e.repeats + 1,
+            due_at = now() + least(${FIRST_REPEAT_SECONDS} * 2.0 ^ least(e.repeats, 20), ${LONGEST_REPEAT_SECONDS})
+              * interval '1 second'
+          from due where (e.provider, e.provider_event_id) = (due.provider, due.provider_event_id)
+          returning e.attempt_id)
+        select distinct attempt_id, payment_id from taken join attempt on attempt.id = taken.attempt_id`,
   )
 }

@@ -132,37 +132,44 @@ function settlementOf(row: z.output<typeof storedPayment>): Pick<Payment, 'confi
   return { confirmed, rate: locked, usdc, transfer }
 }
 
-export const attemptRow = z
-  .object({
-    id: z.string(),
-    payment_id: z.string(),
-    provider: z.enum(USED_PROVIDER_NAMES),
-    method: z.custom<MethodName>(),
-    status: z.enum(ATTEMPT_STATUSES),
-    amount_minor: z.string(),
-    currency,
-    partner_reference: z.string().nullable(),
-    redirect_url: z.string().nullable(),
-    intent_uri: z.string().nullable(),
-    received_minor: z.string().nullable(),
-    failure_code: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
-    created_at: time,
-    updated_at: time,
-  })
-  .transform(
-    (row): Attempt => ({
-      id: row.id,
-      paymentId: row.payment_id,
-      provider: row.provider,
-      method: row.method,
-      status: row.status,
-      asked: { minor: row.amount_minor, currency: row.currency },
-      partnerReference: row.partner_reference,
-      redirectUrl: row.redirect_url,
-      intentUri: row.intent_uri,
-      receivedMinor: row.received_minor,
-      failureCode: row.failure_code,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-    }),
-  )
+const storedAttempt = z.object({
+  id: z.string(),
+  payment_id: z.string(),
+  provider: z.enum(USED_PROVIDER_NAMES),
+  method: z.custom<MethodName>(),
+  status: z.enum(ATTEMPT_STATUSES),
+  amount_minor: z.string(),
+  currency,
+  partner_reference: z.string().nullable(),
+  redirect_url: z.string().nullable(),
+  intent_uri: z.string().nullable(),
+  received_minor: z.string().nullable(),
+  failure_code: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
+  created_at: time,
+  updated_at: time,
+})
+
+export const attemptRow = storedAttempt.transform(attemptOf)
+
+/** An attempt with the newest news of its partner that nobody has read. */
+export const attemptWithNewsRow = storedAttempt
+  .extend({ unread: z.string().nullable() })
+  .transform(({ unread, ...row }) => ({ attempt: attemptOf(row), unread }))
+
+function attemptOf(row: z.output<typeof storedAttempt>): Attempt {
+  return {
+    id: row.id,
+    paymentId: row.payment_id,
+    provider: row.provider,
+    method: row.method,
+    status: row.status,
+    asked: { minor: row.amount_minor, currency: row.currency },
+    partnerReference: row.partner_reference,
+    redirectUrl: row.redirect_url,
+    intentUri: row.intent_uri,
+    receivedMinor: row.received_minor,
+    failureCode: row.failure_code,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -3,7 +3,7 @@ import type { NewPayment } from '../../domain/payment/new-payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { because, moveNote } from '../../domain/timeline.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
-import { attemptRow, paymentRow } from './payment-rows.ts'
+import { attemptRow, attemptWithNewsRow, paymentRow } from './payment-rows.ts'
 import { timelineInsert } from './timeline.ts'
 
 /** A claim of an Idempotency-Key with the answer it will have: stored in the statement that creates the payment. */
@@ -97,11 +97,22 @@ export async function readPaymentByToken(db: Queryable, token: string): Promise<
   return payment === null ? null : { payment, attempts: await readAttempts(db, payment.id) }
 }
 
+/** With the newest unread news of each attempt that has any, by the attempt's id. */
+export type PaymentWithNews = PaymentWithAttempts & { readonly unread: ReadonlyMap<string, string> }
+
 /** By id alone, for what is not a merchant's request. Throws when there is no such payment. */
-export async function loadPayment(db: Queryable, id: string): Promise<PaymentWithAttempts> {
+export async function loadPayment(db: Queryable, id: string): Promise<PaymentWithNews> {
   const payment = await maybeOne(db, paymentRow, sql`select * from payment where id = ${id}`)
   if (payment === null) throw new Error(`no payment ${id}`)
-  return { payment, attempts: await readAttempts(db, id) }
+  const rows = await many(
+    db,
+    attemptWithNewsRow,
+    sql`select attempt.*, (
+          select max(seq)::text from partner_event where attempt_id = attempt.id and applied_at is null) as unread
+        from attempt where payment_id = ${id} order by created_at, id`,
+  )
+  const unread = rows.flatMap((row) => (row.unread === null ? [] : [[row.attempt.id, row.unread] as const]))
+  return { payment, attempts: rows.map(({ attempt }) => attempt), unread: new Map(unread) }
 }
 
 /** Locks the row until the transaction ends; every change of a payment begins here. Throws when there is none. */

@@ -15,7 +15,6 @@ import { insertApiKey, touchApiKeys } from '../../../src/db/merchants/api-keys.t
 import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { setWallet } from '../../../src/db/merchants/wallets.ts'
 import { deleteStarts } from '../../../src/db/outbox.ts'
-import { markSignaled } from '../../../src/db/payments/partner-events.ts'
 import { composeApi } from '../../../src/deps/api.ts'
 import { newId } from '../../../src/ids.ts'
 import { createConformance, type OpenApi } from './conformance.ts'
@@ -67,7 +66,6 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
       healthChecks: [],
       // At once, so that a test sees what was written.
       onStarted: (id) => now(deleteStarts(db, [id])),
-      onSignaled: (event) => now(markSignaled(db, [event])),
       onKeyUsed: (id) => now(touchApiKeys(db, [id])),
       ...change(composed),
     }),

@@ -3,7 +3,7 @@ import { encodeFunctionData } from 'viem/utils'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { findImbalances, readBalances } from '../../../src/db/ledger.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
-import { listUnsignaled } from '../../../src/db/payments/partner-events.ts'
+import { takeUnread } from '../../../src/db/payments/partner-events.ts'
 import { assertSameSeed } from '../../../src/deps/deposits.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { rebuild } from '../../../src/operator/rebuild.ts'
@@ -79,8 +79,8 @@ test('USDC at the address of a payment is known when final, told to the payment,
   expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
   await world.finalize(runner(), 4)
   expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
-  expect(await listUnsignaled(world.db, { minAgeMs: 60_000, limit: 10 })).toMatchObject([
-    { provider: 'crypto', attempt_id: attemptId, payment_id: paymentId },
+  expect(await takeUnread(world.db, { minAgeMs: 60_000, limit: 10 })).toEqual([
+    { attempt_id: attemptId, payment_id: paymentId },
   ])
   expect(await sweepsOf(paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
   expect(await world.balance(address)).toBe(0n)

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { markApplied, recordPartnerEvent, takeUnread } from '../../../src/db/payments/partner-events.ts'
+import { changePayment } from '../../../src/db/payments/payment-changes.ts'
+import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
+import { newId } from '../../../src/ids.ts'
+import { type Seeded, seedDatabase } from '../../webhooks/seed.ts'
+
+let seeded: Seeded
+beforeAll(async () => {
+  seeded = await seedDatabase()
+})
+afterAll(() => seeded?.close())
+
+let paymentId = ''
+let attemptId = ''
+beforeEach(async () => {
+  const { db, tenant } = seeded
+  await db.query('delete from partner_event')
+  paymentId = newId('payment')
+  attemptId = newId('attempt')
+  const at = new Date().toISOString()
+  const payment = {
+    id: paymentId,
+    amountText: '49.99',
+    amount: { minor: '4999', currency: 'EUR' },
+    provider: 'wallet_app',
+    fallback: 'picker',
+    description: null,
+    reference: null,
+    metadata: null,
+    successUrl: null,
+    cancelUrl: null,
+    checkoutToken: paymentId,
+    destination: `0x${'7'.repeat(40)}`,
+    chainId: 137,
+    token: `0x${'3'.repeat(40)}`,
+    quote: { rate: '1.08', rateSource: 'test', netMicro: '1', expiresAt: at },
+    createdAt: at,
+    expiresAt: at,
+  } as const
+  await insertPayment(db, tenant, { payment, claim: null })
+  await change((work) =>
+    work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: payment.amount }),
+  )
+})
+
+type Work = Parameters<typeof changePayment>[2]['work']
+const change = (work: Work) =>
+  changePayment(seeded.db, { publicUrl: 'http://shop.example', now: Date.now }, { id: paymentId, work })
+
+const news = (eventId: string) =>
+  recordPartnerEvent(seeded.db, {
+    provider: 'wallet_app',
+    eventId,
+    attemptId,
+    bodySha256: new Uint8Array(32),
+    at: new Date().toISOString(),
+  })
+const unreadOf = async () => (await loadPayment(seeded.db, paymentId)).unread.get(attemptId)
+const apply = (newest: string) => change((work) => markApplied(work.tx, attemptId, newest))
+const take = (minAgeMs = 0) => takeUnread(seeded.db, { minAgeMs, limit: 100 })
+/** As if the time of the next repeat had come. */
+const makeDue = () => seeded.db.query('update partner_event set due_at = now()')
+const waitsSeconds = async (): Promise<number> => {
+  const { rows } = await seeded.db.query('select round(extract(epoch from due_at - now())) as waits from partner_event')
+  return Number((rows[0] as { waits: string }).waits)
+}
+
+describe('news of a partner', () => {
+  test('is unread until a transaction has applied what the partner said about it, and then never again', async () => {
+    expect(await news('first')).toEqual({ payment_id: paymentId, applied: false })
+    const unread = await unreadOf()
+    expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
+    await apply(unread ?? '')
+    await makeDue()
+    expect(await take()).toEqual([])
+    expect(await unreadOf()).toBeUndefined()
+    expect(await news('first')).toEqual({ payment_id: paymentId, applied: true })
+  })
+
+  test('that comes while the partner is being asked stays unread: the answer may be older', async () => {
+    await news('before')
+    const unread = await unreadOf()
+    await news('meanwhile')
+    await apply(unread ?? '')
+    expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
+    expect(await news('before')).toMatchObject({ applied: true })
+    expect(await news('meanwhile')).toMatchObject({ applied: false })
+  })
+
+  test('stays unread when the transaction that would apply it fails', async () => {
+    await news('first')
+    const unread = await unreadOf()
+    const failing = change(async (work) => {
+      await markApplied(work.tx, attemptId, unread ?? '')
+      throw new Error('the worker died')
+    })
+    await expect(failing).rejects.toThrow('the worker died')
+    expect(await take()).toHaveLength(1)
+  })
+
+  test('is repeated after 3, 6, 12 … seconds, and never later than half an hour', async () => {
+    await news('first')
+    const waits: number[] = []
+    for (let repeat = 0; repeat < 40; repeat++) {
+      await makeDue()
+      expect(await take()).toHaveLength(1)
+      waits.push(await waitsSeconds())
+      expect(await take()).toEqual([])
+    }
+    expect(waits.slice(0, 5)).toEqual([3, 6, 12, 24, 48])
+    expect(Math.max(...waits)).toBe(1800)
+    expect(waits.at(-1)).toBe(1800)
+  })
+
+  test('that is young is left to whoever stored it, and news of the chain is not', async () => {
+    await news('first')
+    expect(await take(60_000)).toEqual([])
+    await seeded.db.query("update partner_event set due_at = now() - interval '61 seconds'")
+    expect(await take(60_000)).toHaveLength(1)
+  })
+
+  test('is taken once by two relays at the same moment', async () => {
+    await Promise.all(Array.from({ length: 20 }, (_event, index) => news(`event ${index}`)))
+    const taken = await Promise.all([take(), take(), take(), take()])
+    const { rows } = await seeded.db.query('select repeats from partner_event')
+    expect(rows.map(({ repeats }) => repeats)).toEqual(Array.from({ length: 20 }, () => 1))
+    // Several news of one attempt are one message.
+    expect(taken.every((messages) => messages.length <= 1)).toBe(true)
+  })
+
+  test('of an attempt that nobody knows is not stored', async () => {
+    attemptId = newId('attempt')
+    expect(await news('first')).toBeNull()
+    expect(await take()).toEqual([])
+  })
+})

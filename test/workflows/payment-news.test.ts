@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals'
+import { until } from '../../scripts/test/until.ts'
+import { attempts, handle, opened, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
+
+useWorld()
+
+/** The partner can be called and takes the money, but its orders cannot be read. */
+const unreadable = (partner: 'wallet_app' | 'local_partner') =>
+  world.faultAt(partner, { fault: 'server_error', operation: 'read' })
+
+/** The workflow has given up reading for now: all tries of the local activity failed. */
+const gaveUp = (paymentId: string, times = 1) =>
+  until(
+    async () => (await handle(paymentId).fetchHistory()).events ?? [],
+    (events) => events.filter(hasFailedToRead).length >= times,
+  )
+const hasFailedToRead = (event: { markerRecordedEventAttributes?: { failure?: unknown } | null }) =>
+  Boolean(event.markerRecordedEventAttributes?.failure)
+
+/** The relay's next round, as if the time of every repeat had come. */
+async function relayRound(): Promise<void> {
+  await world.db.query('update partner_event set due_at = now() where applied_at is null')
+  await world.relay.tellPartnerNews()
+}
+
+const unread = async (attemptId: string): Promise<number> => {
+  const { rowCount } = await world.db.query(
+    'select 1 from partner_event where attempt_id = $1 and applied_at is null',
+    [attemptId],
+  )
+  return rowCount ?? 0
+}
+
+describe('news that cannot be read', () => {
+  test('is repeated by the relay until it is applied, without waiting for a poll', async () => {
+    const { paymentId, attemptId } = await opened()
+    await unreadable('wallet_app')
+    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await gaveUp(paymentId)
+    expect(await unread(attemptId)).toBeGreaterThan(0)
+    await relayRound()
+    await gaveUp(paymentId, 2)
+    expect((await payment(paymentId)).status).toBe('pending')
+    await world.clearFaults()
+    await relayRound()
+    await settled(paymentId)
+    expect(await unread(attemptId)).toBe(0)
+  })
+
+  test('keeps a run from ending: late money after the end is not lost', async () => {
+    const paymentId = await world.createPayment({ provider: undefined, amount: '50.00', currency: 'EUR' })
+    const answer = await world.openAttempt(paymentId, 'local_partner', 'upi')
+    if (answer.kind !== 'redirect') throw new Error('not opened')
+    await world.faultAt('local_partner', { fault: 'late_money', attemptId: answer.attemptId })
+    await world.workflows.cancel(paymentId)
+    await world.skip('72 hours')
+    expect(await result(paymentId)).toBe('canceled')
+    await world.faultAt('local_partner', { fault: 'late_money' })
+    await unreadable('local_partner')
+    await world.pay('local_partner', answer.attemptId)
+    await gaveUp(paymentId)
+    expect(await unread(answer.attemptId)).toBeGreaterThan(0)
+    expect((await handle(paymentId).describe()).status.name).toBe('RUNNING')
+    await world.clearFaults()
+    await relayRound()
+    expect(await result(paymentId)).toBe('canceled')
+    expect(await attempts(paymentId)).toEqual(['late'])
+    expect(await unread(answer.attemptId)).toBe(0)
+  })
+
+  test('is repeated to a run that was terminated in between', async () => {
+    const { paymentId, attemptId } = await opened()
+    await unreadable('wallet_app')
+    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await gaveUp(paymentId)
+    await handle(paymentId).terminate('lost')
+    await world.clearFaults()
+    await relayRound()
+    await untilStatus(paymentId, 'settling')
+    await settled(paymentId)
+  })
+})
