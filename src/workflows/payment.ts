@@ -8,7 +8,7 @@ import {
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow'
-import { whyRefused } from '../domain/payment/decision.ts'
+import { PARTNER_SILENT, setsMoneyGoing, whyRefused } from '../domain/payment/decision.ts'
 import { isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
 import {
   type CancelAnswer,
@@ -36,6 +36,8 @@ import { createRequests } from './requests.ts'
 
 /** Runs that were recorded before ended although a partner's news had not been read. */
 const KEEPS_UNREAD_NEWS = 'keeps-unread-news'
+/** … and decided without asking the partner whether the money is still there. */
+const READS_BEFORE_DECISIONS = 'reads-before-decisions'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
 export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
@@ -210,6 +212,10 @@ class PaymentStory {
 
   async #decide(decision: OperatorDecision, note: OperatorNote): Promise<DecisionAnswer> {
     this.#refuseDecision(decision, note)
+    if (setsMoneyGoing(decision, this.#now) && patched(READS_BEFORE_DECISIONS)) {
+      await this.#readPaidOrder()
+      this.#refuseDecision(decision, note)
+    }
     const paymentId = this.#id
     const changed =
       decision === 'refund'
@@ -217,6 +223,17 @@ class PaymentStory {
         : await records.decide({ paymentId, decision, ...note })
     this.#accept(changed)
     return { status: this.#now.status, message: changed.message }
+  }
+
+  /** While the payment waited, the partner may have taken the money back. */
+  async #readPaidOrder(): Promise<void> {
+    const attemptId = this.#now.paidAttemptId
+    if (attemptId === null) return
+    try {
+      this.#accept(await reading.readPartnerOrder({ paymentId: this.#id, attemptId }))
+    } catch {
+      throw ApplicationFailure.nonRetryable(PARTNER_SILENT, 'DecisionRefused')
+    }
   }
 
   #refuseDecision(decision: OperatorDecision, note: OperatorNote): void {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { until } from '../../scripts/test/until.ts'
-import { attempts, handle, opened, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
+import { paymentState } from '../../src/workflows/messages.ts'
+import { attempts, decide, handle, opened, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
 
 useWorld()
 
@@ -79,4 +80,39 @@ describe('news that cannot be read', () => {
     await untilStatus(paymentId, 'settling')
     await settled(paymentId)
   })
+})
+
+describe('before money moves on that has waited for an operator, the order is read again', () => {
+  test('money that the partner took back meanwhile, without a word, is not approved', async () => {
+    const { paymentId, attemptId } = await underpaid()
+    await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+    await expect(decide(paymentId, 'approve')).rejects.toMatchObject({
+      cause: { message: 'The payment is failed and waits for no operator' },
+    })
+    expect(await result(paymentId)).toBe('failed')
+    expect(await payment(paymentId)).toMatchObject({ usdc: null, confirmed: null, paidAttemptId: null })
+  })
+
+  test('a partner that does not answer leaves everything as it is; a later decision is carried out', async () => {
+    const { paymentId } = await underpaid()
+    await unreadable('wallet_app')
+    await expect(decide(paymentId, 'approve')).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('The partner does not answer') },
+    })
+    expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'underpaid' })
+    await world.clearFaults()
+    expect(await decide(paymentId, 'approve')).toMatchObject({ status: 'processing' })
+    await settled(paymentId)
+  })
+
+  async function underpaid() {
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId, { receivedMinor: '3000' })
+    await untilStatus(paymentId, 'under_review')
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.status === 'under_review',
+    )
+    return { paymentId, attemptId }
+  }
 })

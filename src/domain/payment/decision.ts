@@ -99,6 +99,15 @@ export function whyRefused(decision: OperatorDecision, note: OperatorNote, payme
   return whyNoteRefused(note) ?? DECISIONS[decision].rule.why(payment)
 }
 
+/** After such a decision money moves on that has waited: whether it is still there must be read from the partner first. */
+export function setsMoneyGoing(decision: OperatorDecision, { txHash }: Pick<PaymentSnapshot, 'txHash'>): boolean {
+  // Of a transfer that is proved on chain only the record is decided.
+  return txHash === null && (decision === 'approve' || decision === 'release' || decision === 'retry')
+}
+
+export const PARTNER_SILENT =
+  'The partner does not answer, so it is not known whether the money is still there. Nothing was changed: decide again later.'
+
 /** Decisions that a change of our own rows carries out; a refund needs the partner, and is in refund.ts. */
 export type RecordedDecision = Exclude<OperatorDecision, 'refund' | 'recordExternalRefund'>
 
