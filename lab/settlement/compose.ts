@@ -37,7 +37,6 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
   const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
   return createSettlementRunner({
     db: parts.db,
-    livemode: false,
     clock: () => new Date(),
     log: parts.log,
     everyMs: parts.everyMs,

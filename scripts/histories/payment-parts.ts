@@ -50,7 +50,7 @@ export type PaymentPartsOptions = {
 export async function startPaymentParts(env: TestWorkflowEnvironment, options: PaymentPartsOptions = {}) {
   const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' })
   const database = await createTestDatabase()
-  const db = createDb({ url: database.url, pool: 4 })
+  const db = createDb({ url: database.url, livemode: false, pool: 4 })
   const folder = mkdtempSync(join(tmpdir(), 'payments-'))
   const time = await virtualTime(env)
   const clock = options.clock ?? time.now
@@ -90,7 +90,7 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
     CRYPTO_DEPOSITS: 'true',
     DEPOSIT_SEED: BOX_KEY,
   }
-  const composedApi = composeApi(readApiConfig(environment), log, {
+  const composedApi = await composeApi(readApiConfig(environment), log, {
     deps: ({ readCallback }) => ({
       clock,
       // The simulators sign their callbacks by the real clock.

@@ -24,7 +24,7 @@ const DEMO_ENDPOINT = 'we_01demo00000000000000000000'
 
 /** Makes a merchant with a wallet, a test key and a webhook endpoint. Idempotent. */
 export async function seedDemo(demo: DemoMerchant, databaseUrl: string): Promise<{ secretKey: string }> {
-  const db = createDb({ url: databaseUrl, pool: 1 })
+  const db = createDb({ url: databaseUrl, livemode: DEMO.livemode, pool: 1 })
   try {
     await insertMerchant(db, { id: DEMO.merchantId, name: 'Demo Shop' })
     await setWallet(db, DEMO, demo.wallet)

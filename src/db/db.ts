@@ -25,7 +25,14 @@ class Statement {
 export type { Statement }
 
 /** What a repository function needs: a pool, or the client of a running transaction. */
-export type Queryable = { query(text: string, values?: unknown[]): Promise<pg.QueryResult> }
+export type Queryable = {
+  query(text: string, values?: unknown[]): Promise<pg.QueryResult>
+  /**
+   * The mode of the deployment. Rows of the other mode are not there: a statement that reads a payment, key, event or
+   * payout by anything but its tenant says so in its condition.
+   */
+  readonly livemode: boolean
+}
 
 /** The client of a running transaction: functions that must be part of one ask for this type, not for a pool. */
 export type Tx = Queryable & { readonly inTransaction: true }
@@ -42,14 +49,23 @@ export type Tenant = { readonly merchantId: string; readonly livemode: boolean }
 export type Db = Session & {
   /**
    * The database as this merchant sees it in this mode: row-level security hides the rest, also from a statement that
-   * forgot to ask whose rows they are.
+   * forgot to ask whose rows they are. Throws for a tenant of the other mode, which a request cannot have: that is a bug.
    */
   readonly as: (tenant: Tenant) => Session
   close(): Promise<void>
 }
 
-/** `pool`: connections at most. Without `lockTimeoutMs` a lock is waited for as long as a statement may take. */
-export type DbOptions = { url: string; pool?: number; statementTimeoutMs?: number; lockTimeoutMs?: number }
+/**
+ * `livemode`: the mode of the deployment. `pool`: connections at most. Without `lockTimeoutMs` a lock is waited for as
+ * long as a statement may take.
+ */
+export type DbOptions = {
+  url: string
+  livemode: boolean
+  pool?: number
+  statementTimeoutMs?: number
+  lockTimeoutMs?: number
+}
 
 /** `sql\`select … where id = ${id}\``: statements of this tag are spliced in, everything else becomes a parameter. */
 export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Statement {
@@ -114,6 +130,7 @@ export async function execute(db: Queryable, statement: Statement): Promise<numb
 }
 
 export function createDb(options: DbOptions): Db {
+  const { livemode } = options
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.pool ?? 10,
@@ -125,9 +142,13 @@ export function createDb(options: DbOptions): Db {
   // Without a listener an idle connection that breaks (Postgres restarted) would end the process.
   pool.on('error', () => undefined)
   return {
+    livemode,
     query: (text, values) => pool.query(text, values),
-    transaction: (work) => transaction(pool, 'begin', work),
-    as: (tenant) => sessionOf(pool, tenant),
+    transaction: (work) => transaction(pool, { begin: 'begin', livemode }, work),
+    as: (tenant) => {
+      if (tenant.livemode !== livemode) throw new RangeError(`${tenant.merchantId} was asked for in the other mode`)
+      return sessionOf(pool, tenant)
+    },
     close: () => pool.end(),
   }
 }
@@ -140,18 +161,24 @@ function sessionOf(pool: pg.Pool, tenant: Tenant): Session {
   const begin = `begin; set local role pinrail_tenant;
     set local pinrail.merchant_id = ${pg.escapeLiteral(tenant.merchantId)};
     set local pinrail.livemode = ${pg.escapeLiteral(String(tenant.livemode))}`
+  const { livemode } = tenant
   return {
-    query: (text, values) => transaction(pool, begin, (tx) => tx.query(text, values)),
-    transaction: (work) => transaction(pool, begin, work),
+    livemode,
+    query: (text, values) => transaction(pool, { begin, livemode }, (tx) => tx.query(text, values)),
+    transaction: (work) => transaction(pool, { begin, livemode }, work),
   }
 }
 
-async function transaction<T>(pool: pg.Pool, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function transaction<T>(
+  pool: pg.Pool,
+  { begin, livemode }: { begin: string; livemode: boolean },
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {
     await client.query(begin)
-    const result = await work({ query: (text, values) => client.query(text, values), inTransaction: true })
+    const result = await work({ query: (text, values) => client.query(text, values), livemode, inTransaction: true })
     await client.query('commit')
     return result
   } catch (error) {

@@ -24,7 +24,7 @@ export async function putOutbox(
   )
 }
 
-/** The oldest messages of a kind, if they are at least `minAgeMs` milliseconds old. */
+/** The oldest messages of a kind, if they are at least `minAgeMs` milliseconds old. Those of the other mode stay. */
 export function readOutbox(
   db: Queryable,
   kind: OutboxKind,
@@ -40,6 +40,7 @@ export function readOutbox(
     }),
     sql`select id::text, kind, subject, payload from outbox
         where kind = ${kind} and created_at <= now() - ${page.minAgeMs} * interval '1 millisecond'
+          and not exists (select 1 from payment where payment.id = subject and livemode <> ${db.livemode})
         order by id limit ${page.limit}`,
   )
 }

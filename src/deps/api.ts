@@ -1,7 +1,6 @@
 import type { ApiDeps } from '../api/app.ts'
 import { createRequestLimits } from '../api/auth/rate-limits.ts'
 import type { ApiConfig } from '../config.ts'
-import { createDb } from '../db/db.ts'
 import { touchApiKeys } from '../db/merchants/api-keys.ts'
 import { deleteStarts } from '../db/outbox.ts'
 import { newId } from '../ids.ts'
@@ -13,7 +12,7 @@ import { createDeliveryWorkflows } from '../temporal/deliveries.ts'
 import { createPaymentWorkflows } from '../temporal/payments.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
-import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
+import { type Composed, converterOf, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
 import { createWriteBehind } from './write-behind.ts'
 
 /** A claim waits for a concurrent one for this long, then the caller gets 409. */
@@ -30,12 +29,12 @@ export type ApiOverrides = {
 
 const TASK_QUEUES = { payments: PAYMENTS_QUEUE, deliveries: DELIVERIES_QUEUE }
 
-export function composeApi(
+export async function composeApi(
   config: ApiConfig,
   log: Logger,
   { taskQueues = TASK_QUEUES, deps: change = () => ({}) }: ApiOverrides = {},
-): Composed<{ deps: ApiDeps }> {
-  const db = createDb({ url: config.DATABASE_URL, pool: config.DATABASE_POOL, lockTimeoutMs: API_LOCK_TIMEOUT_MS })
+): Promise<Composed<{ deps: ApiDeps }>> {
+  const db = await openDb(config, log, { lockTimeoutMs: API_LOCK_TIMEOUT_MS })
   const temporal = createTemporalClient(config)
   const settings = partnerSettings(config)
   const rates = ratesOf(converterOf(config))

@@ -1,7 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/db.ts'
+import { createDb, type Db, type DbOptions } from '../db/db.ts'
+import { claimMode, ModeRefusal } from '../db/deployment.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import type { ProviderName } from '../domain/methods.ts'
+import type { Logger } from '../log.ts'
 import type { Converter } from '../providers/converter/converter.ts'
 import { createRates } from '../providers/converter/rates.ts'
 import { createConverter } from '../providers/converter/simple-converter.ts'
@@ -14,6 +17,30 @@ export type Composed<T> = T & { readonly close: () => Promise<void> }
 
 /** Rates move slowly against this; the one that counts is read when it is locked. */
 const RATES_REFRESH_SECONDS = 10
+
+/** Milliseconds between two questions to a database that does not answer, or has not the newest schema yet. */
+const DATABASE_RETRY_MS = 1000
+
+/**
+ * The database of this deployment, and the assertion that it has this mode. Throws ModeRefusal when it has the other
+ * one. Waits for a database that cannot say so yet.
+ */
+export async function openDb(config: Config, log: Logger, options: Pick<DbOptions, 'lockTimeoutMs'> = {}): Promise<Db> {
+  const livemode = config.PINRAIL_MODE === 'live'
+  const db = createDb({ url: config.DATABASE_URL, livemode, pool: config.DATABASE_POOL, ...options })
+  for (let waiting = false; ; waiting = true)
+    try {
+      await claimMode(db)
+      return db
+    } catch (error) {
+      if (error instanceof ModeRefusal) {
+        await db.close()
+        throw error
+      }
+      if (!waiting) log.warn({ err: error }, 'the database does not say its mode yet; asked again every second')
+      await delay(DATABASE_RETRY_MS)
+    }
+}
 
 export function partnerSettings(config: Config): Record<ProviderName, PartnerSettings> {
   return {

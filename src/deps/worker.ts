@@ -8,7 +8,7 @@ import type { DepositDeps } from '../chain/context.ts'
 import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
 import { connectRpc } from '../chain/rpc/rpc.ts'
 import type { WorkerConfig } from '../config.ts'
-import { createDb, type Db } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { queuePayout, releasePayout } from '../db/settlement/payouts.ts'
@@ -30,7 +30,7 @@ import { createWorkers } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openFunding, openKeys, openTreasuries, type Treasuries, tokenOf } from './keys.ts'
-import { type Composed, converterOf, loadStart, partnerSettings, ratesOf } from './shared.ts'
+import { type Composed, converterOf, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
 
 export type WorkerParts = {
   readonly workers: Worker[]
@@ -57,7 +57,7 @@ export async function composeWorker(
   log: Logger,
   { clock = Date.now, relayGraceMs }: WorkerOverrides = {},
 ): Promise<Composed<WorkerParts>> {
-  const db = createDb({ url: config.DATABASE_URL, pool: config.DATABASE_POOL })
+  const db = await openDb(config, log)
   const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock }
   const temporal = createTemporalClient(config)
   const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
@@ -66,7 +66,7 @@ export async function composeWorker(
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
   const treasuries = await openTreasuries(config)
   const deposits = openDepositKeys(config)
-  const scope = { chainId: config.CHAIN_ID, livemode: config.PINRAIL_MODE === 'live' }
+  const scope = { chainId: config.CHAIN_ID, livemode: db.livemode }
   if (deposits !== null && deposits.keys !== null) await assertSameSeed(db, deposits.keys, scope)
   const hooks = createSettlementHooks(context)
   const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits })
@@ -175,7 +175,6 @@ async function composeSettlement(
   return createSettlementRunner({
     ...shared.hooks,
     db: shared.db,
-    livemode: config.PINRAIL_MODE === 'live',
     clock: () => new Date(),
     log: shared.log,
     everyMs: config.SETTLEMENT_TICK_MS,

@@ -8,7 +8,7 @@ import { onStop } from './stop.ts'
 /** The process of the API: checkout, `/v1`, callbacks of the partners. */
 const config = readApiConfig()
 const log = createLogger({ level: config.LOG_LEVEL, name: 'api' })
-const { deps, close } = composeApi(config, log)
+const { deps, close } = await composeApi(config, log)
 const newRequestId = (): string => deps.newId('request')
 const server = createApiServer(createApp(deps), { publicUrl: config.PUBLIC_URL, newRequestId })
 server.listen(config.API_PORT, config.API_HOST, () => log.info({ url: config.PUBLIC_URL }, 'api ready'))

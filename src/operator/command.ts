@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { readMigrationUrl, readOperatorConfig } from '../config.ts'
 import { createDb } from '../db/db.ts'
+import { assertMode } from '../db/deployment.ts'
 import { migrate } from '../db/migrate.ts'
 import type { Hex } from '../domain/hex.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
@@ -62,9 +63,11 @@ async function operate(
   work: (operation: Operation) => Promise<number>,
 ): Promise<number> {
   const settings = readOperatorConfig(env)
-  const db = createDb({ url: settings.DATABASE_URL, pool: 2, statementTimeoutMs: 60_000 })
+  const livemode = settings.PINRAIL_MODE === 'live'
+  const db = createDb({ url: settings.DATABASE_URL, livemode, pool: 2, statementTimeoutMs: 60_000 })
   const hooks = createSettlementHooks({ publicUrl: settings.PUBLIC_URL, now: Date.now })
   try {
+    await assertMode(db)
     return await work({ db, settings, hooks, dryRun, say })
   } finally {
     await db.close()

@@ -29,7 +29,7 @@ type Findings = {
  */
 export async function rebuild(operation: Operation): Promise<number> {
   const { db, settings, hooks, dryRun, say } = operation
-  const scope = { livemode: settings.PINRAIL_MODE === 'live', chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
+  const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const rpc = connectRpc({ urls: settings.POLYGON_RPC_URLS, quorum: settings.FINALITY_QUORUM })
   const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
   const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]

@@ -8,7 +8,6 @@ import { createSettlementJournal } from '../db/settlement/journal.ts'
 
 export type SettlementRunnerOptions = SettlementHooks & {
   readonly db: Db
-  readonly livemode: boolean
   /** Everything that the engine needs except its journal, which is made here from `db` and the hooks. */
   readonly chain: Omit<SettlementDeps, 'journal' | 'clock' | 'log'>
   readonly clock: () => Date
@@ -27,7 +26,8 @@ export type SettlementRunner = {
 
 /** Composes engine, journal and hooks: the one place where settlement meets payments. */
 export function createSettlementRunner(options: SettlementRunnerOptions): SettlementRunner {
-  const { db, livemode, chain, clock, log } = options
+  const { db, chain, clock, log } = options
+  const { livemode } = db
   const scope = { livemode, chainId: chain.token.chainId, token: chain.token.address }
   const journal = createSettlementJournal({ db, scope, hooks: options })
   const deps: SettlementDeps = { ...chain, journal, clock, log }

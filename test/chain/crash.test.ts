@@ -35,6 +35,7 @@ function dyingAt(db: Db, statement: RegExp): Db & { isDead(): boolean } {
         guard('begin')
         const mortal: Tx = {
           inTransaction: true,
+          livemode: db.livemode,
           query: async (text, values) => {
             guard(text)
             return tx.query(text, values)

@@ -89,7 +89,7 @@ export async function createWorld(
     relayers: relayers.map(({ address }) => address),
     mintMicroUsdc: setup.micro ?? 1_000_000_000_000n,
   })
-  const db = createDb({ url: database.url })
+  const db = createDb({ url: database.url, livemode: false })
   await db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
   return buildWorld({ anvil, database, db, treasury, relayers })
 }
@@ -147,8 +147,7 @@ function buildWorld(parts: Parts): World {
 function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
   const policy = { livemode: changes.livemode ?? false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
   return createSettlementRunner({
-    db: changes.db ?? world.db,
-    livemode: changes.livemode ?? false,
+    db: { ...(changes.db ?? world.db), livemode: policy.livemode },
     chain: {
       rpc: changes.rpc ?? connectRpc({ urls: [changes.url ?? world.anvil.url], quorum: 1 }),
       codec: multicallCodec,

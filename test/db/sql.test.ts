@@ -18,7 +18,7 @@ let database: TestDatabase
 let db: Db
 beforeAll(async () => {
   database = await createTestDatabase()
-  db = createDb({ url: database.url, pool: 2 })
+  db = createDb({ url: database.url, livemode: false, pool: 2 })
 })
 afterAll(async () => {
   await db?.close()
@@ -29,6 +29,7 @@ afterAll(async () => {
 async function ask(statement: Statement) {
   const sent: { text: string; values: unknown[] }[] = []
   const watched: Queryable = {
+    livemode: db.livemode,
     query: (text, values = []) => {
       sent.push({ text, values })
       return db.query(text, values)

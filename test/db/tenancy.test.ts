@@ -14,7 +14,7 @@ let database: TestDatabase
 let db: Db
 beforeAll(async () => {
   database = await createTestDatabase()
-  db = createDb({ url: database.url, pool: 2 })
+  db = createDb({ url: database.url, livemode: false, pool: 2 })
 })
 afterAll(async () => {
   await db?.close()

@@ -74,6 +74,20 @@ test('what cannot be tried is not done instead', async () => {
   await expect(settlement('reopen', world.relayers[0]!.address, '--dry-run')).rejects.toThrow('has no dry run')
 })
 
+test('refuses a database of the other mode, and does nothing', async () => {
+  const [queued] = await world.queue([{}])
+  const id = queued!.paymentId
+  await world.db.query('insert into deployment (livemode) values (false)')
+  const live = { ...worker, PINRAIL_MODE: 'live' }
+  const say = (): void => undefined
+  for (const args of [['status'], ['hold', id], ['void', id], ['rebuild', '--dry-run']])
+    await expect(runCommand({ args: ['settlement', ...args], env: live, say })).rejects.toThrow(
+      'This process is in live mode, but its database belongs to a test deployment.',
+    )
+  expect((await world.payout(id)).state).toBe('queued')
+  expect((await settlement('status')).code).toBe(0)
+})
+
 const execute = promisify(execFile)
 
 test('as a command: without the variables of the worker it names them', async () => {

@@ -30,7 +30,7 @@ export type CheckoutWorld = Awaited<ReturnType<typeof createCheckoutWorld>>
  */
 export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
   const database = await createTestDatabase()
-  const db = createDb({ url: database.url, pool: 4 })
+  const db = createDb({ url: database.url, livemode: false, pool: 4 })
   await insertMerchant(db, { id: MERCHANT, name: 'Nightline Rail' })
   const partner = await listen(
     createServer((_request, response) => response.setHeader('content-type', 'text/html').end(PARTNER_PAGE)),

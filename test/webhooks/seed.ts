@@ -15,7 +15,7 @@ export type Seeded = Awaited<ReturnType<typeof seedDatabase>>
 /** A database with one merchant, and short ways to what the tests of webhooks need. */
 export async function seedDatabase(pool = 10) {
   const database = await createTestDatabase()
-  const db = createDb({ url: database.url, pool })
+  const db = createDb({ url: database.url, livemode: false, pool })
   const tenant = await addMerchant(db)
   return {
     db,

@@ -13,7 +13,7 @@ type GasFigure = { readonly name: string; readonly gas: number }
 /** Gas for each payout in batches of 1, 10 and 100, to new and to known recipients, beside a plain transfer's. */
 export async function measureGas(stage: Stage): Promise<GasFigure[]> {
   await stage.createDatabase('gas')
-  const db = createDb({ url: stage.databaseUrl('gas') })
+  const db = createDb({ url: stage.databaseUrl('gas'), livemode: false })
   const figures: GasFigure[] = []
   try {
     const payer = await plainPayer(stage)

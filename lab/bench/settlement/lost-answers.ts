@@ -20,7 +20,7 @@ export type LostAnswers = {
 /** One payout a transaction, so that each lost answer concerns one payout, as with a plain relayer. */
 export async function measureLostAnswers(stage: Stage, payouts: number): Promise<LostAnswers> {
   await stage.createDatabase('lost_answers')
-  const db = createDb({ url: stage.databaseUrl('lost_answers') })
+  const db = createDb({ url: stage.databaseUrl('lost_answers'), livemode: false })
   const proxy = await startLossyProxy(stage.rpcUrl)
   let sends = 0
   let lost = 0

@@ -29,7 +29,7 @@ export async function measureSpeed(
   runs += 1
   const name = `speed_${runs}`
   await stage.createDatabase(name)
-  const db = createDb({ url: stage.databaseUrl(name) })
+  const db = createDb({ url: stage.databaseUrl(name), livemode: false })
   try {
     const known = Array.from({ length: KNOWN }, newRecipient)
     const queue = (count: number, prefix: string) =>

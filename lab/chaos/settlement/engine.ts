@@ -4,7 +4,7 @@ import type { PayerInput } from './payer-process.ts'
 
 // The settlement engine as a process of its own. Every settlement that it announces is written down, to be counted.
 const input = JSON.parse(process.argv[2] ?? '') as PayerInput
-const db = createDb({ url: input.databaseUrl })
+const db = createDb({ url: input.databaseUrl, livemode: false })
 const say =
   (level: string) =>
   (fields: object, message: string): void =>

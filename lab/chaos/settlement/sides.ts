@@ -77,7 +77,7 @@ export function controlSide(stage: Stage): Side {
 
 /** Runs `work` with a connection of its own: databases are copied and dropped, which ends everybody's. */
 export async function withDb<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
-  const db = createDb({ url, pool: 2 })
+  const db = createDb({ url, livemode: false, pool: 2 })
   try {
     return await work(db)
   } finally {

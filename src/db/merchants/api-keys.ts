@@ -36,9 +36,9 @@ const keyRow = z
 /** Times are ISO 8601. */
 export type StoredApiKey = z.infer<typeof keyRow>
 
-/** The key with this public part, also one that has ended: the caller decides whether it may be used. */
+/** The key with this public part, also one that has ended: the caller decides whether it may be used. Null also for one of the other mode. */
 export function findApiKey(db: Queryable, id: string): Promise<StoredApiKey | null> {
-  return maybeOne(db, keyRow, sql`select * from api_key where id = ${id}`)
+  return maybeOne(db, keyRow, sql`select * from api_key where id = ${id} and livemode = ${db.livemode}`)
 }
 
 export type NewApiKey = {

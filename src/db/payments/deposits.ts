@@ -23,7 +23,8 @@ export async function openDeposit(db: Queryable, deposit: NewDeposit): Promise<v
   const { payment_id: paymentId } = await one(
     db,
     z.object({ payment_id: z.string() }),
-    sql`select payment_id from attempt where id = ${deposit.attemptId}`,
+    sql`select payment_id from attempt a join payment m on m.id = a.payment_id
+        where a.id = ${deposit.attemptId} and m.livemode = ${db.livemode}`,
   )
   await execute(
     db,
@@ -77,7 +78,7 @@ export async function readDeposit(db: Queryable, attemptId: string): Promise<Dep
           coalesce(sum(l.units) filter (where l.token = d.token), 0)::text as received,
           coalesce(bool_or(l.token <> d.token), false) as wrong
         from deposit d join attempt a on a.id = d.attempt_id left join deposit_log l on l.payment_id = d.payment_id
-        where d.attempt_id = ${attemptId} group by d.payment_id, a.id`,
+        where d.attempt_id = ${attemptId} and d.livemode = ${db.livemode} group by d.payment_id, a.id`,
   )
   if (row === null) return null
   return {

@@ -23,9 +23,10 @@ export function recordPartnerEvent(
     db,
     z.object({ payment_id: z.string(), applied: z.boolean() }),
     sql`with
-        -- No row for an attempt that nobody knows: then nothing is stored.
+        -- No row for an attempt that nobody knows, or of the other mode: then nothing is stored.
         known as (
-          select payment_id from attempt where id = ${event.attemptId} and provider = ${event.provider}),
+          select a.payment_id from attempt a join payment m on m.id = a.payment_id
+          where a.id = ${event.attemptId} and a.provider = ${event.provider} and m.livemode = ${db.livemode}),
         -- Partners send a callback again when they saw no answer: the first one counts.
         stored as (
           insert into partner_event (provider, provider_event_id, attempt_id, body_sha256, received_at)
@@ -68,13 +69,14 @@ export function takeUnread(
     db,
     unreadRow,
     sql`with
-        -- Locked one by one, so that two relays share the work.
+        -- Locked one by one, so that two relays share the work; news of the other mode is nobody's here.
         due as (
-          select provider, provider_event_id from partner_event
-          where applied_at is null and due_at <= now() - case
-            when repeats = 0 and provider <> 'crypto' then ${page.minAgeMs} * interval '1 millisecond'
+          select e.provider, e.provider_event_id
+          from partner_event e join attempt a on a.id = e.attempt_id join payment m on m.id = a.payment_id
+          where e.applied_at is null and m.livemode = ${db.livemode} and e.due_at <= now() - case
+            when e.repeats = 0 and e.provider <> 'crypto' then ${page.minAgeMs} * interval '1 millisecond'
             else interval '0' end
-          order by due_at limit ${page.limit} for update skip locked),
+          order by e.due_at limit ${page.limit} for update of e skip locked),
         -- The next time is set before the message is sent: one that gets lost is repeated then.
         taken as (
           update partner_event e set repeats = e.repeats + 1,

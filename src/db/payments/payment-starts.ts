@@ -23,11 +23,12 @@ const startRow = z
     expiresAt: row.expires_at,
   }))
 
-/** What is needed to start the workflows of these payments. */
+/** What is needed to start the workflows of these payments. None for a payment of the other mode. */
 export function readStarts(db: Queryable, ids: readonly string[]): Promise<z.infer<typeof startRow>[]> {
   return many(
     db,
     startRow,
-    sql`select id, merchant_id, amount_minor, currency, provider, status, expires_at from payment where id = any(${ids})`,
+    sql`select id, merchant_id, amount_minor, currency, provider, status, expires_at from payment
+        where id = any(${ids}) and livemode = ${db.livemode}`,
   )
 }

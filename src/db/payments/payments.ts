@@ -91,18 +91,26 @@ export async function readPayment(db: Queryable, tenant: Tenant, id: string): Pr
   return payment === null ? null : { payment, attempts: await readAttempts(db, id) }
 }
 
-/** The payment behind a checkout link: the token is the capability. */
+/** The payment behind a checkout link: the token is the capability. Null also for one of the other mode. */
 export async function readPaymentByToken(db: Queryable, token: string): Promise<PaymentWithAttempts | null> {
-  const payment = await maybeOne(db, paymentRow, sql`select * from payment where checkout_token = ${token}`)
+  const payment = await maybeOne(
+    db,
+    paymentRow,
+    sql`select * from payment where checkout_token = ${token} and livemode = ${db.livemode}`,
+  )
   return payment === null ? null : { payment, attempts: await readAttempts(db, payment.id) }
 }
 
 /** With the newest unread news of each attempt that has any, by the attempt's id. */
 export type PaymentWithNews = PaymentWithAttempts & { readonly unread: ReadonlyMap<string, string> }
 
-/** By id alone, for what is not a merchant's request. Throws when there is no such payment. */
+/** By id alone, for what is not a merchant's request. Throws when there is no such payment in this mode. */
 export async function loadPayment(db: Queryable, id: string): Promise<PaymentWithNews> {
-  const payment = await maybeOne(db, paymentRow, sql`select * from payment where id = ${id}`)
+  const payment = await maybeOne(
+    db,
+    paymentRow,
+    sql`select * from payment where id = ${id} and livemode = ${db.livemode}`,
+  )
   if (payment === null) throw new Error(`no payment ${id}`)
   const rows = await many(
     db,
@@ -115,9 +123,13 @@ export async function loadPayment(db: Queryable, id: string): Promise<PaymentWit
   return { payment, attempts: rows.map(({ attempt }) => attempt), unread: new Map(unread) }
 }
 
-/** Locks the row until the transaction ends; every change of a payment begins here. Throws when there is none. */
+/** Locks the row until the transaction ends; every change of a payment begins here. Throws when there is none in this mode. */
 export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttempts> {
-  const payment = await maybeOne(tx, paymentRow, sql`select * from payment where id = ${id} for update`)
+  const payment = await maybeOne(
+    tx,
+    paymentRow,
+    sql`select * from payment where id = ${id} and livemode = ${tx.livemode} for update`,
+  )
   if (payment === null) throw new Error(`no payment ${id}`)
   return { payment, attempts: await readAttempts(tx, id) }
 }
@@ -135,7 +147,7 @@ export async function listUnclosed(
     db,
     z.object({ id: z.string() }),
     sql`select id from payment where closed_at is null and id > ${page.after} and created_at < ${page.createdBefore}
-        order by id limit ${page.limit}`,
+          and livemode = ${db.livemode} order by id limit ${page.limit}`,
   )
   return rows.map((row) => row.id)
 }

@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { RecordedDeposit } from '../../domain/settlement/deposit.ts'
 import type { GasSpent, HoldReason, Settlement, TreasuryMovement, VoidProof } from '../../domain/settlement/payout.ts'
-import type { Db, Tx } from '../db.ts'
+import { type Db, type Statement, sql, type Tx } from '../db.ts'
 
 /** Whose payouts an engine handles: one mode, one chain, one token. */
 export type SettlementScope = { readonly livemode: boolean; readonly chainId: number; readonly token: Hex }
@@ -23,6 +23,10 @@ export type SettlementHooks = {
 }
 
 export type JournalContext = { readonly db: Db; readonly scope: SettlementScope; readonly hooks: SettlementHooks }
+
+/** The payouts (alias `p`) that this engine handles. */
+export const ours = ({ scope }: JournalContext): Statement =>
+  sql`p.chain_id = ${scope.chainId} and p.token = ${scope.token} and p.livemode = ${scope.livemode}`
 
 /** Who asks for a lease, and for how long it holds unless renewed. */
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }

@@ -126,7 +126,7 @@ export function reserveSweeps(
   },
 ): Promise<Reserved | null> {
   return fenced(context, lane, async (tx) => {
-    const free = sql`s.state = 'signed' and s.payment_id = any(${[...ask.paymentIds]}) for update of s skip locked`
+    const free = sql`d.livemode = ${context.scope.livemode} and s.state = 'signed' and s.payment_id = any(${[...ask.paymentIds]}) for update of s skip locked`
     const sweeps = (await many(tx, sweepRow, selectSweeps(free))).map(sweepOf)
     if (sweeps.length === 0) return null
     const sending = ask.encode(sweeps)
@@ -162,7 +162,8 @@ export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<s
   const deposit = await maybeOne(
     tx,
     z.object({ payment_id: z.string() }),
-    sql`select payment_id from deposit where address = ${movement.counterparty} and chain_id = ${movement.chainId} for update`,
+    sql`select payment_id from deposit where address = ${movement.counterparty} and chain_id = ${movement.chainId}
+          and livemode = ${tx.livemode} for update`,
   )
   if (deposit === null) return null
   const id = deposit.payment_id

@@ -10,7 +10,7 @@ import {
   type TopUpRefusal,
 } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
-import type { JournalContext, LeaseAsk } from './context.ts'
+import { type JournalContext, type LeaseAsk, ours } from './context.ts'
 import { concludeEnvelopes, readUnsharedGas } from './envelopes.ts'
 import { hex } from './payouts.ts'
 
@@ -133,7 +133,7 @@ export function reserve(
     const rows = await many(
       tx,
       z.object({ payment_id: z.string(), state: z.string() }),
-      sql`select p.payment_id, p.state from payout p where p.payment_id = any(${asked}) and p.lane_wallet is null
+      sql`select p.payment_id, p.state from payout p where ${ours(context)} and p.payment_id = any(${asked}) and p.lane_wallet is null
             and p.state in ('authorized', 'voiding') for update of p skip locked`,
     )
     const states = new Map(rows.map((row) => [row.payment_id, row.state]))

@@ -68,7 +68,8 @@ async function explain(
     db,
     z.object({ auth_nonce: z.string(), treasury: z.string(), recipient: z.string(), micro: z.string() }),
     sql`select auth_nonce, treasury, recipient, micro_usdc::text as micro from payout
-        where chain_id = ${scope.chainId} and token = ${scope.token} and auth_nonce = any(${nonces})`,
+        where chain_id = ${scope.chainId} and token = ${scope.token} and livemode = ${scope.livemode}
+          and auth_nonce = any(${nonces})`,
   )
   const payouts = new Map(rows.map((row) => [row.auth_nonce, row]))
   const own = new Set(scan.ownTransactions)
@@ -93,7 +94,7 @@ async function hasPayment(db: Queryable, scope: SettlementScope, log: TreasuryLo
     db,
     z.object({ id: z.string() }),
     sql`select id from payment m
-        where not exists (select 1 from payout p where p.payment_id = m.id and p.treasury = ${log.treasury})
+        where m.livemode = ${scope.livemode} and not exists (select 1 from payout p where p.payment_id = m.id and p.treasury = ${log.treasury})
         order by created_at desc limit ${SEARCHED_PAYMENTS}`,
   )
   return payments.some(

@@ -88,7 +88,7 @@ export async function readSettlementStatus(
     db,
     stateRow,
     sql`select ${shownState} as state, p.hold_reason as reason, count(*), sum(p.micro_usdc)::text as micro from payout p
-        where p.chain_id = ${scope.chainId} and p.token = ${scope.token} group by 1, 2 order by 1, 2`,
+        where p.chain_id = ${scope.chainId} and p.token = ${scope.token} and p.livemode = ${db.livemode} group by 1, 2 order by 1, 2`,
   )
   return { cursor, lanes, payouts }
 }

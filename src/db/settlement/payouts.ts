@@ -26,7 +26,7 @@ function address(value: string): Hex {
 
 /**
  * Queues the payout of a payment. Repeated it does nothing, but a repetition that asks for another recipient, amount,
- * token or treasury is a bug and throws: the first one is what will be paid.
+ * token or treasury is a bug and throws: the first one is what will be paid. A payment of the other mode is not there.
  */
 export async function queuePayout(tx: Tx, payout: NewPayout): Promise<void> {
   const token = address(payout.token)
@@ -36,18 +36,25 @@ export async function queuePayout(tx: Tx, payout: NewPayout): Promise<void> {
   const inserted = await execute(
     tx,
     sql`insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce)
-        values (${payout.paymentId}, ${payout.livemode}, ${payout.chainId}, ${token}, ${treasury}, ${recipient},
-                ${payout.microUsdc}, ${authNonce})
+        select id, livemode, ${payout.chainId}, ${token}, ${treasury}, ${recipient}, ${payout.microUsdc}, ${authNonce}
+        from payment where id = ${payout.paymentId} and livemode = ${payout.livemode} and livemode = ${tx.livemode}
         on conflict (payment_id) do nothing`,
   )
   if (inserted === 1) return
   const same = await execute(
     tx,
     sql`select 1 from payout where payment_id = ${payout.paymentId} and livemode = ${payout.livemode}
-          and chain_id = ${payout.chainId} and token = ${token} and recipient = ${recipient}
+          and livemode = ${tx.livemode} and chain_id = ${payout.chainId} and token = ${token} and recipient = ${recipient}
           and micro_usdc = ${payout.microUsdc}`,
   )
-  if (same !== 1) throw new Error(`payout ${payout.paymentId} exists with another recipient or amount`)
+  if (same === 1) return
+  const { livemode } = tx
+  const known = await execute(tx, sql`select 1 from payment where id = ${payout.paymentId} and livemode = ${livemode}`)
+  throw new Error(
+    known === 1
+      ? `payout ${payout.paymentId} exists with another recipient or amount`
+      : `no payment ${payout.paymentId}`,
+  )
 }
 
 const payoutView = z.object({
@@ -111,7 +118,7 @@ export async function readPayout(db: Queryable, paymentId: string): Promise<Payo
           (select a.tx_hash from lane_tx_attempt a where a.chain_id = p.chain_id and a.wallet = p.lane_wallet
              and a.nonce = p.lane_nonce order by a.attempt desc limit 1) as sent_hash
         from payout p left join treasury_log l on l.payment_id = p.payment_id
-        where p.payment_id = ${paymentId}`,
+        where p.payment_id = ${paymentId} and p.livemode = ${db.livemode}`,
   )
   if (row === null) return null
   const { tx_hash, log_index, block_number, block_hash, finalized_at } = row
@@ -151,7 +158,7 @@ export async function requestVoid(tx: Tx, paymentId: string): Promise<boolean> {
     tx,
     sql`update payout set state = 'voiding', hold_reason = null, hold_detail = null, mined_number = null,
           mined_hash = null, updated_at = now()
-        where payment_id = ${paymentId} and state not in ('settled', 'voided')`,
+        where payment_id = ${paymentId} and livemode = ${tx.livemode} and state not in ('settled', 'voided')`,
   )
   return changed === 1
 }
@@ -161,7 +168,8 @@ export async function holdPayout(tx: Tx, paymentId: string, detail: string): Pro
   const changed = await execute(
     tx,
     sql`update payout set state = 'held', hold_reason = 'operator', hold_detail = ${detail}, updated_at = now()
-        where payment_id = ${paymentId} and state in ('queued', 'authorized', 'held') and lane_wallet is null`,
+        where payment_id = ${paymentId} and livemode = ${tx.livemode} and state in ('queued', 'authorized', 'held')
+          and lane_wallet is null`,
   )
   return changed === 1
 }
@@ -171,7 +179,7 @@ export async function releasePayout(tx: Tx, paymentId: string): Promise<boolean>
   const changed = await execute(
     tx,
     sql`update payout set state = 'queued', hold_reason = null, hold_detail = null, refusals = 0, updated_at = now()
-        where payment_id = ${paymentId} and state = 'held'`,
+        where payment_id = ${paymentId} and livemode = ${tx.livemode} and state = 'held'`,
   )
   return changed === 1
 }

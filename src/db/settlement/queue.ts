@@ -9,7 +9,7 @@ import {
   type SignedPayout,
 } from '../../domain/settlement/payout.ts'
 import { execute, many, one, type Queryable, type Statement, sql, type Tx } from '../db.ts'
-import { attempt, type FailedHook, type JournalContext } from './context.ts'
+import { attempt, type FailedHook, type JournalContext, ours } from './context.ts'
 import { hex } from './payouts.ts'
 
 const payoutRow = z.object({
@@ -72,9 +72,6 @@ export async function readSigned(db: Queryable, where: Statement, limit: number)
   )
   return rows.map(toSigned)
 }
-
-const ours = ({ scope }: JournalContext): Statement =>
-  sql`p.chain_id = ${scope.chainId} and p.token = ${scope.token} and p.livemode = ${scope.livemode}`
 
 /** As in the index payout_payable, word for word. */
 const payable = sql`(p.state = 'queued' or p.state = 'held' and p.hold_reason in ('funds', 'paused'))`
@@ -228,7 +225,7 @@ export function storeSignatures(
             returning treasury),
           -- The update answers new states only, and the hook asks which were held.
           before as (select p.payment_id, p.state from payout p join given g using (payment_id)
-            where g.kind = 'transfer' and (p.state in ('queued', 'authorized')
+            where ${ours(context)} and g.kind = 'transfer' and (p.state in ('queued', 'authorized')
               or p.state = 'held' and p.hold_reason in ('funds', 'paused')) for update of p),
           -- With the signature: a payout without one cannot be sent.
           authorized as (
@@ -282,7 +279,7 @@ export function hold(
     const changed = await execute(
       tx,
       sql`update payout p set state = 'held', hold_reason = ${held.reason}, hold_detail = ${held.detail}, updated_at = now()
-          where p.payment_id = ${held.paymentId} and p.lane_wallet is null
+          where ${ours(context)} and p.payment_id = ${held.paymentId} and p.lane_wallet is null
             and (p.state in ('queued', 'authorized')
               or p.state = 'held' and p.hold_reason <> ${held.reason} and p.hold_reason in ('funds', 'paused'))`,
     )
@@ -294,7 +291,7 @@ export function hold(
 export async function requeue(context: JournalContext, paymentIds: readonly string[]): Promise<void> {
   await execute(
     context.db,
-    sql`update payout set state = 'queued', updated_at = now()
-        where payment_id = any(${[...paymentIds]}) and state = 'authorized' and lane_wallet is null`,
+    sql`update payout p set state = 'queued', updated_at = now()
+        where ${ours(context)} and payment_id = any(${[...paymentIds]}) and state = 'authorized' and lane_wallet is null`,
   )
 }

@@ -49,7 +49,8 @@ export async function listTreasuries(db: Queryable, scope: SettlementScope): Pro
     db,
     z.object({ treasury: hex }),
     sql`select treasury from treasury_hour where chain_id = ${scope.chainId} and token = ${scope.token}
-        union select treasury from payout where chain_id = ${scope.chainId} and token = ${scope.token}`,
+        union select treasury from payout where chain_id = ${scope.chainId} and token = ${scope.token}
+          and livemode = ${scope.livemode}`,
   )
   return rows.map(({ treasury }) => treasury)
 }

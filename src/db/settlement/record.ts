@@ -8,7 +8,7 @@ import {
   type VoidProof,
 } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, type Statement, sql, type Tx } from '../db.ts'
-import { attempt, type FailedHook, type JournalContext, type LeaseAsk, type SettlementScope } from './context.ts'
+import { attempt, type FailedHook, type JournalContext, type LeaseAsk, ours, type SettlementScope } from './context.ts'
 import { hex } from './payouts.ts'
 
 const HOOK_RETRY_SECONDS = 30
@@ -107,7 +107,7 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
             l.block_hash, l.finalized_at, l.gas_share::text
           from treasury_log l join payout p on p.auth_nonce = l.auth_nonce and p.treasury = l.treasury
           where l.chain_id = ${context.scope.chainId} and l.token = ${context.scope.token} and l.payment_id is null
-            and l.auth_nonce is not null and p.state not in ('settled', 'voided')
+            and p.livemode = ${context.scope.livemode} and l.auth_nonce is not null and p.state not in ('settled', 'voided')
             and (l.kind = 'cancel' or (l.counterparty, l.micro_usdc) = (p.recipient, p.micro_usdc))
             and (p.hook_retry_at is null or p.hook_retry_at <= now())
           order by l.block_number, l.log_index limit ${limit} for update of p skip locked`,
@@ -154,7 +154,7 @@ export function markMined(
       tx,
       sql`update payout p set mined_number = s."blockNumber", mined_hash = s."blockHash", updated_at = now(),
             state = case when p.state in ('queued', 'authorized', 'assigned') then 'mined' else p.state end
-          from ${given} where p.chain_id = ${context.scope.chainId} and p.token = ${context.scope.token}
+          from ${given} where ${ours(context)}
             and p.auth_nonce = s."authNonce" and p.state not in ('settled', 'voided')
             and p.mined_hash is distinct from s."blockHash"`,
     )
@@ -165,7 +165,7 @@ export function markMined(
               when exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer')
                 then 'authorized'
               else 'queued' end
-          where p.chain_id = ${context.scope.chainId} and p.token = ${context.scope.token} and p.mined_hash is not null
+          where ${ours(context)} and p.mined_hash is not null
             and p.state not in ('settled', 'voided')
             and p.mined_hash <> all(${[...view.chain]}::text[])
             and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token

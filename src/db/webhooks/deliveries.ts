@@ -39,7 +39,8 @@ export function loadDeliveries(db: Queryable, eventId: string, endpointId?: stri
       from delivery
       join event on event.id = event_id
       join webhook_endpoint on webhook_endpoint.id = endpoint_id
-      where event_id = ${eventId} and (${endpointId ?? null}::text is null or endpoint_id = ${endpointId ?? null})
+      where event_id = ${eventId} and delivery.livemode = ${db.livemode}
+        and (${endpointId ?? null}::text is null or endpoint_id = ${endpointId ?? null})
       order by endpoint_id`,
   )
 }
@@ -50,7 +51,7 @@ export async function listUntried(db: Queryable, paymentId: string): Promise<str
     db,
     z.object({ event_id: z.string() }),
     sql`select distinct event_id from event join delivery on event_id = event.id
-      where payment_id = ${paymentId} and status = 'pending' and attempts = 0
+      where payment_id = ${paymentId} and event.livemode = ${db.livemode} and status = 'pending' and attempts = 0
       order by event_id`,
   )
   return rows.map((row) => row.event_id)
@@ -191,7 +192,7 @@ const LATEST = DELIVERY_DELAYS_SECONDS.map((_delay, step) => longestDelaySeconds
  */
 export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion): Promise<OverdueDelivery[]> {
   const before = (seconds: number) => sql`${question.now}::timestamptz - make_interval(secs => ${seconds})`
-  const notTaken = sql`(swept_at is null or swept_at <= ${before(question.again)})`
+  const notTaken = sql`livemode = ${db.livemode} and (swept_at is null or swept_at <= ${before(question.again)})`
   return many(
     db,
     overdueRow,

@@ -67,6 +67,7 @@ const statusesOf = async (eventId: string) => (await loadDeliveries(seeded.db, e
 /** A database that answers, and counts or fails the statements that match. */
 function watched(db: Db, onQuery: (text: string) => void): Queryable {
   return {
+    livemode: db.livemode,
     query: (text, values) => {
       onQuery(text)
       return db.query(text, values)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { API_SCOPES, createApiKey } from '../../../src/api/auth/api-key.ts'
 import type { Route } from '../../../src/api/route.ts'
 import { type ApiRouteDeps, apiRoutes } from '../../../src/api/routes/v1/index.ts'
+import { plant } from '../../deps/two-modes.ts'
 import { type Furnished, furnish, type Row, rowsFor } from '../support/furnished.ts'
 import { type AskOptions, endKey, expectProblem, openShop, type Shop } from '../support/shop.ts'
 
@@ -26,6 +27,7 @@ async function burglars(): Promise<Record<string, AskOptions & { query?: string 
   const { key } = victim.merchant
   const revoked = await shop.addKey(victim.merchant.tenant)
   const expired = await shop.addKey(victim.merchant.tenant)
+  const live = await shop.addKey({ ...victim.merchant.tenant, livemode: true })
   await endKey(shop.db, revoked.keyId, 'revoked_at')
   await endKey(shop.db, expired.keyId, 'expires_at')
   const lastOther = key.endsWith('0') ? '1' : '0'
@@ -38,6 +40,7 @@ async function burglars(): Promise<Record<string, AskOptions & { query?: string 
     'a key with a wrong checksum': { key: `${key.slice(0, -1)}${lastOther}` },
     'a key of another shop': { key: createApiKey(false, 'another pepper').text },
     'a key that calls itself live': { key: key.replace('_test_', '_live_') },
+    'a key of the other mode': { key: live.key },
     'a revoked key': { key: revoked.key },
     'an expired key': { key: expired.key },
     'the key in the query': { key: null, query: `api_key=${key}` },
@@ -55,11 +58,48 @@ async function burglars(): Promise<Record<string, AskOptions & { query?: string 
 const withQuery = (path: string, query: string | undefined): string =>
   query === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`
 
-async function askAs(route: Route, options: AskOptions & { query?: string }) {
+async function askAs(route: Route, options: AskOptions & { query?: string; at?: (path: string) => string }) {
   const { path, body } = rows[route.operationId]!
   attempts++
-  const { query, ...rest } = options
-  return shop.ask(route.method.toUpperCase(), withQuery(path, query), { ...(body !== undefined && { body }), ...rest })
+  const { query, at = (same) => same, ...rest } = options
+  return shop.ask(route.method.toUpperCase(), withQuery(at(path), query), {
+    ...(body !== undefined && { body }),
+    ...rest,
+  })
+}
+
+type Things = Pick<Furnished, 'payment' | 'endpoint' | 'event' | 'apiKey'>
+
+/** The path with the ids of other things than the victim's. */
+function swapped(path: string, { payment, endpoint, event, apiKey }: Things): string {
+  return path
+    .replace(victim.payment, payment)
+    .replace(victim.endpoint, endpoint)
+    .replace(victim.event, event)
+    .replace(victim.apiKey, apiKey)
+}
+
+const isAbout = ({ operationId }: Route): boolean => {
+  const { payment, endpoint, event, apiKey } = victim
+  return [payment, endpoint, event, apiKey].some((id) => rows[operationId]!.path.includes(id))
+}
+
+/** What the victim has in live mode, written into the database: no process of this system would make it. */
+async function liveTwin(): Promise<Things> {
+  const tenant = { ...victim.merchant.tenant, livemode: true }
+  const { id: payment, endpointId: endpoint, eventId: event } = await plant(shop.db, tenant)
+  return { payment, endpoint, event, apiKey: `key_${(await shop.addKey(tenant)).keyId}` }
+}
+
+async function storedAbout({ payment, endpoint, event, apiKey }: Things): Promise<string> {
+  const found = await Promise.all([
+    shop.db.query('select * from payment where id = $1', [payment]),
+    shop.db.query('select * from webhook_endpoint where id = $1', [endpoint]),
+    shop.db.query('select * from delivery where event_id = $1', [event]),
+    shop.db.query('select * from api_key where id = $1', [apiKey.slice('key_'.length)]),
+  ])
+  if (found.some(({ rowCount }) => rowCount === 0)) throw new Error('there is nothing to see')
+  return JSON.stringify(found.map((result) => result.rows))
 }
 
 /** Everything that is stored, but for when a key was used last. */
@@ -122,35 +162,50 @@ describe('the authentication matrix', () => {
     expect(keysAside(await stored())).toBe(keysAside(before))
   })
 
-  test('shows another merchant, and the other mode, nothing that is not theirs', async () => {
+  test('shows another merchant nothing that is not theirs, and the merchant nothing of the other mode', async () => {
     const other = await shop.addMerchant()
-    const live = await shop.addMerchant({ livemode: true, id: victim.merchant.tenant.merchantId })
+    const live = await liveTwin()
     const { payment, endpoint, event, apiKey } = victim
     const theirs = [payment, endpoint, event, apiKey]
     const keptOf = () => shop.db.query('select status, version, updated_at from payment where id = $1', [payment])
     const before = (await keptOf()).rows
-    for (const route of ROUTES)
-      for (const { key } of [other, live]) {
-        const answer = await askAs(route, { key })
-        const isTheirs = theirs.some((id) => rows[route.operationId]!.path.includes(id))
-        if (isTheirs) expect([route.operationId, [403, 404].includes(answer.status)]).toEqual([route.operationId, true])
-        const shown = answer.text.replace(rows[route.operationId]!.path.split('?')[0]!, '')
-        for (const id of theirs) expect([route.operationId, shown.includes(id)]).toEqual([route.operationId, false])
-      }
+    const liveBefore = await storedAbout(live)
+    for (const route of ROUTES) {
+      const answer = await askAs(route, { key: other.key })
+      const isTheirs = theirs.some((id) => rows[route.operationId]!.path.includes(id))
+      if (isTheirs) expect([route.operationId, [403, 404].includes(answer.status)]).toEqual([route.operationId, true])
+      const shown = answer.text.replace(rows[route.operationId]!.path.split('?')[0]!, '')
+      for (const id of theirs) expect([route.operationId, shown.includes(id)]).toEqual([route.operationId, false])
+    }
     expect((await keptOf()).rows).toEqual(before)
+    const lists = ['listPayments', 'listEvents', 'listWebhookEndpoints', 'listApiKeys']
+    for (const route of ROUTES.filter(({ operationId }) => lists.includes(operationId))) {
+      const { text } = await askAs(route, {})
+      for (const id of Object.values(live))
+        expect([route.operationId, text.includes(id)]).toEqual([route.operationId, false])
+    }
+    for (const route of ROUTES.filter((one) => isAbout(one))) {
+      const answer = await askAs(route, { at: (path) => swapped(path, live) })
+      expect([route.operationId, answer.status]).toEqual([route.operationId, 404])
+    }
+    expect(await storedAbout(live)).toBe(liveBefore)
   })
 
   test('answers the same bytes for what is another merchant’s, of the other mode, and not there at all', async () => {
     const other = await shop.addMerchant()
-    const live = await shop.addMerchant({ livemode: true, id: victim.merchant.tenant.merchantId })
+    const live = await liveTwin()
     const { payment, endpoint, event, apiKey } = victim
-    const theirs = [payment, endpoint, event, apiKey]
+    const theirs = [payment, endpoint, event, apiKey, ...Object.values(live)]
     const absent = (text: string): string => theirs.reduce((all, id) => all.replaceAll(id, nobodys(id)), text)
-    const about = ROUTES.filter(({ operationId }) => theirs.some((id) => rows[operationId]!.path.includes(id)))
+    const about = ROUTES.filter((route) => isAbout(route))
     expect(about.length).toBeGreaterThan(12)
     for (const route of about)
-      for (const { key } of [other, live]) {
-        const { path, body } = rows[route.operationId]!
+      for (const { key, of } of [
+        { key: other.key, of: victim },
+        { key: victim.merchant.key, of: live },
+      ]) {
+        const { body, path: itsPath } = rows[route.operationId]!
+        const path = swapped(itsPath, of)
         const ask = async (at: string): Promise<string> => {
           const answer = await shop.ask(route.method.toUpperCase(), at, { key, ...(body !== undefined && { body }) })
           return `${answer.status} ${absent(answer.text).replace(/"request_id":"[^"]*"/, '')}`

@@ -100,12 +100,13 @@ test('a merchant without a wallet is told to set one', async () => {
 })
 
 test('in live mode a shop is not on the developer’s own machine', async () => {
-  const { key } = await shop.addMerchant({ livemode: true })
-  const body = { amount: 10, currency: 'EUR', success_url: 'http://localhost:3000' }
-  expectProblem(await shop.ask('POST', '/v1/payments', { key, body }), 400, 'validation_failed')
-  const created = await shop.ask('POST', '/v1/payments', {
-    key,
-    body: { ...body, success_url: 'https://shop.example' },
-  })
-  expect(created.body['livemode']).toBe(true)
+  const live = await openShop({ mode: 'live' })
+  try {
+    const body = { amount: 10, currency: 'EUR', success_url: 'http://localhost:3000' }
+    expectProblem(await live.ask('POST', '/v1/payments', { body }), 400, 'validation_failed')
+    const created = await live.ask('POST', '/v1/payments', { body: { ...body, success_url: 'https://shop.example' } })
+    expect(created.body['livemode']).toBe(true)
+  } finally {
+    await live.close()
+  }
 })

@@ -36,14 +36,17 @@ export type Answer = { status: number; headers: Headers; text: string; body: Rec
 export type ShopOptions = {
   /** Nothing listens at Temporal's address. */
   readonly temporalDown?: boolean
+  /** The mode of the deployment: `test` unless a test is about live mode. */
+  readonly mode?: 'test' | 'live'
   /** Changes of what the app is given. */
   readonly deps?: (deps: ApiDeps) => Partial<ApiDeps>
 }
 
 /** The API on a port, with a database of its own and the run's real Temporal server, where no worker takes the workflows. */
-export async function openShop({ temporalDown = false, deps: change = () => ({}) }: ShopOptions = {}) {
+export async function openShop({ temporalDown = false, mode = 'test', deps: change = () => ({}) }: ShopOptions = {}) {
   const database = await createTestDatabase()
-  const db = createDb({ url: database.url, pool: 10, lockTimeoutMs: 2000 })
+  const livemode = mode === 'live'
+  const db = createDb({ url: database.url, livemode, pool: 10, lockTimeoutMs: 2000 })
   const temporal = await startDevServer()
   const taskQueue = `shop-${newId('request')}`
   const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' })
@@ -54,11 +57,12 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
   }
   const config = readApiConfig({
     ...TEST_ENVIRONMENT,
+    PINRAIL_MODE: mode,
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporalDown ? `127.0.0.1:${await closedPort()}` : temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
   })
-  const { deps, close } = composeApi(config, log, {
+  const { deps, close } = await composeApi(config, log, {
     taskQueues: { payments: taskQueue, deliveries: taskQueue },
     deps: (composed) => ({
       rates: { current: async (currency) => ({ rate: RATES[currency] ?? '1', source: 'test' }) },
@@ -80,6 +84,7 @@ export async function openShop({ temporalDown = false, deps: change = () => ({})
     url,
     port: Number(new URL(url).port),
     db,
+    databaseUrl: database.url,
     taskQueue,
     temporal,
     secretBox: deps.secretBox,
@@ -131,10 +136,15 @@ export type AskOptions = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type MerchantOptions = { readonly livemode?: boolean; readonly wallet?: string | null; readonly id?: string }
+export type MerchantOptions = {
+  /** The mode of the shop, unless a test crosses the modes. */
+  readonly livemode?: boolean
+  readonly wallet?: string | null
+  readonly id?: string
+}
 
 async function addMerchant(db: Db, options: MerchantOptions = {}): Promise<Merchant> {
-  const { livemode = false, wallet = WALLET, id = newId('merchant') } = options
+  const { livemode = db.livemode, wallet = WALLET, id = newId('merchant') } = options
   const tenant = { merchantId: id, livemode }
   await insertMerchant(db, { id, name: 'Test Shop' })
   if (wallet !== null) await setWallet(db, tenant, wallet)

@@ -22,7 +22,7 @@ let database: TestDatabase
 let db: Db
 beforeAll(async () => {
   database = await createTestDatabase()
-  db = createDb({ url: database.url })
+  db = createDb({ url: database.url, livemode: false })
   await db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
 })
 afterAll(async () => {

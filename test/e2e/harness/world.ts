@@ -82,7 +82,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   chain.to(system.info.rpc_url)
   const merchant = createMerchant(system.info)
   const connection = await Connection.connect({ address: system.info.temporal_address })
-  const db = createDb({ url: system.info.database_url, pool: 4 })
+  const db = createDb({ url: system.info.database_url, livemode: false, pool: 4 })
   const secrets = readMemory(folder)?.secrets
   if (secrets === undefined) throw new Error(`${folder} remembers nothing`)
   const treasury = privateKeyToAddress(secrets.treasuryKey as Hex)

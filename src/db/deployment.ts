@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { execute, maybeOne, one, type Queryable, sql } from './db.ts'
+
+/** The mode that a database belongs to: stamped once, asserted by every process (docs/operations.md). */
+
+/** This process must not use this database. Trying again does not help. */
+export class ModeRefusal extends Error {}
+
+/**
+ * Stamps a database that has no mode yet, and asserts its mode. Payments that are there already say what it is. Throws
+ * ModeRefusal when it is of the other mode, or holds payments of both.
+ */
+export async function claimMode(db: Queryable): Promise<void> {
+  if ((await readMode(db)) === null) await stamp(db)
+  await assertMode(db)
+}
+
+/** Asserts the mode and writes nothing: a database without mode and payments belongs to nobody yet, and passes. */
+export async function assertMode(db: Queryable): Promise<void> {
+  const livemode = (await readMode(db)) ?? (await modeOfPayments(db))
+  if (livemode === null || livemode === db.livemode) return
+  throw new ModeRefusal(
+    `This process is in ${nameOf(db.livemode)} mode, but its database belongs to a ${nameOf(livemode)} deployment. ` +
+      `Set DATABASE_URL to the database of the ${nameOf(db.livemode)} deployment, or PINRAIL_MODE=${nameOf(livemode)}.`,
+  )
+}
+
+/** The first process wins: a second one that stamps at the same moment waits here, and changes nothing. */
+async function stamp(db: Queryable): Promise<void> {
+  const livemode = (await modeOfPayments(db)) ?? db.livemode
+  await execute(db, sql`insert into deployment (livemode) values (${livemode}) on conflict do nothing`)
+}
+
+async function readMode(db: Queryable): Promise<boolean | null> {
+  const row = await maybeOne(db, z.object({ livemode: z.boolean() }), sql`select livemode from deployment`)
+  return row?.livemode ?? null
+}
+
+/** Null when there is no payment. */
+async function modeOfPayments(db: Queryable): Promise<boolean | null> {
+  const { live, test } = await one(
+    db,
+    z.object({ live: z.boolean(), test: z.boolean() }),
+    sql`select exists (select 1 from payment where livemode) as live,
+          exists (select 1 from payment where not livemode) as test`,
+  )
+  if (live && test)
+    throw new ModeRefusal(
+      'The database has no mode yet, and holds payments of both modes. A deployment has one mode. List those of the ' +
+        'mode that it should not have: select id, merchant_id, status, created_at from payment where livemode = ' +
+        `${!db.livemode}. What to do with them is in docs/operations.md under "One mode".`,
+    )
+  return live || test ? live : null
+}
+
+const nameOf = (livemode: boolean): string => (livemode ? 'live' : 'test')
