@@ -7,6 +7,7 @@ import { createAnnounceActivities } from '../../src/activities/webhooks/announce
 import { createWebhookDeliveryActivities } from '../../src/activities/webhooks/webhook-delivery.ts'
 import type { DeliveryDeps } from '../../src/activities/webhooks/webhook-try.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
+import { listUntried } from '../../src/db/webhooks/deliveries.ts'
 import { createDepositBook } from '../../src/deps/deposits.ts'
 import { newId } from '../../src/ids.ts'
 import { newWebhookSecret } from '../../src/webhooks/sign.ts'
@@ -135,6 +136,8 @@ describe('the activities refuse, before anybody outside is asked:', () => {
     expect(await deliver(other)).toEqual({ kind: 'stopped', last: null })
     expect(sent).toEqual([])
     await untouched()
+    expect(await listUntried(db, other.id)).toEqual([])
+    expect(await listUntried(db, own.id)).toContain(own.eventId)
     await expect(deliver(own)).rejects.toThrow('no answer')
     expect(sent).toEqual([own.endpointId])
   })

@@ -183,6 +183,17 @@ describe('a payout of the other mode', () => {
     expect(await db.transaction((tx) => finishSweep(tx, from(theirs!)))).toBeNull()
     expect(await db.transaction((tx) => finishSweep(tx, from(mine!)))).toBe(own.id)
     expect(await storedOf(db, other)).toBe(before)
+
+    for (const { id: paymentId } of [own, other]) {
+      const sweep = { paymentId, index: 1, micro: '1', treasury: TREASURY, authNonce: hash(1), address: mine! }
+      await journal().storeSweep({ ...sweep, signature: `0x${'1b'.repeat(65)}` })
+    }
+    const sendable = await journal().readSendableSweeps(10)
+    expect(sendable.map(({ paymentId }) => paymentId)).toEqual([own.id])
+    const lane = await journal().leaseLane(RECIPIENT, { owner: 'me', leaseMs: 60_000, firstNonce: 0 })
+    const encode = () => ({ target: TOKEN, calldata: '0x' as const, gasLimit: 1n })
+    const reserved = await journal().reserveSweeps(lane!, { paymentIds: [own.id, other.id], encode })
+    expect(reserved).toMatchObject({ items: 1 })
   })
 })
 
