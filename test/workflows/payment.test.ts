@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { until } from '../../scripts/test/until.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
-import { attempts, eventsOf, open, opened, payment, settled, untilStatus, useWorld, world } from './story.ts'
+import { attempts, eventsOf, handle, open, opened, payment, settled, untilStatus, useWorld, world } from './story.ts'
 
 useWorld()
 
@@ -37,6 +37,26 @@ describe('the way of a payment', () => {
     const paymentId = await world.createPayment()
     const answers = await Promise.all([open(paymentId), open(paymentId), open(paymentId)])
     expect(new Set(answers).size).toBe(1)
+    expect(await attempts(paymentId)).toEqual(['open'])
+  })
+
+  test('a click while the order is open is answered from the row: nothing is added to the history', async () => {
+    const { paymentId } = await opened()
+    const { checkoutToken } = await payment(paymentId)
+    const lastEvent = async () => (await handle(paymentId).fetchHistory()).events?.length
+    const before = await lastEvent()
+    const checkout = `${world.api}/c/${checkoutToken}`
+    const click = () =>
+      fetch(`${checkout}/continue`, {
+        method: 'POST',
+        body: new URLSearchParams({ provider: 'wallet_app', method: 'banking_app' }),
+        redirect: 'manual',
+      })
+    const answers = await Promise.all([click(), click(), click()])
+    expect(answers.map(({ status, headers }) => [status, headers.get('location')])).toEqual(
+      answers.map(() => [303, `/c/${checkoutToken}/go`]),
+    )
+    expect(await lastEvent()).toBe(before)
     expect(await attempts(paymentId)).toEqual(['open'])
   })
 

@@ -4,8 +4,13 @@ import { loadPayment } from '../../db/payments/payments.ts'
 import { chargeCurrencyOf } from '../../domain/methods.ts'
 import { convertCurrency, type Money } from '../../domain/money.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
-import { type Attempt, checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
-import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../domain/payment/requests.ts'
+import { checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
+import {
+  type OpenAttemptAnswer,
+  type OpenAttemptRequest,
+  planOpening,
+  readyToReuse,
+} from '../../domain/payment/requests.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import type { OpenedOrder } from '../../providers/provider.ts'
 import { callSignal, cancelAndRead, toAsk } from './partner-calls.ts'
@@ -17,20 +22,30 @@ export async function openPartnerOrder(
   request: OpenAttemptRequest & { paymentId: string },
 ): Promise<Changed & { answer: OpenAttemptAnswer }> {
   const before = await loadPayment(deps.db, request.paymentId)
-  const reusable = reusableAttempt(before.attempts, request)
-  if (reusable?.redirectUrl) return { ...unchanged(before), answer: redirect(reusable.id, reusable.redirectUrl) }
+  const ready = readyToReuse(before, request)
+  if (ready !== null) return { ...unchanged(before), answer: redirect(ready.id, ready.redirectUrl) }
+  const plan = planOpening(before.attempts, request)
+  // Before the orders that are open are canceled: one of them is the last that the buyer has.
+  if (plan.kind === 'too_many_attempts') return { ...unchanged(before), answer: { kind: plan.kind } }
 
-  const others = before.attempts.filter((attempt) => mayStillBePaid(attempt.status) && attempt.id !== reusable?.id)
+  const reused = plan.kind === 'reuse' ? plan.attempt : null
+  const others = before.attempts.filter((attempt) => mayStillBePaid(attempt.status) && attempt.id !== reused?.id)
   const news = await Promise.all(others.map((attempt) => cancelAndRead(deps, toAsk(before, attempt), 'must answer')))
-  const attemptId = reusable?.id ?? request.attemptId
-  const asked = reusable?.asked ?? (await amountToCharge(deps, before.payment, request))
+  const attemptId = reused?.id ?? request.attemptId
+  const asked = reused?.asked ?? (await amountToCharge(deps, before.payment, request))
+  let isOneTooMany = false
   const begun = await changePayment(deps.db, deps.context, {
     id: request.paymentId,
     work: async (work) => {
       for (const item of news) await applyOrder(work, deps, item)
-      if (!isOpen(work.state.payment.status)) return
+      const { payment, attempts } = work.state
+      if (!isOpen(payment.status)) return
+      const isStored = attempts.some(({ id }) => id === attemptId)
+      // Another run of the payment may have opened orders since they were counted above.
+      isOneTooMany = !isStored && planOpening(attempts, request).kind === 'too_many_attempts'
+      if (isOneTooMany) return
       await work.addAttempt({ id: attemptId, provider: request.provider, method: request.method, asked })
-      if (work.state.payment.status === 'created')
+      if (payment.status === 'created')
         await work.move(
           'pending',
           because('opened', { attempt_id: attemptId, provider: request.provider, method: request.method }),
@@ -38,6 +53,7 @@ export async function openPartnerOrder(
     },
   })
   if (!isOpen(begun.payment.status)) return { ...begun, answer: { kind: 'not_payable', status: begun.payment.status } }
+  if (isOneTooMany) return { ...begun, answer: { kind: 'too_many_attempts' } }
 
   const { payment } = before
   const opened = await deps.partners[request.provider].openOrder(
@@ -101,16 +117,6 @@ async function amountToCharge(deps: PaymentDeps, payment: Payment, request: Open
   if (currency === payment.amount.currency) return payment.amount
   const [from, to] = await Promise.all([deps.rates.current(payment.amount.currency), deps.rates.current(currency)])
   return convertCurrency(payment.amount, currency, { from: from.rate, to: to.rate })
-}
-
-/** A double click, or a return to the checkout, gets the order that is open already. */
-function reusableAttempt(attempts: readonly Attempt[], request: OpenAttemptRequest): Attempt | undefined {
-  return attempts.find(
-    (attempt) =>
-      attempt.provider === request.provider &&
-      attempt.method === request.method &&
-      (attempt.status === 'opening' || attempt.status === 'open' || attempt.status === 'verification_required'),
-  )
 }
 
 function redirect(attemptId: string, url: string): OpenAttemptAnswer {

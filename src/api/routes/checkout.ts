@@ -8,7 +8,12 @@ import { type MethodName, USED_PROVIDER_NAMES, WAYS } from '../../domain/methods
 import { offersFor, type RateTable } from '../../domain/offers.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
 import { checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
-import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../domain/payment/requests.ts'
+import {
+  type OpenAttemptAnswer,
+  type OpenAttemptRequest,
+  planOpening,
+  readyToReuse,
+} from '../../domain/payment/requests.ts'
 import type { Logger } from '../../log.ts'
 import { findAsset } from '../../web/assets.ts'
 import { type Asked, type Checkout, findOffer, openedAttempt } from '../../web/checkout/checkout.ts'
@@ -104,19 +109,25 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
     return
   }
   const offer = findOffer(checkout.offered, choice)
-  if (offer === null) {
-    // The picker then says that this way to pay is not possible.
-    response.redirect(303, `${checkout.path}?method=${choice.provider}.${choice.method}`)
+  const chosen = `${checkout.path}?method=${choice.provider}.${choice.method}`
+  if (offer === null || planOpening(checkout.attempts, choice).kind === 'too_many_attempts') {
+    // The page then says that this way to pay is not possible, or that there were too many tries.
+    response.redirect(303, chosen)
     return
   }
   await noteOffer(deps, checkout, offer)
+  if (readyToReuse(checkout, choice) !== null) {
+    response.redirect(303, `${checkout.path}/go`)
+    return
+  }
   const answer = await deps.openAttempt(checkout.payment.id, { attemptId: deps.newAttemptId(), ...choice })
   if (answer.kind === 'unavailable') {
     response.set('retry-after', '5')
     throw new PageProblem('unavailable')
   }
   // The checkout says when the attempt was declined or the payment closed. UPI goes on there too.
-  response.redirect(303, answer.kind === 'redirect' ? `${checkout.path}/go` : checkout.path)
+  const next = { redirect: `${checkout.path}/go`, too_many_attempts: chosen, declined: null, not_payable: null }
+  response.redirect(303, next[answer.kind] ?? checkout.path)
 }
 
 async function setCountry(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {

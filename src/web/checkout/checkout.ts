@@ -1,8 +1,9 @@
 import type { MethodName, ProviderUsed } from '../../domain/methods.ts'
 import type { Offer, OfferAnswer, Refusal } from '../../domain/offers.ts'
 import type { FailureCode } from '../../domain/payment/partner.ts'
-import { mayStillBePaid, type PaymentStatus } from '../../domain/payment/payment.ts'
+import type { PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import { isOpened, MAX_ATTEMPTS, type OpenedAttempt, planOpening } from '../../domain/payment/requests.ts'
 import { readTransferLink, type TransferRequest } from '../../domain/settlement/deposit.ts'
 
 /** The data from which every page of one payment is rendered. */
@@ -40,6 +41,8 @@ export type View =
     }
   | { readonly page: 'confirm'; readonly offer: Offer; readonly declined: FailureCode | null }
   | { readonly page: 'not_offered'; readonly refusal: Refusal | null }
+  /** The payment was started as often as it may be. The attempt is the one that the buyer may still go on with. */
+  | { readonly page: 'no_more_tries'; readonly goOn: Attempt | null }
   | { readonly page: 'upi'; readonly attempt: OpenedAttempt; readonly intentUri: string }
   | { readonly page: 'usdc'; readonly attempt: OpenedAttempt; readonly transfer: TransferRequest }
   | { readonly page: 'finish'; readonly attempt: OpenedAttempt }
@@ -54,8 +57,6 @@ export type View =
   | { readonly page: 'checking' }
   | { readonly page: 'done' }
   | { readonly page: 'closed'; readonly as: 'expired' | 'canceled' | 'failed' | 'refunded' }
-
-export type OpenedAttempt = Attempt & { readonly redirectUrl: string }
 
 /** One view for each status; the type makes a new status fail to compile until it has one. */
 const VIEWS: Readonly<Record<PaymentStatus, (checkout: Checkout) => View>> = {
@@ -80,10 +81,6 @@ export function openedAttempt(attempts: readonly Attempt[]): OpenedAttempt | nul
   return attempts.findLast(isOpened) ?? null
 }
 
-function isOpened(attempt: Attempt): attempt is OpenedAttempt {
-  return mayStillBePaid(attempt.status) && attempt.redirectUrl !== null
-}
-
 function payOrChoose(checkout: Checkout): View {
   const attempt = openedAttempt(checkout.attempts)
   const { picker, choice } = checkout.asked
@@ -99,10 +96,19 @@ function choose({ offered, asked, attempts }: Checkout): View {
   if (offered.offers.length === 0) return { page: 'not_offered', refusal: offered.pinnedRefused }
   const { choice } = asked
   const chosen = choice === null ? offered.pinned : findOffer(offered, choice)
+  const over = noMoreTries(attempts, chosen)
+  if (over !== null) return over
   const last = attempts.at(-1)
   const declined = last?.status === 'declined' ? (last.failureCode ?? 'declined') : null
   if (asked.picker || chosen === null) return { page: 'pick', why: whyPick(offered, asked), declined }
   return { page: 'confirm', offer: chosen, declined }
+}
+
+/** Null while the chosen way to pay, or any where none is chosen, may be opened. */
+function noMoreTries(attempts: readonly Attempt[], chosen: Offer | null): View | null {
+  const isOver = (way: Pick<Offer, 'provider' | 'method'>) => planOpening(attempts, way).kind === 'too_many_attempts'
+  if (attempts.length < MAX_ATTEMPTS || (chosen !== null && !isOver(chosen))) return null
+  return { page: 'no_more_tries', goOn: attempts.findLast((attempt) => !isOver(attempt)) ?? null }
 }
 
 function whyPick(offered: OfferAnswer, asked: Asked): 'pin_refused' | 'choice_refused' | null {

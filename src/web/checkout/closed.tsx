@@ -1,4 +1,6 @@
 import { mayStillBePaid } from '../../domain/payment/payment.ts'
+import type { Attempt } from '../../domain/payment/payment-object.ts'
+import { isOpened } from '../../domain/payment/requests.ts'
 import type { MessageKey } from '../messages/translate.ts'
 import type { Words } from '../messages/words.ts'
 import type { Checkout, View } from './checkout.ts'
@@ -51,4 +53,32 @@ export function Closed({ checkout, words, view }: Shown & { view: Extract<View, 
       <ShopLink href={checkout.payment.cancelUrl} checkout={checkout} words={words} />
     </>
   )
+}
+
+/** The payment is open, but no further order may be opened for it. */
+export function NoMoreTries({ checkout, words, view }: Shown & { view: Extract<View, { page: 'no_more_tries' }> }) {
+  const { t } = words
+  const { goOn } = view
+  return (
+    <>
+      <h1>{t('tries.heading')}</h1>
+      <p role="status" class="lead">
+        {t('tries.text')}
+      </p>
+      <Notice kind="info">{t('tries.safe')}</Notice>
+      {goOn === null ? (
+        <p>{t('closed.again', { merchant: checkout.merchantName })}</p>
+      ) : (
+        <a class="button primary" href={goOnPath(checkout.path, goOn)}>
+          {t('pick.keep')}
+        </a>
+      )}
+      <ShopLink href={checkout.payment.cancelUrl} checkout={checkout} words={words} />
+    </>
+  )
+}
+
+/** The checkout shows an order that is open; one that is still being opened must be asked for again. */
+function goOnPath(path: string, attempt: Attempt): string {
+  return isOpened(attempt) ? path : `${path}?method=${attempt.provider}.${attempt.method}`
 }

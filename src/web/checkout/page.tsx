@@ -1,9 +1,10 @@
 import type { VNode } from 'preact'
 import { mayStillBePaid } from '../../domain/payment/payment.ts'
+import type { OpenedAttempt } from '../../domain/payment/requests.ts'
 import { renderPage } from '../layout.tsx'
 import type { Words } from '../messages/words.ts'
-import { type Checkout, type OpenedAttempt, type StepState, type View, viewOf } from './checkout.ts'
-import { Checking, Closed } from './closed.tsx'
+import { type Checkout, type StepState, type View, viewOf } from './checkout.ts'
+import { Checking, Closed, NoMoreTries } from './closed.tsx'
 import { Confirm } from './confirm.tsx'
 import { Done } from './done.tsx'
 import { Finish, Upi, Usdc, Verification } from './finish.tsx'
@@ -101,6 +102,8 @@ function contentOf(checkout: Checkout, words: Words, view: View): VNode {
       return <Confirm {...shown} view={view} />
     case 'not_offered':
       return <NotOffered {...shown} view={view} />
+    case 'no_more_tries':
+      return <NoMoreTries {...shown} view={view} />
     case 'upi':
       return <Upi {...shown} view={view} />
     case 'usdc':

@@ -91,6 +91,11 @@ export const en = {
   'declined.reversed': 'Our payment partner took the payment back.',
   'declined.partner_unavailable': 'Our payment partner could not open the payment.',
 
+  'tries.heading': 'This payment was started too many times',
+  'tries.text': 'It cannot be started once more.',
+  'tries.safe':
+    'Did you pay in one of the earlier tries? Then do not pay again: that money is safe, and you see it here as soon as it is confirmed.',
+
   'country.paying_from': 'Paying from {country}',
   'country.unknown': 'Where are you paying from?',
   'country.change': 'Change country',

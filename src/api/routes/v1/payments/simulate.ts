@@ -7,6 +7,7 @@ import { FAILURE_CODES, type FailureCode } from '../../../../domain/payment/part
 import { isOpen, mayStillBePaid } from '../../../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../../../domain/payment/payment-object.ts'
 import { renderPayment } from '../../../../domain/payment/payment-object.ts'
+import { MAX_ATTEMPTS } from '../../../../domain/payment/requests.ts'
 import { SIMULATED_ACTIONS } from '../../../../domain/simulation.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { Problem } from '../../../http/problems.ts'
@@ -93,7 +94,11 @@ async function openOrder(
   const answer = await deps.workflows.openAttempt(payment.id, { attemptId: deps.newAttemptId(), provider, method })
   if (answer.kind === 'redirect') return { provider, attemptId: answer.attemptId }
   if (answer.kind === 'unavailable') throw notNow('The order was not opened in time. Ask again.')
-  throw new Problem('not_possible_now', 'No order could be opened at the partner.', {
+  const detail =
+    answer.kind === 'too_many_attempts'
+      ? `The payment has had its ${MAX_ATTEMPTS} attempts. Create another payment.`
+      : 'No order could be opened at the partner.'
+  throw new Problem('not_possible_now', detail, {
     members: { payment_status: payment.status },
   })
 }
