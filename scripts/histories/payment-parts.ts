@@ -91,8 +91,8 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
     DEPOSIT_SEED: BOX_KEY,
   }
   const composedApi = await composeApi(readApiConfig(environment), log, {
+    clock,
     deps: ({ readCallback }) => ({
-      clock,
       // The simulators sign their callbacks by the real clock.
       readCallback: (provider, callback) =>
         readCallback(provider, { ...callback, receivedAt: Math.floor(Date.now() / 1000) }),

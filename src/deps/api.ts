@@ -24,6 +24,8 @@ const WRITE_BEHIND_MS = 100
 export type ApiOverrides = {
   /** Where workflows are started; a queue that no worker polls leaves them waiting. */
   readonly taskQueues?: { readonly payments: string; readonly deliveries: string }
+  /** Unix milliseconds. */
+  readonly clock?: () => number
   readonly deps?: (deps: ApiDeps) => Partial<ApiDeps>
 }
 
@@ -32,12 +34,12 @@ const TASK_QUEUES = { payments: PAYMENTS_QUEUE, deliveries: DELIVERIES_QUEUE }
 export async function composeApi(
   config: ApiConfig,
   log: Logger,
-  { taskQueues = TASK_QUEUES, deps: change = () => ({}) }: ApiOverrides = {},
+  { taskQueues = TASK_QUEUES, clock = Date.now, deps: change = () => ({}) }: ApiOverrides = {},
 ): Promise<Composed<{ deps: ApiDeps }>> {
   const db = await openDb(config, log, { lockTimeoutMs: API_LOCK_TIMEOUT_MS })
   const temporal = createTemporalClient(config)
   const settings = partnerSettings(config)
-  const rates = ratesOf(converterOf(config))
+  const rates = ratesOf(converterOf(config), clock)
   const later = {
     everyMs: WRITE_BEHIND_MS,
     onError: (error: unknown) => log.warn({ err: error }, 'a repairable record was not written yet'),
@@ -65,7 +67,7 @@ export async function composeApi(
     trustProxyHops: config.TRUST_PROXY_HOPS,
     countryHeader: config.COUNTRY_HEADER,
     crypto: config.CRYPTO_DEPOSITS,
-    clock: Date.now,
+    clock,
     newId,
     log,
     healthChecks: [

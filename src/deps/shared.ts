@@ -66,8 +66,9 @@ export function converterOf(config: Config): Converter {
   return createConverter({ url: config.CONVERTER_URL, secret: config.CONVERTER_SECRET.reveal() })
 }
 
-export function ratesOf(converter: Converter): ReturnType<typeof createRates> {
-  return createRates(converter, { refreshSeconds: RATES_REFRESH_SECONDS, clock: Date.now })
+/** `clock` is in Unix milliseconds. */
+export function ratesOf(converter: Converter, clock: () => number): ReturnType<typeof createRates> {
+  return createRates(converter, { refreshSeconds: RATES_REFRESH_SECONDS, clock })
 }
 
 /** Reads the row that a workflow is started for. */

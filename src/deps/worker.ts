@@ -118,7 +118,7 @@ function composeActivities(
 ) {
   const settings = partnerSettings(config)
   const converter = converterOf(config)
-  const rates = ratesOf(converter)
+  const rates = ratesOf(converter, shared.context.now)
   const delivery = {
     db: shared.db,
     sender: createSender({ mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS, now: Date.now }),

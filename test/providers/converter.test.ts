@@ -4,7 +4,7 @@ import { CURRENCIES } from '../../src/domain/currencies.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
 import { newId } from '../../src/ids.ts'
 import type { Converter, Rate } from '../../src/providers/converter/converter.ts'
-import { createRates, STALE_LIMIT_SECONDS } from '../../src/providers/converter/rates.ts'
+import { CLOCK_SKEW_SECONDS, createRates, OLDEST_RATE_SECONDS } from '../../src/providers/converter/rates.ts'
 import { createConverter } from '../../src/providers/converter/simple-converter.ts'
 import { PartnerError } from '../../src/providers/provider.ts'
 import { listen, postJson, type SandboxServer, soon, startSandboxServer } from './sandbox-server.ts'
@@ -73,9 +73,10 @@ test('the same key twice is one conversion', async () => {
 
 test('the same key with another amount is refused, never a second conversion', async () => {
   const order = await newOrder()
-  await converter.convert(order, soon())
+  const first = await converter.convert(order, soon())
   const other = { ...order, amount: { ...order.amount, minor: '1' } }
   expect(await kindOf(converter.convert(other, soon()))).toBe('unknown')
+  expect(await converter.convert(order, soon())).toEqual(first)
 })
 
 test('a timeout after the effect does not buy twice', async () => {
@@ -139,15 +140,32 @@ test('faults that it does not know are refused with the reason', async () => {
   expect(answer.status).toBe(400)
 })
 
+test('the simulator can answer the rates of some time ago, with their time', async () => {
+  await server.fault('converter', { fault: 'old_rates', seconds: 700, times: 1 })
+  const [old] = await converter.rates(soon())
+  expect(server.now() - Date.parse(old?.asOf ?? '')).toBe(700_000)
+  const [present] = await converter.rates(soon())
+  expect(server.now() - Date.parse(present?.asOf ?? '')).toBe(0)
+})
+
+test('the simulator can fill an order far off the asked rate, and then answers that fill for good', async () => {
+  const order = await newOrder()
+  await server.fault('converter', { fault: 'fill_off_rate', minor: '1', times: 1, attemptId: order.key })
+  const fill = await converter.convert(order, soon())
+  expect(fill).toMatchObject({ kind: 'filled', microUsdc: '1' })
+  expect(await converter.convert(order, soon())).toEqual(fill)
+})
+
 describe('cached rates', () => {
-  const rate: Rate = { currency: 'EUR', rate: '1.1', source: 'test', asOf: '2026-01-01T00:00:00Z' }
+  const at = (ms: number) => new Date(ms).toISOString()
   const setUp = () => {
-    const world = { now: 1_000_000, calls: 0, isDown: false }
+    const world = { now: 1_000_000_000, calls: 0, isDown: false, madeAt: 1_000_000_000, rate: '1.1' }
     const rates = createRates(
       {
         rates: async () => {
           world.calls += 1
           if (world.isDown) throw new PartnerError('unknown', 'down')
+          const rate: Rate = { currency: 'EUR', rate: world.rate, source: 'test', asOf: at(world.madeAt) }
           return [rate]
         },
       },
@@ -161,18 +179,63 @@ describe('cached rates', () => {
     await Promise.all(Array.from({ length: 50 }, () => rates.current('EUR')))
     expect(world.calls).toBe(1)
     world.now += 15_000
-    expect((await Promise.all([rates.current('EUR'), rates.current('EUR')]))[0]).toBe(rate)
+    world.rate = '1.2'
+    const both = await Promise.all([rates.current('EUR'), rates.current('EUR')])
+    expect(both.map(({ rate }) => rate)).toEqual(['1.2', '1.2'])
     expect(world.calls).toBe(2)
   })
 
-  test('a converter that is down leaves the older rates, up to a bound', async () => {
+  test('a converter that is down leaves the older rates, up to ten minutes after they were made', async () => {
+    const { world, rates } = setUp()
+    // Fetched now, but made a minute ago: its own time counts.
+    world.madeAt = world.now - 60_000
+    expect((await rates.current('EUR')).rate).toBe('1.1')
+    world.isDown = true
+    world.now = world.madeAt + OLDEST_RATE_SECONDS * 1000
+    expect((await rates.current('EUR')).rate).toBe('1.1')
+    world.now += 1
+    await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
+  })
+
+  test('a rate that is old when it is fetched is not used', async () => {
+    const { world, rates } = setUp()
+    world.madeAt = world.now - OLDEST_RATE_SECONDS * 1000 - 1
+    await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
+    world.madeAt += 1
+    world.now += 5000
+    await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
+    world.madeAt = world.now
+    world.now += 5000
+    expect((await rates.current('EUR')).asOf).toBe(at(world.madeAt))
+  })
+
+  test('a rate that becomes old is asked for again, however short ago it was fetched', async () => {
+    const { world, rates } = setUp()
+    world.madeAt = world.now - OLDEST_RATE_SECONDS * 1000
+    await rates.current('EUR')
+    world.now += 1
+    world.madeAt = world.now
+    world.rate = '1.2'
+    expect((await rates.current('EUR')).rate).toBe('1.2')
+  })
+
+  test('an old answer does not take the place of a younger one', async () => {
     const { world, rates } = setUp()
     await rates.current('EUR')
-    world.isDown = true
-    world.now += STALE_LIMIT_SECONDS * 1000 - 1
-    expect(await rates.current('EUR')).toBe(rate)
-    world.now += 1
-    await expect(rates.current('EUR')).rejects.toThrow('no current rate')
+    world.now += 15_000
+    world.madeAt = world.now - OLDEST_RATE_SECONDS * 1000 - 1
+    world.rate = '1.2'
+    expect((await rates.current('EUR')).rate).toBe('1.1')
+    expect(world.calls).toBe(2)
+  })
+
+  test('a rate from the future is used only as far as clocks differ', async () => {
+    const { world, rates } = setUp()
+    world.madeAt = world.now + CLOCK_SKEW_SECONDS * 1000 + 1
+    await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
+    world.now += 5000
+    world.madeAt = world.now + CLOCK_SKEW_SECONDS * 1000
+    expect((await rates.current('EUR')).rate).toBe('1.1')
   })
 
   test('a converter that is down is not asked by every caller', async () => {
@@ -188,8 +251,16 @@ describe('cached rates', () => {
     expect(world.calls).toBe(3)
   })
 
-  test('a currency that the converter does not know has no rate', async () => {
+  test('a converter whose rates are old is not asked by every caller either', async () => {
+    const { world, rates } = setUp()
+    world.madeAt = 0
+    for (let caller = 0; caller < 20; caller += 1) await expect(rates.current('EUR')).rejects.toThrow('no current rate')
+    expect(world.calls).toBe(1)
+  })
+
+  test('a currency that the converter does not know has no rate, while another has one', async () => {
     const { rates } = setUp()
-    await expect(rates.current('JPY')).rejects.toThrow(PartnerError)
+    await expect(rates.current('JPY')).rejects.toThrow('there is no current rate of JPY')
+    expect((await rates.current('EUR')).rate).toBe('1.1')
   })
 })

@@ -4,6 +4,10 @@ import { eventsOf, handle, open, opened, payment, settled, untilStatus, useWorld
 
 useWorld()
 
+/** The tries are part of a workflow task; time that is skipped meanwhile would be over its limit. */
+const gaveUp = (events: { markerRecordedEventAttributes?: unknown }[] | null | undefined) =>
+  (events ?? []).some((event) => event.markerRecordedEventAttributes)
+
 describe('trouble at the partner', () => {
   test.each([
     ['timeout_after_effect', 'convert', 'converter'],
@@ -22,14 +26,38 @@ describe('trouble at the partner', () => {
     const { paymentId, attemptId } = await opened()
     await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
     await world.atPartner('wallet_app', attemptId, { action: 'pay' })
-    // The tries are part of a workflow task; time that is skipped meanwhile would be over its limit.
-    const gaveUp = (events: { markerRecordedEventAttributes?: unknown }[] | null | undefined) =>
-      (events ?? []).some((event) => event.markerRecordedEventAttributes)
     await until(async () => (await handle(paymentId).fetchHistory()).events, gaveUp)
     await world.clearFaults()
     expect((await payment(paymentId)).status).toBe('pending')
     await world.skip('61 seconds')
     await settled(paymentId)
+  })
+
+  test('with rates that are old nothing is priced and no rate is locked; with present ones the money is taken', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.faultAt('converter', { fault: 'old_rates', seconds: 601 })
+    // The rates that were fetched before are still young: they are used until ten minutes after they were made.
+    await world.skip('10 minutes')
+    await world.skip('1 second')
+    const ask = (path: string, body?: object) =>
+      fetch(`${world.api}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${world.secretKey}`, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+    for (const answer of [
+      await ask('/v1/payments', { amount: '49.99', currency: 'EUR' }),
+      await ask('/v1/quotes?amount=49.99&currency=EUR'),
+    ]) {
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+      expect(await answer.json()).toMatchObject({ code: 'temporarily_unavailable' })
+    }
+    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await until(async () => (await handle(paymentId).fetchHistory()).events, gaveUp)
+    expect(await payment(paymentId)).toMatchObject({ status: 'pending', rate: null })
+    await world.clearFaults()
+    await world.skip('5 minutes')
+    expect((await settled(paymentId)).rate).not.toBeNull()
   })
 
   test('callbacks that come twice and out of order change nothing more', async () => {

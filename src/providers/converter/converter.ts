@@ -6,6 +6,7 @@ export type Rate = {
   readonly currency: Currency
   readonly rate: string
   readonly source: string
+  /** When the market made it (ISO 8601), which may be long before it was fetched. */
   readonly asOf: string
 }
 

@@ -2,8 +2,11 @@ import type { Currency } from '../../domain/currencies.ts'
 import { PartnerError } from '../provider.ts'
 import type { Converter, Rate } from './converter.ts'
 
-/** Seconds for which rates are used while the converter is down. With older ones a price would be a guess. */
-export const STALE_LIMIT_SECONDS = 600
+/** Seconds for which a rate is used, from when the market made it. With an older one a price would be a guess. */
+export const OLDEST_RATE_SECONDS = 600
+
+/** Seconds that the converter's clock may be ahead of ours. A rate of a later time is not one of now. */
+export const CLOCK_SKEW_SECONDS = 60
 
 /** Milliseconds between a failed refresh and the next one, so that a dead converter does not slow every request. */
 const PAUSE_AFTER_FAILURE_MS = 5000
@@ -12,12 +15,16 @@ const PAUSE_AFTER_FAILURE_MS = 5000
 const REFRESH_TIMEOUT_MS = 5000
 
 export type Rates = {
-  /** The rate of the currency. Throws PartnerError `unknown` when there is none that is recent enough. */
+  /** The rate of the currency. Throws PartnerError `unknown` when there is none whose own time (`asOf`) is recent. */
   current(currency: Currency): Promise<Rate>
   close(): void
 }
 
-type Cached = { readonly at: number; readonly byCurrency: ReadonlyMap<Currency, Rate> }
+type Cached = {
+  /** When they were asked for, in Unix milliseconds. */
+  readonly at: number
+  readonly byCurrency: ReadonlyMap<Currency, Rate>
+}
 
 /** Caches the converter's rates: all callers share one refresh. `clock` is in Unix milliseconds. */
 export function createRates(
@@ -29,14 +36,21 @@ export function createRates(
   let failedAt: number | null = null
   let refreshing: Promise<void> | null = null
 
-  const isYounger = (seconds: number): boolean => cached !== null && options.clock() - cached.at < seconds * 1000
-  const mayAsk = (): boolean => failedAt === null || options.clock() - failedAt >= PAUSE_AFTER_FAILURE_MS
+  /** Rates that have become old are asked for again, however short ago they were fetched. */
+  const isFresh = (now: number): boolean =>
+    cached !== null &&
+    now - cached.at < options.refreshSeconds * 1000 &&
+    [...cached.byCurrency.values()].every((rate) => isUsable(rate, now))
+  const mayAsk = (now: number): boolean => failedAt === null || now - failedAt >= PAUSE_AFTER_FAILURE_MS
 
-  async function refresh(): Promise<void> {
+  async function refresh(at: number): Promise<void> {
     try {
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(REFRESH_TIMEOUT_MS)])
       const rates = await converter.rates(signal)
-      cached = { at: options.clock(), byCurrency: new Map(rates.map((rate) => [rate.currency, rate])) }
+      const usable = rates.filter((rate) => isUsable(rate, options.clock()))
+      // Old rates in place of those we have would be worse than no answer.
+      if (usable.length === 0) throw new PartnerError('unknown', 'converter: every rate is old')
+      cached = { at, byCurrency: new Map(usable.map((rate) => [rate.currency, rate])) }
       failedAt = null
     } catch {
       // The caller gets the older rate or, when that is too old, the error below.
@@ -46,16 +60,24 @@ export function createRates(
 
   return {
     async current(currency) {
-      if (!isYounger(options.refreshSeconds) && mayAsk()) {
-        refreshing ??= refresh().finally(() => {
+      const now = options.clock()
+      if (!isFresh(now) && mayAsk(now)) {
+        refreshing ??= refresh(now).finally(() => {
           refreshing = null
         })
       }
-      if (refreshing !== null && !isYounger(options.refreshSeconds)) await refreshing
-      const rate = isYounger(STALE_LIMIT_SECONDS) ? cached?.byCurrency.get(currency) : undefined
-      if (rate === undefined) throw new PartnerError('unknown', `converter: there is no current rate of ${currency}`)
+      if (refreshing !== null && !isFresh(now)) await refreshing
+      const rate = cached?.byCurrency.get(currency)
+      if (rate === undefined || !isUsable(rate, options.clock()))
+        throw new PartnerError('unknown', `converter: there is no current rate of ${currency}`)
       return rate
     },
     close: () => closing.abort(),
   }
+}
+
+/** Neither older than the limit nor from the future. `now` is in Unix milliseconds. A time that is none is refused. */
+function isUsable({ asOf }: Rate, now: number): boolean {
+  const age = now - Date.parse(asOf)
+  return age <= OLDEST_RATE_SECONDS * 1000 && age >= -CLOCK_SKEW_SECONDS * 1000
 }

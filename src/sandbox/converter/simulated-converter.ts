@@ -9,7 +9,7 @@ import { sameText } from '../../providers/signature.ts'
 import { openJournal } from '../journal.ts'
 import { jsonBody, jsonReply, perform, type Reply, write } from '../partners/answer.ts'
 import { faultRoutes } from '../partners/control-routes.ts'
-import { createFaults, type Faults } from '../partners/faults.ts'
+import { arriving, createFaults, type Faults } from '../partners/faults.ts'
 import { createTreasuryTopUp, type Minter, type TreasuryTopUp } from '../treasury-top-up.ts'
 import { isNearMarket, rateAt, ratesAt, slippage } from './market.ts'
 import {
@@ -22,6 +22,9 @@ import {
 } from './state.ts'
 
 const PENDING_SECONDS = 5
+const OLD_RATES_SECONDS = 1200
+/** In percent of what the asked rate gives. */
+const OFF_RATE_PERCENT = 50
 const MILLION = 1_000_000n
 const SOURCE = 'sandbox'
 
@@ -93,11 +96,12 @@ function routes(deps: Deps): Router {
   })
   router.get('/v1/rates', (_request, response) =>
     perform({ response, faults, operation: 'rates', key: '' }, async () => {
-      const now = options.clock()
+      const old = faults.take('old_rates', '')
+      const madeAt = options.clock() - (old === null ? 0 : (old.seconds ?? OLD_RATES_SECONDS) * 1000)
       return jsonReply(200, {
-        as_of: new Date(now).toISOString(),
+        as_of: new Date(madeAt).toISOString(),
         source: SOURCE,
-        rates: ratesAt(now, options.seed),
+        rates: ratesAt(madeAt, options.seed),
       })
     }),
   )
@@ -125,14 +129,16 @@ async function convert(deps: Deps, key: string, request: Request): Promise<Reply
   // A refusal has no effect and is not stored, so the same key may be tried again.
   if (reason !== null) return jsonReply(200, { status: 'rejected', key, reason })
   const delay = deps.faults.take('delay', key)
-  const asked = BigInt(convertToMicroUsdc({ minor, currency }, rate))
+  const offRate = deps.faults.take('fill_off_rate', key)
+  const asked = convertToMicroUsdc({ minor, currency }, rate)
+  const usual = ((BigInt(asked) * (MILLION + slippage(key))) / MILLION).toString()
   const conversion: SandboxConversion = {
     id: `fill_${randomBytes(12).toString('hex')}`,
     key,
     minor,
     currency,
     rate,
-    boughtMicroUsdc: ((asked * (MILLION + slippage(key))) / MILLION).toString(),
+    boughtMicroUsdc: offRate === null ? usual : arriving(asked, offRate, OFF_RATE_PERCENT),
     filledAt: clock() + (delay === null ? 0 : (delay.seconds ?? PENDING_SECONDS) * 1000),
   }
   await deps.append({ kind: 'conversion', conversion })

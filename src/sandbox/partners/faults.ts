@@ -25,6 +25,8 @@ const FAULTS = [
   'refund_refused',
   'refund_pending',
   'conversion_refused',
+  'fill_off_rate',
+  'old_rates',
 ] as const
 type FaultName = (typeof FAULTS)[number]
 
@@ -41,15 +43,15 @@ export const faultRequestSchema = z.strictObject({
   times: z.int().min(1).max(1_000_000).optional(),
   /** Only for this call. For faults of calls. */
   operation: z.enum(OPERATIONS).optional(),
-  /** Its duration. For delay, callbacks_late, throttle, refund_pending. */
+  /** Its duration. For delay, callbacks_late, throttle, refund_pending, old_rates. */
   seconds: z
     .int()
     .min(1)
     .max(30 * 86_400)
     .optional(),
-  /** The part of the price that arrives. For underpay, overpay. */
+  /** The part of the price that arrives. For underpay, overpay, fill_off_rate. */
   percent: z.int().min(1).max(1000).optional(),
-  /** The exact amount that arrives, in minor units. For underpay, overpay. */
+  /** The exact amount that arrives, in minor units or micro-USDC. For underpay, overpay, fill_off_rate. */
   minor: decimalText.optional(),
   failureCode: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).optional(),
   /** The kind of timeout: the connection is closed, or nothing comes. */
