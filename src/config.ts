@@ -128,6 +128,11 @@ const workerSchema = commonSchema.extend({
   DEPOSIT_SEED: secret.optional(),
   /** Transfers to a deposit address are looked for this long after its payment has expired. */
   DEPOSIT_WATCH_DAYS: z.coerce.number().int().min(4).max(365).default(30),
+  /**
+   * Whole percent by which the converter's fill may differ from what the locked rate gives, to either side. A fill
+   * further off waits for an operator.
+   */
+  CONVERSION_TOLERANCE_PERCENT: z.coerce.number().int().min(0).max(20).default(2),
   /** Addresses of tokens that pay nothing, but are reported when they come to a deposit address. */
   DEPOSIT_WRONG_TOKENS: list.pipe(z.array(address)).default(MISTAKEN_TOKENS),
   /** EIP-712 name of the token, compared with the contract at start: "USD Coin" on Polygon, "USDC" on Amoy. */

@@ -152,6 +152,7 @@ function composeActivities(
     converter,
     rates,
     tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
+    conversionTolerancePercent: config.CONVERSION_TOLERANCE_PERCENT,
     payouts: {
       treasury: shared.treasury,
       queue: queuePayout,

@@ -29,6 +29,8 @@ export type Booking = {
     | 'fiat_suspended'
     | 'fiat_given_back'
     | 'converted'
+    | 'fill_suspended'
+    | 'fill_used'
     | 'settled'
     | 'topped_up'
     | 'withdrawn'
@@ -113,6 +115,16 @@ export function converted(fact: {
       { account: 'exchange', asset: 'USDC', amount: subtract(fact.gross, fact.filled) },
     ]),
   }
+}
+
+/** The converter filled the order too far off the locked rate. It owes us the USDC; whose it is, an operator decides. */
+export function fillSuspended(fact: { paymentId: string; micro: MicroUsdc }): Booking {
+  return usdcLines('fill_suspended', { ...fact, reference: fact.paymentId }, ['conversion', 'suspense'])
+}
+
+/** The payment takes the fill that was set aside: `converted` then books it as if it had just come. */
+export function fillUsed(fact: { paymentId: string; micro: MicroUsdc }): Booking {
+  return usdcLines('fill_used', { ...fact, reference: fact.paymentId }, ['suspense', 'conversion'])
 }
 
 /** The payout was voided and the buyer's money given back: the USDC that was bought for it is ours, in `suspense`. */

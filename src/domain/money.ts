@@ -120,6 +120,13 @@ export function compareReceived(
   return 'exact'
 }
 
+/** Whether the amount differs from what was expected by at most that many whole percent of it, to either side. */
+export function isWithinPercent(amount: string, expected: string, percent: number): boolean {
+  const difference = BigInt(amount) - BigInt(expected)
+  const distance = difference < 0n ? -difference : difference
+  return distance * 100n <= BigInt(expected) * BigInt(percent)
+}
+
 /** `a − b` of two amounts in the same unit. */
 export function subtract(a: string, b: string): string {
   return (BigInt(a) - BigInt(b)).toString()

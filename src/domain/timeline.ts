@@ -32,6 +32,7 @@ const MOVES = {
   expired: ['system', 'Nothing was paid in time'],
   canceled: ['merchant', 'The merchant canceled the payment'],
   conversion_refused: ['system', 'The converter refused the conversion'],
+  fill_off_rate: ['system', 'The converter gave an amount of USDC that is too far off the locked rate'],
   handed_to_settlement: ['system', 'The payout was handed to the settlement engine'],
   payout_resumed: ['system', 'The payout goes on'],
   payout_voided: ['system', 'The payout was voided, with proof that it cannot be paid any more'],

@@ -9,6 +9,7 @@ import {
   convertToMicroUsdc,
   formatAmount,
   formatUsdc,
+  isWithinPercent,
   parseAmount,
   parseUsdc,
   splitFee,
@@ -159,5 +160,24 @@ describe('what was received', () => {
   })
   test('without tolerance one unit short is underpaid', () => {
     expect(compareReceived(asked, '9999', 0)).toBe('underpaid')
+  })
+})
+
+describe('a difference of at most some percent', () => {
+  test.each([
+    ['9800', true],
+    ['9799', false],
+    ['10200', true],
+    ['10201', false],
+    ['10000', true],
+    ['0', false],
+  ])('%s against 10000 with 2 %%: %s', (amount, isWithin) => {
+    expect(isWithinPercent(amount, '10000', 2)).toBe(isWithin)
+  })
+  test('with 0 % nothing may differ, and of nothing nothing', () => {
+    expect(isWithinPercent('10000', '10000', 0)).toBe(true)
+    expect(isWithinPercent('10001', '10000', 0)).toBe(false)
+    expect(isWithinPercent('0', '0', 2)).toBe(true)
+    expect(isWithinPercent('1', '0', 20)).toBe(false)
   })
 })

@@ -38,6 +38,7 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
     quote: { rate: '1.08', rateSource: 'test', netMicro: '51559686', expiresAt: '2026-11-20T12:15:00.000Z' },
     paidAttemptId: null,
     confirmed: null,
+    fill: null,
     rate: null,
     usdc: null,
     transfer: null,

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { until } from '../../scripts/test/until.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
+import { convertToMicroUsdc } from '../../src/domain/money.ts'
 import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 import { decide, handle, opened, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
 
@@ -73,6 +74,30 @@ describe('an operator', () => {
     )
     await decide(paymentId, 'retry')
     await settled(paymentId)
+  })
+
+  test('a fill far off the locked rate parks the payment; a retry is refused, approved it settles at that rate', async () => {
+    const { paymentId, attemptId } = await opened({ amount: '100.00' })
+    await world.faultAt('converter', {
+      fault: 'fill_off_rate',
+      minor: '1',
+      times: 1,
+      attemptId: `${paymentId}:convert`,
+    })
+    await world.pay('wallet_app', attemptId)
+    const parked = await untilStatus(paymentId, 'under_review')
+    expect(parked).toMatchObject({ parkReason: 'fill_off_rate', usdc: null, fill: { micro: '1', accepted: false } })
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.status === 'under_review',
+    )
+    await expect(decide(paymentId, 'retry')).rejects.toMatchObject({
+      cause: { message: 'Parked for fill_off_rate: decide with approve, refund, recordExternalRefund' },
+    })
+    expect(await decide(paymentId, 'approve')).toMatchObject({ status: 'processing' })
+    const row = await settled(paymentId)
+    expect(row.usdc?.gross).toBe(convertToMicroUsdc({ minor: '10000', currency: 'EUR' }, row.rate?.rate ?? ''))
+    expect(row.fill).toMatchObject({ micro: '1', expected: row.usdc?.gross, accepted: true })
   })
 
   test('a payout that is held parks the payment; paid after all, it succeeds', async () => {

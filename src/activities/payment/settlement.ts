@@ -1,11 +1,11 @@
 import { CompleteAsyncError } from '@temporalio/activity'
-import { type Changed, changePayment, unchanged } from '../../db/payments/payment-changes.ts'
+import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { listUntried } from '../../db/webhooks/deliveries.ts'
 import type { Hex } from '../../domain/hex.ts'
 import { conversionKey } from '../../domain/ids.ts'
-import { converted, depositUsed } from '../../domain/ledger.ts'
-import { convertToMicroUsdc, splitFee } from '../../domain/money.ts'
+import { converted, depositUsed, fillSuspended, fillUsed } from '../../domain/ledger.ts'
+import { convertToMicroUsdc, isWithinPercent, splitFee } from '../../domain/money.ts'
 import { parked } from '../../domain/payment/changes.ts'
 import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
@@ -14,9 +14,11 @@ import { notYet } from '../failure.ts'
 import { callSignal } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
+type Fill = Extract<Conversion, { kind: 'filled' }>
+
 /**
  * Buys the USDC with one idempotent order of the converter, then fixes gross, fee and net by the locked rate. An
- * order that is not filled yet is asked for again; a refusal parks the payment.
+ * order that is not filled yet is asked for again. A refusal, and a fill too far off the locked rate, park the payment.
  */
 export async function convertToUsdc(deps: PaymentDeps, paymentId: string): Promise<Changed> {
   const { payment, attempts } = await loadPayment(deps.db, paymentId)
@@ -24,35 +26,71 @@ export async function convertToUsdc(deps: PaymentDeps, paymentId: string): Promi
   const convertible = payment.status === 'processing' && payment.usdc === null && confirmed !== null && rate !== null
   if (!convertible) return unchanged({ payment, attempts })
   const usdc = await receivedUsdc(deps, { payment, attempts })
-  if (usdc !== null) return bookConversion(deps, payment, { kind: 'filled', ...usdc, fromDeposit: true })
-  const conversion = await deps.converter.convert(
-    { key: conversionKey(paymentId), amount: confirmed, rate: rate.rate },
-    callSignal(),
-  )
+  if (usdc !== null) return bookConversion(deps, paymentId, { kind: 'filled', ...usdc, fromDeposit: true })
+  const order = { key: conversionKey(paymentId), amount: confirmed, rate: rate.rate }
+  const conversion = filledBefore(payment) ?? (await deps.converter.convert(order, callSignal()))
   if (conversion.kind === 'pending')
     throw notYet('the converter has not filled the order yet', conversion.retryAfterSeconds)
   return conversion.kind === 'refused'
     ? parkConversion(deps, paymentId, conversion.reason)
-    : bookConversion(deps, payment, { ...conversion, fromDeposit: false })
+    : bookConversion(deps, paymentId, { ...conversion, fromDeposit: false })
 }
 
+/** The fill that was set aside is the converter's answer for good. */
+function filledBefore({ fill }: Payment): Fill | null {
+  return fill === null ? null : { kind: 'filled', microUsdc: fill.micro, reference: fill.reference }
+}
+
+/** Booked under the lock, at the rate that is locked then. What came in USDC was asked for in USDC: it has no rate to be off. */
 function bookConversion(
   deps: PaymentDeps,
-  { id, confirmed, rate }: Payment,
-  conversion: Extract<Conversion, { kind: 'filled' }> & { readonly fromDeposit: boolean },
+  id: string,
+  conversion: Fill & { readonly fromDeposit: boolean },
 ): Promise<Changed> {
-  if (confirmed === null || rate === null) throw new Error(`${id} has no confirmed money`)
-  const { gross, fee, net } = splitFee(convertToMicroUsdc(confirmed, rate.rate))
   return changePayment(deps.db, deps.context, {
     id,
     work: async (work) => {
-      if (work.state.payment.usdc !== null || work.state.payment.status !== 'processing') return
-      if (conversion.fromDeposit) await work.book(depositUsed({ paymentId: id, micro: conversion.microUsdc }))
-      await work.book(converted({ paymentId: id, received: confirmed, gross, fee, net, filled: conversion.microUsdc }))
-      const data = { reference: conversion.reference, filled_micro: conversion.microUsdc }
+      const { usdc, status, confirmed, rate, fill } = work.state.payment
+      if (usdc !== null || status !== 'processing' || confirmed === null || rate === null) return
+      const { microUsdc: filled, reference, fromDeposit } = conversion
+      const { gross, fee, net } = splitFee(convertToMicroUsdc(confirmed, rate.rate))
+      if (!fromDeposit && !mayTake(deps, { gross, filled, fill })) return setAside(work, { gross, filled, reference })
+      if (fromDeposit) await work.book(depositUsed({ paymentId: id, micro: filled }))
+      else if (fill !== null) await work.book(fillUsed({ paymentId: id, micro: filled }))
+      await work.book(converted({ paymentId: id, received: confirmed, gross, fee, net, filled }))
+      const data = { reference, filled_micro: filled }
       await work.change(noteOf('payment.converted', data), { grossMicro: gross, feeMicro: fee, netMicro: net })
     },
   })
+}
+
+/** Near enough to the locked rate, or accepted by an operator for what the locked rate gives. */
+function mayTake(
+  { conversionTolerancePercent }: PaymentDeps,
+  { gross, filled, fill }: { readonly gross: string; readonly filled: string; readonly fill: Payment['fill'] },
+): boolean {
+  return (
+    isWithinPercent(filled, gross, conversionTolerancePercent) || (fill?.accepted === true && fill.expected === gross)
+  )
+}
+
+/** The fill is kept and booked before an operator is asked, so that no unit of it is without an owner. */
+async function setAside(
+  work: PaymentWork,
+  { gross, filled, reference }: { readonly gross: string; readonly filled: string; readonly reference: string },
+): Promise<void> {
+  await work.book(fillSuspended({ paymentId: work.state.payment.id, micro: filled }))
+  await work.move(
+    'under_review',
+    because('fill_off_rate', { reference, filled_micro: filled, expected_micro: gross }),
+    {
+      ...parked('fill_off_rate'),
+      fillMicro: filled,
+      fillExpectedMicro: gross,
+      fillReference: reference,
+      fillAccepted: false,
+    },
+  )
 }
 
 /** What the buyer paid in USDC needs no converter. Null for any other payment. */

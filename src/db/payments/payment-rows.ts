@@ -51,6 +51,10 @@ const storedPayment = z.object({
   rate: z.string().nullable(),
   rate_source: z.string().nullable(),
   rate_locked_at: time.nullable(),
+  fill_micro: z.string().nullable(),
+  fill_expected_micro: z.string().nullable(),
+  fill_reference: z.string().nullable(),
+  fill_accepted: z.boolean(),
   gross_micro: z.string().nullable(),
   fee_micro: z.string().nullable(),
   net_micro: z.string().nullable(),
@@ -98,6 +102,7 @@ export const paymentRow = storedPayment.transform(
     token: row.token,
     quote: row.quote,
     paidAttemptId: row.paid_attempt_id,
+    fill: fillOf(row),
     ...settlementOf(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -110,6 +115,11 @@ export const paymentRow = storedPayment.transform(
     version: row.version,
   }),
 )
+
+function fillOf(row: z.output<typeof storedPayment>): Payment['fill'] {
+  const { fill_micro: micro, fill_expected_micro: expected, fill_reference: reference, fill_accepted: accepted } = row
+  return micro === null || expected === null || reference === null ? null : { micro, expected, reference, accepted }
+}
 
 /** The groups of columns that are null together. */
 function settlementOf(row: z.output<typeof storedPayment>): Pick<Payment, 'confirmed' | 'rate' | 'usdc' | 'transfer'> {

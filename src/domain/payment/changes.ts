@@ -19,6 +19,11 @@ export type PaymentFields = {
   rate?: string | null
   rateSource?: string | null
   rateLockedAt?: string | null
+  /** Micro-USDC of the fill that was set aside, and of what the locked rate gave then. */
+  fillMicro?: string
+  fillExpectedMicro?: string
+  fillReference?: string
+  fillAccepted?: boolean
   grossMicro?: string
   feeMicro?: string
   netMicro?: string

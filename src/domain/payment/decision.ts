@@ -1,6 +1,6 @@
 import { because, type MoveReason, type Note, noteOf, type Reason } from '../timeline.ts'
 import { NOT_PARKED, type PaymentFields, parked } from './changes.ts'
-import { isClosed, PARK_REASONS, type ParkReason, type PaymentStatus } from './payment.ts'
+import { isClosed, PARK_REASONS, type PaymentStatus } from './payment.ts'
 import type { Attempt, Payment } from './payment-object.ts'
 import { type LateRefusal, NO_MONEY, PAYOUT_EXISTS } from './refund.ts'
 import type { OperatorDecision, OperatorNote } from './requests.ts'
@@ -37,7 +37,7 @@ export type DecisionRules = {
 
 export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   approve: {
-    does: 'settles what arrived; records a transfer that is already proved on chain',
+    does: 'settles what arrived, at the locked rate; records a transfer that is already proved on chain',
     rule: parkedFor('approve'),
     late: [NOTHING_TO_SETTLE],
   },
@@ -130,8 +130,8 @@ export function effectOfDecision(
   note: OperatorNote,
 ): DecisionEffect | { readonly refused: string } {
   const data = { operator: note.operator, reason: note.reason }
-  const move = (to: PaymentStatus, why: MoveReason, park: ParkReason | null = null): Partial<DecisionEffect> => ({
-    move: { to, reason: because(why, data), fields: park === null ? NOT_PARKED : parked(park) },
+  const move = (to: PaymentStatus, why: MoveReason, fields: PaymentFields = NOT_PARKED): Partial<DecisionEffect> => ({
+    move: { to, reason: because(why, data), fields },
   })
   const isParked = payment.status === 'under_review'
   const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
@@ -139,7 +139,7 @@ export function effectOfDecision(
     case 'hold': {
       const holdsMoney = payment.status === 'processing' && payment.paidAttemptId !== null
       const change = { note: noteOf('payment.held', data), fields: { held: true } }
-      const parks = holdsMoney ? move('under_review', 'held_before_conversion', 'operator_hold') : {}
+      const parks = holdsMoney ? move('under_review', 'held_before_conversion', parked('operator_hold')) : {}
       return { ...NOTHING, change, ...parks }
     }
     case 'release': {
@@ -153,7 +153,8 @@ export function effectOfDecision(
       if (payment.transfer !== null) return { ...NOTHING, ...move('succeeded', 'approved') }
       if (payment.paidAttemptId === null) return { refused: NOTHING_TO_SETTLE.why }
       const confirmedAttemptId = paid?.status === 'underpaid' ? paid.id : null
-      return { ...NOTHING, confirmedAttemptId, ...move('processing', 'approved') }
+      const fields = payment.parkReason === 'fill_off_rate' ? { ...NOT_PARKED, fillAccepted: true } : NOT_PARKED
+      return { ...NOTHING, confirmedAttemptId, ...move('processing', 'approved', fields) }
     }
     case 'retry':
       if (!isParked) return NOTHING

@@ -38,6 +38,7 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   paidAttemptId: null,
   confirmed: null,
   rate: null,
+  fill: null,
   usdc: null,
   transfer: null,
   expiryPostponed: false,

@@ -34,6 +34,8 @@ export type Payment = {
   readonly paidAttemptId: string | null
   readonly confirmed: Money | null
   readonly rate: { readonly rate: string; readonly source: string; readonly lockedAt: string } | null
+  /** Set when the converter's fill was too far off the locked rate. The converter is not asked again. */
+  readonly fill: Fill | null
   readonly usdc: { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: MicroUsdc } | null
   readonly transfer: {
     readonly txHash: string
@@ -52,6 +54,17 @@ export type Payment = {
   readonly canceledAt: string | null
   readonly closedAt: string | null
   readonly version: number
+}
+
+/** What the converter sold the buyer's money for, where that waits or waited for an operator. */
+export type Fill = {
+  readonly micro: MicroUsdc
+  /** What the locked rate gave when it was set aside. */
+  readonly expected: MicroUsdc
+  /** The converter's id of it. */
+  readonly reference: string
+  /** An operator has accepted it, for that expected amount. */
+  readonly accepted: boolean
 }
 
 /** The indicative rate at creation; USDC for one major unit of the payment's currency. */

@@ -139,6 +139,10 @@ export const PARK_REASONS = {
     text: 'The conversion to USDC does not go through. The money is at the partner.',
     decisions: ['retry', 'refund', 'recordExternalRefund'],
   },
+  fill_off_rate: {
+    text: 'The converter sold the money of the buyer too far off the locked rate. Nothing is lost: the fill is recorded, and its USDC is ours, in suspense. `approve` settles at the locked rate, and the difference is our gain or loss. After a refund the USDC stays in suspense. Asked again, the converter would answer the same fill.',
+    decisions: ['approve', 'refund', 'recordExternalRefund'],
+  },
   payout_held: { text: 'The payout is held. The USDC is in the treasury.', decisions: ['retry'] },
   payout_voided: {
     text: 'The payout was voided with proof. The USDC is in the treasury.',

@@ -142,6 +142,18 @@ describe('what a decision leads to', () => {
     })
   })
 
+  test('approve accepts a fill only where the payment waits because of it', () => {
+    const waits = { status: 'under_review', paidAttemptId: 'att_1' } as const
+    const fieldsFor = (parkReason: ParkReason) => effect('approve', { ...waits, parkReason }, [attempt({})])
+    expect(fieldsFor('fill_off_rate')).toMatchObject({
+      move: { to: 'processing', fields: { parkReason: null, statusReason: null, fillAccepted: true } },
+    })
+    expect(fieldsFor('money_after_failure')).toMatchObject({
+      move: { to: 'processing', fields: { parkReason: null, statusReason: null } },
+    })
+    expect(JSON.stringify(fieldsFor('money_after_failure'))).not.toContain('fillAccepted')
+  })
+
   test('approve of a transfer that is proved on chain records the success', () => {
     expect(effect('approve', { status: 'under_review', transfer })).toMatchObject({ move: { to: 'succeeded' } })
   })

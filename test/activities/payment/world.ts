@@ -1,0 +1,50 @@
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { createPaymentActivities, type PaymentActivities } from '../../../src/activities/payment/payment.ts'
+import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
+import { ACCOUNT, startSandboxServer } from '../../providers/sandbox-server.ts'
+import { createCheckoutWorld } from '../../web/checkout-world.ts'
+import { RATES } from '../../web/fixtures.ts'
+
+export type ActivityWorld = Awaited<ReturnType<typeof createActivityWorld>>
+
+/** The activities of a payment on a real database, with the simulators of partners and converter. */
+export async function createActivityWorld() {
+  const [checkout, sandbox] = await Promise.all([createCheckoutWorld(), startSandboxServer()])
+  const absent = (): never => {
+    throw new Error('there is no payout desk in this test')
+  }
+  const deps: PaymentDeps = {
+    db: checkout.db,
+    partners: { ...sandbox.partners(), crypto: { ...sandbox.partners().wallet_app, name: 'crypto' } },
+    accounts: { wallet_app: ACCOUNT, card_partner: ACCOUNT, local_partner: ACCOUNT, crypto: ACCOUNT },
+    converter: sandbox.converter(),
+    rates: {
+      current: async (currency) => ({
+        currency,
+        rate: RATES[currency] ?? '1',
+        source: 'test',
+        asOf: new Date().toISOString(),
+      }),
+    },
+    context: { publicUrl: 'http://127.0.0.1:9', now: Date.now },
+    tolerancePercent: 1,
+    conversionTolerancePercent: 2,
+    payouts: { treasury: '0x', queue: absent, release: absent },
+  }
+  return {
+    checkout,
+    sandbox,
+    deps,
+    activities: (changes: Partial<PaymentDeps> = {}): PaymentActivities =>
+      createPaymentActivities({ ...deps, ...changes }),
+    close: () => Promise.all([checkout.close(), sandbox.close()]),
+  }
+}
+
+/** Runs one activity as Temporal would. */
+export function perform<Argument, Result>(
+  activity: (argument: Argument) => Promise<Result>,
+  argument: Argument,
+): Promise<Result> {
+  return new MockActivityEnvironment().run<[Argument], Result, typeof activity>(activity, argument)
+}
