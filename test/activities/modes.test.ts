@@ -67,6 +67,7 @@ describe('the activities refuse, before anybody outside is asked:', () => {
       converter: outside('converter') as PaymentDeps['converter'],
       rates: outside('rates') as PaymentDeps['rates'],
       tolerancePercent: 1,
+      conversionTolerancePercent: 2,
       payouts: {
         treasury: `0x${'b'.repeat(40)}`,
         queue: async () => void asked.push('queue'),

@@ -27,6 +27,11 @@ const MONEY_CONFIRMED: LateRefusal = {
   why: 'Money was confirmed: refund it',
 }
 
+const HELD: LateRefusal = {
+  when: 'an operator holds the payment',
+  why: 'An operator holds the payment: release it first',
+}
+
 export type DecisionRules = {
   readonly does: string
   /** Asked before the decision is accepted. */
@@ -39,7 +44,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   approve: {
     does: 'settles what arrived, at the locked rate; records a transfer that is already proved on chain',
     rule: parkedFor('approve'),
-    late: [NOTHING_TO_SETTLE],
+    late: [HELD, NOTHING_TO_SETTLE],
   },
   reject: { does: 'ends the payment as `failed`', rule: parkedFor('reject'), late: [MONEY_CONFIRMED] },
   refund: {
@@ -66,7 +71,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
     rule: { when: 'nothing is held', why: (payment) => (payment.held ? null : notOffered(payment, 'release')) },
     late: [],
   },
-  retry: { does: 'tries the conversion or the payout again', rule: parkedFor('retry'), late: [] },
+  retry: { does: 'tries the conversion or the payout again', rule: parkedFor('retry'), late: [HELD] },
 }
 
 /** Refuses what the reason for which the payment waits does not offer. */
@@ -74,8 +79,13 @@ function parkedFor(decision: OperatorDecision): Rule {
   const reasons = Object.entries(PARK_REASONS).filter(([, { decisions }]) => offers(decisions, decision))
   return {
     when: `not parked for ${reasons.map(([reason]) => `\`${reason}\``).join(', ')}`,
-    why: (payment) => notOffered(payment, decision),
+    why: (payment) => notOffered(payment, decision) ?? whyHeldBack(decision, payment),
   }
+}
+
+/** A hold is absolute: there is no way around it by another decision. */
+function whyHeldBack(decision: OperatorDecision, payment: Pick<PaymentSnapshot, 'held' | 'txHash'>): string | null {
+  return payment.held && decision !== 'release' && setsMoneyGoing(decision, payment) ? HELD.why : null
 }
 
 function notOffered(payment: PaymentSnapshot, decision: OperatorDecision): string | null {
@@ -133,6 +143,8 @@ export function effectOfDecision(
   const move = (to: PaymentStatus, why: MoveReason, fields: PaymentFields = NOT_PARKED): Partial<DecisionEffect> => ({
     move: { to, reason: because(why, data), fields },
   })
+  const heldBack = whyHeldBack(decision, { held: payment.held, txHash: payment.transfer?.txHash ?? null })
+  if (heldBack !== null) return { refused: heldBack }
   const isParked = payment.status === 'under_review'
   const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
   switch (decision) {

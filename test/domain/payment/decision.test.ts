@@ -97,6 +97,23 @@ describe('a decision is refused', () => {
     expect(whyRefused('release', note, parkedFor('underpaid'))).toContain('underpaid')
   })
 
+  test('to let money go on that an operator holds, whatever else it waits for: release it first', () => {
+    for (const [reason, decision] of [
+      ['underpaid', 'approve'],
+      ['money_after_failure', 'approve'],
+      ['conversion', 'retry'],
+      ['payout_held', 'retry'],
+    ] as const) {
+      expect(whyRefused(decision, note, { ...parkedFor(reason), held: true })).toBe(
+        'An operator holds the payment: release it first',
+      )
+      expect(whyRefused('refund', note, { ...parkedFor('underpaid'), held: true })).toBeNull()
+    }
+    // Of what is proved on chain only the record is decided.
+    const proved = { ...parkedFor('unexpected_settlement'), held: true, txHash: '0x1' }
+    expect(whyRefused('approve', note, proved)).toBeNull()
+  })
+
   test('each has a row for the runbook', () => {
     for (const decision of OPERATOR_DECISIONS) {
       expect(DECISIONS[decision].does).not.toBe('')
@@ -166,6 +183,16 @@ describe('what a decision leads to', () => {
     expect(effect('retry', { status: 'under_review', usdc })).toMatchObject({
       releasesPayout: true,
       move: { to: 'settling' },
+    })
+  })
+
+  test('a hold that came in between is not passed by', () => {
+    const held = { status: 'under_review', held: true, paidAttemptId: 'att_1', usdc } as const
+    for (const decision of ['approve', 'retry'] as const)
+      expect(effect(decision, held, [attempt({})])).toEqual({ refused: expect.stringContaining('release it first') })
+    expect(effect('release', { ...held, parkReason: 'underpaid' })).toMatchObject({
+      change: { fields: { held: false } },
+      move: null,
     })
   })
 
