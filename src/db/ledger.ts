@@ -20,6 +20,15 @@ export async function book(tx: Tx, booking: Booking, at: string): Promise<boolea
   return written > 0
 }
 
+/** Whether the fact is in the books. */
+export async function isBooked(tx: Tx, kind: Booking['kind'], reference: string): Promise<boolean> {
+  const found = await execute(
+    tx,
+    sql`select 1 from ledger_transaction where kind = ${kind} and reference = ${reference}`,
+  )
+  return found === 1
+}
+
 const balance = z.object({ account: z.string(), asset: z.string(), amount: z.string() })
 
 /** The balance of every account, in the smallest unit of each asset. Debits are positive. */

@@ -68,6 +68,7 @@ export function moveNote(to: PaymentStatus, reason: Reason): Note {
 /** What happens without a move. */
 const NOTES = {
   'payment.converted': ['system', 'Converted to USDC'],
+  'payment.fill_kept': ['system', 'The converter filled the order after the payment had stopped; the USDC is kept'],
   'payment.settlement_delayed': ['system', 'The settlement takes longer than it should'],
   'payment.expiry_postponed': ['system', 'An identity check is running: the expiry was moved by 24 hours'],
   'payment.listening_ended': ['system', 'Late money is not waited for any more'],

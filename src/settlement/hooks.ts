@@ -43,7 +43,10 @@ export function createSettlementHooks(context: ChangeContext) {
 
   async function onReleased(tx: Tx, { paymentId }: { paymentId: string }): Promise<void> {
     await changeAndTell(tx, paymentId, async (work) => {
-      if (work.state.payment.status !== 'under_review' || work.state.payment.parkReason !== 'payout_held') return
+      const { status, parkReason, held } = work.state.payment
+      if (status !== 'under_review' || parkReason !== 'payout_held') return
+      // Rolls the release of the payout back with it.
+      if (held) throw new Error('An operator holds the payment: release it with an update of its workflow first')
       await work.move('settling', because('payout_resumed'), NOT_PARKED)
     })
   }

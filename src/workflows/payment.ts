@@ -8,7 +8,7 @@ import {
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow'
-import { PARTNER_SILENT, setsMoneyGoing, whyRefused } from '../domain/payment/decision.ts'
+import { PARTNER_SILENT, setsMoneyGoing, whyNoLongerAllowed, whyRefused } from '../domain/payment/decision.ts'
 import { isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
 import {
   type CancelAnswer,
@@ -190,7 +190,7 @@ class PaymentStory {
     for (const decision of OPERATOR_DECISIONS)
       setHandler(messages.operatorUpdates[decision], (note) => this.#requests.ask(() => this.#decide(decision, note)), {
         description: `Operator: ${decision}. Give {"operator", "reason"}; both go to the timeline`,
-        validator: (note) => this.#refuseDecision(decision, note),
+        validator: (note) => this.#refuse(whyRefused(decision, note, this.#now)),
       })
     setDefaultSignalHandler((name) => log.error('a signal that nobody handles', { name }))
   }
@@ -211,10 +211,10 @@ class PaymentStory {
   }
 
   async #decide(decision: OperatorDecision, note: OperatorNote): Promise<DecisionAnswer> {
-    this.#refuseDecision(decision, note)
+    this.#refuse(whyNoLongerAllowed(decision, note, this.#now))
     if (setsMoneyGoing(decision, this.#now) && patched(READS_BEFORE_DECISIONS)) {
       await this.#readPaidOrder()
-      this.#refuseDecision(decision, note)
+      this.#refuse(whyNoLongerAllowed(decision, note, this.#now))
     }
     const paymentId = this.#id
     const changed =
@@ -229,15 +229,12 @@ class PaymentStory {
   async #readPaidOrder(): Promise<void> {
     const attemptId = this.#now.paidAttemptId
     if (attemptId === null) return
-    try {
-      this.#accept(await reading.readPartnerOrder({ paymentId: this.#id, attemptId }))
-    } catch {
-      throw ApplicationFailure.nonRetryable(PARTNER_SILENT, 'DecisionRefused')
-    }
+    const answer = await reading.readPartnerOrder({ paymentId: this.#id, attemptId }).catch(() => null)
+    if (answer !== null) this.#accept(answer)
+    this.#refuse(answer?.understood === true ? null : PARTNER_SILENT)
   }
 
-  #refuseDecision(decision: OperatorDecision, note: OperatorNote): void {
-    const why = whyRefused(decision, note, this.#now)
+  #refuse(why: string | null): void {
     if (why !== null) throw ApplicationFailure.nonRetryable(why, 'DecisionRefused')
   }
 }

@@ -24,6 +24,15 @@ async function relayRound(): Promise<void> {
   await world.relay.tellPartnerNews()
 }
 
+/** The row and the workflow both say so. */
+async function underReview(paymentId: string): Promise<void> {
+  await untilStatus(paymentId, 'under_review')
+  await until(
+    () => handle(paymentId).query(paymentState),
+    (state) => state.status === 'under_review',
+  )
+}
+
 const unread = async (attemptId: string): Promise<number> => {
   const { rowCount } = await world.db.query(
     'select 1 from partner_event where attempt_id = $1 and applied_at is null',
@@ -105,14 +114,46 @@ describe('before money moves on that has waited for an operator, the order is re
     await settled(paymentId)
   })
 
+  test('a payout that is held is not retried when its money is gone', async () => {
+    const { paymentId, attemptId } = await payoutHeld()
+    await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+    await expect(decide(paymentId, 'retry')).rejects.toMatchObject({
+      cause: { cause: { message: expect.stringContaining('The partner took the money back after it was converted') } },
+    })
+    expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'payout_held' })
+    const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
+    expect(rows).toEqual([{ state: 'queued' }])
+  })
+
+  test('the operator’s command does not release a payout of a payment that is held', async () => {
+    const { paymentId } = await payoutHeld()
+    await decide(paymentId, 'hold')
+    const release = world.db.transaction((tx) => world.hooks.onReleased(tx, { paymentId }))
+    await expect(release).rejects.toThrow('An operator holds the payment')
+    expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'payout_held', held: true })
+    await expect(decide(paymentId, 'retry')).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('release it first') },
+    })
+    await decide(paymentId, 'release')
+    await decide(paymentId, 'retry')
+    await settled(paymentId)
+  })
+
+  async function payoutHeld() {
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'settling')
+    const held = { paymentId, reason: 'blacklisted', detail: 'the wallet is on the list' } as const
+    await world.db.transaction((tx) => world.hooks.onHeld(tx, held))
+    await world.relay.completeTransfers()
+    await underReview(paymentId)
+    return { paymentId, attemptId }
+  }
+
   async function underpaid() {
     const { paymentId, attemptId } = await opened()
     await world.pay('wallet_app', attemptId, { receivedMinor: '3000' })
-    await untilStatus(paymentId, 'under_review')
-    await until(
-      () => handle(paymentId).query(paymentState),
-      (state) => state.status === 'under_review',
-    )
+    await underReview(paymentId)
     return { paymentId, attemptId }
   }
 })

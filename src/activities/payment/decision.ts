@@ -1,5 +1,6 @@
+import { isBooked } from '../../db/ledger.ts'
 import { changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
-import { effectOfDecision, type RecordedDecision } from '../../domain/payment/decision.ts'
+import { effectOfDecision, type RecordedDecision, setsMoneyGoing, TAKEN_BACK } from '../../domain/payment/decision.ts'
 import type { OperatorDecision } from '../../domain/payment/requests.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 import { type Decided, decisionRefused, giveBack, type RefundOrder } from './refund.ts'
@@ -22,6 +23,7 @@ async function carryOut(
   work: PaymentWork,
   order: RefundOrder & { readonly decision: RecordedDecision },
 ): Promise<void> {
+  if (await isTakenBack(work, order.decision)) throw decisionRefused(TAKEN_BACK)
   const effect = effectOfDecision(order.decision, work.state, order)
   if ('refused' in effect) throw decisionRefused(effect.refused)
   const { change, confirmedAttemptId, releasesPayout, move } = effect
@@ -29,4 +31,11 @@ async function carryOut(
   if (confirmedAttemptId !== null) await work.saveAttempt(confirmedAttemptId, { status: 'confirmed' })
   if (releasesPayout) await deps.payouts.release(work.tx, order.paymentId)
   if (move !== null) await work.move(move.to, move.reason, move.fields)
+}
+
+/** The partner took the money back after it was converted: a payout that has not begun must not begin. */
+async function isTakenBack(work: PaymentWork, decision: RecordedDecision): Promise<boolean> {
+  const { paidAttemptId, usdc, transfer } = work.state.payment
+  const paysOut = setsMoneyGoing(decision, { txHash: transfer?.txHash ?? null }) && usdc !== null
+  return paysOut && paidAttemptId !== null && isBooked(work.tx, 'chargeback', paidAttemptId)
 }

@@ -12,16 +12,26 @@ const POSTPONE_MS = 24 * 3_600_000
 
 export type CloseAs = 'expired' | 'canceled' | 'listening_ended'
 
+/** `understood`: the partner answered about this order; what it said is what is true now. */
+export type OrderRead = Changed & { readonly understood: boolean }
+
 export async function readPartnerOrder(
   deps: PaymentDeps,
   { paymentId, attemptId }: { paymentId: string; attemptId: string },
-): Promise<Changed> {
+): Promise<OrderRead> {
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
-  if (attempt === undefined) return unchanged(before)
+  if (attempt === undefined) return { ...unchanged(before), understood: false }
   const order = await deps.partners[attempt.provider].readOrder({ attemptId }, callSignal())
   const news = await newsOf(deps, toAsk(before, attempt), order)
-  return changePayment(deps.db, deps.context, { id: paymentId, work: (work) => applyOrder(work, deps, news) })
+  let understood = false
+  const changed = await changePayment(deps.db, deps.context, {
+    id: paymentId,
+    work: async (work) => {
+      understood = await applyOrder(work, deps, news)
+    },
+  })
+  return { ...changed, understood }
 }
 
 export async function closeUnpaid(

@@ -51,8 +51,15 @@ function bookConversion(
     id,
     work: async (work) => {
       const { usdc, status, confirmed, rate, fill } = work.state.payment
-      if (usdc !== null || status !== 'processing' || confirmed === null || rate === null) return
-      const { microUsdc: filled, reference, fromDeposit } = conversion
+      if (usdc !== null) return
+      const { fromDeposit } = conversion
+      // The fill that is on record is the converter's answer for good, whatever another call was told.
+      const filled = fill?.micro ?? conversion.microUsdc
+      const reference = fill?.reference ?? conversion.reference
+      if (status !== 'processing' || confirmed === null || rate === null) {
+        if (!fromDeposit && fill === null) await keepFill(work, { filled, reference })
+        return
+      }
       const { gross, fee, net } = splitFee(convertToMicroUsdc(confirmed, rate.rate))
       if (!fromDeposit && !mayTake(deps, { gross, filled, fill })) return setAside(work, { gross, filled, reference })
       if (fromDeposit) await work.book(depositUsed({ paymentId: id, micro: filled }))
@@ -91,6 +98,22 @@ async function setAside(
       fillAccepted: false,
     },
   )
+}
+
+/** The payment was held, or its money taken back, while the converter was asked: what it bought has an owner all the same. */
+async function keepFill(
+  work: PaymentWork,
+  { filled, reference }: { readonly filled: string; readonly reference: string },
+): Promise<void> {
+  const { id, confirmed, rate } = work.state.payment
+  const expected = confirmed === null || rate === null ? '0' : convertToMicroUsdc(confirmed, rate.rate)
+  if (!(await work.book(fillSuspended({ paymentId: id, micro: filled })))) return
+  await work.change(noteOf('payment.fill_kept', { reference, filled_micro: filled }), {
+    fillMicro: filled,
+    fillExpectedMicro: expected,
+    fillReference: reference,
+    fillAccepted: false,
+  })
 }
 
 /** What the buyer paid in USDC needs no converter. Null for any other payment. */

@@ -7,6 +7,11 @@ create table deployment (
   stamped_at timestamptz not null default now()
 );
 
+-- A database that holds payments of one mode belongs to it; asked here, where a large table may take its time.
+insert into deployment (livemode)
+select min(livemode::int)::boolean from payment
+having count(*) > 0 and min(livemode::int) = max(livemode::int);
+
 -- Until there is a payment, a mode chosen by mistake can be taken back.
 create function deployment_is_fixed() returns trigger language plpgsql as $$
 begin

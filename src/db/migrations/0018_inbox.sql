@@ -8,7 +8,7 @@ alter table partner_event
   add column repeats integer not null default 0,
   add column due_at timestamptz not null default now();
 -- What was passed on before this column existed was read, or will be by the polls of its workflow.
-update partner_event set applied_at = signaled_at;
+update partner_event set applied_at = signaled_at where signaled_at is not null;
 drop index partner_event_unsignaled;
 alter table partner_event drop column signaled_at;
 create index partner_event_unread on partner_event (due_at) where applied_at is null;

@@ -73,7 +73,7 @@ export function takeUnread(
         due as (
           select e.provider, e.provider_event_id
           from partner_event e join attempt a on a.id = e.attempt_id join payment m on m.id = a.payment_id
-          where e.applied_at is null and m.livemode = ${db.livemode} and e.due_at <= now() - case
+          where e.applied_at is null and m.livemode = ${db.livemode} and e.due_at <= now() and e.due_at <= now() - case
             when e.repeats = 0 and e.provider <> 'crypto' then ${page.minAgeMs} * interval '1 millisecond'
             else interval '0' end
           order by e.due_at limit ${page.limit} for update of e skip locked),

@@ -44,7 +44,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   approve: {
     does: 'settles what arrived, at the locked rate; records a transfer that is already proved on chain',
     rule: parkedFor('approve'),
-    late: [HELD, NOTHING_TO_SETTLE],
+    late: [HELD, NOTHING_TO_SETTLE, { when: 'the partner took the money back' }],
   },
   reject: { does: 'ends the payment as `failed`', rule: parkedFor('reject'), late: [MONEY_CONFIRMED] },
   refund: {
@@ -71,7 +71,11 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
     rule: { when: 'nothing is held', why: (payment) => (payment.held ? null : notOffered(payment, 'release')) },
     late: [],
   },
-  retry: { does: 'tries the conversion or the payout again', rule: parkedFor('retry'), late: [HELD] },
+  retry: {
+    does: 'tries the conversion or the payout again',
+    rule: parkedFor('retry'),
+    late: [HELD, { when: 'the partner took the money back' }],
+  },
 }
 
 /** Refuses what the reason for which the payment waits does not offer. */
@@ -79,7 +83,7 @@ function parkedFor(decision: OperatorDecision): Rule {
   const reasons = Object.entries(PARK_REASONS).filter(([, { decisions }]) => offers(decisions, decision))
   return {
     when: `not parked for ${reasons.map(([reason]) => `\`${reason}\``).join(', ')}`,
-    why: (payment) => notOffered(payment, decision) ?? whyHeldBack(decision, payment),
+    why: (payment) => notOffered(payment, decision),
   }
 }
 
@@ -106,6 +110,18 @@ export function whyNoteRefused(note: OperatorNote | undefined): string | null {
 
 /** Why the decision is refused at once; null: it may be carried out. */
 export function whyRefused(decision: OperatorDecision, note: OperatorNote, payment: PaymentSnapshot): string | null {
+  return whyNoLongerAllowed(decision, note, payment) ?? whyHeldBack(decision, payment)
+}
+
+/**
+ * Why a decision that was accepted before must not be carried out any more. Recorded histories ask this again on today's
+ * code, and a stricter answer would break them: a new rule belongs into `whyRefused` and `effectOfDecision`.
+ */
+export function whyNoLongerAllowed(
+  decision: OperatorDecision,
+  note: OperatorNote,
+  payment: PaymentSnapshot,
+): string | null {
   return whyNoteRefused(note) ?? DECISIONS[decision].rule.why(payment)
 }
 
@@ -115,8 +131,11 @@ export function setsMoneyGoing(decision: OperatorDecision, { txHash }: Pick<Paym
   return txHash === null && (decision === 'approve' || decision === 'release' || decision === 'retry')
 }
 
+export const TAKEN_BACK =
+  'The partner took the money back after it was converted: nothing may be paid out. Have the payout voided.'
+
 export const PARTNER_SILENT =
-  'The partner does not answer, so it is not known whether the money is still there. Nothing was changed: decide again later.'
+  'The partner does not answer for this order, so it is not known whether the money is still there. Nothing was changed: decide again later.'
 
 /** Decisions that a change of our own rows carries out; a refund needs the partner, and is in refund.ts. */
 export type RecordedDecision = Exclude<OperatorDecision, 'refund' | 'recordExternalRefund'>

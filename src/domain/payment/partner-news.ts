@@ -83,7 +83,7 @@ export function effectOfOrder(
 }
 
 /** An authentic answer about another order, account, currency or amount is not news of this attempt. */
-function fits(attempt: KnownAttempt, order: PartnerOrder, context: NewsContext): boolean {
+export function fits(attempt: KnownAttempt, order: PartnerOrder, context: NewsContext): boolean {
   return (
     order.attemptId === attempt.id &&
     order.account === context.account &&
