@@ -4,11 +4,11 @@ import { many, sql } from '../../src/db/db.ts'
 import { recordPartnerEvent } from '../../src/db/payments/partner-events.ts'
 import { insertPayment, loadPayment } from '../../src/db/payments/payments.ts'
 import type { MethodName, ProviderName, ProviderUsed } from '../../src/domain/methods.ts'
-import type { NewPayment } from '../../src/domain/payment/new-payment.ts'
 import type { PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'
 import type { OpenAttemptAnswer } from '../../src/domain/payment/requests.ts'
 import type { Settlement } from '../../src/domain/settlement/payout.ts'
 import { newId } from '../../src/ids.ts'
+import { newPayment } from '../test/new-payment.ts'
 
 import { PATHS, type PaymentPartsOptions, startPaymentParts, WALLET } from './payment-parts.ts'
 export type PaymentWorld = Awaited<ReturnType<typeof createPaymentWorld>>
@@ -89,27 +89,9 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOpti
 
     /** As if the process had died between commit and start. */
     async createPaymentWithoutStart(): Promise<string> {
-      const now = clock()
       const id = newId('payment')
-      const payment: NewPayment = {
-        id,
-        amountText: '49.99',
-        amount: { minor: '4999', currency: 'EUR' },
-        provider: 'wallet_app',
-        fallback: 'picker',
-        description: null,
-        reference: null,
-        metadata: null,
-        successUrl: null,
-        cancelUrl: null,
-        checkoutToken: id,
-        destination: WALLET,
-        chainId: 31337,
-        token: parts.token,
-        quote: { rate: '1.08', rateSource: 'test', netMicro: '1', expiresAt: new Date(now).toISOString() },
-        createdAt: new Date(now).toISOString(),
-        expiresAt: new Date(now + 86_400_000).toISOString(),
-      }
+      const createdAt = new Date(clock()).toISOString()
+      const payment = newPayment({ id, createdAt, destination: WALLET, token: parts.token })
       await insertPayment(db, tenant, { payment, claim: null })
       return id
     },

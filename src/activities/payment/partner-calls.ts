@@ -21,15 +21,14 @@ export function toAsk(before: PaymentWithNews, attempt: Attempt): AskedAttempt {
 /** Asks the partner to take no money any more and reads what is true afterwards. A partner that cannot cancel is read. */
 export async function cancelAndRead(
   deps: PaymentDeps,
-  { attempt, unread }: AskedAttempt,
+  asked: AskedAttempt,
   partner: 'must answer' | 'may be silent',
 ): Promise<OrderNews> {
-  const at = deps.partners[attempt.provider]
-  const which = { attemptId: attempt.id }
+  const at = deps.partners[asked.attempt.provider]
+  const which = { attemptId: asked.attempt.id }
   const ask = () => at.cancelOrder?.(which, callSignal()) ?? at.readOrder(which, callSignal())
   const order = partner === 'must answer' ? await ask() : await askQuietly(ask)
-  // Silence answers no news: they stay unread, and are repeated.
-  return newsOf(deps, { attempt, unread: order === null ? null : unread }, order)
+  return newsOf(deps, asked, order)
 }
 
 /** After a few tries silence is accepted: the attempt stays unproved, and the payment goes on listening for its money. */

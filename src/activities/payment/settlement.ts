@@ -6,7 +6,7 @@ import type { Hex } from '../../domain/hex.ts'
 import { conversionKey } from '../../domain/ids.ts'
 import { converted, depositUsed, fillSuspended, fillUsed } from '../../domain/ledger.ts'
 import { convertToMicroUsdc, isWithinPercent, splitFee } from '../../domain/money.ts'
-import { parked } from '../../domain/payment/changes.ts'
+import { type PaymentFields, parked } from '../../domain/payment/changes.ts'
 import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import type { Conversion } from '../../providers/converter/converter.ts'
@@ -87,17 +87,23 @@ async function setAside(
   { gross, filled, reference }: { readonly gross: string; readonly filled: string; readonly reference: string },
 ): Promise<void> {
   await work.book(fillSuspended({ paymentId: work.state.payment.id, micro: filled }))
-  await work.move(
-    'under_review',
-    because('fill_off_rate', { reference, filled_micro: filled, expected_micro: gross }),
-    {
-      ...parked('fill_off_rate'),
-      fillMicro: filled,
-      fillExpectedMicro: gross,
-      fillReference: reference,
-      fillAccepted: false,
-    },
-  )
+  const reason = because('fill_off_rate', { reference, filled_micro: filled, expected_micro: gross })
+  const onRecord = fillOnRecord({ filled, expected: gross, reference })
+  await work.move('under_review', reason, { ...parked('fill_off_rate'), ...onRecord })
+}
+
+/** Not taken yet: an operator accepts it, or it turns out to be near enough to the locked rate. */
+function fillOnRecord(fill: {
+  readonly filled: string
+  readonly expected: string
+  readonly reference: string
+}): PaymentFields {
+  return {
+    fillMicro: fill.filled,
+    fillExpectedMicro: fill.expected,
+    fillReference: fill.reference,
+    fillAccepted: false,
+  }
 }
 
 /** The payment was held, or its money taken back, while the converter was asked: what it bought has an owner all the same. */
@@ -108,12 +114,8 @@ async function keepFill(
   const { id, confirmed, rate } = work.state.payment
   const expected = confirmed === null || rate === null ? '0' : convertToMicroUsdc(confirmed, rate.rate)
   if (!(await work.book(fillSuspended({ paymentId: id, micro: filled })))) return
-  await work.change(noteOf('payment.fill_kept', { reference, filled_micro: filled }), {
-    fillMicro: filled,
-    fillExpectedMicro: expected,
-    fillReference: reference,
-    fillAccepted: false,
-  })
+  const note = noteOf('payment.fill_kept', { reference, filled_micro: filled })
+  await work.change(note, fillOnRecord({ filled, expected, reference }))
 }
 
 /** What the buyer paid in USDC needs no converter. Null for any other payment. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { newPayment } from '../../../scripts/test/new-payment.ts'
 import { markApplied, recordPartnerEvent, takeUnread } from '../../../src/db/payments/partner-events.ts'
 import { changePayment } from '../../../src/db/payments/payment-changes.ts'
 import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
@@ -18,26 +19,7 @@ beforeEach(async () => {
   await db.query('delete from partner_event')
   paymentId = newId('payment')
   attemptId = newId('attempt')
-  const at = new Date().toISOString()
-  const payment = {
-    id: paymentId,
-    amountText: '49.99',
-    amount: { minor: '4999', currency: 'EUR' },
-    provider: 'wallet_app',
-    fallback: 'picker',
-    description: null,
-    reference: null,
-    metadata: null,
-    successUrl: null,
-    cancelUrl: null,
-    checkoutToken: paymentId,
-    destination: `0x${'7'.repeat(40)}`,
-    chainId: 137,
-    token: `0x${'3'.repeat(40)}`,
-    quote: { rate: '1.08', rateSource: 'test', netMicro: '1', expiresAt: at },
-    createdAt: at,
-    expiresAt: at,
-  } as const
+  const payment = newPayment({ id: paymentId, createdAt: new Date().toISOString() })
   await insertPayment(db, tenant, { payment, claim: null })
   await change((work) =>
     work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: payment.amount }),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { newPayment } from '../../../scripts/test/new-payment.ts'
 import {
   DECISIONS,
   effectOfDecision,
@@ -6,7 +7,7 @@ import {
   whyNoteRefused,
   whyRefused,
 } from '../../../src/domain/payment/decision.ts'
-import { createdPayment, type NewPayment } from '../../../src/domain/payment/new-payment.ts'
+import { createdPayment } from '../../../src/domain/payment/new-payment.ts'
 import { canMove, PARK_REASONS, PAYMENT_STATUSES, type ParkReason } from '../../../src/domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../../src/domain/payment/payment-object.ts'
 import { givenBack, refundable, whyNotRefundable } from '../../../src/domain/payment/refund.ts'
@@ -17,25 +18,7 @@ const note = { operator: 'ada', reason: 'looked at it' }
 const fresh = newPaymentSnapshot('pay_1', 0)
 const parkedFor = (parkReason: ParkReason): PaymentSnapshot => ({ ...fresh, status: 'under_review', parkReason })
 
-const created: NewPayment = {
-  id: 'pay_1',
-  amountText: '49.99',
-  amount: { minor: '4999', currency: 'EUR' },
-  provider: 'wallet_app',
-  fallback: 'picker',
-  description: null,
-  reference: null,
-  metadata: null,
-  successUrl: null,
-  cancelUrl: null,
-  checkoutToken: 'token',
-  destination: '0x',
-  chainId: 137,
-  token: '0x',
-  quote: { rate: '1.08', rateSource: 'test', netMicro: '1', expiresAt: '2026-01-01T00:00:00.000Z' },
-  createdAt: '2026-01-01T00:00:00.000Z',
-  expiresAt: '2026-01-02T00:00:00.000Z',
-}
+const created = newPayment({ id: 'pay_1', createdAt: '2026-01-01T00:00:00.000Z' })
 const payment = (fields: Partial<Payment>): Payment => ({
   ...createdPayment(created, { merchantId: 'mer_1', livemode: false }),
   ...fields,
