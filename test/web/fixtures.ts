@@ -201,5 +201,16 @@ export const SITUATIONS = {
     payment: { status: 'succeeded', exception: 'paid_late', chainId: 31337 },
     attempts: [anAttempt('confirmed'), anAttempt('surplus', { id: 'att_2' })],
   },
+  'started too many times': {
+    payment: { status: 'pending', provider: 'wallet_app' },
+    attempts: Array.from({ length: 20 }, (_attempt, index) => anAttempt('declined', { id: `att_${index}` })),
+  },
+  'started too many times, one order open': {
+    payment: { status: 'pending', provider: null },
+    attempts: Array.from({ length: 20 }, (_attempt, index) =>
+      anAttempt(index === 19 ? 'open' : 'canceled', { id: `att_${index}` }),
+    ),
+    asked: { choice: { provider: 'card_partner', method: 'card' } },
+  },
   'test mode': { payment: { livemode: false } },
 } as const satisfies Readonly<Record<string, CheckoutChanges>>
