@@ -36,8 +36,20 @@ export function isPartnerError(error: unknown): error is PartnerTrouble {
 /** A partner that refuses our account will refuse it in a second too: somebody must look, so it is asked rarely. */
 const MISCONFIGURED_RETRY_SECONDS = 60
 
+/** Seconds after which a party that gave no answer, and no time of its own, is asked again. */
+const UNKNOWN_RETRY_SECONDS = 5
+
+/** Seconds until the party is asked again, where the story waits and not the activity. */
+export function waitAfter(error: PartnerTrouble): number {
+  return secondsAfter(error) ?? UNKNOWN_RETRY_SECONDS
+}
+
+function secondsAfter({ kind, retryAfterSeconds }: PartnerTrouble): number | null {
+  return kind === 'misconfigured' ? MISCONFIGURED_RETRY_SECONDS : retryAfterSeconds
+}
+
 function partnerFailure(error: PartnerTrouble): ApplicationFailure {
-  const seconds = error.kind === 'misconfigured' ? MISCONFIGURED_RETRY_SECONDS : error.retryAfterSeconds
+  const seconds = secondsAfter(error)
   return ApplicationFailure.create({
     type: `Partner.${error.kind}`,
     message: error.message,

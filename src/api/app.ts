@@ -1,5 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { Db } from '../db/db.ts'
+import { countAttention } from '../db/payments/attention.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { Logger } from '../log.ts'
 import type { DeliveryWorkflows } from '../temporal/deliveries.ts'
@@ -58,7 +59,7 @@ export function createApp(deps: ApiDeps): Express {
   // No answer may be cached, so computing ETags would be wasted.
   app.set('etag', false)
   app.use(requestId(deps.newId))
-  const metrics = createMetrics()
+  const metrics = createMetrics(() => countAttention(deps.db))
   app.use(metrics.measure)
   app.use(metrics.router)
   app.use(healthRouter(deps.healthChecks))

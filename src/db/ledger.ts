@@ -1,32 +1,26 @@
 import { z } from 'zod'
 import type { Booking } from '../domain/ledger.ts'
-import { execute, many, type Queryable, sql, type Tx } from './db.ts'
+import { execute, many, type Queryable, type Statement, sql, type Tx } from './db.ts'
 
 /** Books a fact once: false when it was booked before. The commit fails when the lines do not balance. */
 export async function book(tx: Tx, booking: Booking, at: string): Promise<boolean> {
   if (booking.lines.length === 0) return false
-  const lines = booking.lines.map((line, index) => ({ line: index, ...line }))
-  const written = await execute(
-    tx,
-    sql`with made as (
-          insert into ledger_transaction (kind, reference, payment_id, booked_at)
-          values (${booking.kind}, ${booking.reference}, ${booking.paymentId}, ${at}::timestamptz)
-          on conflict (kind, reference) do nothing returning id)
-        insert into ledger_entry (transaction_id, line, account, asset, amount)
-        select made.id, l.line, l.account, l.asset, l.amount
-        from made, jsonb_to_recordset(${JSON.stringify(lines)}::jsonb)
-          as l(line int, account text, asset text, amount numeric)`,
-  )
-  return written > 0
+  return (await execute(tx, bookedWith(sql`select 1`, booking, at))) > 0
 }
 
-/** Whether the fact is in the books. */
-export async function isBooked(tx: Tx, kind: Booking['kind'], reference: string): Promise<boolean> {
-  const found = await execute(
-    tx,
-    sql`select 1 from ledger_transaction where kind = ${kind} and reference = ${reference}`,
-  )
-  return found === 1
+/** The booking as a part of a statement that does more: nothing is booked when `source` answers no row. */
+export function bookedWith(source: Statement, booking: Booking, at: string): Statement {
+  const lines = booking.lines.map((line, index) => ({ line: index, ...line }))
+  return sql`with
+    source as (${source}),
+    -- The kind and the reference are the identity of the fact.
+    made as (
+      insert into ledger_transaction (kind, reference, payment_id, booked_at)
+      select ${booking.kind}, ${booking.reference}, ${booking.paymentId}, ${at}::timestamptz from source
+      on conflict (kind, reference) do nothing returning id)
+    insert into ledger_entry (transaction_id, line, account, asset, amount)
+    select made.id, l.line, l.account, l.asset, l.amount
+    from made, jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as l(line int, account text, asset text, amount numeric)`
 }
 
 const balance = z.object({ account: z.string(), asset: z.string(), amount: z.string() })

@@ -11,7 +11,7 @@ import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
-import { queuePayout, releasePayout } from '../db/settlement/payouts.ts'
+import { holdPayout, queuePayout, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Logger } from '../log.ts'
 import { CRYPTO_ACCOUNT, createCrypto } from '../providers/crypto.ts'
@@ -156,7 +156,12 @@ function composeActivities(
     payouts: {
       treasury: shared.treasury,
       queue: queuePayout,
-      release: async (tx, paymentId) => void (await releasePayout(tx, paymentId)),
+      release: releasePayout,
+      hold: holdPayout,
+      void: async (tx, paymentId) => {
+        if (await requestVoid(tx, paymentId)) return 'voiding'
+        return (await readPayout(tx, paymentId)) === null ? 'none' : 'ended'
+      },
     },
   })
   return {

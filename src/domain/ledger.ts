@@ -1,4 +1,5 @@
 import { isZero, type MicroUsdc, type Money, subtract } from './money.ts'
+import type { Part } from './payment/money/parts.ts'
 
 /**
  * Double entry: each business fact as a list of lines that sums to zero per asset. Debits are positive, credits
@@ -31,11 +32,14 @@ export type Booking = {
     | 'converted'
     | 'fill_suspended'
     | 'fill_used'
+    | 'fill_kept'
     | 'settled'
     | 'topped_up'
     | 'withdrawn'
     | 'deposited'
     | 'deposit_used'
+    | 'deposit_returned'
+    | 'payout_unwound'
     | 'swept'
     | 'gas'
     | 'chargeback'
@@ -48,41 +52,58 @@ export type Booking = {
 const negative = (amount: string): string => subtract('0', amount)
 const nonZero = (lines: Line[]): Line[] => lines.filter((line) => !isZero(line.amount))
 
-/** The partner confirmed the buyer's money: it owes us, and we owe the merchant. */
-export function fiatConfirmed(fact: { paymentId: string; attemptId: string; received: Money }): Booking {
-  return twoLines('fiat_confirmed', fact, ['partner_receivable', 'merchant_payable'])
+/** What is known of a payment's USDC once it is converted; null before. */
+type Usdc = { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: MicroUsdc }
+
+/**
+ * What a part of money changes in the books (PRODUCT.md 3.3), asset by asset. Null: nothing. USDC at an address of our own
+ * was booked as the chain proved it (`deposited`), and stays in suspense until it is converted or returned.
+ */
+export function bookingOfPart(
+  part: Part,
+  payment: { readonly id: string; readonly usdc: Usdc | null },
+): Booking | null {
+  if (part.asset === 'USDC') return bookingOfUsdc(part, payment)
+  const minor = part.kind === 'receipt' ? part.units : negative(part.units)
+  const fact = { paymentId: payment.id, reference: part.key, received: { minor, currency: part.asset } }
+  const isOurLoss = part.account === 'merchant_payable' && payment.usdc !== null
+  switch (part.kind) {
+    case 'receipt':
+      // The partner owes us the money, and we owe it to the merchant, or to whomever an operator finds.
+      return part.account === 'suspense'
+        ? fiatLines('fiat_suspended', fact, ['partner_receivable', 'suspense'])
+        : fiatLines('fiat_confirmed', fact, ['partner_receivable', 'merchant_payable'])
+    case 'reversal':
+      return isOurLoss
+        ? fiatLines('chargeback', fact, ['chargeback_loss', 'partner_receivable'])
+        : fiatLines('fiat_given_back', fact, [part.account, 'partner_receivable'])
+    case 'return':
+      // What was converted was sold for our own account, once its payout is void.
+      return fiatLines('fiat_given_back', fact, [isOurLoss ? 'conversion' : part.account, 'partner_receivable'])
+  }
 }
 
-/** Money that belongs to no open payment: the second payment, or one that came too late. */
-export function fiatSuspended(fact: { paymentId: string; attemptId: string; received: Money }): Booking {
-  return twoLines('fiat_suspended', fact, ['partner_receivable', 'suspense'])
+function bookingOfUsdc({ kind, key, units }: Part, payment: { id: string; usdc: Usdc | null }): Booking | null {
+  if (kind === 'receipt' || payment.usdc !== null) return null
+  // The buyer had it back from elsewhere: what came is ours.
+  const fact = { paymentId: payment.id, reference: key, micro: negative(units) }
+  return usdcLines('deposit_returned', fact, ['suspense', 'exchange'])
 }
 
-/** The partner took the money back, or we refunded it, before it was converted. */
-export function fiatGivenBack(fact: {
-  paymentId: string
-  attemptId: string
-  received: Money
-  from: 'merchant_payable' | 'suspense'
-}): Booking {
-  return twoLines('fiat_given_back', fact, [fact.from, 'partner_receivable'])
-}
-
-/** The partner took money back after it had been converted: the loss is ours. */
-export function chargeback(fact: { paymentId: string; attemptId: string; received: Money }): Booking {
-  return twoLines('chargeback', fact, ['chargeback_loss', 'partner_receivable'])
-}
-
-function twoLines(
+function fiatLines(
   kind: Booking['kind'],
-  fact: { paymentId: string; attemptId: string; received: Money },
+  {
+    paymentId,
+    reference,
+    received,
+  }: { paymentId: string; reference: string; received: { minor: string; currency: Asset } },
   [debit, credit]: [Account, Account],
 ): Booking {
-  const { minor, currency } = fact.received
+  const { minor, currency } = received
   return {
     kind,
-    reference: fact.attemptId,
-    paymentId: fact.paymentId,
+    reference,
+    paymentId,
     lines: nonZero([
       { account: debit, asset: currency, amount: minor },
       { account: credit, asset: currency, amount: negative(minor) },
@@ -127,26 +148,30 @@ export function fillUsed(fact: { paymentId: string; micro: MicroUsdc }): Booking
   return usdcLines('fill_used', { ...fact, reference: fact.paymentId }, ['suspense', 'conversion'])
 }
 
-/** The payout was voided and the buyer's money given back: the USDC that was bought for it is ours, in `suspense`. */
-export function refundedAfterVoid(fact: {
-  paymentId: string
-  attemptId: string
-  received: Money
-  gross: MicroUsdc
-  fee: MicroUsdc
-  net: MicroUsdc
-}): Booking {
-  const { received } = fact
+/** The payment ended without taking the fill that was set aside: the USDC is ours. */
+export function fillKept(fact: { paymentId: string; micro: MicroUsdc }): Booking {
+  return usdcLines('fill_kept', { ...fact, reference: fact.paymentId }, ['suspense', 'exchange'])
+}
+
+/**
+ * The payout is void and the buyer's money is not ours any more: the USDC that was bought for it is. `lost`: the fiat
+ * money that was written off when the partner took it back; what it was sold for makes up for it.
+ */
+export function payoutUnwound(fact: { paymentId: string; usdc: Usdc; lost: Money | null }): Booking {
+  const { gross, fee, net } = fact.usdc
+  const lost = fact.lost === null ? [] : [fact.lost]
   return {
-    kind: 'fiat_given_back',
-    reference: fact.attemptId,
+    kind: 'payout_unwound',
+    reference: fact.paymentId,
     paymentId: fact.paymentId,
     lines: nonZero([
-      { account: 'conversion', asset: received.currency, amount: received.minor },
-      { account: 'partner_receivable', asset: received.currency, amount: negative(received.minor) },
-      { account: 'merchant_payable', asset: 'USDC', amount: fact.net },
-      { account: 'fee_revenue', asset: 'USDC', amount: fact.fee },
-      { account: 'suspense', asset: 'USDC', amount: negative(fact.gross) },
+      ...lost.flatMap(({ minor, currency }): Line[] => [
+        { account: 'conversion', asset: currency, amount: minor },
+        { account: 'chargeback_loss', asset: currency, amount: negative(minor) },
+      ]),
+      { account: 'merchant_payable', asset: 'USDC', amount: net },
+      { account: 'fee_revenue', asset: 'USDC', amount: fee },
+      { account: 'exchange', asset: 'USDC', amount: negative(gross) },
     ]),
   }
 }
@@ -195,9 +220,23 @@ export function deposited(fact: { paymentId: string; reference: string; micro: M
   return usdcLines('deposited', fact, ['deposits', 'suspense'])
 }
 
-/** The payment takes what came to its address: it is what a converter would have delivered. */
-export function depositUsed(fact: { paymentId: string; micro: MicroUsdc }): Booking {
-  return usdcLines('deposit_used', { ...fact, reference: fact.paymentId }, ['suspense', 'conversion'])
+/**
+ * The payment takes what was counted at its address: it owes the merchant `net` for it. No fiat money is in these books;
+ * what came beyond the locked rate's `gross` is rounding, and ours.
+ */
+export function depositUsed(fact: { paymentId: string; usdc: Usdc; counted: MicroUsdc }): Booking {
+  const { gross, fee, net } = fact.usdc
+  return {
+    kind: 'deposit_used',
+    reference: fact.paymentId,
+    paymentId: fact.paymentId,
+    lines: nonZero([
+      { account: 'suspense', asset: 'USDC', amount: fact.counted },
+      { account: 'merchant_payable', asset: 'USDC', amount: negative(net) },
+      { account: 'fee_revenue', asset: 'USDC', amount: negative(fee) },
+      { account: 'exchange', asset: 'USDC', amount: subtract(gross, fact.counted) },
+    ]),
+  }
 }
 
 /** What came to the address of a payment is in the treasury. */

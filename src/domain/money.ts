@@ -127,6 +127,11 @@ export function isWithinPercent(amount: string, expected: string, percent: numbe
   return distance * 100n <= BigInt(expected) * BigInt(percent)
 }
 
+/** `a + b` of two amounts in the same unit. */
+export function add(a: string, b: string): string {
+  return (BigInt(a) + BigInt(b)).toString()
+}
+
 /** `a − b` of two amounts in the same unit. */
 export function subtract(a: string, b: string): string {
   return (BigInt(a) - BigInt(b)).toString()

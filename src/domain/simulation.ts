@@ -9,6 +9,9 @@ export const SIMULATED_ACTIONS = [
   'hold',
   'release',
   'confirm',
+  // With the new total: the buyer pays the rest, or more.
+  'top_up',
+  // All of it, or down to a new total.
   'reverse',
   'expire',
 ] as const

@@ -8,6 +8,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'payment.canceled',
   'payment.under_review',
   'payment.refunded',
+  'payment.chargeback',
 ] as const
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
 

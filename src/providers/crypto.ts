@@ -54,16 +54,6 @@ export function createCrypto({ deposits, rates, tolerancePercent, clock }: Crypt
       const deposit = await deposits.read(attemptId)
       return deposit === null ? null : orderOf(deposit, { now: Math.floor(clock() / 1000), tolerancePercent })
     },
-    async readUsdc({ attemptId }) {
-      const deposit = await deposits.read(attemptId)
-      if (deposit === null) return null
-      const { rate, rateSource: source, rateAsOf: asOf } = deposit
-      return {
-        rate: { currency: deposit.asked.currency, rate, source, asOf },
-        micro: deposit.receivedMicro,
-        address: deposit.address,
-      }
-    },
     readCallback: () => ({ kind: 'refused', reason: 'format' }),
   }
 }
@@ -77,5 +67,10 @@ function orderOf(deposit: Deposit, at: { now: number; tolerancePercent: number }
     amount: deposit.asked,
     received: deposit.receivedMicro === '0' ? null : receivedMoney(deposit),
     failureCode: null,
+    usdc: {
+      receipts: deposit.receipts,
+      askedMicro: deposit.askedMicro,
+      rate: { rate: deposit.rate, source: deposit.rateSource, asOf: deposit.rateAsOf },
+    },
   }
 }

@@ -1,7 +1,6 @@
 import type { MethodName, ProviderUsed } from '../domain/methods.ts'
-import type { MicroUsdc, Money } from '../domain/money.ts'
+import type { Money } from '../domain/money.ts'
 import type { CallbackReading, FailureCode, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
-import type { Rate } from './converter/converter.ts'
 
 /** What a partner needs to open an order for one attempt. */
 export type OpenOrder = {
@@ -44,14 +43,6 @@ export type PaymentPartner = {
   cancelOrder?(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
   /** Gives the whole received amount back. Idempotent: repeated with the same key, it returns the same refund. */
   refundOrder?(refund: OrderRef & { readonly key: string }, signal: AbortSignal): Promise<RefundResult>
-  /**
-   * Only where the buyer pays in USDC, which is not converted: what has come, and the rate that was locked when the
-   * order was opened. Null when there is no such order.
-   */
-  readUsdc?(
-    order: OrderRef,
-    signal: AbortSignal,
-  ): Promise<{ readonly rate: Rate; readonly micro: MicroUsdc; readonly address: string } | null>
   /** Checks signature and time window (300 s both ways) and reads the callback. Never throws for bad input. */
   readCallback(callback: RawCallback): CallbackReading
 }

@@ -21,15 +21,12 @@ export function createDepositHook(context: ChangeContext) {
   }
 }
 
-/** What comes after the payment's money was counted is a second payment: it stays in `suspense`, and is shown. */
+/** What it means for the payment is found out by reading the deposit; another token is told here, because nothing counts it. */
 async function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): Promise<void> {
   const attempt = work.state.attempts.find(({ id }) => id === deposit.attemptId)
   const { txHash, units, token, sender } = deposit
   const data = { attempt_id: deposit.attemptId, tx_hash: txHash, units, token, sender }
-  if (attempt === undefined || !isPaid(attempt.status)) {
-    await work.note(noteOf(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
-    return
-  }
-  const exception = deposit.expected ? 'duplicate_payment' : 'wrong_asset'
-  await work.change(noteOf('deposit.surplus', data), { exception })
+  await work.note(noteOf(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
+  const isUnseen = attempt !== undefined && isPaid(attempt.status) && !deposit.expected
+  if (isUnseen) await work.openIncident({ kind: 'misfit', attemptId: attempt.id })
 }

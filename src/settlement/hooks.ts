@@ -4,7 +4,10 @@ import { putOutbox } from '../db/outbox.ts'
 import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
 import { finishSweep } from '../db/settlement/deposits.ts'
 import { gasSpent, settled, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
+import { isZero } from '../domain/money.ts'
 import { NOT_PARKED, type PaymentFields, parked } from '../domain/payment/changes.ts'
+import { PART_STATES, partsOf, unitSum } from '../domain/payment/money/parts.ts'
+import { bookingsOfRefund } from '../domain/payment/order-changes.ts'
 import { canMove } from '../domain/payment/payment.ts'
 import {
   type GasSpent,
@@ -53,13 +56,15 @@ export function createSettlementHooks(context: ChangeContext) {
 
   async function onVoided(tx: Tx, proof: VoidProof): Promise<void> {
     if (proof.kind === 'cancelled') await bookGas(tx, { reference: proof.paymentId, wei: proof.gasWei }, context.now())
-    await parkPayout(tx, proof.paymentId, {
-      reason: 'payout_voided',
-      note: because('payout_voided', {
-        proof: proof.kind,
-        tx_hash: proof.kind === 'cancelled' ? proof.txHash : null,
-        block_number: String(proof.blockNumber),
-      }),
+    const note = because('payout_voided', {
+      proof: proof.kind,
+      tx_hash: proof.kind === 'cancelled' ? proof.txHash : null,
+      block_number: String(proof.blockNumber),
+    })
+    await changeAndTell(tx, proof.paymentId, async (work) => {
+      await endVoid(work, 'done')
+      await parkIn(work, { reason: 'payout_voided', note })
+      await endIfReversed(work)
     })
   }
 
@@ -79,23 +84,43 @@ export function createSettlementHooks(context: ChangeContext) {
     return bookGas(tx, { reference: `${chainId}:${wallet}:${nonce}`, wei }, context.now())
   }
 
-  function parkPayout(
-    tx: Tx,
-    paymentId: string,
-    park: { reason: 'payout_held' | 'payout_voided'; note: Reason },
-  ): Promise<void> {
-    return changeAndTell(tx, paymentId, async (work) => {
-      const { status } = work.state.payment
-      const fields = parked(park.reason)
-      if (status === 'settling') await work.move('under_review', park.note, fields)
-      else await work.change({ ...park.note, kind: `payout.${park.reason}` }, status === 'under_review' ? fields : {})
-    })
+  function parkPayout(tx: Tx, paymentId: string, park: PayoutPark): Promise<void> {
+    return changeAndTell(tx, paymentId, (work) => parkIn(work, park))
   }
 
   async function changeAndTell(tx: Tx, id: string, work: (payment: PaymentWork) => Promise<void>): Promise<void> {
     const { events } = await changePaymentIn(tx, context, { id, work })
     await putOutbox(tx, 'complete_transfer', { subject: id, payload: { events } })
   }
+}
+
+type PayoutPark = { readonly reason: 'payout_held' | 'payout_voided'; readonly note: Reason }
+
+/** A decision that waits for its end (a hold, money that was taken back) is not covered up by what happens to the payout. */
+async function parkIn(work: PaymentWork, { reason, note }: PayoutPark): Promise<void> {
+  const { status, held, parkReason } = work.state.payment
+  const isVoid = reason === 'payout_voided'
+  if (status === 'settling') return work.move('under_review', note, parked(reason))
+  const mayPark = status === 'under_review' && (isVoid || (!held && parkReason !== 'funds_reversed'))
+  await work.change({ ...note, kind: `payout.${reason}` }, mayPark ? parked(reason) : {})
+}
+
+async function endVoid(work: PaymentWork, state: 'done' | 'refused'): Promise<void> {
+  const asked = work.state.intents.find(({ kind }) => kind === 'void')
+  if (asked !== undefined) await work.settleIntent(asked, state)
+}
+
+/** The partner has the money back already, and the payout can never be paid: nothing is left to decide. */
+async function endIfReversed(work: PaymentWork): Promise<void> {
+  const { payment, parts } = work.state
+  const { paidAttemptId, usdc } = payment
+  if (payment.status !== 'under_review' || usdc === null || paidAttemptId === null) return
+  const mine = partsOf(parts, { attemptId: paidAttemptId, states: PART_STATES })
+  const isGone =
+    mine.length > 0 && isZero(unitSum(parts, { attemptId: paidAttemptId, states: ['counted', 'returning'] }))
+  if (!isGone) return
+  for (const booking of bookingsOfRefund(payment, { parts: [] })) await work.book(booking)
+  await work.move('refunded', because('given_back_by_partner'), NOT_PARKED)
 }
 
 async function bookGas(
@@ -123,13 +148,21 @@ async function recordSettlement(work: PaymentWork, settlement: Settlement): Prom
     await work.book(gasSpent({ reference: payment.id, wei: settlement.gasWei.toString() }))
 
   const expected = payment.usdc?.net === settlement.microUsdc && canMove(payment.status, 'succeeded')
+  await endVoid(work, 'refused')
   if (expected) {
+    const wasReversed = payment.parkReason === 'funds_reversed'
     const delayed = payment.exception === 'settlement_delayed' ? { exception: null } : {}
     await work.move('succeeded', because('settled', fact), { ...proof, ...delayed, ...NOT_PARKED })
+    // The transfer was faster than the void: the money that the partner took back is our loss.
+    if (wasReversed) await work.openIncident({ kind: 'chargeback', attemptId: payment.paidAttemptId })
     return
   }
-  const fields = { ...proof, ...parked('unexpected_settlement') }
-  if (canMove(payment.status, 'under_review'))
-    await work.move('under_review', because('unexpected_settlement', fact), fields)
-  else await work.change(noteOf('payment.unexpected_settlement', fact), fields)
+  if (canMove(payment.status, 'under_review') || payment.status === 'under_review') {
+    const fields = { ...proof, ...parked('unexpected_settlement') }
+    if (payment.status === 'under_review') await work.change(noteOf('payment.unexpected_settlement', fact), fields)
+    else await work.move('under_review', because('unexpected_settlement', fact), fields)
+    return
+  }
+  await work.change(noteOf('payment.unexpected_settlement', fact), proof)
+  await work.openIncident({ kind: 'unexpected_settlement', attemptId: null })
 }

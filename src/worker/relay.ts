@@ -3,10 +3,11 @@ import type { Db } from '../db/db.ts'
 import { deleteOutbox, readOutbox } from '../db/outbox.ts'
 import { takeUnread } from '../db/payments/partner-events.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
-import { listUnclosed, loadPayment } from '../db/payments/payments.ts'
+import { loadPayment } from '../db/payments/payments.ts'
 import { snapshotOf } from '../domain/payment/snapshot.ts'
 import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
+import { adoptOrphans } from './orphans.ts'
 
 /** Passes on to Temporal what a crash may have kept from it. Every message is safe to send twice. */
 export type Relay = {
@@ -33,9 +34,6 @@ export type RelayDeps = {
 const GRACE_MS = 3000
 /** Most messages of one round, so that rounds stay short. The next round takes the others. */
 const PER_ROUND = 100
-/** Milliseconds: younger workflows may be missing from Temporal's list. */
-const ORPHAN_AGE_MS = 20_000
-const PAGE = 1000
 
 export function createRelay(deps: RelayDeps): Relay {
   const { db, workflows, log } = deps
@@ -71,32 +69,7 @@ export function createRelay(deps: RelayDeps): Relay {
       return forEach(news, (unread) => workflows.tellPartnerNews(unread.payment_id, unread.attempt_id))
     },
 
-    adoptOrphans: async () => {
-      const running = await runningPayments()
-      const createdBefore = new Date(deps.clock() - ORPHAN_AGE_MS).toISOString()
-      let adopted = 0
-      for (let after = ''; ; ) {
-        const ids = await listUnclosed(db, { after, createdBefore, limit: PAGE })
-        const orphans = await readStarts(
-          db,
-          ids.filter((id) => !running.has(id)),
-        )
-        adopted += await forEach(orphans, async (start) => {
-          // Temporal's list may be out of date, but the start does nothing when a run exists.
-          if (await workflows.resume(start))
-            log.warn({ payment_id: start.id }, 'a payment had no workflow: it has one again')
-        })
-        after = ids.at(-1) ?? ''
-        if (ids.length < PAGE) return adopted
-      }
-    },
-  }
-
-  async function runningPayments(): Promise<Set<string>> {
-    const ids = new Set<string>()
-    const query = "WorkflowType = 'payment' AND ExecutionStatus = 'Running'"
-    for await (const execution of deps.client.workflow.list({ query, pageSize: PAGE })) ids.add(execution.workflowId)
-    return ids
+    adoptOrphans: () => adoptOrphans({ ...deps, forEach }),
   }
 
   /** An item that fails stops no other; the next round finds it again. Returns how many succeeded. */

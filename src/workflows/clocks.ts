@@ -1,7 +1,10 @@
-import { sleep } from '@temporalio/workflow'
+import { patched, sleep } from '@temporalio/workflow'
 import { isClosed, isOpen } from '../domain/payment/payment.ts'
 import { nextStep, type PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import { POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
+
+/** Runs that were recorded before looked at the delay of a settlement only when they polled. */
+const DELAY_ON_TIME = 'delay-on-time'
 
 /** What the clocks of a payment ask, and whom they wake. */
 export type ClockFace = {
@@ -14,6 +17,8 @@ export type ClockFace = {
   readonly onPoll: () => void
   /** The settlement takes longer than it should. */
   readonly onDelay: () => Promise<void>
+  /** The partner has been confirming for too long. */
+  readonly onSilence: () => void
 }
 
 /** The clocks of a payment. None is canceled: a timer left behind costs nothing, and looks at the payment when it rings. */
@@ -23,12 +28,20 @@ export type Clocks = {
   watchListening(): void
   /** The safety net for lost callbacks: reads open orders after 1, 5, 15 and 60 minutes, then every 6 hours. */
   pollOrders(): void
+  /** The same schedule from now on: something new is waited for at a partner. */
+  pollAnew(): void
+  /** Once the money has come: marks a settlement that takes too long, on time. */
+  watchDelay(): void
+  /** While a partner is confirming. */
+  watchSilence(): void
 }
 
 export function createClocks(face: ClockFace): Clocks {
   let polls = false
   let watchesDelay = false
   let listensUntil = 0
+  let silentAt = 0
+  let nextPollAt = Number.POSITIVE_INFINITY
 
   return {
     watchExpiry() {
@@ -49,20 +62,36 @@ export function createClocks(face: ClockFace): Clocks {
       polls = true
       void poll()
     },
+    pollAnew() {
+      void poll(POLL_AFTER_MINUTES.length)
+    },
+    watchDelay() {
+      const { paidAt, delayedAfterMinutes } = face.now()
+      // The next poll starts the clock in time, and most payments are settled before it.
+      if (paidAt === null || watchesDelay || nextPollAt <= paidAt + delayedAfterMinutes * 60_000) return
+      if (patched(DELAY_ON_TIME)) startDelay()
+    },
+    watchSilence() {
+      const end = face.now().silentAt ?? null
+      if (end === null || end === silentAt) return
+      silentAt = end
+      void sleep(until(end)).then(face.onSilence)
+    },
   }
 
-  async function poll(): Promise<never> {
-    for (let round = 0, waited = 0; ; round++) {
+  async function poll(rounds = Number.POSITIVE_INFINITY): Promise<void> {
+    for (let round = 0, waited = 0; round < rounds; round++) {
       const minutes = POLL_AFTER_MINUTES[round] ?? waited + POLL_EVERY_MINUTES
+      if (rounds === Number.POSITIVE_INFINITY) nextPollAt = Date.now() + (minutes - waited) * 60_000
       await sleep((minutes - waited) * 60_000)
       waited = minutes
       face.onPoll()
-      watchDelay()
+      startDelay()
     }
   }
 
   /** A settlement that takes too long is marked even while a step is being waited for. */
-  function watchDelay(): void {
+  function startDelay(): void {
     const { paidAt, delayedAfterMinutes } = face.now()
     if (paidAt === null || watchesDelay) return
     watchesDelay = true

@@ -3,20 +3,23 @@ import {
   ApplicationFailure,
   allHandlersFinished,
   condition,
+  continueAsNew,
   ParentClosePolicy,
+  patched,
   setCurrentDetails,
   setHandler,
   startChild,
+  workflowInfo,
 } from '@temporalio/workflow'
-import { lateMoneyWorkflowId } from '../domain/ids.ts'
 import { whyNoteRefused } from '../domain/payment/decision.ts'
 import type { DecisionAnswer, OperatorNote } from '../domain/payment/requests.ts'
-import { operatorUpdates } from './messages.ts'
-import { money, records } from './options.ts'
+import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
+import { type LateMoneyInput, lateMoneyOptions, operatorUpdates } from './messages.ts'
+import { money, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES, reading, records } from './options.ts'
 import { PAYMENTS_QUEUE } from './queues.ts'
-import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
 
-export type LateMoneyInput = { readonly paymentId: string; readonly attemptId: string }
+/** Runs that were recorded before ended only by a decision. */
+const WATCHES_LATE_MONEY = 'watches-late-money'
 
 /**
  * Money that came after its payment had stopped listening. It is booked to suspense; an operator gives it back, or
@@ -24,6 +27,8 @@ export type LateMoneyInput = { readonly paymentId: string; readonly attemptId: s
  */
 export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   let refunded = false
+  // A refund that the partner is working on is looked after more often.
+  let isAsked = false
   setHandler(operatorUpdates.refund, (note) => settle(() => money.refundAttempt({ ...input, ...note })), { validator })
   setHandler(
     operatorUpdates.recordExternalRefund,
@@ -33,15 +38,34 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   setCurrentDetails(
     `### late money\n\nThe partner received money for ${input.paymentId} after the payment had stopped listening. It is safe at the partner and booked to suspense.\n\nDecide with \`refund\` or \`recordExternalRefund\`.`,
   )
-  await condition(() => refunded)
+  if (patched(WATCHES_LATE_MONEY)) await untilItIsGone()
+  else await condition(() => refunded)
   await condition(allHandlersFinished)
   return 'refunded'
+
+  /** The money may also go without us: the partner takes it back, or carries out a refund that took its time. */
+  async function untilItIsGone(): Promise<void> {
+    for (let round = 0; !refunded; round++) {
+      if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) await continueAsNew<typeof lateMoney>(input)
+      const minutes = POLL_AFTER_MINUTES[round] ?? POLL_EVERY_MINUTES
+      if (await condition(() => refunded || isAsked, minutes * 60_000)) round = isAsked ? -1 : round
+      isAsked = false
+      if (refunded) return
+      const answer = await reading.readPartnerOrder(input).catch(() => null)
+      if (answer !== null && !isOpenStill(answer.payment)) return
+    }
+  }
+
+  function isOpenStill({ late, refunding }: PaymentSnapshot): boolean {
+    return [...(late ?? []), ...(refunding ?? [])].includes(input.attemptId)
+  }
 
   async function settle(
     work: () => Promise<{ message: string; payment: { status: DecisionAnswer['status'] }; refunded: boolean }>,
   ): Promise<DecisionAnswer> {
     const changed = await work()
     refunded ||= changed.refunded
+    isAsked = !changed.refunded
     return { status: changed.payment.status, message: changed.message }
   }
 
@@ -54,16 +78,10 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
 export async function startLateMoney(input: LateMoneyInput): Promise<void> {
   try {
     await startChild(lateMoney, {
-      workflowId: lateMoneyWorkflowId(input.attemptId),
+      ...lateMoneyOptions(input),
       taskQueue: PAYMENTS_QUEUE,
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [input],
-      staticSummary: `Late money for ${input.paymentId}`,
-      typedSearchAttributes: [
-        { key: PAYMENT_STATUS, value: 'late_money' },
-        { key: NEEDS_OPERATOR, value: true },
-      ],
     })
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error

@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
+import { lateMoneyWorkflowId } from '../domain/ids.ts'
 import type {
   CancelAnswer,
   DecisionAnswer,
@@ -8,6 +9,7 @@ import type {
   OperatorNote,
 } from '../domain/payment/requests.ts'
 import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
+import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
 
 /** What the outside may say to a payment. The API imports these; handlers are in payment.ts. */
 
@@ -45,3 +47,19 @@ export const operatorUpdates = {
 
 /** For debugging; merchants and pages read Postgres. */
 export const paymentState = defineQuery<PaymentSnapshot>('state')
+
+export type LateMoneyInput = { readonly paymentId: string; readonly attemptId: string }
+
+/** How the workflow for late money is started, by the payment's workflow or by the relay. */
+export function lateMoneyOptions({ paymentId, attemptId }: LateMoneyInput) {
+  return {
+    workflowId: lateMoneyWorkflowId(attemptId),
+    // Late money may come again after the first of it has gone.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    staticSummary: `Late money for ${paymentId}`,
+    typedSearchAttributes: [
+      { key: PAYMENT_STATUS, value: 'late_money' },
+      { key: NEEDS_OPERATOR, value: true },
+    ],
+  }
+}

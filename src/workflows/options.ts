@@ -7,7 +7,9 @@ import { TRANSFER_ACTIVITY_ID } from '../domain/ids.ts'
 /** How long each kind of step may take and how it is tried again, with the reason beside each number. */
 
 /** Reads and writes of our own database: as soon as Postgres is back, and without end. */
-export const records = proxyActivities<Pick<PaymentActivities, 'loadPayment' | 'decide' | 'markDelayed'>>({
+export const records = proxyActivities<
+  Pick<PaymentActivities, 'loadPayment' | 'decide' | 'markDelayed' | 'parkSilent'>
+>({
   // A worker that was killed is noticed by this time-out: short, because the statements take milliseconds.
   startToCloseTimeout: '10 s',
   retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
@@ -33,6 +35,13 @@ export const money = proxyActivities<Pick<PaymentActivities, 'convertToUsdc' | '
   startToCloseTimeout: '30 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
+
+/** A conversion is asked for in short tries; after half an hour without a fill it is an operator's. */
+export const CONVERSION_WAITS = {
+  overdueMs: 30 * 60_000,
+  /** Between two tries for which the converter has set no longer time: some thirty of them, not hundreds. */
+  longestSeconds: 60,
+} as const
 
 /** Waits for the settlement engine, which completes it by its id; running it again only asks how far it is. */
 export const settlement = proxyActivities<Pick<PaymentActivities, 'transferUsdc'>>({

@@ -3,10 +3,12 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
+  continueAsNew,
   log,
   patched,
   setDefaultSignalHandler,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow'
 import { PARTNER_SILENT, setsMoneyGoing, whyNoLongerAllowed, whyRefused } from '../domain/payment/decision.ts'
 import { isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
@@ -20,10 +22,11 @@ import {
   type OperatorNote,
 } from '../domain/payment/requests.ts'
 import {
+  lateAttempts,
   newPaymentSnapshot,
   nextStep,
   type PaymentSnapshot,
-  unfinishedAttempts,
+  watchedAttempts,
   whyNotCancelable,
 } from '../domain/payment/snapshot.ts'
 import { createAnnouncer } from './announcer.ts'
@@ -31,13 +34,17 @@ import { createClocks } from './clocks.ts'
 import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
-import { buyerWaits, money, reading, records, settlement } from './options.ts'
+import { buyerWaits, CONVERSION_WAITS, money, reading, records, settlement } from './options.ts'
 import { createRequests } from './requests.ts'
 
 /** Runs that were recorded before ended although a partner's news had not been read. */
 const KEEPS_UNREAD_NEWS = 'keeps-unread-news'
 /** … and decided without asking the partner whether the money is still there. */
 const READS_BEFORE_DECISIONS = 'reads-before-decisions'
+/** … and heard nothing while a payout was on its way, */
+const HEARS_WHILE_PAYING = 'hears-while-paying'
+/** … and waited without end for a partner that was confirming. */
+const WATCHES_SILENCE = 'watches-silence'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
 export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
@@ -57,6 +64,12 @@ class PaymentStory {
   #rowMayHaveChanged: boolean
   #expiryReached = false
   #listeningOver = false
+  #silenceOver = false
+  /** The transfer activity runs; it ends by the settlement engine's word. */
+  #paying: Promise<void> | null = null
+  #payingEnded = false
+  /** Since when the converter has been asked in vain (Unix milliseconds), and how often. */
+  #converting: { readonly since: number; readonly tries: number } | null = null
   readonly #news = new Set<string>()
   /** Attempts whose news could not be read yet: the run does not end before they are. */
   readonly #unread = new Set<string>()
@@ -73,8 +86,10 @@ class PaymentStory {
       this.#listeningOver = true
     },
     onPoll: () => {
-      for (const attempt of unfinishedAttempts(this.#now)) this.#news.add(attempt.id)
-      for (const attemptId of this.#unread) this.#news.add(attemptId)
+      for (const attemptId of [...watchedAttempts(this.#now), ...this.#unread]) this.#news.add(attemptId)
+    },
+    onSilence: () => {
+      this.#silenceOver = true
     },
     onDelay: async () => this.#accept(await records.markDelayed(this.#id)),
   })
@@ -89,12 +104,16 @@ class PaymentStory {
   /** The story: what has come in is dealt with first; then the next step; else it waits. */
   async tell(): Promise<PaymentStatus> {
     for (;;) {
+      this.#payingEnded = false
       const step = nextStep(this.#now)
-      if (this.#rowMayHaveChanged) await this.#reload()
+      if (step !== 'convert') this.#converting = null
+      if (this.#mustContinueAsNew()) await this.#continueAsNew()
+      else if (this.#rowMayHaveChanged) await this.#reload()
       else if (this.#requests.waiting()) await this.#requests.doNext()
       else if (this.#news.size > 0) await this.#readOrders()
       else if (this.#expiryReached && isOpen(this.#now.status)) await this.#close('expired')
       else if (this.#listeningOver && step === 'listen') await this.#close('listening_ended')
+      else if (this.#silenceOver && step === 'await_partner') await this.#parkSilent()
       else if (step === 'convert') await this.#convert()
       else if (step === 'transfer') await this.#transfer()
       else if (step !== 'done') await this.#waitForSomething()
@@ -102,14 +121,34 @@ class PaymentStory {
     }
   }
 
+  /** One short try. While the converter has no answer, news, requests and operators come in between. */
   async #convert(): Promise<void> {
-    this.#show(this.#now, 'short')
-    this.#accept(await money.convertToUsdc(this.#id))
+    const { since, tries } = this.#converting ?? { since: Date.now(), tries: 0 }
+    this.#show(this.#now, tries === 0 ? 'short' : 'long')
+    const last = Date.now() - since >= CONVERSION_WAITS.overdueMs
+    const answer = await money.convertToUsdc(last ? { paymentId: this.#id, last } : this.#id)
+    this.#accept(answer)
+    if (answer.wait === undefined) return
+    this.#converting = { since, tries: tries + 1 }
+    const seconds = Math.max(answer.wait, Math.min(2 ** tries, CONVERSION_WAITS.longestSeconds))
+    await condition(() => this.#hasComeIn(), seconds * 1000)
   }
 
+  /** Waits for the settlement engine, but not with closed ears. */
   async #transfer(): Promise<void> {
     this.#show({ ...this.#now, status: 'settling' }, 'long')
-    this.#accept(await settlement.transferUsdc(this.#id))
+    this.#paying ??= settlement.transferUsdc(this.#id).then((changed) => {
+      this.#paying = null
+      this.#payingEnded = true
+      this.#accept(changed)
+    })
+    await condition(() => this.#payingEnded || this.#hasComeIn())
+    if (!this.#payingEnded && !patched(HEARS_WHILE_PAYING)) await this.#paying
+  }
+
+  async #parkSilent(): Promise<void> {
+    this.#silenceOver = false
+    this.#accept(await records.parkSilent(this.#id))
   }
 
   /** Cancels the open partner orders and reads them again: if money came, the payment is paid, not closed. */
@@ -140,22 +179,38 @@ class PaymentStory {
     this.#rowMayHaveChanged = false
     this.#accept(await records.loadPayment(this.#id))
     if (isOpen(this.#now.status)) this.#clocks.watchExpiry()
-    for (const attempt of unfinishedAttempts(this.#now)) this.#news.add(attempt.id)
+    for (const attemptId of watchedAttempts(this.#now)) this.#news.add(attemptId)
     if (this.#now.attempts.length > 0) this.#clocks.pollOrders()
   }
 
   async #waitForSomething(): Promise<void> {
     this.#show(this.#now, 'long')
     this.#clocks.watchListening()
-    await condition(() => this.#hasComeIn() || this.#expiryReached || this.#listeningOver)
+    if (nextStep(this.#now) === 'await_partner' && patched(WATCHES_SILENCE)) this.#clocks.watchSilence()
+    await condition(
+      () => this.#hasComeIn() || this.#expiryReached || this.#listeningOver || this.#silenceOver || this.#payingEnded,
+    )
   }
 
   /** True when the announcements are out and nothing came meanwhile. */
   async #nothingIsLeft(): Promise<boolean> {
     this.#show(this.#now, 'long')
     await this.#announcer.finished()
-    await condition(() => (allHandlersFinished() && this.#unread.size === 0) || this.#hasComeIn())
+    await condition(
+      () => (allHandlersFinished() && this.#unread.size === 0 && this.#paying === null) || this.#hasComeIn(),
+    )
     return !this.#hasComeIn()
+  }
+
+  /** A history that has become long is begun anew, between two steps and with nobody waiting for an answer. */
+  #mustContinueAsNew(): boolean {
+    const isQuiet = allHandlersFinished() && !this.#requests.waiting() && this.#paying === null
+    return workflowInfo().continueAsNewSuggested && isQuiet
+  }
+
+  async #continueAsNew(): Promise<never> {
+    await this.#announcer.finished()
+    return continueAsNew<typeof payment>({ id: this.#id, expiresAt: this.#now.expiresAt, resume: true })
   }
 
   #hasComeIn(): boolean {
@@ -166,10 +221,12 @@ class PaymentStory {
   #accept(changed: { payment: PaymentSnapshot; events: readonly string[] }): void {
     if (changed.payment.version >= this.#now.version) this.#now = changed.payment
     for (const eventId of changed.events) this.#announcer.announce(eventId)
-    for (const attempt of this.#now.attempts) {
-      if (attempt.status !== 'late' || this.#lateMoney.has(attempt.id)) continue
-      this.#lateMoney.add(attempt.id)
-      this.#announcer.track(startLateMoney({ paymentId: this.#id, attemptId: attempt.id }))
+    this.#clocks.watchDelay()
+    const late = lateAttempts(this.#now)
+    for (const attemptId of late) {
+      if (this.#lateMoney.has(attemptId)) continue
+      this.#lateMoney.add(attemptId)
+      this.#announcer.track(startLateMoney({ paymentId: this.#id, attemptId }))
     }
   }
 
@@ -212,6 +269,8 @@ class PaymentStory {
 
   async #decide(decision: OperatorDecision, note: OperatorNote): Promise<DecisionAnswer> {
     this.#refuse(whyNoLongerAllowed(decision, note, this.#now))
+    if (decision === 'hold' && this.#now.status === 'settling' && !patched(HEARS_WHILE_PAYING))
+      this.#refuse('A settling payment cannot be held here')
     if (setsMoneyGoing(decision, this.#now) && patched(READS_BEFORE_DECISIONS)) {
       await this.#readPaidOrder()
       this.#refuse(whyNoLongerAllowed(decision, note, this.#now))
@@ -222,6 +281,7 @@ class PaymentStory {
         ? await money.refundAttempt({ paymentId, ...note })
         : await records.decide({ paymentId, decision, ...note })
     this.#accept(changed)
+    if ((this.#now.refunding ?? []).length > 0) this.#clocks.pollAnew()
     return { status: this.#now.status, message: changed.message }
   }
 

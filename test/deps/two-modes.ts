@@ -64,9 +64,14 @@ export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
   })
   await execute(
     db,
-    sql`insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, received_minor,
-          created_at, updated_at)
-        values (${attemptId}, ${id}, 'wallet_app', 'banking_app', 'confirmed', 1000, 'EUR', 1000, ${past}, ${past})`,
+    sql`insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+        values (${attemptId}, ${id}, 'wallet_app', 'banking_app', 'confirmed', 1000, 'EUR', ${past}, ${past})`,
+  )
+  await execute(
+    db,
+    sql`insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, account, state, at)
+        values (${id}, ${attemptId}, ${`${attemptId}:0:1000`}, 'receipt', 'EUR', 1000, 1000, 'merchant_payable', 'counted',
+          ${past})`,
   )
   await execute(
     db,

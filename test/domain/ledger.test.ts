@@ -1,26 +1,183 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import * as ledger from '../../src/domain/ledger.ts'
 import { splitFee } from '../../src/domain/money.ts'
+import type { Part } from '../../src/domain/payment/money/parts.ts'
 
-const amount = fc.bigInt({ min: 0n, max: 10n ** 15n }).map(String)
+const usdc = { gross: '1000', fee: '45', net: '955' }
+const part = (fields: Partial<Part>): Part => ({
+  key: 'att_1:0:4999',
+  attemptId: 'att_1',
+  kind: 'receipt',
+  asset: 'EUR',
+  units: '4999',
+  chargeMinor: '4999',
+  account: 'merchant_payable',
+  state: 'counted',
+  ...fields,
+})
+const taken = (fields: Partial<Part>): Part => part({ units: '-4999', chargeMinor: '-4999', ...fields })
+
+/** Kind and lines, as they must be: a booking that only balances may still be wrong. */
+const told = (booking: ledger.Booking | null): string[] | null =>
+  booking && [
+    `${booking.kind} ${booking.reference} ${booking.paymentId}`,
+    ...booking.lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`),
+  ]
+const ofPart = (fields: Partial<Part>, isConverted = false) => {
+  const fact = fields.kind === undefined || fields.kind === 'receipt' ? part(fields) : taken(fields)
+  return told(ledger.bookingOfPart(fact, { id: 'pay_1', usdc: isConverted ? usdc : null }))
+}
+
+describe('a part of fiat money is booked', () => {
+  test('counted: the partner owes it to us, and we owe it to the merchant', () => {
+    expect(ofPart({})).toEqual([
+      'fiat_confirmed att_1:0:4999 pay_1',
+      'partner_receivable EUR 4999',
+      'merchant_payable EUR -4999',
+    ])
+  })
+
+  test('surplus or late: the partner owes it, and whose it is is not decided', () => {
+    expect(ofPart({ account: 'suspense', state: 'late' })).toEqual([
+      'fiat_suspended att_1:0:4999 pay_1',
+      'partner_receivable EUR 4999',
+      'suspense EUR -4999',
+    ])
+  })
+
+  test.each(['merchant_payable', 'suspense'] as const)('taken back out of %s before the conversion', (account) => {
+    expect(ofPart({ kind: 'reversal', account, state: 'reversed' })).toEqual([
+      'fiat_given_back att_1:0:4999 pay_1',
+      `${account} EUR 4999`,
+      'partner_receivable EUR -4999',
+    ])
+  })
+
+  test('taken back after the conversion: our loss', () => {
+    expect(ofPart({ kind: 'reversal', state: 'reversed' }, true)).toEqual([
+      'chargeback att_1:0:4999 pay_1',
+      'chargeback_loss EUR 4999',
+      'partner_receivable EUR -4999',
+    ])
+  })
+
+  test('taken back out of suspense after the conversion: nobody’s loss', () => {
+    expect(ofPart({ kind: 'reversal', account: 'suspense', state: 'reversed' }, true)?.[1]).toBe('suspense EUR 4999')
+  })
+
+  test.each([
+    ['before the conversion', false, 'merchant_payable'],
+    ['after a void payout', true, 'conversion'],
+  ])('returned %s', (_when, isConverted, account) => {
+    expect(ofPart({ kind: 'return', state: 'returned' }, isConverted)).toEqual([
+      'fiat_given_back att_1:0:4999 pay_1',
+      `${account} EUR 4999`,
+      'partner_receivable EUR -4999',
+    ])
+  })
+
+  test('returned surplus, whatever became of the payment', () => {
+    for (const isConverted of [false, true])
+      expect(ofPart({ kind: 'return', account: 'suspense', state: 'returned' }, isConverted)?.slice(1)).toEqual([
+        'suspense EUR 4999',
+        'partner_receivable EUR -4999',
+      ])
+  })
+})
+
+describe('a part of USDC never books fiat money', () => {
+  test('its coming was booked when the chain proved it', () => {
+    expect(told(ledger.deposited({ paymentId: 'pay_1', reference: '1:0x:0', micro: '7' }))).toEqual([
+      'deposited 1:0x:0 pay_1',
+      'deposits USDC 7',
+      'suspense USDC -7',
+    ])
+    expect(ofPart({ asset: 'USDC', account: 'suspense' })).toBeNull()
+  })
+
+  test('taken by the payment: what was counted, and the rounding is ours', () => {
+    expect(told(ledger.depositUsed({ paymentId: 'pay_1', usdc, counted: '1001' }))).toEqual([
+      'deposit_used pay_1 pay_1',
+      'suspense USDC 1001',
+      'merchant_payable USDC -955',
+      'fee_revenue USDC -45',
+      'exchange USDC -1',
+    ])
+  })
+
+  test('returned from elsewhere: what came is ours', () => {
+    expect(ofPart({ kind: 'return', asset: 'USDC', account: 'suspense', state: 'returned' })).toEqual([
+      'deposit_returned att_1:0:4999 pay_1',
+      'suspense USDC 4999',
+      'exchange USDC -4999',
+    ])
+    // After the conversion it is in the payout, which `payout_unwound` books.
+    expect(ofPart({ kind: 'return', asset: 'USDC', account: 'suspense', state: 'returned' }, true)).toBeNull()
+  })
+})
+
+test('a conversion, and every way in which a fill is kept or used', () => {
+  const received = { minor: '4999', currency: 'EUR' } as const
+  expect(told(ledger.converted({ paymentId: 'pay_1', received, ...usdc, filled: '990' }))).toEqual([
+    'converted pay_1 pay_1',
+    'merchant_payable EUR 4999',
+    'conversion EUR -4999',
+    'conversion USDC 990',
+    'merchant_payable USDC -955',
+    'fee_revenue USDC -45',
+    'exchange USDC 10',
+  ])
+  const fill = { paymentId: 'pay_1', micro: '7' }
+  expect(told(ledger.fillSuspended(fill))?.slice(1)).toEqual(['conversion USDC 7', 'suspense USDC -7'])
+  expect(told(ledger.fillUsed(fill))?.slice(1)).toEqual(['suspense USDC 7', 'conversion USDC -7'])
+  expect(told(ledger.fillKept(fill))?.slice(1)).toEqual(['suspense USDC 7', 'exchange USDC -7'])
+})
+
+test('a void payout gives the merchant’s USDC to us, and what it was sold for makes up for what was written off', () => {
+  const unwound = (lost: { minor: string; currency: 'EUR' } | null) =>
+    told(ledger.payoutUnwound({ paymentId: 'pay_1', usdc, lost }))
+  const back = ['merchant_payable USDC 955', 'fee_revenue USDC 45', 'exchange USDC -1000']
+  expect(unwound(null)).toEqual(['payout_unwound pay_1 pay_1', ...back])
+  expect(unwound({ minor: '0', currency: 'EUR' })?.slice(1)).toEqual(back)
+  expect(unwound({ minor: '4999', currency: 'EUR' })?.slice(1)).toEqual([
+    'conversion EUR 4999',
+    'chargeback_loss EUR -4999',
+    ...back,
+  ])
+})
+
+test('the treasury, the addresses and the gas', () => {
+  const fact = { reference: 'x', micro: '5' }
+  expect(told(ledger.settled({ paymentId: 'pay_1', net: '955' }))).toEqual([
+    'settled pay_1 pay_1',
+    'merchant_payable USDC 955',
+    'treasury USDC -955',
+  ])
+  expect(told(ledger.toppedUp(fact))).toEqual(['topped_up x null', 'treasury USDC 5', 'conversion USDC -5'])
+  expect(told(ledger.withdrawn(fact))).toEqual(['withdrawn x null', 'suspense USDC 5', 'treasury USDC -5'])
+  expect(told(ledger.swept({ ...fact, paymentId: 'pay_1' }))).toEqual([
+    'swept x pay_1',
+    'treasury USDC 5',
+    'deposits USDC -5',
+  ])
+  expect(told(ledger.gasSpent({ reference: 'x', wei: '9' }))).toEqual([
+    'gas x null',
+    'gas_expense POL 9',
+    'gas_float POL -9',
+  ])
+})
 
 test('every booking balances in every asset, whatever the amounts', () => {
+  const amount = fc.bigInt({ min: 0n, max: 10n ** 15n }).map(String)
   fc.assert(
     fc.property(amount, amount, amount, (minor, grossAmount, filled) => {
-      const fact = { paymentId: 'pay_1', attemptId: 'att_1', received: { minor, currency: 'EUR' as const } }
+      const received = { minor, currency: 'EUR' as const }
       const split = splitFee(grossAmount)
       const bookings = [
-        ledger.fiatConfirmed(fact),
-        ledger.fiatSuspended(fact),
-        ledger.fiatGivenBack({ ...fact, from: 'merchant_payable' }),
-        ledger.chargeback(fact),
-        ledger.converted({ ...fact, ...split, filled }),
-        ledger.refundedAfterVoid({ ...fact, ...split }),
-        ledger.settled({ paymentId: 'pay_1', net: split.net }),
-        ledger.toppedUp({ reference: 'x', micro: filled }),
-        ledger.withdrawn({ reference: 'x', micro: filled }),
-        ledger.gasSpent({ reference: 'x', wei: filled }),
+        ledger.converted({ paymentId: 'pay_1', received, ...split, filled }),
+        ledger.depositUsed({ paymentId: 'pay_1', usdc: split, counted: filled }),
+        ledger.payoutUnwound({ paymentId: 'pay_1', usdc: split, lost: received }),
       ]
       for (const booking of bookings) expect([booking.kind, ledger.imbalances(booking)]).toEqual([booking.kind, {}])
     }),

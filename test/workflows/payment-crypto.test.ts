@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { until } from '../../scripts/test/until.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
 import { readDeposit } from '../../src/db/payments/deposits.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
@@ -132,7 +133,15 @@ describe('a payment in USDC', () => {
     await send(attemptId, deposit.askedMicro)
     const row = await settled(paymentId)
     await send(attemptId, '7000000')
-    expect(await payment(paymentId)).toMatchObject({ exception: 'duplicate_payment', usdc: row.usdc })
+    await until(
+      () => payment(paymentId),
+      ({ exception }) => exception === 'duplicate_payment',
+    )
+    expect((await payment(paymentId)).usdc).toEqual(row.usdc)
+    expect((await world.read(paymentId)).parts).toMatchObject([
+      { asset: 'USDC', units: deposit.askedMicro, state: 'counted' },
+      { asset: 'USDC', units: '7000000', state: 'surplus' },
+    ])
     expect(before - (await usdc('suspense'))).toBe(7_000_000n)
   })
 

@@ -114,15 +114,17 @@ describe('before money moves on that has waited for an operator, the order is re
     await settled(paymentId)
   })
 
-  test('a payout that is held is not retried when its money is gone', async () => {
+  test('a payout that is held is not retried when its money is gone: it is voided, and the payment ends as refunded', async () => {
     const { paymentId, attemptId } = await payoutHeld()
     await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
     await expect(decide(paymentId, 'retry')).rejects.toMatchObject({
-      cause: { cause: { message: expect.stringContaining('The partner took the money back after it was converted') } },
+      cause: { message: 'Parked for funds_reversed: it ends by itself' },
     })
-    expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'payout_held' })
+    expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
     const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
-    expect(rows).toEqual([{ state: 'queued' }])
+    expect(rows).toEqual([{ state: 'voiding' }])
+    await world.voidPayout(paymentId)
+    expect(await result(paymentId)).toBe('refunded')
   })
 
   test('the operator’s command does not release a payout of a payment that is held', async () => {

@@ -46,6 +46,12 @@ export async function open(paymentId: string): Promise<string> {
   return answer.attemptId
 }
 
+/** In small steps: time stands still once the transfer runs. */
+export async function skipWhileConverting(paymentId: string): Promise<void> {
+  for (let step = 0; step < 60 && (await payment(paymentId)).status === 'processing'; step++)
+    await world.skip('5 seconds')
+}
+
 export async function settled(paymentId: string) {
   await untilStatus(paymentId, 'settling')
   await world.settle(paymentId)

@@ -1,9 +1,15 @@
-import { isBooked } from '../../db/ledger.ts'
 import { changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
-import { effectOfDecision, type RecordedDecision, setsMoneyGoing, TAKEN_BACK } from '../../domain/payment/decision.ts'
+import { effectOfDecision, PAYOUT_SIGNED, type RecordedDecision } from '../../domain/payment/decision.ts'
 import type { OperatorDecision } from '../../domain/payment/requests.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { type Decided, decisionRefused, giveBack, type RefundOrder } from './refund.ts'
+import {
+  type Decided,
+  decisionRefused,
+  giveBack,
+  givenBackBefore,
+  type RefundOrder,
+  requireRefundable,
+} from './refund.ts'
 
 type DecisionOrder = RefundOrder & { readonly decision: Exclude<OperatorDecision, 'refund'> }
 
@@ -13,9 +19,14 @@ export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<D
   const isRefund = decision === 'recordExternalRefund'
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
-    work: (work) => (isRefund ? giveBack(work, refund, 'outside') : carryOut(deps, work, { ...refund, decision })),
+    work: (work) => (isRefund ? recordReturn(work, refund) : carryOut(deps, work, { ...refund, decision })),
   })
   return { ...changed, refunded: isRefund, message: `${decision}: recorded` }
+}
+
+async function recordReturn(work: PaymentWork, order: RefundOrder): Promise<void> {
+  if (givenBackBefore(work, order) !== undefined) return
+  await giveBack(work, requireRefundable(work, order, 'outside'), { note: order, through: 'outside' })
 }
 
 async function carryOut(
@@ -23,19 +34,18 @@ async function carryOut(
   work: PaymentWork,
   order: RefundOrder & { readonly decision: RecordedDecision },
 ): Promise<void> {
-  if (await isTakenBack(work, order.decision)) throw decisionRefused(TAKEN_BACK)
   const effect = effectOfDecision(order.decision, work.state, order)
   if ('refused' in effect) throw decisionRefused(effect.refused)
-  const { change, confirmedAttemptId, releasesPayout, move } = effect
+  const { change, confirmedAttemptId, closes, move } = effect
+  const { paymentId } = order
+  if (effect.payout === 'hold' && !(await deps.payouts.hold(work.tx, paymentId, order.reason)))
+    throw decisionRefused(PAYOUT_SIGNED.why)
+  if (closes !== null) await work.closeIncident(closes)
   if (change !== null) await work.change(change.note, change.fields)
   if (confirmedAttemptId !== null) await work.saveAttempt(confirmedAttemptId, { status: 'confirmed' })
-  if (releasesPayout) await deps.payouts.release(work.tx, order.paymentId)
-  if (move !== null) await work.move(move.to, move.reason, move.fields)
-}
-
-/** The partner took the money back after it was converted: a payout that has not begun must not begin. */
-async function isTakenBack(work: PaymentWork, decision: RecordedDecision): Promise<boolean> {
-  const { paidAttemptId, usdc, transfer } = work.state.payment
-  const paysOut = setsMoneyGoing(decision, { txHash: transfer?.txHash ?? null }) && usdc !== null
-  return paysOut && paidAttemptId !== null && isBooked(work.tx, 'chargeback', paidAttemptId)
+  const isReleased = effect.payout === 'release' && (await deps.payouts.release(work.tx, paymentId))
+  if (move === null) return
+  // A payout that was never handed in is handed in by the next step.
+  const to = effect.payout === 'release' && !isReleased ? 'processing' : move.to
+  await work.move(to, move.reason, move.fields)
 }

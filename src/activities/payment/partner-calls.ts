@@ -1,21 +1,16 @@
 import { Context } from '@temporalio/activity'
 import type { PaymentWithNews } from '../../db/payments/payments.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
-import { isPaid } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
-import type { Rate } from '../../providers/converter/converter.ts'
 import { isPartnerError } from '../failure.ts'
-import type { OrderNews } from './partner-news.ts'
+import { type AskedAttempt, type OrderNews, partCount } from './partner-news.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
 /** How often a partner that does not answer is asked before a payment is closed without its word. */
 const TRIES_BEFORE_CLOSING = 4
 
-/** An attempt as it was known before the partner was asked, with the newest of its unread news. */
-export type AskedAttempt = { readonly attempt: Attempt; readonly unread: string | null }
-
 export function toAsk(before: PaymentWithNews, attempt: Attempt): AskedAttempt {
-  return { attempt, unread: before.unread.get(attempt.id) ?? null }
+  return { attempt, parts: partCount(before, attempt.id), unread: before.unread.get(attempt.id) ?? null }
 }
 
 /** Asks the partner to take no money any more and reads what is true afterwards. A partner that cannot cancel is read. */
@@ -42,19 +37,24 @@ export async function askQuietly(ask: () => Promise<PartnerOrder | null>): Promi
 }
 
 /** The partner's answer with the rate to lock if its money is taken, and the news that it answers. */
-export async function newsOf(
-  deps: PaymentDeps,
-  { attempt, unread }: AskedAttempt,
-  order: PartnerOrder | null,
-): Promise<OrderNews> {
-  const takes = order?.status === 'paid' && !isPaid(attempt.status)
-  return { attemptId: attempt.id, order, rate: takes ? await rateToLock(deps, attempt) : null, unread }
+export async function newsOf(deps: PaymentDeps, asked: AskedAttempt, order: PartnerOrder | null): Promise<OrderNews> {
+  const mayTake = order !== null && order.received !== null && asked.attempt.status !== 'confirmed'
+  return { asked, order, rate: mayTake ? await rateToLock(deps, order) : null }
 }
 
-/** A partner that takes USDC itself has locked the rate when it asked for the amount. */
-async function rateToLock(deps: PaymentDeps, attempt: Attempt): Promise<Rate> {
-  const usdc = await deps.partners[attempt.provider].readUsdc?.({ attemptId: attempt.id }, callSignal())
-  return usdc?.rate ?? deps.rates.current(attempt.asked.currency)
+/**
+ * A partner that takes USDC itself has locked the rate when it asked for the amount. Without a current rate the money is
+ * seen all the same: its conversion locks one.
+ */
+export async function rateToLock(deps: PaymentDeps, order: PartnerOrder): Promise<OrderNews['rate']> {
+  if (order.usdc !== undefined) return order.usdc.rate
+  return deps.rates.current(order.amount.currency).catch(noAnswer)
+}
+
+/** For `catch`: a partner that gives no answer has said nothing; anything else is thrown on. */
+export function noAnswer(error: unknown): null {
+  if (isPartnerError(error)) return null
+  throw error
 }
 
 /** Ends a call when it takes too long or when the activity is canceled. */

@@ -1,46 +1,86 @@
 import { markApplied } from '../../db/payments/partner-events.ts'
 import type { PaymentWork } from '../../db/payments/payment-changes.ts'
 import { parked } from '../../domain/payment/changes.ts'
-import { changesOf, mustBeHeld, tooLate } from '../../domain/payment/order-changes.ts'
+import { type KnownPayment, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
+import { openRefund } from '../../domain/payment/money/intents.ts'
+import { STILL_HERE } from '../../domain/payment/money/parts.ts'
+import { changesOf, mustBeHeld } from '../../domain/payment/order-changes.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { effectOfOrder, fits } from '../../domain/payment/partner-news.ts'
+import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { because } from '../../domain/timeline.ts'
 import type { Rate } from '../../providers/converter/converter.ts'
 import type { PaymentDeps } from './payment-deps.ts'
+import { voidPayout } from './void-payout.ts'
 
-/** An order as the partner reports it, and the rate to lock if its money is taken. */
-export type OrderNews = {
-  readonly attemptId: string
-  readonly order: PartnerOrder | null
-  readonly rate: Rate | null
-  /** The newest unread news of the attempt when the partner was asked: what it answered is the answer to them. */
+/** An attempt as it was known before the partner was asked, with the newest of its unread news. */
+export type AskedAttempt = {
+  readonly attempt: Attempt
+  /** How many parts of money were known of it. */
+  readonly parts: number
   readonly unread: string | null
+}
+
+/** An order as the partner reports it. */
+export type OrderNews = {
+  readonly asked: AskedAttempt
+  readonly order: PartnerOrder | null
+  /** The rate to lock if its money is taken. Null where none is needed, or there is none now. */
+  readonly rate: Pick<Rate, 'rate' | 'source'> | null
 }
 
 /**
  * Applies what the partner said to the locked payment. Reading the same order again writes nothing. False when it was no
- * answer about this order: none at all, or one about another order, account or amount. Then the news stays unread.
+ * answer about this order: none at all, one about another order, account or amount, or one that may be older than what
+ * is known. Then the news stays unread.
  */
 export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): Promise<boolean> {
-  const { payment } = work.state
-  const attempt = work.state.attempts.find((candidate) => candidate.id === news.attemptId)
-  if (attempt === undefined || news.order === null) return false
-  const known = { ...payment, pinned: payment.provider !== null, converted: payment.usdc !== null }
+  const { order, asked } = news
+  const attempt = work.state.attempts.find(({ id }) => id === asked.attempt.id)
+  if (attempt === undefined || order === null) return false
   const context = { account: deps.accounts[attempt.provider], tolerancePercent: deps.tolerancePercent }
-  const understood = fits(attempt, news.order, context)
-
-  const effect = tooLate(payment, effectOfOrder(known, attempt, { order: news.order, context }))
-  // A misfit that parks the payment is an operator's from now on; any other one is asked about again.
-  const isAnswered = understood || effect.park !== null
-  if (isAnswered && news.unread !== null) await markApplied(work.tx, news.attemptId, news.unread)
-  const { reference } = news.order
-  const changes = changesOf(payment, attempt, { effect, reference, rate: news.rate, at: work.at })
-
-  if (changes.attempt !== null) await work.saveAttempt(attempt.id, changes.attempt)
-  if (changes.booking !== null && (await work.book(changes.booking)) && changes.bookingNote !== null)
-    await work.note(changes.bookingNote)
-  if (changes.change !== null) await work.change(changes.change.note, changes.change.fields)
-  for (const { to, reason, fields } of changes.moves) await work.move(to, reason, fields)
+  const effect = effectOfOrder(known(work.state), attempt, { order, context })
+  if (takesAway(effect) && isOutdated(asked, work.state)) return false
+  const understood = fits(attempt, order, context)
+  // A misfit that an operator has before them is answered; any other one is asked about again.
+  const isAnswered = understood || effect.park !== null || effect.incident !== null
+  if (isAnswered && asked.unread !== null) await markApplied(work.tx, attempt.id, asked.unread)
+  await apply(work, attempt, { effect, reference: order.reference, rate: news.rate })
+  if (effect.voidsPayout) await voidPayout(work, deps.payouts)
   if (mustBeHeld(work.state.payment)) await work.move('under_review', because('held'), parked('operator_hold'))
   return understood
+}
+
+function known({ payment, ...money }: PaymentWithAttempts): KnownPayment {
+  return { ...payment, ...money, pinned: payment.provider !== null, converted: payment.usdc !== null }
+}
+
+/** Something was written about the attempt since the partner was asked: its answer may be older than that. */
+function isOutdated({ attempt, parts }: AskedAttempt, state: PaymentWithAttempts): boolean {
+  const now = state.attempts.find(({ id }) => id === attempt.id)
+  return now?.updatedAt !== attempt.updatedAt || partCount(state, attempt.id) !== parts
+}
+
+export function partCount({ parts }: PaymentWithAttempts, attemptId: string): number {
+  return parts.filter((part) => part.attemptId === attemptId).length
+}
+
+async function apply(
+  work: PaymentWork,
+  attempt: Attempt,
+  news: { readonly effect: OrderEffect; readonly reference: string; readonly rate: OrderNews['rate'] },
+): Promise<void> {
+  const { effect } = news
+  const refund = openRefund(work.state.intents, attempt.id)
+  const changes = changesOf(work.state.payment, attempt, { ...news, parts: work.state.parts, at: work.at })
+  if (changes.attempt !== null) await work.saveAttempt(attempt.id, changes.attempt)
+  if (effect.partsBecome !== null) await work.restate(attempt.id, { from: STILL_HERE, to: effect.partsBecome })
+  for (const part of changes.parts) await work.addPart(part)
+  for (const booking of changes.bookings) await work.book(booking)
+  // Money that is gone needs no refund any more, whoever sent it back.
+  if (refund !== null && (effect.partsBecome !== null || effect.attempt === 'refunded'))
+    await work.settleIntent(refund, 'done')
+  if (changes.change !== null) await work.change(changes.change.note, changes.change.fields)
+  for (const { to, reason, fields } of changes.moves) await work.move(to, reason, fields)
+  if (effect.incident !== null) await work.openIncident({ kind: effect.incident, attemptId: attempt.id })
 }

@@ -1,11 +1,14 @@
-import { type Changed, changePayment, unchanged } from '../../db/payments/payment-changes.ts'
+import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
+import { openRefund } from '../../domain/payment/money/intents.ts'
+import { partOfPrice } from '../../domain/payment/order-changes.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import { askQuietly, callSignal, cancelAndRead, newsOf, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
+import { callRefund, recordRefund } from './refund.ts'
 
 /** A running identity check keeps an expired payment open once, for this long. */
 const POSTPONE_MS = 24 * 3_600_000
@@ -15,6 +18,7 @@ export type CloseAs = 'expired' | 'canceled' | 'listening_ended'
 /** `understood`: the partner answered about this order; what it said is what is true now. */
 export type OrderRead = Changed & { readonly understood: boolean }
 
+/** Reads an order and applies what it says. A refund that is being carried out is asked about first. */
 export async function readPartnerOrder(
   deps: PaymentDeps,
   { paymentId, attemptId }: { paymentId: string; attemptId: string },
@@ -22,6 +26,8 @@ export async function readPartnerOrder(
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
   if (attempt === undefined) return { ...unchanged(before), understood: false }
+  const isReturning = openRefund(before.intents, attemptId) !== null
+  const refund = isReturning ? await callRefund(deps, attempt) : null
   const order = await deps.partners[attempt.provider].readOrder({ attemptId }, callSignal())
   const news = await newsOf(deps, toAsk(before, attempt), order)
   let understood = false
@@ -29,6 +35,7 @@ export async function readPartnerOrder(
     id: paymentId,
     work: async (work) => {
       understood = await applyOrder(work, deps, news)
+      if (refund !== null) await recordRefund(work, attemptId, refund)
     },
   })
   return { ...changed, understood }
@@ -49,11 +56,21 @@ export async function closeUnpaid(
     id: paymentId,
     work: async (work) => {
       for (const item of news) await applyOrder(work, deps, item)
-      const { status } = work.state.payment
       if (as === 'listening_ended') await work.change(noteOf('payment.listening_ended'), { listenEnded: true })
-      else if (isOpen(status)) await work.move(as, because(as))
+      else if (isOpen(work.state.payment.status)) await close(work, as)
     },
   })
+}
+
+/** A part of the price is money: the merchant cannot cancel it away, and at the expiry it is a payment of too little. */
+async function close(work: PaymentWork, as: 'expired' | 'canceled'): Promise<void> {
+  const part = partOfPrice(work.state)
+  if (part === null) await work.move(as, because(as))
+  else if (as === 'expired') {
+    const { id: attemptId, status } = part.attempt
+    if (status !== 'underpaid') await work.saveAttempt(attemptId, { status: 'underpaid' })
+    await work.move('under_review', because('underpaid', { attempt_id: attemptId }), part.fields(work.at))
+  }
 }
 
 async function anyCheckRuns(deps: PaymentDeps, attempts: readonly Attempt[]): Promise<boolean> {

@@ -37,7 +37,12 @@ export type PayoutDesk = {
       microUsdc: string
     },
   ): Promise<void>
-  release(tx: Tx, paymentId: string): Promise<void>
+  /** False when it was not held. */
+  release(tx: Tx, paymentId: string): Promise<boolean>
+  /** Keeps a payout that nobody has sent from being sent. False when it is on its way or over. */
+  hold(tx: Tx, paymentId: string, detail: string): Promise<boolean>
+  /** `voiding`: the engine is to prove that it can never be paid. `none`: none was handed in. `ended`: paid or voided. */
+  void(tx: Tx, paymentId: string): Promise<'voiding' | 'none' | 'ended'>
 }
 
 /** A call of a partner or of the converter is given up after this long; its outcome is then unknown. */

@@ -1,9 +1,10 @@
 import { type Changed, changePayment } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { listUntried } from '../../db/webhooks/deliveries.ts'
+import { parked } from '../../domain/payment/changes.ts'
 import { isClosed } from '../../domain/payment/payment.ts'
 import { snapshotOf } from '../../domain/payment/snapshot.ts'
-import { noteOf } from '../../domain/timeline.ts'
+import { because, noteOf } from '../../domain/timeline.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 /** The row, and the events that nobody has tried to deliver yet: what a run that takes over must know. */
@@ -21,6 +22,18 @@ export function markDelayed(deps: PaymentDeps, paymentId: string): Promise<Chang
       const { payment } = work.state
       if (isClosed(payment.status) || payment.paidAt === null || payment.exception !== null) return
       await work.change(noteOf('payment.settlement_delayed'), { exception: 'settlement_delayed' })
+    },
+  })
+}
+
+/** The partner has been confirming for longer than it may: an operator must ask it. Its money is taken when it comes. */
+export function parkSilent(deps: PaymentDeps, paymentId: string): Promise<Changed> {
+  return changePayment(deps.db, deps.context, {
+    id: paymentId,
+    work: async (work) => {
+      const { silentAt } = snapshotOf(work.state)
+      if (silentAt === null || silentAt === undefined || silentAt > deps.context.now()) return
+      await work.move('under_review', because('partner_silent'), parked('partner_silent'))
     },
   })
 }

@@ -3,7 +3,7 @@ import { decide } from './decision.ts'
 import { openPartnerOrder } from './open-order.ts'
 import { closeUnpaid, readPartnerOrder } from './partner-orders.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { loadChanged, markDelayed } from './payment-row.ts'
+import { loadChanged, markDelayed, parkSilent } from './payment-row.ts'
 import { refundAttempt } from './refund.ts'
 import { convertToUsdc, transferUsdc } from './settlement.ts'
 
@@ -22,6 +22,7 @@ export function createPaymentActivities(deps: PaymentDeps) {
     transferUsdc: activity(transferUsdc),
     loadPayment: activity(loadChanged),
     markDelayed: activity(markDelayed),
+    parkSilent: activity(parkSilent),
     decide: activity(decide),
     refundAttempt: activity(refundAttempt),
   }

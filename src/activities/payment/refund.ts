@@ -1,18 +1,23 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { type Changed, changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
-import { loadPayment } from '../../db/payments/payments.ts'
 import { refundKey } from '../../domain/ids.ts'
+import { isZero } from '../../domain/money.ts'
 import { NOT_PARKED } from '../../domain/payment/changes.ts'
-import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { type Intent, openRefund } from '../../domain/payment/money/intents.ts'
+import { heldOf } from '../../domain/payment/money/parts.ts'
+import type { Attempt } from '../../domain/payment/payment-object.ts'
 import {
+  bookingsAtEnd,
   givenBack,
-  NO_MONEY,
+  type Refundable,
   refundable,
-  whyNotRefundable,
+  returningOf,
+  stateBefore,
   whyPartnerCannotRefund,
 } from '../../domain/payment/refund.ts'
 import type { OperatorNote } from '../../domain/payment/requests.ts'
 import { noteOf } from '../../domain/timeline.ts'
+import type { RefundResult } from '../../providers/provider.ts'
 import { callSignal } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -21,51 +26,134 @@ export type Decided = Changed & { readonly message: string; readonly refunded: b
 /** The attempt is named where it is not the payment's own: late money. */
 export type RefundOrder = OperatorNote & { paymentId: string; attemptId?: string }
 
-/** Through the partner, with one key for life, so that a second try gives nothing back twice. */
+/**
+ * Gives money back through the partner, with one key for life. What was decided is stored before the partner is asked,
+ * so that a crash, a silent partner or a slow one leaves an open intent, beside which nothing else is done with the money.
+ */
 export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Promise<Decided> {
-  const before = await loadPayment(deps.db, order.paymentId)
-  const attempt = requireRefundable(before, order)
-  refuseFor(whyNotRefundable(before.payment, attempt))
-  const partner = deps.partners[attempt.provider]
-  if (partner.refundOrder === undefined) throw decisionRefused(whyPartnerCannotRefund(attempt.provider))
-  const result = await partner.refundOrder({ attemptId: attempt.id, key: refundKey(attempt.id) }, callSignal())
-  if (result.kind === 'refused') throw decisionRefused(`The partner refused the refund: ${result.reason}`)
-  const refunded = result.kind === 'refunded'
+  const attempt = await askRefund(deps, order)
+  const result = attempt.status === 'refunded' ? ({ kind: 'refunded' } as const) : await callRefund(deps, attempt)
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
-    work: async (work) => {
-      if (refunded) await giveBack(work, { ...order, attemptId: attempt.id }, 'partner')
-      else {
-        const { operator, reason } = order
-        await work.note(noteOf('refund.requested', { operator, reason, attempt_id: attempt.id }))
-      }
-    },
+    work: (work) => recordRefund(work, attempt.id, result),
   })
+  if (result.kind === 'refused') throw decisionRefused(`The partner refused the refund: ${result.reason}`)
+  const refunded = result.kind === 'refunded'
   return { ...changed, refunded, message: refunded ? 'refunded' : 'the partner is working on the refund' }
 }
 
-/** Books the money as given back and, when it was the payment's own, moves the payment to refunded. */
-export async function giveBack(work: PaymentWork, order: RefundOrder, through: 'partner' | 'outside'): Promise<void> {
-  const attempt = requireRefundable(work.state, order)
-  if (attempt.status === 'refunded') return
-  const { booking, reason, endsPayment } = givenBack(work.state.payment, attempt, { note: order, through })
-  await work.book(booking)
-  await work.saveAttempt(attempt.id, { status: 'refunded' })
-  if (endsPayment) await work.move('refunded', reason, NOT_PARKED)
-  else await work.change({ ...reason, kind: 'attempt.refunded' }, {})
+/** Stores the intent; repeated by the same operator for the same reason, it goes on with the one that is stored. */
+async function askRefund(deps: PaymentDeps, order: RefundOrder): Promise<Attempt> {
+  const { operator, reason } = order
+  let asked: Attempt | undefined
+  await changePayment(deps.db, deps.context, {
+    id: order.paymentId,
+    work: async (work) => {
+      asked = repeated(work, order) ?? givenBackBefore(work, order)
+      if (asked !== undefined) return
+      const claim = requireRefundable(work, order, 'partner')
+      const { attempt } = claim
+      if (deps.partners[attempt.provider].refundOrder === undefined)
+        throw decisionRefused(whyPartnerCannotRefund(attempt.provider))
+      asked = attempt
+      await work.ask({ key: refundKey(attempt.id), kind: 'refund', attemptId: attempt.id, operator, reason })
+      await work.restate(attempt.id, { from: claim.states, to: 'returning' })
+      await work.change(noteOf('refund.requested', { operator, reason, attempt_id: attempt.id }), {})
+    },
+  })
+  if (asked === undefined) throw new Error(`${order.paymentId}: no attempt to refund`)
+  return asked
 }
 
-function requireRefundable(state: PaymentWithAttempts, order: RefundOrder): Attempt {
-  const attempt = refundable(state, order.attemptId)
-  if (attempt === null) throw decisionRefused(NO_MONEY.why)
-  return attempt
+/** The activity was cut off after the intent had been stored, and runs again. */
+function repeated({ state }: PaymentWork, order: RefundOrder): Attempt | undefined {
+  const named = order.attemptId ?? order.attempt
+  const mine = state.intents.find(
+    ({ kind, operator, reason, attemptId }) =>
+      kind === 'refund' &&
+      operator === order.operator &&
+      reason === order.reason &&
+      (named === undefined || attemptId === named),
+  )
+  return state.attempts.find(({ id }) => id === mine?.attemptId)
+}
+
+/** It was carried out, and its answer was lost: the attempt that is meant has no money left. */
+export function givenBackBefore({ state }: PaymentWork, order: RefundOrder): Attempt | undefined {
+  const named = order.attemptId ?? order.attempt
+  const meant = state.attempts.filter(({ id }) => named === undefined || id === named)
+  const isEmpty = meant.every(({ id }) => isZero(heldOf(state.parts, id)))
+  return isEmpty ? meant.find(({ status }) => status === 'refunded') : undefined
+}
+
+/** Asks the partner about a refund that is stored; the same key always means the same refund. */
+export async function callRefund(deps: PaymentDeps, attempt: Attempt): Promise<RefundResult> {
+  const partner = deps.partners[attempt.provider]
+  if (partner.refundOrder === undefined) throw decisionRefused(whyPartnerCannotRefund(attempt.provider))
+  return partner.refundOrder({ attemptId: attempt.id, key: refundKey(attempt.id) }, callSignal())
+}
+
+/** Carries an open refund on by what the partner says now. */
+export async function recordRefund(work: PaymentWork, attemptId: string, result: RefundResult): Promise<void> {
+  const attempt = work.state.attempts.find(({ id }) => id === attemptId)
+  const intent = openRefund(work.state.intents, attemptId)
+  if (attempt === undefined || intent === null) return
+  if (result.kind === 'pending') {
+    if (intent.state === 'asked') await work.settleIntent(intent, 'pending')
+  } else if (result.kind === 'refused') await takeBack(work, { attempt, intent, why: result.reason })
+  else {
+    await work.settleIntent(intent, 'done')
+    const { payment } = work.state
+    const isUnbooked = payment.parkReason === 'amount_mismatch' || payment.parkReason === 'wrong_asset'
+    const endsPayment = payment.status === 'under_review' && (payment.paidAttemptId === attemptId || isUnbooked)
+    await giveBack(work, { attempt, states: [], endsPayment }, { note: intent, through: 'partner' })
+  }
+}
+
+/** The partner refused: the money is where it was, and may go where it was going. */
+async function takeBack(
+  work: PaymentWork,
+  { attempt, intent, why }: { readonly attempt: Attempt; readonly intent: Intent; readonly why: string },
+): Promise<void> {
+  await work.settleIntent(intent, 'refused')
+  const [first] = returningOf(work.state, attempt.id)
+  if (first !== undefined) await work.restate(attempt.id, { from: ['returning'], to: stateBefore(first, attempt) })
+  await work.change(noteOf('refund.refused', { attempt_id: attempt.id, reason: why }), {})
+}
+
+/** Books the money as given back and, when it was the payment's own, moves the payment to refunded. */
+export async function giveBack(
+  work: PaymentWork,
+  claim: Refundable,
+  how: { readonly note: OperatorNote; readonly through: 'partner' | 'outside' },
+): Promise<void> {
+  const given = givenBack(work.state, claim, how)
+  const { attempt, states, endsPayment } = claim
+  const atEnd = endsPayment ? bookingsAtEnd(work.state, given) : []
+  await work.restate(attempt.id, { from: [...states, 'returning'], to: 'returned' })
+  for (const part of given.parts) await work.addPart(part)
+  for (const booking of atEnd) await work.book(booking)
+  if (!isKept(work, attempt.id)) await work.saveAttempt(attempt.id, { status: 'refunded' })
+  if (endsPayment) await work.move('refunded', given.reason, NOT_PARKED)
+  else await work.change({ ...given.reason, kind: 'attempt.refunded' }, {})
+}
+
+/** Something of the attempt is still the payment's. */
+function isKept({ state }: PaymentWork, attemptId: string): boolean {
+  return state.parts.some((part) => part.attemptId === attemptId && part.state === 'counted')
+}
+
+export function requireRefundable(
+  { state }: PaymentWork,
+  order: RefundOrder,
+  through: 'partner' | 'outside',
+): Refundable {
+  const claim = refundable(state, { named: order.attemptId ?? order.attempt, through })
+  if ('refused' in claim) throw decisionRefused(claim.refused)
+  return claim
 }
 
 /** What the operator reads as the answer to the update; nothing is tried again. */
 export function decisionRefused(why: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(why, 'DecisionRefused')
-}
-
-function refuseFor(why: string | null): void {
-  if (why !== null) throw decisionRefused(why)
 }

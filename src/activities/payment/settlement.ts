@@ -4,36 +4,88 @@ import { loadPayment } from '../../db/payments/payments.ts'
 import { listUntried } from '../../db/webhooks/deliveries.ts'
 import type { Hex } from '../../domain/hex.ts'
 import { conversionKey } from '../../domain/ids.ts'
-import { converted, depositUsed, fillSuspended, fillUsed } from '../../domain/ledger.ts'
-import { convertToMicroUsdc, isWithinPercent, splitFee } from '../../domain/money.ts'
+import { converted, depositUsed, fillKept, fillSuspended, fillUsed } from '../../domain/ledger.ts'
+import { convertToMicroUsdc, isWithinPercent, type Money, splitFee } from '../../domain/money.ts'
 import { type PaymentFields, parked } from '../../domain/payment/changes.ts'
+import { NOT_FREE, whyNotFree } from '../../domain/payment/money/intents.ts'
+import { unitSum } from '../../domain/payment/money/parts.ts'
+import { lockedRate } from '../../domain/payment/order-changes.ts'
 import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { because, noteOf } from '../../domain/timeline.ts'
+import { because, noteOf, type Reason } from '../../domain/timeline.ts'
 import type { Conversion } from '../../providers/converter/converter.ts'
-import { notYet } from '../failure.ts'
-import { callSignal } from './partner-calls.ts'
+import { isPartnerError, waitAfter } from '../failure.ts'
+import { callSignal, noAnswer, rateToLock } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 type Fill = Extract<Conversion, { kind: 'filled' }>
 
+/** `wait`: nothing was changed, and the step is to be tried again after so many seconds. */
+export type Converted = Changed & { readonly wait?: number }
+
+/** `last`: the conversion has been tried for long enough; without a fill the payment is parked. */
+export type ConversionOrder = string | { readonly paymentId: string; readonly last: boolean }
+
 /**
- * Buys the USDC with one idempotent order of the converter, then fixes gross, fee and net by the locked rate. An
- * order that is not filled yet is asked for again. A refusal, and a fill too far off the locked rate, park the payment.
+ * Buys the USDC with one idempotent order of the converter, then fixes gross, fee and net by the locked rate. One short
+ * try: a converter that has not filled the order, or does not answer, is an answer too, so that news, requests and
+ * operators come in between. A refusal, and a fill too far off the locked rate, park the payment.
  */
-export async function convertToUsdc(deps: PaymentDeps, paymentId: string): Promise<Changed> {
-  const { payment, attempts } = await loadPayment(deps.db, paymentId)
-  const { confirmed, rate } = payment
-  const convertible = payment.status === 'processing' && payment.usdc === null && confirmed !== null && rate !== null
-  if (!convertible) return unchanged({ payment, attempts })
-  const usdc = await receivedUsdc(deps, { payment, attempts })
-  if (usdc !== null) return bookConversion(deps, paymentId, { kind: 'filled', ...usdc, fromDeposit: true })
-  const order = { key: conversionKey(paymentId), amount: confirmed, rate: rate.rate }
-  const conversion = filledBefore(payment) ?? (await deps.converter.convert(order, callSignal()))
-  if (conversion.kind === 'pending')
-    throw notYet('the converter has not filled the order yet', conversion.retryAfterSeconds)
-  return conversion.kind === 'refused'
-    ? parkConversion(deps, paymentId, conversion.reason)
-    : bookConversion(deps, paymentId, { ...conversion, fromDeposit: false })
+export async function convertToUsdc(deps: PaymentDeps, order: ConversionOrder): Promise<Converted> {
+  const { paymentId, last } = typeof order === 'string' ? { paymentId: order, last: false } : order
+  const state = await loadPayment(deps.db, paymentId)
+  const { payment } = state
+  if (!isConvertible(payment)) return unchanged(state)
+  if (whyNotFree(state) !== null) return parkUnfree(deps, paymentId)
+  const rate = payment.rate?.rate ?? (await lockRate(deps, state))
+  if (rate === null) return last ? parkOverdue(deps, paymentId) : { ...unchanged(state), wait: NO_RATE_SECONDS }
+  if (payment.providerUsed === 'crypto') return bookDeposit(deps, paymentId)
+  const conversion = filledBefore(payment) ?? (await askConverter(deps, { paymentId, amount: payment.confirmed, rate }))
+  switch (conversion.kind) {
+    case 'filled':
+      return bookConversion(deps, paymentId, conversion)
+    case 'refused':
+      return parkConversion(deps, paymentId, because('conversion_refused', { reason: conversion.reason }))
+    case 'pending':
+      return last ? parkOverdue(deps, paymentId) : { ...unchanged(state), wait: conversion.retryAfterSeconds }
+  }
+}
+
+/** Seconds until a missing rate is asked for again: the cache of rates asks the converter at most so often. */
+const NO_RATE_SECONDS = 10
+
+function isConvertible(payment: Payment): payment is Payment & { readonly confirmed: Money } {
+  return payment.status === 'processing' && payment.usdc === null && payment.confirmed !== null
+}
+
+/** A converter that gives no answer may have filled the order: the same key asks about the same order again. */
+async function askConverter(
+  deps: PaymentDeps,
+  order: { readonly paymentId: string; readonly amount: Money; readonly rate: string },
+): Promise<Conversion> {
+  const { paymentId, ...rest } = order
+  try {
+    return await deps.converter.convert({ key: conversionKey(paymentId), ...rest }, callSignal())
+  } catch (error) {
+    if (!isPartnerError(error)) throw error
+    return { kind: 'pending', retryAfterSeconds: waitAfter(error) }
+  }
+}
+
+/** The money came when there was no current rate: it is locked now. USDC has the rate that its buyer was shown. */
+async function lockRate(deps: PaymentDeps, { payment, attempts }: PaymentWithAttempts): Promise<string | null> {
+  const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
+  if (paid === undefined) return null
+  const order = await deps.partners[paid.provider].readOrder({ attemptId: paid.id }, callSignal()).catch(noAnswer)
+  const rate = order === null ? null : await rateToLock(deps, order)
+  if (rate === null) return null
+  await changePayment(deps.db, deps.context, {
+    id: payment.id,
+    work: async (work) => {
+      if (work.state.payment.rate === null && isConvertible(work.state.payment))
+        await work.change(noteOf('payment.rate_locked', { rate: rate.rate }), lockedRate(rate, work.at))
+    },
+  })
+  return rate.rate
 }
 
 /** The fill that was set aside is the converter's answer for good. */
@@ -41,34 +93,65 @@ function filledBefore({ fill }: Payment): Fill | null {
   return fill === null ? null : { kind: 'filled', microUsdc: fill.micro, reference: fill.reference }
 }
 
-/** Booked under the lock, at the rate that is locked then. What came in USDC was asked for in USDC: it has no rate to be off. */
-function bookConversion(
-  deps: PaymentDeps,
-  id: string,
-  conversion: Fill & { readonly fromDeposit: boolean },
-): Promise<Changed> {
+/** Booked under the lock, at the rate that is locked then, if the money is still free to go. */
+function bookConversion(deps: PaymentDeps, id: string, conversion: Fill): Promise<Changed> {
   return changePayment(deps.db, deps.context, {
     id,
     work: async (work) => {
-      const { usdc, status, confirmed, rate, fill } = work.state.payment
+      const { usdc, confirmed, rate, fill } = work.state.payment
       if (usdc !== null) return
-      const { fromDeposit } = conversion
       // The fill that is on record is the converter's answer for good, whatever another call was told.
       const filled = fill?.micro ?? conversion.microUsdc
       const reference = fill?.reference ?? conversion.reference
-      if (status !== 'processing' || confirmed === null || rate === null) {
-        if (!fromDeposit && fill === null) await keepFill(work, { filled, reference })
+      if (
+        !isConvertible(work.state.payment) ||
+        confirmed === null ||
+        rate === null ||
+        whyNotFree(work.state) !== null
+      ) {
+        if (fill === null) await keepFill(work, { filled, reference })
+        await parkIfUnfree(work)
         return
       }
       const { gross, fee, net } = splitFee(convertToMicroUsdc(confirmed, rate.rate))
-      if (!fromDeposit && !mayTake(deps, { gross, filled, fill })) return setAside(work, { gross, filled, reference })
-      if (fromDeposit) await work.book(depositUsed({ paymentId: id, micro: filled }))
-      else if (fill !== null) await work.book(fillUsed({ paymentId: id, micro: filled }))
+      if (!mayTake(deps, { gross, filled, fill })) return setAside(work, { gross, filled, reference })
+      if (fill !== null) await work.book(fillUsed({ paymentId: id, micro: filled }))
       await work.book(converted({ paymentId: id, received: confirmed, gross, fee, net, filled }))
       const data = { reference, filled_micro: filled }
       await work.change(noteOf('payment.converted', data), { grossMicro: gross, feeMicro: fee, netMicro: net })
     },
   })
+}
+
+/** What the buyer paid in USDC needs no converter: the payment takes what was counted, and no more. */
+function bookDeposit(deps: PaymentDeps, id: string): Promise<Changed> {
+  return changePayment(deps.db, deps.context, {
+    id,
+    work: async (work) => {
+      const { payment, parts } = work.state
+      if (!isConvertible(payment) || payment.rate === null) return
+      if (await parkIfUnfree(work)) return
+      const usdc = splitFee(convertToMicroUsdc(payment.confirmed, payment.rate.rate))
+      const counted = unitSum(parts, { attemptId: payment.paidAttemptId, states: ['counted'] })
+      await work.book(depositUsed({ paymentId: id, usdc, counted }))
+      const amounts = { grossMicro: usdc.gross, feeMicro: usdc.fee, netMicro: usdc.net }
+      await work.change(noteOf('payment.converted', { counted_micro: counted }), amounts)
+    },
+  })
+}
+
+const parkUnfree = (deps: PaymentDeps, id: string): Promise<Changed> =>
+  changePayment(deps.db, deps.context, { id, work: async (work) => void (await parkIfUnfree(work)) })
+
+/** What may not move on stands before an operator. True when it was parked. */
+async function parkIfUnfree(work: PaymentWork): Promise<boolean> {
+  const why = whyNotFree(work.state)
+  const { status, usdc } = work.state.payment
+  if (why === null || why === 'nothing' || status !== 'processing') return false
+  const notConverted = usdc === null ? 'amount_mismatch' : 'payout_held'
+  const park = why === 'held' ? 'operator_hold' : notConverted
+  await work.move('under_review', because('money_not_free', { why: NOT_FREE[why] }), parked(park))
+  return true
 }
 
 /** Near enough to the locked rate, or accepted by an operator for what the locked rate gives. */
@@ -116,28 +199,21 @@ async function keepFill(
   if (!(await work.book(fillSuspended({ paymentId: id, micro: filled })))) return
   const note = noteOf('payment.fill_kept', { reference, filled_micro: filled })
   await work.change(note, fillOnRecord({ filled, expected, reference }))
+  // Nobody will take it any more: it is ours.
+  if (work.state.payment.status === 'refunded') await work.book(fillKept({ paymentId: id, micro: filled }))
 }
 
-/** What the buyer paid in USDC needs no converter. Null for any other payment. */
-async function receivedUsdc(
-  deps: PaymentDeps,
-  { payment, attempts }: PaymentWithAttempts,
-): Promise<{ microUsdc: string; reference: string } | null> {
-  const attempt = attempts.find(({ id }) => id === payment.paidAttemptId)
-  if (attempt === undefined) return null
-  const usdc = await deps.partners[attempt.provider].readUsdc?.({ attemptId: attempt.id }, callSignal())
-  return usdc ? { microUsdc: usdc.micro, reference: usdc.address } : null
-}
-
-function parkConversion(deps: PaymentDeps, paymentId: string, reason: string): Promise<Changed> {
+function parkConversion(deps: PaymentDeps, paymentId: string, reason: Reason): Promise<Changed> {
   return changePayment(deps.db, deps.context, {
     id: paymentId,
     work: async (work) => {
-      if (work.state.payment.status !== 'processing') return
-      await work.move('under_review', because('conversion_refused', { reason }), parked('conversion'))
+      if (isConvertible(work.state.payment)) await work.move('under_review', reason, parked('conversion'))
     },
   })
 }
+
+const parkOverdue = (deps: PaymentDeps, paymentId: string): Promise<Changed> =>
+  parkConversion(deps, paymentId, because('conversion_overdue'))
 
 /**
  * Hands the payout to the settlement engine, which completes this activity from its outbox once the transfer is
@@ -149,6 +225,7 @@ export async function transferUsdc(deps: PaymentDeps, paymentId: string): Promis
     work: async (work) => {
       const { payment } = work.state
       if (payment.status !== 'processing' || payment.usdc === null) return
+      if (await parkIfUnfree(work)) return
       await work.move('settling', because('handed_to_settlement'))
       await deps.payouts.queue(work.tx, {
         paymentId,

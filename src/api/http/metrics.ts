@@ -1,14 +1,17 @@
 import { type RequestHandler, Router } from 'express'
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { onlyMethods } from '../route.ts'
 
 /** In seconds. Most answers take milliseconds; a checkout that waits for a partner takes seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
+/** What waits for a person, counted for each kind. */
+type CountAttention = () => Promise<readonly { kind: string; count: number; oldest_seconds: number }[]>
+
 export type Metrics = { readonly measure: RequestHandler; readonly router: Router }
 
 /** `GET /metrics` in Prometheus' text format: the process, and the duration of each route. No merchant's data. */
-export function createMetrics(): Metrics {
+export function createMetrics(countAttention: CountAttention): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const durations = new Histogram({
@@ -18,6 +21,7 @@ export function createMetrics(): Metrics {
     buckets: BUCKETS,
     registers: [registry],
   })
+  watchAttention(registry, countAttention)
   const router = Router()
   router.get('/metrics', async (_request, response) => {
     response.type(registry.contentType).send(await registry.metrics())
@@ -41,4 +45,22 @@ export function createMetrics(): Metrics {
       next()
     },
   }
+}
+
+/** Read when it is asked for: the list is short. Without an answer there is no series, because an old one would hide money. */
+function watchAttention(registry: Registry, countAttention: CountAttention): void {
+  const gauge = (name: string, help: string, value: (of: { count: number; oldest_seconds: number }) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['kind'] as const,
+      registers: [registry],
+      async collect() {
+        const counts = await countAttention().catch(() => [])
+        this.reset()
+        for (const entry of counts) this.set({ kind: entry.kind }, value(entry))
+      },
+    })
+  gauge('pinrail_attention', 'Money and time that wait for a person, by kind.', ({ count }) => count)
+  gauge('pinrail_attention_oldest_seconds', 'Age of what has waited longest, by kind.', (entry) => entry.oldest_seconds)
 }

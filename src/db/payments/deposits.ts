@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CURRENCIES } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
-import type { MicroUsdc } from '../../domain/money.ts'
+import { add, type MicroUsdc } from '../../domain/money.ts'
 import type { Deposit } from '../../domain/settlement/deposit.ts'
 import { execute, maybeOne, one, type Queryable, sql } from '../db.ts'
 import { hex } from '../settlement/payouts.ts'
@@ -64,7 +64,7 @@ const depositRow = z.object({
   rate_source: z.string(),
   rate_as_of: z.string(),
   expires_at: z.date(),
-  received: z.string(),
+  receipts: z.array(z.object({ key: z.string(), micro: z.string() })),
   wrong: z.boolean(),
 })
 
@@ -75,7 +75,9 @@ export async function readDeposit(db: Queryable, attemptId: string): Promise<Dep
     depositRow,
     sql`select d.payment_id, d.attempt_id, d.address, d.chain_id, d.token, a.amount_minor::text, a.currency,
           d.asked_micro::text, d.rate, d.rate_source, d.rate_as_of, d.expires_at,
-          coalesce(sum(l.units) filter (where l.token = d.token), 0)::text as received,
+          coalesce(jsonb_agg(jsonb_build_object('key', l.chain_id || ':' || l.tx_hash || ':' || l.log_index,
+              'micro', l.units::text) order by l.block_number, l.log_index, l.tx_hash)
+            filter (where l.token = d.token), '[]') as receipts,
           coalesce(bool_or(l.token <> d.token), false) as wrong
         from deposit d join attempt a on a.id = d.attempt_id left join deposit_log l on l.payment_id = d.payment_id
         where d.attempt_id = ${attemptId} and d.livemode = ${db.livemode} group by d.payment_id, a.id`,
@@ -93,7 +95,8 @@ export async function readDeposit(db: Queryable, attemptId: string): Promise<Dep
     rateSource: row.rate_source,
     rateAsOf: row.rate_as_of,
     expiresAt: Math.floor(row.expires_at.getTime() / 1000),
-    receivedMicro: row.received,
+    receivedMicro: row.receipts.reduce((sum, { micro }) => add(sum, micro), '0'),
+    receipts: row.receipts,
     wrongToken: row.wrong,
   }
 }

@@ -1,5 +1,8 @@
 import type { Booking } from '../../domain/ledger.ts'
 import type { AttemptFields, PaymentFields } from '../../domain/payment/changes.ts'
+import type { Incident, Intent } from '../../domain/payment/money/intents.ts'
+import type { PartState } from '../../domain/payment/money/parts.ts'
+import type { BookedPart } from '../../domain/payment/order-changes.ts'
 import { canMove, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { renderPayment } from '../../domain/payment/payment-object.ts'
@@ -9,6 +12,14 @@ import { isWebhookEventType, type WebhookEventType } from '../../domain/webhook.
 import { type Db, execute, sql, type Tx } from '../db.ts'
 import { book } from '../ledger.ts'
 import { recordEvent } from '../webhooks/events.ts'
+import {
+  closeIncident,
+  insertIncident,
+  insertIntent,
+  insertPart,
+  restateParts,
+  writeIntent,
+} from './money/money-writes.ts'
 import { insertAttempt, type NewAttempt, type PaymentWrite, writeAttempt, writePayment } from './payment-writes.ts'
 import { lockPayment } from './payments.ts'
 import { insertNote } from './timeline.ts'
@@ -38,6 +49,16 @@ export type PaymentWork = {
   addAttempt(attempt: NewAttempt): Promise<void>
   saveAttempt(attemptId: string, fields: AttemptFields): Promise<void>
   book(booking: Booking): Promise<boolean>
+  /** Stores a fact about money with its booking. False when it is known already. */
+  addPart(part: BookedPart): Promise<boolean>
+  /** Gives the parts of an attempt in these states another owner. */
+  restate(attemptId: string, change: { from: readonly PartState[]; to: PartState }): Promise<void>
+  /** Stores what another party must carry out, before it is asked. */
+  ask(intent: Omit<Intent, 'state'>): Promise<void>
+  /** How far it is; null: it is none of the payment's open ones. */
+  settleIntent(intent: Intent, state: 'pending' | 'done' | 'refused'): Promise<void>
+  openIncident(incident: Incident): Promise<void>
+  closeIncident(incident: Incident): Promise<void>
 }
 
 /** Locks the payment, lets `work` change it, writes the events last, and answers what is true afterwards. */
@@ -55,12 +76,16 @@ export async function changePaymentIn(
   context: ChangeContext,
   { id, work }: { id: string; work: (payment: PaymentWork) => Promise<void> },
 ): Promise<Changed> {
-  let state = await lockPayment(tx, id)
+  let state: PaymentWithAttempts = await lockPayment(tx, id)
   const at = new Date(context.now()).toISOString()
   const announced: { type: WebhookEventType; object: object }[] = []
   const written = async (change: Omit<PaymentWrite, 'payment' | 'at'>): Promise<void> => {
     state = { ...state, payment: await writePayment(tx, { ...change, payment: state.payment, at }) }
   }
+
+  const announce = (type: WebhookEventType) =>
+    announced.push({ type, object: renderPayment(state.payment, state.attempts, context.publicUrl) })
+  const money = moneyWork(tx, { id, at, read: () => state, write: (next) => (state = next) })
 
   await work({
     get state() {
@@ -73,8 +98,7 @@ export async function changePaymentIn(
       if (!canMove(from, to)) throw new Error(`payment ${id}: no transition from ${from} to ${to}`)
       await written({ to, note: moveNote(to, reason), fields })
       const type = `payment.${to}`
-      if (isWebhookEventType(type))
-        announced.push({ type, object: renderPayment(state.payment, state.attempts, context.publicUrl) })
+      if (isWebhookEventType(type)) announce(type)
     },
     change: (note, fields) => written({ to: null, note, fields }),
     note: (note) => insertNote(tx, { ...note, paymentId: id, at }),
@@ -87,6 +111,11 @@ export async function changePaymentIn(
       state = { ...state, attempts: state.attempts.map((other) => (other.id === attemptId ? attempt : other)) }
     },
     book: (booking) => book(tx, booking, at),
+    ...money,
+    openIncident: async (incident) => {
+      await money.openIncident(incident)
+      if (incident.kind === 'chargeback') announce('payment.chargeback')
+    },
   })
 
   await markClosed(tx, state, at)
@@ -97,6 +126,58 @@ export async function changePaymentIn(
     if (eventId !== null) events.push(eventId)
   }
   return { payment: snapshotOf(state), events }
+}
+
+type MoneyWork = Pick<PaymentWork, 'addPart' | 'restate' | 'ask' | 'settleIntent' | 'openIncident' | 'closeIncident'>
+
+/** What is done to the money of a locked payment, in the rows and in what is known of them. */
+function moneyWork(
+  tx: Tx,
+  locked: {
+    readonly id: string
+    readonly at: string
+    readonly read: () => PaymentWithAttempts
+    readonly write: (state: PaymentWithAttempts) => void
+  },
+): MoneyWork {
+  const where = { paymentId: locked.id, at: locked.at }
+  const { read, write } = locked
+  const isSame = (a: Incident, b: Incident) => a.kind === b.kind && a.attemptId === b.attemptId
+  return {
+    addPart: async (part) => {
+      const isNew = await insertPart(tx, part, where)
+      if (isNew) write({ ...read(), parts: [...read().parts, part.part] })
+      return isNew
+    },
+    restate: async (attemptId, { from, to }) => {
+      await restateParts(tx, attemptId, { from, to })
+      const parts = read().parts.map((part) =>
+        part.attemptId === attemptId && from.includes(part.state) ? { ...part, state: to } : part,
+      )
+      write({ ...read(), parts })
+    },
+    ask: async (intent) => {
+      await insertIntent(tx, intent, where)
+      write({ ...read(), intents: [...read().intents, { ...intent, state: 'asked' }] })
+    },
+    settleIntent: async ({ key }, state) => {
+      await writeIntent(tx, key, { state, at: locked.at })
+      const intents = read().intents.flatMap((intent) => {
+        if (intent.key !== key) return [intent]
+        return state === 'pending' ? [{ ...intent, state }] : []
+      })
+      write({ ...read(), intents })
+    },
+    openIncident: async (incident) => {
+      await insertIncident(tx, incident, where)
+      if (!read().incidents.some((known) => isSame(known, incident)))
+        write({ ...read(), incidents: [...read().incidents, incident] })
+    },
+    closeIncident: async (incident) => {
+      await closeIncident(tx, incident, where)
+      write({ ...read(), incidents: read().incidents.filter((known) => !isSame(known, incident)) })
+    },
+  }
 }
 
 /** Nothing left to wait for: the relay need not look for its workflow any more. Reopened by late money. */

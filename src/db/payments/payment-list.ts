@@ -21,7 +21,7 @@ export async function listPayments(
   db: Queryable,
   tenant: Tenant,
   { filters, page }: { filters: PaymentFilters; page: PageOf },
-): Promise<{ rows: PaymentWithAttempts[]; hasMore: boolean }> {
+): Promise<{ rows: Pick<PaymentWithAttempts, 'payment' | 'attempts'>[]; hasMore: boolean }> {
   const found = await many(
     db,
     paymentRow,

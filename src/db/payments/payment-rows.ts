@@ -10,6 +10,7 @@ import {
   type PaymentException,
 } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import { moneyRow } from './money/money-rows.ts'
 
 /** Rows of the payment and attempt tables, parsed into the domain's types. */
 
@@ -153,7 +154,6 @@ const storedAttempt = z.object({
   partner_reference: z.string().nullable(),
   redirect_url: z.string().nullable(),
   intent_uri: z.string().nullable(),
-  received_minor: z.string().nullable(),
   failure_code: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
   created_at: time,
   updated_at: time,
@@ -161,10 +161,24 @@ const storedAttempt = z.object({
 
 export const attemptRow = storedAttempt.transform(attemptOf)
 
-/** An attempt with the newest news of its partner that nobody has read. */
-export const attemptWithNewsRow = storedAttempt
-  .extend({ unread: z.string().nullable() })
-  .transform(({ unread, ...row }) => ({ attempt: attemptOf(row), unread }))
+/** As a row of JSON gives them: times are text there. */
+const attemptJson = storedAttempt.extend({
+  created_at: z.coerce.date().transform((value) => value.toISOString()),
+  updated_at: z.coerce.date().transform((value) => value.toISOString()),
+  /** The newest news of its partner that nobody has read. */
+  unread: z.string().nullable(),
+})
+
+/** Everything that hangs on a payment, in one row. */
+export const stateRow = moneyRow
+  .extend({ attempts: z.array(attemptJson.transform(({ unread, ...row }) => ({ attempt: attemptOf(row), unread }))) })
+  .transform(({ attempts, ...money }) => ({
+    ...money,
+    attempts: attempts.map(({ attempt }) => attempt),
+    unread: new Map(
+      attempts.flatMap(({ attempt, unread }) => (unread === null ? [] : [[attempt.id, unread] as const])),
+    ),
+  }))
 
 function attemptOf(row: z.output<typeof storedAttempt>): Attempt {
   return {
@@ -177,7 +191,6 @@ function attemptOf(row: z.output<typeof storedAttempt>): Attempt {
     partnerReference: row.partner_reference,
     redirectUrl: row.redirect_url,
     intentUri: row.intent_uri,
-    receivedMinor: row.received_minor,
     failureCode: row.failure_code,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -27,21 +27,28 @@ export type PaymentWrite = {
   readonly at: string
 }
 
-/** Changes row and timeline in one statement. Throws when somebody wrote without the lock: that is a bug. */
+/**
+ * Changes row and timeline in one statement. Throws when somebody wrote without the lock, or would move money that is not
+ * free: that is a bug, because the domain asks before.
+ */
 export function writePayment(tx: Tx, { payment, to, note, fields, at }: PaymentWrite): Promise<Payment> {
   const entered = to === null ? undefined : ENTERED[to]
   const since = entered === undefined ? sql`` : sql`, ${identifier(entered)} = ${at}::timestamptz`
   const status = to === null ? sql`` : sql`, status = ${to}`
   const guard = to === null ? sql`` : sql`and status = any(${sourcesOf(to)})`
+  // The way to a payout: the amounts are fixed, or it is handed in, only while the money is free to go (migration 0019).
+  const isMoneyStep = to === 'settling' || fields.grossMicro !== undefined
+  const free = isMoneyStep ? sql`and money_is_free(payment)` : sql``
   const from = to === null ? null : payment.status
   return one(
     tx,
     paymentRow,
     sql`with
-        -- No row when somebody wrote without the lock, or when the transition is not allowed from the stored status.
+        -- No row when somebody wrote without the lock, when the transition is not allowed from the stored status, or
+        -- when the money is not free.
         written as (
           update payment set version = version + 1, updated_at = ${at}::timestamptz ${status} ${assignments(fields)} ${since}
-          where id = ${payment.id} and version = ${payment.version} ${guard} returning *),
+          where id = ${payment.id} and version = ${payment.version} ${guard} ${free} returning *),
         -- Fed by the row, so that a change that was refused leaves no entry.
         noted as (${timelineInsert(sql`written`, { note, at, from, to })})
         select * from written`,

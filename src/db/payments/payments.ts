@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { NewPayment } from '../../domain/payment/new-payment.ts'
-import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { because, moveNote } from '../../domain/timeline.ts'
-import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
-import { attemptRow, attemptWithNewsRow, paymentRow } from './payment-rows.ts'
+import { execute, many, maybeOne, one, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { moneyColumns } from './money/money-rows.ts'
+import { paymentRow, stateRow } from './payment-rows.ts'
 import { timelineInsert } from './timeline.ts'
 
 /** A claim of an Idempotency-Key with the answer it will have: stored in the statement that creates the payment. */
@@ -88,7 +89,7 @@ export async function readPayment(db: Queryable, tenant: Tenant, id: string): Pr
     paymentRow,
     sql`select * from payment where id = ${id} and merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`,
   )
-  return payment === null ? null : { payment, attempts: await readAttempts(db, id) }
+  return payment === null ? null : { payment, ...(await readState(db, id)) }
 }
 
 /** The payment behind a checkout link: the token is the capability. Null also for one of the other mode. */
@@ -98,7 +99,7 @@ export async function readPaymentByToken(db: Queryable, token: string): Promise<
     paymentRow,
     sql`select * from payment where checkout_token = ${token} and livemode = ${db.livemode}`,
   )
-  return payment === null ? null : { payment, attempts: await readAttempts(db, payment.id) }
+  return payment === null ? null : { payment, ...(await readState(db, payment.id)) }
 }
 
 /** With the newest unread news of each attempt that has any, by the attempt's id. */
@@ -112,15 +113,7 @@ export async function loadPayment(db: Queryable, id: string): Promise<PaymentWit
     sql`select * from payment where id = ${id} and livemode = ${db.livemode}`,
   )
   if (payment === null) throw new Error(`no payment ${id}`)
-  const rows = await many(
-    db,
-    attemptWithNewsRow,
-    sql`select attempt.*, (
-          select max(seq)::text from partner_event where attempt_id = attempt.id and applied_at is null) as unread
-        from attempt where payment_id = ${id} order by created_at, id`,
-  )
-  const unread = rows.flatMap((row) => (row.unread === null ? [] : [[row.attempt.id, row.unread] as const]))
-  return { payment, attempts: rows.map(({ attempt }) => attempt), unread: new Map(unread) }
+  return { payment, ...(await readState(db, id, 'with news')) }
 }
 
 /** Locks the row until the transaction ends; every change of a payment begins here. Throws when there is none in this mode. */
@@ -131,11 +124,23 @@ export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttemp
     sql`select * from payment where id = ${id} and livemode = ${tx.livemode} for update`,
   )
   if (payment === null) throw new Error(`no payment ${id}`)
-  return { payment, attempts: await readAttempts(tx, id) }
+  return { payment, ...(await readState(tx, id)) }
 }
 
-function readAttempts(db: Queryable, paymentId: string): Promise<Attempt[]> {
-  return many(db, attemptRow, sql`select * from attempt where payment_id = ${paymentId} order by created_at, id`)
+/** Attempts and money of a payment. After a lock it must be a statement of its own: see `moneyColumns`. */
+function readState(db: Queryable, paymentId: string, news?: 'with news'): Promise<Omit<PaymentWithNews, 'payment'>> {
+  const unread =
+    news === undefined
+      ? sql`null`
+      : sql`(select max(seq)::text from partner_event where attempt_id = attempt.id and applied_at is null)`
+  return one(
+    db,
+    stateRow,
+    sql`select
+      coalesce((select jsonb_agg(to_jsonb(attempt) || jsonb_build_object('amount_minor', amount_minor::text,
+          'unread', ${unread}) order by created_at, id)
+        from attempt where payment_id = ${paymentId}), '[]') as attempts, ${moneyColumns(paymentId)}`,
+  )
 }
 
 /** Payments that must have a workflow: not closed, and old enough that a start in progress is not disturbed. */

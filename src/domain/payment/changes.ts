@@ -41,8 +41,6 @@ export type AttemptFields = {
   partnerReference?: string
   redirectUrl?: string | null
   intentUri?: string | null
-  /** Minor units of the attempt's currency. */
-  receivedMinor?: string | null
   failureCode?: FailureCode | null
 }
 

@@ -1,8 +1,10 @@
 import { because, type MoveReason, type Note, noteOf, type Reason } from '../timeline.ts'
 import { NOT_PARKED, type PaymentFields, parked } from './changes.ts'
+import { type Incident, NOT_FREE, whyNotFree } from './money/intents.ts'
+import { chargeSum } from './money/parts.ts'
 import { isClosed, PARK_REASONS, type PaymentStatus } from './payment.ts'
-import type { Attempt, Payment } from './payment-object.ts'
-import { type LateRefusal, NO_MONEY, PAYOUT_EXISTS } from './refund.ts'
+import type { PaymentWithAttempts } from './payment-object.ts'
+import { BEING_REFUNDED, type LateRefusal, NAME_IT, NO_MONEY, PAYOUT_EXISTS } from './refund.ts'
 import type { OperatorDecision, OperatorNote } from './requests.ts'
 import { needsOperator, type PaymentSnapshot } from './snapshot.ts'
 
@@ -27,9 +29,14 @@ const MONEY_CONFIRMED: LateRefusal = {
   why: 'Money was confirmed: refund it',
 }
 
-const HELD: LateRefusal = {
-  when: 'an operator holds the payment',
-  why: 'An operator holds the payment: release it first',
+const HELD: LateRefusal = { when: 'an operator holds the payment', why: NOT_FREE.held }
+const NOT_WHOLE: readonly Pick<LateRefusal, 'when'>[] = [
+  { when: 'a refund or a void of the money is being carried out' },
+  { when: 'the partner took the money back' },
+]
+export const PAYOUT_SIGNED: LateRefusal = {
+  when: 'the payout is signed or on its way',
+  why: 'The payout is signed, on its way or over: it cannot be held any more. Have it voided instead',
 }
 
 export type DecisionRules = {
@@ -42,29 +49,28 @@ export type DecisionRules = {
 
 export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   approve: {
-    does: 'settles what arrived, at the locked rate; records a transfer that is already proved on chain',
+    does: 'settles what arrived, at the locked rate; records that a transfer already proved on chain, a chargeback or a misfit has been dealt with',
     rule: parkedFor('approve'),
-    late: [HELD, NOTHING_TO_SETTLE, { when: 'the partner took the money back' }],
+    late: [HELD, NOTHING_TO_SETTLE, ...NOT_WHOLE],
   },
   reject: { does: 'ends the payment as `failed`', rule: parkedFor('reject'), late: [MONEY_CONFIRMED] },
   refund: {
     does: 'gives the money back through the partner',
     rule: parkedFor('refund'),
-    late: [NO_MONEY, PAYOUT_EXISTS, { when: 'the partner cannot refund, or refuses' }],
+    late: [NO_MONEY, NAME_IT, BEING_REFUNDED, PAYOUT_EXISTS, { when: 'the partner cannot refund, or refuses' }],
   },
   recordExternalRefund: {
     does: 'books a refund that was made outside of the partner',
     rule: parkedFor('recordExternalRefund'),
-    late: [NO_MONEY],
+    late: [NO_MONEY, NAME_IT, BEING_REFUNDED, PAYOUT_EXISTS],
   },
   hold: {
-    does: 'keeps the money from being converted',
+    does: 'keeps the money from being converted, and the payout from being signed',
     rule: {
-      when: 'the payment has ended, or its payout is on its way',
-      why: ({ status }) =>
-        isClosed(status) || status === 'settling' ? `A ${status} payment cannot be held here` : null,
+      when: 'the payment has ended',
+      why: ({ status }) => (isClosed(status) ? `A ${status} payment cannot be held here` : null),
     },
-    late: [],
+    late: [PAYOUT_SIGNED],
   },
   release: {
     does: 'lifts the hold',
@@ -74,7 +80,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   retry: {
     does: 'tries the conversion or the payout again',
     rule: parkedFor('retry'),
-    late: [HELD, { when: 'the partner took the money back' }],
+    late: [HELD, ...NOT_WHOLE],
   },
 }
 
@@ -96,7 +102,8 @@ function notOffered(payment: PaymentSnapshot, decision: OperatorDecision): strin
   const reason = needsOperator(payment)
   if (reason === null) return `The payment is ${payment.status} and waits for no operator`
   const { decisions } = PARK_REASONS[reason]
-  return offers(decisions, decision) ? null : `Parked for ${reason}: decide with ${decisions.join(', ')}`
+  if (offers(decisions, decision)) return null
+  return `Parked for ${reason}: ${decisions.length === 0 ? 'it ends by itself' : `decide with ${decisions.join(', ')}`}`
 }
 
 function offers(decisions: readonly string[], decision: OperatorDecision): boolean {
@@ -131,9 +138,6 @@ export function setsMoneyGoing(decision: OperatorDecision, { txHash }: Pick<Paym
   return txHash === null && (decision === 'approve' || decision === 'release' || decision === 'retry')
 }
 
-export const TAKEN_BACK =
-  'The partner took the money back after it was converted: nothing may be paid out. Have the payout voided.'
-
 export const PARTNER_SILENT =
   'The partner does not answer for this order, so it is not known whether the money is still there. Nothing was changed: decide again later.'
 
@@ -145,54 +149,104 @@ export type DecisionEffect = {
   readonly change: { readonly note: Note; readonly fields: PaymentFields } | null
   /** Its money counts as enough. */
   readonly confirmedAttemptId: string | null
-  /** The payout goes back into the queue. */
-  readonly releasesPayout: boolean
+  /** What the settlement engine is told in the same transaction; a hold that comes too late refuses the decision. */
+  readonly payout: 'release' | 'hold' | null
+  /** An operator has dealt with it. */
+  readonly closes: Incident | null
   readonly move: { readonly to: PaymentStatus; readonly reason: Reason; readonly fields: PaymentFields } | null
 }
 
-const NOTHING: DecisionEffect = { change: null, confirmedAttemptId: null, releasesPayout: false, move: null }
+const NOTHING: DecisionEffect = { change: null, confirmedAttemptId: null, payout: null, closes: null, move: null }
 
 /** What the decision leads to for the row as it is now, which may have moved on since the decision was allowed. */
 export function effectOfDecision(
   decision: RecordedDecision,
-  { payment, attempts }: { readonly payment: Payment; readonly attempts: readonly Attempt[] },
+  state: PaymentWithAttempts,
   note: OperatorNote,
 ): DecisionEffect | { readonly refused: string } {
-  const data = { operator: note.operator, reason: note.reason }
-  const move = (to: PaymentStatus, why: MoveReason, fields: PaymentFields = NOT_PARKED): Partial<DecisionEffect> => ({
-    move: { to, reason: because(why, data), fields },
-  })
+  const { payment } = state
   const heldBack = whyHeldBack(decision, { held: payment.held, txHash: payment.transfer?.txHash ?? null })
   if (heldBack !== null) return { refused: heldBack }
-  const isParked = payment.status === 'under_review'
-  const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
   switch (decision) {
-    case 'hold': {
-      const holdsMoney = payment.status === 'processing' && payment.paidAttemptId !== null
-      const change = { note: noteOf('payment.held', data), fields: { held: true } }
-      const parks = holdsMoney ? move('under_review', 'held_before_conversion', parked('operator_hold')) : {}
-      return { ...NOTHING, change, ...parks }
-    }
+    case 'hold':
+      return holdMoney(state, note)
     case 'release': {
-      const change = { note: noteOf('payment.released', data), fields: { held: false } }
-      const resumes = isParked && payment.parkReason === 'operator_hold'
-      return { ...NOTHING, change, ...(resumes ? move('processing', 'resumed_after_hold') : {}) }
+      const change = { note: noteOf('payment.released', told(note)), fields: { held: false } }
+      const resumes = payment.status === 'under_review' && payment.parkReason === 'operator_hold'
+      return { ...NOTHING, change, ...(resumes ? goOn(state, 'resumed_after_hold', note) : {}) }
     }
-    case 'approve': {
-      if (!isParked) return NOTHING
-      // The payout is proved on chain already: what is approved is the record.
-      if (payment.transfer !== null) return { ...NOTHING, ...move('succeeded', 'approved') }
-      if (payment.paidAttemptId === null) return { refused: NOTHING_TO_SETTLE.why }
-      const confirmedAttemptId = paid?.status === 'underpaid' ? paid.id : null
-      const fields = payment.parkReason === 'fill_off_rate' ? { ...NOT_PARKED, fillAccepted: true } : NOT_PARKED
-      return { ...NOTHING, confirmedAttemptId, ...move('processing', 'approved', fields) }
+    case 'approve':
+      return approve(state, note)
+    case 'retry': {
+      if (payment.status !== 'under_review') return NOTHING
+      const refused = whyMayNotGoOn(state)
+      if (refused !== null) return { refused }
+      if (payment.usdc === null)
+        return { ...NOTHING, ...moved('processing', because('conversion_retried', told(note))) }
+      return { ...NOTHING, payout: 'release', ...moved('settling', because('payout_retried', told(note))) }
     }
-    case 'retry':
-      if (!isParked) return NOTHING
-      if (payment.usdc === null) return { ...NOTHING, ...move('processing', 'conversion_retried') }
-      return { ...NOTHING, releasesPayout: true, ...move('settling', 'payout_retried') }
     case 'reject':
-      if (payment.paidAttemptId !== null) return { refused: MONEY_CONFIRMED.why }
-      return { ...NOTHING, ...move('failed', 'rejected') }
+      if (payment.paidAttemptId !== null || chargeSum(state.parts, {}) !== '0') return { refused: MONEY_CONFIRMED.why }
+      return { ...NOTHING, ...moved('failed', because('rejected', told(note))) }
   }
+}
+
+type Moved = Pick<DecisionEffect, 'move'>
+
+const told = (note: OperatorNote) => ({ operator: note.operator, reason: note.reason })
+
+function moved(to: PaymentStatus, reason: Reason, fields: PaymentFields = NOT_PARKED): Moved {
+  return { move: { to, reason, fields } }
+}
+
+/** The guard before conversion and payout. A hold is not asked again: it is what a release lifts. */
+function whyMayNotGoOn(state: PaymentWithAttempts): string | null {
+  const why = whyNotFree({ ...state, payment: { ...state.payment, held: false } })
+  return why === null ? null : NOT_FREE[why]
+}
+
+function goOn(state: PaymentWithAttempts, why: MoveReason, note: OperatorNote): Partial<DecisionEffect> {
+  // Where a refund is being carried out, the hold is lifted and the money stays.
+  if (whyMayNotGoOn(state) !== null) return {}
+  return state.payment.usdc === null
+    ? moved('processing', because(why, told(note)))
+    : { payout: 'release', ...moved('settling', because(why, told(note))) }
+}
+
+function holdMoney({ payment }: PaymentWithAttempts, note: OperatorNote): DecisionEffect {
+  const change = { note: noteOf('payment.held', told(note)), fields: { held: true } }
+  const isPaid = payment.paidAttemptId !== null
+  if (payment.status === 'processing' && isPaid)
+    return {
+      ...NOTHING,
+      change,
+      ...moved('under_review', because('held_before_conversion', told(note)), parked('operator_hold')),
+    }
+  if (payment.status === 'settling')
+    return {
+      ...NOTHING,
+      change,
+      payout: 'hold',
+      ...moved('under_review', because('held_before_payout', told(note)), parked('operator_hold')),
+    }
+  return { ...NOTHING, change }
+}
+
+function approve(state: PaymentWithAttempts, note: OperatorNote): DecisionEffect | { readonly refused: string } {
+  const { payment, attempts, incidents } = state
+  if (payment.status !== 'under_review') {
+    const [incident] = incidents
+    if (incident === undefined) return NOTHING
+    const data = { ...told(note), incident: incident.kind, attempt_id: incident.attemptId }
+    return { ...NOTHING, closes: incident, change: { note: noteOf('payment.incident_closed', data), fields: {} } }
+  }
+  // The payout is proved on chain already: what is approved is the record.
+  if (payment.transfer !== null) return { ...NOTHING, ...moved('succeeded', because('approved', told(note))) }
+  if (payment.paidAttemptId === null) return { refused: NOTHING_TO_SETTLE.why }
+  const refused = whyMayNotGoOn(state)
+  if (refused !== null) return { refused }
+  const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
+  const confirmedAttemptId = paid?.status === 'underpaid' ? paid.id : null
+  const fields = payment.parkReason === 'fill_off_rate' ? { ...NOT_PARKED, fillAccepted: true } : NOT_PARKED
+  return { ...NOTHING, confirmedAttemptId, ...moved('processing', because('approved', told(note)), fields) }
 }

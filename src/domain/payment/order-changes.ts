@@ -1,9 +1,11 @@
-import { type Booking, chargeback, fiatConfirmed, fiatGivenBack, fiatSuspended } from '../ledger.ts'
+import { type Booking, bookingOfPart, fillKept, payoutUnwound } from '../ledger.ts'
+import { add, isZero } from '../money.ts'
 import { attemptNote, because, type Note, noteOf, type Reason } from '../timeline.ts'
 import { type AttemptFields, NOT_PARKED, type PaymentFields, parked } from './changes.ts'
-import type { OrderEffect } from './partner-news.ts'
-import { isClosed, type PaymentStatus } from './payment.ts'
-import type { Attempt, Payment } from './payment-object.ts'
+import type { OrderEffect } from './money/effect.ts'
+import { chargeSum, type Part } from './money/parts.ts'
+import type { PaymentStatus } from './payment.ts'
+import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
 /** What the effect of a partner's order changes in the rows of the payment: said here, written by the activity. */
 
@@ -13,51 +15,78 @@ export type OrderNews = {
   readonly effect: OrderEffect
   /** The partner's own id of the order. */
   readonly reference: string
-  /** The rate to lock; needed only where the effect takes money. */
+  /** The rate to lock. Null where there is none now: then the conversion locks it. */
   readonly rate: LockableRate | null
+  /** The payment's parts as they are before. */
+  readonly parts: readonly Part[]
   /** ISO 8601: when the change is written. */
   readonly at: string
 }
 
+/** A fact about money, with what it changes in the books. */
+export type BookedPart = { readonly part: Part; readonly booking: Booking | null }
+
 export type OrderChanges = {
   /** Null: the attempt stays as it is. */
   readonly attempt: AttemptFields | null
-  readonly booking: Booking | null
-  /** Told only when the booking is new. */
-  readonly bookingNote: Note | null
+  readonly parts: readonly BookedPart[]
+  /** Beside the parts. */
+  readonly bookings: readonly Booking[]
   readonly moves: readonly { readonly to: PaymentStatus; readonly reason: Reason; readonly fields: PaymentFields }[]
-  /** Fields that change without a move. */
+  /** What changes without a move. */
   readonly change: { readonly note: Note; readonly fields: PaymentFields } | null
-}
-
-/** Money after the listening time belongs to no payment any more: an operator decides in a workflow of its own. */
-export function tooLate(payment: Pick<Payment, 'status' | 'listenEnded'>, effect: OrderEffect): OrderEffect {
-  if (effect.money !== 'take' || !isClosed(payment.status) || !payment.listenEnded) return effect
-  return { ...effect, attempt: 'late', money: 'suspend', moves: [], park: null, exception: 'paid_late' }
 }
 
 export function changesOf(payment: Payment, attempt: Attempt, news: OrderNews): OrderChanges {
   const { effect } = news
-  const booking = bookingOf(payment, attempt, effect)
   const fields = fieldsOf(payment, attempt, news)
   const data = {
     attempt_id: attempt.id,
     provider: attempt.provider,
     ...(effect.failureCode && { failure_code: effect.failureCode }),
+    ...(effect.parts.length > 0 && { parts: effect.parts.map(({ asset, units }) => ({ asset, units })) }),
   }
   const later = effect.park === null ? NOT_PARKED : parked(effect.park)
-  const isChanged = Object.keys(fields).length > 0 || effect.attempt !== attempt.status
+  const isChanged = Object.keys(fields).length > 0 || effect.attempt !== attempt.status || effect.parts.length > 0
   return {
     attempt: attemptFields(attempt, news),
-    booking,
-    bookingNote: booking?.kind === 'chargeback' ? noteOf('payment.chargeback', factOf(payment, attempt, effect)) : null,
+    parts: effect.parts.map((part) => ({ part, booking: bookingOfPart(part, payment) })),
+    bookings: effect.moves.some(({ to }) => to === 'refunded') ? bookingsOfRefund(payment, effect) : [],
     moves: effect.moves.map(({ to, why }, index) => ({
       to,
       reason: because(why, data),
       fields: index === 0 ? fields : later,
     })),
-    change: effect.moves.length === 0 && isChanged ? { note: attemptNote(effect.attempt, data), fields } : null,
+    change: effect.moves.length === 0 && isChanged ? { note: noteOfChange(attempt, effect, data), fields } : null,
   }
+}
+
+/** The payment ends without a transfer: what was bought for it is ours. */
+export function bookingsOfRefund(payment: Payment, effect: Pick<OrderEffect, 'parts'>): Booking[] {
+  const { id: paymentId, usdc, fill, confirmed } = payment
+  if (usdc === null) return fill === null ? [] : [fillKept({ paymentId, micro: fill.micro })]
+  return [
+    payoutUnwound({
+      paymentId,
+      usdc,
+      lost: payment.providerUsed === 'crypto' ? null : lostOf(confirmed, effect.parts),
+    }),
+  ]
+}
+
+/** What was written off since the conversion: all of it but what goes back to the buyer now. */
+function lostOf(confirmed: Payment['confirmed'], parts: readonly Part[]): Payment['confirmed'] {
+  if (confirmed === null) return null
+  const returned = parts
+    .filter(({ kind, account }) => kind === 'return' && account === 'merchant_payable')
+    .reduce((sum, { chargeMinor }) => add(sum, chargeMinor), '0')
+  return { minor: add(confirmed.minor, returned), currency: confirmed.currency }
+}
+
+function noteOfChange(attempt: Attempt, effect: OrderEffect, data: object): Note {
+  if (effect.attempt !== attempt.status || effect.parts.length === 0) return attemptNote(effect.attempt, data)
+  if (effect.incident === 'chargeback') return noteOf('payment.chargeback', data)
+  return noteOf(effect.parts.some(({ kind }) => kind === 'receipt') ? 'payment.money_came' : 'payment.money_went', data)
 }
 
 /** A hold that was placed before any money came takes effect when the money is there. */
@@ -69,64 +98,55 @@ function attemptFields(attempt: Attempt, { effect, reference }: OrderNews): Atte
   const isNewCode = effect.failureCode !== null && effect.failureCode !== attempt.failureCode
   const fields: AttemptFields = {
     ...(effect.attempt === attempt.status ? {} : { status: effect.attempt }),
-    ...(effect.receivedMinor === null ? {} : { receivedMinor: effect.receivedMinor }),
     ...(isNewCode ? { failureCode: effect.failureCode } : {}),
     ...(attempt.partnerReference === null ? { partnerReference: reference } : {}),
   }
   return Object.keys(fields).length === 0 ? null : fields
 }
 
-function factOf(payment: Payment, attempt: Attempt, effect: OrderEffect) {
-  const minor = effect.receivedMinor ?? attempt.receivedMinor ?? '0'
-  return { paymentId: payment.id, attemptId: attempt.id, received: { minor, currency: attempt.asked.currency } }
-}
-
-function bookingOf(payment: Payment, attempt: Attempt, effect: OrderEffect): Booking | null {
-  const fact = factOf(payment, attempt, effect)
-  switch (effect.money) {
-    case 'none':
-      return null
-    case 'take':
-      return fiatConfirmed(fact)
-    case 'suspend':
-      return fiatSuspended(fact)
-    case 'give_back':
-      return fiatGivenBack({ ...fact, from: attempt.status === 'surplus' ? 'suspense' : 'merchant_payable' })
-    case 'chargeback':
-      return chargeback(fact)
-  }
-}
-
 function fieldsOf(payment: Payment, attempt: Attempt, news: OrderNews): PaymentFields {
   const { effect } = news
-  const checkOver = payment.exception === 'verification_required' && effect.exception === null
+  const checkOver = payment.exception === 'verification_required' && effect.exception === undefined
   const parks = effect.moves.length === 1 && effect.moves[0]?.to === 'under_review'
   const parksHere = parks || (effect.moves.length === 0 && effect.park !== null)
   const leavesReview = payment.status === 'under_review' && effect.moves.length > 0 && !parks
   return {
-    ...(effect.exception !== null && effect.exception !== payment.exception ? { exception: effect.exception } : {}),
+    ...(effect.exception !== undefined && effect.exception !== payment.exception
+      ? { exception: effect.exception }
+      : {}),
     ...(checkOver && effect.attempt !== attempt.status ? { exception: null } : {}),
-    ...(parksHere ? { parkReason: effect.park, statusReason: effect.park } : {}),
+    ...(parksHere && effect.park !== payment.parkReason ? { parkReason: effect.park, statusReason: effect.park } : {}),
     ...(leavesReview ? NOT_PARKED : {}),
-    ...(effect.money === 'take' ? takenMoney(attempt, news) : {}),
-    ...(effect.money === 'give_back' && payment.paidAttemptId === attempt.id ? GIVEN_BACK : {}),
+    ...(effect.money === 'take'
+      ? takenMoney(payment, attempt, { ...news, parts: [...news.parts, ...effect.parts] })
+      : {}),
+    ...(effect.money === 'give_back' ? GIVEN_BACK : {}),
   }
 }
 
-/** The rate is locked in the transaction in which the partner's confirmation becomes ours. */
-function takenMoney(attempt: Attempt, { effect, rate, at }: OrderNews): PaymentFields {
-  if (rate === null) throw new Error(`no rate to lock for ${attempt.asked.currency}`)
+/**
+ * The payment's money is what is counted of the attempt now. The rate is locked in the same transaction; where there is
+ * no current rate, the conversion locks it, and the money is not kept waiting.
+ */
+function takenMoney(
+  payment: Payment,
+  attempt: Attempt,
+  { parts, rate, at }: Pick<OrderNews, 'parts' | 'rate' | 'at'>,
+): PaymentFields {
+  const counted = chargeSum(parts, { attemptId: attempt.id, states: ['counted'] })
   return {
     paidAttemptId: attempt.id,
     providerUsed: attempt.provider,
     methodUsed: attempt.method,
     chargeCurrency: attempt.asked.currency,
-    confirmedMinor: effect.receivedMinor,
-    rate: rate.rate,
-    rateSource: rate.source,
-    rateLockedAt: at,
-    paidAt: at,
+    confirmedMinor: counted,
+    ...(rate === null ? {} : lockedRate(rate, at)),
+    paidAt: payment.paidAt ?? at,
   }
+}
+
+export function lockedRate(rate: LockableRate, at: string): PaymentFields {
+  return { rate: rate.rate, rateSource: rate.source, rateLockedAt: at }
 }
 
 const GIVEN_BACK: PaymentFields = {
@@ -137,4 +157,17 @@ const GIVEN_BACK: PaymentFields = {
   rateSource: null,
   rateLockedAt: null,
   paidAt: null,
+}
+
+/** A part of the price that is not the payment's money yet, and what taking it changes. Null: none has come. */
+export function partOfPrice({
+  payment,
+  attempts,
+  parts,
+}: PaymentWithAttempts): { readonly attempt: Attempt; readonly fields: (at: string) => PaymentFields } | null {
+  if (payment.paidAttemptId !== null) return null
+  const attempt = attempts.find(({ id }) => !isZero(chargeSum(parts, { attemptId: id, states: ['counted'] })))
+  if (attempt === undefined) return null
+  const exception = { exception: 'underpaid' as const, ...parked('underpaid') }
+  return { attempt, fields: (at) => ({ ...takenMoney(payment, attempt, { parts, rate: null, at }), ...exception }) }
 }

@@ -1,5 +1,6 @@
 import type { ProviderName } from '../methods.ts'
 import type { Money } from '../money.ts'
+import type { UsdcReceipt } from './money/parts.ts'
 
 /** What a partner may say of an order, in our words; each adapter maps its own states to these. */
 export const ORDER_STATUSES = [
@@ -38,9 +39,19 @@ export type PartnerOrder = {
   readonly status: OrderStatus | 'wrong_asset'
   /** What the buyer was asked for. */
   readonly amount: Money
-  /** What the partner has received so far; null before any money. */
+  /** What the partner holds of the buyer's money, all receipts together; null before any money. */
   readonly received: Money | null
   readonly failureCode: FailureCode | null
+  /** Only where the buyer pays in USDC at an address of our own: what the chain proves, at the rate that was shown. */
+  readonly usdc?: UsdcOrder
+}
+
+export type UsdcOrder = {
+  readonly receipts: readonly UsdcReceipt[]
+  /** What was asked for, which is exactly the price. */
+  readonly askedMicro: string
+  /** USDC for one major unit, locked when the address was shown. */
+  readonly rate: { readonly rate: string; readonly source: string; readonly asOf: string }
 }
 
 /** An incoming callback as it came: the raw bytes are what the signature covers. */

@@ -1,6 +1,8 @@
 import type { Currency } from '../currencies.ts'
 import type { MethodName, ProviderName, ProviderUsed } from '../methods.ts'
 import { FEE_PERCENT, formatAmount, formatUsdc, type MicroUsdc, type Money } from '../money.ts'
+import type { Incident, Intent } from './money/intents.ts'
+import type { Part } from './money/parts.ts'
 import type { FailureCode } from './partner.ts'
 import type { AttemptStatus, ParkReason, PaymentException, PaymentStatus } from './payment.ts'
 
@@ -85,13 +87,30 @@ export type Attempt = {
   readonly partnerReference: string | null
   readonly redirectUrl: string | null
   readonly intentUri: string | null
-  readonly receivedMinor: string | null
   readonly failureCode: FailureCode | null
   readonly createdAt: string
   readonly updatedAt: string
 }
 
-export type PaymentWithAttempts = { readonly payment: Payment; readonly attempts: readonly Attempt[] }
+/** A payment with its partner orders and its money: everything that decides what may happen to it. */
+export type PaymentWithAttempts = {
+  readonly payment: Payment
+  readonly attempts: readonly Attempt[]
+  /** In the order in which they came. */
+  readonly parts: readonly Part[]
+  /** Those that are not at their end. */
+  readonly intents: readonly Intent[]
+  /** Those that nobody has dealt with. */
+  readonly incidents: readonly Incident[]
+}
+
+/** A payment of which nobody has tried to pay anything. */
+export const NO_MONEY_YET: Omit<PaymentWithAttempts, 'payment'> = {
+  attempts: [],
+  parts: [],
+  intents: [],
+  incidents: [],
+}
 
 /** Explorers by chain; a local chain has none. */
 const EXPLORERS: Readonly<Record<number, string>> = {

@@ -105,6 +105,11 @@ export function mayStillBePaid(status: AttemptStatus): boolean {
   return !DEAD.includes(status) && !MONEY.includes(status)
 }
 
+/** Money of the attempt has come, whatever became of it. */
+export function isSettled(status: AttemptStatus): boolean {
+  return MONEY.includes(status) || status === 'refunded'
+}
+
 export function isPaid(status: AttemptStatus): boolean {
   return MONEY.includes(status)
 }
@@ -121,6 +126,10 @@ export type AttemptView = {
 export const PARK_REASONS = {
   partner_hold: {
     text: 'The partner holds the money for a check of its own.',
+    decisions: ['reject', 'refund', 'recordExternalRefund'],
+  },
+  partner_silent: {
+    text: 'The partner says for too long that the money is being confirmed. Whether it comes is unknown: ask the partner. If it comes, the payment goes on by itself.',
     decisions: ['reject'],
   },
   wrong_asset: {
@@ -136,17 +145,21 @@ export const PARK_REASONS = {
     decisions: ['refund', 'recordExternalRefund'],
   },
   conversion: {
-    text: 'The conversion to USDC does not go through. The money is at the partner.',
+    text: 'The conversion to USDC does not go through: the converter refused it, or has not answered for half an hour. The money is at the partner.',
     decisions: ['retry', 'refund', 'recordExternalRefund'],
   },
   fill_off_rate: {
-    text: 'The converter sold the money of the buyer too far off the locked rate. Nothing is lost: the fill is recorded, and its USDC is ours, in suspense. `approve` settles at the locked rate, and the difference is our gain or loss. After a refund the USDC stays in suspense. Asked again, the converter would answer the same fill.',
+    text: 'The converter sold the money of the buyer too far off the locked rate. Nothing is lost: the fill is recorded, and its USDC is ours, in suspense. `approve` settles at the locked rate, and the difference is our gain or loss. After a refund the USDC is ours. Asked again, the converter would answer the same fill.',
     decisions: ['approve', 'refund', 'recordExternalRefund'],
   },
   payout_held: { text: 'The payout is held. The USDC is in the treasury.', decisions: ['retry'] },
   payout_voided: {
     text: 'The payout was voided with proof. The USDC is in the treasury.',
     decisions: ['refund', 'recordExternalRefund'],
+  },
+  funds_reversed: {
+    text: 'The partner took the money back after it was converted. The payout is being voided: the payment ends as refunded when that is proved, and as succeeded, with a chargeback, when the transfer was faster.',
+    decisions: [],
   },
   operator_hold: { text: 'An operator holds the payment.', decisions: ['release', 'refund', 'recordExternalRefund'] },
   money_after_failure: {
@@ -158,7 +171,15 @@ export const PARK_REASONS = {
     decisions: ['refund', 'recordExternalRefund'],
   },
   unexpected_settlement: {
-    text: 'A transfer to the merchant is proved on chain, but the record did not expect it. The proof is stored.',
+    text: 'A transfer to the merchant is proved on chain, but the record did not expect it. The proof is stored. `approve` records that it has been dealt with.',
+    decisions: ['approve'],
+  },
+  chargeback: {
+    text: 'The partner took the money back after the payment had been settled. The loss is booked. `approve` records that it has been dealt with.',
+    decisions: ['approve'],
+  },
+  misfit: {
+    text: 'The partner reports money that does not fit its order, for a payment that needs none. It is counted nowhere. `approve` records that it has been dealt with.',
     decisions: ['approve'],
   },
 } as const

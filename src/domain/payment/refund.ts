@@ -1,12 +1,14 @@
-import { type Booking, fiatGivenBack, refundedAfterVoid } from '../ledger.ts'
+import { bookingOfPart } from '../ledger.ts'
 import type { ProviderUsed } from '../methods.ts'
+import { isZero } from '../money.ts'
 import { because, type Reason } from '../timeline.ts'
-import type { Attempt, Payment } from './payment-object.ts'
+import { openRefund } from './money/intents.ts'
+import { type Part, type PartState, partsOf, takeAll, unitSum } from './money/parts.ts'
+import { type BookedPart, bookingsOfRefund } from './order-changes.ts'
+import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
 import type { OperatorNote } from './requests.ts'
 
 /** Giving money back: which attempt's, when it is refused, and what it changes. */
-
-type State = { readonly payment: Payment; readonly attempts: readonly Attempt[] }
 
 /** A refusal that is found out when the decision is carried out: for which payments, and what the operator is told. */
 export type LateRefusal = { readonly when: string; readonly why: string }
@@ -19,49 +21,103 @@ export const PAYOUT_EXISTS: LateRefusal = {
   when: 'its payout is not voided',
   why: 'The payout exists and is not voided: void it first',
 }
-
-/** The attempt that is named (late money); else the second payment; else the payment's own money. Null: no money. */
-export function refundable({ payment, attempts }: State, named: string | undefined): Attempt | null {
-  const withStatus = (status: Attempt['status']) => attempts.find((attempt) => attempt.status === status)?.id
-  const id = named ?? withStatus('surplus') ?? payment.paidAttemptId ?? withStatus('on_hold')
-  return attempts.find((attempt) => attempt.id === id) ?? null
+export const NAME_IT: LateRefusal = {
+  when: 'the money of more than one attempt could be meant, and none is named',
+  why: 'Name the attempt whose money goes back, as "attempt"',
+}
+export const BEING_REFUNDED: LateRefusal = {
+  when: 'its refund is being carried out',
+  why: 'The refund of this attempt is being carried out: wait for its end',
 }
 
-/** Beside a payout that is not proved void nothing is given back. Null: the partner may be asked. */
-export function whyNotRefundable({ usdc, parkReason }: Payment, attempt: Attempt): string | null {
-  const hasPayout = usdc !== null && attempt.status === 'confirmed' && parkReason !== 'payout_voided'
-  return hasPayout ? PAYOUT_EXISTS.why : null
+/** Money that may go back to the buyer now: the units of one attempt in these states. */
+export type Refundable = {
+  readonly attempt: Attempt
+  readonly states: readonly PartState[]
+  /** It is the payment's own money, or what the payment is parked for: with it the payment is refunded. */
+  readonly endsPayment: boolean
+}
+
+const EXTRA: readonly PartState[] = ['surplus', 'late']
+
+type Through = 'partner' | 'outside'
+
+/** Whose money goes back. Refused with the reason when it is nobody's, may not go back, or could be two attempts'. */
+export function refundable(
+  state: PaymentWithAttempts,
+  { named, through }: { readonly named: string | undefined; readonly through: Through },
+): Refundable | { readonly refused: string } {
+  const asked = state.attempts.filter(({ id }) => named === undefined || id === named)
+  const answers = asked.map((attempt) => claimOn(state, attempt, through))
+  const claims = answers.filter((answer) => answer !== null && !('refused' in answer)) as Refundable[]
+  const [claim, another] = claims
+  if (claim !== undefined && another === undefined) return claim
+  if (claim !== undefined) return { refused: `${NAME_IT.why}: ${claims.map(({ attempt }) => attempt.id).join(' or ')}` }
+  return answers.find((answer) => answer !== null && 'refused' in answer) ?? { refused: NO_MONEY.why }
+}
+
+/** Null: the attempt has no money. */
+function claimOn(
+  state: PaymentWithAttempts,
+  attempt: Attempt,
+  through: Through,
+): Refundable | { readonly refused: string } | null {
+  const { payment, parts, intents } = state
+  if (openRefund(intents, attempt.id) !== null) return { refused: BEING_REFUNDED.why }
+  const has = (states: readonly PartState[]) => !isZero(unitSum(parts, { attemptId: attempt.id, states }))
+  const isOwn = payment.paidAttemptId === attempt.id && has(['counted'])
+  const isFree = payment.status === 'under_review' && (payment.usdc === null || payment.parkReason === 'payout_voided')
+  const isPart = payment.paidAttemptId === null && has(['counted'])
+  const claim = (states: readonly PartState[], endsPayment: boolean) => ({ attempt, states, endsPayment })
+  if (isOwn && isFree) return claim(['counted', ...EXTRA], true)
+  if (isOwn && !has(EXTRA)) return { refused: PAYOUT_EXISTS.why }
+  if (isOwn && through === 'partner') return { refused: whyPartOfOrder(attempt.provider) }
+  if (has(EXTRA)) return claim(EXTRA, false)
+  if (isPart && payment.status === 'under_review') return claim(['counted'], true)
+  // Money that was never counted, because it did not fit: the partner, or the address, has it all the same.
+  const isUnbooked = payment.parkReason === 'amount_mismatch' || payment.parkReason === 'wrong_asset'
+  return isUnbooked && attempt.status === 'on_hold' ? claim([], payment.status === 'under_review') : null
 }
 
 export function whyPartnerCannotRefund(provider: ProviderUsed): string {
   return `${provider} cannot refund: use recordExternalRefund`
 }
 
-export type GivenBack = {
-  readonly booking: Booking
-  readonly reason: Reason
-  /** The payment is refunded with it; else only the attempt is. */
-  readonly endsPayment: boolean
+function whyPartOfOrder(provider: ProviderUsed): string {
+  return `${provider} gives back a whole order, and a part of this one is being settled: use recordExternalRefund for the rest`
 }
 
-/** What it changes that the attempt's money went back to the buyer. */
+export type GivenBack = { readonly parts: readonly BookedPart[]; readonly reason: Reason }
+
+/** What it changes that these units went back to the buyer; the bookings of the payment's end are `bookingsAtEnd`. */
 export function givenBack(
-  payment: Payment,
-  attempt: Attempt,
-  how: { readonly note: OperatorNote; readonly through: 'partner' | 'outside' },
+  state: PaymentWithAttempts,
+  claim: Refundable,
+  how: { readonly note: OperatorNote; readonly through: Through },
 ): GivenBack {
-  const received = { minor: attempt.receivedMinor ?? '0', currency: attempt.asked.currency }
-  const fact = { paymentId: payment.id, attemptId: attempt.id, received }
-  const isOwn = payment.paidAttemptId === attempt.id
-  const isUnbooked = payment.parkReason === 'amount_mismatch' || payment.parkReason === 'wrong_asset'
   const { operator, reason } = how.note
-  const data = { operator, reason, attempt_id: attempt.id }
+  const facts = takeAll(state.parts, claim.attempt.id, { kind: 'return', states: [...claim.states, 'returning'] })
   return {
-    booking:
-      isOwn && payment.usdc !== null
-        ? refundedAfterVoid({ ...fact, ...payment.usdc })
-        : fiatGivenBack({ ...fact, from: isOwn ? 'merchant_payable' : 'suspense' }),
-    reason: because(how.through === 'partner' ? 'refunded_through_partner' : 'refunded_outside', data),
-    endsPayment: isOwn || (isUnbooked && payment.status === 'under_review'),
+    parts: facts.map((part) => ({ part, booking: bookingOfPart(part, state.payment) })),
+    reason: because(how.through === 'partner' ? 'refunded_through_partner' : 'refunded_outside', {
+      operator,
+      reason,
+      attempt_id: claim.attempt.id,
+    }),
   }
+}
+
+export function bookingsAtEnd(state: PaymentWithAttempts, given: GivenBack) {
+  return bookingsOfRefund(state.payment, { parts: given.parts.map(({ part }) => part) })
+}
+
+/** The states that parts on their way back had before: where they belong again when the partner refuses. */
+export function stateBefore(part: Part, attempt: Pick<Attempt, 'status'>): PartState {
+  if (part.account === 'merchant_payable' && attempt.status !== 'surplus' && attempt.status !== 'late') return 'counted'
+  return attempt.status === 'late' ? 'late' : 'surplus'
+}
+
+/** Parts of the attempt that are on their way back. */
+export function returningOf(state: PaymentWithAttempts, attemptId: string): Part[] {
+  return partsOf(state.parts, { attemptId, states: ['returning'] })
 }

@@ -58,7 +58,7 @@ export function isOpened(attempt: Attempt): attempt is OpenedAttempt {
  * ever, because the attempt is the same.
  */
 export function readyToReuse(
-  { payment, attempts }: PaymentWithAttempts,
+  { payment, attempts }: Pick<PaymentWithAttempts, 'payment' | 'attempts'>,
   choice: Pick<OpenAttemptRequest, 'provider' | 'method'>,
 ): OpenedAttempt | null {
   const plan = planOpening(attempts, choice)
@@ -81,7 +81,7 @@ export const OPERATOR_DECISIONS = [
 ] as const
 export type OperatorDecision = (typeof OPERATOR_DECISIONS)[number]
 
-/** Who decides and why: both go to the payment's timeline. */
-export type OperatorNote = { readonly operator: string; readonly reason: string }
+/** Who decides and why: both go to the payment's timeline. `attempt`: whose money goes back, where it could be two. */
+export type OperatorNote = { readonly operator: string; readonly reason: string; readonly attempt?: string }
 
 export type DecisionAnswer = { readonly status: PaymentStatus; readonly message: string }

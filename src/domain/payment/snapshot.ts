@@ -1,5 +1,7 @@
 import { PROVIDERS } from '../methods.ts'
 import { formatUsdc } from '../money.ts'
+import type { IncidentKind } from './money/intents.ts'
+import { attemptsWith, chargeSum } from './money/parts.ts'
 import {
   type AttemptView,
   isClosed,
@@ -34,6 +36,20 @@ export type PaymentSnapshot = {
   /** Transfer proved on chain. */
   readonly txHash: string | null
   readonly netUsdc: string | null
+
+  // Absent in answers that were recorded before it was known.
+
+  /** Attempts with money that an operator must decide about, beside the payment's own. */
+  readonly surplus?: readonly string[]
+  /** … and that came when the payment had stopped listening. */
+  readonly late?: readonly string[]
+  /** Attempts whose refund is being carried out. */
+  readonly refunding?: readonly string[]
+  readonly incidents?: readonly IncidentKind[]
+  /** A part of the price has come, and is not the payment's money yet. */
+  readonly partPaid?: boolean
+  /** Unix milliseconds from when on a partner that is still confirming counts as silent; null when none is. */
+  readonly silentAt?: number | null
 }
 
 export type NextStep = 'await_buyer' | 'await_partner' | 'convert' | 'transfer' | 'await_operator' | 'listen' | 'done'
@@ -56,7 +72,7 @@ export function nextStep(payment: PaymentSnapshot): NextStep {
     case 'expired':
     case 'canceled':
     case 'refunded':
-      if (surplusOf(payment) !== null) return 'await_operator'
+      if (needsOperator(payment) !== null || (payment.refunding ?? []).length > 0) return 'await_operator'
       return payment.listenUntil === null ? 'done' : 'listen'
   }
 }
@@ -82,19 +98,21 @@ export function newPaymentSnapshot(id: string, expiresAt: number): PaymentSnapsh
   }
 }
 
-/** A second payment's attempt that an operator must decide about. */
-export function surplusOf(payment: PaymentSnapshot): AttemptView | null {
-  return payment.attempts.find((attempt) => attempt.status === 'surplus') ?? null
+/** Whether money of an attempt beside the payment's own waits for an operator. */
+function hasSurplus({ attempts, surplus }: PaymentSnapshot): boolean {
+  return attempts.some((attempt) => attempt.status === 'surplus') || (surplus ?? []).length > 0
 }
 
 /** Whether the payment shall show up in the list of those that wait for a person, and for which reason. */
 export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
   if (payment.status === 'under_review') return payment.parkReason ?? 'operator_hold'
-  return surplusOf(payment) === null ? null : 'surplus'
+  if (hasSurplus(payment)) return 'surplus'
+  return payment.incidents?.[0] ?? null
 }
 
 /** The merchant may cancel only before any money is received or being confirmed. */
-export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status'>): string | null {
+export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status' | 'partPaid'>): string | null {
+  if (payment.partPaid === true) return 'a part of the price has come'
   if (payment.status === 'created' || payment.status === 'pending') return null
   if (isClosed(payment.status)) return `the payment is ${payment.status}`
   return 'the money of the buyer has been received or is being confirmed'
@@ -105,8 +123,20 @@ export function unfinishedAttempts(payment: PaymentSnapshot): AttemptView[] {
   return payment.attempts.filter((attempt) => mayStillBePaid(attempt.status))
 }
 
+/** Attempts whose orders are to be read again until their end: they may bring money, or give it back. */
+export function watchedAttempts(payment: PaymentSnapshot): string[] {
+  return [...unfinishedAttempts(payment).map(({ id }) => id), ...(payment.refunding ?? [])]
+}
+
+/** Attempts whose money came when the payment had stopped listening: each has a workflow of its own. */
+export function lateAttempts({ attempts, late }: PaymentSnapshot): string[] {
+  const byStatus = attempts.filter(({ status }) => status === 'late').map(({ id }) => id)
+  return [...new Set([...byStatus, ...(late ?? [])])]
+}
+
 /** The row as the workflow sees it. */
-export function snapshotOf({ payment, attempts }: PaymentWithAttempts): PaymentSnapshot {
+export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
+  const { payment, attempts } = state
   const paid = attempts.find((attempt) => attempt.id === payment.paidAttemptId)
   return {
     id: payment.id,
@@ -124,7 +154,30 @@ export function snapshotOf({ payment, attempts }: PaymentWithAttempts): PaymentS
     delayedAfterMinutes: PROVIDERS[paid?.provider ?? 'card_partner'].delayedAfterMinutes,
     txHash: payment.transfer?.txHash ?? null,
     netUsdc: payment.usdc === null ? null : formatUsdc(payment.usdc.net),
+    ...moneyOf(state),
+    silentAt: silentAt(payment, attempts),
   }
+}
+
+function moneyOf({ payment, parts, intents, incidents }: PaymentWithAttempts) {
+  const isCounted = chargeSum(parts, { states: ['counted'] }) !== '0'
+  return {
+    surplus: attemptsWith(parts, ['surplus']),
+    late: attemptsWith(parts, ['late']),
+    refunding: intents.flatMap(({ kind, attemptId }) => (kind === 'refund' && attemptId !== null ? [attemptId] : [])),
+    incidents: incidents.map(({ kind }) => kind),
+    partPaid: payment.paidAttemptId === null && isCounted,
+  }
+}
+
+/** A partner that confirms for longer than its late money is waited for is not heard of any more. */
+function silentAt(payment: Payment, attempts: readonly Attempt[]): number | null {
+  if (payment.status !== 'processing' || payment.paidAttemptId !== null) return null
+  const confirming = attempts.filter(({ status }) => status === 'confirming')
+  const ends = confirming.map(
+    ({ provider, updatedAt }) => unixMs(updatedAt) + PROVIDERS[provider].listenHours * 3_600_000,
+  )
+  return ends.length === 0 ? unixMs(payment.updatedAt) : Math.max(...ends)
 }
 
 /** Hours after the end of the payment, by the slowest partner whose attempt is not proved dead. */

@@ -1,5 +1,6 @@
 import type { Hex } from '../hex.ts'
 import { compareReceived, type MicroUsdc, type Money } from '../money.ts'
+import type { UsdcReceipt } from '../payment/money/parts.ts'
 
 /** Crypto as a way to pay: USDC that a buyer sends to an address which belongs to one payment alone. */
 
@@ -19,6 +20,8 @@ export type Deposit = {
   /** Unix seconds until which the buyer may complete a part. */
   readonly expiresAt: number
   readonly receivedMicro: MicroUsdc
+  /** The transfers that it is the sum of, in the order of the chain. */
+  readonly receipts: readonly UsdcReceipt[]
   /** A known token that is not the asked one came, such as bridged USDC or another stablecoin. */
   readonly wrongToken: boolean
 }

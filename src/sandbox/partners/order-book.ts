@@ -164,8 +164,12 @@ function apply(deps: BookDeps, acting: Acting): SandboxOrder {
       return { ...order, status: 'verification_required', buyer: request.buyer ?? null }
     case 'decline':
       return declined(order, request.failureCode ?? 'declined')
+    case 'top_up':
+      return received(order, 'paid', request.receivedMinor ?? order.minor)
     case 'reverse':
-      return declined(order, 'reversed')
+      return request.receivedMinor === undefined
+        ? declined(order, 'reversed')
+        : received(order, 'paid', request.receivedMinor)
     case 'cancel':
       return { ...order, status: 'canceled', expectedMinor: null }
     case 'expire':

@@ -49,6 +49,7 @@ export const ACTION_FROM: Readonly<Record<SimulatedAction, readonly OrderStatus[
   hold: ['open', 'confirming'],
   release: ['on_hold'],
   confirm: ['confirming'],
+  top_up: ['paid'],
   reverse: ['confirming', 'on_hold', 'paid'],
   expire: ['open', 'verification_required'],
 }

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { z } from 'zod'
 import { many, sql } from '../../../src/db/db.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { fiatConfirmed } from '../../../src/domain/ledger.ts'
 import { whyRefused } from '../../../src/domain/payment/decision.ts'
 import { newId } from '../../../src/ids.ts'
+import { counted } from './counted.ts'
 import { type ActivityWorld, createActivityWorld, perform } from './world.ts'
 
 let world: ActivityWorld
@@ -34,8 +34,8 @@ async function confirm(work: Work, attemptId: string): Promise<void> {
   const received = { minor: '10000', currency: 'EUR' } as const
   const paymentId = work.state.payment.id
   await work.addAttempt({ id: attemptId, ...APP, asked: received })
-  await work.saveAttempt(attemptId, { status: 'confirmed', receivedMinor: received.minor })
-  await work.book(fiatConfirmed({ paymentId, attemptId, received }))
+  await work.saveAttempt(attemptId, { status: 'confirmed' })
+  await work.addPart(counted({ paymentId, attemptId }, received))
   await work.move('pending', { actor: 'buyer', message: 'opened' })
   await work.move(
     'processing',
@@ -174,7 +174,7 @@ describe('a fill outside of the tolerance', () => {
     )
   })
 
-  test('refunded outside: the money of the buyer is gone from the books, the USDC that was bought stays in suspense', async () => {
+  test('refunded outside: the money of the buyer is gone from the books, and the USDC that was bought is ours', async () => {
     const id = await confirmed()
     await fillWith(id, '50000000')
     await convert(id)
@@ -191,6 +191,8 @@ describe('a fill outside of the tolerance', () => {
       'fill_suspended suspense USDC -50000000',
       'fiat_given_back merchant_payable EUR 10000',
       'fiat_given_back partner_receivable EUR -10000',
+      'fill_kept suspense USDC 50000000',
+      'fill_kept exchange USDC -50000000',
     ])
   })
 

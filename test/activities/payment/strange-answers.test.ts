@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { fiatConfirmed } from '../../../src/domain/ledger.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { newId } from '../../../src/ids.ts'
+import { counted } from './counted.ts'
 import { type ActivityWorld, createActivityWorld, perform } from './world.ts'
 
 let world: ActivityWorld
@@ -21,8 +21,8 @@ async function confirmed(): Promise<{ id: string; attemptId: string }> {
   const attemptId = newId('attempt')
   await world.checkout.change(id, async (work) => {
     await work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: received })
-    await work.saveAttempt(attemptId, { status: 'confirmed', receivedMinor: received.minor })
-    await work.book(fiatConfirmed({ paymentId: id, attemptId, received }))
+    await work.saveAttempt(attemptId, { status: 'confirmed' })
+    await work.addPart(counted({ paymentId: id, attemptId }, received))
     await work.move('pending', { actor: 'buyer', message: 'opened' })
     const locked = { rate: '1.16', rateSource: 'test', rateLockedAt: work.at, paidAt: work.at }
     const money = { paidAttemptId: attemptId, chargeCurrency: 'EUR', confirmedMinor: received.minor }

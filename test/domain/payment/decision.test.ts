@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals'
-import { newPayment } from '../../../scripts/test/new-payment.ts'
 import {
   DECISIONS,
   effectOfDecision,
@@ -7,40 +6,10 @@ import {
   whyNoteRefused,
   whyRefused,
 } from '../../../src/domain/payment/decision.ts'
-import { createdPayment } from '../../../src/domain/payment/new-payment.ts'
 import { canMove, PARK_REASONS, PAYMENT_STATUSES, type ParkReason } from '../../../src/domain/payment/payment.ts'
-import type { Attempt, Payment } from '../../../src/domain/payment/payment-object.ts'
-import { givenBack, refundable, whyNotRefundable } from '../../../src/domain/payment/refund.ts'
+import type { Attempt, Payment, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import { OPERATOR_DECISIONS } from '../../../src/domain/payment/requests.ts'
-import { newPaymentSnapshot, type PaymentSnapshot } from '../../../src/domain/payment/snapshot.ts'
-
-const note = { operator: 'ada', reason: 'looked at it' }
-const fresh = newPaymentSnapshot('pay_1', 0)
-const parkedFor = (parkReason: ParkReason): PaymentSnapshot => ({ ...fresh, status: 'under_review', parkReason })
-
-const created = newPayment({ id: 'pay_1', createdAt: '2026-01-01T00:00:00.000Z' })
-const payment = (fields: Partial<Payment>): Payment => ({
-  ...createdPayment(created, { merchantId: 'mer_1', livemode: false }),
-  ...fields,
-})
-const attempt = (fields: Partial<Attempt>): Attempt => ({
-  id: 'att_1',
-  paymentId: 'pay_1',
-  provider: 'wallet_app',
-  method: 'banking_app',
-  status: 'confirmed',
-  asked: { minor: '4999', currency: 'EUR' },
-  partnerReference: null,
-  redirectUrl: null,
-  intentUri: null,
-  receivedMinor: '4999',
-  failureCode: null,
-  createdAt: '',
-  updatedAt: '',
-  ...fields,
-})
-const usdc = { gross: '100', fee: '4', net: '96' }
-const transfer = { txHash: '0x1', logIndex: 1, blockNumber: '1', finalizedAt: '' }
+import { attempt, fresh, note, parkedFor, part, refund, stateOf, transfer, usdc } from './decided-payment.ts'
 
 describe('a decision is refused', () => {
   test.each([undefined, {}, { operator: 'ada' }, { operator: ' ', reason: 'x' }, { operator: 'ada', reason: ' ' }])(
@@ -65,12 +34,13 @@ describe('a decision is refused', () => {
       for (const decision of OPERATOR_DECISIONS.filter((name) => name !== 'hold')) {
         const why = whyRefused(decision, note, parkedFor(reason))
         expect([reason, decision, why === null]).toEqual([reason, decision, decisions.includes(decision)])
-        if (why !== null) expect(why).toContain(`decide with ${decisions.join(', ')}`)
+        const ways = decisions.length === 0 ? 'ends by itself' : `decide with ${decisions.join(', ')}`
+        if (why !== null) expect(why).toContain(ways)
       }
   })
 
-  test.each(PAYMENT_STATUSES)('a hold of a payment that is %s: only once it has ended or is settling', (status) => {
-    const ended = ['settling', 'succeeded', 'failed', 'expired', 'canceled', 'refunded'].includes(status)
+  test.each(PAYMENT_STATUSES)('a hold of a payment that is %s: only once it has ended', (status) => {
+    const ended = ['succeeded', 'failed', 'expired', 'canceled', 'refunded'].includes(status)
     expect(whyRefused('hold', note, { ...fresh, status }) !== null).toBe(ended)
   })
 
@@ -107,7 +77,7 @@ describe('a decision is refused', () => {
 
 describe('what a decision leads to', () => {
   const effect = (decision: RecordedDecision, fields: Partial<Payment>, attempts: Attempt[] = []) =>
-    effectOfDecision(decision, { payment: payment(fields), attempts }, note)
+    effectOfDecision(decision, stateOf(fields, { attempts }), note)
 
   test('every move is one of the transition table, from every state', () => {
     const decisions = OPERATOR_DECISIONS.filter((name) => name !== 'refund' && name !== 'recordExternalRefund')
@@ -159,14 +129,9 @@ describe('what a decision leads to', () => {
   })
 
   test('retry goes back to where the payment stood: before the conversion, or to its payout', () => {
-    expect(effect('retry', { status: 'under_review' })).toMatchObject({
-      releasesPayout: false,
-      move: { to: 'processing' },
-    })
-    expect(effect('retry', { status: 'under_review', usdc })).toMatchObject({
-      releasesPayout: true,
-      move: { to: 'settling' },
-    })
+    const waits = { status: 'under_review', paidAttemptId: 'att_1' } as const
+    expect(effect('retry', waits)).toMatchObject({ payout: null, move: { to: 'processing' } })
+    expect(effect('retry', { ...waits, usdc })).toMatchObject({ payout: 'release', move: { to: 'settling' } })
   })
 
   test('a hold that came in between is not passed by', () => {
@@ -191,37 +156,75 @@ describe('what a decision leads to', () => {
   })
 })
 
-describe('money that goes back', () => {
-  test('is that of the named attempt, else of the second payment, else the payment’s own, else what is on hold', () => {
-    const attempts = [
-      attempt({}),
-      attempt({ id: 'att_2', status: 'surplus' }),
-      attempt({ id: 'att_3', status: 'late' }),
-    ]
-    const state = { payment: payment({ paidAttemptId: 'att_1' }), attempts }
-    expect(refundable(state, 'att_3')?.id).toBe('att_3')
-    expect(refundable(state, undefined)?.id).toBe('att_2')
-    expect(refundable({ ...state, attempts: [attempt({})] }, undefined)?.id).toBe('att_1')
-    const held = { payment: payment({}), attempts: [attempt({ status: 'on_hold' })] }
-    expect(refundable(held, undefined)?.id).toBe('att_1')
-    expect(refundable({ payment: payment({}), attempts: [attempt({ status: 'declined' })] }, undefined)).toBeNull()
+describe('money that is not free does not go on', () => {
+  const waits = { status: 'under_review', paidAttemptId: 'att_1' } as const
+  const decided = (decision: RecordedDecision, fields: Partial<Payment>, money: Partial<PaymentWithAttempts>) =>
+    effectOfDecision(decision, stateOf({ ...waits, ...fields }, { attempts: [attempt({})], ...money }), note)
+
+  test.each([
+    ['its refund is being carried out', { intents: [refund] }, 'A refund or a void'],
+    ['its payout is being voided', { intents: [{ ...refund, kind: 'void', attemptId: null }] }, 'A refund or a void'],
+    [
+      'a part of it is gone',
+      { parts: [part({}), part({ key: 'b', units: '-1', chargeMinor: '-1' })] },
+      'is not what was',
+    ],
+    ['all of it is gone', { parts: [part({ state: 'reversed' })] }, 'is not what was'],
+    ['more was counted than was confirmed', { parts: [part({}), part({ key: 'b' })] }, 'is not what was'],
+  ] as const)('%s', (_why, money, told) => {
+    for (const fields of [{}, { usdc }])
+      for (const decision of ['approve', 'retry'] as const)
+        expect(decided(decision, fields, money as Partial<PaymentWithAttempts>)).toEqual({
+          refused: expect.stringContaining(told),
+        })
+    // The hold is lifted, and the money stays where it is.
+    const lifted = decided(
+      'release',
+      { held: true, parkReason: 'operator_hold' },
+      money as Partial<PaymentWithAttempts>,
+    )
+    expect(lifted).toMatchObject({ change: { fields: { held: false } }, move: null })
   })
 
-  test('is refused beside a payout that is not voided', () => {
-    expect(whyNotRefundable(payment({ usdc }), attempt({}))).toContain('void it first')
-    expect(whyNotRefundable(payment({ usdc, parkReason: 'payout_voided' }), attempt({}))).toBeNull()
-    expect(whyNotRefundable(payment({}), attempt({}))).toBeNull()
-    expect(whyNotRefundable(payment({ usdc }), attempt({ status: 'surplus' }))).toBeNull()
+  test('a refund of other money is none of its business', () => {
+    const other = { intents: [{ ...refund, attemptId: 'att_2' }] }
+    expect(decided('approve', {}, other)).toMatchObject({ move: { to: 'processing' } })
   })
+})
 
-  test('ends the payment only when it was the payment’s own, or was never counted', () => {
-    const how = { note, through: 'outside' } as const
-    expect(givenBack(payment({ paidAttemptId: 'att_1' }), attempt({}), how).endsPayment).toBe(true)
-    expect(givenBack(payment({ paidAttemptId: 'att_0' }), attempt({ status: 'surplus' }), how)).toMatchObject({
-      endsPayment: false,
-      booking: { lines: [{ account: 'suspense' }, { account: 'partner_receivable' }] },
+describe('a hold', () => {
+  test('before the conversion and before the payout parks the payment; later it is a flag', () => {
+    const paid = { paidAttemptId: 'att_1' } as const
+    expect(effectOfDecision('hold', stateOf({ ...paid, status: 'processing' }), note)).toMatchObject({
+      payout: null,
+      move: { to: 'under_review', fields: { parkReason: 'operator_hold' } },
     })
-    const misfit = payment({ status: 'under_review', parkReason: 'amount_mismatch' })
-    expect(givenBack(misfit, attempt({ status: 'on_hold' }), how).endsPayment).toBe(true)
+    expect(effectOfDecision('hold', stateOf({ ...paid, status: 'settling', usdc }), note)).toMatchObject({
+      payout: 'hold',
+      move: { to: 'under_review', fields: { parkReason: 'operator_hold' } },
+    })
+    expect(effectOfDecision('hold', stateOf({ status: 'pending' }), note)).toMatchObject({ payout: null, move: null })
+  })
+
+  test('of a payout is lifted with the payout', () => {
+    const held = {
+      status: 'under_review',
+      paidAttemptId: 'att_1',
+      usdc,
+      held: true,
+      parkReason: 'operator_hold',
+    } as const
+    expect(effectOfDecision('release', stateOf(held), note)).toMatchObject({
+      payout: 'release',
+      move: { to: 'settling' },
+    })
+  })
+})
+
+test('an incident of a payment that is over is dealt with by approve', () => {
+  const state = stateOf({ status: 'succeeded' }, { incidents: [{ kind: 'chargeback', attemptId: 'att_1' }] })
+  expect(effectOfDecision('approve', state, note)).toMatchObject({
+    closes: { kind: 'chargeback', attemptId: 'att_1' },
+    move: null,
   })
 })

@@ -23,6 +23,7 @@ const deposit = (changes: Partial<Deposit> = {}): Deposit => ({
   rateAsOf: '2026-01-01T00:00:00.000Z',
   expiresAt: EXPIRY,
   receivedMicro: '0',
+  receipts: [],
   wrongToken: false,
   ...changes,
 })

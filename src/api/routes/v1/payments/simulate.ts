@@ -36,7 +36,10 @@ const body = z.strictObject({
     .string()
     .regex(/^[1-9]\d{0,14}$/, 'must be a whole number of minor units, at least 1')
     .optional()
-    .meta({ description: 'With pay: what arrives, when it is not what was asked for.' }),
+    .meta({
+      description:
+        'With pay: what arrives, when it is not what was asked for. With top_up, or with a reverse of a part: the new total.',
+    }),
   failure_code: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).optional(),
 })
 

@@ -1,0 +1,24 @@
+import type { PaymentWork } from '../../db/payments/payment-changes.ts'
+import { voidKey } from '../../domain/ids.ts'
+import { NOT_PARKED } from '../../domain/payment/changes.ts'
+import { bookingsOfRefund } from '../../domain/payment/order-changes.ts'
+import { because, noteOf } from '../../domain/timeline.ts'
+import type { PayoutDesk } from './payment-deps.ts'
+
+/**
+ * The money behind the payout is gone: the payout must not be paid. Whether it was is the settlement engine's to prove;
+ * where none was handed in, the payment ends at once.
+ */
+export async function voidPayout(work: PaymentWork, payouts: PayoutDesk): Promise<void> {
+  const { payment } = work.state
+  const key = voidKey(payment.id)
+  const asked = await payouts.void(work.tx, payment.id)
+  if (asked === 'voiding') {
+    await work.ask({ key, kind: 'void', attemptId: null, operator: 'system', reason: 'the money was taken back' })
+    await work.note(noteOf('payment.void_asked'))
+    return
+  }
+  if (asked !== 'none') return
+  for (const booking of bookingsOfRefund(payment, { parts: [] })) await work.book(booking)
+  await work.move('refunded', because('given_back_by_partner'), NOT_PARKED)
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { many, type Queryable, sql } from '../db.ts'
+import { time } from './payment-rows.ts'
+
+/** The list of all money and time that waits for a person: the view `attention` (migration 0020). */
+
+const attentionRow = z
+  .object({
+    kind: z.string(),
+    detail: z.string().nullable(),
+    payment_id: z.string(),
+    attempt_id: z.string().nullable(),
+    since: time,
+  })
+  .transform(({ payment_id: paymentId, attempt_id: attemptId, ...row }) => ({ ...row, paymentId, attemptId }))
+export type Attention = z.output<typeof attentionRow>
+
+/** What has waited longest comes first. */
+export function listAttention(db: Queryable, limit: number): Promise<Attention[]> {
+  return many(
+    db,
+    attentionRow,
+    sql`select kind, detail, payment_id, attempt_id, since from attention where livemode = ${db.livemode}
+        order by since limit ${limit}`,
+  )
+}
+
+/** How many entries there are of each kind, and the age of the oldest in seconds. A kind without any is absent. */
+export function countAttention(db: Queryable): Promise<{ kind: string; count: number; oldest_seconds: number }[]> {
+  return many(
+    db,
+    z.object({ kind: z.string(), count: z.coerce.number(), oldest_seconds: z.coerce.number() }),
+    sql`select kind, count(*) as count, extract(epoch from now() - min(since)) as oldest_seconds from attention
+        where livemode = ${db.livemode} group by kind order by kind`,
+  )
+}
+
+/** Attempts with late money: each has a workflow `late_<attempt>`. */
+export function listLate(db: Queryable, limit: number): Promise<{ payment_id: string; attempt_id: string }[]> {
+  return many(
+    db,
+    z.object({ payment_id: z.string(), attempt_id: z.string() }),
+    sql`select payment_id, attempt_id from attention where kind = 'late' and livemode = ${db.livemode}
+        order by since limit ${limit}`,
+  )
+}

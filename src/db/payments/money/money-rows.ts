@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { INCIDENTS, type Incident, type Intent } from '../../../domain/payment/money/intents.ts'
+import { PART_STATES, type Part } from '../../../domain/payment/money/parts.ts'
+import { type Statement, sql } from '../../db.ts'
+
+/** Rows of part, intent and incident, read with their payment, parsed into the domain's types. */
+
+const part = z
+  .object({
+    key: z.string(),
+    attempt_id: z.string(),
+    kind: z.enum(['receipt', 'reversal', 'return']),
+    asset: z.string(),
+    units: z.string(),
+    charge_minor: z.string(),
+    account: z.enum(['merchant_payable', 'suspense']),
+    state: z.enum(PART_STATES),
+  })
+  .transform(
+    ({ attempt_id: attemptId, charge_minor: chargeMinor, ...row }): Part => ({ ...row, attemptId, chargeMinor }),
+  )
+
+const intent = z
+  .object({
+    key: z.string(),
+    kind: z.enum(['refund', 'void']),
+    attempt_id: z.string().nullable(),
+    state: z.enum(['asked', 'pending']),
+    operator: z.string(),
+    reason: z.string(),
+  })
+  .transform(({ attempt_id: attemptId, ...row }): Intent => ({ ...row, attemptId }))
+
+const incident = z
+  .object({ kind: z.enum(INCIDENTS), attempt_id: z.string().nullable() })
+  .transform(({ kind, attempt_id: attemptId }): Incident => ({ kind, attemptId }))
+
+export const moneyRow = z.object({ parts: z.array(part), intents: z.array(intent), incidents: z.array(incident) })
+
+/**
+ * Columns for `moneyRow`: everything about the money of a payment in the round trip that reads its attempts. Amounts are
+ * text, because a JSON number would lose digits. After a lock this must be a statement of its own: one that waited for
+ * the lock would still see what was there before.
+ */
+export function moneyColumns(paymentId: string): Statement {
+  return sql`
+    coalesce((select jsonb_agg(jsonb_build_object('key', key, 'attempt_id', attempt_id, 'kind', kind, 'asset', asset,
+        'units', units::text, 'charge_minor', charge_minor::text, 'account', account, 'state', state) order by id)
+      from part where payment_id = ${paymentId}), '[]') as parts,
+    coalesce((select jsonb_agg(jsonb_build_object('key', key, 'kind', kind, 'attempt_id', attempt_id, 'state', state,
+        'operator', operator, 'reason', reason) order by id)
+      from intent where payment_id = ${paymentId} and state in ('asked', 'pending')), '[]') as intents,
+    coalesce((select jsonb_agg(jsonb_build_object('kind', kind, 'attempt_id', attempt_id) order by id)
+      from incident where payment_id = ${paymentId} and closed_at is null), '[]') as incidents`
+}

@@ -1,0 +1,71 @@
+import type { Incident, Intent } from '../../../domain/payment/money/intents.ts'
+import type { PartState } from '../../../domain/payment/money/parts.ts'
+import type { BookedPart } from '../../../domain/payment/order-changes.ts'
+import { execute, sql, type Tx } from '../../db.ts'
+import { bookedWith } from '../../ledger.ts'
+
+/** The statements that write what is known about the money of a locked payment. Only payment-changes.ts runs them. */
+
+type Where = { readonly paymentId: string; readonly at: string }
+
+/** Stores a fact about money and books it, in one statement. False when it was stored before: then nothing is written. */
+export async function insertPart(tx: Tx, { part, booking }: BookedPart, { paymentId, at }: Where): Promise<boolean> {
+  const stored = sql`insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, account, state, at)
+    values (${paymentId}, ${part.attemptId}, ${part.key}, ${part.kind}, ${part.asset}, ${part.units}::numeric,
+      ${part.chargeMinor}::numeric, ${part.account}, ${part.state}, ${at}::timestamptz)
+    on conflict (key) do nothing returning 1`
+  const written = await execute(tx, booking === null ? stored : bookedWith(stored, booking, at))
+  return written > 0
+}
+
+/** Gives the parts of an attempt that have one of these states another one. */
+export async function restateParts(
+  tx: Tx,
+  attemptId: string,
+  { from, to }: { readonly from: readonly PartState[]; readonly to: PartState },
+): Promise<void> {
+  await execute(tx, sql`update part set state = ${to} where attempt_id = ${attemptId} and state = any(${[...from]})`)
+}
+
+/** Stores what is asked for. One that was refused is asked again; one that is open or done stays as it is. */
+export async function insertIntent(tx: Tx, intent: Omit<Intent, 'state'>, { paymentId, at }: Where): Promise<void> {
+  await execute(
+    tx,
+    sql`insert into intent (payment_id, attempt_id, kind, key, state, operator, reason, asked_at, updated_at)
+        values (${paymentId}, ${intent.attemptId}, ${intent.kind}, ${intent.key}, 'asked', ${intent.operator},
+          ${intent.reason}, ${at}::timestamptz, ${at}::timestamptz)
+        on conflict (key) do update set state = 'asked', operator = excluded.operator, reason = excluded.reason,
+          asked_at = excluded.asked_at, updated_at = excluded.updated_at
+        where intent.state = 'refused'`,
+  )
+}
+
+export async function writeIntent(
+  tx: Tx,
+  key: string,
+  { state, at }: { readonly state: 'pending' | 'done' | 'refused'; readonly at: string },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`update intent set state = ${state}, updated_at = ${at}::timestamptz
+        where key = ${key} and state in ('asked', 'pending')`,
+  )
+}
+
+/** Opens it, unless the same one is open. */
+export async function insertIncident(tx: Tx, { kind, attemptId }: Incident, { paymentId, at }: Where): Promise<void> {
+  await execute(
+    tx,
+    sql`insert into incident (payment_id, attempt_id, kind, opened_at)
+        values (${paymentId}, ${attemptId}, ${kind}, ${at}::timestamptz)
+        on conflict (payment_id, kind, coalesce(attempt_id, '')) where closed_at is null do nothing`,
+  )
+}
+
+export async function closeIncident(tx: Tx, { kind, attemptId }: Incident, { paymentId, at }: Where): Promise<void> {
+  await execute(
+    tx,
+    sql`update incident set closed_at = ${at}::timestamptz where payment_id = ${paymentId} and kind = ${kind}
+          and attempt_id is not distinct from ${attemptId} and closed_at is null`,
+  )
+}

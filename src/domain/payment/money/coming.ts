@@ -1,0 +1,130 @@
+import { add, compareReceived, isZero, subtract } from '../../money.ts'
+import type { MoveReason } from '../../timeline.ts'
+import type { UsdcOrder } from '../partner.ts'
+import { isClosed, type ParkReason, type PaymentException, type PaymentStatus } from '../payment.ts'
+import { nothing, type OrderEffect, type Story } from './effect.ts'
+import { openRefund } from './intents.ts'
+import { chargeSum, fiatReceipt, heldOf, type Part, type PartState, usdcReceipts } from './parts.ts'
+
+/** Money has come: whose it is, and what it does to the payment. */
+
+/** The payment's money has come, and gone on. */
+const BEYOND_PAYING: readonly PaymentStatus[] = ['settling', 'succeeded', 'refunded']
+
+/** Parked without money: the money's coming ends the waiting. */
+const WAITS_FOR_MONEY: readonly (ParkReason | null)[] = ['partner_hold', 'wrong_asset', 'partner_silent']
+
+/** What the report has beyond the parts that are known. Empty: nothing new has come. */
+export function newReceipts(story: Story): Part[] {
+  const { payment, attempt, order } = story
+  const state = ownerOfNew(story)
+  if (order.usdc !== undefined) {
+    const { receipts } = order.usdc
+    return usdcReceipts(payment.parts, attempt.id, { receipts, toCharge: inCharge(story, order.usdc), state })
+  }
+  const total = order.received
+  if (total === null || BigInt(total.minor) <= BigInt(heldOf(payment.parts, attempt.id))) return []
+  const account = state === 'counted' ? 'merchant_payable' : 'suspense'
+  return [fiatReceipt(payment.parts, attempt.id, { total, owner: { state, account } })]
+}
+
+/** What came in USDC, in minor units of the price, floored; the asked USDC is exactly the price. */
+function inCharge({ attempt }: Story, { askedMicro }: UsdcOrder): (micro: string) => string {
+  return (micro) => ((BigInt(attempt.asked.minor) * BigInt(micro)) / BigInt(askedMicro)).toString()
+}
+
+/** What comes now is the payment's, as long as it has no money or completes its own; else an operator decides. */
+function ownerOfNew({ payment, attempt }: Story): PartState {
+  const { paidAttemptId, status, listenEnded } = payment
+  const completes = paidAttemptId === attempt.id && attempt.status === 'underpaid' && !payment.converted
+  const isFirst = paidAttemptId === null && attempt.status !== 'surplus' && attempt.status !== 'refunded'
+  const isWanted = (completes || isFirst) && !BEYOND_PAYING.includes(status)
+  const isTooLate = isClosed(status) && listenEnded
+  if (isWanted && !isTooLate && openRefund(payment.intents, attempt.id) === null) return 'counted'
+  return isTooLate ? 'late' : 'surplus'
+}
+
+/** The effect of the receipts on the payment. `isWhole`: the partner says that this is the payment, not a part of it. */
+export function came(story: Story, receipts: readonly Part[], isWhole: boolean): OrderEffect {
+  const { attempt, payment } = story
+  const owner = receipts[0]?.state ?? 'counted'
+  const effect = { ...nothing(attempt.status), parts: receipts }
+  const isMine = payment.paidAttemptId === attempt.id
+  if (owner === 'late')
+    return {
+      ...effect,
+      attempt: isMine ? attempt.status : 'late',
+      exception: payment.paidAttemptId === null ? 'paid_late' : 'duplicate_payment',
+    }
+  if (owner === 'surplus')
+    return { ...effect, attempt: isMine ? attempt.status : 'surplus', exception: 'duplicate_payment' }
+  const counted = receipts.reduce(
+    (sum, { chargeMinor }) => add(sum, chargeMinor),
+    chargeSum(payment.parts, { attemptId: attempt.id, states: ['counted'] }),
+  )
+  const fit = compareReceived(attempt.asked, counted, story.context.tolerancePercent)
+  if (isMine) return completed(story, effect, fit)
+  // A part of the price: the buyer may complete it, and nobody may close it away.
+  if (!isWhole && fit === 'underpaid' && !isClosed(payment.status))
+    return { ...effect, exception: isZero(counted) ? undefined : 'underpaid' }
+  return fit === 'underpaid' ? underpaid(story, effect) : confirmed(story, effect, fit)
+}
+
+/** More of an underpaid payment's own money. */
+function completed({ payment }: Story, effect: OrderEffect, fit: 'exact' | 'underpaid' | 'overpaid'): OrderEffect {
+  if (effect.parts.length === 0) return effect
+  if (fit === 'underpaid') return { ...effect, money: 'take' }
+  return {
+    ...effect,
+    attempt: 'confirmed',
+    money: 'take',
+    exception: fit === 'overpaid' ? 'overpaid' : null,
+    moves: payment.parkReason === 'underpaid' ? [{ to: 'processing', why: 'completed' }] : [],
+  }
+}
+
+function confirmed({ payment }: Story, came: OrderEffect, fit: 'exact' | 'overpaid'): OrderEffect {
+  const late = payment.status === 'expired' || payment.status === 'canceled'
+  const enough: PaymentException | null = fit === 'overpaid' ? 'overpaid' : null
+  const effect: OrderEffect = {
+    ...came,
+    attempt: 'confirmed',
+    money: 'take',
+    exception: late ? 'paid_late' : enough,
+  }
+  if (payment.status === 'failed')
+    return { ...effect, park: 'money_after_failure', moves: [{ to: 'under_review', why: 'paid_after_failure' }] }
+  if (payment.status === 'processing') return effect
+  if (payment.status === 'under_review' && !WAITS_FOR_MONEY.includes(payment.parkReason)) return effect
+  return { ...effect, moves: [{ to: 'processing', why: whyPaid(payment.status) }] }
+}
+
+function whyPaid(from: PaymentStatus): MoveReason {
+  if (from === 'expired') return 'paid_after_expiry'
+  if (from === 'canceled') return 'paid_after_cancellation'
+  if (from === 'under_review') return 'released_by_partner'
+  return 'confirmed'
+}
+
+function underpaid({ payment }: Story, came: OrderEffect): OrderEffect {
+  const late: OrderEffect['moves'] =
+    payment.status === 'expired' || payment.status === 'canceled'
+      ? [{ to: 'processing', why: whyPaid(payment.status) }]
+      : []
+  const isParked = payment.status === 'under_review'
+  return {
+    ...came,
+    attempt: 'underpaid',
+    money: 'take',
+    exception: 'underpaid',
+    park: 'underpaid',
+    moves: isParked ? [] : [...late, { to: 'under_review', why: 'underpaid' }],
+  }
+}
+
+/** How much of the attempt's money the report does not have any more; `0` when nothing is missing. */
+export function missingOf({ payment, attempt, order }: Story): string {
+  if (order.usdc !== undefined) return '0'
+  const missing = subtract(heldOf(payment.parts, attempt.id), order.received?.minor ?? '0')
+  return BigInt(missing) > 0n ? missing : '0'
+}

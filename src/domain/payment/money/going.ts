@@ -1,0 +1,107 @@
+import { compareReceived, isZero, subtract } from '../../money.ts'
+import type { FailureCode } from '../partner.ts'
+import { type AttemptStatus, isClosed, isSettled } from '../payment.ts'
+import { nothing, type OrderEffect, type Story } from './effect.ts'
+import { openRefund } from './intents.ts'
+import { chargeSum, heldOf, takeAll, takeSome } from './parts.ts'
+
+/** Money, or the hope for it, is gone: what that does to the payment. */
+
+type End = { readonly to: AttemptStatus; readonly failureCode: FailureCode | null }
+
+/** The partner holds nothing of this attempt any more, and says that nothing will come. */
+export function gone(story: Story, end: End): OrderEffect {
+  const { payment, attempt } = story
+  return isZero(heldOf(payment.parts, attempt.id)) ? neverCame(story, end) : allGone(story, end)
+}
+
+function neverCame({ payment, attempt }: Story, end: End): OrderEffect {
+  const effect: OrderEffect = { ...nothing(end.to), failureCode: end.failureCode }
+  // What came and went stays what it was.
+  if (isSettled(attempt.status)) return nothing(attempt.status)
+  // Money that was never counted, such as of another amount, was given back as an operator had decided.
+  if (openRefund(payment.intents, attempt.id) !== null && payment.status === 'under_review')
+    return { ...effect, attempt: 'refunded', moves: [{ to: 'refunded', why: 'refunded_through_partner' }] }
+  if (payment.paidAttemptId !== null) return effect
+  const others = payment.attempts.filter(({ id }) => id !== attempt.id).map(({ status }) => status)
+  const wasConfirming = attempt.status === 'confirming' || attempt.status === 'on_hold'
+  if (wasConfirming && payment.status === 'processing' && !others.includes('confirming'))
+    return { ...effect, moves: [{ to: 'pending', why: 'withdrawn' }] }
+  // Another attempt's money may be the one that is held.
+  const isHeld = attempt.status === 'on_hold' && payment.parkReason === 'partner_hold'
+  const wasAwaited = wasConfirming && payment.parkReason === 'partner_silent'
+  const othersWait = others.includes('on_hold') || others.includes('confirming')
+  if (payment.status === 'under_review' && (isHeld || wasAwaited) && !othersWait)
+    return { ...effect, moves: [{ to: 'failed', why: 'not_released' }] }
+  const isHopeless = end.failureCode === 'verification_failed' && payment.pinned && payment.fallback === 'none'
+  if (isHopeless && payment.status === 'pending') return { ...effect, moves: [{ to: 'failed', why: 'check_failed' }] }
+  return effect
+}
+
+/** A refund that was asked for has been carried out, or the partner has taken the money back by itself. */
+function allGone(story: Story, end: End): OrderEffect {
+  const { payment, attempt } = story
+  const isOurs = openRefund(payment.intents, attempt.id) !== null
+  const wasCounted = !isZero(chargeSum(payment.parts, { attemptId: attempt.id, states: ['counted', 'returning'] }))
+  const effect: OrderEffect = {
+    ...nothing(isOurs ? 'refunded' : end.to),
+    failureCode: end.failureCode,
+    parts: takeAll(payment.parts, attempt.id, { kind: isOurs ? 'return' : 'reversal' }),
+    partsBecome: isOurs ? 'returned' : 'reversed',
+  }
+  if (payment.paidAttemptId !== attempt.id || !wasCounted) return effect
+  if (payment.converted) return afterConversion(story, effect)
+  if (payment.status === 'under_review')
+    return end.to === 'refunded' || isOurs
+      ? { ...effect, moves: [{ to: 'refunded', why: isOurs ? 'refunded_through_partner' : 'given_back_by_partner' }] }
+      : { ...effect, money: 'give_back', moves: [{ to: 'failed', why: 'not_released' }] }
+  if (payment.status !== 'processing') return { ...effect, money: 'give_back' }
+  return end.to === 'refunded'
+    ? { ...effect, money: 'give_back', moves: [{ to: 'failed', why: 'reversed' }] }
+    : { ...effect, money: 'give_back', moves: [{ to: 'pending', why: 'withdrawn' }] }
+}
+
+/** The fiat money has been sold. A payout that is not paid yet must not be paid; one that is paid is our loss. */
+function afterConversion({ payment, attempt }: Story, effect: OrderEffect): OrderEffect {
+  const isVoid = payment.parkReason === 'payout_voided'
+  if (isVoid)
+    return {
+      ...effect,
+      moves: [
+        {
+          to: 'refunded',
+          why: effect.partsBecome === 'returned' ? 'refunded_through_partner' : 'given_back_by_partner',
+        },
+      ],
+    }
+  const kept: OrderEffect = { ...effect, attempt: attempt.status }
+  if (isClosed(payment.status) || payment.parkReason === 'unexpected_settlement')
+    return { ...kept, incident: 'chargeback' }
+  return {
+    ...kept,
+    voidsPayout: true,
+    park: 'funds_reversed',
+    moves: payment.status === 'under_review' ? [] : [{ to: 'under_review', why: 'funds_reversed' }],
+  }
+}
+
+/** The partner holds less of this attempt's money than before, but not nothing. */
+export function partlyGone(story: Story, missing: string): OrderEffect {
+  const { payment, attempt, context } = story
+  const parts = takeSome(payment.parts, attempt.id, missing)
+  const lost = parts.filter(({ state }) => state === 'counted')
+  const effect: OrderEffect = { ...nothing(attempt.status), parts }
+  if (payment.paidAttemptId !== attempt.id || lost.length === 0) return effect
+  if (payment.converted) return afterConversion(story, { ...effect, attempt: attempt.status })
+  const before = chargeSum(payment.parts, { attemptId: attempt.id, states: ['counted'] })
+  const counted = lost.reduce((sum, { chargeMinor }) => subtract(sum, subtract('0', chargeMinor)), before)
+  const taken: OrderEffect = { ...effect, money: 'take' }
+  if (compareReceived(attempt.asked, counted, context.tolerancePercent) !== 'underpaid') return taken
+  return {
+    ...taken,
+    attempt: 'underpaid',
+    exception: 'underpaid',
+    park: payment.status === 'under_review' && payment.parkReason !== 'partner_hold' ? payment.parkReason : 'underpaid',
+    moves: payment.status === 'processing' ? [{ to: 'under_review', why: 'underpaid' }] : [],
+  }
+}

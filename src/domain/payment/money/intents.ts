@@ -1,0 +1,66 @@
+import type { Money } from '../../money.ts'
+import { chargeSum, type Part } from './parts.ts'
+
+/**
+ * What was decided and another party must still carry out: a row before the party is asked, so that it survives any
+ * crash, and nothing else happens to the money meanwhile (PRODUCT.md 3.4).
+ */
+
+/** `refund`: the partner gives the attempt's money back. `void`: the engine proves that the payout can never be paid. */
+export type IntentKind = 'refund' | 'void'
+
+export type Intent = {
+  /** The idempotency key of the effect, one for life. */
+  readonly key: string
+  readonly kind: IntentKind
+  /** Null: it concerns the payment as a whole. */
+  readonly attemptId: string | null
+  /** `asked`: the party may not know it yet. `pending`: it has said that it is working on it. */
+  readonly state: 'asked' | 'pending'
+  readonly operator: string
+  readonly reason: string
+}
+
+export function openRefund(intents: readonly Intent[], attemptId: string | null): Intent | null {
+  return intents.find((intent) => intent.kind === 'refund' && intent.attemptId === attemptId) ?? null
+}
+
+/** What has gone wrong with money and is not a state of the payment: open until an operator has dealt with it. */
+export const INCIDENTS = ['chargeback', 'misfit', 'unexpected_settlement'] as const
+export type IncidentKind = (typeof INCIDENTS)[number]
+
+export type Incident = { readonly kind: IncidentKind; readonly attemptId: string | null }
+
+/** The money of a payment as the guard sees it. */
+export type GuardedMoney = {
+  readonly payment: {
+    readonly held: boolean
+    readonly paidAttemptId: string | null
+    readonly confirmed: Money | null
+  }
+  readonly parts: readonly Part[]
+  readonly intents: readonly Intent[]
+}
+
+/** Why the money may not move on, in words for an operator. The SQL function `money_is_free` says the same. */
+export const NOT_FREE = {
+  held: 'An operator holds the payment: release it first',
+  decided: 'A refund or a void of this money is being carried out: wait for its end',
+  nothing: 'No money was confirmed: there is nothing to settle',
+  changed: 'The money at the partner is not what was confirmed any more: nothing may be paid out',
+} as const
+export type NotFree = keyof typeof NOT_FREE
+
+/** The one guard before a conversion and before a payout. Null: the money may move on. */
+export function whyNotFree({ payment, parts, intents }: GuardedMoney): NotFree | null {
+  const { paidAttemptId, confirmed, held } = payment
+  if (held) return 'held'
+  if (intents.some(({ attemptId }) => attemptId === null || attemptId === paidAttemptId)) return 'decided'
+  if (paidAttemptId === null || confirmed === null) return 'nothing'
+  return isWhole(parts, { paidAttemptId, confirmed }) ? null : 'changed'
+}
+
+/** Every part that was counted when the payment was confirmed is still there, and nothing was added. */
+function isWhole(parts: readonly Part[], paid: { paidAttemptId: string; confirmed: Money }): boolean {
+  return chargeSum(parts, { attemptId: paid.paidAttemptId, states: ['counted'] }) === paid.confirmed.minor
+}

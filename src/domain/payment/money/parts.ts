@@ -1,0 +1,178 @@
+import { add, isZero, type Money, subtract } from '../../money.ts'
+
+/**
+ * Money comes in parts (PRODUCT.md 3.3). Each receipt, reversal and return is a fact that never changes; only its owner
+ * state does. Whatever a payment, an attempt or the ledger says about money is a sum over parts.
+ */
+
+/**
+ * Who owns the units of a part. `counted`: the payment. `surplus`: nobody yet, an operator decides. `late`: the same, but
+ * the payment had stopped listening. `returning`: they are on their way back to the buyer. `returned`, `reversed`: they
+ * came and are gone again, by our decision or by the partner's; all parts in such a state sum to zero.
+ */
+export const PART_STATES = ['counted', 'surplus', 'late', 'returning', 'returned', 'reversed'] as const
+export type PartState = (typeof PART_STATES)[number]
+
+/** The liability in which a part is booked, from its coming to its going. USDC at our own address is always in suspense. */
+export type PartAccount = 'merchant_payable' | 'suspense'
+
+export type Part = {
+  /** The natural key: the partner's order and the place and sum of its report, or chain, transaction and log. */
+  readonly key: string
+  readonly attemptId: string
+  readonly kind: 'receipt' | 'reversal' | 'return'
+  /** A fiat currency, or `USDC`. */
+  readonly asset: string
+  /** The asset's smallest units: positive for a receipt, negative for a reversal or a return. */
+  readonly units: string
+  /** The same in minor units of the attempt's currency; equal to `units` where the asset is that currency. */
+  readonly chargeMinor: string
+  readonly account: PartAccount
+  readonly state: PartState
+}
+
+/** A final deposit of USDC, as the chain proves it. */
+export type UsdcReceipt = { readonly key: string; readonly micro: string }
+
+/** The states in which units are still with us or with the partner. */
+export const STILL_HERE: readonly PartState[] = ['counted', 'surplus', 'late', 'returning']
+
+type Filter = { readonly attemptId?: string | null; readonly states?: readonly PartState[] }
+
+export function partsOf(parts: readonly Part[], { attemptId, states = STILL_HERE }: Filter): Part[] {
+  return parts.filter(
+    (part) => (attemptId === undefined || part.attemptId === attemptId) && states.includes(part.state),
+  )
+}
+
+/** Minor units of the attempts' currency: what is there now, in these states. */
+export function chargeSum(parts: readonly Part[], filter: Filter): string {
+  return partsOf(parts, filter).reduce((sum, { chargeMinor }) => add(sum, chargeMinor), '0')
+}
+
+/** Units of the asset itself, of one attempt: its parts have one asset. */
+export function unitSum(parts: readonly Part[], filter: Filter): string {
+  return partsOf(parts, filter).reduce((sum, { units }) => add(sum, units), '0')
+}
+
+/** What the attempt holds of the buyer's money, in its currency. */
+export function heldOf(parts: readonly Part[], attemptId: string): string {
+  return chargeSum(parts, { attemptId })
+}
+
+/** Attempts with units in one of these states, in the order of their first part. */
+export function attemptsWith(parts: readonly Part[], states: readonly PartState[]): string[] {
+  const ids = [...new Set(parts.map(({ attemptId }) => attemptId))]
+  return ids.filter((attemptId) => !isZero(unitSum(parts, { attemptId, states })))
+}
+
+type Owner = { readonly state: PartState; readonly account: PartAccount }
+
+/** What a partner's cumulative report says beyond the parts that are known: one receipt. */
+export function fiatReceipt(
+  parts: readonly Part[],
+  attemptId: string,
+  report: { readonly total: Money; readonly owner: Owner },
+): Part {
+  const units = subtract(report.total.minor, heldOf(parts, attemptId))
+  return {
+    key: reportKey(parts, attemptId, report.total.minor),
+    attemptId,
+    kind: 'receipt',
+    asset: report.total.currency,
+    units,
+    chargeMinor: units,
+    ...report.owner,
+  }
+}
+
+/** Deposits that are not among the parts yet. `toCharge` gives the sum of the deposits in the attempt's currency. */
+export function usdcReceipts(
+  parts: readonly Part[],
+  attemptId: string,
+  news: {
+    readonly receipts: readonly UsdcReceipt[]
+    readonly toCharge: (micro: string) => string
+    readonly state: PartState
+  },
+): Part[] {
+  const known = new Set(parts.map(({ key }) => key))
+  let micro = unitSum(parts, { attemptId, states: PART_STATES })
+  return news.receipts
+    .filter((receipt) => !known.has(receipt.key) && !isZero(receipt.micro))
+    .map((receipt): Part => {
+      const before = news.toCharge(micro)
+      micro = add(micro, receipt.micro)
+      return {
+        key: receipt.key,
+        attemptId,
+        kind: 'receipt',
+        asset: 'USDC',
+        units: receipt.micro,
+        // The difference of two floored sums, so that the parts sum to what the whole is worth.
+        chargeMinor: subtract(news.toCharge(micro), before),
+        account: 'suspense',
+        state: news.state,
+      }
+    })
+}
+
+/**
+ * What takes all units of the attempt in these states away: one fact for each liability they are booked in. `state` is
+ * what the facts and the parts they take become.
+ */
+export function takeAll(
+  parts: readonly Part[],
+  attemptId: string,
+  taking: { readonly kind: 'reversal' | 'return'; readonly states?: readonly PartState[] },
+): Part[] {
+  const state = taking.kind === 'return' ? 'returned' : 'reversed'
+  const there = partsOf(parts, { attemptId, ...(taking.states === undefined ? {} : { states: taking.states }) })
+  const accounts = [...new Set(there.map(({ account }) => account))]
+  return accounts.flatMap((account): Part[] => {
+    const mine = there.filter((part) => part.account === account)
+    const units = mine.reduce((sum, part) => add(sum, part.units), '0')
+    const chargeMinor = mine.reduce((sum, part) => add(sum, part.chargeMinor), '0')
+    const asset = mine[0]?.asset
+    if (asset === undefined || isZero(units)) return []
+    const key = `${attemptId}:${taking.kind}:${parts.length}:${account}`
+    return [
+      {
+        key,
+        attemptId,
+        kind: taking.kind,
+        asset,
+        units: subtract('0', units),
+        chargeMinor: subtract('0', chargeMinor),
+        account,
+        state,
+      },
+    ]
+  })
+}
+
+/**
+ * The partner holds less than it did: what is missing is taken from the surplus first, then from what is counted. Each
+ * fact has the state of what it is taken from, so that the rest of it stays where it is.
+ */
+export function takeSome(parts: readonly Part[], attemptId: string, missing: string): Part[] {
+  const taken: Part[] = []
+  let open = BigInt(missing)
+  for (const state of ['surplus', 'late', 'counted', 'returning'] as const) {
+    const there = partsOf(parts, { attemptId, states: [state] })
+    const first = there[0]
+    const units = BigInt(chargeSum(there, {}))
+    const some = units < open ? units : open
+    if (first === undefined || some <= 0n) continue
+    open -= some
+    const minus = (-some).toString()
+    const key = `${attemptId}:reversal:${parts.length}:${state}`
+    taken.push({ ...first, key, kind: 'reversal', units: minus, chargeMinor: minus })
+  }
+  return taken
+}
+
+/** Counted by place, because a sum may come twice: received, taken back, received again. */
+function reportKey(parts: readonly Part[], attemptId: string, total: string): string {
+  return `${attemptId}:${parts.filter((part) => part.attemptId === attemptId).length}:${total}`
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import type { PayoutDesk } from '../../../src/activities/payment/payment-deps.ts'
+import { many, sql } from '../../../src/db/db.ts'
+import { loadPayment } from '../../../src/db/payments/payments.ts'
+import { holdPayout, queuePayout, readPayout, releasePayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
+import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
+import type { VoidProof } from '../../../src/domain/settlement/payout.ts'
+import { newId } from '../../../src/ids.ts'
+import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { createActivityWorld, perform } from './world.ts'
+
+export const NOTE = { operator: 'ada', reason: 'looked at it' }
+const APP = { provider: 'wallet_app', method: 'banking_app' } as const
+
+export type MoneyWorld = Awaited<ReturnType<typeof createMoneyWorld>>
+
+/** The activities with the settlement engine's real counter, and the steps in which stories about money are told. */
+export async function createMoneyWorld() {
+  const base = await createActivityWorld()
+  const { db } = base.checkout
+  const payouts: PayoutDesk = {
+    treasury: `0x${'7'.repeat(40)}`,
+    queue: queuePayout,
+    release: releasePayout,
+    hold: holdPayout,
+    void: async (tx, paymentId) => {
+      if (await requestVoid(tx, paymentId)) return 'voiding'
+      return (await readPayout(tx, paymentId)) === null ? 'none' : 'ended'
+    },
+  }
+  const activities = (changes: Partial<typeof base.deps> = {}) => base.activities({ payouts, ...changes })
+  const hooks = createSettlementHooks(base.deps.context)
+  const act = (attemptId: string, action: Record<string, unknown>) => base.sandbox.act('wallet_app', attemptId, action)
+
+  return {
+    ...base,
+    activities,
+    hooks,
+    act,
+    payouts,
+    fault: (fault: Record<string, unknown>) => base.sandbox.fault('wallet_app', fault),
+    clearFaults: async () => {
+      for (const at of ['wallet-app', 'converter'])
+        await fetch(`${base.sandbox.url}/${at}/sandbox/faults`, { method: 'DELETE' })
+    },
+
+    /** A payment of 100.00 EUR with an order at the partner. */
+    async opened(): Promise<{ id: string; attemptId: string }> {
+      const { id } = await base.checkout.create({ amountText: '100.00', amount: { minor: '10000', currency: 'EUR' } })
+      return { id, attemptId: await this.open(id) }
+    },
+    async open(id: string): Promise<string> {
+      const attemptId = newId('attempt')
+      await perform(activities().openPartnerOrder, { paymentId: id, attemptId, ...APP })
+      return attemptId
+    },
+    /** The buyer has paid so much, and the payment knows it. */
+    async paid(minor = '10000'): Promise<{ id: string; attemptId: string }> {
+      const made = await this.opened()
+      await act(made.attemptId, { action: 'pay', receivedMinor: minor })
+      await this.read(made)
+      return made
+    },
+    async settling(): Promise<{ id: string; attemptId: string }> {
+      const made = await this.paid()
+      await this.convert(made.id)
+      await perform(activities().transferUsdc, made.id).catch(() => undefined)
+      return made
+    },
+    /** At 1.08 USDC for a euro, to the last micro-USDC. */
+    async convert(id: string): Promise<void> {
+      const exact = { fault: 'fill_off_rate', minor: '108000000', times: 1, attemptId: `${id}:convert` }
+      await base.sandbox.fault('converter', exact)
+      await perform(activities().convertToUsdc, id)
+    },
+    read: ({ id, attemptId }: { id: string; attemptId: string }, changes: Partial<typeof base.deps> = {}) =>
+      perform(activities(changes).readPartnerOrder, { paymentId: id, attemptId }),
+    decide: (id: string, decision: Exclude<OperatorDecision, 'refund'>, more: { attempt?: string } = {}) =>
+      perform(activities().decide, { paymentId: id, decision, ...NOTE, ...more }),
+    refund: (id: string, more: { attempt?: string } = {}, changes: Partial<typeof base.deps> = {}) =>
+      perform(activities(changes).refundAttempt, { paymentId: id, ...NOTE, ...more }),
+    state: (id: string) => loadPayment(db, id),
+    payment: async (id: string) => (await loadPayment(db, id)).payment,
+    parts: async (id: string) => (await loadPayment(db, id)).parts.map(({ units, state }) => `${units} ${state}`),
+
+    /** The settlement engine has proved the payout on chain, or that it can never be paid. */
+    settle: (id: string) =>
+      db.transaction(async (tx) => {
+        const { payment } = await loadPayment(tx, id)
+        await hooks.onSettled(tx, [
+          { ...proof(id), microUsdc: payment.usdc?.net ?? '0', recipient: '0x', gasWei: null },
+        ])
+      }),
+    voided: (id: string) =>
+      db.transaction((tx) => hooks.onVoided(tx, { kind: 'cancelled', gasWei: null, ...proof(id) } as VoidProof)),
+
+    /** Every account of the payment that is not zero, as `account ASSET amount`. */
+    async books(id: string): Promise<string[]> {
+      const rows = await many(
+        db,
+        z.object({ line: z.string() }),
+        sql`select e.account || ' ' || e.asset || ' ' || sum(e.amount) as line
+            from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
+            where t.payment_id = ${id} group by e.account, e.asset having sum(e.amount) <> 0 order by 1`,
+      )
+      return rows.map(({ line }) => line)
+    },
+    async attention(id: string): Promise<string[]> {
+      const rows = await many(
+        db,
+        z.object({ kind: z.string(), detail: z.string().nullable() }),
+        sql`select kind, detail from attention where payment_id = ${id} order by 1, 2`,
+      )
+      return rows.map(({ kind, detail }) => (detail === null ? kind : `${kind} ${detail}`))
+    },
+    events: async (id: string) => {
+      const rows = await many(db, z.object({ type: z.string() }), sql`select type from event where payment_id = ${id}`)
+      return rows.map(({ type }) => type)
+    },
+  }
+}
+
+function proof(paymentId: string) {
+  return {
+    paymentId,
+    txHash: `0x${Buffer.from(paymentId.slice(-16)).toString('hex').padStart(64, '0')}` as const,
+    logIndex: 1,
+    blockNumber: 100,
+    blockHash: `0x${'2'.repeat(64)}` as const,
+    finalizedAt: new Date(),
+  }
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Part } from '../../../src/domain/payment/money/parts.ts'
+import type { Payment, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
+import { bookingsAtEnd, givenBack, refundable } from '../../../src/domain/payment/refund.ts'
+import { attempt, note, part, refund, stateOf, usdc } from './decided-payment.ts'
+
+describe('money that goes back', () => {
+  const surplus = part({ key: 'b', attemptId: 'att_2', state: 'surplus', account: 'suspense' })
+  const late = part({ key: 'c', attemptId: 'att_3', state: 'late', account: 'suspense' })
+  const attempts = [attempt({}), attempt({ id: 'att_2', status: 'surplus' }), attempt({ id: 'att_3', status: 'late' })]
+  const underpaid = { status: 'under_review', parkReason: 'underpaid', paidAttemptId: 'att_1' } as const
+  const meant = (state: PaymentWithAttempts, named?: string, through: 'partner' | 'outside' = 'outside') => {
+    const claim = refundable(state, { named, through })
+    return 'refused' in claim ? claim.refused : `${claim.attempt.id} ${claim.states.join('+')} ${claim.endsPayment}`
+  }
+
+  test('is the only money that may go back', () => {
+    expect(meant(stateOf(underpaid, { attempts: [attempt({})] }))).toBe('att_1 counted+surplus+late true')
+    expect(meant(stateOf({}, { attempts, parts: [surplus] }))).toBe('att_2 surplus+late false')
+    const misfit = { status: 'under_review', parkReason: 'amount_mismatch' } as const
+    expect(meant(stateOf(misfit, { attempts: [attempt({ status: 'on_hold' })] }))).toBe('att_1  true')
+    expect(meant(stateOf({}, { attempts: [attempt({ status: 'declined' })] }))).toBe('There is no money to give back')
+  })
+
+  test('must be named where it could be two attempts’', () => {
+    const both = stateOf(underpaid, { attempts, parts: [part({}), surplus, late] })
+    expect(meant(both)).toBe('Name the attempt whose money goes back, as "attempt": att_1 or att_2 or att_3')
+    expect(meant(both, 'att_3')).toBe('att_3 surplus+late false')
+    expect(meant(both, 'att_1')).toBe('att_1 counted+surplus+late true')
+  })
+
+  test('is refused beside a payout that is not voided', () => {
+    for (const status of ['settling', 'succeeded', 'under_review'] as const)
+      expect(meant(stateOf({ ...underpaid, status, usdc }, { attempts: [attempt({})] }))).toContain('void it first')
+    const voided = { ...underpaid, usdc, parkReason: 'payout_voided' } as const
+    expect(meant(stateOf(voided, { attempts: [attempt({})] }))).toBe('att_1 counted+surplus+late true')
+    // The money of another attempt is not what is paid out.
+    expect(meant(stateOf({ ...underpaid, usdc }, { attempts, parts: [part({}), surplus] }))).toBe(
+      'att_2 surplus+late false',
+    )
+  })
+
+  test('of an order that is partly settled goes back outside of the partner, and only the rest of it', () => {
+    const more = part({ key: 'b', state: 'surplus', account: 'suspense' })
+    const state = stateOf(
+      { ...underpaid, status: 'succeeded', usdc },
+      { attempts: [attempt({})], parts: [part({}), more] },
+    )
+    expect(meant(state, undefined, 'partner')).toContain('gives back a whole order')
+    expect(meant(state)).toBe('att_1 surplus+late false')
+  })
+
+  test('is refused while it is going back already', () => {
+    expect(meant(stateOf(underpaid, { attempts: [attempt({})], intents: [refund] }))).toContain('is being carried out')
+  })
+
+  test('leaves the books as it came into them, and with the payment’s end what was bought is ours', () => {
+    const given = (fields: Partial<Payment>, parts: Part[]) => {
+      const state = stateOf({ ...underpaid, ...fields }, { attempts, parts })
+      const named = parts[0]?.attemptId
+      const claim = refundable(state, { named, through: 'outside' })
+      if ('refused' in claim) throw new Error(claim.refused)
+      const back = givenBack(state, claim, { note, through: 'outside' })
+      return [...back.parts.map(({ booking }) => booking), ...(claim.endsPayment ? bookingsAtEnd(state, back) : [])]
+        .flatMap((booking) => booking?.lines ?? [])
+        .map(({ account, asset, amount }) => `${account} ${asset} ${amount}`)
+    }
+    expect(given({}, [part({})])).toEqual(['merchant_payable EUR 4999', 'partner_receivable EUR -4999'])
+    expect(given({}, [surplus])).toEqual(['suspense EUR 4999', 'partner_receivable EUR -4999'])
+    expect(given({ usdc, parkReason: 'payout_voided' }, [part({})])).toEqual([
+      'conversion EUR 4999',
+      'partner_receivable EUR -4999',
+      'merchant_payable USDC 96',
+      'fee_revenue USDC 4',
+      'exchange USDC -100',
+    ])
+  })
+})

@@ -1,0 +1,80 @@
+import { describe, expect, test } from '@jest/globals'
+import { decide, opened, payment, result, settled, skipWhileConverting, untilStatus, useWorld, world } from './story.ts'
+
+/** Long waits, and what comes in meanwhile: a converter, a payout, a partner that take their time. */
+
+useWorld()
+
+describe('while the converter has not filled the order', () => {
+  async function converting(seconds: number) {
+    await world.faultAt('converter', { fault: 'delay', seconds, times: 1 })
+    const made = await opened()
+    await world.pay('wallet_app', made.attemptId)
+    await untilStatus(made.paymentId, 'processing')
+    return made
+  }
+
+  test('an operator’s hold takes effect at once, and after its release the same order goes on', async () => {
+    const { paymentId } = await converting(100)
+    expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'under_review' })
+    expect(await payment(paymentId)).toMatchObject({ parkReason: 'operator_hold', usdc: null })
+    await world.skip('2 minutes')
+    expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
+    await skipWhileConverting(paymentId)
+    await settled(paymentId)
+    expect((await world.timeline(paymentId)).filter(({ kind }) => kind === 'payment.converted')).toHaveLength(1)
+  })
+
+  test('money that is taken back meanwhile is not waited for any more', async () => {
+    const { paymentId, attemptId } = await converting(300)
+    await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    await untilStatus(paymentId, 'pending')
+    expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null })
+  })
+
+  test('after half an hour it is an operator’s: refunded, and nothing is settled', async () => {
+    const { paymentId } = await converting(7200)
+    await world.skip('34 minutes')
+    expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'conversion' })
+    expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
+    expect(await result(paymentId)).toBe('refunded')
+  })
+})
+
+describe('while the payout is awaited', () => {
+  test('a hold stops it before it is signed; released, it is paid', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'settling')
+    expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'under_review' })
+    const stateOf = async () =>
+      (await world.db.query('select state from payout where payment_id = $1', [paymentId])).rows[0]?.state
+    expect(await stateOf()).toBe('held')
+    expect(await decide(paymentId, 'release')).toMatchObject({ status: 'settling' })
+    expect(await stateOf()).toBe('queued')
+    await settled(paymentId)
+  })
+
+  test('money that the partner takes back voids it', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'settling')
+    await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'funds_reversed' })
+    await world.voidPayout(paymentId)
+    expect(await result(paymentId)).toBe('refunded')
+  })
+})
+
+describe('a partner that says for ever that it is confirming', () => {
+  test('is an operator’s after a day; when the money comes after all, the payment goes on', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId, { seconds: 90_000 })
+    await untilStatus(paymentId, 'processing')
+    await world.skip('24 hours')
+    await world.skip('1 minute')
+    expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'partner_silent' })
+    await world.atPartner('wallet_app', attemptId, { action: 'confirm' })
+    await settled(paymentId)
+  })
+})
