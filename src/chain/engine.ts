@@ -4,6 +4,7 @@ import { sweepDeposits } from './deposits/sweep.ts'
 import { fillLanes } from './lanes/fill.ts'
 import { advanceLane, type LaneRound } from './lanes/lane.ts'
 import type { ChainView } from './lanes/sender.ts'
+import { createRescue } from './lanes/stranded.ts'
 import { createTopUp } from './lanes/top-up.ts'
 import { createObserver } from './observer/observer.ts'
 import type { Block } from './rpc/node.ts'
@@ -35,6 +36,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const observer = createObserver(deps)
   const authorizer = createAuthorizer(deps)
   const topUp = createTopUp(deps)
+  const freeStranded = createRescue(deps)
 
   async function advance(view: ChainView): Promise<LaneRound[]> {
     const oneMore = (maxFee: bigint): bigint => deps.codec.gasLimit(deps.codec.maxItems) * maxFee
@@ -82,6 +84,10 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       const view: ChainView = { head: newest.block, cursor, fees }
       const [rounds] = await Promise.all([advance(view), fund(view)])
       if (cursor.pausedReason !== null) return NOTHING
+      await freeStranded(
+        rounds.flatMap((round) => round.stuck),
+        view,
+      )
       const done = await fillLanes(deps, rounds, view)
       await sweepDeposits(deps, rounds)
       // Everything signed is sent, or every lane is full.

@@ -68,8 +68,13 @@ export type SettlementJournal = {
   ): Promise<void>
   markSent(lane: Lane, sent: { nonce: number; txHash: Hex; at: Date; answer: string; accepted: boolean }): Promise<void>
   readEnvelopes(lane: Lane): Promise<Envelope[]>
-  /** Whether the envelope has items that have not ended. */
+  /** Whether the envelope has items that have not ended and have not left it. */
   isWanted(lane: Lane, nonce: number): Promise<boolean>
+  freeStranded(ask: {
+    idleMs: number
+    slow: readonly { wallet: Hex; nonce: number }[]
+    carriers: readonly Hex[]
+  }): Promise<{ wallet: Hex; count: number }[]>
   readCalldata(lane: Lane, nonce: number): Promise<Hex>
   readRaw(txHash: Hex): Promise<Hex>
   endEnvelopes(lane: Lane, ends: readonly EnvelopeEnd[]): Promise<string[]>

@@ -6,7 +6,7 @@ import { migrate } from '../db/migrate.ts'
 import type { Hex } from '../domain/hex.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
 import { showAttention } from './attention.ts'
-import { acknowledge, changeOf, changePayout, type Operation, reopen, showStatus } from './payouts.ts'
+import { abandon, acknowledge, changeOf, changePayout, type Operation, reopen, showStatus } from './payouts.ts'
 import { rebuild } from './rebuild.ts'
 
 const USAGE = `pinrail <command>
@@ -19,6 +19,7 @@ const USAGE = `pinrail <command>
   settlement rebuild                 makes the settlements anew from the chain and the list of payments
   settlement acknowledge <tx hash>   declares an unknown transfer out of the treasury legitimate
   settlement reopen <wallet>         opens a quarantined lane
+  settlement abandon-lane <wallet>   gives a lane up: the other lanes carry its payouts at once
 With --dry-run, void, hold, release and rebuild only say what they would do.`
 
 const SETTLEMENT: Readonly<Record<string, (operation: Operation, subject: string) => Promise<number>>> = {
@@ -28,6 +29,7 @@ const SETTLEMENT: Readonly<Record<string, (operation: Operation, subject: string
   hold: (operation, payment) => changePayout(operation, payment, changeOf('hold', operation)),
   release: (operation, payment) => changePayout(operation, payment, changeOf('release', operation)),
   acknowledge: (operation, hash) => acknowledge(operation, hash.toLowerCase() as Hex),
+  'abandon-lane': (operation, wallet) => abandon(operation, wallet.toLowerCase() as Hex),
   reopen: (operation, wallet) => reopen(operation, wallet.toLowerCase() as Hex),
 }
 

@@ -1,7 +1,7 @@
 import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
-import { acknowledgeTransfers, readSettlementStatus, releaseLane } from '../db/settlement/operator.ts'
+import { abandonLane, acknowledgeTransfers, readSettlementStatus, releaseLane } from '../db/settlement/operator.ts'
 import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
 
@@ -96,4 +96,16 @@ export async function reopen({ db, settings, dryRun, say }: Operation, wallet: H
   const opened = await releaseLane(db, { chainId: settings.CHAIN_ID, wallet })
   say(opened ? `lane ${wallet} is open` : `lane ${wallet} was not quarantined`)
   return opened ? 0 : 1
+}
+
+/** Gives a lane up whose key is gone or which does not get through: the other lanes carry its payouts. */
+export async function abandon({ db, settings, dryRun, say }: Operation, wallet: Hex): Promise<number> {
+  if (dryRun) throw new Error('abandon-lane has no dry run: `status` shows the lanes')
+  const left = await db.transaction((tx) => abandonLane(tx, { chainId: settings.CHAIN_ID, wallet }))
+  if (left === null) {
+    say(`${wallet} is no lane: \`status\` shows the lanes`)
+    return 1
+  }
+  say(`lane ${wallet} sends nothing more; the other lanes carry its ${left} payouts`)
+  return 0
 }

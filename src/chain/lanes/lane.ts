@@ -1,17 +1,27 @@
 import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../../domain/hex.ts'
 import type { Sweep } from '../../domain/settlement/deposit.ts'
-import type { Envelope, EnvelopeEnd, Lane, SignedPayout, TopUpRefusal } from '../../domain/settlement/payout.ts'
+import {
+  type Envelope,
+  type EnvelopeEnd,
+  type Lane,
+  LeaseLostError,
+  type SignedPayout,
+  type TopUpRefusal,
+} from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
 import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp } from './sender.ts'
+import { STRANDED_BLOCKS, STRANDED_MS, type Stuck } from './stranded.ts'
 
 /** A wallet that sends transactions, and the most wei that one of them can cost. */
 export type LaneWallet = { readonly account: LocalAccount; readonly oneMore: (maxFee: bigint) => bigint }
 
 /** One wallet in one round. */
 export type LaneRound = {
+  /** Its envelopes that other lanes should carry too: the lane is stopped, or the lowest of them does not get through. */
+  readonly stuck: readonly Stuck[]
   /** How many more envelopes the lane may send now. */
   free(): number
   /** Returns how many payouts were sent. */
@@ -48,9 +58,10 @@ export async function advanceLane(
   await adopt(deps, lane, final.value)
   await conclude(deps, lane, ends)
   const sender: Sender = { deps, account, lane, view }
-  const round = (slots: number): LaneRound => {
+  const round = (slots: number, stuck: readonly Envelope[]): LaneRound => {
     let free = slots
     return {
+      stuck: stuck.map(({ nonce }) => ({ wallet, nonce })),
       free: () => free,
       send(payouts) {
         free -= 1
@@ -67,14 +78,38 @@ export async function advanceLane(
       },
     }
   }
-  if (quarantined || view.cursor.pausedReason !== null) return round(0)
   const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final.value))
-  for (const envelope of unmined) await resumeEnvelope(sender, envelope, envelope.nonce === mined)
+  if (quarantined) return round(0, unmined)
+  if (view.cursor.pausedReason !== null) return round(0, [])
+  const refused = await resumeAll(sender, unmined, mined)
+  // Behind a nonce that does not get through nothing else does.
+  if (unmined[0] !== undefined && isSlow(unmined[0], view)) return round(0, unmined)
+  if (refused) return round(0, [])
   const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
   const funded = await checkGasMoney(deps, lane, oneMore(maxFee) * BigInt(unmined.length + 1))
   // Nonces that the chain has used and the journal has not wait until they are final.
   const behind = Math.max(lane.nextNonce, final.value) < mined
-  return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0)
+  return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0, [])
+}
+
+/** Resumes each envelope. Answers whether one could not be: its key may refuse to sign now, which stops no other one. */
+async function resumeAll(sender: Sender, unmined: readonly Envelope[], mined: number): Promise<boolean> {
+  let refused = false
+  for (const envelope of unmined)
+    try {
+      await resumeEnvelope(sender, envelope, envelope.nonce === mined)
+    } catch (error) {
+      if (error instanceof LeaseLostError) throw error
+      refused = true
+      const about = { wallet: sender.lane.wallet, nonce: envelope.nonce, err: error }
+      sender.deps.log.warn(about, 'a transaction could not be sent again; tried again next round')
+    }
+  return refused
+}
+
+function isSlow({ ageMs, attempts }: Envelope, view: ChainView): boolean {
+  const since = attempts[0]?.signedBlock ?? 0
+  return ageMs >= STRANDED_MS && view.head.number - since >= STRANDED_BLOCKS
 }
 
 /**

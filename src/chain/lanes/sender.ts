@@ -81,22 +81,26 @@ async function dispatch(sender: Sender, reserved: (Reserved & Call) | null): Pro
 export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest: boolean): Promise<void> {
   const { deps, lane, view } = sender
   const last = envelope.attempts.at(-1)
+  const { nonce } = envelope
   if (last === undefined) {
-    await signAgain(sender, envelope, chooseFees(view.fees, deps.options.maxFeeWei))
+    const fees = chooseFees(view.fees, deps.options.maxFeeWei)
+    if (await deps.journal.isWanted(lane, nonce)) await signAgain(sender, envelope, fees)
+    else await broadcast(sender, await signAndStore(sender, { ...emptyTransfer(lane.wallet), nonce }, fees))
+    return
+  }
+  const about = { wallet: lane.wallet, nonce, attempts: envelope.attempts.length }
+  const late = view.head.number - last.signedBlock >= deps.options.bumpAfterBlocks
+  const fees = bumpFees(last, view.fees, deps.options.maxFeeWei)
+  // Before its stored bytes are sent again: they would only pay for refusals.
+  if (lowest && late && fees !== null && !(await deps.journal.isWanted(lane, nonce))) {
+    deps.log.info({ ...about, ...fees }, 'what it carries has ended or left: its nonce is used up by an empty transfer')
+    await broadcast(sender, await signAndStore(sender, { ...emptyTransfer(lane.wallet), nonce }, fees))
     return
   }
   const outcome = isDue(deps, last) ? await broadcast(sender, await stored(sender, envelope, last)) : 'unknown'
-  const stuck = view.head.number - last.signedBlock >= deps.options.bumpAfterBlocks || outcome === 'underpriced'
-  if (!lowest || !stuck) return
-  const fees = bumpFees(last, view.fees, deps.options.maxFeeWei)
-  const about = { wallet: lane.wallet, nonce: envelope.nonce, attempts: envelope.attempts.length }
+  if (!lowest || !(late || outcome === 'underpriced')) return
   if (fees === null) {
     deps.log.error({ ...about, maxFee: last.maxFee }, 'a transaction is stuck at the fee cap')
-    return
-  }
-  if (!(await deps.journal.isWanted(lane, envelope.nonce))) {
-    deps.log.info({ ...about, ...fees }, 'what it carries has ended: its nonce is used up by an empty transfer')
-    await broadcast(sender, await signAndStore(sender, { ...emptyTransfer(lane.wallet), nonce: envelope.nonce }, fees))
     return
   }
   deps.log.info({ ...about, ...fees }, 'raising the price of a stuck transaction')

@@ -125,7 +125,8 @@ export function reserveSweeps(
     encode: (sweeps: readonly Sweep[]) => Sending
   },
 ): Promise<Reserved | null> {
-  return fenced(context, lane, async (tx) => {
+  return fenced(context, lane, async (tx, status) => {
+    if (status === 'quarantined') return null
     const free = sql`d.livemode = ${context.scope.livemode} and s.state = 'signed' and s.payment_id = any(${[...ask.paymentIds]}) for update of s skip locked`
     const sweeps = (await many(tx, sweepRow, selectSweeps(free))).map(sweepOf)
     if (sweeps.length === 0) return null

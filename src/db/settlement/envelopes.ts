@@ -1,11 +1,13 @@
 import { z } from 'zod'
+import type { Hex } from '../../domain/hex.ts'
 import type { Envelope, EnvelopeEnd, GasSpent, Lane } from '../../domain/settlement/payout.ts'
-import { execute, many, one, sql, type Tx } from '../db.ts'
+import { execute, many, one, type Statement, sql, type Tx } from '../db.ts'
 import type { JournalContext } from './context.ts'
 import { hex } from './payouts.ts'
 
 const envelopeRow = z.object({
   nonce: z.coerce.number(),
+  age_ms: z.coerce.number(),
   target: hex,
   value: z.string(),
   gas_limit: z.string(),
@@ -27,6 +29,7 @@ export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise
     db,
     envelopeRow,
     sql`select t.nonce, t.target, t.value::text, t.gas_limit::text,
+          floor(extract(epoch from now() - t.created_at) * 1000) as age_ms,
           coalesce((select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'tx_hash', a.tx_hash, 'max_fee', a.max_fee::text,
               'tip', a.tip::text, 'signed_block', a.signed_block, 'last_broadcast_at', a.last_broadcast_at) order by a.attempt)
             from lane_tx_attempt a where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce)), '[]') as attempts
@@ -35,6 +38,7 @@ export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise
   )
   return rows.map((row) => ({
     nonce: row.nonce,
+    ageMs: row.age_ms,
     target: row.target,
     value: BigInt(row.value),
     gasLimit: BigInt(row.gas_limit),
@@ -49,14 +53,14 @@ export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise
   }))
 }
 
-/** Whether anything that the envelope carries has not ended yet. */
+/** Whether anything is left to the envelope that has not ended: what another one carries now is not. */
 export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number): Promise<boolean> {
   const row = await one(
     db,
     z.object({ wanted: z.boolean() }),
     sql`select exists (select 1 from lane_tx_item i join payout p using (payment_id)
             where i.chain_id = ${lane.chainId} and i.wallet = ${lane.wallet} and i.nonce = ${nonce}
-              and p.state not in ('settled', 'voided'))
+              and i.outcome is null and p.state not in ('settled', 'voided'))
           or exists (select 1 from deposit_sweep s
             where s.chain_id = ${lane.chainId} and s.lane_wallet = ${lane.wallet} and s.lane_nonce = ${nonce})
           or exists (select 1 from lane_tx t where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet}
@@ -133,5 +137,61 @@ async function releaseSweeps(tx: Tx, lane: Lane, nonces: readonly number[]): Pro
     sql`update deposit_sweep set state = 'signed', lane_wallet = null, lane_nonce = null
         where chain_id = ${lane.chainId} and lane_wallet = ${lane.wallet} and lane_nonce = any(${[...nonces]}::bigint[])
           and state = 'assigned'`,
+  )
+}
+
+/** Lanes whose payouts and sweeps others may carry, and envelopes of lanes that do not get through. */
+export type Stranded = {
+  /** How long nobody has advanced a lane of which no engine has the key any more. */
+  readonly idleMs: number
+  readonly slow: readonly { readonly wallet: Hex; readonly nonce: number }[]
+  /** The wallets of the lanes that may carry instead. Nothing leaves its envelope when none of them gets through. */
+  readonly carriers: readonly Hex[]
+}
+
+/**
+ * Frees what open envelopes of quarantined lanes, of lanes that no engine advances and of slow ones carry, so that other
+ * lanes carry it too. Both transactions may be in flight: the token accepts each authorization once. Gas money stays
+ * where it is, because a transfer of POL has no such protection. Answers how many payouts left which lanes.
+ */
+export function freeStranded(context: JournalContext, ask: Stranded): Promise<{ wallet: Hex; count: number }[]> {
+  const slow = sql`exists (select 1 from jsonb_to_recordset(${JSON.stringify(ask.slow)}::jsonb) as g(wallet text, nonce bigint)
+    where (g.wallet, g.nonce) = (t.wallet, t.nonce))`
+  const longAgo = sql`now() - ${ask.idleMs} * interval '1 millisecond'`
+  const carrier = sql`exists (select 1 from lane o where o.chain_id = t.chain_id and o.wallet <> t.wallet
+    and o.wallet = any(${[...ask.carriers]}::text[]) and o.status = 'open' and o.lease_until > ${longAgo}
+    and not exists (select 1 from lane_tx x where (x.chain_id, x.wallet) = (o.chain_id, o.wallet)
+      and x.state in ('reserved', 'signed', 'broadcast') and x.created_at < ${longAgo}))`
+  const stranded = sql`(l.status = 'quarantined' or greatest(l.lease_until, t.created_at) < ${longAgo} or ${slow})`
+  return context.db.transaction((tx) => leaveEnvelopes(tx, context.scope.chainId, sql`${stranded} and ${carrier}`))
+}
+
+/** Takes payouts and sweeps out of the open envelopes `t` of lanes `l` for which the condition holds. */
+export async function leaveEnvelopes(
+  tx: Tx,
+  chainId: number,
+  condition: Statement,
+): Promise<{ wallet: Hex; count: number }[]> {
+  const open = sql`select t.wallet, t.nonce from lane_tx t join lane l using (chain_id, wallet)
+    where t.chain_id = ${chainId} and t.kind = 'batch' and t.state in ('reserved', 'signed', 'broadcast') and ${condition}`
+  await execute(
+    tx,
+    sql`update deposit_sweep s set state = 'signed', lane_wallet = null, lane_nonce = null
+        where s.chain_id = ${chainId} and s.state = 'assigned' and (s.lane_wallet, s.lane_nonce) in (${open})`,
+  )
+  return many(
+    tx,
+    z.object({ wallet: hex, count: z.coerce.number() }),
+    sql`with
+        -- What another transaction has locked leaves in the next round.
+        carried as (select p.payment_id, p.lane_wallet, p.lane_nonce from payout p
+          where p.chain_id = ${chainId} and p.livemode = ${tx.livemode} and p.state in ('assigned', 'voiding')
+            and (p.lane_wallet, p.lane_nonce) in (${open}) for update of p skip locked),
+        moved as (update payout p set lane_wallet = null, lane_nonce = null, updated_at = now(),
+            state = case p.state when 'assigned' then 'authorized' else p.state end
+          from carried c where p.payment_id = c.payment_id),
+        items as (update lane_tx_item i set outcome = 'moved' from carried c
+          where (i.chain_id, i.wallet, i.nonce, i.payment_id) = (${chainId}, c.lane_wallet, c.lane_nonce, c.payment_id))
+        select lane_wallet as wallet, count(*) from carried group by 1`,
   )
 }

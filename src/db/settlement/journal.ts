@@ -6,6 +6,7 @@ import * as lanes from './lanes.ts'
 import * as logs from './logs.ts'
 import * as queue from './queue.ts'
 import * as record from './record.ts'
+import * as signatures from './signing/signatures.ts'
 
 /** Everything the settlement engine keeps in Postgres, for one mode, chain and token. */
 export function createSettlementJournal(context: JournalContext) {
@@ -18,9 +19,9 @@ export function createSettlementJournal(context: JournalContext) {
     countWaiting: bind(queue.countWaiting),
     readUncancelled: bind(queue.readUncancelled),
     readAssignable: bind(queue.readAssignable),
-    readReserved: bind(queue.readReserved),
-    readAuthorizedSince: bind(queue.readAuthorizedSince),
-    storeSignatures: bind(queue.storeSignatures),
+    readReserved: bind(signatures.readReserved),
+    readAuthorizedSince: bind(signatures.readAuthorizedSince),
+    storeSignatures: bind(signatures.storeSignatures),
     hold: bind(queue.hold),
     requeue: bind(queue.requeue),
     leaseLane: bind(lanes.leaseLane),
@@ -33,6 +34,7 @@ export function createSettlementJournal(context: JournalContext) {
     markSent: bind(lanes.markSent),
     readEnvelopes: bind(envelopes.readEnvelopes),
     isWanted: bind(envelopes.isWanted),
+    freeStranded: bind(envelopes.freeStranded),
     readCalldata: bind(lanes.readCalldata),
     readRaw: bind(lanes.readRaw),
     endEnvelopes: bind(lanes.endEnvelopes),

@@ -22,22 +22,28 @@ const leaseRow = z.object({
   status: z.enum(['open', 'paused_gas', 'quarantined']),
 })
 
-/** Locks the lane for this transaction and proves that the lease still holds: a newer epoch makes every write fail. */
-async function fence(tx: Tx, lane: Lane): Promise<void> {
-  const held = await execute(
+/**
+ * Locks the lane for this transaction and proves that the lease still holds: a newer epoch makes every write fail.
+ * Answers its status now, which an operator may have changed.
+ */
+async function fence(tx: Tx, lane: Lane): Promise<Lane['status']> {
+  const held = await maybeOne(
     tx,
-    sql`select 1 from lane where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
+    leaseRow.pick({ status: true }),
+    sql`select status from lane where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
           and owner = ${lane.lease.owner} and epoch = ${lane.lease.epoch} for update`,
   )
-  if (held !== 1) throw new LeaseLostError(`lane ${lane.wallet} has a newer owner than epoch ${lane.lease.epoch}`)
+  if (held === null) throw new LeaseLostError(`lane ${lane.wallet} has a newer owner than epoch ${lane.lease.epoch}`)
+  return held.status
 }
 
 /** Runs `work` in a transaction that holds the lane's lock. Throws LeaseLostError when the lease is no longer held. */
-export function fenced<T>(context: JournalContext, lane: Lane, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return context.db.transaction(async (tx) => {
-    await fence(tx, lane)
-    return work(tx)
-  })
+export function fenced<T>(
+  context: JournalContext,
+  lane: Lane,
+  work: (tx: Tx, status: Lane['status']) => Promise<T>,
+): Promise<T> {
+  return context.db.transaction(async (tx) => work(tx, await fence(tx, lane)))
 }
 
 /** Takes or renews the lane; null while another owner's lease runs. A change of owner is a new epoch. */
@@ -121,14 +127,15 @@ export function nextEnvelope(
 /**
  * Takes the lane's next nonce for these payouts, in the statement that writes the envelope, its items and the
  * payouts' new state; so a nonce without its row cannot exist. `encode` gets the payouts that were still free, which
- * may be fewer. Null when none was.
+ * may be fewer. Null when none was, or when the lane is quarantined.
  */
 export function reserve(
   context: JournalContext,
   lane: Lane,
   { payouts, encode }: Reservation,
 ): Promise<Reserved | null> {
-  return fenced(context, lane, async (tx) => {
+  return fenced(context, lane, async (tx, status) => {
+    if (status === 'quarantined') return null
     const asked = payouts.map(({ paymentId }) => paymentId)
     const rows = await many(
       tx,
@@ -150,7 +157,7 @@ export function reserve(
             select ${lane.chainId}, ${lane.wallet}, n.nonce, i.idx - 1, i.payment_id, i.kind
             from n, unnest(${ids}::text[], ${free.map((payout) => payout.signed.kind)}::text[]) with ordinality
               as i(payment_id, kind, idx)),
-          -- From here on no other envelope may carry them.
+          -- Until their lane does not get through, no other envelope carries them.
           moved as (update payout p set lane_wallet = ${lane.wallet}, lane_nonce = n.nonce, updated_at = now(),
               state = case p.state when 'authorized' then 'assigned' else p.state end
             from n where p.payment_id = any(${ids}))
@@ -162,15 +169,16 @@ export function reserve(
 
 /**
  * Takes the funding lane's next nonce for gas money to `target`. Refused while some is on its way there, when more than
- * `maxWeiPerDay` would have been sent within 24 hours, or when that lane is quarantined: whoever else has its key would
- * take the money.
+ * `maxWeiPerDay` would have been sent within 24 hours, or when one of the two lanes is quarantined: whoever else has its
+ * key would take the money.
  */
 export function reserveTopUp(
   context: JournalContext,
   lane: Lane,
   ask: { target: Hex; value: bigint; gasLimit: bigint; maxWeiPerDay: bigint },
 ): Promise<{ nonce: number } | { refused: TopUpRefusal }> {
-  return fenced(context, lane, async (tx) => {
+  return fenced(context, lane, async (tx, status) => {
+    if (status === 'quarantined') return { refused: 'quarantined' }
     const { refused } = await one(
       tx,
       z.object({ refused: z.enum(['pending', 'limit', 'quarantined']).nullable() }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
+import { leaveEnvelopes } from './envelopes.ts'
 import { hex, shownState } from './payouts.ts'
 
 /** What an operator may do to lanes and to the pause of the solvency watch, and what status shows. */
@@ -13,6 +14,21 @@ export async function releaseLane(db: Queryable, lane: { chainId: number; wallet
           and status = 'quarantined'`,
   )
   return changed === 1
+}
+
+/**
+ * Gives a lane up: it sends nothing more, and what it carries goes out by the other lanes at once. What it has sent may
+ * still be mined; the token accepts each authorization once. Answers how many payouts left it; null for an unknown lane.
+ */
+export async function abandonLane(tx: Tx, lane: { chainId: number; wallet: Hex }): Promise<number | null> {
+  const changed = await execute(
+    tx,
+    sql`update lane set status = 'quarantined', status_reason = 'abandoned by an operator'
+        where chain_id = ${lane.chainId} and wallet = ${lane.wallet}`,
+  )
+  if (changed === 0) return null
+  const left = await leaveEnvelopes(tx, lane.chainId, sql`l.wallet = ${lane.wallet}`)
+  return left.reduce((sum, { count }) => sum + count, 0)
 }
 
 /**

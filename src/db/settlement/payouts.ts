@@ -151,25 +151,33 @@ export async function readPayout(db: Queryable, paymentId: string): Promise<Payo
 
 /**
  * Asks for the payout's authorization to be cancelled on chain, which is what makes a refund safe. False when it has
- * ended already. A transfer that is on its way may still win: then the payout settles.
+ * ended already. A transfer that is on its way may still win: then the payout settles. It leaves the envelope of that
+ * transfer, so that the cancellation need not wait for a lane that does not get through.
  */
 export async function requestVoid(tx: Tx, paymentId: string): Promise<boolean> {
   const changed = await execute(
     tx,
-    sql`update payout set state = 'voiding', hold_reason = null, hold_detail = null, mined_number = null,
-          mined_hash = null, updated_at = now()
-        where payment_id = ${paymentId} and livemode = ${tx.livemode} and state not in ('settled', 'voided')`,
+    sql`with before as (select payment_id, chain_id, state, lane_wallet, lane_nonce from payout
+            where payment_id = ${paymentId} and livemode = ${tx.livemode} and state not in ('settled', 'voided') for update),
+          items as (update lane_tx_item i set outcome = 'moved' from before b where b.state <> 'voiding'
+            and (i.chain_id, i.wallet, i.nonce, i.payment_id) = (b.chain_id, b.lane_wallet, b.lane_nonce, b.payment_id))
+        update payout p set state = 'voiding', hold_reason = null, hold_detail = null, mined_number = null,
+          mined_hash = null, updated_at = now(),
+          lane_wallet = case b.state when 'voiding' then p.lane_wallet end,
+          lane_nonce = case b.state when 'voiding' then p.lane_nonce end
+        from before b where p.payment_id = b.payment_id`,
   )
   return changed === 1
 }
 
-/** Keeps a payout that is in no envelope from being sent. False when it is under way, voiding or ended. */
+/** Keeps a payout that no envelope carries from being sent. False when it is under way, voiding or ended. */
 export async function holdPayout(tx: Tx, paymentId: string, detail: string): Promise<boolean> {
   const changed = await execute(
     tx,
     sql`update payout set state = 'held', hold_reason = 'operator', hold_detail = ${detail}, updated_at = now()
         where payment_id = ${paymentId} and livemode = ${tx.livemode} and state in ('queued', 'authorized', 'held')
-          and lane_wallet is null`,
+          and lane_wallet is null and not exists (select 1 from lane_tx_item i join lane_tx t using (chain_id, wallet, nonce)
+            where i.payment_id = ${paymentId} and t.state in ('reserved', 'signed', 'broadcast'))`,
   )
   return changed === 1
 }

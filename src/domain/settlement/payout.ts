@@ -75,6 +75,8 @@ export type EnvelopeAttempt = {
 /** An envelope that is not final: the transaction of one nonce, with every attempt to send it. */
 export type Envelope = {
   readonly nonce: number
+  /** Milliseconds since its nonce was taken. */
+  readonly ageMs: number
   readonly target: Hex
   /** Wei that it carries: gas money for a relayer, else nothing. */
   readonly value: bigint

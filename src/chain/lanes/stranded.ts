@@ -1,0 +1,37 @@
+import type { Hex } from '../../domain/hex.ts'
+import type { SettlementDeps } from '../context.ts'
+import { chooseFees } from './fees.ts'
+import type { ChainView } from './sender.ts'
+
+/**
+ * An envelope that is not mined after so long, and so many blocks, does not get through: time for three higher prices.
+ * Both, because a chain that stands still is no fault of the lane. A lane that nobody advances for so long has no engine.
+ */
+export const STRANDED_MS = 30_000
+export const STRANDED_BLOCKS = 12
+
+/** An envelope that does not get through. */
+export type Stuck = { readonly wallet: Hex; readonly nonce: number }
+
+/** Time between two looks at lanes of which this engine has no lease. */
+const LOOK_MS = 5000
+
+/**
+ * Frees payouts and sweeps of lanes that do not bring them through: quarantined, without an engine because the key was
+ * removed, or stuck. Other lanes carry them next; both transactions may be in flight, and the token accepts one.
+ */
+export function createRescue(deps: SettlementDeps) {
+  const { journal, options, log, clock } = deps
+  const carriers = deps.relayers.map(({ address }) => address.toLowerCase() as Hex)
+  let looked = Number.NEGATIVE_INFINITY
+
+  return async function freeStranded(stuck: readonly Stuck[], view: ChainView): Promise<void> {
+    if (stuck.length === 0 && clock().getTime() - looked < LOOK_MS) return
+    looked = clock().getTime()
+    // At the cap of the price another lane would be as slow.
+    const expensive = chooseFees(view.fees, options.maxFeeWei).maxFee >= options.maxFeeWei
+    const freed = await journal.freeStranded({ idleMs: STRANDED_MS, slow: expensive ? [] : stuck, carriers })
+    for (const { wallet, count } of freed)
+      log.warn({ wallet, payouts: count }, 'a lane does not get through: other lanes carry its payouts too')
+  }
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import type { Hex } from '../../../domain/hex.ts'
+import type { PayoutSignature } from '../../../domain/settlement/payout.ts'
+import { many, one, sql, type Tx } from '../../db.ts'
+import { attempt, type FailedHook, type JournalContext, ours } from '../context.ts'
+import { hex } from '../payouts.ts'
+import { sendable } from '../queue.ts'
+
+/** Micro-USDC promised by signatures that the chain has not shown yet. */
+export async function readReserved(context: JournalContext, treasury: Hex): Promise<bigint> {
+  const mine = sql`${ours(context)} and p.treasury = ${treasury}`
+  const row = await one(
+    context.db,
+    z.object({ micro: z.string() }),
+    sql`select coalesce(sum(micro_usdc), 0)::text as micro from (
+          select p.micro_usdc from payout p where ${mine} and ${sendable} and p.state = 'authorized'
+          union all
+          select p.micro_usdc from payout p where ${mine} and p.lane_wallet is not null and p.state in ('assigned', 'voiding')
+          union all
+          -- Its transfer may be on its way and win over the cancellation.
+          select p.micro_usdc from payout p where ${mine} and ${sendable} and p.state = 'voiding' and p.lane_wallet is null
+            and exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer')
+        ) promised`,
+  )
+  return BigInt(row.micro)
+}
+
+/** Micro-USDC that a treasury authorized since the beginning of the hour of `since`. Signing again counts once. */
+export async function readAuthorizedSince(context: JournalContext, treasury: Hex, since: Date): Promise<bigint> {
+  const { chainId, token } = context.scope
+  const row = await one(
+    context.db,
+    z.object({ micro: z.string() }),
+    sql`select coalesce(sum(micro_usdc), 0)::text as micro from treasury_hour where chain_id = ${chainId}
+          and token = ${token} and treasury = ${treasury} and hour >= date_trunc('hour', ${since}::timestamptz)`,
+  )
+  return BigInt(row.micro)
+}
+
+/**
+ * Stores signatures; a payout that waited becomes authorized, unless its state has changed meanwhile. A hook that throws
+ * undoes what it did and nothing else; such failures are answered.
+ */
+export function storeSignatures(
+  context: JournalContext,
+  signed: readonly { paymentId: string; signature: PayoutSignature }[],
+  limits: { readonly maxMicroPerDay: bigint },
+): Promise<FailedHook[]> {
+  return context.db.transaction(async (tx) => {
+    const rows = signed.map(({ paymentId, signature }) => ({
+      payment_id: paymentId,
+      kind: signature.kind,
+      valid_before: signature.validBefore,
+      signature: signature.signature.slice(2),
+    }))
+    const told = await many(
+      tx,
+      z.object({ released: z.string().nullable(), spender: hex.nullable() }),
+      sql`with
+          -- Two parts below read it: it is parsed once.
+          given as (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+            as g(payment_id text, kind text, valid_before bigint, signature text)),
+          -- Every one is kept: after the latest valid_before an unused nonce is proved dead.
+          kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
+            select g.payment_id, coalesce((select max(seq) + 1 from payout_signature s where s.payment_id = g.payment_id), 1),
+              g.kind, g.valid_before, decode(g.signature, 'hex') from given g returning payment_id, seq, kind),
+          -- Only a first signature spends. The row of the hour stays locked, so that a second engine waits.
+          spent as (insert into treasury_hour as h (chain_id, token, treasury, hour, micro_usdc)
+            select p.chain_id, p.token, p.treasury, date_trunc('hour', now()), sum(p.micro_usdc)
+            from payout p join kept k using (payment_id) where k.seq = 1 and k.kind = 'transfer' group by 1, 2, 3
+            on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc
+            returning treasury),
+          -- The update answers new states only, and the hook asks which were held.
+          before as (select p.payment_id, p.state from payout p join given g using (payment_id)
+            where ${ours(context)} and g.kind = 'transfer' and (p.state in ('queued', 'authorized')
+              or p.state = 'held' and p.hold_reason in ('funds', 'paused')) for update of p),
+          -- With the signature: a payout without one cannot be sent.
+          authorized as (
+            update payout p set state = 'authorized', hold_reason = null, hold_detail = null, updated_at = now()
+            from before b where p.payment_id = b.payment_id returning p.payment_id, b.state as before)
+          select payment_id as released, null as spender from authorized where before = 'held'
+          union all select null, treasury from spent`,
+    )
+    await checkSpending(context, tx, { ...limits, spenders: told.flatMap(({ spender }) => spender ?? []) })
+    const failed: FailedHook[] = []
+    for (const paymentId of told.flatMap(({ released }) => released ?? [])) {
+      const error = await attempt(tx, () => context.hooks.onReleased(tx, { paymentId }))
+      if (error !== null) failed.push({ paymentId, error })
+    }
+    return failed
+  })
+}
+
+/**
+ * Checks the limit of 24 hours once more, for treasuries that spent, and throws when it is passed. Every hour's row is
+ * locked: when two engines each saw room for one sum, the second sees what the first has added.
+ */
+async function checkSpending(
+  { scope }: JournalContext,
+  tx: Tx,
+  { maxMicroPerDay, spenders }: { maxMicroPerDay: bigint; spenders: readonly Hex[] },
+): Promise<void> {
+  if (spenders.length === 0) return
+  const rows = await many(
+    tx,
+    z.object({ treasury: hex, micro: z.string() }),
+    sql`with hours as (
+          select treasury, micro_usdc from treasury_hour where chain_id = ${scope.chainId} and token = ${scope.token}
+            and treasury = any(${[...spenders]}) and hour >= date_trunc('hour', now() - interval '24 hours') for update)
+        select treasury, sum(micro_usdc)::text as micro from hours group by treasury`,
+  )
+  for (const { treasury, micro } of rows)
+    if (BigInt(micro) > maxMicroPerDay)
+      throw new Error(`${treasury} would have authorized ${micro} micro-USDC within 24 hours`)
+}

@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { LocalAccount } from 'viem/accounts'
+import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
+import { releaseLane } from '../../../src/db/settlement/operator.ts'
+import { holdPayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { abandon, type Operation } from '../../../src/operator/payouts.ts'
+import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../world.ts'
+
+/** An envelope is only a carrier: what one lane does not bring through, another one carries. */
+
+let world: World
+let first: LocalAccount
+let second: LocalAccount
+beforeAll(async () => {
+  world = await createWorld({ relayers: 2 })
+  ;[first, second] = world.relayers as [LocalAccount, LocalAccount]
+})
+afterAll(() => world.stop())
+
+const walletOf = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
+
+/** Every test begins with two open lanes whose envelopes have all ended. */
+beforeEach(async () => {
+  for (const account of world.relayers) {
+    await world.chain.setBalance({ address: account.address, value: 10n ** 22n })
+    await releaseLane(world.db, { chainId: TOKEN.chainId, wallet: walletOf(account) })
+  }
+  await world.finalize(world.runner(), 3)
+})
+
+async function settledOnce(queued: readonly Queued[]): Promise<void> {
+  for (const { paymentId, recipient, micro } of queued) {
+    expect(await world.balance(recipient)).toBe(micro)
+    expect((await world.payout(paymentId)).state).toBe('settled')
+    expect(world.heard.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
+  }
+}
+
+const laneOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).lane?.wallet ?? null
+
+/** The newest transaction of the wallet as it was stored. */
+async function storedRaw(account: LocalAccount): Promise<{ hash: Hex; raw: Hex }> {
+  const { rows } = await world.db.query(
+    `select tx_hash as hash, '0x' || encode(raw, 'hex') as raw from lane_tx_attempt where wallet = $1
+     order by nonce desc, attempt desc limit 1`,
+    [walletOf(account)],
+  )
+  return rows[0] as { hash: Hex; raw: Hex }
+}
+
+/** The first lane sends what is queued, and every pool forgets it. */
+async function sendAndForget(payouts: Parameters<World['queue']>[0]): Promise<Queued[]> {
+  const queued = await world.queue(payouts)
+  await world.runner({ relayers: [first] }).tick()
+  expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+  await world.chain.dropTransaction({ hash: (await storedRaw(first)).hash })
+  return queued
+}
+
+/** As if everything above had happened a minute ago. */
+const aMinuteLater = (): Promise<unknown> =>
+  world.db.query(`with e as (update lane_tx set created_at = created_at - interval '1 minute')
+    update lane set lease_until = lease_until - interval '1 minute'`)
+
+const operation = (said: string[] = []): Operation => ({
+  db: world.db,
+  settings: settingsOf(world),
+  hooks: world.hooks,
+  dryRun: false,
+  say: (line) => void said.push(line),
+})
+
+const gasOfEnvelopes = async (account: LocalAccount): Promise<number[]> => {
+  const { rows } = await world.db.query(
+    `select gas_used::int as gas from lane_tx where wallet = $1 and state = 'finalized' order by nonce`,
+    [walletOf(account)],
+  )
+  return rows.map(({ gas }) => gas as number)
+}
+
+test('the key of a lane was removed under an unmined envelope: another lane carries its payouts', async () => {
+  const queued = await sendAndForget([{}, {}, {}])
+  const runner = world.runner({ relayers: [second] })
+  await runner.tick()
+  expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+  await aMinuteLater()
+  await world.finalize(world.runner({ relayers: [second] }))
+  await settledOnce(queued)
+})
+
+test('two lanes carry one payout and both transactions are mined: the token pays it once', async () => {
+  const queued = await sendAndForget([{}, {}])
+  const { raw, hash } = await storedRaw(first)
+  await aMinuteLater()
+  await world.runner({ relayers: [second] }).tick()
+  expect(await laneOf(queued[0]!)).toBe(walletOf(second))
+  const other = await storedRaw(second)
+  await world.chain.sendRawTransaction({ serializedTransaction: raw })
+  await world.chain.mine({ blocks: 1 })
+  const receipts = await Promise.all([hash, other.hash].map((one) => world.chain.getTransactionReceipt({ hash: one })))
+  expect(receipts.map(({ status }) => status)).toEqual(['success', 'success'])
+  await world.chain.mine({ blocks: 3 })
+  await world.finalize(world.runner(), 3)
+  await settledOnce(queued)
+  // The one that paid nothing has its gas booked apart; nobody counts its payouts as refused.
+  const paid = await world.payout(queued[0]!.paymentId)
+  const idle = receipts.find(({ transactionHash }) => transactionHash !== paid.txHash)!
+  expect(world.heard.gas.map(({ wei }) => wei)).toContain(idle.gasUsed * idle.effectiveGasPrice)
+  const { rows } = await world.db.query(`select 1 from payout where refusals > 0`)
+  expect(rows).toEqual([])
+})
+
+test('a quarantined lane strands nothing: 210 payouts in three envelopes all go out by the other lane', async () => {
+  const queued = await world.queue(Array.from({ length: 210 }, () => ({})))
+  await world.runner({ relayers: [first] }).tick()
+  const { rows } = await world.db.query(
+    `select nonce::int, tx_hash as hash from lane_tx_attempt join lane_tx using (chain_id, wallet, nonce)
+     where wallet = $1 and state = 'broadcast' order by nonce`,
+    [walletOf(first)],
+  )
+  const [lowest] = rows as { nonce: number; hash: Hex }[]
+  expect(rows).toHaveLength(3)
+  for (const { hash } of rows as { hash: Hex }[]) await world.chain.dropTransaction({ hash })
+  // Somebody else has the key of the lane.
+  const raw = await first.signTransaction({
+    type: 'eip1559',
+    chainId: TOKEN.chainId,
+    to: newAddress(),
+    value: 1n,
+    gas: 21_000n,
+    nonce: lowest!.nonce,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
+  })
+  await world.chain.sendRawTransaction({ serializedTransaction: raw })
+  await world.chain.mine({ blocks: 4 })
+  await world.finalize(world.runner(), 3)
+  const lanes = await world.db.query('select status from lane where wallet = $1', [walletOf(first)])
+  expect(lanes.rows).toEqual([{ status: 'quarantined' }])
+  await settledOnce(queued)
+})
+
+describe('a lane whose lowest nonce does not get through', () => {
+  test('because no node takes its transactions: another lane carries what it has', async () => {
+    const queued = await sendAndForget([{}])
+    await world.chain.setBalance({ address: first.address, value: 0n })
+    await aMinuteLater()
+    await world.chain.mine({ blocks: 13 })
+    await world.finalize(world.runner(), 3)
+    await settledOnce(queued)
+  })
+
+  test('because its key refuses to sign: another lane carries what it has', async () => {
+    const refusing: LocalAccount = {
+      ...first,
+      signTransaction: () => Promise.reject(new Error('the key service says no')),
+    }
+    const queued = await world.queue([{}])
+    await world.runner({ relayers: [refusing] }).tick()
+    expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+    await aMinuteLater()
+    await world.chain.mine({ blocks: 13 })
+    await world.finalize(world.runner({ relayers: [refusing, second] }), 3)
+    await settledOnce(queued)
+  })
+
+  test('because the chain stands still: nothing is carried twice', async () => {
+    const queued = await sendAndForget([{}])
+    await aMinuteLater()
+    await world.runner().tick()
+    expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+    await world.finalize(world.runner(), 3)
+    await settledOnce(queued)
+  })
+
+  test('and there is no other lane: its payouts stay where they are, and are paid when it goes on', async () => {
+    const queued = await sendAndForget([{}])
+    await world.chain.setBalance({ address: first.address, value: 0n })
+    await aMinuteLater()
+    await world.chain.mine({ blocks: 13 })
+    await world.runner({ relayers: [first] }).tick()
+    expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+    await world.chain.setBalance({ address: first.address, value: 10n ** 22n })
+    await world.finalize(world.runner({ relayers: [first] }), 3)
+    await settledOnce(queued)
+  })
+
+  test('uses its nonce up with an empty transfer when another lane carries what it had', async () => {
+    const queued = await sendAndForget([{}])
+    await world.chain.setBalance({ address: first.address, value: 0n })
+    await aMinuteLater()
+    await world.chain.mine({ blocks: 13 })
+    await world.runner().tick()
+    expect(await laneOf(queued[0]!)).toBe(walletOf(second))
+    await world.chain.mine({ blocks: 5 })
+    await world.chain.setBalance({ address: first.address, value: 10n ** 22n })
+    await world.finalize(world.runner(), 4)
+    await settledOnce(queued)
+    expect((await gasOfEnvelopes(first)).at(-1)).toBe(21_000)
+  })
+})
+
+describe('a lane that an operator abandons', () => {
+  test('sends nothing more, and its payouts go out by another lane at once', async () => {
+    const said: string[] = []
+    const queued = await sendAndForget([{}, {}])
+    expect(await abandon(operation(said), walletOf(first))).toBe(0)
+    expect(said).toEqual([expect.stringContaining('its 2 payouts')])
+    await world.runner({ relayers: [first] }).tick()
+    expect(await laneOf(queued[0]!)).toBeNull()
+    await world.finalize(world.runner())
+    await settledOnce(queued)
+  })
+
+  test('takes no nonce any more, also in a round that began before', async () => {
+    const journal = createSettlementJournal({
+      db: world.db,
+      scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address },
+      hooks: world.hooks,
+    })
+    const queued = await world.queue([{}])
+    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    const lane = (await journal.leaseLane(walletOf(first), { owner: 'before', leaseMs: 0, firstNonce: 0 }))!
+    await abandon(operation(), walletOf(first))
+    const encode = () => ({ target: walletOf(first), calldata: '0x' as const, gasLimit: 1n })
+    expect(await journal.reserve(lane, { payouts: await journal.readAssignable(10), encode })).toBeNull()
+    await world.finalize(world.runner())
+    await settledOnce(queued)
+  })
+
+  test('that does not exist is said', async () => {
+    expect(await abandon(operation(), newAddress())).toBe(1)
+  })
+})
+
+describe('a void', () => {
+  const voidPayout = ({ paymentId }: Queued) => world.db.transaction((tx) => requestVoid(tx, paymentId))
+
+  test('does not wait for the lane that carries the transfer: another one cancels it, and the transfer fails', async () => {
+    const [queued] = await sendAndForget([{}])
+    const { raw, hash } = await storedRaw(first)
+    expect(await voidPayout(queued!)).toBe(true)
+    await world.finalize(world.runner({ relayers: [second] }))
+    expect((await world.payout(queued!.paymentId)).state).toBe('voided')
+    await world.chain.sendRawTransaction({ serializedTransaction: raw })
+    await world.chain.mine({ blocks: 4 })
+    expect((await world.chain.getTransactionReceipt({ hash })).status).toBe('success')
+    expect(await world.balance(queued!.recipient)).toBe(0n)
+    await world.finalize(world.runner())
+    expect((await world.payout(queued!.paymentId)).state).toBe('voided')
+  })
+
+  test('whose own envelope does not get through is carried by another lane too', async () => {
+    const [queued] = await world.queue([{}])
+    expect(await voidPayout(queued!)).toBe(true)
+    await world.runner({ relayers: [first] }).tick()
+    await world.chain.dropTransaction({ hash: (await storedRaw(first)).hash })
+    await aMinuteLater()
+    await world.finalize(world.runner({ relayers: [second] }))
+    expect((await world.payout(queued!.paymentId)).state).toBe('voided')
+  })
+
+  test('keeps what the transfer on its way may still take reserved, so that others are not promised it', async () => {
+    const [queued] = await sendAndForget([{}])
+    await voidPayout(queued!)
+    const journal = createSettlementJournal({
+      db: world.db,
+      scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address },
+      hooks: world.hooks,
+    })
+    expect(await journal.readReserved(world.treasury.address.toLowerCase() as Hex)).toBe(queued!.micro)
+    await world.finalize(world.runner({ relayers: [second] }))
+  })
+})
+
+test('a payout whose transfer may still be mined by a lane that lost it cannot be held: it is under way', async () => {
+  const [queued] = await sendAndForget([{}])
+  await abandon(operation(), walletOf(first))
+  const { state, lane } = await world.payout(queued!.paymentId)
+  expect({ state, lane }).toEqual({ state: 'authorized', lane: null })
+  expect(await world.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'wait'))).toBe(false)
+  await world.finalize(world.runner({ relayers: [second] }))
+  await settledOnce([queued!])
+})
