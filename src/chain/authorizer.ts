@@ -67,29 +67,40 @@ export function deadline(deps: SettlementDeps, chainTime: number): number {
 
 type Signed = { readonly paymentId: string; readonly signature: PayoutSignature }
 
-/** Signs with the treasury of each payout. One that the policy refuses is held; the others go on. */
+/** What was signed, and what the key of a treasury refused to sign now. */
+type Signing = { readonly signed: readonly Signed[]; readonly refusals: readonly unknown[] }
+
+/**
+ * Signs with the treasury of each payout. One that the policy refuses is held. One that the key refuses now is left for
+ * the next round, and the others go on; when the key refuses a whole stretch, the rest waits too.
+ */
 async function sign(
   deps: SettlementDeps,
   payouts: readonly Payout[],
   how: (treasury: TreasurySigner, payout: Payout) => Promise<PayoutSignature>,
-): Promise<Signed[]> {
+): Promise<Signing> {
   const signed: Signed[] = []
+  const refusals: unknown[] = []
   const signOne = async (payout: Payout): Promise<void> => {
-    try {
-      const treasury = deps.treasuries.find(({ address }) => address === payout.treasury)
-      if (treasury === undefined) throw new PolicyRefusal(`no key for treasury ${payout.treasury}`)
-      signed.push({ paymentId: payout.paymentId, signature: await how(treasury, payout) })
-    } catch (refusal) {
-      if (!(refusal instanceof PolicyRefusal)) throw refusal
-      await hold(deps, payout, { reason: 'policy', detail: refusal.message })
-    }
+    const treasury = deps.treasuries.find(({ address }) => address === payout.treasury)
+    if (treasury === undefined) throw new PolicyRefusal(`no key for treasury ${payout.treasury}`)
+    signed.push({ paymentId: payout.paymentId, signature: await how(treasury, payout) })
   }
+  const trySigning = (payout: Payout): Promise<unknown> =>
+    signOne(payout)
+      .catch((refusal: unknown) => {
+        if (!(refusal instanceof PolicyRefusal)) throw refusal
+        return hold(deps, payout, { reason: 'policy', detail: refusal.message })
+      })
+      .catch((failure: unknown) => refusals.push(failure))
   // Concurrently, because a key service is slow; in groups, so that it is not flooded.
   for (const stretch of chunks(payouts, SIGNED_AT_A_STRETCH)) {
-    await Promise.all(stretch.map(signOne))
+    const before = refusals.length
+    await Promise.all(stretch.map(trySigning))
+    if (refusals.length - before === stretch.length) break
     await setImmediate()
   }
-  return signed
+  return { signed, refusals }
 }
 
 async function store(deps: SettlementDeps, signed: readonly Signed[]): Promise<void> {
@@ -98,24 +109,39 @@ async function store(deps: SettlementDeps, signed: readonly Signed[]): Promise<v
     deps.log.error({ paymentId, err: error }, 'the payout goes on, but its payment could not be told')
 }
 
-/** Signs transfers with the deadline, for the first time or again. The nonce is always the payment's. */
-export async function signTransfers(
-  deps: SettlementDeps,
-  payouts: readonly Payout[],
-  validBefore: number,
-): Promise<void> {
+/** Throws when the key signed nothing; what it refused beside others is tried again in the next round. */
+function report({ log }: SettlementDeps, { signed, refusals }: { signed: number; refusals: readonly unknown[] }): void {
+  if (refusals.length === 0) return
+  if (signed === 0) throw refusals[0]
+  log.warn({ refused: refusals.length, signed, err: refusals[0] }, 'a key refused to sign; tried again next round')
+}
+
+/**
+ * Signs transfers with the deadline, for the first time or again, as long as this engine is the one that signs. The nonce
+ * is always the payment's. What is signed is stored, whatever happens to the rest. Answers how many.
+ */
+async function signTransfers(deps: SettlementDeps, payouts: readonly Payout[], validBefore: number): Promise<number> {
+  const refusals: unknown[] = []
   let storing = Promise.resolve()
+  let count = 0
   try {
     for (const together of chunks(payouts, STORED_TOGETHER)) {
       // The group before is stored meanwhile. Its failure is thrown below.
       storing.catch(() => undefined)
-      const signed = await sign(deps, together, (treasury, payout) => treasury.signTransfer(payout, validBefore))
+      if (count > 0 && !(await deps.journal.leaseSigning(deps.options))) break
+      const round = await sign(deps, together, (treasury, payout) => treasury.signTransfer(payout, validBefore))
       await storing
-      storing = store(deps, signed)
+      storing = store(deps, round.signed)
+      count += round.signed.length
+      refusals.push(...round.refusals)
+      // A key service that refuses now gets a rest until the next round.
+      if (round.signed.length === 0) break
     }
   } finally {
     await storing
   }
+  report(deps, { signed: count, refusals })
+  return count
 }
 
 export async function hold(
@@ -141,17 +167,23 @@ export function createAuthorizer(deps: SettlementDeps): Authorizer {
     async authorize() {
       if ((await journal.countWaiting()) >= AHEAD) return { ...NOTHING, ahead: true }
       const { payouts, next } = await journal.readPayable({ limit: ROUND, after: lastRecipient })
-      if (payouts.length === 0) return NOTHING
+      // Asked only when there is something to sign, so that nothing is written while nothing happens.
+      if (payouts.length === 0 || !(await journal.leaseSigning(deps.options))) return NOTHING
       lastRecipient = next
       const { block: head } = await rpc.newest()
       const treasuries = new Set(payouts.map((payout) => payout.treasury))
       let done = 0
-      for (const treasury of treasuries) {
-        const ofTreasury = payouts.filter((payout) => payout.treasury === treasury)
-        const toSign = await choosePayable(deps, treasury, ofTreasury)
-        await signTransfers(deps, toSign, deadline(deps, head.timestamp))
-        done += toSign.length
-      }
+      const failures: unknown[] = []
+      for (const treasury of treasuries)
+        try {
+          const ofTreasury = payouts.filter((payout) => payout.treasury === treasury)
+          const toSign = await choosePayable(deps, treasury, ofTreasury)
+          done += await signTransfers(deps, toSign, deadline(deps, head.timestamp))
+        } catch (failure) {
+          // The key of another treasury may still sign.
+          failures.push(failure)
+        }
+      report(deps, { signed: done, refusals: failures })
       return { done, more: done > 0 && payouts.length === ROUND, ahead: false }
     },
   }
@@ -193,7 +225,9 @@ export async function authorizeCancellations(deps: SettlementDeps): Promise<numb
   // Payouts of treasuries without a key are voided when their signatures have expired (observer/expired.ts).
   const keys = new Set(deps.treasuries.map(({ address }) => address))
   const ours = payouts.filter(({ treasury }) => keys.has(treasury))
-  const signed = await sign(deps, ours, (treasury, payout) => treasury.signCancellation(payout))
+  if (ours.length === 0 || !(await deps.journal.leaseSigning(deps.options))) return 0
+  const { signed, refusals } = await sign(deps, ours, (treasury, payout) => treasury.signCancellation(payout))
   await store(deps, signed)
+  report(deps, { signed: signed.length, refusals })
   return signed.length
 }

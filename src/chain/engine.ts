@@ -72,7 +72,10 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     async authorize() {
       const cursor = await journal.readCursor()
       if (cursor === null || cursor.pausedReason !== null) return NOTHING
-      const cancelled = await authorizeCancellations(deps)
+      const cancelled = await authorizeCancellations(deps).catch((error: unknown) => {
+        log.error({ err: error }, 'cancellations could not be signed; tried again next round')
+        return 0
+      })
       const signed = await authorizer.authorize()
       return { ...signed, done: signed.done + cancelled }
     },

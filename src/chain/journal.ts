@@ -53,6 +53,8 @@ export type SettlementJournal = {
   hold(held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void>
   requeue(paymentIds: readonly string[]): Promise<void>
 
+  /** Whether this engine may sign now: one does at a time. */
+  leaseSigning(ask: LeaseAsk): Promise<boolean>
   leaseLane(wallet: Hex, ask: LeaseAsk & { firstNonce: number }): Promise<Lane | null>
   releaseLeases(owner: string): Promise<void>
   setLaneStatus(lane: Lane, change: { status: Lane['status']; reason: string | null }): Promise<void>

@@ -118,6 +118,7 @@ test('while one engine holds the lease another one waits', async () => {
   await paidOnce(queued)
   await world.db.query(`update lane set lease_until = '-infinity'`)
   await world.db.query(`update chain_cursor set lease_until = '-infinity'`)
+  await world.db.query(`update signing_lease set lease_until = '-infinity'`)
 })
 
 test('two engines at once, with leases that hold for nothing, pay each payout once', async () => {

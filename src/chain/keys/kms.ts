@@ -3,6 +3,7 @@ import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
 import { accountSigningBy } from './account.ts'
+import { createPace, type Pace } from './pace.ts'
 
 /** A key management service that signs with a secp256k1 key and never reveals it. */
 export type KeyService = {
@@ -18,8 +19,8 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const digitsOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 const wordOf = (value: bigint): string => value.toString(16).padStart(64, '0')
 
-/** An account of a key in a key management service. */
-export async function accountOfKeyService(service: KeyService): Promise<LocalAccount> {
+/** An account of a key in a key management service, which is asked at the rate that it allows. */
+export async function accountOfKeyService(service: KeyService, pace: Pace = createPace()): Promise<LocalAccount> {
   const info = Buffer.from(await service.publicKey())
   // The key is the last 65 bytes of the structure: 04 and both coordinates.
   const point = info.subarray(-65)
@@ -31,7 +32,7 @@ export async function accountOfKeyService(service: KeyService): Promise<LocalAcc
     publicKey: `0x${point.toString('hex')}`,
     async sign(hash) {
       const digest = Buffer.from(hash.slice(2), 'hex')
-      const { r, s } = parseDer(await service.signDigest(digest))
+      const { r, s } = parseDer(await pace.run(() => service.signDigest(digest)))
       const signature = wordOf(r) + wordOf(s > ORDER / 2n ? ORDER - s : s)
       return `0x${signature}${recoveryByte(digest, signature, point)}` as Hex
     },

@@ -1,5 +1,5 @@
 import type { HoldReason, SignedPayout } from '../../domain/settlement/payout.ts'
-import { deadline, hold, signTransfers } from '../authorizer.ts'
+import { deadline, hold } from '../authorizer.ts'
 import type { SettlementDeps } from '../context.ts'
 import { simulate } from '../simulate.ts'
 import type { LaneRound } from './lane.ts'
@@ -15,15 +15,15 @@ const MAX_REFUSALS = 3
  * What a refusal of the token means for the payout. Texts: FiatTokenV2_2, EIP3009.sol, Blacklistable.sol,
  * Pausable.sol.
  */
-const REFUSALS: readonly (readonly [RegExp, HoldReason | 'wait' | 'requeue' | 'renew'])[] = [
+const REFUSALS: readonly (readonly [RegExp, HoldReason | 'wait' | 'requeue'])[] = [
   [/authorization is used or canceled/, 'wait'],
-  [/authorization is expired/, 'renew'],
+  [/authorization is expired/, 'requeue'],
   [/transfer amount exceeds balance/, 'requeue'],
   [/account is blacklisted/, 'blacklisted'],
   [/Pausable: paused/, 'paused'],
 ]
 
-export function meaningOf(reason: string): HoldReason | 'wait' | 'requeue' | 'renew' {
+export function meaningOf(reason: string): HoldReason | 'wait' | 'requeue' {
   return REFUSALS.find(([pattern]) => pattern.test(reason))?.[1] ?? 'refused'
 }
 
@@ -44,7 +44,7 @@ export async function fillLanes(deps: SettlementDeps, rounds: readonly LaneRound
   const results = await Promise.allSettled(
     [...work].map(async ([lane, batches]) => {
       for (const batch of batches) {
-        const good = await preflight(deps, batch, view)
+        const good = await preflight(deps, batch)
         sent += await lane.send(good)
       }
     }),
@@ -55,7 +55,7 @@ export async function fillLanes(deps: SettlementDeps, rounds: readonly LaneRound
   return sent
 }
 
-/** Signs again what is about to expire, with the same nonce and a later deadline. The next round sends them. */
+/** What is about to expire goes back into the queue: it is signed again, with the same nonce and a later deadline. */
 async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], view: ChainView): Promise<SignedPayout[]> {
   const limit = deadline(deps, view.head.timestamp) - deps.options.authorizationSeconds + RENEWAL_SECONDS
   const fresh: SignedPayout[] = []
@@ -66,33 +66,24 @@ async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], vie
     else if (payout.signed.validBefore !== null && payout.signed.validBefore < limit) expiring.push(payout)
     else fresh.push(payout)
   }
-  if (expiring.length > 0) await signTransfers(deps, expiring, deadline(deps, view.head.timestamp))
+  if (expiring.length > 0) await deps.journal.requeue(expiring.map(({ paymentId }) => paymentId))
   return fresh
 }
 
-/** The payouts that the token would accept. The others wait, are signed again or are held, by the token's reason. */
-async function preflight(
-  deps: SettlementDeps,
-  batch: readonly SignedPayout[],
-  view: ChainView,
-): Promise<SignedPayout[]> {
+/** The payouts that the token would accept. The others wait, are queued again or are held, by the token's reason. */
+async function preflight(deps: SettlementDeps, batch: readonly SignedPayout[]): Promise<SignedPayout[]> {
   const good: SignedPayout[] = []
   for (const { item, reason } of await simulate(deps, batch, (payout) => payout)) {
     if (reason === null) good.push(item)
-    else await leaveOut(deps, item, { reason, view })
+    else await leaveOut(deps, item, reason)
   }
   return good
 }
 
-async function leaveOut(
-  deps: SettlementDeps,
-  payout: SignedPayout,
-  refusal: { reason: string; view: ChainView },
-): Promise<void> {
-  const meaning = meaningOf(refusal.reason)
+async function leaveOut(deps: SettlementDeps, payout: SignedPayout, reason: string): Promise<void> {
+  const meaning = meaningOf(reason)
   // A cancellation can only be tried again. "Used" means that the transfer or the cancellation is on chain.
   if (meaning === 'wait' || payout.state === 'voiding') return
   if (meaning === 'requeue') await deps.journal.requeue([payout.paymentId])
-  else if (meaning === 'renew') await signTransfers(deps, [payout], deadline(deps, refusal.view.head.timestamp))
-  else await hold(deps, payout, { reason: meaning, detail: refusal.reason })
+  else await hold(deps, payout, { reason: meaning, detail: reason })
 }

@@ -6,6 +6,7 @@ import * as lanes from './lanes.ts'
 import * as logs from './logs.ts'
 import * as queue from './queue.ts'
 import * as record from './record.ts'
+import * as signing from './signing/lease.ts'
 import * as signatures from './signing/signatures.ts'
 
 /** Everything the settlement engine keeps in Postgres, for one mode, chain and token. */
@@ -24,6 +25,7 @@ export function createSettlementJournal(context: JournalContext) {
     storeSignatures: bind(signatures.storeSignatures),
     hold: bind(queue.hold),
     requeue: bind(queue.requeue),
+    leaseSigning: bind(signing.leaseSigning),
     leaseLane: bind(lanes.leaseLane),
     releaseLeases: bind(lanes.releaseLeases),
     setLaneStatus: bind(lanes.setLaneStatus),

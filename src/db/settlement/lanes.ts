@@ -71,6 +71,10 @@ export async function leaseLane(
 export async function releaseLeases(context: JournalContext, owner: string): Promise<void> {
   await execute(context.db, sql`update lane set owner = null, lease_until = '-infinity' where owner = ${owner}`)
   await execute(context.db, sql`update chain_cursor set owner = null, lease_until = '-infinity' where owner = ${owner}`)
+  await execute(
+    context.db,
+    sql`update signing_lease set owner = null, lease_until = '-infinity' where owner = ${owner}`,
+  )
 }
 
 /** Only an operator opens a quarantined lane. */
