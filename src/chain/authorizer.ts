@@ -3,6 +3,7 @@ import type { Hex } from '../domain/hex.ts'
 import type { HoldReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
 import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
 import { NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
+import { checkRotation, type Decision } from './rotation.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
 
 /** Most payouts decided in one round: about a fifth of a second of signing. */
@@ -19,23 +20,28 @@ const SIGNED_AT_A_STRETCH = 25
 
 const DAY_MS = 24 * 3_600_000
 
-export type Decision =
-  | { readonly kind: 'sign' }
-  /** Nothing to do now: it is paid or cancelled on chain (the observer will read the log), or waits for funds. */
-  | { readonly kind: 'wait' }
-  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly detail: string }
+const TREASURY_SHORT = 'the treasury has less USDC than its open payouts'
+const LIMIT_REACHED = 'the limit of what the treasury signs in 24 hours is reached'
+
+type Limits = {
+  /** Micro-USDC in the treasury that no signature has promised. */
+  readonly available: bigint
+  /** Micro-USDC that the treasury may still authorize within 24 hours. */
+  readonly spendable: bigint
+  /** Payments whose payouts were signed before: a signature that is made again counts once. */
+  readonly signedBefore: ReadonlySet<string>
+  readonly heldAfter: Date
+  /** One for each payout: what forbids it because of an earlier treasury. */
+  readonly forbidden: readonly (Decision | null)[]
+}
 
 /**
  * Decides about payouts in their order. Each takes its amount from `available` (micro-USDC). When that is too little,
  * the payout waits, and so do later ones of its recipient: a merchant's payouts keep their order. Other recipients go
  * on, so a large payout does not starve the small ones of other merchants.
  */
-export function decidePayouts(
-  payouts: readonly Payout[],
-  state: TokenState,
-  funds: { available: bigint; detail: string; heldAfter: Date },
-): Decision[] {
-  let { available } = funds
+export function decidePayouts(payouts: readonly Payout[], state: TokenState, limits: Limits): Decision[] {
+  let { available, spendable } = limits
   const short = new Set<string>()
   return payouts.map((payout, index): Decision => {
     const seen = state.payouts[index]
@@ -47,13 +53,18 @@ export function decidePayouts(
       return { kind: 'hold', reason: 'blacklisted', detail: `${payout.recipient} is on the USDC blacklist` }
     if (seen.usedByOther)
       return { kind: 'hold', reason: 'policy', detail: 'another treasury of ours has paid or cancelled this payment' }
+    const forbidden = limits.forbidden[index]
+    if (forbidden !== undefined && forbidden !== null) return forbidden
     const micro = BigInt(payout.microUsdc)
-    if (short.has(payout.recipient) || micro > available) {
+    const fresh = !limits.signedBefore.has(payout.paymentId)
+    if (short.has(payout.recipient) || micro > available || (fresh && micro > spendable)) {
       short.add(payout.recipient)
-      if (payout.createdAt > funds.heldAfter) return { kind: 'wait' }
-      return { kind: 'hold', reason: 'funds', detail: funds.detail }
+      if (payout.createdAt > limits.heldAfter) return { kind: 'wait' }
+      const isShort = available <= spendable
+      return { kind: 'hold', reason: 'funds', detail: isShort ? TREASURY_SHORT : LIMIT_REACHED }
     }
     available -= micro
+    if (fresh) spendable -= micro
     return { kind: 'sign' }
   })
 }
@@ -65,7 +76,7 @@ export function deadline(deps: SettlementDeps, chainTime: number): number {
   return Math.max(unixSeconds(deps.clock()), chainTime) + deps.options.authorizationSeconds
 }
 
-type Signed = { readonly paymentId: string; readonly signature: PayoutSignature }
+type Signed = { readonly paymentId: string; readonly treasury: Hex; readonly signature: PayoutSignature }
 
 /** What was signed, and what the key of a treasury refused to sign now. */
 type Signing = { readonly signed: readonly Signed[]; readonly refusals: readonly unknown[] }
@@ -84,7 +95,8 @@ async function sign(
   const signOne = async (payout: Payout): Promise<void> => {
     const treasury = deps.treasuries.find(({ address }) => address === payout.treasury)
     if (treasury === undefined) throw new PolicyRefusal(`no key for treasury ${payout.treasury}`)
-    signed.push({ paymentId: payout.paymentId, signature: await how(treasury, payout) })
+    const { paymentId } = payout
+    signed.push({ paymentId, treasury: payout.treasury, signature: await how(treasury, payout) })
   }
   const trySigning = (payout: Payout): Promise<unknown> =>
     signOne(payout)
@@ -159,12 +171,27 @@ export type Authorizer = {
   authorize(): Promise<Progress>
 }
 
-/** Signs in rounds. In memory it keeps only the recipient after whom the next round begins. */
+/**
+ * Signs in rounds. In memory it keeps only the recipient after whom the next round begins, and that the journal knows its
+ * treasuries.
+ */
 export function createAuthorizer(deps: SettlementDeps): Authorizer {
   const { journal, rpc } = deps
   let lastRecipient: Hex | null = null
+  let recorded = false
+
+  /** Before anything is signed: a rotation is as old as the first round that knows of it. */
+  async function record(): Promise<void> {
+    const [current, ...former] = deps.treasuries.map(({ address }) => address)
+    if (recorded || current === undefined) return
+    const keyless = deps.options.retiredTreasuries
+    await journal.recordTreasuries({ current, keyed: [current, ...former], keyless })
+    recorded = true
+  }
+
   return {
     async authorize() {
+      await record()
       if ((await journal.countWaiting()) >= AHEAD) return { ...NOTHING, ahead: true }
       const { payouts, next } = await journal.readPayable({ limit: ROUND, after: lastRecipient })
       // Asked only when there is something to sign, so that nothing is written while nothing happens.
@@ -195,20 +222,24 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
 
 async function choosePayable(deps: SettlementDeps, treasury: Hex, payouts: readonly Payout[]): Promise<Payout[]> {
   const { journal, rpc, token, options } = deps
-  const otherTreasuries = watchedTreasuries(deps).filter((address) => address !== treasury)
+  const retired = await journal.readRetired()
+  const rotation = await checkRotation(deps, payouts, retired)
+  const earlier = new Set(retired.map((one) => one.treasury))
+  const otherTreasuries = watchedTreasuries(deps).filter((other) => other !== treasury && !earlier.has(other))
   const state = await rpc.any((node) =>
     readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries }),
   )
   const now = deps.clock().getTime()
   const inTreasury = state.balance - (await journal.readReserved(treasury))
   const underLimit = options.maxMicroPerDay - (await journal.readAuthorizedSince(treasury, new Date(now - DAY_MS)))
+  const ids = payouts.map(({ paymentId }) => paymentId)
   const decisions = decidePayouts(payouts, state, {
-    available: inTreasury < underLimit ? inTreasury : underLimit,
-    detail:
-      inTreasury < underLimit
-        ? 'the treasury has less USDC than its open payouts'
-        : 'the limit of what the treasury signs in 24 hours is reached',
+    available: inTreasury,
+    spendable: underLimit,
+    // Asked only when it matters.
+    signedBefore: underLimit < inTreasury ? await journal.readSignedBefore(ids) : new Set(),
     heldAfter: new Date(now - options.fundsGraceMs),
+    forbidden: rotation.forbidden,
   })
   const toSign: Payout[] = []
   for (const [index, payout] of payouts.entries()) {
@@ -216,6 +247,8 @@ async function choosePayable(deps: SettlementDeps, treasury: Hex, payouts: reado
     if (decision?.kind === 'sign') toSign.push(payout)
     if (decision?.kind === 'hold') await hold(deps, payout, decision)
   }
+  const signing = new Set(toSign.map(({ paymentId }) => paymentId))
+  await journal.recordElsewhere(rotation.elsewhere.filter(({ paymentId }) => signing.has(paymentId)))
   return toSign
 }
 

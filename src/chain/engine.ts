@@ -92,7 +92,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
         view,
       )
       const done = await fillLanes(deps, rounds, view)
-      await sweepDeposits(deps, rounds)
+      await sweepDeposits(deps, rounds, view)
       // Everything signed is sent, or every lane is full.
       return { ...NOTHING, done }
     },

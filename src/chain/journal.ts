@@ -34,6 +34,16 @@ export type Expiring = {
   readonly validBefore: number
 }
 
+/** A treasury that new payouts are not queued on any more, since when, and since when no engine has its key. Unix seconds. */
+export type RetiredTreasury = {
+  readonly treasury: Hex
+  readonly retiredAt: number
+  readonly keylessAt: number | null
+}
+
+/** A nonce that another treasury would have used for the payment. */
+export type Elsewhere = { readonly paymentId: string; readonly treasury: Hex; readonly authNonce: Hex }
+
 /**
  * The engine's memory. Everything is stored here before it is sent, so that a process may die between any two calls.
  * Every method is one database transaction. Those that take a lease throw LeaseLostError when a newer epoch exists.
@@ -44,15 +54,21 @@ export type SettlementJournal = {
   readUncancelled(limit: number): Promise<Payout[]>
   readAssignable(limit: number): Promise<SignedPayout[]>
   readReserved(treasury: Hex): Promise<bigint>
+  /** Which of the payments have payouts that were signed before. */
+  readSignedBefore(paymentIds: readonly string[]): Promise<Set<string>>
   readAuthorizedSince(treasury: Hex, since: Date): Promise<bigint>
   /** Throws and stores nothing when a treasury would have authorized more than the limit within 24 hours. */
   storeSignatures(
-    signed: readonly { paymentId: string; signature: PayoutSignature }[],
+    signed: readonly { paymentId: string; treasury: Hex; signature: PayoutSignature }[],
     limits: { readonly maxMicroPerDay: bigint },
   ): Promise<FailedHook[]>
   hold(held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void>
   requeue(paymentIds: readonly string[]): Promise<void>
 
+  recordTreasuries(known: { current: Hex; keyed: readonly Hex[]; keyless: readonly Hex[] }): Promise<void>
+  readRetired(): Promise<RetiredTreasury[]>
+  readCancelled(nonces: readonly Elsewhere[]): Promise<Set<Hex>>
+  recordElsewhere(nonces: readonly Elsewhere[]): Promise<void>
   /** Whether this engine may sign now: one does at a time. */
   leaseSigning(ask: LeaseAsk): Promise<boolean>
   leaseLane(wallet: Hex, ask: LeaseAsk & { firstNonce: number }): Promise<Lane | null>
@@ -82,6 +98,9 @@ export type SettlementJournal = {
   endEnvelopes(lane: Lane, ends: readonly EnvelopeEnd[]): Promise<string[]>
 
   readUnswept(limit: number): Promise<Unswept[]>
+  /** Sweeps in no transaction that go to another treasury, or expire before the Unix second. */
+  readStaleSweeps(ask: { treasury: Hex; validUntil: number; limit: number }): Promise<Sweep[]>
+  renewSweep(sweep: Sweep): Promise<void>
   storeSweep(sweep: Sweep): Promise<void>
   readSendableSweeps(limit: number): Promise<Sweep[]>
   reserveSweeps(

@@ -22,6 +22,21 @@ export function isId(kind: IdKind, value: string): boolean {
   return value.startsWith(prefix) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(value.slice(prefix.length))
 }
 
+const BASE_32 = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/**
+ * When a payment's id was made, in Unix milliseconds: the first 48 bits of its UUIDv7 (RFC 9562, 5.7), which are in the
+ * first ten characters. No backup and no clock of a database changes it. Null for what is no id of a payment.
+ */
+export function timeOfPayment(paymentId: string): number | null {
+  if (!isId('payment', paymentId)) return null
+  const start = ID_PREFIXES.payment.length + 1
+  return Array.from({ length: 10 }, (_digit, at) => BASE_32.indexOf(paymentId.charAt(start + at))).reduce(
+    (value, digit) => value * 32 + digit,
+    0,
+  )
+}
+
 /** The payment's workflow has the payment's id. */
 export const paymentWorkflowId = (paymentId: string): string => paymentId
 

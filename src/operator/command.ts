@@ -8,6 +8,7 @@ import { createSettlementHooks } from '../settlement/hooks.ts'
 import { showAttention } from './attention.ts'
 import { abandon, acknowledge, changeOf, changePayout, type Operation, reopen, showStatus } from './payouts.ts'
 import { rebuild } from './rebuild.ts'
+import { takeOverPayouts } from './take-over.ts'
 
 const USAGE = `pinrail <command>
   migrate                            brings the database to the newest schema; safe from several places at once
@@ -20,7 +21,8 @@ const USAGE = `pinrail <command>
   settlement acknowledge <tx hash>   declares an unknown transfer out of the treasury legitimate
   settlement reopen <wallet>         opens a quarantined lane
   settlement abandon-lane <wallet>   gives a lane up: the other lanes carry its payouts at once
-With --dry-run, void, hold, release and rebuild only say what they would do.`
+  settlement take-over <treasury>    has the current treasury pay what is queued on one whose key is gone
+With --dry-run, void, hold, release, rebuild and take-over only say what they would do.`
 
 const SETTLEMENT: Readonly<Record<string, (operation: Operation, subject: string) => Promise<number>>> = {
   status: showStatus,
@@ -30,6 +32,7 @@ const SETTLEMENT: Readonly<Record<string, (operation: Operation, subject: string
   release: (operation, payment) => changePayout(operation, payment, changeOf('release', operation)),
   acknowledge: (operation, hash) => acknowledge(operation, hash.toLowerCase() as Hex),
   'abandon-lane': (operation, wallet) => abandon(operation, wallet.toLowerCase() as Hex),
+  'take-over': (operation, treasury) => takeOverPayouts(operation, treasury.toLowerCase() as Hex),
   reopen: (operation, wallet) => reopen(operation, wallet.toLowerCase() as Hex),
 }
 

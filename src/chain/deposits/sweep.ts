@@ -1,23 +1,41 @@
+import type { Hex } from '../../domain/hex.ts'
 import type { Sweep, Unswept } from '../../domain/settlement/deposit.ts'
 import { signTransferAuthorization } from '../authorization.ts'
+import { deadline } from '../authorizer.ts'
 import type { SettlementDeps } from '../context.ts'
 import type { LaneRound } from '../lanes/lane.ts'
+import type { ChainView } from '../lanes/sender.ts'
 import { simulate } from '../simulate.ts'
 import { type DepositKeys, sweepNonce } from './deposit-keys.ts'
-import { authorizationOf, SWEEP_VALID_BEFORE } from './sweep-authorization.ts'
+import { authorizationOf } from './sweep-authorization.ts'
 
 /** Most sweeps signed in one round. With its key derivation a sweep takes about as long as a payout. */
 const SIGNED_AT_ONCE = 100
 
+/** A sweep that expires sooner is signed again before it is sent. */
+const RENEWAL_SECONDS = 10 * 60
+
 /**
  * Moves USDC from the addresses of payments to the treasury. Each address signs a transfer; the relayer lanes send it
- * and pay the gas. Payouts come first, and a full lane is skipped.
+ * and pay the gas. Payouts come first, and a full lane is skipped. A sweep is signed for a short time and to the current
+ * treasury; what was not sent by then, or goes to an earlier one, is signed again with the same nonce, so that a treasury
+ * whose key was lost gets nothing more.
  */
-export async function sweepDeposits(deps: SettlementDeps, rounds: readonly LaneRound[]): Promise<void> {
+export async function sweepDeposits(
+  deps: SettlementDeps,
+  rounds: readonly LaneRound[],
+  view: ChainView,
+): Promise<void> {
   const { deposits, journal, codec, log } = deps
   if (deposits === null || deposits.keys === null) return
+  const treasury = deps.treasuries[0]?.address
+  if (treasury === undefined) throw new Error('a sweep needs a treasury')
+  const signing = { keys: deposits.keys, treasury, validBefore: deadline(deps, view.head.timestamp) }
+  const validUntil = signing.validBefore - deps.options.authorizationSeconds + RENEWAL_SECONDS
+  for (const stale of await journal.readStaleSweeps({ treasury, validUntil, limit: SIGNED_AT_ONCE }))
+    await journal.renewSweep(await signSweep(deps, signing, stale))
   for (const unswept of await journal.readUnswept(SIGNED_AT_ONCE))
-    await journal.storeSweep(await signSweep(deps, deposits.keys, unswept))
+    await journal.storeSweep(await signSweep(deps, signing, unswept))
   const lane = rounds.find((round) => round.free() > 0)
   if (lane === undefined) return
   const sweeps = await journal.readSendableSweeps(codec.maxItems)
@@ -28,10 +46,11 @@ export async function sweepDeposits(deps: SettlementDeps, rounds: readonly LaneR
     log.warn({ sweeps: sweeps.length - good.length }, 'sweeps that the token would refuse now wait')
 }
 
-async function signSweep(deps: SettlementDeps, keys: DepositKeys, unswept: Unswept): Promise<Sweep> {
-  const { token, treasuries } = deps
-  const treasury = treasuries[0]?.address
-  if (treasury === undefined) throw new Error('a sweep needs a treasury')
+async function signSweep(
+  { token }: SettlementDeps,
+  { keys, treasury, validBefore }: { keys: DepositKeys; treasury: Hex; validBefore: number },
+  unswept: Unswept,
+): Promise<Sweep> {
   const account = keys.accountOf(unswept.paymentId)
   if (account.address.toLowerCase() !== unswept.address)
     throw new Error(`the key of ${unswept.address} does not follow from this deposit seed`)
@@ -40,10 +59,10 @@ async function signSweep(deps: SettlementDeps, keys: DepositKeys, unswept: Unswe
     from: unswept.address,
     to: treasury,
     micro: BigInt(unswept.micro),
-    validBefore: SWEEP_VALID_BEFORE,
+    validBefore,
     nonce: authNonce,
   })
-  return { ...unswept, treasury, authNonce, signature }
+  return { ...unswept, treasury, authNonce, signature, validBefore }
 }
 
 /** The sweeps that the token would accept, so that no gas is spent on others. */

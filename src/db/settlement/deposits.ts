@@ -77,10 +77,20 @@ export async function readUnswept({ db, scope }: JournalContext, limit: number):
 export async function storeSweep({ db, scope }: JournalContext, sweep: Sweep): Promise<void> {
   await execute(
     db,
-    sql`insert into deposit_sweep (payment_id, idx, chain_id, token, treasury, micro_usdc, auth_nonce, signature, state)
+    sql`insert into deposit_sweep (payment_id, idx, chain_id, token, treasury, micro_usdc, auth_nonce, signature, valid_before, state)
         values (${sweep.paymentId}, ${sweep.index}, ${scope.chainId}, ${scope.token}, ${sweep.treasury}, ${sweep.micro},
-          ${sweep.authNonce}, ${Buffer.from(sweep.signature.slice(2), 'hex')}, 'signed')
+          ${sweep.authNonce}, ${Buffer.from(sweep.signature.slice(2), 'hex')}, ${sweep.validBefore}, 'signed')
         on conflict do nothing`,
+  )
+}
+
+/** Stores the newer signature of a sweep that is in no transaction. */
+export async function renewSweep({ db }: JournalContext, sweep: Sweep): Promise<void> {
+  await execute(
+    db,
+    sql`update deposit_sweep set treasury = ${sweep.treasury}, valid_before = ${sweep.validBefore},
+          signature = ${Buffer.from(sweep.signature.slice(2), 'hex')}
+        where payment_id = ${sweep.paymentId} and idx = ${sweep.index} and state = 'signed'`,
   )
 }
 
@@ -92,11 +102,12 @@ const sweepRow = z.object({
   micro: z.string(),
   auth_nonce: hex,
   signature: hex,
+  valid_before: z.coerce.number(),
 })
 
 const selectSweeps = (where: ReturnType<typeof sql>) => sql`
   select s.payment_id, s.idx, d.address, s.treasury, s.micro_usdc::text as micro, s.auth_nonce,
-    '0x' || encode(s.signature, 'hex') as signature
+    '0x' || encode(s.signature, 'hex') as signature, s.valid_before
   from deposit_sweep s join deposit d using (payment_id) where ${where}`
 
 const sweepOf = (row: z.infer<typeof sweepRow>): Sweep => ({
@@ -107,7 +118,19 @@ const sweepOf = (row: z.infer<typeof sweepRow>): Sweep => ({
   treasury: row.treasury,
   authNonce: row.auth_nonce,
   signature: row.signature,
+  validBefore: row.valid_before,
 })
+
+/** Signed sweeps in no transaction that go to another treasury, or expire before the Unix second. */
+export async function readStaleSweeps(
+  { db, scope }: JournalContext,
+  ask: { treasury: Hex; validUntil: number; limit: number },
+): Promise<Sweep[]> {
+  const where = sql`s.state = 'signed' and s.chain_id = ${scope.chainId} and s.token = ${scope.token}
+    and (s.treasury <> ${ask.treasury} or s.valid_before < ${ask.validUntil})
+    and d.livemode = ${scope.livemode} order by s.created_at, s.payment_id limit ${ask.limit}`
+  return (await many(db, sweepRow, selectSweeps(where))).map(sweepOf)
+}
 
 /** Signed sweeps that are in no transaction. */
 export async function readSendableSweeps({ db, scope }: JournalContext, limit: number): Promise<Sweep[]> {

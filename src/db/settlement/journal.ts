@@ -8,6 +8,7 @@ import * as queue from './queue.ts'
 import * as record from './record.ts'
 import * as signing from './signing/lease.ts'
 import * as signatures from './signing/signatures.ts'
+import * as treasuries from './signing/treasuries.ts'
 
 /** Everything the settlement engine keeps in Postgres, for one mode, chain and token. */
 export function createSettlementJournal(context: JournalContext) {
@@ -21,10 +22,15 @@ export function createSettlementJournal(context: JournalContext) {
     readUncancelled: bind(queue.readUncancelled),
     readAssignable: bind(queue.readAssignable),
     readReserved: bind(signatures.readReserved),
+    readSignedBefore: bind(signatures.readSignedBefore),
     readAuthorizedSince: bind(signatures.readAuthorizedSince),
     storeSignatures: bind(signatures.storeSignatures),
     hold: bind(queue.hold),
     requeue: bind(queue.requeue),
+    recordTreasuries: bind(treasuries.recordTreasuries),
+    readRetired: bind(treasuries.readRetired),
+    readCancelled: bind(treasuries.readCancelled),
+    recordElsewhere: bind(treasuries.recordElsewhere),
     leaseSigning: bind(signing.leaseSigning),
     leaseLane: bind(lanes.leaseLane),
     releaseLeases: bind(lanes.releaseLeases),
@@ -50,6 +56,8 @@ export function createSettlementJournal(context: JournalContext) {
     voidExpired: bind(expired.voidExpired),
     readWatchedDeposits: bind(deposits.readWatchedDeposits),
     readUnswept: bind(deposits.readUnswept),
+    readStaleSweeps: bind(deposits.readStaleSweeps),
+    renewSweep: bind(deposits.renewSweep),
     storeSweep: bind(deposits.storeSweep),
     readSendableSweeps: bind(deposits.readSendableSweeps),
     reserveSweeps: bind(deposits.reserveSweeps),

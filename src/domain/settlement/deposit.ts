@@ -97,4 +97,10 @@ export type Unswept = {
 }
 
 /** One signed sweep of a deposit address to the treasury. */
-export type Sweep = Unswept & { readonly treasury: Hex; readonly authNonce: Hex; readonly signature: Hex }
+export type Sweep = Unswept & {
+  readonly treasury: Hex
+  readonly authNonce: Hex
+  readonly signature: Hex
+  /** Unix seconds. */
+  readonly validBefore: number
+}

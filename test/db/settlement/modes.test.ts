@@ -82,7 +82,7 @@ describe('a payout of the other mode', () => {
     const signature = { kind: 'transfer', validBefore: 4_000_000_000, signature: `0x${'1b'.repeat(65)}` } as const
     const { payouts } = await journal().readPayable({ limit: 10, after: null })
     expect(payouts.map(({ paymentId }) => paymentId)).toEqual([own.id])
-    const signed = [own, other].map(({ id: paymentId }) => ({ paymentId, signature }))
+    const signed = [own, other].map(({ id: paymentId }) => ({ paymentId, treasury: TREASURY, signature }))
     await journal().storeSignatures(signed, { maxMicroPerDay: 10n ** 12n })
     expect([await stateOf(own), await stateOf(other)]).toEqual(['authorized', 'queued'])
     const assignable = await journal().readAssignable(10)
@@ -186,7 +186,7 @@ describe('a payout of the other mode', () => {
 
     for (const { id: paymentId } of [own, other]) {
       const sweep = { paymentId, index: 1, micro: '1', treasury: TREASURY, authNonce: hash(1), address: mine! }
-      await journal().storeSweep({ ...sweep, signature: `0x${'1b'.repeat(65)}` })
+      await journal().storeSweep({ ...sweep, validBefore: 4_000_000_000, signature: `0x${'1b'.repeat(65)}` })
     }
     const sendable = await journal().readSendableSweeps(10)
     expect(sendable.map(({ paymentId }) => paymentId)).toEqual([own.id])

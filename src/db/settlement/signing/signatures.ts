@@ -25,6 +25,16 @@ export async function readReserved(context: JournalContext, treasury: Hex): Prom
   return BigInt(row.micro)
 }
 
+/** Which of the payments have a payout that was signed before: the limit of a day has counted it. */
+export async function readSignedBefore({ db }: JournalContext, paymentIds: readonly string[]): Promise<Set<string>> {
+  const rows = await many(
+    db,
+    z.object({ payment_id: z.string() }),
+    sql`select distinct payment_id from payout_signature where payment_id = any(${[...paymentIds]}) and kind = 'transfer'`,
+  )
+  return new Set(rows.map((row) => row.payment_id))
+}
+
 /** Micro-USDC that a treasury authorized since the beginning of the hour of `since`. Signing again counts once. */
 export async function readAuthorizedSince(context: JournalContext, treasury: Hex, since: Date): Promise<bigint> {
   const { chainId, token } = context.scope
@@ -43,12 +53,13 @@ export async function readAuthorizedSince(context: JournalContext, treasury: Hex
  */
 export function storeSignatures(
   context: JournalContext,
-  signed: readonly { paymentId: string; signature: PayoutSignature }[],
+  signed: readonly { paymentId: string; treasury: Hex; signature: PayoutSignature }[],
   limits: { readonly maxMicroPerDay: bigint },
 ): Promise<FailedHook[]> {
   return context.db.transaction(async (tx) => {
-    const rows = signed.map(({ paymentId, signature }) => ({
+    const rows = signed.map(({ paymentId, treasury, signature }) => ({
       payment_id: paymentId,
+      treasury,
       kind: signature.kind,
       valid_before: signature.validBefore,
       signature: signature.signature.slice(2),
@@ -58,8 +69,10 @@ export function storeSignatures(
       z.object({ released: z.string().nullable(), spender: hex.nullable() }),
       sql`with
           -- Two parts below read it: it is parsed once.
-          given as (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-            as g(payment_id text, kind text, valid_before bigint, signature text)),
+          given as (select g.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+            as g(payment_id text, treasury text, kind text, valid_before bigint, signature text)
+            -- Not what another treasury has taken over meanwhile.
+            join payout p on p.payment_id = g.payment_id and p.treasury = g.treasury),
           -- Every one is kept: after the latest valid_before an unused nonce is proved dead.
           kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
             select g.payment_id, coalesce((select max(seq) + 1 from payout_signature s where s.payment_id = g.payment_id), 1),

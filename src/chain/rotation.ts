@@ -1,0 +1,114 @@
+import type { Hex } from '../domain/hex.ts'
+import { timeOfPayment } from '../domain/ids.ts'
+import type { HoldReason, Payout } from '../domain/settlement/payout.ts'
+import { payoutNonce } from '../evm/payout-nonce.ts'
+import type { SettlementDeps } from './context.ts'
+import type { Elsewhere, RetiredTreasury } from './journal.ts'
+import type { Rpc } from './rpc/rpc.ts'
+import { readToken } from './token/token-state.ts'
+
+/** Most seconds by which the clocks of api, database, engines and chain may differ. */
+export const CLOCK_MARGIN = 600
+
+/** The Unix second after which nothing can be valid that a treasury signed before `stopped`. */
+export const deadAfter = (stopped: number, authorizationSeconds: number): number =>
+  stopped + authorizationSeconds + CLOCK_MARGIN
+
+export type Decision =
+  | { readonly kind: 'sign' }
+  /** Nothing to do now: it is paid or cancelled on chain (the observer will read the log), or waits for funds. */
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly detail: string }
+
+type Unproved = Exclude<Decision, { kind: 'sign' }>
+
+/** What forbids each payout, null where nothing does; and the nonces that were looked at. */
+export type Rotation = { readonly forbidden: readonly (Unproved | null)[]; readonly elsewhere: readonly Elsewhere[] }
+
+/**
+ * Whether an earlier treasury has paid the payments, or still may. After a rotation a database that was restored from an
+ * older backup queues on the new treasury what the old one has signed, and whose transaction may be in a pool: two
+ * treasuries, two nonces, and the token accepts both. So nothing is signed unless a quorum says that the nonce under each
+ * earlier treasury is unused at a final block later than the rotation plus the longest validity, or it is cancelled. A
+ * payment whose id was made after the rotation was never known to the earlier treasury.
+ */
+export async function checkRotation(
+  deps: SettlementDeps,
+  payouts: readonly Payout[],
+  retired: readonly RetiredTreasury[],
+): Promise<Rotation> {
+  const suspects = payouts.map((payout) => suspectsOf(deps, payout, retired))
+  const elsewhere = suspects.flat()
+  const late = payouts.map((payout): Unproved | null => queuedTooLate(payout, retired))
+  if (elsewhere.length === 0) return { forbidden: late, elsewhere }
+  const cursor = await deps.journal.readCursor()
+  const final = cursor && (await readFinal(deps, elsewhere, cursor))
+  // The nodes do not agree now: whoever needs the proof waits for it.
+  if (final === null)
+    return {
+      forbidden: late.map((why, at) => why ?? (suspects[at]?.length === 0 ? null : { kind: 'wait' })),
+      elsewhere,
+    }
+  const cancelled = await deps.journal.readCancelled(elsewhere.filter(({ authNonce }) => final.used.has(authNonce)))
+  const forbid = ({ treasury, authNonce }: Elsewhere): Unproved | null => {
+    if (cancelled.has(authNonce)) return null
+    if (final.used.has(authNonce))
+      return { kind: 'hold', reason: 'policy', detail: 'another treasury of ours has paid or cancelled this payment' }
+    const { retiredAt = 0 } = retired.find((one) => one.treasury === treasury) ?? {}
+    const dead = deadAfter(retiredAt, deps.options.authorizationSeconds)
+    if (final.timestamp >= dead) return null
+    const until = new Date(dead * 1000).toISOString()
+    const detail = `treasury ${treasury} may have signed it before the rotation: that ends at ${until}`
+    return { kind: 'hold', reason: 'paused', detail }
+  }
+  const forbidden = suspects.map((nonces, index) => late[index] ?? firstOf(nonces.map(forbid)))
+  return { forbidden, elsewhere }
+}
+
+/** What can end the waiting only by an operator comes first. */
+function firstOf(reasons: readonly (Unproved | null)[]): Unproved | null {
+  const found = reasons.filter((reason) => reason !== null)
+  return found.find((reason) => reason.kind === 'hold' && reason.reason === 'policy') ?? found[0] ?? null
+}
+
+/** The nonces under earlier treasuries that may have paid the payment. */
+function suspectsOf(deps: SettlementDeps, payout: Payout, retired: readonly RetiredTreasury[]): Elsewhere[] {
+  const { paymentId } = payout
+  const made = timeOfPayment(paymentId)
+  return retired
+    .filter(({ treasury, retiredAt }) => {
+      const after = made !== null && made / 1000 > retiredAt + CLOCK_MARGIN
+      return treasury !== payout.treasury && !after
+    })
+    .map(({ treasury }) => {
+      const place = { chainId: deps.token.chainId, token: deps.token.address, treasury, paymentId }
+      return { paymentId, treasury, authNonce: payoutNonce(place) }
+    })
+}
+
+/** A worker with an old configuration queues on a treasury that is retired: from then on only take-over moves it. */
+function queuedTooLate({ treasury, createdAt }: Payout, retired: readonly RetiredTreasury[]): Unproved | null {
+  const own = retired.find((one) => one.treasury === treasury)
+  if (own === undefined || createdAt.getTime() / 1000 <= own.retiredAt) return null
+  const detail = `queued on treasury ${treasury} after it was retired: a worker has an old configuration; take-over moves it`
+  return { kind: 'hold', reason: 'policy', detail }
+}
+
+/** Which nonces are used at the block that was read last, and its time, when a quorum agrees on both. */
+export async function readFinal(
+  { rpc, token }: { readonly rpc: Rpc; readonly token: { readonly address: Hex } },
+  nonces: readonly Elsewhere[],
+  at: { readonly number: number; readonly hash: Hex },
+): Promise<{ used: Set<Hex>; timestamp: number } | null> {
+  const block = await rpc.agreed((node) => node.block(at.number))
+  if (block === null || block.value.hash !== at.hash) return null
+  const states = await rpc.agreed((node) =>
+    readToken(node, token.address, {
+      reads: nonces.map(({ treasury, authNonce }) => ({ view: 'authorizationState', args: [treasury, authNonce] })),
+      at: at.number,
+    }),
+  )
+  if (states === null) return null
+  const used = nonces.filter((_nonce, index) => states.value[index] !== 0n)
+  return { used: new Set(used.map(({ authNonce }) => authNonce)), timestamp: block.value.timestamp }
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import type { Hex } from '../../../domain/hex.ts'
+import { payoutNonce } from '../../../evm/payout-nonce.ts'
+import { many, maybeOne, sql, type Tx } from '../../db.ts'
+import { attempt, type FailedHook, type JournalContext, ours } from '../context.ts'
+import { hex } from '../payouts.ts'
+import type { Elsewhere } from './treasuries.ts'
+
+/** Open payouts of the treasury after the id, in the order of their ids. What is to be voided ends by itself. */
+export async function readOpenOf(
+  context: JournalContext,
+  ask: { treasury: Hex; after: string; limit: number },
+): Promise<Elsewhere[]> {
+  const rows = await many(
+    context.db,
+    z.object({ payment_id: z.string(), auth_nonce: hex }),
+    sql`select p.payment_id, p.auth_nonce from payout p where ${ours(context)} and p.treasury = ${ask.treasury}
+          and p.state in ('queued', 'authorized', 'assigned', 'mined', 'held') and p.payment_id > ${ask.after}
+        order by p.payment_id limit ${ask.limit}`,
+  )
+  return rows.map((row) => ({ paymentId: row.payment_id, treasury: ask.treasury, authNonce: row.auth_nonce }))
+}
+
+/** The final block at which the nonces are unused, and the Unix second after which the treasury can have signed nothing. */
+export type TakeoverProof = {
+  readonly number: number
+  readonly hash: Hex
+  readonly time: number
+  readonly dead: number
+}
+
+/**
+ * Moves payouts to another treasury, each with its proof: queued there, unless something else than the missing key holds
+ * it. Answers which moved. Not those of which a signature is known that is valid after the block, and not those whose
+ * payment refuses: these are answered as failed.
+ */
+export function takeOver(
+  context: JournalContext,
+  moving: { payouts: readonly Elsewhere[]; to: Hex; proof: TakeoverProof },
+): Promise<{ moved: string[]; failed: FailedHook[] }> {
+  return context.db.transaction(async (tx) => {
+    const moved: string[] = []
+    const failed: FailedHook[] = []
+    for (const payout of moving.payouts) {
+      const error = await attempt(tx, async () => {
+        const held = await moveOne(tx, context, { ...moving, payout })
+        if (held === null) return
+        if (held === 'policy') await context.hooks.onReleased(tx, { paymentId: payout.paymentId })
+        moved.push(payout.paymentId)
+      })
+      if (error !== null) failed.push({ paymentId: payout.paymentId, error })
+    }
+    return { moved, failed }
+  })
+}
+
+/** Answers what held the payout; null when it was not moved. */
+async function moveOne(
+  tx: Tx,
+  { scope }: JournalContext,
+  { payout, to, proof }: { payout: Elsewhere; to: Hex; proof: TakeoverProof },
+): Promise<string | null> {
+  const { paymentId, treasury: from } = payout
+  const nonce = payoutNonce({ ...scope, treasury: to, paymentId })
+  // Locked first: a signature that is being stored now is seen below.
+  const before = await maybeOne(
+    tx,
+    z.object({ held: z.string().nullable() }),
+    sql`select hold_reason as held from payout where payment_id = ${paymentId} and livemode = ${tx.livemode}
+          and treasury = ${from} and state in ('queued', 'authorized', 'assigned', 'mined', 'held') for update`,
+  )
+  if (before === null) return null
+  const proved = await maybeOne(
+    tx,
+    z.object({ payment_id: z.string() }),
+    sql`with signed as (select coalesce(max(s.valid_before), 0) as valid_before,
+            coalesce(jsonb_agg(jsonb_build_object('kind', s.kind, 'valid_before', s.valid_before, 'signed_at', s.signed_at,
+              'signature', encode(s.signature, 'hex')) order by s.seq), '[]') as signatures
+          from payout_signature s where s.payment_id = ${paymentId})
+        insert into payout_takeover (payment_id, from_treasury, from_nonce, to_treasury, to_nonce, block_number, block_hash,
+          block_time, valid_before, signatures)
+        select ${paymentId}, ${from}, ${payout.authNonce}, ${to}, ${nonce}, ${proof.number}, ${proof.hash}, ${proof.time},
+          greatest(${proof.dead}, valid_before), signatures
+        from signed where greatest(${proof.dead}, valid_before) <= ${proof.time} returning payment_id`,
+  )
+  if (proved === null) return null
+  await many(
+    tx,
+    z.object({ payment_id: z.string() }),
+    sql`with
+          -- They are in the proof. The new treasury has signed nothing yet.
+          forgotten as (delete from payout_signature where payment_id = ${paymentId}),
+          seen as (insert into payout_elsewhere (payment_id, treasury, auth_nonce)
+            values (${paymentId}, ${from}, ${payout.authNonce}) on conflict do nothing),
+          items as (update lane_tx_item i set outcome = 'moved' from payout p where p.payment_id = ${paymentId}
+            and (i.chain_id, i.wallet, i.nonce, i.payment_id) = (p.chain_id, p.lane_wallet, p.lane_nonce, p.payment_id))
+        update payout set treasury = ${to}, auth_nonce = ${nonce}, lane_wallet = null, lane_nonce = null,
+          mined_number = null, mined_hash = null, refusals = 0, updated_at = now(),
+          state = case when hold_reason is null or hold_reason = 'policy' then 'queued' else state end,
+          hold_detail = case when hold_reason = 'policy' then null else hold_detail end,
+          hold_reason = case when hold_reason = 'policy' then null else hold_reason end
+        where payment_id = ${paymentId} returning payment_id`,
+  )
+  return before.held ?? 'none'
+}

@@ -1,0 +1,59 @@
+import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
+import { deadAfter, readFinal } from '../chain/rotation.ts'
+import { connectRpc } from '../chain/rpc/rpc.ts'
+import { readCursor } from '../db/settlement/record.ts'
+import { readOpenOf, takeOver } from '../db/settlement/signing/takeover.ts'
+import { readCurrentTreasury, readRetired } from '../db/settlement/signing/treasuries.ts'
+import type { Hex } from '../domain/hex.ts'
+import type { Operation } from './payouts.ts'
+
+/** Payouts that are proved and moved together. */
+const PAGE = 200
+
+const timeOf = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
+
+/**
+ * Has the current treasury pay what is queued on one whose key is gone. For each payout a quorum of nodes must say that
+ * its nonce under the old treasury is unused at a final block after which none of that treasury's signatures is valid.
+ * Doing it again moves what is left. Answers 1 when something is left.
+ */
+export async function takeOverPayouts(operation: Operation, from: Hex): Promise<number> {
+  const { db, settings, hooks, dryRun, say } = operation
+  const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
+  const context = { db, scope, hooks }
+  const to = await readCurrentTreasury(context)
+  if (to === null) throw new Error('no treasury is current: start the workers with the new TREASURY_KEY first')
+  const old = (await readRetired(context)).find(({ treasury }) => treasury === from)
+  if (old?.keylessAt === undefined || old.keylessAt === null)
+    throw new Error(
+      `${from} is no treasury without a key: take its key out of TREASURY_KEY and RETIRED_TREASURY_KEYS, write its ` +
+        'address to RETIRED_TREASURIES, and restart every worker',
+    )
+  const dead = deadAfter(old.keylessAt, SETTLEMENT_DEFAULTS.authorizationSeconds)
+  const cursor = await readCursor(context)
+  const rpc = connectRpc({ urls: settings.POLYGON_RPC_URLS, quorum: settings.FINALITY_QUORUM })
+  let [moved, left] = [0, 0]
+  for (let after = ''; ; ) {
+    const payouts = await readOpenOf(context, { treasury: from, after, limit: PAGE })
+    if (payouts.length === 0) break
+    const final = cursor && (await readFinal({ rpc, token: { address: scope.token } }, payouts, cursor))
+    if (cursor === null || final === null) throw new Error('the nodes do not agree on the last final block: try again')
+    if (final.timestamp < dead) {
+      say(`signatures of ${from} may be valid until ${timeOf(dead)}; the final chain is at ${timeOf(final.timestamp)}`)
+      return 1
+    }
+    for (const { paymentId } of payouts.filter(({ authNonce }) => final.used.has(authNonce)))
+      say(`${paymentId} stays: ${from} has paid or cancelled it, and its log ends it`)
+    const unused = payouts.filter(({ authNonce }) => !final.used.has(authNonce))
+    const proof = { number: cursor.number, hash: cursor.hash, time: final.timestamp, dead }
+    const done = dryRun
+      ? { moved: unused.map(({ paymentId }) => paymentId), failed: [] }
+      : await takeOver(context, { payouts: unused, to, proof })
+    for (const { paymentId, error } of done.failed) say(`${paymentId} stays: ${error.message}`)
+    moved += done.moved.length
+    left += payouts.length - done.moved.length
+    after = payouts.at(-1)?.paymentId ?? after
+  }
+  say(`${moved} payouts of ${from} ${dryRun ? 'would be' : 'are'} queued on ${to}; ${left} stay`)
+  return left === 0 ? 0 : 1
+}

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createTreasurySigner } from '../../../src/chain/authorization.ts'
+import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { openDeposit } from '../../../src/db/payments/deposits.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { mintUsdc } from '../../../src/sandbox/chain.ts'
+import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { createWorld, insertPayments, newAddress, newKey, TOKEN, type World } from '../world.ts'
+
+/** Sweeps are signed for short times, to the current treasury. */
+
+const keys = createDepositKeys(Buffer.alloc(32, 7).toString('base64'), TOKEN.chainId)
+const deposits = { keys, wrongTokens: [] }
+const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
+const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+
+let world: World
+let numbers = 0
+beforeAll(async () => {
+  world = await createWorld({ micro: 1_000_000n })
+})
+afterAll(() => world.stop())
+
+/** A payment at whose address 5 USDC are final. */
+async function paidDeposit(): Promise<{ paymentId: string; address: Hex }> {
+  numbers += 1
+  const paymentId = `pay_sweep${numbers}`
+  await insertPayments(world.db, [{ paymentId, recipient: newAddress() }])
+  await world.db.query(
+    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+     values ($1, $2, 'crypto', 'usdc', 'open', 500, 'USD', now(), now())`,
+    [`att_sweep${numbers}`, paymentId],
+  )
+  await openDeposit(world.db, {
+    attemptId: `att_sweep${numbers}`,
+    addressOf: keys.addressOf,
+    chainId: TOKEN.chainId,
+    token: TOKEN.address,
+    askedMicro: '5000000',
+    rate: { rate: '1', source: 'test', asOf: new Date().toISOString() },
+    expiresAt: Math.floor(Date.now() / 1000) + 3600,
+    watchSeconds: 3600,
+  })
+  const address = keys.addressOf(paymentId)
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await world.chain.mine({ blocks: 4 })
+  return { paymentId, address }
+}
+
+const sweepOf = async (paymentId: string) => {
+  const { rows } = await world.db.query(
+    `select state, treasury, auth_nonce as nonce, valid_before::int as until from deposit_sweep where payment_id = $1`,
+    [paymentId],
+  )
+  expect(rows).toHaveLength(1)
+  return rows[0] as { state: string; treasury: Hex; nonce: Hex; until: number }
+}
+
+/** Signs, and has no room to send. */
+const signOnly = () => world.runner({ deposits, hooks, options: { maxInFlight: 0 } }).tick()
+
+test('a sweep is signed for less than an hour, and again with the same nonce when it could not be sent by then', async () => {
+  const { paymentId, address } = await paidDeposit()
+  await signOnly()
+  const first = await sweepOf(paymentId)
+  const { timestamp } = await world.chain.getBlock()
+  expect(first.until - Number(timestamp)).toBeLessThan(3600)
+  await world.chain.increaseTime({ seconds: 46 * 60 })
+  await world.chain.mine({ blocks: 1 })
+  await signOnly()
+  const second = await sweepOf(paymentId)
+  expect(second).toMatchObject({ state: 'signed', nonce: first.nonce })
+  expect(second.until).toBeGreaterThan(first.until)
+  await world.finalize(world.runner({ deposits, hooks }), 3)
+  expect((await sweepOf(paymentId)).state).toBe('done')
+  expect(await world.balance(address)).toBe(0n)
+})
+
+test('a sweep that was signed to a treasury whose key is lost goes to the current one', async () => {
+  const successor = accountOf(newKey())
+  const lost = world.treasury.address.toLowerCase() as Hex
+  const { paymentId, address } = await paidDeposit()
+  await signOnly()
+  expect((await sweepOf(paymentId)).treasury).toBe(lost)
+  const inLost = await world.balance(lost)
+  const treasuries = [createTreasurySigner(successor, policy)]
+  await world.finalize(world.runner({ deposits, hooks, treasuries, options: { retiredTreasuries: [lost] } }), 3)
+  expect(await sweepOf(paymentId)).toMatchObject({ state: 'done', treasury: successor.address.toLowerCase() })
+  expect(await world.balance(successor.address)).toBe(5_000_000n)
+  expect(await world.balance(lost)).toBe(inLost)
+  expect(await world.balance(address)).toBe(0n)
+})

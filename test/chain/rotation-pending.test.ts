@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import type { LocalAccount } from 'viem/accounts'
+import { connectRpc } from '../../src/chain/rpc/rpc.ts'
+import { createDb } from '../../src/db/db.ts'
+import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
+import { readPayout } from '../../src/db/settlement/payouts.ts'
+import { timeOfPayment } from '../../src/domain/ids.ts'
+import { newId } from '../../src/ids.ts'
+import { startLossyProxy } from '../support/anvil.ts'
+import { addressOf, createRotation, MINUTES_UNTIL_DEAD, type Rotation, signerOf } from './rotation-world.ts'
+import { copyDatabase, insertPayments, newAddress, queueAll, TOKEN, type World } from './world.ts'
+
+/** A rotation while the old treasury's past is still pending: two treasuries, two nonces, and the token takes both. */
+
+let rotation: Rotation
+let world: World
+let old: LocalAccount
+let successor: LocalAccount
+// A world of its own for each test: a rotation concerns everything.
+beforeEach(async () => {
+  rotation = await createRotation()
+  ;({ world, old, successor } = rotation)
+})
+afterEach(() => world.stop())
+
+const pausedReason = async (): Promise<string | null> => {
+  const { rows } = await world.db.query('select paused_reason from chain_cursor')
+  return (rows[0] as { paused_reason: string | null }).paused_reason
+}
+
+const idAt = (milliseconds: number): string => {
+  const digits = '0123456789abcdefghjkmnpqrstvwxyz'
+  const time = Array.from({ length: 10 }, (_digit, at) => digits[Math.floor(milliseconds / 32 ** (9 - at)) % 32])
+  return `pay_${time.join('')}${newId('payment').slice(14)}`
+}
+
+test('a restored backup and a rotated treasury while the old transfer is pending: the payment is paid once', async () => {
+  const payment = { paymentId: newId('payment'), recipient: newAddress(), micro: 4000n }
+  await insertPayments(world.db, [payment])
+  const dump = await copyDatabase(world.databaseUrl)
+  await rotation.queueOn(old, [payment])
+  await rotation.before().tick()
+  expect((await rotation.found(payment)).state).toBe('broadcast')
+  // The backup does not know that the old treasury has signed, and the payment asks for its payout again.
+  const db = createDb({ url: dump.url, livemode: false })
+  try {
+    await queueAll({ db, treasury: successor }, [payment])
+    const runner = rotation.after({ db })
+    await runner.tick()
+    await runner.tick()
+    const waiting = await readPayout(db, payment.paymentId)
+    expect(waiting).toMatchObject({ state: 'held', holdReason: 'paused' })
+    expect(waiting?.holdDetail).toContain(addressOf(old))
+    await world.finalize(runner, 3)
+    expect(await readPayout(db, payment.paymentId)).toMatchObject({ state: 'held', holdReason: 'policy' })
+    await rotation.pass(MINUTES_UNTIL_DEAD)
+    await world.finalize(runner, 3)
+    expect(await world.balance(payment.recipient)).toBe(payment.micro)
+  } finally {
+    await db.close()
+    await dump.drop()
+  }
+})
+
+test('what the old treasury has signed and nobody carried is paid by the new one when it is dead, and not before', async () => {
+  const [queued] = await rotation.queueOn(successor, [{}])
+  const runner = rotation.after()
+  await world.finalize(runner)
+  expect(await rotation.found(queued!)).toMatchObject({ state: 'held', holdReason: 'paused' })
+  await rotation.pass(MINUTES_UNTIL_DEAD - 3)
+  await world.finalize(runner)
+  expect(await rotation.found(queued!)).toMatchObject({ state: 'held', holdReason: 'paused' })
+  await rotation.pass(4)
+  await world.finalize(runner, 3)
+  expect(await rotation.found(queued!)).toMatchObject({ state: 'settled' })
+  expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+})
+
+test('a payment that was made after the rotation waits for nothing; one of the same minutes does', async () => {
+  const late = { paymentId: idAt(Date.now() + 11 * 60_000) }
+  const close = { paymentId: idAt(Date.now() + 9 * 60_000) }
+  expect(Math.abs((timeOfPayment(late.paymentId) ?? 0) - Date.now() - 11 * 60_000)).toBeLessThan(1000)
+  const [free, waiting] = await rotation.queueOn(successor, [late, close])
+  await world.finalize(rotation.after())
+  expect(await rotation.found(free!)).toMatchObject({ state: 'settled' })
+  expect(await rotation.found(waiting!)).toMatchObject({ state: 'held', holdReason: 'paused' })
+})
+
+test('a payment whose nonce the old treasury has cancelled is paid at once, and one that it has paid never', async () => {
+  const [cancelled, paid] = await rotation.queueOn(successor, [{}, {}])
+  await rotation.carry(old, cancelled!, true)
+  await rotation.carry(old, paid!)
+  await world.chain.mine({ blocks: 4 })
+  await world.finalize(rotation.after())
+  expect(await rotation.found(cancelled!)).toMatchObject({ state: 'settled' })
+  expect(await rotation.found(paid!)).toMatchObject({ state: 'held', holdReason: 'policy' })
+  for (const { recipient, micro } of [cancelled!, paid!]) expect(await world.balance(recipient)).toBe(micro)
+})
+
+test('the proof needs a quorum: while one of two nodes cannot say, nothing is signed', async () => {
+  const [queued] = await rotation.queueOn(successor, [{}])
+  await world.finalize(rotation.after())
+  await rotation.pass(MINUTES_UNTIL_DEAD)
+  const proxy = await startLossyProxy(world.anvil.url)
+  try {
+    const atBlock = (at: unknown): boolean => typeof at === 'string' && at.startsWith('0x')
+    const gone = { error: { code: -32000, message: 'missing trie node' } }
+    proxy.decide = ({ method, params }) => (method === 'eth_call' && atBlock(params[1]) ? gone : 'deliver')
+    const rpc = connectRpc({ urls: [world.anvil.url, proxy.url], quorum: 2 })
+    const runner = rotation.after({ rpc })
+    await world.finalize(runner)
+    const { rows } = await world.db.query('select from payout_signature')
+    expect(rows).toEqual([])
+    proxy.decide = () => 'deliver'
+    await world.finalize(runner, 3)
+    expect(await rotation.found(queued!)).toMatchObject({ state: 'settled' })
+  } finally {
+    await proxy.close()
+  }
+})
+
+test('the old treasury, its key still there, pays what was queued on it, and nothing that a stale worker queues later', async () => {
+  const [early] = await rotation.queueOn(old, [{}])
+  const treasuries = [signerOf(successor), signerOf(old)]
+  const runner = rotation.after({ treasuries, options: { retiredTreasuries: [] } })
+  await world.finalize(runner)
+  expect(await rotation.found(early!)).toMatchObject({ state: 'settled' })
+  // The times of the database are whole seconds here.
+  await world.db.query(
+    `update treasury set retired_at = retired_at - interval '2 seconds' where retired_at is not null`,
+  )
+  const [stale] = await rotation.queueOn(old, [{}])
+  await world.finalize(runner)
+  expect(await rotation.found(stale!)).toMatchObject({ state: 'held', holdReason: 'policy' })
+  expect((await rotation.found(stale!)).holdDetail).toContain('take-over')
+})
+
+describe('a second payout of one payment', () => {
+  test('pauses the engine, whichever comes first, until an operator has looked', async () => {
+    const [paid] = await rotation.queueOn(successor, [{}])
+    const runner = rotation.after()
+    await world.finalize(runner)
+    await rotation.pass(MINUTES_UNTIL_DEAD)
+    await world.finalize(runner, 3)
+    expect(await rotation.found(paid!)).toMatchObject({ state: 'settled' })
+    expect(await pausedReason()).toBeNull()
+    // Somebody has the old key.
+    const second = await rotation.carry(old, paid!)
+    const [next] = await rotation.queueOn(successor, [{ paymentId: idAt(Date.now() + 11 * 60_000) }])
+    await world.chain.mine({ blocks: 4 })
+    await world.finalize(runner)
+    expect(await world.balance(paid!.recipient)).toBe(2n * paid!.micro)
+    expect(await pausedReason()).toContain(`payment ${paid!.paymentId} was paid twice`)
+    expect(await pausedReason()).toContain(second)
+    expect((await rotation.found(next!)).state).not.toBe('settled')
+    const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
+    expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, second))).toBe(0)
+    await world.finalize(runner, 3)
+    expect(await rotation.found(next!)).toMatchObject({ state: 'settled' })
+  })
+
+  test('pauses the engine also when the old treasury pays first', async () => {
+    const [twice] = await rotation.queueOn(successor, [{}])
+    await world.finalize(rotation.after())
+    await rotation.pass(MINUTES_UNTIL_DEAD)
+    // Signed, and not sent yet.
+    const waiting = rotation.after({ options: { maxInFlight: 0 } })
+    await waiting.tick()
+    await waiting.tick()
+    expect((await rotation.found(twice!)).state).toBe('authorized')
+    await rotation.carry(old, twice!)
+    await world.chain.mine({ blocks: 4 })
+    await waiting.tick()
+    expect(await pausedReason()).toBeNull()
+    await world.finalize(rotation.after(), 3)
+    expect(await world.balance(twice!.recipient)).toBe(2n * twice!.micro)
+    expect(await pausedReason()).toContain(`payment ${twice!.paymentId} was paid twice`)
+  })
+})

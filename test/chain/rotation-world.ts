@@ -1,0 +1,98 @@
+import { parseEther } from 'viem'
+import type { LocalAccount } from 'viem/accounts'
+import { createTreasurySigner, type TreasurySigner } from '../../src/chain/authorization.ts'
+import { multicallCodec } from '../../src/chain/codec.ts'
+import { accountOf } from '../../src/chain/keys/private-key.ts'
+import type { Hex } from '../../src/domain/hex.ts'
+import type { Payout } from '../../src/domain/settlement/payout.ts'
+import { payoutNonce } from '../../src/evm/payout-nonce.ts'
+import { mintUsdc } from '../../src/sandbox/chain.ts'
+import type { SettlementRunner } from '../../src/settlement/runner.ts'
+import { createWorld, newKey, type Queued, queueAll, type RunnerChanges, TOKEN, type World } from './world.ts'
+
+/** After so many minutes nothing is valid that was signed before: 45 minutes, and 10 for clocks. */
+export const MINUTES_UNTIL_DEAD = 56
+
+export const addressOf = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
+export const signerOf = (account: LocalAccount): TreasurySigner =>
+  createTreasurySigner(account, { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n })
+
+/** A world with two treasuries, of which the second one follows the first. Each has relayers of its own. */
+export type Rotation = {
+  readonly world: World
+  readonly old: LocalAccount
+  readonly successor: LocalAccount
+  /** The workers before the rotation. */
+  before(changes?: RunnerChanges): SettlementRunner
+  /** The workers after it: the old key is gone. */
+  after(changes?: RunnerChanges): SettlementRunner
+  queueOn(treasury: LocalAccount, payouts: Parameters<World['queue']>[0]): Promise<Queued[]>
+  found(payout: Queued): Promise<{ state: string; holdReason: string | null; holdDetail: string | null }>
+  pass(minutes: number): Promise<void>
+  /** What the treasury's key can sign for a payment, carried by a stranger. */
+  carry(from: LocalAccount, payout: Queued, cancel?: boolean): Promise<Hex>
+}
+
+export async function createRotation(): Promise<Rotation> {
+  const world = await createWorld({ relayers: 2 })
+  const old = world.treasury
+  const successor = accountOf(newKey())
+  await mintUsdc(world.chain, { to: successor.address, micro: 1_000_000_000n })
+  return {
+    world,
+    old,
+    successor,
+    before: (changes = {}) => world.runner({ treasuries: [signerOf(old)], relayers: [world.relayers[0]!], ...changes }),
+    after: (changes = {}) =>
+      world.runner({
+        treasuries: [signerOf(successor)],
+        relayers: [world.relayers[1]!],
+        ...changes,
+        options: { retiredTreasuries: [addressOf(old)], ...changes.options },
+      }),
+    queueOn: (treasury, payouts) => queueAll({ ...world, treasury }, payouts),
+    async found({ paymentId }) {
+      const { state, holdReason, holdDetail } = await world.payout(paymentId)
+      return { state, holdReason, holdDetail }
+    },
+    async pass(minutes) {
+      await world.chain.increaseTime({ seconds: minutes * 60 })
+      await world.chain.mine({ blocks: 4 })
+    },
+    carry: (from, payout, cancel = false) => carry(world, { from, payout, cancel }),
+  }
+}
+
+async function carry(
+  world: World,
+  { from, payout: { paymentId, recipient, micro }, cancel }: { from: LocalAccount; payout: Queued; cancel: boolean },
+): Promise<Hex> {
+  const place = { chainId: TOKEN.chainId, token: TOKEN.address, treasury: addressOf(from), paymentId }
+  const payout: Payout = {
+    ...place,
+    livemode: false,
+    recipient,
+    microUsdc: micro.toString(),
+    authNonce: payoutNonce(place),
+    state: 'queued',
+    holdReason: null,
+    refusals: 0,
+    createdAt: new Date(),
+  }
+  const signer = signerOf(from)
+  const signed = cancel ? await signer.signCancellation(payout) : await signer.signTransfer(payout, 4_000_000_000)
+  const stranger = accountOf(newKey())
+  await world.chain.setBalance({ address: stranger.address, value: parseEther('100') })
+  const { target, calldata } = multicallCodec.encode(TOKEN.address, [{ ...payout, signed }])
+  const raw = await stranger.signTransaction({
+    type: 'eip1559',
+    chainId: TOKEN.chainId,
+    nonce: 0,
+    to: target,
+    data: calldata,
+    gas: 300_000n,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
+  })
+  return world.chain.sendRawTransaction({ serializedTransaction: raw })
+}
