@@ -105,14 +105,25 @@ async function sign(
         return hold(deps, payout, { reason: 'policy', detail: refusal.message })
       })
       .catch((failure: unknown) => refusals.push(failure))
+  const stillOurs = createRenewal(deps)
   // Concurrently, because a key service is slow; in groups, so that it is not flooded.
   for (const stretch of chunks(payouts, SIGNED_AT_A_STRETCH)) {
     const before = refusals.length
     await Promise.all(stretch.map(trySigning))
-    if (refusals.length - before === stretch.length) break
+    if (refusals.length - before === stretch.length || !(await stillOurs())) break
     await setImmediate()
   }
   return { signed, refusals }
+}
+
+/** Renews the right to sign when half of the lease is over. Answers whether it is still this engine's. */
+function createRenewal({ journal, options }: SettlementDeps): () => Promise<boolean> {
+  let renewed = performance.now()
+  return async () => {
+    if (performance.now() - renewed < options.leaseMs / 2) return true
+    renewed = performance.now()
+    return journal.leaseSigning(options)
+  }
 }
 
 async function store(deps: SettlementDeps, signed: readonly Signed[]): Promise<void> {
@@ -147,7 +158,7 @@ async function signTransfers(deps: SettlementDeps, payouts: readonly Payout[], v
       count += round.signed.length
       refusals.push(...round.refusals)
       // A key service that refuses now gets a rest until the next round.
-      if (round.signed.length === 0) break
+      if (round.signed.length === 0 && round.refusals.length > 0) break
     }
   } finally {
     await storing

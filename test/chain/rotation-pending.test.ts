@@ -77,6 +77,8 @@ test('what the old treasury has signed and nobody carried is paid by the new one
 })
 
 test('a payment that was made after the rotation waits for nothing; one of the same minutes does', async () => {
+  expect(Math.abs((timeOfPayment(newId('payment')) ?? 0) - Date.now())).toBeLessThan(5000)
+  expect(timeOfPayment('pay_rotated')).toBeNull()
   const late = { paymentId: idAt(Date.now() + 11 * 60_000) }
   const close = { paymentId: idAt(Date.now() + 9 * 60_000) }
   expect(Math.abs((timeOfPayment(late.paymentId) ?? 0) - Date.now() - 11 * 60_000)).toBeLessThan(1000)

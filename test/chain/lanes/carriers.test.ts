@@ -71,6 +71,9 @@ const operation = (said: string[] = []): Operation => ({
   say: (line) => void said.push(line),
 })
 
+const journalOf = ({ db, hooks }: World) =>
+  createSettlementJournal({ db, hooks, scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address } })
+
 const gasOfEnvelopes = async (account: LocalAccount): Promise<number[]> => {
   const { rows } = await world.db.query(
     `select gas_used::int as gas from lane_tx where wallet = $1 and state = 'finalized' order by nonce`,
@@ -214,11 +217,7 @@ describe('a lane that an operator abandons', () => {
   })
 
   test('takes no nonce any more, also in a round that began before', async () => {
-    const journal = createSettlementJournal({
-      db: world.db,
-      scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address },
-      hooks: world.hooks,
-    })
+    const journal = journalOf(world)
     const queued = await world.queue([{}])
     await world.runner({ options: { maxInFlight: 0 } }).tick()
     const lane = (await journal.leaseLane(walletOf(first), { owner: 'before', leaseMs: 0, firstNonce: 0 }))!
@@ -251,6 +250,23 @@ describe('a void', () => {
     expect((await world.payout(queued!.paymentId)).state).toBe('voided')
   })
 
+  test('ends a payout that is queued, signed, held or in an envelope: none of them is paid', async () => {
+    const inEnvelope = await sendAndForget([{}])
+    const signed = await world.queue([{}])
+    await world.runner({ relayers: [second], options: { maxInFlight: 0 } }).tick()
+    const [queued, held] = await world.queue([{}, {}])
+    await world.db.transaction((tx) => holdPayout(tx, held!.paymentId, 'wait'))
+    const all = [...inEnvelope, ...signed, queued!, held!]
+    const states = await Promise.all(all.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
+    expect(states).toEqual(['broadcast', 'authorized', 'queued', 'held'])
+    for (const payout of all) expect(await voidPayout(payout)).toBe(true)
+    await world.finalize(world.runner({ relayers: [second] }), 3)
+    for (const { paymentId, recipient } of all) {
+      expect((await world.payout(paymentId)).state).toBe('voided')
+      expect(await world.balance(recipient)).toBe(0n)
+    }
+  })
+
   test('whose own envelope does not get through is carried by another lane too', async () => {
     const [queued] = await world.queue([{}])
     expect(await voidPayout(queued!)).toBe(true)
@@ -264,11 +280,7 @@ describe('a void', () => {
   test('keeps what the transfer on its way may still take reserved, so that others are not promised it', async () => {
     const [queued] = await sendAndForget([{}])
     await voidPayout(queued!)
-    const journal = createSettlementJournal({
-      db: world.db,
-      scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address },
-      hooks: world.hooks,
-    })
+    const journal = journalOf(world)
     expect(await journal.readReserved(world.treasury.address.toLowerCase() as Hex)).toBe(queued!.micro)
     await world.finalize(world.runner({ relayers: [second] }))
   })
