@@ -99,6 +99,24 @@ test('a take-over keeps one of which a later signature is known, until that one 
   expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
 })
 
+test('a take-over leaves what the old treasury has paid on chain, also while the record of it fails', async () => {
+  const [paid] = await rotation.queueOn(old, [{}])
+  const onSettled = () => Promise.reject(new Error('the record refuses the proof'))
+  const refusing = rotation.after({ hooks: { onSettled } })
+  await refusing.tick()
+  await rotation.carry(old, paid!)
+  await rotation.pass(MINUTES_UNTIL_DEAD)
+  await refusing.tick()
+  expect((await world.payout(paid!.paymentId)).hookError).toContain('refuses')
+  const said: string[] = []
+  expect(await takeOverPayouts(operation(said), addressOf(old))).toBe(1)
+  expect(said[0]).toContain(`${paid!.paymentId} stays: ${addressOf(old)} has paid or cancelled it`)
+  await world.db.query('update payout set hook_retry_at = null')
+  await world.finalize(rotation.after(), 3)
+  expect(await rotation.found(paid!)).toMatchObject({ state: 'settled' })
+  expect(await world.balance(paid!.recipient)).toBe(paid!.micro)
+})
+
 test('a take-over is the only way to another treasury: the database refuses a change without the proof', async () => {
   const [queued] = await rotation.queueOn(old, [{}])
   const change = world.db.query('update payout set treasury = $1 where payment_id = $2', [
