@@ -35,6 +35,29 @@ export function waitsOf(world: PaymentWorld) {
         (attempt) => attempt?.status === status,
       ),
 
+    /** Waits until a run knows of something that an operator must deal with. */
+    untilIncident: (paymentId: string) =>
+      patiently(
+        () =>
+          handle(paymentId)
+            .query(paymentState)
+            .then(
+              ({ incidents }) => incidents?.length ?? 0,
+              () => 0,
+            ),
+        (open) => open > 0,
+      ),
+
+    /** Waits until the partner has carried a refund out: what it does with time, it does when it is looked at. */
+    untilRefunded: (paymentId: string) =>
+      patiently(
+        async () => {
+          await world.sandbox.callbacks.flush()
+          return (await world.read(paymentId)).payment.status
+        },
+        (status) => status === 'refunded',
+      ),
+
     /** Waits until another process has started it. */
     untilStarted: (workflowId: string) =>
       patiently(
