@@ -99,8 +99,8 @@ const apiSchema = commonSchema.extend({
 })
 
 const workerSchema = commonSchema.extend({
-  POLYGON_RPC_URLS: list.pipe(z.array(url).min(1)),
-  /** How many nodes must agree before a payout is settled or voided. Live mode refuses less than 2. */
+  POLYGON_RPC_URLS: list.pipe(z.array(url.transform((value) => new Secret(value))).min(1)),
+  /** How many nodes must agree: more than half of them. Live mode refuses less than 2. */
   FINALITY_QUORUM: z.coerce.number().int().min(1).max(5).default(1),
   /**
    * Key of the treasury (holds USDC, signs typed data only): `keystore:<path>`, `aws-kms:<key id>`,

@@ -88,6 +88,8 @@ export type SettlementJournal = {
 
   readWatchedDeposits(): Promise<Hex[]>
   leaseObserver(ask: LeaseAsk & { start: { number: number; hash: Hex } }): Promise<Lease | null>
+  /** Prolongs what the owner still holds. */
+  renewLeases(ask: LeaseAsk & { part: 'observer' | 'lanes' }): Promise<void>
   readCursor(): Promise<ChainCursor | null>
   recordFinalized(lease: Lease, scan: FinalizedScan): Promise<TreasuryLog[]>
   findUnknown(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>): Promise<TreasuryLog[]>

@@ -185,7 +185,12 @@ async function composeSettlement(
     log: shared.log,
     everyMs: config.SETTLEMENT_TICK_MS,
     chain: {
-      rpc: connectRpc({ urls: config.POLYGON_RPC_URLS, quorum: config.FINALITY_QUORUM }),
+      rpc: connectRpc({
+        urls: config.POLYGON_RPC_URLS.map((url) => url.reveal()),
+        quorum: config.FINALITY_QUORUM,
+        chainId: config.CHAIN_ID,
+        warn: (about, message) => shared.log.warn(about, message),
+      }),
       codec: multicallCodec,
       token: tokenOf(config),
       treasuries: shared.treasuries.all,

@@ -30,7 +30,7 @@ type Findings = {
 export async function rebuild(operation: Operation): Promise<number> {
   const { db, settings, hooks, dryRun, say } = operation
   const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
-  const rpc = connectRpc({ urls: settings.POLYGON_RPC_URLS, quorum: settings.FINALITY_QUORUM })
+  const rpc = connectNodes(operation)
   const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
   const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
   if (treasuries.length === 0) throw new Error('no treasury is known: set TREASURY_ADDRESSES')
@@ -46,7 +46,7 @@ export async function rebuild(operation: Operation): Promise<number> {
   const context = { db, scope, hooks }
   const journal = createSettlementJournal(context)
   const options = { ...SETTLEMENT_DEFAULTS, owner: randomUUID(), maxFeeWei: 0n, maxMicroPerDay: 0n }
-  const [first, newest] = await Promise.all([rpc.agreed((node) => node.block(start)), rpc.newest()])
+  const first = await rpc.agreed((node) => node.block(start))
   if (first === null) throw new Error(`the nodes do not agree on block ${start}`)
   const lease = await journal.leaseObserver({ ...options, leaseMs: 60_000, start: first.value })
   if (lease === null) throw new Error('an engine is observing the chain: stop the workers first')
@@ -69,7 +69,7 @@ export async function rebuild(operation: Operation): Promise<number> {
     }
     const observer = createObserver(deps)
     for (let before = -1; ; ) {
-      await observer.observe(lease, newest)
+      await observer.observe(lease)
       const cursor = await journal.readCursor()
       if (cursor === null || cursor.number === before) break
       before = cursor.number
@@ -85,6 +85,16 @@ const warnBy =
   (say: (line: string) => void) =>
   (_fields: object, message: string): void =>
     say(message)
+
+/** The nodes of the configuration. What is wrong with one of them is said. */
+export function connectNodes({ settings, say }: Pick<Operation, 'settings' | 'say'>): Rpc {
+  return connectRpc({
+    urls: settings.POLYGON_RPC_URLS.map((url) => url.reveal()),
+    quorum: settings.FINALITY_QUORUM,
+    chainId: settings.CHAIN_ID,
+    warn: (about, message) => say(`${message}: ${JSON.stringify(about)}`),
+  })
+}
 
 async function readChain(rpc: Rpc, scope: { token: Hex; treasuries: readonly Hex[] }, start: number): Promise<Fact[]> {
   const final = await rpc.finalized()

@@ -8,7 +8,7 @@ import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from
 import { accountOf } from '../../src/chain/keys/private-key.ts'
 import { GWEI } from '../../src/chain/lanes/fees.ts'
 import { connectRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
-import type { OperatorConfig } from '../../src/config.ts'
+import { type OperatorConfig, Secret } from '../../src/config.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
 import { type PayoutView, queuePayout, readPayout } from '../../src/db/settlement/payouts.ts'
@@ -149,7 +149,13 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
   return createSettlementRunner({
     db: { ...(changes.db ?? world.db), livemode: policy.livemode },
     chain: {
-      rpc: changes.rpc ?? connectRpc({ urls: [changes.url ?? world.anvil.url], quorum: 1 }),
+      rpc:
+        changes.rpc ??
+        connectRpc({
+          urls: [changes.url ?? world.anvil.url],
+          quorum: 1,
+          chainId: (changes.token ?? TOKEN).chainId,
+        }),
       codec: multicallCodec,
       token: changes.token ?? TOKEN,
       treasuries: changes.treasuries ?? [createTreasurySigner(world.treasury, policy)],
@@ -248,7 +254,7 @@ export async function copyDatabase(url: string): Promise<TestDatabase> {
 /** The settings of an operator's command on this world. */
 export const settingsOf = (world: World, wrongTokens: Hex[] = []): OperatorConfig => ({
   DATABASE_URL: world.databaseUrl,
-  POLYGON_RPC_URLS: [world.anvil.url],
+  POLYGON_RPC_URLS: [new Secret(world.anvil.url)],
   FINALITY_QUORUM: 1,
   PINRAIL_MODE: 'test',
   PUBLIC_URL: 'http://127.0.0.1',

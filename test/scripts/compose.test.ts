@@ -51,7 +51,8 @@ describe('docker-compose.yml', () => {
 
   test('gives each of our processes everything that it refuses to start without', () => {
     expect(readApiConfig(environmentOf('api')).API_HOST).toBe('0.0.0.0')
-    expect(readWorkerConfig(environmentOf('worker')).POLYGON_RPC_URLS).toEqual(['http://anvil:8545'])
+    const urls = readWorkerConfig(environmentOf('worker')).POLYGON_RPC_URLS
+    expect(urls.map((url) => url.reveal())).toEqual(['http://anvil:8545'])
     expect(readWorkerConfig(environmentOf('prepare')).CHAIN_ID).toBe(31_337)
     expect(readSandboxConfig(environmentOf('sandbox')).SANDBOX_CALLBACK_URL).toBe('http://api:4242')
     expect(readInboxConfig(environmentOf('inbox')).INBOX_HOST).toBe('0.0.0.0')

@@ -37,6 +37,7 @@ export function createSettlementJournal(context: JournalContext) {
     readRaw: bind(lanes.readRaw),
     endEnvelopes: bind(lanes.endEnvelopes),
     leaseObserver: bind(record.leaseObserver),
+    renewLeases: bind(record.renewLeases),
     readCursor: bind(record.readCursor),
     recordFinalized: bind(logs.recordFinalized),
     findUnknown: bind(logs.findUnknown),

@@ -75,6 +75,20 @@ export async function leaseObserver(
   return row === null ? null : { owner: ask.owner, epoch: row.epoch }
 }
 
+/** Prolongs the leases that the owner still holds; one that another owner has taken stays there. */
+export async function renewLeases(
+  context: JournalContext,
+  ask: LeaseAsk & { part: 'observer' | 'lanes' },
+): Promise<void> {
+  const until = sql`now() + ${ask.leaseMs} * interval '1 millisecond'`
+  await execute(
+    context.db,
+    ask.part === 'observer'
+      ? sql`update chain_cursor set lease_until = ${until} where ${here(context)} and owner = ${ask.owner}`
+      : sql`update lane set lease_until = ${until} where chain_id = ${context.scope.chainId} and owner = ${ask.owner}`,
+  )
+}
+
 export async function readCursor(context: JournalContext): Promise<ChainCursor | null> {
   const row = await maybeOne(
     context.db,
