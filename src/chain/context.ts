@@ -48,6 +48,9 @@ export const SETTLEMENT_DEFAULTS = {
   retiredTreasuries: [],
 } as const satisfies Partial<SettlementOptions>
 
+/** Blocks back from the head of which a node that prunes still has the state: Bor and geth keep 128. */
+export const KEPT_STATES = 100
+
 /** Every wallet that is or was our treasury. */
 export function watchedTreasuries(deps: Pick<SettlementDeps, 'treasuries' | 'options'>): Hex[] {
   return [...deps.treasuries.map((treasury) => treasury.address), ...deps.options.retiredTreasuries]

@@ -2,7 +2,7 @@ import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../../domain/hex.ts'
 import type { Sweep } from '../../domain/settlement/deposit.ts'
 import type { Envelope, EnvelopeEnd, Lane, SignedPayout, TopUpRefusal } from '../../domain/settlement/payout.ts'
-import type { SettlementDeps } from '../context.ts'
+import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
 import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp } from './sender.ts'
@@ -77,9 +77,6 @@ export async function advanceLane(
   const behind = Math.max(lane.nextNonce, final ?? 0) < mined
   return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0)
 }
-
-/** Blocks for which a node that prunes still has the state: Bor and geth keep 128. */
-const KEPT_STATES = 100
 
 /**
  * How many nonces of the wallet final blocks have used, by quorum. Null when it cannot be known now: also when the last

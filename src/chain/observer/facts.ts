@@ -11,7 +11,9 @@ export type Fact = Omit<TreasuryLog, 'gasShare'>
 /** Whose logs are read. */
 export type Scope = { readonly token: Hex; readonly treasuries: readonly Hex[] }
 
-const asTopic = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
+const WORD = /^0x[0-9a-f]{64}$/
+
+export const asTopic = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
 const asAddress = (topic: Hex | undefined): Hex => `0x${(topic ?? '').slice(-40)}`
 
 const logKey = (log: { txHash: Hex; logIndex: number }): string => `${log.txHash}:${log.logIndex}`
@@ -49,12 +51,14 @@ export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fac
       return [
         { ...place, treasury: from, kind: 'cancel', authNonce: second ?? null, counterparty: null, microUsdc: null },
       ]
-    if (topic !== TOPICS.transfer) return []
+    if (topic !== TOPICS.transfer || !WORD.test(log.data)) return []
     const microUsdc = BigInt(log.data).toString()
-    if (!treasuries.includes(from))
-      return [{ ...place, treasury: to, kind: 'in', authNonce: null, counterparty: from, microUsdc }]
     const before = byKey.get(logKey({ txHash, logIndex: logIndex - 1 }))
     const authNonce = before?.topics[0] === TOPICS.authorizationUsed ? (before.topics[2] ?? null) : null
+    // Anybody may move nothing, in the name of anybody. With an authorization it uses up a nonce.
+    if (microUsdc === '0' && (authNonce === null || !treasuries.includes(from))) return []
+    if (!treasuries.includes(from))
+      return [{ ...place, treasury: to, kind: 'in', authNonce: null, counterparty: from, microUsdc }]
     return [{ ...place, treasury: from, kind: 'out', authNonce, counterparty: to, microUsdc }]
   })
 }

@@ -53,7 +53,7 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
       const [unknown] = await journal.findUnknown({ ...(await shareGas(rpc, wallets, [suspect])), treasuries })
       if (unknown === undefined) continue
       log.error({ transfer: unknown }, 'an unknown transfer leaves the treasury; all lanes pause')
-      await journal.pause(describeTransfer(unknown))
+      await journal.pause({ reason: describeTransfer(unknown), untilFinal: unknown.blockNumber })
     }
     return true
   }

@@ -2,17 +2,29 @@ import type { Lease } from '../../domain/settlement/payout.ts'
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
 import { proveExpired } from './expired.ts'
 import { createHeadWatch } from './head.ts'
-import { scanFinalized } from './scan.ts'
+import { createReconciliation } from './reconcile.ts'
+import { createScan } from './scan.ts'
 
 /** Most payouts that are ended in one database transaction. */
 const ENDED_AT_ONCE = 200
+/** Most deposits, and most movements of a treasury, that are told in one. */
+const APPLIED_AT_ONCE = 500
 
 /**
  * The observer of one engine. In memory it keeps only hashes of blocks that are not final; losing them does no harm.
  */
 export function createObserver(deps: SettlementDeps) {
   const { journal, token, log } = deps
-  const watchHead = createHeadWatch(deps, { token: token.address, treasuries: watchedTreasuries(deps) })
+  const scanFinalized = createScan(deps)
+  const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
+  const reconcile = createReconciliation(deps, scope)
+  const watchHead = createHeadWatch(deps, scope)
+
+  async function applyPending(): Promise<void> {
+    const { failed } = await journal.applyPending(APPLIED_AT_ONCE)
+    for (const { error, ...place } of failed)
+      log.error({ ...place, err: error }, 'a log is stored, but what it means could not be recorded; tried again')
+  }
 
   async function applyProven(): Promise<void> {
     let ended = ENDED_AT_ONCE
@@ -32,8 +44,10 @@ export function createObserver(deps: SettlementDeps) {
       let cursor = start
       const failures: unknown[] = []
       const parts = [
-        async () => void (cursor = await scanFinalized(deps, lease, start)),
+        async () => void (cursor = await scanFinalized(lease, start)),
+        applyPending,
         applyProven,
+        () => reconcile(lease, cursor),
         () => proveExpired(deps, lease, cursor),
         () => watchHead(lease, cursor),
       ]

@@ -48,6 +48,8 @@ export type RpcNode = {
   block(tag: BlockTag): Promise<Block>
   logs(filter: LogFilter): Promise<Log[]>
   receipt(txHash: Hex): Promise<Receipt | null>
+  /** Every log of the transaction; null when the node does not know it. */
+  receiptLogs(txHash: Hex): Promise<Log[] | null>
   transactions(block: number): Promise<Transaction[]>
   transactionCount(wallet: Hex, at: BlockTag): Promise<number>
   balance(wallet: Hex): Promise<bigint>
@@ -89,6 +91,10 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
     logs: (filter) => readLogs(transport, filter),
     receipt: (txHash) =>
       read('eth_getTransactionReceipt', [txHash], (answer) => (answer === null ? null : receiptOf(answer))),
+    receiptLogs: (txHash) =>
+      read('eth_getTransactionReceipt', [txHash], (answer) =>
+        answer === null ? null : listOf(fieldsOf(answer)['logs'], logOf),
+      ),
     async transactions(number) {
       const found = await read('eth_getBlockByNumber', [quantity(number), true], (answer) =>
         answer === null ? null : listOf(fieldsOf(answer)['transactions'], transactionOf),

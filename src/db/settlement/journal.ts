@@ -6,6 +6,10 @@ import * as lanes from './lanes.ts'
 import * as logs from './logs.ts'
 import * as queue from './queue.ts'
 import * as record from './record.ts'
+import * as known from './watch/known.ts'
+import * as pauses from './watch/pause.ts'
+import * as pending from './watch/pending.ts'
+import * as reconcile from './watch/reconcile.ts'
 
 /** Everything the settlement engine keeps in Postgres, for one mode, chain and token. */
 export function createSettlementJournal(context: JournalContext) {
@@ -40,9 +44,12 @@ export function createSettlementJournal(context: JournalContext) {
     renewLeases: bind(record.renewLeases),
     readCursor: bind(record.readCursor),
     recordFinalized: bind(logs.recordFinalized),
-    findUnknown: bind(logs.findUnknown),
-    pause: bind(record.pause),
+    findUnknown: bind(known.findUnknown),
+    pause: bind(pauses.pause),
+    applyPending: bind(pending.applyPending),
     applyProven: bind(record.applyProven),
+    readOpenNonces: bind(reconcile.readOpenNonces),
+    storeFindings: bind(reconcile.storeFindings),
     readExpiring: bind(expired.readExpiring),
     voidExpired: bind(expired.voidExpired),
     readWatchedDeposits: bind(deposits.readWatchedDeposits),
