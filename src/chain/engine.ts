@@ -85,11 +85,12 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     async authorize() {
       const cursor = await journal.readCursor()
       if (cursor === null || cursor.pausedReason !== null) return NOTHING
-      // A key that refuses the one does not keep the other from being signed.
-      const [cancelled, signed] = await Promise.allSettled([authorizeCancellations(deps), authorizer.authorize()])
-      if (signed.status === 'rejected') throw signed.reason
-      if (cancelled.status === 'rejected') throw cancelled.reason
-      return { ...signed.value, done: signed.value.done + cancelled.value }
+      const cancelled = await authorizeCancellations(deps).catch((error: unknown) => {
+        log.error({ err: error }, 'cancellations could not be signed; tried again next round')
+        return 0
+      })
+      const signed = await authorizer.authorize()
+      return { ...signed, done: signed.done + cancelled }
     },
     async send() {
       const newest = await rpc.newest()

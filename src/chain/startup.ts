@@ -93,6 +93,6 @@ async function assertChainHasHistory(deps: SettlementDeps): Promise<void> {
   const known = await agreed(deps, (node) => node.block(cursor.number))
   demand(
     known.hash === cursor.hash,
-    `block ${cursor.number} was final as ${cursor.hash} and is ${known.hash} now: another chain`,
+    `block ${cursor.number} was final as ${cursor.hash} and is ${known.hash} now: another chain, or finality was reversed (pinrail settlement repair-finality)`,
   )
 }

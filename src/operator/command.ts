@@ -8,6 +8,7 @@ import { createSettlementHooks } from '../settlement/hooks.ts'
 import { showAttention } from './attention.ts'
 import { acknowledge, changeOf, changePayout, type Operation, reopen, showStatus } from './payouts.ts'
 import { rebuild } from './rebuild.ts'
+import { repairFinality } from './repair.ts'
 
 const USAGE = `pinrail <command>
   migrate                            brings the database to the newest schema; safe from several places at once
@@ -16,14 +17,16 @@ const USAGE = `pinrail <command>
   settlement void <payment>          has the authorization cancelled on chain, which makes a refund safe
   settlement hold <payment>          keeps a payout that is not under way from being sent
   settlement release <payment>       puts a held payout back into the queue
+  settlement repair-finality         takes back what rests on blocks that were final and are others now
   settlement rebuild                 makes the settlements anew from the chain and the list of payments
   settlement acknowledge <tx hash>   declares an unknown transfer out of the treasury legitimate
   settlement reopen <wallet>         opens a quarantined lane
-With --dry-run, void, hold, release and rebuild only say what they would do.`
+With --dry-run, void, hold, release, repair-finality and rebuild only say what they would do.`
 
 const SETTLEMENT: Readonly<Record<string, (operation: Operation, subject: string) => Promise<number>>> = {
   status: showStatus,
   rebuild,
+  'repair-finality': repairFinality,
   void: (operation, payment) => changePayout(operation, payment, changeOf('void', operation)),
   hold: (operation, payment) => changePayout(operation, payment, changeOf('hold', operation)),
   release: (operation, payment) => changePayout(operation, payment, changeOf('release', operation)),
@@ -32,7 +35,7 @@ const SETTLEMENT: Readonly<Record<string, (operation: Operation, subject: string
 }
 
 /** Commands that concern everything; the others name what they concern. */
-const ALONE = new Set(['status', 'rebuild'])
+const ALONE = new Set(['status', 'rebuild', 'repair-finality'])
 
 export type CommandLine = {
   readonly args: readonly string[]
