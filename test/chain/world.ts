@@ -169,6 +169,7 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
         startBlock: 0,
         // Every round sends again what is not mined, and nothing waits for a clock.
         rebroadcastMs: 0,
+        bumpAfterMs: 0,
         fundsGraceMs: 0,
         maxMicroPerDay: 10n ** 15n,
         leaseMs: 0,

@@ -17,7 +17,7 @@ import type { SettlementDeps } from '../context.ts'
 import { authorizationOf } from '../deposits/sweep-authorization.ts'
 import type { Block, FeeHistory } from '../rpc/node.ts'
 import type { SendOutcome } from '../rpc/send-outcome.ts'
-import { bumpFees, chooseFees, type Fees } from './fees.ts'
+import { bumpFees, chooseFees, type Fees, isOverdue } from './fees.ts'
 
 /** What the engine reads from the chain at the start of a round. */
 export type ChainView = { readonly head: Block; readonly cursor: ChainCursor; readonly fees: FeeHistory }
@@ -86,7 +86,7 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
     return
   }
   const outcome = isDue(deps, last) ? await broadcast(sender, await stored(sender, envelope, last)) : 'unknown'
-  const stuck = view.head.number - last.signedBlock >= deps.options.bumpAfterBlocks || outcome === 'underpriced'
+  const stuck = isOverdue(last, view.head.number, deps.options) || outcome === 'underpriced'
   if (!lowest || !stuck) return
   const fees = bumpFees(last, view.fees, deps.options.maxFeeWei)
   const about = { wallet: lane.wallet, nonce: envelope.nonce, attempts: envelope.attempts.length }
@@ -94,13 +94,19 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
     deps.log.error({ ...about, maxFee: last.maxFee }, 'a transaction is stuck at the fee cap')
     return
   }
-  if (!(await deps.journal.isWanted(lane, envelope.nonce))) {
+  if (!(await deps.journal.isWanted(lane, envelope.nonce)) || (await hasExpired(sender, envelope))) {
     deps.log.info({ ...about, ...fees }, 'what it carries has ended: its nonce is used up by an empty transfer')
     await broadcast(sender, await signAndStore(sender, { ...emptyTransfer(lane.wallet), nonce: envelope.nonce }, fees))
     return
   }
   deps.log.info({ ...about, ...fees }, 'raising the price of a stuck transaction')
   await signAgain(sender, envelope, fees)
+}
+
+/** Whether none of its authorizations is valid any more: a higher price would only pay for refusals. */
+async function hasExpired({ deps, lane, view }: Sender, envelope: Envelope): Promise<boolean> {
+  const deadline = deps.codec.deadline(await deps.journal.readCalldata(lane, envelope.nonce))
+  return deadline !== null && view.head.timestamp >= deadline
 }
 
 /** Uses up a nonce at the least cost, by an empty transfer to the wallet itself. */

@@ -69,6 +69,8 @@ export type EnvelopeAttempt = {
   readonly maxFee: bigint
   readonly tip: bigint
   readonly signedBlock: number
+  /** Milliseconds since it was signed. */
+  readonly ageMs: number
   readonly lastBroadcastAt: Date | null
 }
 
