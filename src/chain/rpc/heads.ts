@@ -15,11 +15,8 @@ export async function readHead(nodes: Nodes): Promise<{ block: Block }> {
     heads.map(({ number }) => number),
   )
   if (height === null) throw noQuorum('what the newest block is')
-  const same = heads.filter(({ number }) => number === height)
-  // Mostly they are at one block, and nothing more need be asked.
-  const [first] = same
-  if (first !== undefined && same.filter(({ hash }) => hash === first.hash).length >= nodes.quorum)
-    return { block: first }
+  const told = quorumBlock(nodes, heads, height)
+  if (told !== null) return { block: told }
   for (const below of BELOW_HEAD) {
     const block = await nodes.agreed((node) => node.block(Math.max(0, height - below)))
     if (block !== null) return { block: block.value }
@@ -35,8 +32,14 @@ export async function readFinalized(nodes: Nodes): Promise<Block | null> {
     finals.map(({ number }) => number),
   )
   if (height === null) return null
-  const block = await nodes.agreed((node) => node.block(height))
-  return block?.value ?? null
+  const told = quorumBlock(nodes, finals, height)
+  return told ?? (await nodes.agreed((node) => node.block(height)))?.value ?? null
+}
+
+/** The block at a height that a quorum has just told. Mostly they are at one block, and nothing more need be asked. */
+function quorumBlock({ quorum }: Nodes, told: readonly Block[], height: number): Block | null {
+  const here = told.filter(({ number }) => number === height)
+  return here.find(({ hash }) => here.filter((other) => other.hash === hash).length >= quorum) ?? null
 }
 
 /** Of base fee and of each block's tip the quorum-th highest: a node that says a dear price is alone with it. */
