@@ -78,15 +78,15 @@ export async function composeWorker(
   })
 
   const [connection, bundle] = await Promise.all([
-    NativeConnection.connect({ address: config.TEMPORAL_ADDRESS }),
+    NativeConnection.connect(config.temporal.connection),
     bundleWorkflows(),
   ])
   const workers = await createWorkers({
     connection,
-    namespace: config.TEMPORAL_NAMESPACE,
+    namespace: config.temporal.namespace,
     bundle,
     activities,
-    dataConverter: dataConverter(config),
+    dataConverter: dataConverter(config, 'worker'),
     maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
     stickyTimeoutMs: config.WORKER_STICKY_TIMEOUT_MS,
     shutdownGraceMs: config.WORKER_SHUTDOWN_GRACE_MS,

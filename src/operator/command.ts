@@ -7,12 +7,14 @@ import type { Hex } from '../domain/hex.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
 import { showAttention } from './attention.ts'
 import { acknowledge, changeOf, changePayout, type Operation, reopen, showStatus } from './payouts.ts'
+import { preflight } from './preflight.ts'
 import { rebuild } from './rebuild.ts'
 import { repairFinality } from './repair.ts'
 
 const USAGE = `pinrail <command>
   migrate                            brings the database to the newest schema; safe from several places at once
   attention                          money and time that wait for a person, the oldest first
+  preflight                          lists what keeps live mode from starting with these variables
   settlement status                  lanes, payouts by state, how far the chain was read, what is paused
   settlement void <payment>          has the authorization cancelled on chain, which makes a refund safe
   settlement hold <payment>          keeps a payout that is not under way from being sent
@@ -59,6 +61,7 @@ export async function runCommand({ args, env, say }: CommandLine): Promise<numbe
     return 0
   }
   if (group === 'attention' && positionals.length === 1 && !dryRun) return operate({ env, say, dryRun }, showAttention)
+  if (group === 'preflight' && positionals.length === 1 && !dryRun) return preflight({ env, say })
   const command = group === 'settlement' && Object.hasOwn(SETTLEMENT, name) ? SETTLEMENT[name] : undefined
   if (command === undefined || more.length > 0 || (subject === '') !== ALONE.has(name)) throw new Error(USAGE)
   return operate({ env, say, dryRun }, (operation) => command(operation, subject))

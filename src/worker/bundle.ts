@@ -8,9 +8,11 @@ import { bundleWorkflowCode, type WorkflowBundlePath } from '@temporalio/worker'
 
 const SOURCE = fileURLToPath(new URL('..', import.meta.url))
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/pinrail', import.meta.url))
+/** Refuses messages that the codec could not open. */
+const INTERCEPTORS = 'temporal/refuse-plaintext.ts'
 
 /**
- * The code that runs in the workflow sandbox: src/workflows/index.ts and what it imports. Bundling takes seconds of
+ * The code that runs in the workflow sandbox: src/workflows/index.ts, the interceptor, and what they import. Bundling takes seconds of
  * CPU, so the result is cached under a name derived from the sources and the SDK's version.
  */
 export async function bundleWorkflows(): Promise<WorkflowBundlePath> {
@@ -18,6 +20,7 @@ export async function bundleWorkflows(): Promise<WorkflowBundlePath> {
   if (existsSync(codePath)) return { codePath }
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(SOURCE, 'workflows/index.ts'),
+    workflowInterceptorModules: [join(SOURCE, INTERCEPTORS)],
     logger: { trace: ignore, debug: ignore, info: ignore, warn: console.warn, error: console.error, log: ignore },
   })
   await mkdir(CACHE, { recursive: true })
@@ -30,8 +33,8 @@ export async function bundleWorkflows(): Promise<WorkflowBundlePath> {
 
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256').update(sdkVersion())
-  for (const folder of ['workflows', 'domain'])
-    for (const file of await filesIn(folder)) hash.update(file).update(await readFile(join(SOURCE, file)))
+  const files = await Promise.all(['workflows', 'domain', 'temporal'].map(filesIn))
+  for (const file of files.flat()) hash.update(file).update(await readFile(join(SOURCE, file)))
   return hash.digest('hex').slice(0, 16)
 }
 

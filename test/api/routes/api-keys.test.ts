@@ -127,10 +127,10 @@ describe('an API key', () => {
     await live.close()
     for (const answer of answers) expectProblem(answer, 403, 'step_up_required')
     expect(answers.map(({ body }) => body['page'])).toEqual([
-      'http://127.0.0.1:4242/dashboard/keys',
-      'http://127.0.0.1:4242/dashboard/keys',
-      'http://127.0.0.1:4242/dashboard/keys',
-      'http://127.0.0.1:4242/dashboard/wallet',
+      'https://pay.pinrail.example/dashboard/keys',
+      'https://pay.pinrail.example/dashboard/keys',
+      'https://pay.pinrail.example/dashboard/keys',
+      'https://pay.pinrail.example/dashboard/wallet',
     ])
     expect(stillWorks.status).toBe(200)
   })
