@@ -93,6 +93,10 @@ const apiSchema = commonSchema.extend({
   API_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).default(100),
   /** Requests with an invalid key that one address may make in a minute. More get 429. */
   API_REFUSALS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
+  /**
+   * Time that requests under way have to finish after SIGTERM, in milliseconds. A buyer's click waits for up to 30 s.
+   */
+  API_DRAIN_MS: z.coerce.number().int().min(0).default(35_000),
   /** Name of the header in which a trusted proxy puts the buyer's country (ISO 3166 alpha-2). */
   COUNTRY_HEADER: z.string().optional(),
 })
@@ -151,6 +155,8 @@ const workerSchema = commonSchema.extend({
   /** Time that running activities have to finish after SIGTERM, in milliseconds; another worker retries the others. */
   WORKER_SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).default(25_000),
   WORKER_STICKY_TIMEOUT_MS: z.coerce.number().int().min(100).default(5000),
+  /** The bundle of the workflows that the image has. Without it the worker makes one beside its packages. */
+  WORKFLOW_BUNDLE: z.string().optional(),
   WORKER_BUILD_ID: z.string().optional(),
   WORKER_VERSIONING: flag.default(false),
 })

@@ -71,8 +71,8 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
     ...partners,
   }
   return {
-    // Load tests run locally, with one account.
-    api: { ...common, API_PORT: String(ports.api), API_REQUESTS_PER_SECOND: '100000' },
+    // Load tests run locally, with one account. Ctrl-C does not wait for a buyer.
+    api: { ...common, API_PORT: String(ports.api), API_REQUESTS_PER_SECOND: '100000', API_DRAIN_MS: '2000' },
     worker: {
       ...common,
       POLYGON_RPC_URLS: addresses.workerRpcUrls,

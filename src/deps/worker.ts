@@ -22,7 +22,7 @@ import { createTemporalClient, dataConverter } from '../temporal/connect.ts'
 import { createPaymentWorkflows } from '../temporal/payments.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { createSender } from '../webhooks/send.ts'
-import { bundleWorkflows } from '../worker/bundle.ts'
+import { bundleWorkflows, openBundle } from '../worker/bundle.ts'
 import { createDeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createRelay, type Relay } from '../worker/relay.ts'
@@ -79,7 +79,7 @@ export async function composeWorker(
 
   const [connection, bundle] = await Promise.all([
     NativeConnection.connect(config.temporal.connection),
-    bundleWorkflows(),
+    config.WORKFLOW_BUNDLE === undefined ? bundleWorkflows() : openBundle(config.WORKFLOW_BUNDLE),
   ])
   const workers = await createWorkers({
     connection,
