@@ -161,6 +161,19 @@ const workerSchema = commonSchema.extend({
   WORKER_VERSIONING: flag.default(false),
 })
 
+/** The codec server, with which operators read payloads in Temporal's UI and send them with its CLI. */
+const codecSchema = z.object({
+  PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
+  LOG_LEVEL: commonSchema.shape.LOG_LEVEL,
+  TEMPORAL_CODEC_KEYS: codecKeys,
+  CODEC_HOST: z.string().default('127.0.0.1'),
+  CODEC_PORT: port.default(8234),
+  /** Who knows it reads every payload. At least 32 random characters in live mode. */
+  CODEC_SERVER_TOKEN: secret,
+  /** Origins of Temporal's UI, comma separated. */
+  CODEC_ALLOWED_ORIGINS: list.pipe(z.array(url)).default(['http://127.0.0.1:8233']),
+})
+
 /** The partner simulators and the converter's simulator: one process, one port, a journal on disk. */
 const sandboxSchema = z.object({
   PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
@@ -226,13 +239,14 @@ type WithTemporal<T> = T & { readonly temporal: TemporalSettings }
 export type Config = WithTemporal<z.infer<typeof commonSchema>>
 export type ApiConfig = WithTemporal<z.infer<typeof apiSchema>>
 export type WorkerConfig = WithTemporal<z.infer<typeof workerSchema>>
+export type CodecConfig = z.infer<typeof codecSchema>
 export type SandboxConfig = z.infer<typeof sandboxSchema>
 export type InboxConfig = z.infer<typeof inboxSchema>
 export type OperatorConfig = z.infer<typeof operatorSchema>
 
 /** Names of every variable the system knows, for the test of docker-compose.yml. */
 export const KNOWN_VARIABLES: ReadonlySet<string> = new Set(
-  [apiSchema, workerSchema, sandboxSchema, inboxSchema, operatorSchema, scriptsSchema].flatMap((schema) =>
+  [apiSchema, workerSchema, codecSchema, sandboxSchema, inboxSchema, operatorSchema, scriptsSchema].flatMap((schema) =>
     Object.keys(schema.shape),
   ),
 )
@@ -241,6 +255,7 @@ const withTemporal = <T>(config: T, env: Environment): WithTemporal<T> => ({ ...
 export const readApiConfig = (env: Environment = process.env): ApiConfig => withTemporal(read(apiSchema, env), env)
 export const readWorkerConfig = (env: Environment = process.env): WorkerConfig =>
   withTemporal(read(workerSchema, env), env)
+export const readCodecConfig = (env: Environment = process.env): CodecConfig => read(codecSchema, env)
 export const readSandboxConfig = (env: Environment = process.env): SandboxConfig => read(sandboxSchema, notLive(env))
 export const readInboxConfig = (env: Environment = process.env): InboxConfig => read(inboxSchema, notLive(env))
 export const readOperatorConfig = (env: Environment = process.env): OperatorConfig => read(operatorSchema, env)

@@ -112,6 +112,7 @@ const RULES: readonly Rule[] = [
   about('CONVERTER_URL', publicUrl),
   about('DATABASE_URL', database),
   about('API_KEY_PEPPER', strongText),
+  about('CODEC_SERVER_TOKEN', strongText),
   about('WEBHOOK_ENCRYPTION_KEY', strongBytes),
   about('DEPOSIT_SEED', strongBytes),
   about('TEMPORAL_CODEC_KEYS', codecKeys),

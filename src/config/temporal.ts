@@ -46,16 +46,22 @@ export type TemporalSettings = {
   readonly namespace: string
 }
 
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Whether the variables name a server. Without one, `npm start` brings its own. */
+export const namesTemporal = ({ TEMPORAL_ADDRESS: address, TEMPORAL_CONFIG_FILE: file }: Environment): boolean =>
+  Boolean(address) || Boolean(file)
+
+/** Whether the variable says how to reach Temporal. */
+export const isOfTemporal = (name: string): boolean => Object.hasOwn(temporalShape, name) || name.startsWith(META)
+
 /**
  * Where Temporal is, and who we are there. Throws for a file, a profile or a certificate that is not there, for half a
  * key pair, and for an API key without TLS.
  */
-export function readTemporal(env: Readonly<Record<string, string | undefined>>): TemporalSettings {
+export function readTemporal(env: Environment): TemporalSettings {
   const known = Object.entries(env).filter(
-    (entry): entry is [string, string] =>
-      (Object.hasOwn(temporalShape, entry[0]) || entry[0].startsWith(META)) &&
-      entry[1] !== undefined &&
-      entry[1] !== '',
+    (entry): entry is [string, string] => isOfTemporal(entry[0]) && entry[1] !== undefined && entry[1] !== '',
   )
   const variables = Object.fromEntries(known)
   const { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: profile } = variables
