@@ -1,6 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Payload, PayloadCodec } from '@temporalio/common'
-import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type NextFunction,
+  type Request,
+  type Response,
+} from 'express'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { z } from 'zod'
 
@@ -39,12 +45,12 @@ const body = z.object({
 export function createCodecServer(options: CodecServerOptions): Express {
   const app = express()
   app.disable('x-powered-by')
-  const wrong = new RateLimiterMemory({ points: WRONG_PER_MINUTE, duration: 60 })
+  const isToken = createTokenCheck(options.token)
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }))
   app.get('/', (_request, response) => page(response, 200, 'Enter the token of the codec server.'))
   app.post('/sign-in', express.urlencoded({ extended: false, limit: '4kb' }), async (request, response) => {
     const { token } = (request.body ?? {}) as { token?: unknown }
-    if (!(await isToken(request, typeof token === 'string' ? token : '', options.token, wrong)))
+    if (!(await isToken(request, typeof token === 'string' ? token : '')))
       return page(response, 401, 'That is not the token.')
     response.cookie(COOKIE, newSession(options), {
       httpOnly: true,
@@ -54,7 +60,7 @@ export function createCodecServer(options: CodecServerOptions): Express {
     })
     return page(response, 200, 'Signed in. Temporal’s UI shows payloads for the next 12 hours.')
   })
-  app.use(['/encode', '/decode'], cors(options), authenticate(options, wrong), express.json({ limit: MAX_BODY }))
+  app.use(['/encode', '/decode'], cors(options), authenticate(options, isToken), express.json({ limit: MAX_BODY }))
   app.post(
     '/encode',
     answer((payloads) => options.codec.encode(payloads)),
@@ -64,12 +70,15 @@ export function createCodecServer(options: CodecServerOptions): Express {
     answer((payloads) => options.codec.decode(payloads)),
   )
   app.use((_request: Request, response: Response) => void response.status(404).json({ message: 'not found' }))
-  app.use((error: { status?: number }, _request: Request, response: Response, _next: NextFunction) => {
-    // What a parser of the body refuses has a status of its own.
-    const status = error.status !== undefined && error.status < 500 ? error.status : 500
-    response.status(status).json({ message: status === 500 ? 'failed' : 'the body must be payloads in JSON' })
-  })
+  app.use(failed)
   return app
+}
+
+// oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
+const failed: ErrorRequestHandler = (error: { status?: number }, _request, response, _next) => {
+  // What a parser of the body refuses has a status of its own.
+  const status = error.status !== undefined && error.status < 500 ? error.status : 500
+  response.status(status).json({ message: status === 500 ? 'failed' : 'the body must be payloads in JSON' })
 }
 
 function cors({ allowedOrigins }: CodecServerOptions) {
@@ -93,25 +102,31 @@ function cors({ allowedOrigins }: CodecServerOptions) {
   }
 }
 
-function authenticate(options: CodecServerOptions, wrong: RateLimiterMemory) {
+function authenticate(options: CodecServerOptions, isToken: TokenCheck) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
     const cookie = new RegExp(`(?:^|;\\s*)${COOKIE}=([^;]+)`).exec(request.headers.cookie ?? '')?.[1]
     // A cookie counts only for the UI's pages, which say their origin.
     const signedIn = cookie !== undefined && request.headers.origin !== undefined && isSession(cookie, options)
-    if (signedIn || (bearer !== undefined && (await isToken(request, bearer, options.token, wrong)))) return next()
+    if (signedIn || (bearer !== undefined && (await isToken(request, bearer)))) return next()
     response.set('www-authenticate', 'Bearer').status(401)
     response.json({ message: 'sign in at this server’s page, or send the token: --codec-auth "Bearer …"' })
   }
 }
 
-async function isToken(request: Request, given: string, token: string, wrong: RateLimiterMemory): Promise<boolean> {
-  const address = request.socket.remoteAddress ?? ''
-  const used = await wrong.get(address)
-  if (used !== null && used.remainingPoints <= 0) return false
-  if (same(given, token)) return true
-  await wrong.consume(address).catch(() => undefined)
-  return false
+type TokenCheck = (request: Request, given: string) => Promise<boolean>
+
+/** After too many wrong tokens from an address the right one is refused as well, so that guessing learns nothing. */
+function createTokenCheck(token: string): TokenCheck {
+  const wrong = new RateLimiterMemory({ points: WRONG_PER_MINUTE, duration: 60 })
+  return async (request, given) => {
+    const address = request.socket.remoteAddress ?? ''
+    const used = await wrong.get(address)
+    if (used !== null && used.remainingPoints <= 0) return false
+    if (same(given, token)) return true
+    await wrong.consume(address).catch(() => undefined)
+    return false
+  }
 }
 
 /** Compares digests, so that neither content nor length shows in the time. */
