@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { PEPPER } from '../../../scripts/test/environment.ts'
 import { until } from '../../../scripts/test/until.ts'
-import { API_SCOPES, parseApiKey } from '../../../src/api/auth/api-key.ts'
+import { API_SCOPES, createApiKey, parseApiKey } from '../../../src/api/auth/api-key.ts'
+import { insertApiKey } from '../../../src/db/merchants/api-keys.ts'
 import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
 
 let shop: Shop
@@ -86,6 +88,24 @@ describe('an API key', () => {
     const again = await shop.ask('POST', `${PATH}/${idOf(next)}/rotate`, { body: { overlap: 0 } })
     now += 1001
     expect([await works(keyOf(next)), await works(keyOf(again))]).toEqual([401, 200])
+  })
+
+  test('that is rotated hands its end on to its successor, and an ended one has none', async () => {
+    const old = await create({ name: 'guest', expires_in: 3600 })
+    const next = await shop.ask('POST', `${PATH}/${idOf(old)}/rotate`, { body: { overlap: 0 } })
+    expect(next.body['expires_at']).toBe(old.body['expires_at'])
+    now += 3_601_000
+    expect(await works(keyOf(next))).toBe(401)
+    expectProblem(await shop.ask('POST', `${PATH}/${idOf(next)}/rotate`, { body: {} }), 409, 'not_possible_now')
+  })
+
+  test('is not used by who knows its id and not its secret', async () => {
+    const { id, text, last4 } = createApiKey(false, PEPPER)
+    const key = { id, last4, name: 'guessed', digest: Buffer.alloc(32, 1), scopes: API_SCOPES }
+    await insertApiKey(shop.db, shop.tenant, key)
+    expect(await works(text)).toBe(401)
+    const { rows } = await shop.db.query('select last_used_at from api_key where id = $1', [id])
+    expect(rows).toEqual([{ last_used_at: null }])
   })
 
   test('that is revoked is dead within a second, stays in the list, and cannot be rotated', async () => {
