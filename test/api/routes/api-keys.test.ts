@@ -205,6 +205,11 @@ describe('the wallet', () => {
     ['zero', `0x${'0'.repeat(40)}`, 'wallet_forbidden'],
     ['the dead address', '0x000000000000000000000000000000000000dEaD', 'wallet_forbidden'],
     ['the token itself', '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', 'wallet_forbidden'],
+    ['Multicall3', '0xcA11bde05977b3631167028862bE2a173976CA11', 'wallet_forbidden'],
+    ['Permit2', '0x000000000022d473030f116ddee9f6b43ac78ba3', 'wallet_forbidden'],
+    ['the contract of another token', '0xc2132d05d31c914a87c6611c10748aeb04b58e8f', 'wallet_forbidden'],
+    ['a precompiled contract', `0x${'0'.repeat(39)}1`, 'wallet_forbidden'],
+    ['the last of them', `0x${'0'.repeat(36)}ffff`, 'wallet_forbidden'],
     ['a treasury of ours', TREASURY, 'wallet_forbidden'],
   ])('is not %s', async (_name, address, code) => {
     await shop.db.query(
