@@ -45,10 +45,10 @@ export function shrink(nodeModules, { platform, arch } = process) {
 /** @param {string} path */
 const remove = (path) => rmSync(path, { recursive: true, force: true })
 
-/** @param {string} nodeModules */
+/** Packages, and the scopes before theirs. @param {string} nodeModules */
 function packagesIn(nodeModules) {
   return readdirSync(nodeModules).flatMap((name) =>
-    name.startsWith('@') ? readdirSync(join(nodeModules, name)).map((inner) => `${name}/${inner}`) : [name],
+    name.startsWith('@') ? [name, ...readdirSync(join(nodeModules, name)).map((inner) => `${name}/${inner}`)] : [name],
   )
 }
 
