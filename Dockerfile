@@ -1,23 +1,29 @@
-# Two images: `app` runs api and worker with production packages only, `sandbox` has the simulators and the tools that
+# Two images: `app` runs api and worker and has the command `pinrail`, `sandbox` has the simulators and the tools that
 # prepare a development chain.
-FROM node:24-bookworm-slim AS base
+FROM node:24.11.1-bookworm-slim AS base
 ENV NODE_ENV=production
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json tsconfig.json ./
+COPY src ./src
+
+# Everything that needs tools happens here. What `app` copies from it is never written again.
+FROM base AS packages
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+COPY scripts/image ./scripts/image
+RUN node --import tsx scripts/image/bundle.ts workflows.js
+RUN node scripts/image/shrink.mjs node_modules
 
 FROM base AS app
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
-COPY tsconfig.json ./
-COPY src ./src
-USER node
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=packages /app/workflows.js /app/workflows.js.fingerprint ./
+ENV WORKFLOW_BUNDLE=/app/workflows.js
+USER 1000:1000
 CMD ["node", "--import", "tsx", "src/main/api.ts"]
 
 FROM base AS sandbox
 RUN npm ci --include=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
-COPY tsconfig.json ./
-COPY src ./src
 COPY scripts ./scripts
-RUN mkdir /data && chown node:node /data
+RUN mkdir /data && chown 1000:1000 /data
 VOLUME /data
-USER node
+USER 1000:1000
 CMD ["node", "--import", "tsx", "src/main/sandbox.ts"]

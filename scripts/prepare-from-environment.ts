@@ -17,7 +17,7 @@ const DEMO_WALLET = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
 
 const config = readWorkerConfig()
 const { INBOX_WEBHOOK_SECRET: webhookSecret, PINRAIL_DATA: folder } = process.env
-const [rpcUrl] = config.POLYGON_RPC_URLS
+const rpcUrl = config.POLYGON_RPC_URLS[0]?.reveal()
 if (!webhookSecret || !folder || !rpcUrl) throw new Error('INBOX_WEBHOOK_SECRET and PINRAIL_DATA must be set')
 
 await migrate(config.DATABASE_URL)

@@ -12,7 +12,7 @@ import { postgresSpec } from './system/postgres/server.ts'
 import { prepare, requireChainNotBehind, schemaFingerprint, TREASURY_START } from './system/prepare.ts'
 import { ChildRecords } from './system/recorded.ts'
 import { type Child, type ProcessSpec, supervise } from './system/supervisor.ts'
-import { prepareTemporalAt, temporalSpec } from './system/temporal.ts'
+import { prepareGivenTemporal, temporalSpec } from './system/temporal.ts'
 
 export type ChildName = AppName | 'postgres' | 'temporal' | 'anvil'
 
@@ -162,7 +162,7 @@ class Starting {
   }
 
   async #startTemporal(server: TemporalServer, ports: Ports): Promise<void> {
-    if (server.kind === 'address') return prepareTemporalAt(server.address)
+    if (server.kind === 'address') return prepareGivenTemporal()
     const spec = temporalSpec({
       program: server.path,
       databaseFile: join(this.#folder.path, 'temporal.db'),

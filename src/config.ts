@@ -1,34 +1,31 @@
 import { z } from 'zod'
+import type { Problem } from './config/live.ts'
+import { ConfigurationError, type Environment, problemsOf, read } from './config/read.ts'
+import { Secret } from './config/secret.ts'
+import { readTemporal, type TemporalSettings, temporalShape } from './config/temporal.ts'
 import type { Hex } from './domain/hex.ts'
 
 /**
  * The only reader of the environment. Every variable the system knows is in one of the schemas below, so that a
  * misspelt one in docker-compose.yml fails a test and a missing one fails the start with its name.
+ * `config/live.ts` says what live mode refuses.
  */
-
-/** A value that must not be printed: logs, JSON and the inspector show `[secret]`. `reveal()` returns the text. */
-export class Secret {
-  readonly #value: string
-  constructor(value: string) {
-    this.#value = value
-  }
-  reveal(): string {
-    return this.#value
-  }
-  toString(): string {
-    return '[secret]'
-  }
-  toJSON(): string {
-    return '[secret]'
-  }
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return '[secret]'
-  }
-}
 
 const secret = z
   .string()
   .min(1)
+  .transform((value) => new Secret(value))
+/** The standard alphabet of base64, with padding: 32 bytes. */
+const codecKeys = z
+  .string()
+  .regex(
+    /^\s*[\w.-]{1,64}:[A-Za-z0-9+/]{43}=\s*(?:,\s*[\w.-]{1,64}:[A-Za-z0-9+/]{43}=\s*)*$/,
+    'must be <id>:<32 bytes in base64>, several comma separated',
+  )
+  .refine((value) => {
+    const ids = value.split(',').map((entry) => entry.trim().split(':')[0])
+    return new Set(ids).size === ids.length
+  }, 'must name each id once')
   .transform((value) => new Secret(value))
 const url = z.url()
 const list = z.string().transform((value) =>
@@ -54,10 +51,12 @@ const commonSchema = z.object({
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   DATABASE_URL: url,
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
-  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
-  TEMPORAL_NAMESPACE: z.string().default('default'),
-  /** 32 bytes in base64; when set, every payload is AES-256-GCM encrypted and plaintext is refused. */
-  TEMPORAL_CODEC_KEY: secret.optional(),
+  ...temporalShape,
+  /**
+   * `<id>:<32 bytes in base64>`, several comma separated. The first encrypts every payload (AES-256-GCM), all of them
+   * decrypt. When set, plaintext is refused. Live mode needs it.
+   */
+  TEMPORAL_CODEC_KEYS: codecKeys.optional(),
   /** Where buyers, merchants and partners reach the api: the base of checkout and callback URLs. */
   PUBLIC_URL: url.default('http://127.0.0.1:4242'),
   /** Key of the HMAC over API keys. */
@@ -94,13 +93,17 @@ const apiSchema = commonSchema.extend({
   API_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).default(100),
   /** Requests with an invalid key that one address may make in a minute. More get 429. */
   API_REFUSALS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
+  /**
+   * Time that requests under way have to finish after SIGTERM, in milliseconds. A buyer's click waits for up to 30 s.
+   */
+  API_DRAIN_MS: z.coerce.number().int().min(0).default(35_000),
   /** Name of the header in which a trusted proxy puts the buyer's country (ISO 3166 alpha-2). */
   COUNTRY_HEADER: z.string().optional(),
 })
 
 const workerSchema = commonSchema.extend({
-  POLYGON_RPC_URLS: list.pipe(z.array(url).min(1)),
-  /** How many nodes must agree before a payout is settled or voided. Live mode refuses less than 2. */
+  POLYGON_RPC_URLS: list.pipe(z.array(url.transform((value) => new Secret(value))).min(1)),
+  /** How many nodes must agree: more than half of them. Live mode refuses less than 2. */
   FINALITY_QUORUM: z.coerce.number().int().min(1).max(5).default(1),
   /**
    * Key of the treasury (holds USDC, signs typed data only): `keystore:<path>`, `aws-kms:<key id>`,
@@ -152,12 +155,28 @@ const workerSchema = commonSchema.extend({
   /** Time that running activities have to finish after SIGTERM, in milliseconds; another worker retries the others. */
   WORKER_SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).default(25_000),
   WORKER_STICKY_TIMEOUT_MS: z.coerce.number().int().min(100).default(5000),
+  /** The bundle of the workflows that the image has. Without it the worker makes one beside its packages. */
+  WORKFLOW_BUNDLE: z.string().optional(),
   WORKER_BUILD_ID: z.string().optional(),
   WORKER_VERSIONING: flag.default(false),
 })
 
+/** The codec server, with which operators read payloads in Temporal's UI and send them with its CLI. */
+const codecSchema = z.object({
+  PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
+  LOG_LEVEL: commonSchema.shape.LOG_LEVEL,
+  TEMPORAL_CODEC_KEYS: codecKeys,
+  CODEC_HOST: z.string().default('127.0.0.1'),
+  CODEC_PORT: port.default(8234),
+  /** Who knows it reads every payload. At least 32 random characters in live mode. */
+  CODEC_SERVER_TOKEN: secret,
+  /** Origins of Temporal's UI, comma separated. */
+  CODEC_ALLOWED_ORIGINS: list.pipe(z.array(url)).default(['http://127.0.0.1:8233']),
+})
+
 /** The partner simulators and the converter's simulator: one process, one port, a journal on disk. */
 const sandboxSchema = z.object({
+  PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
   LOG_LEVEL: commonSchema.shape.LOG_LEVEL,
   SANDBOX_HOST: z.string().default('127.0.0.1'),
   SANDBOX_PORT: port.default(4300),
@@ -180,6 +199,7 @@ const sandboxSchema = z.object({
 
 /** The merchant's inbox of `npm start`: receives webhooks, verifies and keeps them. */
 const inboxSchema = z.object({
+  PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
   LOG_LEVEL: commonSchema.shape.LOG_LEVEL,
   INBOX_HOST: z.string().default('127.0.0.1'),
   INBOX_PORT: port.default(4301),
@@ -215,86 +235,40 @@ const scriptsSchema = z.object({
   CHROMIUM: z.string().optional(),
 })
 
-export type Config = z.infer<typeof commonSchema>
-export type ApiConfig = z.infer<typeof apiSchema>
-export type WorkerConfig = z.infer<typeof workerSchema>
+type WithTemporal<T> = T & { readonly temporal: TemporalSettings }
+export type Config = WithTemporal<z.infer<typeof commonSchema>>
+export type ApiConfig = WithTemporal<z.infer<typeof apiSchema>>
+export type WorkerConfig = WithTemporal<z.infer<typeof workerSchema>>
+export type CodecConfig = z.infer<typeof codecSchema>
 export type SandboxConfig = z.infer<typeof sandboxSchema>
 export type InboxConfig = z.infer<typeof inboxSchema>
 export type OperatorConfig = z.infer<typeof operatorSchema>
 
 /** Names of every variable the system knows, for the test of docker-compose.yml. */
 export const KNOWN_VARIABLES: ReadonlySet<string> = new Set(
-  [apiSchema, workerSchema, sandboxSchema, inboxSchema, operatorSchema, scriptsSchema].flatMap((schema) =>
+  [apiSchema, workerSchema, codecSchema, sandboxSchema, inboxSchema, operatorSchema, scriptsSchema].flatMap((schema) =>
     Object.keys(schema.shape),
   ),
 )
 
-/** Keys made for development carry this mark, so that live mode can refuse them. */
-export const DEVELOPMENT_MARK = 'development-only'
-
-/** Development keys: the well-known accounts of anvil's public test mnemonic. Never with real money. */
-const PUBLIC_TEST_KEYS = new Set([
-  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
-  '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
-  '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
-  '0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6',
-  '0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a',
-])
-
-type Environment = Record<string, string | undefined>
-
-export const readApiConfig = (env: Environment = process.env): ApiConfig => refuseUnsafe(read(apiSchema, env))
-export const readWorkerConfig = (env: Environment = process.env): WorkerConfig => {
-  const config = refuseUnsafe(read(workerSchema, env))
-  if (config.CRYPTO_DEPOSITS && config.DEPOSIT_SEED === undefined)
-    throw new Error('DEPOSIT_SEED must be set, because CRYPTO_DEPOSITS is true')
-  if (config.PINRAIL_MODE === 'live') refuseUnsafeSettlement(config)
-  return config
-}
-export const readSandboxConfig = (env: Environment = process.env): SandboxConfig => read(sandboxSchema, env)
-export const readInboxConfig = (env: Environment = process.env): InboxConfig => read(inboxSchema, env)
+const withTemporal = <T>(config: T, env: Environment): WithTemporal<T> => ({ ...config, temporal: readTemporal(env) })
+export const readApiConfig = (env: Environment = process.env): ApiConfig => withTemporal(read(apiSchema, env), env)
+export const readWorkerConfig = (env: Environment = process.env): WorkerConfig =>
+  withTemporal(read(workerSchema, env), env)
+export const readCodecConfig = (env: Environment = process.env): CodecConfig => read(codecSchema, env)
+export const readSandboxConfig = (env: Environment = process.env): SandboxConfig => read(sandboxSchema, notLive(env))
+export const readInboxConfig = (env: Environment = process.env): InboxConfig => read(inboxSchema, notLive(env))
 export const readOperatorConfig = (env: Environment = process.env): OperatorConfig => read(operatorSchema, env)
 export const readMigrationUrl = (env: Environment = process.env): string => read(migrationSchema, env).DATABASE_URL
 
-function read<T extends z.ZodType>(schema: T, env: Environment): z.infer<T> {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
-  const result = schema.safeParse(present, { error: mustBe })
-  if (result.success) return result.data
-  const problems = result.error.issues.map(({ path, message }) => {
-    const missing = present[String(path[0])] === undefined
-    return `  ${path.join('.')}: ${missing ? 'must be set' : message}`
-  })
-  throw new Error(`The configuration cannot be used:\n${problems.join('\n')}`)
+/** Everything that keeps api and worker from starting in live mode. Empty: they start. */
+export function preflightProblems(env: Environment = process.env): Problem[] {
+  const mode = env['PINRAIL_MODE'] === 'live' ? [] : [{ name: 'PINRAIL_MODE', must: 'must be live' }]
+  return [...mode, ...problemsOf(apiSchema.extend(workerSchema.shape), { ...env, PINRAIL_MODE: 'live' })]
 }
 
-/** What a variable must be, where its schema has no message of its own. */
-const mustBe: z.core.$ZodErrorMap = (issue) => {
-  if (issue.code === 'invalid_type' && issue.expected !== 'string') return 'must be a whole number'
-  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
-  if (issue.code === 'invalid_format') return 'must be a URL'
-  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`
-  if (issue.code !== 'too_small') return undefined
-  if (issue.origin === 'array') return 'must name at least one'
-  return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`
-}
-
-function refuseUnsafe<T extends Config>(config: T): T {
-  if (config.PINRAIL_MODE === 'test') return config
-  const marked = Object.entries(config).filter(
-    ([, value]) => value instanceof Secret && value.reveal().includes(DEVELOPMENT_MARK),
-  )
-  const names = marked.map(([name]) => name)
-  if (config.WEBHOOK_TEST_TARGETS.length > 0) names.push('WEBHOOK_TEST_TARGETS')
-  if (names.length > 0) throw new Error(`In live mode these must not have development values: ${names.join(', ')}`)
-  return config
-}
-
-function refuseUnsafeSettlement(config: WorkerConfig): void {
-  if (config.FINALITY_QUORUM < 2 || config.POLYGON_RPC_URLS.length < config.FINALITY_QUORUM)
-    throw new Error('In live mode FINALITY_QUORUM must be at least 2, and POLYGON_RPC_URLS must name as many nodes')
-  for (const name of ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY'] as const) {
-    const keys = config[name]?.reveal().split(',') ?? []
-    if (keys.some((key) => PUBLIC_TEST_KEYS.has(key.trim().toLowerCase())))
-      throw new Error(`${name} must not be a public test key in live mode`)
-  }
+/** Simulators take no part in a live system: whoever starts them there has mixed up two systems. */
+function notLive(env: Environment): Environment {
+  if (env['PINRAIL_MODE'] !== 'live') return env
+  throw new ConfigurationError([{ name: 'PINRAIL_MODE', must: 'must be test: this process is a simulator' }])
 }

@@ -49,7 +49,11 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
     onGas: nothing,
     ...parts.hooks,
     chain: {
-      rpc: connectRpc({ urls: parts.rpcUrls, quorum: Math.min(2, parts.rpcUrls.length) }),
+      rpc: connectRpc({
+        urls: parts.rpcUrls,
+        quorum: Math.floor(parts.rpcUrls.length / 2) + 1,
+        chainId: TOKEN.chainId,
+      }),
       codec: parts.codec ?? multicallCodec,
       token: TOKEN,
       treasuries: [createTreasurySigner(accountOf(parts.treasuryKey), policy)],

@@ -3,16 +3,24 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
 import type { Progress } from '../setup/progress.mjs'
 import { startServices } from '../test/services/services.ts'
-import { BUYING } from './buying.ts'
-import { CLOSING } from './closing.ts'
 import { HISTORIES, historyFile, historyText } from './file.ts'
-import { OPERATORS } from './operators.ts'
-import type { Scenario, WorkflowOf } from './scenario.ts'
+import { BUYING } from './scenarios/buying.ts'
+import { CLOSING } from './scenarios/closing.ts'
+import { MONEY } from './scenarios/money.ts'
+import { OPERATORS } from './scenarios/operators.ts'
+import type { Scenario, WorkflowOf } from './scenarios/scenario.ts'
+import { TROUBLE } from './scenarios/trouble.ts'
+import { WEBHOOKS } from './scenarios/webhooks.ts'
 import { openStage, type Stage } from './stage.ts'
-import { TROUBLE } from './trouble.ts'
-import { WEBHOOKS } from './webhooks.ts'
 
-const SCENARIOS: Readonly<Record<string, Scenario>> = { ...TROUBLE, ...BUYING, ...CLOSING, ...OPERATORS, ...WEBHOOKS }
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  ...TROUBLE,
+  ...BUYING,
+  ...CLOSING,
+  ...OPERATORS,
+  ...MONEY,
+  ...WEBHOOKS,
+}
 
 /**
  * `npm run histories`: plays every scenario against the real Temporal server and keeps the histories that are not there

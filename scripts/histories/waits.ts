@@ -10,10 +10,11 @@ const PATIENCE_MS = 180_000
 
 type Row = Awaited<ReturnType<PaymentWorld['read']>>['payment']
 
+const patiently = <T>(read: () => Promise<T>, holds: (value: T) => boolean) => until(read, holds, PATIENCE_MS)
+
 /** The facts that a scenario waits for. It never waits for a time. */
 export function waitsOf(world: PaymentWorld) {
   const handle = (id: string) => world.client.workflow.getHandle(id)
-  const patiently = <T>(read: () => Promise<T>, holds: (value: T) => boolean) => until(read, holds, PATIENCE_MS)
 
   return {
     untilRow: <T extends keyof Row>(paymentId: string, field: T, value: Row[T]) =>
@@ -34,6 +35,8 @@ export function waitsOf(world: PaymentWorld) {
         async () => (await handle(paymentId).query(paymentState)).attempts.find(({ id }) => id === attemptId),
         (attempt) => attempt?.status === status,
       ),
+
+    ...moneyWaits(world),
 
     /** Waits until another process has started it. */
     untilStarted: (workflowId: string) =>
@@ -83,4 +86,32 @@ async function runsOf(world: PaymentWorld, workflowId: string): Promise<{ runId:
   for await (const { runId, startTime } of world.client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
     runs.push({ runId, startTime })
   return runs
+}
+
+function moneyWaits(world: PaymentWorld) {
+  const handle = (id: string) => world.client.workflow.getHandle(id)
+  return {
+    /** Waits until a run knows of something that an operator must deal with. */
+    untilIncident: (paymentId: string) =>
+      patiently(
+        () =>
+          handle(paymentId)
+            .query(paymentState)
+            .then(
+              ({ incidents }) => incidents?.length ?? 0,
+              () => 0,
+            ),
+        (open) => open > 0,
+      ),
+
+    /** Waits until the partner has carried a refund out: what it does with time, it does when it is looked at. */
+    untilRefunded: (paymentId: string) =>
+      patiently(
+        async () => {
+          await world.sandbox.callbacks.flush()
+          return (await world.read(paymentId)).payment.status
+        },
+        (status) => status === 'refunded',
+      ),
+  }
 }

@@ -19,7 +19,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'evm', at: ['src/evm'], may: ['domain'] },
   { name: 'log', at: ['src/log.ts'], may: [] },
   { name: 'ids', at: ['src/ids.ts'], may: ['domain'] },
-  { name: 'config', at: ['src/config.ts'], may: ['domain'] },
+  { name: 'config', at: ['src/config.ts', 'src/config'], may: ['domain', 'evm'] },
   { name: 'client', at: ['src/client'], may: [] },
   { name: 'web', at: ['src/web'], may: ['domain'] },
   { name: 'db', at: ['src/db'], may: ['domain', 'evm', 'ids'] },

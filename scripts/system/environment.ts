@@ -1,4 +1,5 @@
 import { privateKeyToAddress } from 'viem/accounts'
+import { isOfTemporal, namesTemporal } from '../../src/config/temporal.ts'
 import { KNOWN_VARIABLES } from '../../src/config.ts'
 import { DEVELOPMENT_CHAIN_ID } from './anvil.ts'
 import type { Ports } from './ports.ts'
@@ -71,8 +72,8 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
     ...partners,
   }
   return {
-    // Load tests run locally, with one account.
-    api: { ...common, API_PORT: String(ports.api), API_REQUESTS_PER_SECOND: '100000' },
+    // Load tests run locally, with one account. Ctrl-C does not wait for a buyer.
+    api: { ...common, API_PORT: String(ports.api), API_REQUESTS_PER_SECOND: '100000', API_DRAIN_MS: '2000' },
     worker: {
       ...common,
       POLYGON_RPC_URLS: addresses.workerRpcUrls,
@@ -104,7 +105,7 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
 /** Variables that the start decides, so the caller's values of these names are ignored. */
 const DECIDED = new Set(
   [
-    ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'POLYGON_RPC_URLS', 'PUBLIC_URL', 'PINRAIL_DATA'],
+    ['DATABASE_URL', 'POLYGON_RPC_URLS', 'PUBLIC_URL', 'PINRAIL_DATA'],
     [
       'API_PORT',
       'SANDBOX_PORT',
@@ -119,7 +120,10 @@ const DECIDED = new Set(
 
 /** Our variables that the caller has set (LOG_LEVEL, SETTLEMENT_TICK_MS, …). They override the defaults here. */
 export function callersVariables(env: NodeJS.ProcessEnv): Environment {
-  const set = Object.entries(env).filter(([name, value]) => KNOWN_VARIABLES.has(name) && !DECIDED.has(name) && value)
+  // The credentials of another server are not for ours.
+  const isForUs = (name: string): boolean =>
+    isOfTemporal(name) ? namesTemporal(env) : KNOWN_VARIABLES.has(name) && !DECIDED.has(name)
+  const set = Object.entries(env).filter(([name, value]) => isForUs(name) && value)
   return Object.fromEntries(set) as Environment
 }
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { DEVELOPMENT_MARK } from '../../src/config.ts'
+import { DEVELOPMENT_MARK } from '../../src/config/development.ts'
 
 /** Made once for a data folder, for development only. */
 export type Secrets = {
   postgresPassword: string
   apiKeyPepper: string
-  /** 32 bytes in base64: the format has no room for the mark. */
+  /** 32 bytes in base64. */
   webhookEncryptionKey: string
   walletApp: string
   cardPartner: string
@@ -23,12 +23,12 @@ export function generateSecrets(): Secrets {
   return {
     postgresPassword: marked(),
     apiKeyPepper: marked(),
-    webhookEncryptionKey: randomBytes(32).toString('base64'),
+    webhookEncryptionKey: markedBytes().toString('base64'),
     walletApp: marked(),
     cardPartner: marked(),
     localPartner: marked(),
     converter: marked(),
-    webhookSecret: `whsec_${randomBytes(32).toString('base64')}`,
+    webhookSecret: `whsec_${markedBytes().toString('base64')}`,
     treasuryKey: privateKey(),
     relayerKeys: [privateKey(), privateKey()],
     merchantKey: privateKey(),
@@ -38,5 +38,8 @@ export function generateSecrets(): Secrets {
 /** Live mode refuses every secret with this mark in it. */
 const marked = (): string => `${DEVELOPMENT_MARK}-${randomBytes(24).toString('hex')}`
 
-/** Any 32 bytes are a key but for a few that chance never hits (zero, and those above the curve's order). */
-const privateKey = (): string => `0x${randomBytes(32).toString('hex')}`
+/** 32 bytes: the mark, and as many random ones. Whoever decodes a key sees the mark. */
+const markedBytes = (): Buffer => Buffer.concat([Buffer.from(DEVELOPMENT_MARK), randomBytes(16)])
+
+/** A number below the curve's order, because its first byte is a letter. */
+const privateKey = (): string => `0x${markedBytes().toString('hex')}`

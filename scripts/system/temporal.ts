@@ -1,4 +1,5 @@
 import { Connection } from '@temporalio/client'
+import { readTemporal } from '../../src/config/temporal.ts'
 import { run } from '../setup/run.ts'
 import type { ProcessSpec } from './supervisor.ts'
 import { answersOk } from './waiting.ts'
@@ -44,11 +45,12 @@ export async function registerSearchAttributes(
       })
 }
 
-/** Registers the search attributes on the server of `TEMPORAL_ADDRESS`. */
-export async function prepareTemporalAt(address: string): Promise<void> {
-  const connection = await Connection.connect({ address })
+/** Registers the search attributes in the namespace that the variables of Temporal name. */
+export async function prepareGivenTemporal(): Promise<void> {
+  const given = readTemporal(process.env)
+  const connection = await Connection.connect(given.connection)
   try {
-    await registerSearchAttributes(connection, TEMPORAL_NAMESPACE)
+    await registerSearchAttributes(connection, given.namespace)
   } finally {
     await connection.close()
   }

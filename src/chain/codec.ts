@@ -1,5 +1,5 @@
 import { multicall3Abi } from 'viem'
-import { decodeAbiParameters, decodeErrorResult, decodeFunctionResult } from 'viem/utils'
+import { decodeAbiParameters, decodeErrorResult, decodeFunctionData, decodeFunctionResult } from 'viem/utils'
 import type { Hex } from '../domain/hex.ts'
 import type { SignedPayout } from '../domain/settlement/payout.ts'
 import { MULTICALL3 } from './token/contracts.ts'
@@ -17,6 +17,8 @@ export type PayoutCodec = {
   encode(token: Hex, payouts: readonly Authorization[]): { target: Hex; calldata: Hex }
   /** Not estimated: an estimate suffices for the outer call, which succeeds even if every transfer runs out of gas. */
   gasLimit(items: number): bigint
+  /** Unix seconds from which no item can move any more. Null: one of them never expires, or there is none. */
+  deadline(calldata: Hex): number | null
   /** The outcome of each item of a simulated batch: null for success, else the reason of the revert. */
   decodeSimulation(returned: Hex): (string | null)[]
 }
@@ -28,6 +30,9 @@ const GAS_PER_ITEM = 72_000n
 /** The `(v, r, s)` overloads of FiatTokenV2: they exist since V2 and are for signatures of keys only. */
 const TRANSFER_WITH_AUTHORIZATION = '0xe3ee160e'
 const CANCEL_AUTHORIZATION = '0x5a049a70'
+const AGGREGATE3 = '0x82ad56cb'
+/** The fifth word after the selector: from, to, value, validAfter, validBefore. */
+const VALID_BEFORE = [10 + 4 * 64, 10 + 5 * 64] as const
 
 function encodeItem({ signed, treasury, recipient, microUsdc, authNonce, paymentId }: Authorization): Hex {
   const digits = signed.signature.slice(2)
@@ -57,6 +62,15 @@ export const multicallCodec: PayoutCodec = {
     return { target: MULTICALL3, calldata: encodeAggregate3(calls) }
   },
   gasLimit: (items) => GAS_BASE + GAS_PER_ITEM * BigInt(items),
+  deadline(calldata) {
+    if (!calldata.startsWith(AGGREGATE3)) return null
+    const call = decodeFunctionData({ abi: multicall3Abi, data: calldata })
+    const calls = call.functionName === 'aggregate3' ? call.args[0] : []
+    const deadlines = calls.map(({ callData }) =>
+      callData.startsWith(TRANSFER_WITH_AUTHORIZATION) ? Number(BigInt(`0x${callData.slice(...VALID_BEFORE)}`)) : null,
+    )
+    return deadlines.includes(null) || deadlines.length === 0 ? null : Math.max(...deadlines.map(Number))
+  },
   decodeSimulation(returned) {
     const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: returned })
     return results.map((result) => (result.success ? null : revertReason(result.returnData)))

@@ -23,6 +23,8 @@ export type SettlementOptions = {
   readonly maxInFlight: number
   /** Blocks without the lane's lowest nonce, after which its price is raised. */
   readonly bumpAfterBlocks: number
+  /** And so many milliseconds since it was signed, by the clock of the database. */
+  readonly bumpAfterMs: number
   /** Time after which the stored bytes of an unmined transaction are sent again. */
   readonly rebroadcastMs: number
   /** Most wei that a transaction may pay for one unit of gas. */
@@ -43,10 +45,14 @@ export const SETTLEMENT_DEFAULTS = {
   authorizationSeconds: 45 * 60,
   maxInFlight: 8,
   bumpAfterBlocks: 4,
+  bumpAfterMs: 8000,
   rebroadcastMs: 4000,
   fundsGraceMs: 60_000,
   retiredTreasuries: [],
 } as const satisfies Partial<SettlementOptions>
+
+/** Blocks back from the head of which a node that prunes still has the state: Bor and geth keep 128. */
+export const KEPT_STATES = 100
 
 /** Every wallet that is or was our treasury. */
 export function watchedTreasuries(deps: Pick<SettlementDeps, 'treasuries' | 'options'>): Hex[] {

@@ -27,6 +27,8 @@ export type SettlementEngine = {
 /** How many of the last blocks fees are estimated from. */
 const FEE_BLOCKS = 20
 
+const SHORTEST_RENEWAL_MS = 250
+
 /**
  * The settlement engine: reads final blocks, ends payouts by them, signs more, resumes what was sent and sends more.
  * It has no other recovery: after a crash the first round is the recovery.
@@ -61,13 +63,26 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     )
   }
 
+  /** Renews the leases of one part while it works: a slow node must not cost them. */
+  async function holding<T>(part: 'observer' | 'lanes', work: () => Promise<T>): Promise<T> {
+    const renew = (): void =>
+      void journal
+        .renewLeases({ ...options, part })
+        .catch((error: unknown) => log.warn({ err: error, part }, 'a lease could not be renewed; tried again'))
+    const timer = setInterval(renew, Math.max(SHORTEST_RENEWAL_MS, options.leaseMs / 3))
+    try {
+      return await work()
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
   return {
     async observe() {
-      const newest = await rpc.newest()
       const start = (await journal.readCursor()) ?? (await firstCursor(deps))
       if (start === null) return
       const lease = await journal.leaseObserver({ ...options, start })
-      if (lease !== null) await observer.observe(lease, newest)
+      if (lease !== null) await holding('observer', () => observer.observe(lease))
     },
     async authorize() {
       const cursor = await journal.readCursor()
@@ -83,18 +98,19 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       const newest = await rpc.newest()
       const cursor = await journal.readCursor()
       if (cursor === null) return NOTHING
-      const fees = await rpc.any((node) => node.feeHistory(FEE_BLOCKS))
-      const view: ChainView = { head: newest.block, cursor, fees }
-      const [rounds] = await Promise.all([advance(view), fund(view)])
-      if (cursor.pausedReason !== null) return NOTHING
-      await freeStranded(
-        rounds.flatMap((round) => round.stuck),
-        view,
-      )
-      const done = await fillLanes(deps, rounds, view)
-      await sweepDeposits(deps, rounds, view)
-      // Everything signed is sent, or every lane is full.
-      return { ...NOTHING, done }
+      const view: ChainView = { head: newest.block, cursor, fees: await rpc.fees(FEE_BLOCKS) }
+      return holding('lanes', async () => {
+        const [rounds] = await Promise.all([advance(view), fund(view)])
+        if (cursor.pausedReason !== null) return NOTHING
+        await freeStranded(
+          rounds.flatMap((round) => round.stuck),
+          view,
+        )
+        const done = await fillLanes(deps, rounds, view)
+        await sweepDeposits(deps, rounds, view)
+        // Everything signed is sent, or every lane is full.
+        return { ...NOTHING, done }
+      })
     },
     close: () => journal.releaseLeases(options.owner),
   }

@@ -114,11 +114,18 @@ export type SettlementJournal = {
 
   readWatchedDeposits(): Promise<Hex[]>
   leaseObserver(ask: LeaseAsk & { start: { number: number; hash: Hex } }): Promise<Lease | null>
+  /** Prolongs what the owner still holds. */
+  renewLeases(ask: LeaseAsk & { part: 'observer' | 'lanes' }): Promise<void>
   readCursor(): Promise<ChainCursor | null>
   recordFinalized(lease: Lease, scan: FinalizedScan): Promise<TreasuryLog[]>
   findUnknown(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>): Promise<TreasuryLog[]>
-  pause(reason: string): Promise<void>
+  pause(why: { reason: string; untilFinal: number | null }): Promise<void>
+  applyPending(
+    limit: number,
+  ): Promise<{ applied: number; failed: { txHash: string; logIndex: number; error: Error }[] }>
   applyProven(limit: number): Promise<{ ended: number; failed: FailedHook[] }>
+  readOpenNonces(ask: { after: string; limit: number }): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex }[]>
+  storeFindings(paymentIds: readonly string[]): Promise<void>
   readExpiring(ask: { keys: readonly Hex[]; leaseSeconds: number; limit: number }): Promise<Expiring[]>
   voidExpired(
     lease: Lease,

@@ -1,12 +1,13 @@
 import type { Authorization } from './codec.ts'
 import type { SettlementDeps } from './context.ts'
+import type { RpcNode } from './rpc/node.ts'
 
 /** The outcome of an item of a batch: null for success, else the reason of the revert. */
 export type Simulated<T> = { readonly item: T; readonly reason: string | null }
 
 /**
  * Simulates the exact batch that would be sent, so that no gas is spent on items that the token would refuse. Throws
- * when no node can simulate; that only delays the batch.
+ * when no node can simulate, or a quorum does not agree on what is refused; that only delays the batch.
  */
 export async function simulate<T>(
   { codec, rpc, token }: SettlementDeps,
@@ -14,11 +15,18 @@ export async function simulate<T>(
   authorizationOf: (item: T) => Authorization,
 ): Promise<Simulated<T>[]> {
   const { target, calldata } = codec.encode(token.address, batch.map(authorizationOf))
-  const returned = await rpc.any((node) => node.call({ to: target, data: calldata, gas: codec.gasLimit(batch.length) }))
-  const reasons = codec.decodeSimulation(returned)
-  return batch.map((item, index) => {
-    const reason = reasons[index]
-    if (reason === undefined) throw new Error('the simulation answered fewer items than the batch has')
-    return { item, reason }
-  })
+  const gas = codec.gasLimit(batch.length)
+  const ask = async (node: RpcNode): Promise<(string | null)[]> => {
+    const reasons = codec.decodeSimulation(await node.call({ to: target, data: calldata, gas }))
+    if (reasons.length !== batch.length) throw new Error('the simulation answered fewer items than the batch has')
+    return reasons
+  }
+  let reasons = await rpc.any(ask)
+  // One node may say that all is well: that costs gas at most. It may not have a payout held for an operator.
+  if (reasons.some((reason) => reason !== null)) {
+    const agreed = await rpc.agreed(ask)
+    if (agreed === null) throw new Error('the nodes do not agree on what the token would refuse')
+    reasons = agreed.value
+  }
+  return batch.map((item, index) => ({ item, reason: reasons[index] ?? null }))
 }

@@ -1,6 +1,7 @@
 import type { Hex } from '../domain/hex.ts'
 import { domainSeparator } from './authorization.ts'
 import { type SettlementDeps, watchedTreasuries } from './context.ts'
+import type { RpcNode } from './rpc/node.ts'
 import { readToken } from './token/token-state.ts'
 
 /** Thrown for a configuration with which the engine must not run. */
@@ -14,7 +15,7 @@ function demand(condition: boolean, message: string): asserts condition {
 
 /**
  * Checks configuration and chain before the first round. Throws SettlementRefusal for what only a person can correct; a
- * paused token is not refused, payouts wait for it. When no node can be reached, throws the node's error: try again.
+ * paused token is not refused, payouts wait for it. When fewer nodes than a quorum answer, throws another error: try again.
  */
 export async function assertReady(deps: SettlementDeps, livemode: boolean): Promise<void> {
   const { rpc, token, relayers, log } = deps
@@ -34,11 +35,8 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
   )
   demand(!livemode || rpc.quorum >= 2, 'live mode needs a finality quorum of at least 2')
   if (rpc.quorum < 2) log.warn({ quorum: rpc.quorum }, 'finality is decided by one node')
-  for (const node of rpc.nodes) {
-    const chainId = await node.chainId()
-    demand(chainId === token.chainId, `${node.name} serves chain ${chainId}, not ${token.chainId}`)
-  }
-  const [decimals, paused, separator] = await rpc.any((node) =>
+  await assertNodes(deps)
+  const [decimals, paused, separator] = await agreed(deps, (node) =>
     readToken(node, token.address, {
       reads: [
         { view: 'decimals', args: [] },
@@ -54,10 +52,33 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
   )
   if (paused === 1n) log.warn({}, 'the USDC contract is paused: payouts are held until it is not')
   for (const wallet of [...deps.treasuries.map(({ address }) => address), ...wallets]) {
-    const code = await rpc.any((node) => node.code(wallet))
+    const code = await agreed(deps, (node) => node.code(wallet))
     demand(code === '0x', `${wallet} carries code (an EIP-7702 delegation?): its signatures would be refused`)
   }
   await assertChainHasHistory(deps)
+}
+
+/**
+ * A quorum of nodes must serve our chain; the others may be down, and come back later. One of another chain is left out
+ * and named. Throws SettlementRefusal when so many serve another chain that no quorum can ever be left.
+ */
+async function assertNodes({ rpc, log }: SettlementDeps): Promise<void> {
+  const answers = await Promise.allSettled(rpc.nodes.map((node) => node.chainId()))
+  const good = answers.filter(({ status }) => status === 'fulfilled').length
+  const wrong = rpc.nodes.filter(({ health }) => health.leftOut()).map(({ health }) => health.view().why)
+  const quorum = `a quorum needs ${rpc.quorum} of ${rpc.nodes.length} nodes`
+  demand(rpc.nodes.length - wrong.length >= rpc.quorum, `${wrong.join(', ')}: ${quorum}`)
+  if (good < rpc.quorum) throw new Error(`${good} nodes answer: ${quorum}`)
+  for (const [index, answer] of answers.entries())
+    if (answer.status === 'rejected')
+      log.warn({ node: rpc.nodes[index]?.name, err: answer.reason }, 'settlement starts without this node')
+}
+
+/** What a quorum of nodes answers; throws when there is none now. */
+async function agreed<T>({ rpc }: SettlementDeps, read: (node: RpcNode) => Promise<T>): Promise<T> {
+  const answer = await rpc.agreed(read)
+  if (answer === null) throw new Error('the nodes do not agree, or too few of them answer')
+  return answer.value
 }
 
 /** Throws for a chain that is behind the last settled block or a different one: it must not be paid on. */
@@ -69,9 +90,9 @@ async function assertChainHasHistory(deps: SettlementDeps): Promise<void> {
     head.number >= cursor.number,
     `the chain is at block ${head.number}, behind block ${cursor.number} that was final: it has lost blocks`,
   )
-  const known = await deps.rpc.any((node) => node.block(cursor.number))
+  const known = await agreed(deps, (node) => node.block(cursor.number))
   demand(
     known.hash === cursor.hash,
-    `block ${cursor.number} was final as ${cursor.hash} and is ${known.hash} now: another chain`,
+    `block ${cursor.number} was final as ${cursor.hash} and is ${known.hash} now: another chain, or finality was reversed (pinrail settlement repair-finality)`,
   )
 }

@@ -2,8 +2,10 @@ import type { LocalAccount } from 'viem/accounts'
 import { createTreasurySigner, type Token, type TreasurySigner } from '../chain/authorization.ts'
 import type { DepositDeps, Funding } from '../chain/context.ts'
 import { createDepositKeys } from '../chain/deposits/deposit-keys.ts'
-import { openAccount } from '../chain/keys/open.ts'
-import type { Secret, WorkerConfig } from '../config.ts'
+import { openAccounts } from '../chain/keys/open.ts'
+import { isPublicAddress } from '../chain/keys/public-addresses.ts'
+import type { Secret } from '../config/secret.ts'
+import type { WorkerConfig } from '../config.ts'
 import type { Hex } from '../domain/hex.ts'
 
 /** Opens the keys that the configuration names. */
@@ -48,21 +50,23 @@ export async function openTreasuries(config: KeySettings): Promise<Treasuries> {
   }
 }
 
-/** The accounts of a comma separated list of keys. */
-export function openKeys(
-  { KEYSTORE_PASSWORD }: Pick<WorkerConfig, 'KEYSTORE_PASSWORD'>,
+/** The accounts of a comma separated list of keys. Live mode refuses those that everybody can sign for. */
+export async function openKeys(
+  { KEYSTORE_PASSWORD, PINRAIL_MODE }: Pick<WorkerConfig, 'KEYSTORE_PASSWORD' | 'PINRAIL_MODE'>,
   keys: Secret,
 ): Promise<LocalAccount[]> {
-  const references = keys
-    .reveal()
-    .split(',')
-    .map((reference) => reference.trim())
-  return Promise.all(references.map((reference) => openAccount(reference, { password: KEYSTORE_PASSWORD?.reveal() })))
+  const accounts = await openAccounts(keys.reveal(), { password: KEYSTORE_PASSWORD?.reveal() })
+  const known = PINRAIL_MODE === 'live' ? accounts.find(({ address }) => isPublicAddress(address)) : undefined
+  if (known !== undefined) throw new Error(`${known.address} is the account of a public test key: use another one`)
+  return accounts
 }
 
 /** Null without a key: then the relayers get their gas money by hand. */
 export async function openFunding(
-  config: Pick<WorkerConfig, 'GAS_FUNDING_KEY' | 'GAS_TOPUP_POL' | 'GAS_TOPUP_MAX_POL_PER_DAY' | 'KEYSTORE_PASSWORD'>,
+  config: Pick<
+    WorkerConfig,
+    'PINRAIL_MODE' | 'GAS_FUNDING_KEY' | 'GAS_TOPUP_POL' | 'GAS_TOPUP_MAX_POL_PER_DAY' | 'KEYSTORE_PASSWORD'
+  >,
 ): Promise<Funding | null> {
   if (config.GAS_FUNDING_KEY === undefined) return null
   const [account, ...more] = await openKeys(config, config.GAS_FUNDING_KEY)

@@ -22,7 +22,7 @@ import { createTemporalClient, dataConverter } from '../temporal/connect.ts'
 import { createPaymentWorkflows } from '../temporal/payments.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { createSender } from '../webhooks/send.ts'
-import { bundleWorkflows } from '../worker/bundle.ts'
+import { bundleWorkflows, openBundle } from '../worker/bundle.ts'
 import { createDeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createRelay, type Relay } from '../worker/relay.ts'
@@ -78,15 +78,15 @@ export async function composeWorker(
   })
 
   const [connection, bundle] = await Promise.all([
-    NativeConnection.connect({ address: config.TEMPORAL_ADDRESS }),
-    bundleWorkflows(),
+    NativeConnection.connect(config.temporal.connection),
+    config.WORKFLOW_BUNDLE === undefined ? bundleWorkflows() : openBundle(config.WORKFLOW_BUNDLE),
   ])
   const workers = await createWorkers({
     connection,
-    namespace: config.TEMPORAL_NAMESPACE,
+    namespace: config.temporal.namespace,
     bundle,
     activities,
-    dataConverter: dataConverter(config),
+    dataConverter: dataConverter(config, 'worker'),
     maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
     stickyTimeoutMs: config.WORKER_STICKY_TIMEOUT_MS,
     shutdownGraceMs: config.WORKER_SHUTDOWN_GRACE_MS,
@@ -185,7 +185,12 @@ async function composeSettlement(
     log: shared.log,
     everyMs: config.SETTLEMENT_TICK_MS,
     chain: {
-      rpc: connectRpc({ urls: config.POLYGON_RPC_URLS, quorum: config.FINALITY_QUORUM }),
+      rpc: connectRpc({
+        urls: config.POLYGON_RPC_URLS.map((url) => url.reveal()),
+        quorum: config.FINALITY_QUORUM,
+        chainId: config.CHAIN_ID,
+        warn: (about, message) => shared.log.warn(about, message),
+      }),
       codec: multicallCodec,
       token: tokenOf(config),
       treasuries: shared.treasuries.all,

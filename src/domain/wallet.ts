@@ -17,12 +17,42 @@ export type WalletRules = {
 /** Nobody has the key of these; what is sent there is lost. */
 const BURNT = ['0x0000000000000000000000000000000000000000', '0x000000000000000000000000000000000000dead']
 
-/** Contracts of USDC and bridged USDC on Polygon and Amoy: they are pasted by mistake. */
+/**
+ * Contracts of tokens that are pasted by mistake. On Polygon: USDC, bridged USDC, USDT, DAI, WPOL, WETH, WBTC, LINK, AAVE.
+ * On Amoy: USDC. On Ethereum, from where people copy: USDC, USDT.
+ */
 const TOKENS = [
   '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359',
   '0x2791bca1f2de4661ed88a30c99a7a9449aa84174',
+  '0xc2132d05d31c914a87c6611c10748aeb04b58e8f',
+  '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063',
+  '0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270',
+  '0x7ceb23fd6bc0add59e62ac25578270cff1b9f619',
+  '0x1bfd67037b42cf73acf2047067bd4f2c47d9bfd6',
+  '0x53e0bca35ec356bd5dddfebbd1fc0fd03fabad39',
+  '0xd6df932a45c0f255f85145f286ea0b292b21c90b',
   '0x41e94eb019c0762f9bfcf9fb1e58725bfb0e7582',
+  '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
+  '0xdac17f958d2ee523a2206206994597c13d831ec7',
 ]
+
+/**
+ * Contracts that have one address on every chain and are nobody's wallet; what lies in some of them anyone may take:
+ * Multicall3, Permit2, the entry points of ERC-4337 (0.6, 0.7), the deployer of CREATE2, CreateX, two routers of Uniswap.
+ */
+const CONTRACTS = [
+  '0xca11bde05977b3631167028862be2a173976ca11',
+  '0x000000000022d473030f116ddee9f6b43ac78ba3',
+  '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789',
+  '0x0000000071727de22e5e9d8baf0edac6f37da032',
+  '0x4e59b44847b379578588920ca78fbf26c0b4956c',
+  '0xba5ed099633d3b313e4d5f7bdc1305d3c28ba5ed',
+  '0xe592427a0aece92de3edee1f18e0157c05861564',
+  '0x68b3465833fb72a70ecdf485e0e4c7bd8665fc45',
+]
+
+/** Addresses below 2^16: precompiled contracts (EIP-1352), and Polygon's own (0x1000, 0x1001, 0x1010). */
+const PRECOMPILED = /^0x0{36}/
 
 /** `0x` and 40 hexadecimal digits; mixed case must be that of EIP-55. */
 export function checkWallet(text: string, rules: WalletRules): WalletCheck {
@@ -43,6 +73,8 @@ export function checkWallet(text: string, rules: WalletRules): WalletCheck {
       'wallet_forbidden',
       'must be a wallet, not the contract of a token, which would keep what is sent to it',
     )
+  if (CONTRACTS.includes(lower) || PRECOMPILED.test(lower))
+    return refused('wallet_forbidden', 'must be a wallet, not a contract that everybody uses')
   return { ok: true, address }
 }
 

@@ -14,6 +14,6 @@ const server = createApiServer(createApp(deps), { publicUrl: config.PUBLIC_URL, 
 server.listen(config.API_PORT, config.API_HOST, () => log.info({ url: config.PUBLIC_URL }, 'api ready'))
 
 onStop(log, async () => {
-  await stopApiServer(server)
+  await stopApiServer(server, config.API_DRAIN_MS)
   await close()
 })

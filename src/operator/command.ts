@@ -7,26 +7,31 @@ import type { Hex } from '../domain/hex.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
 import { showAttention } from './attention.ts'
 import { abandon, acknowledge, changeOf, changePayout, type Operation, reopen, showStatus } from './payouts.ts'
+import { preflight } from './preflight.ts'
 import { rebuild } from './rebuild.ts'
+import { repairFinality } from './repair.ts'
 import { takeOverPayouts } from './take-over.ts'
 
 const USAGE = `pinrail <command>
   migrate                            brings the database to the newest schema; safe from several places at once
   attention                          money and time that wait for a person, the oldest first
+  preflight                          lists what keeps live mode from starting with these variables
   settlement status                  lanes, payouts by state, how far the chain was read, what is paused
   settlement void <payment>          has the authorization cancelled on chain, which makes a refund safe
   settlement hold <payment>          keeps a payout that is not under way from being sent
   settlement release <payment>       puts a held payout back into the queue
+  settlement repair-finality         takes back what rests on blocks that were final and are others now
   settlement rebuild                 makes the settlements anew from the chain and the list of payments
   settlement acknowledge <tx hash>   declares an unknown transfer out of the treasury legitimate
   settlement reopen <wallet>         opens a quarantined lane
   settlement abandon-lane <wallet>   gives a lane up: the other lanes carry its payouts at once
   settlement take-over <treasury>    has the current treasury pay what is queued on one whose key is gone
-With --dry-run, void, hold, release, rebuild and take-over only say what they would do.`
+With --dry-run, void, hold, release, repair-finality, rebuild and take-over only say what they would do.`
 
 const SETTLEMENT: Readonly<Record<string, (operation: Operation, subject: string) => Promise<number>>> = {
   status: showStatus,
   rebuild,
+  'repair-finality': repairFinality,
   void: (operation, payment) => changePayout(operation, payment, changeOf('void', operation)),
   hold: (operation, payment) => changePayout(operation, payment, changeOf('hold', operation)),
   release: (operation, payment) => changePayout(operation, payment, changeOf('release', operation)),
@@ -37,7 +42,7 @@ const SETTLEMENT: Readonly<Record<string, (operation: Operation, subject: string
 }
 
 /** Commands that concern everything; the others name what they concern. */
-const ALONE = new Set(['status', 'rebuild'])
+const ALONE = new Set(['status', 'rebuild', 'repair-finality'])
 
 export type CommandLine = {
   readonly args: readonly string[]
@@ -61,6 +66,7 @@ export async function runCommand({ args, env, say }: CommandLine): Promise<numbe
     return 0
   }
   if (group === 'attention' && positionals.length === 1 && !dryRun) return operate({ env, say, dryRun }, showAttention)
+  if (group === 'preflight' && positionals.length === 1 && !dryRun) return preflight({ env, say })
   const command = group === 'settlement' && Object.hasOwn(SETTLEMENT, name) ? SETTLEMENT[name] : undefined
   if (command === undefined || more.length > 0 || (subject === '') !== ALONE.has(name)) throw new Error(USAGE)
   return operate({ env, say, dryRun }, (operation) => command(operation, subject))

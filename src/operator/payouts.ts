@@ -18,7 +18,7 @@ const scopeOf = ({ CHAIN_ID, USDC_ADDRESS }: OperatorConfig) => ({ chainId: CHAI
 
 /** Lanes, payouts by state, how far the chain was read, and whether the solvency watch has stopped everything. */
 export async function showStatus({ db, settings, say }: Operation): Promise<number> {
-  const { cursor, lanes, payouts } = await readSettlementStatus(db, scopeOf(settings))
+  const { cursor, lanes, payouts, attention } = await readSettlementStatus(db, scopeOf(settings))
   if (cursor === null) say('the chain was never read')
   else {
     say(`read to final block ${cursor.number} ${cursor.hash}`)
@@ -30,6 +30,7 @@ export async function showStatus({ db, settings, say }: Operation): Promise<numb
   }
   for (const { state, reason, count, micro } of payouts)
     say(`${reason === null ? state : `${state}(${reason})`}: ${count} payouts, ${micro} micro-USDC`)
+  for (const { kind, subject, detail } of attention) say(`LOOK AT THIS: ${kind} ${subject}: ${detail ?? 'no detail'}`)
   return 0
 }
 

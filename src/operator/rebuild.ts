@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { multicallCodec } from '../chain/codec.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps } from '../chain/context.ts'
+import type { SettlementJournal } from '../chain/journal.ts'
 import { type Fact, readFacts, treasuryLogs } from '../chain/observer/facts.ts'
 import { createObserver } from '../chain/observer/observer.ts'
 import { connectRpc, type Rpc } from '../chain/rpc/rpc.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
 import { listOwing, listTreasuries, type Proven, queueProven, rewindCursor } from '../db/settlement/rebuild.ts'
 import type { Hex } from '../domain/hex.ts'
+import type { Lease } from '../domain/settlement/payout.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
 import type { Operation } from './payouts.ts'
 
@@ -30,7 +32,7 @@ type Findings = {
 export async function rebuild(operation: Operation): Promise<number> {
   const { db, settings, hooks, dryRun, say } = operation
   const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
-  const rpc = connectRpc({ urls: settings.POLYGON_RPC_URLS, quorum: settings.FINALITY_QUORUM })
+  const rpc = connectNodes(operation)
   const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
   const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
   if (treasuries.length === 0) throw new Error('no treasury is known: set TREASURY_ADDRESSES')
@@ -45,46 +47,68 @@ export async function rebuild(operation: Operation): Promise<number> {
 
   const context = { db, scope, hooks }
   const journal = createSettlementJournal(context)
-  const options = { ...SETTLEMENT_DEFAULTS, owner: randomUUID(), maxFeeWei: 0n, maxMicroPerDay: 0n }
-  const [first, newest] = await Promise.all([rpc.agreed((node) => node.block(start)), rpc.newest()])
+  const owner = randomUUID()
+  const first = await rpc.agreed((node) => node.block(start))
   if (first === null) throw new Error(`the nodes do not agree on block ${start}`)
-  const lease = await journal.leaseObserver({ ...options, leaseMs: 60_000, start: first.value })
+  const lease = await journal.leaseObserver({ owner, leaseMs: 60_000, start: first.value })
   if (lease === null) throw new Error('an engine is observing the chain: stop the workers first')
   try {
     await db.transaction((tx) => queueProven(tx, scope, found.forgotten))
     await rewindCursor(context, lease, first.value)
-    const log = { info: () => undefined, warn: warnBy(say), error: warnBy(say) }
-    const deps: SettlementDeps = {
-      journal,
-      rpc,
-      log,
-      codec: multicallCodec,
-      clock: () => new Date(),
-      treasuries: [],
-      deposits: { keys: null, wrongTokens: settings.DEPOSIT_WRONG_TOKENS },
-      relayers: [],
-      funding: null,
-      token: { chainId: scope.chainId, address: scope.token, name: '' },
-      options: { ...options, retiredTreasuries: treasuries },
-    }
-    const observer = createObserver(deps)
-    for (let before = -1; ; ) {
-      await observer.observe(lease, newest)
-      const cursor = await journal.readCursor()
-      if (cursor === null || cursor.number === before) break
-      before = cursor.number
-    }
+    await readAnew(operation, { rpc, journal, lease, treasuries })
   } finally {
-    await journal.releaseLeases(options.owner)
+    await journal.releaseLeases(owner)
   }
   say(`read to block ${(await journal.readCursor())?.number}`)
   return found.problems.length === 0 ? 0 : 1
 }
 
+/** Has an observer without keys read the chain from the cursor on, as far as it is final. */
+export async function readAnew(
+  { settings, say }: Operation,
+  parts: { rpc: Rpc; journal: SettlementJournal; lease: Lease; treasuries: readonly Hex[] },
+): Promise<void> {
+  const { rpc, journal, lease, treasuries } = parts
+  const log = { info: () => undefined, warn: warnBy(say), error: warnBy(say) }
+  const deps: SettlementDeps = {
+    journal,
+    rpc,
+    log,
+    codec: multicallCodec,
+    clock: () => new Date(),
+    treasuries: [],
+    deposits: { keys: null, wrongTokens: settings.DEPOSIT_WRONG_TOKENS },
+    relayers: [],
+    funding: null,
+    token: { chainId: settings.CHAIN_ID, address: settings.USDC_ADDRESS, name: '' },
+    options: { ...READING, retiredTreasuries: treasuries },
+  }
+  const observer = createObserver(deps)
+  for (let before = -1; ; ) {
+    await observer.observe(lease)
+    const cursor = await journal.readCursor()
+    if (cursor === null || cursor.number === before) break
+    before = cursor.number
+  }
+}
+
+/** An observer that only reads signs nothing and pays no gas. */
+const READING = { ...SETTLEMENT_DEFAULTS, owner: '', maxFeeWei: 0n, maxMicroPerDay: 0n }
+
 const warnBy =
   (say: (line: string) => void) =>
   (_fields: object, message: string): void =>
     say(message)
+
+/** The nodes of the configuration. What is wrong with one of them is said. */
+export function connectNodes({ settings, say }: Pick<Operation, 'settings' | 'say'>): Rpc {
+  return connectRpc({
+    urls: settings.POLYGON_RPC_URLS.map((url) => url.reveal()),
+    quorum: settings.FINALITY_QUORUM,
+    chainId: settings.CHAIN_ID,
+    warn: (about, message) => say(`${message}: ${JSON.stringify(about)}`),
+  })
+}
 
 async function readChain(rpc: Rpc, scope: { token: Hex; treasuries: readonly Hex[] }, start: number): Promise<Fact[]> {
   const final = await rpc.finalized()

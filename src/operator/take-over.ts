@@ -1,11 +1,11 @@
 import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
 import { deadAfter, readFinal } from '../chain/rotation.ts'
-import { connectRpc } from '../chain/rpc/rpc.ts'
 import { readCursor } from '../db/settlement/record.ts'
 import { readOpenOf, takeOver } from '../db/settlement/signing/takeover.ts'
 import { readCurrentTreasury, readRetired } from '../db/settlement/signing/treasuries.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Operation } from './payouts.ts'
+import { connectNodes } from './rebuild.ts'
 
 /** Payouts that are proved and moved together. */
 const PAGE = 200
@@ -31,7 +31,7 @@ export async function takeOverPayouts(operation: Operation, from: Hex): Promise<
     )
   const dead = deadAfter(old.keylessAt, SETTLEMENT_DEFAULTS.authorizationSeconds)
   const cursor = await readCursor(context)
-  const rpc = connectRpc({ urls: settings.POLYGON_RPC_URLS, quorum: settings.FINALITY_QUORUM })
+  const rpc = connectNodes(operation)
   let [moved, left] = [0, 0]
   for (let after = ''; ; ) {
     const payouts = await readOpenOf(context, { treasury: from, after, limit: PAGE })

@@ -18,7 +18,7 @@ export type SettlementRunnerOptions = SettlementHooks & {
 export type SettlementRunner = {
   /** Throws SettlementRefusal for a configuration with which nothing must be paid. */
   assertReady(): Promise<void>
-  /** One round of each part, one after the other. */
+  /** One round of each part, one after the other. A failure of one is thrown when all had their turn. */
   tick(): Promise<void>
   /** Checks the start, then goes round until the signal; gives its leases back at the end. */
   run(signal: AbortSignal): Promise<void>
@@ -36,9 +36,10 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   return {
     assertReady: ready,
     async tick() {
-      await engine.observe()
-      await engine.authorize()
-      await engine.send()
+      const failures: unknown[] = []
+      for (const part of [() => engine.observe(), () => engine.authorize(), () => engine.send()])
+        await part().catch((error: unknown) => failures.push(error))
+      if (failures.length > 0) throw failures[0]
     },
     async run(signal) {
       await untilReady(options, ready, signal)

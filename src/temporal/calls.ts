@@ -21,7 +21,7 @@ export function deadlinesOf(client: Client): Within {
 export const START_DEADLINE_MS = 1500
 export const SIGNAL_DEADLINE_MS = 3000
 /** Milliseconds, long because the update opens an order at a partner while the buyer waits. */
-const UPDATE_DEADLINE_MS = 30_000
+export const UPDATE_DEADLINE_MS = 30_000
 
 /** A signal or an update: to the running workflow, and to a run that is started for it. */
 export type Message<T> = { readonly toRun: () => Promise<T>; readonly toNewRun: () => Promise<T> }

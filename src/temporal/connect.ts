@@ -1,12 +1,16 @@
 import { Client, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import type { Config } from '../config.ts'
-import { createPayloadCodec } from './codec.ts'
+import { createPayloadCodec, createWorkerCodec, parseCodecKeys } from './codec.ts'
 
-/** Encrypts payloads when a key is configured. */
-export function dataConverter(config: Config): DataConverter | undefined {
-  const key = config.TEMPORAL_CODEC_KEY
-  return key === undefined ? undefined : { payloadCodecs: [createPayloadCodec(key.reveal())] }
+/** Encrypts payloads when keys are configured. `of`: a worker must not stand still at what it cannot open. */
+export function dataConverter(
+  config: Pick<Config, 'TEMPORAL_CODEC_KEYS'>,
+  of: 'client' | 'worker',
+): DataConverter | undefined {
+  if (config.TEMPORAL_CODEC_KEYS === undefined) return undefined
+  const keys = parseCodecKeys(config.TEMPORAL_CODEC_KEYS.reveal())
+  return { payloadCodecs: [of === 'client' ? createPayloadCodec(keys) : createWorkerCodec(keys)] }
 }
 
 /** A client that connects on first use, so that a process can start while Temporal is down. */
@@ -15,11 +19,11 @@ export function createTemporalClient(config: Config): {
   close: () => Promise<void>
   check: () => Promise<void>
 } {
-  const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS })
-  const converter = dataConverter(config)
+  const connection = Connection.lazy(config.temporal.connection)
+  const converter = dataConverter(config, 'client')
   const client = new Client({
     connection,
-    namespace: config.TEMPORAL_NAMESPACE,
+    namespace: config.temporal.namespace,
     ...(converter !== undefined && { dataConverter: converter }),
   })
   return {

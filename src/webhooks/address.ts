@@ -4,6 +4,9 @@ import ipaddr from 'ipaddr.js'
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
 const PROTOCOL_IPV6 = ipaddr.IPv6.parseCIDR('2001::/23')
 
+/** Global by its number, but in Azure it answers every machine from inside: health probes, DHCP, keys of the machine. */
+const AZURE_PLATFORM = '168.63.129.16'
+
 /**
  * Whether a webhook may be sent to the address: only global unicast. An allow-list for IPv6, because ipaddr.js takes
  * `::7f00:1` (IPv4-compatible loopback) for unicast. Everything that carries an IPv4 address inside (mapped, NAT64,
@@ -13,6 +16,6 @@ export function isGlobalAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.parse(address)
   if (parsed.range() !== 'unicast') return false
-  if (parsed instanceof ipaddr.IPv4) return true
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString() !== AZURE_PLATFORM
   return parsed.match(GLOBAL_IPV6) && !parsed.match(PROTOCOL_IPV6)
 }

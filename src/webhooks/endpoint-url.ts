@@ -44,7 +44,8 @@ export function checkEndpointUrl(text: string, { mode, testTargets }: TargetRule
   if (text.length > LONGEST_URL) return refused('too_long')
   // The parser drops tabs and line breaks and encodes other such characters: we would call another URL than we store.
   if (/[\s\p{Cc}\p{Cs}]/u.test(text)) return refused('invalid')
-  const url = URL.canParse(text) ? new URL(text) : null
+  // The parser takes `https:shop.example` for https://shop.example.
+  const url = /^[a-z]+:\/\/[^/]/i.test(text) && URL.canParse(text) ? new URL(text) : null
   if (url === null) return refused('invalid')
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('scheme')
   if (url.username !== '' || url.password !== '') return refused('credentials')

@@ -2,36 +2,68 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode, type WorkflowBundlePath } from '@temporalio/worker'
 
 const SOURCE = fileURLToPath(new URL('..', import.meta.url))
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/pinrail', import.meta.url))
+/** Refuses messages that the codec could not open. */
+const INTERCEPTORS = 'temporal/refuse-plaintext.ts'
+
+/** End of the name of the file beside a bundle. */
+const FINGERPRINT = '.fingerprint'
 
 /**
- * The code that runs in the workflow sandbox: src/workflows/index.ts and what it imports. Bundling takes seconds of
- * CPU, so the result is cached under a name derived from the sources and the SDK's version.
+ * The code that runs in the workflow sandbox: src/workflows/index.ts, the interceptor, and what they import. Bundling
+ * takes seconds of CPU, so the result is kept under a name derived from the sources and the SDK's version.
  */
 export async function bundleWorkflows(): Promise<WorkflowBundlePath> {
   const codePath = join(CACHE, `workflows-${await fingerprint()}.js`)
-  if (existsSync(codePath)) return { codePath }
+  if (!existsSync(codePath)) await write(codePath, await makeBundle())
+  return { codePath }
+}
+
+/** Makes the bundle of an image: at this path, with a file beside it that says which sources it is of. */
+export async function writeBundle(path: string): Promise<void> {
+  await write(path, await makeBundle())
+  await write(`${path}${FINGERPRINT}`, await fingerprint())
+}
+
+/**
+ * The bundle that `writeBundle` made. Throws when it is not of these sources: a payment would be continued by rules that
+ * its activities do not know.
+ */
+export async function openBundle(path: string): Promise<WorkflowBundlePath> {
+  const made = await readFile(`${path}${FINGERPRINT}`, 'utf8').catch(() => null)
+  if (made !== (await fingerprint()))
+    throw new Error(
+      `WORKFLOW_BUNDLE: ${path} must be made of these sources: node --import tsx scripts/image/bundle.ts ${path}`,
+    )
+  return { codePath: path }
+}
+
+async function makeBundle(): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(SOURCE, 'workflows/index.ts'),
+    workflowInterceptorModules: [join(SOURCE, INTERCEPTORS)],
     logger: { trace: ignore, debug: ignore, info: ignore, warn: console.warn, error: console.error, log: ignore },
   })
-  await mkdir(CACHE, { recursive: true })
-  // Written under another name and renamed, so that a killed process leaves no partial file.
-  const unfinished = `${codePath}.${process.pid}`
-  await writeFile(unfinished, code)
-  await rename(unfinished, codePath)
-  return { codePath }
+  return code
+}
+
+/** Written under another name and renamed, so that a killed process leaves no partial file. */
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const unfinished = `${path}.${process.pid}`
+  await writeFile(unfinished, text)
+  await rename(unfinished, path)
 }
 
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256').update(sdkVersion())
-  for (const folder of ['workflows', 'domain'])
-    for (const file of await filesIn(folder)) hash.update(file).update(await readFile(join(SOURCE, file)))
+  const files = await Promise.all(['workflows', 'domain', 'temporal'].map(filesIn))
+  for (const file of files.flat()) hash.update(file).update(await readFile(join(SOURCE, file)))
   return hash.digest('hex').slice(0, 16)
 }
 

@@ -18,6 +18,9 @@ export type WorkerSettings = {
   readonly version: { readonly buildId: string } | null
 }
 
+/** Milliseconds that activities which were told to end have before the worker ends without them. */
+export const SHUTDOWN_FORCE_MS = 15_000
+
 /** Payments and deliveries have separate queues, so that a flood of failing endpoints holds up no payment. */
 export function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const shared: Omit<WorkerOptions, 'taskQueue'> = {
@@ -28,7 +31,7 @@ export function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
     maxCachedWorkflows: settings.maxCachedWorkflows,
     stickyQueueScheduleToStartTimeout: settings.stickyTimeoutMs,
     shutdownGraceTime: settings.shutdownGraceMs,
-    shutdownForceTime: settings.shutdownGraceMs + 15_000,
+    shutdownForceTime: settings.shutdownGraceMs + SHUTDOWN_FORCE_MS,
     ...(settings.dataConverter !== undefined && { dataConverter: settings.dataConverter }),
     ...(settings.version !== null && {
       workerDeploymentOptions: {

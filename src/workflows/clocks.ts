@@ -9,21 +9,25 @@ const DELAY_ON_TIME = 'delay-on-time'
 /** What the clocks of a payment ask, and whom they wake. */
 export type ClockFace = {
   readonly now: () => PaymentSnapshot
-  /** `isOver`: the payment has waited long enough for its buyer; false when its expiry was moved meanwhile. */
-  readonly onExpiry: (isOver: boolean) => void
-  /** Money of an unfinished attempt is not waited for any more. */
-  readonly onListeningOver: () => void
   /** The unfinished orders are to be read again. */
   readonly onPoll: () => void
   /** The settlement takes longer than it should. */
   readonly onDelay: () => Promise<void>
-  /** The partner has been confirming for too long. */
-  readonly onSilence: () => void
 }
+
+/**
+ * What it is time for: the buyer has not paid, late money is not waited for any more, or the partner has been confirming
+ * for too long.
+ */
+export type Due = 'expired' | 'listening_ended' | 'silent'
 
 /** The clocks of a payment. None is canceled: a timer left behind costs nothing, and looks at the payment when it rings. */
 export type Clocks = {
   watchExpiry(): void
+  /** What has rung for the state that the payment is in. A clock that rings for a state it has left wakes nobody. */
+  due(): Due | null
+  /** It has been acted on. */
+  heard(): void
   /** While the payment is closed and listens for late money. */
   watchListening(): void
   /** The safety net for lost callbacks: reads open orders after 1, 5, 15 and 60 minutes, then every 6 hours. */
@@ -37,26 +41,55 @@ export type Clocks = {
 }
 
 export function createClocks(face: ClockFace): Clocks {
-  let polls = false
-  let watchesDelay = false
+  let rung: { readonly [what in Due]?: boolean } = {}
   let listensUntil = 0
   let silentAt = 0
-  let nextPollAt = Number.POSITIVE_INFINITY
+  const ring = (what: Due, isSo = true): void => {
+    rung = { ...rung, [what]: isSo }
+  }
 
   return {
+    ...createPolls(face),
     watchExpiry() {
       const at = face.now().expiresAt
       void sleep(until(at)).then(() => {
         const { status, expiresAt } = face.now()
-        face.onExpiry(isOpen(status) && expiresAt <= at)
+        // It may have been moved meanwhile.
+        ring('expired', isOpen(status) && expiresAt <= at)
       })
     },
     watchListening() {
       const end = face.now().listenUntil ?? 0
       if (nextStep(face.now()) !== 'listen' || end === listensUntil) return
       listensUntil = end
-      void sleep(until(end)).then(face.onListeningOver)
+      void sleep(until(end)).then(() => ring('listening_ended'))
     },
+    watchSilence() {
+      const end = face.now().silentAt ?? null
+      if (end === null || end === silentAt) return
+      silentAt = end
+      void sleep(until(end)).then(() => ring('silent'))
+    },
+    due() {
+      const now = face.now()
+      const step = nextStep(now)
+      if (rung.expired && isOpen(now.status)) return 'expired'
+      if (rung.listening_ended && step === 'listen') return 'listening_ended'
+      return rung.silent && step === 'await_partner' ? 'silent' : null
+    },
+    heard() {
+      rung = {}
+    },
+  }
+}
+
+/** The polls, and the delay of a settlement, which they watch too. */
+function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 'watchDelay'> {
+  let polls = false
+  let watchesDelay = false
+  let nextPollAt = Number.POSITIVE_INFINITY
+
+  return {
     pollOrders() {
       if (polls) return
       polls = true
@@ -70,12 +103,6 @@ export function createClocks(face: ClockFace): Clocks {
       // The next poll starts the clock in time, and most payments are settled before it.
       if (paidAt === null || watchesDelay || nextPollAt <= paidAt + delayedAfterMinutes * 60_000) return
       if (patched(DELAY_ON_TIME)) startDelay()
-    },
-    watchSilence() {
-      const end = face.now().silentAt ?? null
-      if (end === null || end === silentAt) return
-      silentAt = end
-      void sleep(until(end)).then(face.onSilence)
     },
   }
 

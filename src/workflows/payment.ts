@@ -62,9 +62,6 @@ class PaymentStory {
   readonly #id: string
   #now: PaymentSnapshot
   #rowMayHaveChanged: boolean
-  #expiryReached = false
-  #listeningOver = false
-  #silenceOver = false
   /** The transfer activity runs; it ends by the settlement engine's word. */
   #paying: Promise<void> | null = null
   #payingEnded = false
@@ -79,17 +76,8 @@ class PaymentStory {
   readonly #show = createOperatorView()
   readonly #clocks = createClocks({
     now: () => this.#now,
-    onExpiry: (isOver) => {
-      this.#expiryReached = isOver
-    },
-    onListeningOver: () => {
-      this.#listeningOver = true
-    },
     onPoll: () => {
       for (const attemptId of [...watchedAttempts(this.#now), ...this.#unread]) this.#news.add(attemptId)
-    },
-    onSilence: () => {
-      this.#silenceOver = true
     },
     onDelay: async () => this.#accept(await records.markDelayed(this.#id)),
   })
@@ -106,14 +94,14 @@ class PaymentStory {
     for (;;) {
       this.#payingEnded = false
       const step = nextStep(this.#now)
+      const due = this.#clocks.due()
       if (step !== 'convert') this.#converting = null
       if (this.#mustContinueAsNew()) await this.#continueAsNew()
       else if (this.#rowMayHaveChanged) await this.#reload()
       else if (this.#requests.waiting()) await this.#requests.doNext()
       else if (this.#news.size > 0) await this.#readOrders()
-      else if (this.#expiryReached && isOpen(this.#now.status)) await this.#close('expired')
-      else if (this.#listeningOver && step === 'listen') await this.#close('listening_ended')
-      else if (this.#silenceOver && step === 'await_partner') await this.#parkSilent()
+      else if (due === 'silent') await this.#parkSilent()
+      else if (due !== null) await this.#close(due)
       else if (step === 'convert') await this.#convert()
       else if (step === 'transfer') await this.#transfer()
       else if (step !== 'done') await this.#waitForSomething()
@@ -147,14 +135,13 @@ class PaymentStory {
   }
 
   async #parkSilent(): Promise<void> {
-    this.#silenceOver = false
+    this.#clocks.heard()
     this.#accept(await records.parkSilent(this.#id))
   }
 
   /** Cancels the open partner orders and reads them again: if money came, the payment is paid, not closed. */
   async #close(as: 'expired' | 'canceled' | 'listening_ended'): Promise<void> {
-    this.#expiryReached = false
-    this.#listeningOver = false
+    this.#clocks.heard()
     this.#accept(await money.closeUnpaid({ paymentId: this.#id, as }))
     if (isOpen(this.#now.status)) this.#clocks.watchExpiry()
   }
@@ -187,9 +174,7 @@ class PaymentStory {
     this.#show(this.#now, 'long')
     this.#clocks.watchListening()
     if (nextStep(this.#now) === 'await_partner' && patched(WATCHES_SILENCE)) this.#clocks.watchSilence()
-    await condition(
-      () => this.#hasComeIn() || this.#expiryReached || this.#listeningOver || this.#silenceOver || this.#payingEnded,
-    )
+    await condition(() => this.#hasComeIn() || this.#payingEnded || this.#clocks.due() !== null)
   }
 
   /** True when the announcements are out and nothing came meanwhile. */

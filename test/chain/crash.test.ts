@@ -175,7 +175,7 @@ describe('an answer that does not come is not a failure', () => {
   test('a node that never answers is given up after its timeout; the payout is not', async () => {
     const queued = await world.queue([{}])
     proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'hang' : 'deliver')
-    const rpc = connectRpc({ urls: [proxy.url], quorum: 1, timeoutMs: 200 })
+    const rpc = connectRpc({ urls: [proxy.url], quorum: 1, chainId: 31337, timeoutMs: 200 })
     const runner = world.runner({ rpc })
     await runner.tick()
     expect((await world.payout(queued[0]!.paymentId)).state).toBe('assigned')

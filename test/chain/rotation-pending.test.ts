@@ -108,7 +108,7 @@ test('the proof needs a quorum: while one of two nodes cannot say, nothing is si
     const atBlock = (at: unknown): boolean => typeof at === 'string' && at.startsWith('0x')
     const gone = { error: { code: -32000, message: 'missing trie node' } }
     proxy.decide = ({ method, params }) => (method === 'eth_call' && atBlock(params[1]) ? gone : 'deliver')
-    const rpc = connectRpc({ urls: [world.anvil.url, proxy.url], quorum: 2 })
+    const rpc = connectRpc({ urls: [world.anvil.url, proxy.url], quorum: 2, chainId: TOKEN.chainId })
     const runner = rotation.after({ rpc })
     await world.finalize(runner)
     const { rows } = await world.db.query('select from payout_signature')

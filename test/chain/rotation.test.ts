@@ -85,23 +85,3 @@ test('a treasury that is named twice ends the start', async () => {
   const { runner } = await runnerOf({ TREASURY_KEY: oldKey, RETIRED_TREASURIES: addressOf(oldKey) })
   await expect(runner.assertReady()).rejects.toThrow(/named twice/)
 })
-
-test('live mode refuses a public test key among the retired ones', () => {
-  const { TREASURY_KEY: publicKey } = services.worker.environment
-  const live = {
-    PINRAIL_MODE: 'live',
-    FINALITY_QUORUM: '2',
-    POLYGON_RPC_URLS: 'https://one.example,https://two.example',
-    WEBHOOK_TEST_TARGETS: '',
-    API_KEY_PEPPER: 'p',
-    WEBHOOK_ENCRYPTION_KEY: 'w',
-    WALLET_APP_SECRET: 's',
-    CARD_PARTNER_SECRET: 's',
-    LOCAL_PARTNER_SECRET: 's',
-    CONVERTER_SECRET: 's',
-    RELAYER_KEYS: newKey(),
-    TREASURY_KEY: newTreasuryKey,
-  }
-  expect(workerWith({ ...live, RETIRED_TREASURY_KEYS: oldKey }).RETIRED_TREASURIES).toEqual([])
-  expect(() => workerWith({ ...live, RETIRED_TREASURY_KEYS: `${oldKey},${publicKey}` })).toThrow('public test key')
-})

@@ -8,6 +8,7 @@ import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from
 import { accountOf } from '../../src/chain/keys/private-key.ts'
 import { GWEI } from '../../src/chain/lanes/fees.ts'
 import { connectRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
+import { Secret } from '../../src/config/secret.ts'
 import type { OperatorConfig } from '../../src/config.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
@@ -149,7 +150,13 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
   return createSettlementRunner({
     db: { ...(changes.db ?? world.db), livemode: policy.livemode },
     chain: {
-      rpc: changes.rpc ?? connectRpc({ urls: [changes.url ?? world.anvil.url], quorum: 1 }),
+      rpc:
+        changes.rpc ??
+        connectRpc({
+          urls: [changes.url ?? world.anvil.url],
+          quorum: 1,
+          chainId: (changes.token ?? TOKEN).chainId,
+        }),
       codec: multicallCodec,
       token: changes.token ?? TOKEN,
       treasuries: changes.treasuries ?? [createTreasurySigner(world.treasury, policy)],
@@ -163,6 +170,7 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
         startBlock: 0,
         // Every round sends again what is not mined, and nothing waits for a clock.
         rebroadcastMs: 0,
+        bumpAfterMs: 0,
         fundsGraceMs: 0,
         maxMicroPerDay: 10n ** 15n,
         leaseMs: 0,
@@ -248,7 +256,7 @@ export async function copyDatabase(url: string): Promise<TestDatabase> {
 /** The settings of an operator's command on this world. */
 export const settingsOf = (world: World, wrongTokens: Hex[] = []): OperatorConfig => ({
   DATABASE_URL: world.databaseUrl,
-  POLYGON_RPC_URLS: [world.anvil.url],
+  POLYGON_RPC_URLS: [new Secret(world.anvil.url)],
   FINALITY_QUORUM: 1,
   PINRAIL_MODE: 'test',
   PUBLIC_URL: 'http://127.0.0.1',

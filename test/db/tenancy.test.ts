@@ -132,6 +132,18 @@ describe('without a condition on the merchant', () => {
       )
   })
 
+  it('a message to Temporal is about an own payment, and only its start', async () => {
+    const send = 'insert into outbox (kind, subject) values ($1, $2)'
+    const idOf = async ({ merchantId }: Tenant): Promise<string> =>
+      (await db.query('select id from payment where merchant_id = $1 and not livemode', [merchantId])).rows[0].id
+    const [own, foreign] = [await idOf(mine), await idOf(other)]
+    await expect(db.as(mine).query(send, ['start_payment', foreign])).rejects.toThrow('must be the tenant')
+    await expect(db.as(mine).query(send, ['start_payment', newId('payment')])).rejects.toThrow('must be the tenant')
+    await expect(db.as(mine).query(send, ['complete_transfer', own])).rejects.toThrow('row-level security')
+    expect((await db.query('select * from outbox')).rows).toEqual([])
+    expect((await db.as(mine).query(send, ['start_payment', own])).rowCount).toBe(1)
+  })
+
   it('a payment, the ledger and payouts cannot be touched at all', async () => {
     for (const statement of [
       "update payment set status = 'succeeded'",

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
-import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { LIVE_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { createApiKey } from '../../src/api/auth/api-key.ts'
 import { readApiConfig, readWorkerConfig } from '../../src/config.ts'
 import { composeApi } from '../../src/deps/api.ts'
@@ -123,15 +123,10 @@ function unknownKey(livemode: boolean): string {
 describe('a process of the other mode refuses to start on this database:', () => {
   const refusal = 'This process is in live mode, but its database belongs to a test deployment.'
   const environment = () => ({
-    ...TEST_ENVIRONMENT,
-    PINRAIL_MODE: 'live',
+    ...LIVE_ENVIRONMENT,
     DATABASE_URL: shop.databaseUrl,
     TEMPORAL_ADDRESS: shop.temporal.address,
     TEMPORAL_NAMESPACE: shop.temporal.namespace,
-    POLYGON_RPC_URLS: 'http://127.0.0.1:9,http://127.0.0.1:99',
-    FINALITY_QUORUM: '2',
-    TREASURY_KEY: `0x${'1'.repeat(64)}`,
-    RELAYER_KEYS: `0x${'2'.repeat(64)}`,
   })
 
   test('the api', async () => {

@@ -18,7 +18,7 @@ export type Planted = {
 }
 
 const TOKEN = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
-const DESTINATION = `0x${'70'.repeat(20)}`
+export const DESTINATION = `0x${'70'.repeat(20)}` as const
 
 /** Everything about a payment, in every table, as one text. */
 export async function storedOf(db: Db, { id, attemptId, eventId }: Planted): Promise<string> {

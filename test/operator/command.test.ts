@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { openDataFolder } from '../../scripts/system/data-folder.ts'
+import { USDC_ADDRESS } from '../../scripts/system/environment.ts'
 import { DEFAULT_PORTS } from '../../scripts/system/ports.ts'
+import { LIVE_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { runCommand } from '../../src/operator/command.ts'
 import { createWorld, TOKEN, type World } from '../chain/world.ts'
 
@@ -78,7 +80,7 @@ test('refuses a database of the other mode, and does nothing', async () => {
   const [queued] = await world.queue([{}])
   const id = queued!.paymentId
   await world.db.query('insert into deployment (livemode) values (false)')
-  const live = { ...worker, PINRAIL_MODE: 'live' }
+  const live = { ...LIVE_ENVIRONMENT, CHAIN_ID: '137', USDC_ADDRESS, DATABASE_URL: world.databaseUrl }
   const say = (): void => undefined
   for (const args of [['status'], ['hold', id], ['void', id], ['rebuild', '--dry-run']])
     await expect(runCommand({ args: ['settlement', ...args], env: live, say })).rejects.toThrow(

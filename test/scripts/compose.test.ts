@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { parse } from 'yaml'
 import { addressOf } from '../../scripts/system/environment.ts'
 import { SEARCH_ATTRIBUTES } from '../../scripts/system/temporal.ts'
 import {
@@ -10,34 +9,15 @@ import {
   readSandboxConfig,
   readWorkerConfig,
 } from '../../src/config.ts'
-
-type Service = {
-  image: string
-  build?: unknown
-  container_name?: string
-  environment?: Record<string, string>
-  ports?: string[]
-  healthcheck?: unknown
-  restart?: string
-  volumes?: string[]
-  user?: string
-}
+import { UPDATE_DEADLINE_MS } from '../../src/temporal/calls.ts'
+import { SHUTDOWN_FORCE_MS } from '../../src/worker/worker.ts'
+import { compose, environmentOf } from './compose-file.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-const compose = parse(read('docker-compose.yml'), { merge: true }) as {
-  services: Record<string, Service>
-  volumes: Record<string, null>
-}
 const services = Object.entries(compose.services)
 const ours = services.filter(([, service]) => service.build !== undefined)
-
-/** As compose does: `${NAME:-default}` without NAME is its default. */
-function environmentOf(name: string): Record<string, string> {
-  const environment = compose.services[name]?.environment ?? {}
-  return Object.fromEntries(
-    Object.entries(environment).map(([key, value]) => [key, value.replace(/^\$\{\w+:-(.*)\}$/, '$1')]),
-  )
-}
+/** `45s` and `1m` in milliseconds. */
+const millisecondsOf = (text = '10s'): number => Number.parseInt(text, 10) * (text.endsWith('m') ? 60_000 : 1000)
 
 describe('docker-compose.yml', () => {
   test('sets no variable that the configuration does not know', () => {
@@ -51,7 +31,8 @@ describe('docker-compose.yml', () => {
 
   test('gives each of our processes everything that it refuses to start without', () => {
     expect(readApiConfig(environmentOf('api')).API_HOST).toBe('0.0.0.0')
-    expect(readWorkerConfig(environmentOf('worker')).POLYGON_RPC_URLS).toEqual(['http://anvil:8545'])
+    const urls = readWorkerConfig(environmentOf('worker')).POLYGON_RPC_URLS
+    expect(urls.map((url) => url.reveal())).toEqual(['http://anvil:8545'])
     expect(readWorkerConfig(environmentOf('prepare')).CHAIN_ID).toBe(31_337)
     expect(readSandboxConfig(environmentOf('sandbox')).SANDBOX_CALLBACK_URL).toBe('http://api:4242')
     expect(readInboxConfig(environmentOf('inbox')).INBOX_HOST).toBe('0.0.0.0')
@@ -77,7 +58,8 @@ describe('docker-compose.yml', () => {
   test('pins every image, names no container, and mounts only volumes that are declared or files that are there', () => {
     for (const [name, service] of services) {
       expect([name, service.container_name]).toEqual([name, undefined])
-      if (service.build === undefined) expect(service.image).toMatch(/:v?\d/)
+      // An exact version: `18` would be another Postgres next year.
+      if (service.build === undefined) expect(service.image).toMatch(/:v?\d+\.\d+(?:\.\d+)?(?:-\w+)?$/)
       for (const volume of service.volumes ?? []) {
         const [source = ''] = volume.split(':')
         if (source.startsWith('./')) expect(read(source).length).toBeGreaterThan(0)
@@ -86,12 +68,35 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  test('what runs for long is started again and has a health check, but for the worker and the UI', () => {
+  test('what runs for long is started again and has a health check, but for the worker', () => {
     const lasting = services.filter(([, { restart }]) => restart === 'unless-stopped')
     const unchecked = lasting.filter(([, { healthcheck }]) => healthcheck === undefined).map(([name]) => name)
-    expect(unchecked.sort()).toEqual(['temporal-ui', 'worker'])
+    expect(unchecked).toEqual(['worker'])
     const oneShot = services.filter(([, { restart }]) => restart !== 'unless-stopped').map(([name]) => name)
     expect(oneShot.sort()).toEqual(['chain-volume', 'prepare', 'temporal-namespace', 'temporal-schema'])
+  })
+
+  test('nothing may take all the memory of the machine', () => {
+    expect(services.filter(([, { mem_limit: limit }]) => !/^\d+[mg]$/.test(limit ?? '')).map(([name]) => name)).toEqual(
+      [],
+    )
+  })
+
+  test('api and worker have longer to end than they take to finish their work', () => {
+    const worker = readWorkerConfig(environmentOf('worker'))
+    const { worker: workerService, api: apiService } = compose.services
+    const forced = worker.WORKER_SHUTDOWN_GRACE_MS + SHUTDOWN_FORCE_MS
+    expect(millisecondsOf(workerService?.stop_grace_period)).toBeGreaterThan(forced)
+    const { API_DRAIN_MS: drain } = readApiConfig(environmentOf('api'))
+    expect(millisecondsOf(apiService?.stop_grace_period)).toBeGreaterThan(drain)
+    expect(drain).toBeGreaterThan(UPDATE_DEADLINE_MS)
+  })
+
+  test('the images are of exact versions', () => {
+    const from = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)]
+      .map(([, image]) => image)
+      .filter((image) => image?.includes(':'))
+    expect(from).toEqual([expect.stringMatching(/^node:24\.\d+\.\d+-bookworm-slim$/)])
   })
 
   test('registers the search attributes that npm start does', () => {

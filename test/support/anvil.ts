@@ -139,7 +139,7 @@ function rewritten(answer: Buffer, batch: readonly RpcCall[], rewrite: (result: 
   return JSON.stringify(value.map((one, index) => (batch[index] ? { ...one, result: rewrite(one.result) } : one)))
 }
 
-function forward(target: string, body: Buffer, done: (answer: Buffer | null) => void): void {
+export function forward(target: string, body: Buffer, done: (answer: Buffer | null) => void): void {
   const outgoing = request(target, { method: 'POST', headers: { 'content-type': 'application/json' } }, (answer) => {
     const chunks: Buffer[] = []
     answer.on('data', (chunk: Buffer) => chunks.push(chunk))

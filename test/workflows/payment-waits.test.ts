@@ -77,4 +77,18 @@ describe('a partner that says for ever that it is confirming', () => {
     await world.atPartner('wallet_app', attemptId, { action: 'confirm' })
     await settled(paymentId)
   })
+
+  test('a clock that rings for a state that the payment has left wakes nobody, and the next decision is heard', async () => {
+    const { paymentId, attemptId } = await opened()
+    await decide(paymentId, 'hold')
+    await world.pay('wallet_app', attemptId, { seconds: 3600 })
+    await untilStatus(paymentId, 'processing')
+    await world.skip('61 minutes')
+    await world.atPartner('wallet_app', attemptId, { action: 'confirm' }).catch(() => undefined)
+    await world.workflows.tellPartnerNews(paymentId, attemptId)
+    await untilStatus(paymentId, 'under_review')
+    await world.skip('25 hours')
+    expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
+    await settled(paymentId)
+  })
 })

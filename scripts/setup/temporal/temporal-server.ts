@@ -1,3 +1,4 @@
+import { namesTemporal, readTemporal } from '../../../src/config/temporal.ts'
 import { cachedPath, placeInCache, withCacheLock } from '../cache.ts'
 import type { Progress, Step } from '../progress.mjs'
 import { firstLine, isExecutable, run, which } from '../run.ts'
@@ -17,8 +18,8 @@ const MINIMUM_SERVER = [1, 29]
  * one line. It is always the real server.
  */
 export async function ensureTemporalServer(progress: Progress): Promise<TemporalServer> {
-  const address = process.env['TEMPORAL_ADDRESS']
-  if (address !== undefined && address !== '') {
+  if (namesTemporal(process.env)) {
+    const { address } = readTemporal(process.env).connection
     progress.line(`Temporal server: the one at ${address} (TEMPORAL_ADDRESS)`)
     return { kind: 'address', address }
   }

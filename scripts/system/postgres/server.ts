@@ -19,6 +19,8 @@ export type PostgresOptions = {
   forgetful?: boolean
   /** Made when it is not there. */
   database?: string
+  /** Its superuser: `pinrail` when absent. */
+  superuser?: string
 }
 
 const USER = 'pinrail'
@@ -36,8 +38,11 @@ const FORGETFUL = [
 ]
 
 /** Address of a database on the embedded Postgres. */
-export function postgresUrl({ port, password }: { port: number; password: string }, database = DATABASE): string {
-  return `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`
+export function postgresUrl(
+  { port, password, superuser = USER }: Pick<PostgresOptions, 'port' | 'password' | 'superuser'>,
+  database = DATABASE,
+): string {
+  return `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`
 }
 
 /** How to run the embedded Postgres; its data folder is made before the first start. */
@@ -69,7 +74,7 @@ export async function postgresSpec(options: PostgresOptions): Promise<ProcessSpe
 
 /** Makes the data folder under another name first, so that a killed initdb leaves nothing that looks whole. */
 async function initialize(
-  { folder, password }: PostgresOptions,
+  { folder, password, superuser = USER }: PostgresOptions,
   { initdb, user }: { initdb: string; user: Identity | null },
 ): Promise<void> {
   if (existsSync(join(folder, 'PG_VERSION'))) return
@@ -82,7 +87,7 @@ async function initialize(
   await writeFile(passwordFile, password, { mode: 0o600, flag: 'wx' })
   if (user !== null) await chown(passwordFile, user.uid, user.gid)
   try {
-    await run(initdb, initdbArguments(draft, passwordFile), {
+    await run(initdb, initdbArguments({ folder: draft, passwordFile, superuser }), {
       cwd: '/',
       env: { PATH: process.env['PATH'], LC_ALL: 'C' },
       ...(user === null ? {} : { user }),
@@ -94,11 +99,11 @@ async function initialize(
 }
 
 /** The collation built into Postgres sorts alike on every machine; the system's would not. */
-function initdbArguments(folder: string, passwordFile: string): string[] {
+function initdbArguments(of: { folder: string; passwordFile: string; superuser: string }): string[] {
   return [
-    `--pgdata=${folder}`,
-    `--username=${USER}`,
-    `--pwfile=${passwordFile}`,
+    `--pgdata=${of.folder}`,
+    `--username=${of.superuser}`,
+    `--pwfile=${of.passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
     '--locale=C',

@@ -29,7 +29,13 @@ const USED_MS = 60_000
 /** Compared with when there is no such key, so that unknown and wrong keys take the same time. */
 const NO_DIGEST = new Uint8Array(32)
 
-type Cached = { readonly key: StoredApiKey; readonly allowed: BlockList | null; readonly until: number }
+type Cached = {
+  readonly key: StoredApiKey
+  readonly allowed: BlockList | null
+  readonly until: number
+  /** Whether its use is to be stored, once it was really used: knowing the id alone is no use. */
+  useIsNews: boolean
+}
 
 export function createAuthenticate(deps: AuthDeps): Authenticate {
   const cache = new Map<string, Cached>()
@@ -41,6 +47,8 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     const found = await find(parsed.id, now)
     const right = sameDigest(digestOf(parsed.text, deps.pepper), found?.key.digest ?? NO_DIGEST)
     if (found === null || !right || !isUsable(found.key, parsed.livemode, now)) return refuse(request)
+    if (found.useIsNews) deps.onKeyUsed(parsed.id)
+    found.useIsNews = false
     const { key, allowed } = found
     if (allowed !== null && !isAllowed(allowed, request.ip ?? ''))
       throw new Problem('ip_not_allowed', 'This key may not be used from your address. Its list is under API keys.')
@@ -62,9 +70,9 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     const key = await findApiKey(deps.db, id)
     if (cache.size >= CACHE_SIZE) cache.clear()
     if (key === null) return null
-    const fresh = { key, allowed: blockListOf(key.allowedIps), until: now + CACHE_MS }
+    const useIsNews = key.lastUsedAt === null || now - Date.parse(key.lastUsedAt) > USED_MS
+    const fresh = { key, allowed: blockListOf(key.allowedIps), until: now + CACHE_MS, useIsNews }
     cache.set(id, fresh)
-    if (key.lastUsedAt === null || now - Date.parse(key.lastUsedAt) > USED_MS) deps.onKeyUsed(id)
     return fresh
   }
 }

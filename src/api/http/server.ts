@@ -66,13 +66,20 @@ function problemAnswer(problem: Problem, { publicUrl, newRequestId, instance }: 
   return { status: PROBLEMS[problem.code].status, headers, body }
 }
 
-/** Milliseconds that requests under way have to finish when the server stops. */
-const LAST_ANSWERS_MS = 2000
+/** Milliseconds between two looks for connections that have had their last answer. */
+const IDLE_MS = 50
 
-/** Takes no more requests; resolves when all connections are closed. */
-export async function stopApiServer(server: Server): Promise<void> {
+/**
+ * Takes no more requests; resolves when all connections are closed. Requests under way have `drainMs` to finish: an
+ * update that a buyer waits for must be answered, because its payment would show an error and go on.
+ */
+export async function stopApiServer(server: Server, drainMs: number): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   server.closeIdleConnections()
-  setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS).unref()
+  // Node keeps a connection that becomes idle after its answer.
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS)
+  const forced = setTimeout(() => server.closeAllConnections(), drainMs)
   await closed
+  clearInterval(idle)
+  clearTimeout(forced)
 }

@@ -41,6 +41,9 @@ export function callbackRouter(deps: CallbackDeps): Router {
         'The callback is not authentic or cannot be read.',
       )
     }
+    // Postgres refuses a text with NUL. An authentic callback with one is a defect at the partner, and no order of ours.
+    if (`${reading.eventId}${reading.attemptId}`.includes('\0'))
+      throw new Problem('invalid_request', 'The ids in the callback must not contain NUL.')
     const stored = await recordPartnerEvent(deps.db, {
       provider,
       eventId: reading.eventId,

@@ -138,7 +138,9 @@ async function setCountry(deps: CheckoutDeps, request: Request, response: Respon
 }
 
 async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Checkout> {
-  const found = await readPaymentByToken(deps.db, String(request.params['token']))
+  const token = String(request.params['token'])
+  // Postgres refuses a text with NUL, so no token has one.
+  const found = token.includes('\0') ? null : await readPaymentByToken(deps.db, token)
   if (found === null) throw new PageProblem('not_found')
   const { payment, attempts } = found
   const country = buyerCountry(request, deps.countryHeader)

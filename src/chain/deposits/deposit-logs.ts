@@ -25,6 +25,8 @@ export async function depositLogs(
       if (!/^0x[0-9a-f]{64}$/.test(data)) continue
       const [sender, address] = [topics[1], topics[2]].map((topic): Hex => `0x${(topic ?? '').slice(-40)}`)
       if (sender === undefined || address === undefined) continue
+      // Anybody may send nothing, of any token, in the name of anybody.
+      if (BigInt(data) === 0n) continue
       found.push({ address, token, sender, units: BigInt(data).toString(), txHash, logIndex, blockNumber, blockHash })
     }
   }

@@ -23,3 +23,11 @@ export async function openAccount(
   if (options.password === undefined) throw new Error(`the keystore ${name} needs KEYSTORE_PASSWORD`)
   return accountOf(await openKeystore(await readFile(name, 'utf8'), options.password))
 }
+
+/** The accounts of a comma separated list of settings. */
+export function openAccounts(
+  references: string,
+  options: { readonly password: string | undefined },
+): Promise<LocalAccount[]> {
+  return Promise.all(references.split(',').map((reference) => openAccount(reference.trim(), options)))
+}

@@ -29,12 +29,28 @@ export function chooseFees(history: FeeHistory, cap: bigint): Fees {
 
 /** Nodes ask for 10 % more on both fees before they replace a transaction; 12.5 % leaves room for their rounding. */
 const raise = (fee: bigint): bigint => (fee * 1125n + 999n) / 1000n
+const least = (fee: bigint): bigint => (fee * 110n + 99n) / 100n
 
-/** The price of a replacement: both fees at least 12.5 % higher. Null when that is above the cap. */
+/**
+ * The price of a replacement: both fees at least 12.5 % higher; the last one goes to the cap, as long as that is 10 %.
+ * Null when nodes would take no price up to the cap for a replacement.
+ */
 export function bumpFees(previous: Fees, history: FeeHistory, cap: bigint): Fees | null {
+  if (least(previous.maxFee) > cap) return null
   const fresh = chooseFees(history, cap)
-  const maxFee = atLeast(raise(previous.maxFee), fresh.maxFee)
-  const tip = atLeast(raise(previous.tip), fresh.tip)
-  if (maxFee > cap) return null
-  return { maxFee, tip: atMost(tip, maxFee) }
+  const maxFee = atMost(atLeast(raise(previous.maxFee), fresh.maxFee), cap)
+  return { maxFee, tip: atMost(atLeast(raise(previous.tip), fresh.tip), maxFee) }
+}
+
+/**
+ * Whether a transaction has waited so long that its price is raised: by the chain and by the clock. The chain alone may
+ * hurry (a node that was behind catches up), the clock alone goes on while the chain stands still; both would drive the
+ * price to the cap for nothing.
+ */
+export function isOverdue(
+  attempt: { readonly signedBlock: number; readonly ageMs: number },
+  head: number,
+  limits: { readonly bumpAfterBlocks: number; readonly bumpAfterMs: number },
+): boolean {
+  return head - attempt.signedBlock >= limits.bumpAfterBlocks && attempt.ageMs >= limits.bumpAfterMs
 }

@@ -1,6 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { SettlementDeps } from '../context.ts'
-import { isNoAnswer, type Transaction } from '../rpc/node.ts'
+import { isNoAnswer } from '../rpc/failure.ts'
+import type { Transaction } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 
 /** How many blocks back the transaction of a nonce is looked for: nodes without an archive keep so many. */

@@ -9,7 +9,7 @@ import {
   type SignedPayout,
   type TopUpRefusal,
 } from '../../domain/settlement/payout.ts'
-import type { SettlementDeps } from '../context.ts'
+import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
 import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp } from './sender.ts'
@@ -45,17 +45,18 @@ export async function advanceLane(
 ): Promise<LaneRound | null> {
   const { journal, rpc, options } = deps
   const wallet = lower(account.address)
-  const final = await rpc.agreed((node) => node.transactionCount(wallet, view.cursor.number))
-  if (final === null) return null
-  const lane = await journal.leaseLane(wallet, { ...options, firstNonce: final.value })
+  const final = await readFinalNonce(deps, wallet, view)
+  // Without it nothing is ended, and everything else goes on.
+  const first = final ?? (await rpc.agreed((node) => node.transactionCount(wallet, 'latest')))?.value
+  const lane = first === undefined ? null : await journal.leaseLane(wallet, { ...options, firstNonce: first })
   if (lane === null) return null
   const mined = await rpc.any((node) => node.transactionCount(wallet, 'latest'))
   const envelopes = await journal.readEnvelopes(lane)
-  const ends = await readEnds(deps, envelopes, { final: final.value, view })
-  const strangers = strangeNonces(lane, ends, final.value)
+  const ends = final === null ? [] : await readEnds(deps, envelopes, { final, view })
+  const strangers = strangeNonces(lane, ends, final ?? 0)
   // Read before anything is written: when a read fails, the next round tries again.
   const quarantined = lane.status === 'quarantined' || (await quarantine(deps, lane, { strangers, view }))
-  await adopt(deps, lane, final.value)
+  await adopt(deps, lane, final ?? 0)
   await conclude(deps, lane, ends)
   const sender: Sender = { deps, account, lane, view }
   const round = (slots: number, stuck: readonly Envelope[]): LaneRound => {
@@ -78,7 +79,7 @@ export async function advanceLane(
       },
     }
   }
-  const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final.value))
+  const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final ?? 0))
   if (quarantined) return round(0, unmined)
   if (view.cursor.pausedReason !== null) return round(0, [])
   const refused = await resumeAll(sender, unmined, mined)
@@ -88,7 +89,7 @@ export async function advanceLane(
   const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
   const funded = await checkGasMoney(deps, lane, oneMore(maxFee) * BigInt(unmined.length + 1))
   // Nonces that the chain has used and the journal has not wait until they are final.
-  const behind = Math.max(lane.nextNonce, final.value) < mined
+  const behind = Math.max(lane.nextNonce, final ?? 0) < mined
   return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0, [])
 }
 
@@ -110,6 +111,16 @@ async function resumeAll(sender: Sender, unmined: readonly Envelope[], mined: nu
 function isSlow({ ageMs, attempts }: Envelope, view: ChainView): boolean {
   const since = attempts[0]?.signedBlock ?? 0
   return ageMs >= STRANDED_MS && view.head.number - since >= STRANDED_BLOCKS
+}
+
+/**
+ * How many nonces of the wallet final blocks have used, by quorum. Null when it cannot be known now: also when the last
+ * final block that was read is so old that nodes no longer have its state.
+ */
+async function readFinalNonce({ rpc }: SettlementDeps, wallet: Hex, view: ChainView): Promise<number | null> {
+  if (view.head.number - view.cursor.number > KEPT_STATES) return null
+  const count = await rpc.agreed((node) => node.transactionCount(wallet, view.cursor.number))
+  return count?.value ?? null
 }
 
 /**

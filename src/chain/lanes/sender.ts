@@ -17,7 +17,7 @@ import type { SettlementDeps } from '../context.ts'
 import { authorizationOf } from '../deposits/sweep-authorization.ts'
 import type { Block, FeeHistory } from '../rpc/node.ts'
 import type { SendOutcome } from '../rpc/send-outcome.ts'
-import { bumpFees, chooseFees, type Fees } from './fees.ts'
+import { bumpFees, chooseFees, type Fees, isOverdue } from './fees.ts'
 
 /** What the engine reads from the chain at the start of a round. */
 export type ChainView = { readonly head: Block; readonly cursor: ChainCursor; readonly fees: FeeHistory }
@@ -89,11 +89,15 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
     return
   }
   const about = { wallet: lane.wallet, nonce, attempts: envelope.attempts.length }
-  const late = view.head.number - last.signedBlock >= deps.options.bumpAfterBlocks
+  const late = isOverdue(last, view.head.number, deps.options)
   const fees = bumpFees(last, view.fees, deps.options.maxFeeWei)
   // Before its stored bytes are sent again: they would only pay for refusals.
-  if (lowest && late && fees !== null && !(await deps.journal.isWanted(lane, nonce))) {
-    deps.log.info({ ...about, ...fees }, 'what it carries has ended or left: its nonce is used up by an empty transfer')
+  const isOver = async () => !(await deps.journal.isWanted(lane, nonce)) || (await hasExpired(sender, envelope))
+  if (lowest && late && fees !== null && (await isOver())) {
+    deps.log.info(
+      { ...about, ...fees },
+      'what it carries has ended, left or expired: its nonce is used up by an empty transfer',
+    )
     await broadcast(sender, await signAndStore(sender, { ...emptyTransfer(lane.wallet), nonce }, fees))
     return
   }
@@ -105,6 +109,12 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
   }
   deps.log.info({ ...about, ...fees }, 'raising the price of a stuck transaction')
   await signAgain(sender, envelope, fees)
+}
+
+/** Whether none of its authorizations is valid any more: a higher price would only pay for refusals. */
+async function hasExpired({ deps, lane, view }: Sender, envelope: Envelope): Promise<boolean> {
+  const deadline = deps.codec.deadline(await deps.journal.readCalldata(lane, envelope.nonce))
+  return deadline !== null && view.head.timestamp >= deadline
 }
 
 /** Uses up a nonce at the least cost, by an empty transfer to the wallet itself. */

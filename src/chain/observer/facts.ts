@@ -1,5 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { TreasuryLog } from '../../domain/settlement/payout.ts'
+import { NodeFailure } from '../rpc/failure.ts'
 import type { Log, LogFilter, Receipt, RpcNode } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { TOPICS } from '../token/contracts.ts'
@@ -7,7 +8,12 @@ import { TOPICS } from '../token/contracts.ts'
 /** An event of the treasury as read from logs, without the gas paid for it. */
 export type Fact = Omit<TreasuryLog, 'gasShare'>
 
-const asTopic = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
+/** Whose logs are read. */
+export type Scope = { readonly token: Hex; readonly treasuries: readonly Hex[] }
+
+const WORD = /^0x[0-9a-f]{64}$/
+
+export const asTopic = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
 const asAddress = (topic: Hex | undefined): Hex => `0x${(topic ?? '').slice(-40)}`
 
 const logKey = (log: { txHash: Hex; logIndex: number }): string => `${log.txHash}:${log.logIndex}`
@@ -15,7 +21,7 @@ const logKey = (log: { txHash: Hex; logIndex: number }): string => `${log.txHash
 /** All logs of the token about the treasuries in a range of blocks, in the order of the chain. */
 export async function treasuryLogs(
   node: RpcNode,
-  scope: { token: Hex; treasuries: readonly Hex[] },
+  scope: Scope,
   range: Pick<LogFilter, 'fromBlock' | 'toBlock'>,
 ): Promise<Log[]> {
   const wallets = scope.treasuries.map(asTopic)
@@ -45,12 +51,14 @@ export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fac
       return [
         { ...place, treasury: from, kind: 'cancel', authNonce: second ?? null, counterparty: null, microUsdc: null },
       ]
-    if (topic !== TOPICS.transfer) return []
+    if (topic !== TOPICS.transfer || !WORD.test(log.data)) return []
     const microUsdc = BigInt(log.data).toString()
-    if (!treasuries.includes(from))
-      return [{ ...place, treasury: to, kind: 'in', authNonce: null, counterparty: from, microUsdc }]
     const before = byKey.get(logKey({ txHash, logIndex: logIndex - 1 }))
     const authNonce = before?.topics[0] === TOPICS.authorizationUsed ? (before.topics[2] ?? null) : null
+    // Anybody may move nothing, in the name of anybody. With an authorization it uses up a nonce.
+    if (microUsdc === '0' && (authNonce === null || !treasuries.includes(from))) return []
+    if (!treasuries.includes(from))
+      return [{ ...place, treasury: to, kind: 'in', authNonce: null, counterparty: from, microUsdc }]
     return [{ ...place, treasury: from, kind: 'out', authNonce, counterparty: to, microUsdc }]
   })
 }
@@ -61,9 +69,11 @@ export async function shareGas(
   wallets: ReadonlySet<string>,
   facts: readonly Fact[],
 ): Promise<{ logs: TreasuryLog[]; ownTransactions: Hex[] }> {
+  // Without relayers nothing was paid by us, and receipts of years ago may be gone.
+  if (wallets.size === 0) return { logs: facts.map((fact) => ({ ...fact, gasShare: null })), ownTransactions: [] }
   const counts = new Map<Hex, bigint>()
   for (const fact of facts) if (fact.authNonce !== null) counts.set(fact.txHash, (counts.get(fact.txHash) ?? 0n) + 1n)
-  const receipts = await Promise.all([...counts.keys()].map((hash) => rpc.any((node) => required(node, hash))))
+  const receipts = await Promise.all([...counts.keys()].map((hash) => agreedReceipt(rpc, hash)))
   const own = new Map(receipts.filter(({ from }) => wallets.has(from)).map((receipt) => [receipt.txHash, receipt]))
   const logs = facts.map((fact): TreasuryLog => {
     const receipt = fact.authNonce === null ? undefined : own.get(fact.txHash)
@@ -73,8 +83,15 @@ export async function shareGas(
   return { logs, ownTransactions: [...own.keys()] }
 }
 
-async function required(node: RpcNode, txHash: Hex): Promise<Receipt> {
-  const receipt = await node.receipt(txHash)
-  if (receipt === null) throw new Error(`${node.name} has no receipt of ${txHash}`)
-  return receipt
+/** By a quorum: it says who sent the transaction and what is booked as its gas. */
+async function agreedReceipt(rpc: Rpc, txHash: Hex): Promise<Receipt> {
+  const receipt = await rpc.agreed(async (node) => {
+    const found = await node.receipt(txHash)
+    // A node that is behind must not vote for the absence of a receipt.
+    if (found === null) throw new NodeFailure(node.name, { kind: 'refused', answer: `has no receipt of ${txHash}` })
+    return found
+  })
+  if (receipt === null)
+    throw new NodeFailure('rpc', { kind: 'silent', answer: `no quorum has the receipt of ${txHash}` })
+  return receipt.value
 }

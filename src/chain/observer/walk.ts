@@ -1,26 +1,35 @@
 import type { Hex } from '../../domain/hex.ts'
+import { NodeFailure } from '../rpc/failure.ts'
 import type { Block, RpcNode } from '../rpc/node.ts'
 
 export type Hashes = ReadonlyMap<number, Hex>
 
+/** Most blocks asked for together: one HTTP request. */
+const TOGETHER = 50
+
 /**
- * Walks from `head` down to `base` (not included) by parent hashes, and stops at a block of the last walk. Null when
- * the chain changed meanwhile; the next round walks again.
+ * Walks from `head` down to `base` (not included) by parent hashes, and stops at a block of the last walk. Throws
+ * NodeFailure when this node's blocks do not lead down from the head: it is on another branch, or the chain changed
+ * meanwhile.
  */
-export async function walkChain(
-  node: RpcNode,
-  range: { base: number; head: Block },
-  known: Hashes,
-): Promise<Hashes | null> {
+export async function walkChain(node: RpcNode, range: { base: number; head: Block }, known: Hashes): Promise<Hashes> {
   const chain = new Map<number, Hex>([[range.head.number, range.head.hash]])
   let parent = range.head.parentHash
   let number = range.head.number - 1
+  // Mostly a block or two are new.
+  let together = Math.min(TOGETHER, Math.max(1, number - Math.max(range.base, ...known.keys())))
   while (number > range.base && known.get(number) !== parent) {
-    const block = await node.block(number)
-    if (block.hash !== parent) return null
-    chain.set(number, block.hash)
-    parent = block.parentHash
-    number--
+    const count = Math.min(together, number - range.base)
+    const numbers = Array.from({ length: count }, (_block, below) => number - below)
+    for (const block of await Promise.all(numbers.map((at) => node.block(at)))) {
+      if (known.get(block.number) === parent) break
+      if (block.hash !== parent)
+        throw new NodeFailure(node.name, { kind: 'refused', answer: `block ${block.number} is on another branch` })
+      chain.set(block.number, block.hash)
+      parent = block.parentHash
+      number = block.number - 1
+    }
+    together = TOGETHER
   }
   for (; number > range.base; number--) {
     const hash = known.get(number)

@@ -1,104 +1,110 @@
 import type { Hex } from '../../domain/hex.ts'
-import { type Block, connectNode, type RpcNode } from './node.ts'
-import type { SendOutcome } from './send-outcome.ts'
+import { askAny, askQuorum, sendToAll } from './ask.ts'
+import type { Nodes } from './gather.ts'
+import { readFees, readFinalized, readHead } from './heads.ts'
+import type { NodeHealth } from './health.ts'
+import { type Block, connectNode, type FeeHistory, type RpcNode, type Sent } from './node.ts'
 
-/** Several nodes as one: reads fail over, broadcasts go to all, and what ends a payout needs a quorum. */
+/**
+ * Several nodes as one. Reads go on without the slow ones, broadcasts go to all, and what matters needs a quorum: more
+ * than half of the configured nodes, so that no two answers can both have one. Throws NodeFailure only.
+ */
 export type Rpc = {
   readonly nodes: readonly RpcNode[]
   readonly quorum: number
-  /** The first answer of any node; throws when none answers. For reads that may be wrong for a moment. */
+  /** The first answer of any node, the soundest asked first; throws when none answers. For reads that may be wrong. */
   any<T>(read: (node: RpcNode) => Promise<T>): Promise<T>
-  /** The answer on which at least `quorum` nodes agree. Null when they do not: then wait, and never ask fewer nodes. */
+  /**
+   * The answer on which at least `quorum` nodes agree, as soon as they do. Null when they do not: then wait, and never
+   * ask fewer nodes.
+   */
   agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null>
   /** Sends the signed transaction to every node. Returns the best outcome. */
-  broadcast(raw: Hex): Promise<{ outcome: SendOutcome; answer: string }>
-  /** The newest block that any node knows, with that node. */
-  newest(): Promise<{ block: Block; node: RpcNode }>
+  broadcast(raw: Hex): Promise<Sent>
+  /**
+   * The newest block that a quorum of nodes has: one node that runs ahead, or is behind, does not count. Throws when
+   * there is none now.
+   */
+  newest(): Promise<{ block: Block }>
   /** The highest block that a quorum of nodes calls final, with one hash; null when there is none now. */
   finalized(): Promise<Block | null>
+  /** What gas costs, by a quorum: no single node can make it dear. */
+  fees(blocks: number): Promise<FeeHistory>
+  health(): NodeHealth[]
 }
 
-const OUTCOME_RANK: readonly SendOutcome[] = [
-  'accepted',
-  'nonce_used',
-  'underpriced_replacement',
-  'underpriced',
-  'no_gas_money',
-  'delegated',
-  'unknown',
-]
-
-const key = (value: unknown): string =>
-  JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? part.toString() : part)) ?? 'undefined'
-
 export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
-  if (quorum < 1 || quorum > nodes.length)
-    throw new RangeError(`a quorum of ${quorum} needs as many nodes, there are ${nodes.length}`)
-
-  async function answers<T>(read: (node: RpcNode) => Promise<T>): Promise<{ node: RpcNode; value: T }[]> {
-    const settled = await Promise.allSettled(nodes.map(async (node) => ({ node, value: await read(node) })))
-    return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  }
-
-  async function agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null> {
-    const given = await answers(read)
-    // With a quorum of one there is nothing to compare.
-    if (nodes.length === 1) return given[0] === undefined ? null : { value: given[0].value }
-    const votes = new Map<string, { value: T; count: number }>()
-    for (const { value } of given) {
-      const vote = votes.get(key(value)) ?? { value, count: 0 }
-      votes.set(key(value), { ...vote, count: vote.count + 1 })
-    }
-    const [first, second] = [...votes.values()].toSorted((a, b) => b.count - a.count)
-    // A tie is a disagreement, even with a quorum of one.
-    if (first === undefined || first.count < quorum || first.count === second?.count) return null
-    return { value: first.value }
-  }
-
+  const majority = Math.floor(nodes.length / 2) + 1
+  if (quorum < majority || quorum > nodes.length)
+    throw new RangeError(
+      `a quorum of ${quorum} (FINALITY_QUORUM) with ${nodes.length} nodes: it must be more than half, ${majority} to ${nodes.length}`,
+    )
+  const asked = createOrder(nodes, quorum)
+  const shared: Nodes = { quorum, asked, agreed: (read) => askQuorum({ quorum, nodes: asked() }, read) }
   return {
     nodes,
     quorum,
-    agreed,
-    async any(read) {
-      let failure: unknown
-      for (const node of nodes) {
-        try {
-          return await read(node)
-        } catch (error) {
-          failure = error
-        }
-      }
-      throw failure
-    },
-    async broadcast(raw) {
-      const sent = await Promise.all(nodes.map((node) => node.send(raw)))
-      const best = sent.toSorted((a, b) => OUTCOME_RANK.indexOf(a.outcome) - OUTCOME_RANK.indexOf(b.outcome))[0]
-      return best ?? { outcome: 'unknown', answer: 'no node' }
-    },
-    async newest() {
-      const heads = await answers((node) => node.block('latest'))
-      const best = heads.toSorted((a, b) => b.value.number - a.value.number)[0]
-      if (best === undefined) throw new Error('no node answers')
-      return { block: best.value, node: best.node }
-    },
-    async finalized() {
-      const final = await answers((node) => node.block('finalized'))
-      // The height that `quorum` nodes have reached: the quorum-th highest of their finalized blocks.
-      const height = final.map(({ value }) => value.number).toSorted((a, b) => b - a)[quorum - 1]
-      if (height === undefined) return null
-      const block = await agreed((node) => node.block(height))
-      return block?.value ?? null
-    },
+    agreed: (read) => shared.agreed(read),
+    any: (read) => askAny(asked(), read),
+    broadcast: (raw) => sendToAll({ quorum, nodes: asked() }, raw),
+    newest: () => readHead(shared),
+    finalized: () => readFinalized(shared),
+    fees: (blocks) => readFees(shared, blocks),
+    health: () => nodes.map(({ health }) => health.view()),
   }
 }
 
-export type RpcOptions = { readonly urls: readonly string[]; readonly quorum: number; readonly timeoutMs?: number }
+/**
+ * Those worth asking, the soundest first; the others too when these are fewer than a quorum. Equally sound nodes take
+ * turns, so that each bears its share and the health of each is known.
+ */
+function createOrder(nodes: readonly RpcNode[], quorum: number): () => RpcNode[] {
+  let turn = 0
+  return () => {
+    const allowed = nodes.filter(({ health }) => !health.leftOut())
+    const usable = allowed.filter(({ health }) => health.usable())
+    const chosen = usable.length >= quorum ? usable : allowed
+    const newest = Math.max(0, ...chosen.map(({ health }) => health.view().head ?? 0))
+    turn = (turn + 1) % nodes.length
+    const rotated = [...chosen.slice(turn), ...chosen.slice(0, turn)]
+    return rotated.toSorted((a, b) => Math.round(a.health.rank(newest)) - Math.round(b.health.rank(newest)))
+  }
+}
+
+export type RpcOptions = {
+  readonly urls: readonly string[]
+  readonly quorum: number
+  /** A node that serves another chain is left out. */
+  readonly chainId: number
+  readonly timeoutMs?: number
+  /** For each node. */
+  readonly callsPerSecond?: number
+  /** Told when a node is left out, does not answer, or is wrong again and again. */
+  readonly warn?: (about: object, message: string) => void
+}
 
 /** In milliseconds: two Polygon blocks. A slower node counts as not answering. */
 const NODE_TIMEOUT_MS = 4000
+/** A thousand payouts a second take a fifth of this. */
+const CALLS_PER_SECOND = 500
 
 export function connectRpc(options: RpcOptions): Rpc {
-  const timeoutMs = options.timeoutMs ?? NODE_TIMEOUT_MS
-  const nodes = options.urls.map((url, index) => connectNode(url, { timeoutMs, name: `rpc${index + 1}` }))
-  return createRpc(nodes, options.quorum)
+  const { urls, quorum, chainId, timeoutMs = NODE_TIMEOUT_MS, callsPerSecond = CALLS_PER_SECOND } = options
+  const places = new Map<string, string>()
+  const nodes = urls.map((url, index) => {
+    const name = `rpc${index + 1}`
+    const twin = places.get(hostOf(url))
+    if (twin !== undefined)
+      throw new RangeError(`${name} and ${twin} of POLYGON_RPC_URLS are at one host: a quorum needs different ones`)
+    places.set(hostOf(url), name)
+    const warn = options.warn ?? (() => undefined)
+    return connectNode(url, { name, chainId, timeoutMs, callsPerSecond, warn, now: () => performance.now() })
+  })
+  return createRpc(nodes, quorum)
+}
+
+/** Who answers there. On the own machine each port is another program. */
+function hostOf(url: string): string {
+  const { hostname, host } = new URL(url)
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname) ? host : hostname
 }

@@ -3,12 +3,20 @@
 -- The second wall between merchants: requests of a merchant run as this role, which sees the rows of one merchant and
 -- mode and no others. The first wall is the condition on merchant_id in every statement; this one holds when a
 -- statement forgets it.
+-- Where the owner of the schema may not create roles, an administrator has made it and granted it to the owner:
+--   create role pinrail_tenant nologin; grant pinrail_tenant to <owner>;
 do $$ begin
-  create role pinrail_tenant nologin;
+  if not exists (select from pg_roles where rolname = 'pinrail_tenant') then
+    create role pinrail_tenant nologin;
+  end if;
 exception when duplicate_object or unique_violation then null;
 end $$;
 do $$ begin
-  execute format('grant pinrail_tenant to %I', current_user);
+  -- Since version 16 who makes a role is its member, and may still not take it.
+  if not pg_has_role(current_user, 'pinrail_tenant',
+      case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end) then
+    execute format('grant pinrail_tenant to %I', current_user);
+  end if;
   execute format('grant usage on schema %I to pinrail_tenant', current_schema());
 end $$;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
-import type { DepositLog, RecordedDeposit, Sweep, Unswept } from '../../domain/settlement/deposit.ts'
+import type { DepositLog, Sweep, Unswept } from '../../domain/settlement/deposit.ts'
 import type { Lane, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, sql, type Tx } from '../db.ts'
 import type { JournalContext } from './context.ts'
@@ -21,41 +21,32 @@ export async function readWatchedDeposits({ db, scope }: JournalContext): Promis
   return rows.map((row) => row.address)
 }
 
-/** Stores final transfers to deposit addresses; answers those that were not stored before. */
+/** Stores final transfers to deposit addresses. Their payments are told later (watch/pending.ts). */
 export async function insertDeposits(
   tx: Tx,
   context: JournalContext,
   found: { logs: readonly DepositLog[]; at: Date },
-): Promise<RecordedDeposit[]> {
-  if (found.logs.length === 0) return []
+): Promise<void> {
+  if (found.logs.length === 0) return
   const { chainId } = context.scope
-  const rows = await many(
+  await execute(
     tx,
-    z.object({ tx_hash: hex, log_index: z.number(), payment_id: z.string(), attempt_id: z.string(), token: hex }),
     sql`with
         -- Answers only new logs, so that nothing is counted twice.
         stored as (
           insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash,
-            finalized_at)
+            finalized_at, applied_at)
           select ${chainId}, g."txHash", g."logIndex", d.payment_id, g.token, g.sender, g.units, g."blockNumber",
-            g."blockHash", ${found.at}::timestamptz
+            g."blockHash", ${found.at}::timestamptz, null
           from jsonb_to_recordset(${JSON.stringify(found.logs)}::jsonb) as g("txHash" text, "logIndex" int, address text,
               token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text)
             join deposit d on d.address = g.address and d.chain_id = ${chainId} and d.livemode = ${context.scope.livemode}
-          on conflict do nothing returning tx_hash, log_index, payment_id, token, units),
+          on conflict do nothing returning payment_id, token, units)
         -- Summed up on the deposit, so that a sweep finds the few with money without reading the logs.
-        came as (
-          update deposit d set unswept_micro = d.unswept_micro + c.units
-          from (select payment_id, token, sum(units) as units from stored group by 1, 2) c
-          where c.payment_id = d.payment_id and c.token = d.token)
-        select s.tx_hash, s.log_index, s.payment_id, d.attempt_id, d.token from stored s join deposit d using (payment_id)`,
+        update deposit d set unswept_micro = d.unswept_micro + c.units
+        from (select payment_id, token, sum(units) as units from stored group by 1, 2) c
+        where c.payment_id = d.payment_id and c.token = d.token`,
   )
-  const fresh = new Map(rows.map((row) => [`${row.tx_hash}:${row.log_index}`, row]))
-  return found.logs.flatMap((log) => {
-    const row = fresh.get(`${log.txHash}:${log.logIndex}`)
-    if (row === undefined) return []
-    return [{ ...log, paymentId: row.payment_id, attemptId: row.attempt_id, expected: log.token === row.token }]
-  })
 }
 
 /** Deposits of which money is at the address that no sweep is bringing to the treasury. */

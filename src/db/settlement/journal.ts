@@ -9,6 +9,10 @@ import * as record from './record.ts'
 import * as signing from './signing/lease.ts'
 import * as signatures from './signing/signatures.ts'
 import * as treasuries from './signing/treasuries.ts'
+import * as known from './watch/known.ts'
+import * as pauses from './watch/pause.ts'
+import * as pending from './watch/pending.ts'
+import * as reconcile from './watch/reconcile.ts'
 
 /** Everything the settlement engine keeps in Postgres, for one mode, chain and token. */
 export function createSettlementJournal(context: JournalContext) {
@@ -47,11 +51,15 @@ export function createSettlementJournal(context: JournalContext) {
     readRaw: bind(lanes.readRaw),
     endEnvelopes: bind(lanes.endEnvelopes),
     leaseObserver: bind(record.leaseObserver),
+    renewLeases: bind(record.renewLeases),
     readCursor: bind(record.readCursor),
     recordFinalized: bind(logs.recordFinalized),
-    findUnknown: bind(logs.findUnknown),
-    pause: bind(record.pause),
+    findUnknown: bind(known.findUnknown),
+    pause: bind(pauses.pause),
+    applyPending: bind(pending.applyPending),
     applyProven: bind(record.applyProven),
+    readOpenNonces: bind(reconcile.readOpenNonces),
+    storeFindings: bind(reconcile.storeFindings),
     readExpiring: bind(expired.readExpiring),
     voidExpired: bind(expired.voidExpired),
     readWatchedDeposits: bind(deposits.readWatchedDeposits),

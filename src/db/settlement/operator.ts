@@ -55,7 +55,7 @@ export async function acknowledgeTransfers(
   if (remaining === 0)
     await execute(
       tx,
-      sql`update chain_cursor set paused_reason = null where chain_id = ${scope.chainId} and token = ${scope.token}`,
+      sql`update chain_cursor set paused_reason = null, paused_until_final = null where chain_id = ${scope.chainId} and token = ${scope.token}`,
     )
   return remaining
 }
@@ -73,12 +73,15 @@ const stateRow = z.object({
   count: z.coerce.number(),
   micro: z.string(),
 })
+const attentionRow = z.object({ kind: z.string(), subject: z.string(), detail: z.string().nullable() })
 const cursorRow = z.object({ number: z.string(), hash: hex, paused_reason: z.string().nullable() })
 
 export type SettlementStatus = {
   readonly cursor: z.infer<typeof cursorRow> | null
   readonly lanes: readonly z.infer<typeof laneRow>[]
   readonly payouts: readonly z.infer<typeof stateRow>[]
+  /** What waits for a person, or fails and is tried again; the oldest first. */
+  readonly attention: readonly z.infer<typeof attentionRow>[]
 }
 
 /** Lanes, payouts by state, and how far the chain has been read. */
@@ -106,5 +109,11 @@ export async function readSettlementStatus(
     sql`select ${shownState} as state, p.hold_reason as reason, count(*), sum(p.micro_usdc)::text as micro from payout p
         where p.chain_id = ${scope.chainId} and p.token = ${scope.token} and p.livemode = ${db.livemode} group by 1, 2 order by 1, 2`,
   )
-  return { cursor, lanes, payouts }
+  const attention = await many(
+    db,
+    attentionRow,
+    sql`select kind, subject, detail from settlement_attention where livemode is null or livemode = ${db.livemode}
+        order by since nulls first limit 50`,
+  )
+  return { cursor, lanes, payouts, attention }
 }

@@ -73,7 +73,8 @@ export function rewindCursor(context: JournalContext, lease: Lease, to: { number
     await fence(context, tx, lease)
     await execute(
       tx,
-      sql`update chain_cursor set scanned_number = ${to.number}, scanned_hash = ${to.hash} where ${here(context)}
+      sql`update chain_cursor set scanned_number = ${to.number}, scanned_hash = ${to.hash},
+            first_number = least(first_number, ${to.number}) where ${here(context)}
             and scanned_number > ${to.number}`,
     )
   })

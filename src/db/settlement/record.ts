@@ -64,8 +64,8 @@ export async function leaseObserver(
   const row = await maybeOne(
     context.db,
     z.object({ epoch: z.string() }),
-    sql`insert into chain_cursor as c (chain_id, token, scanned_number, scanned_hash, owner, epoch, lease_until)
-        values (${context.scope.chainId}, ${context.scope.token}, ${ask.start.number}, ${ask.start.hash}, ${ask.owner}, 1,
+    sql`insert into chain_cursor as c (chain_id, token, scanned_number, scanned_hash, first_number, owner, epoch, lease_until)
+        values (${context.scope.chainId}, ${context.scope.token}, ${ask.start.number}, ${ask.start.hash}, ${ask.start.number}, ${ask.owner}, 1,
           now() + ${ask.leaseMs} * interval '1 millisecond')
         on conflict (chain_id, token) do update set owner = excluded.owner, lease_until = excluded.lease_until,
           epoch = c.epoch + case when c.owner = excluded.owner then 0 else 1 end
@@ -75,21 +75,28 @@ export async function leaseObserver(
   return row === null ? null : { owner: ask.owner, epoch: row.epoch }
 }
 
+/** Prolongs the leases that the owner still holds; one that another owner has taken stays there. */
+export async function renewLeases(
+  context: JournalContext,
+  ask: LeaseAsk & { part: 'observer' | 'lanes' },
+): Promise<void> {
+  const until = sql`now() + ${ask.leaseMs} * interval '1 millisecond'`
+  await execute(
+    context.db,
+    ask.part === 'observer'
+      ? sql`update chain_cursor set lease_until = ${until} where ${here(context)} and owner = ${ask.owner}`
+      : sql`update lane set lease_until = ${until} where chain_id = ${context.scope.chainId} and owner = ${ask.owner}`,
+  )
+}
+
 export async function readCursor(context: JournalContext): Promise<ChainCursor | null> {
   const row = await maybeOne(
     context.db,
-    z.object({ number: z.coerce.number(), hash: hex, paused_reason: z.string().nullable() }),
-    sql`select scanned_number as number, scanned_hash as hash, paused_reason from chain_cursor where ${here(context)}`,
+    z.object({ number: z.coerce.number(), hash: hex, first: z.coerce.number(), paused_reason: z.string().nullable() }),
+    sql`select scanned_number as number, scanned_hash as hash, first_number as first, paused_reason
+        from chain_cursor where ${here(context)}`,
   )
-  return row && { number: row.number, hash: row.hash, pausedReason: row.paused_reason }
-}
-
-/** Stops every lane until an operator ends the pause. The first reason stays. */
-export async function pause(context: JournalContext, reason: string): Promise<void> {
-  await execute(
-    context.db,
-    sql`update chain_cursor set paused_reason = coalesce(paused_reason, ${reason}) where ${here(context)}`,
-  )
+  return row && { number: row.number, hash: row.hash, firstNumber: row.first, pausedReason: row.paused_reason }
 }
 
 /**

@@ -69,6 +69,8 @@ export type EnvelopeAttempt = {
   readonly maxFee: bigint
   readonly tip: bigint
   readonly signedBlock: number
+  /** Milliseconds since it was signed. */
+  readonly ageMs: number
   readonly lastBroadcastAt: Date | null
 }
 
@@ -117,7 +119,13 @@ export type GasSpent = { readonly chainId: number; readonly wallet: Hex; readonl
 export type TopUpRefusal = 'pending' | 'limit' | 'quarantined'
 
 /** How far the finalized chain has been read. */
-export type ChainCursor = { readonly number: number; readonly hash: Hex; readonly pausedReason: string | null }
+export type ChainCursor = {
+  readonly number: number
+  readonly hash: Hex
+  /** Nothing up to this block was ever read. */
+  readonly firstNumber: number
+  readonly pausedReason: string | null
+}
 
 /** A finalized fact about the treasury. `gasShare` is wei per authorization when one of our lanes sent the transaction. */
 export type TreasuryLog = {
@@ -143,6 +151,8 @@ export type FinalizedScan = {
   readonly at: Date
   readonly number: number
   readonly hash: Hex
+  /** Blocks that were read before are read once more: the cursor does not move. */
+  readonly again?: boolean
 }
 
 export const describeTransfer = (log: TreasuryLog): string =>

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { PEPPER } from '../../../scripts/test/environment.ts'
 import { until } from '../../../scripts/test/until.ts'
-import { API_SCOPES, parseApiKey } from '../../../src/api/auth/api-key.ts'
+import { API_SCOPES, createApiKey, parseApiKey } from '../../../src/api/auth/api-key.ts'
+import { insertApiKey } from '../../../src/db/merchants/api-keys.ts'
 import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
 
 let shop: Shop
@@ -88,6 +90,24 @@ describe('an API key', () => {
     expect([await works(keyOf(next)), await works(keyOf(again))]).toEqual([401, 200])
   })
 
+  test('that is rotated hands its end on to its successor, and an ended one has none', async () => {
+    const old = await create({ name: 'guest', expires_in: 3600 })
+    const next = await shop.ask('POST', `${PATH}/${idOf(old)}/rotate`, { body: { overlap: 0 } })
+    expect(next.body['expires_at']).toBe(old.body['expires_at'])
+    now += 3_601_000
+    expect(await works(keyOf(next))).toBe(401)
+    expectProblem(await shop.ask('POST', `${PATH}/${idOf(next)}/rotate`, { body: {} }), 409, 'not_possible_now')
+  })
+
+  test('is not used by who knows its id and not its secret', async () => {
+    const { id, text, last4 } = createApiKey(false, PEPPER)
+    const key = { id, last4, name: 'guessed', digest: Buffer.alloc(32, 1), scopes: API_SCOPES }
+    await insertApiKey(shop.db, shop.tenant, key)
+    expect(await works(text)).toBe(401)
+    const { rows } = await shop.db.query('select last_used_at from api_key where id = $1', [id])
+    expect(rows).toEqual([{ last_used_at: null }])
+  })
+
   test('that is revoked is dead within a second, stays in the list, and cannot be rotated', async () => {
     const made = await create({ name: 'gone' })
     expect(await works(keyOf(made))).toBe(200)
@@ -127,10 +147,10 @@ describe('an API key', () => {
     await live.close()
     for (const answer of answers) expectProblem(answer, 403, 'step_up_required')
     expect(answers.map(({ body }) => body['page'])).toEqual([
-      'http://127.0.0.1:4242/dashboard/keys',
-      'http://127.0.0.1:4242/dashboard/keys',
-      'http://127.0.0.1:4242/dashboard/keys',
-      'http://127.0.0.1:4242/dashboard/wallet',
+      'https://pay.pinrail.example/dashboard/keys',
+      'https://pay.pinrail.example/dashboard/keys',
+      'https://pay.pinrail.example/dashboard/keys',
+      'https://pay.pinrail.example/dashboard/wallet',
     ])
     expect(stillWorks.status).toBe(200)
   })
@@ -185,6 +205,11 @@ describe('the wallet', () => {
     ['zero', `0x${'0'.repeat(40)}`, 'wallet_forbidden'],
     ['the dead address', '0x000000000000000000000000000000000000dEaD', 'wallet_forbidden'],
     ['the token itself', '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', 'wallet_forbidden'],
+    ['Multicall3', '0xcA11bde05977b3631167028862bE2a173976CA11', 'wallet_forbidden'],
+    ['Permit2', '0x000000000022d473030f116ddee9f6b43ac78ba3', 'wallet_forbidden'],
+    ['the contract of another token', '0xc2132d05d31c914a87c6611c10748aeb04b58e8f', 'wallet_forbidden'],
+    ['a precompiled contract', `0x${'0'.repeat(39)}1`, 'wallet_forbidden'],
+    ['the last of them', `0x${'0'.repeat(36)}ffff`, 'wallet_forbidden'],
     ['a treasury of ours', TREASURY, 'wallet_forbidden'],
   ])('is not %s', async (_name, address, code) => {
     await shop.db.query(

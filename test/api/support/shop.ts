@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { z } from 'zod'
-import { PEPPER, TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
+import { LIVE_ENVIRONMENT, PEPPER, TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
 import { createTestDatabase } from '../../../scripts/test/services/databases.ts'
 import { startDevServer } from '../../../scripts/test/services/temporal.ts'
 import { type ApiDeps, createApp } from '../../../src/api/app.ts'
@@ -56,8 +56,7 @@ export async function openShop({ temporalDown = false, mode = 'test', deps: chan
     writing.add(done)
   }
   const config = readApiConfig({
-    ...TEST_ENVIRONMENT,
-    PINRAIL_MODE: mode,
+    ...(livemode ? LIVE_ENVIRONMENT : TEST_ENVIRONMENT),
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporalDown ? `127.0.0.1:${await closedPort()}` : temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
@@ -156,7 +155,7 @@ async function addKey(
   tenant: Tenant,
   scopes: readonly ApiScope[] = API_SCOPES,
 ): Promise<{ key: string; keyId: string }> {
-  const key = createApiKey(tenant.livemode, PEPPER)
+  const key = createApiKey(tenant.livemode, db.livemode ? LIVE_ENVIRONMENT.API_KEY_PEPPER : PEPPER)
   await insertApiKey(db, tenant, { id: key.id, name: 'test', digest: key.digest, last4: key.last4, scopes })
   return { key: key.text, keyId: key.id }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { TOPICS } from '../../../src/chain/token/contracts.ts'
 import { findImbalances, readBalances } from '../../../src/db/ledger.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
 import { takeUnread } from '../../../src/db/payments/partner-events.ts'
@@ -123,6 +124,24 @@ test('opening the address again changes neither the rate nor the amount', async 
   const { attemptId, deposit } = await openPayment()
   await openDeposit(world.db, { ...deposit, askedMicro: '1', rate: { ...deposit.rate, rate: '2' } })
   expect(await readDeposit(world.db, attemptId)).toMatchObject({ askedMicro: ASKED, rate: '1' })
+})
+
+test('logs of any shape that strangers make at the address stop nothing, and are no other token', async () => {
+  const { attemptId, address } = await openPayment()
+  const token = newAddress()
+  // Emits Transfer(first word, second word) with as many bytes of zeros as the third word says.
+  const bytecode: Hex = `0x6020356000357f${TOPICS.transfer.slice(2)}6040356000a300`
+  await world.chain.setCode({ address: token, bytecode })
+  const [from] = await world.chain.requestAddresses()
+  for (const size of [0, 1, 32, 64, 96]) {
+    const data: Hex = `0x${[newAddress(), address, `0x${size.toString(16)}` as Hex].map((part) => part.slice(2).padStart(64, '0')).join('')}`
+    await world.chain.sendTransaction({ account: from!, to: token, data, chain: null })
+  }
+  const engine = world.runner({ deposits: { ...deposits, wrongTokens: [token] }, hooks })
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await world.finalize(engine, 2)
+  expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
+  expect(await world.db.query('select 1 from deposit_log where applied_at is null')).toMatchObject({ rows: [] })
 })
 
 test('dust is counted, and not worth the gas of a sweep', async () => {

@@ -1,16 +1,16 @@
-import { createCipheriv, createHash, createPublicKey, randomBytes, scryptSync } from 'node:crypto'
+import { createHash, createPublicKey, randomBytes } from 'node:crypto'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sign as ecdsaSign } from 'tiny-secp256k1'
 import { privateKeyToAccount } from 'viem/accounts'
-import { keccak256 } from 'viem/utils'
 import { createTreasurySigner } from '../../../src/chain/authorization.ts'
 import { openAccount } from '../../../src/chain/keys/open.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createWorld, newKey, queueAll, TOKEN, type World } from '../world.ts'
+import { scryptKeystore } from './keystore.ts'
 
 /** The test vector of the Web3 Secret Storage definition. */
 const SECRET = '0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
@@ -30,21 +30,6 @@ const PBKDF2 = {
   },
   id: '3198bc9c-6672-5ab3-d995-4942343ae5b6',
   version: 3,
-}
-/** As geth writes it (r = 8), with less work. */
-function scryptKeystore(secret: Hex, password: string) {
-  const [salt, iv] = [randomBytes(32), randomBytes(16)]
-  const key = scryptSync(password, salt, 32, { N: 8192, r: 8, p: 1 })
-  const cipher = createCipheriv('aes-128-ctr', key.subarray(0, 16), iv)
-  const ciphertext = Buffer.concat([cipher.update(Buffer.from(secret.slice(2), 'hex')), cipher.final()])
-  const mac = keccak256(Buffer.concat([key.subarray(16), ciphertext])).slice(2)
-  const kdfparams = { dklen: 32, n: 8192, r: 8, p: 1, salt: salt.toString('hex') }
-  const sealed = {
-    cipher: 'aes-128-ctr',
-    cipherparams: { iv: iv.toString('hex') },
-    ciphertext: ciphertext.toString('hex'),
-  }
-  return { version: 3, crypto: { ...sealed, kdf: 'scrypt', kdfparams, mac } }
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'pinrail-keys-'))

@@ -10,7 +10,7 @@ import { listOwing, listTreasuries, queueProven } from '../../../src/db/settleme
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { newId } from '../../../src/ids.ts'
-import { type Planted, plant, storedOf } from '../../deps/two-modes.ts'
+import { DESTINATION, type Planted, plant, storedOf } from '../../deps/two-modes.ts'
 
 /** A payout of test mode and one of live mode with the same chain, token and treasury, in a test deployment. */
 
@@ -149,6 +149,7 @@ describe('a payout of the other mode', () => {
       ...sum,
       logIndex,
       authNonce: nonceOf(of),
+      ...(of === mine && { counterparty: DESTINATION }),
     }))
     const unknown = await journal().findUnknown({ logs, ownTransactions: [], treasuries: [TREASURY] })
     expect(unknown.map(({ authNonce }) => authNonce)).toEqual([nonceOf(other), nonceOf(third)])

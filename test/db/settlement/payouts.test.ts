@@ -150,6 +150,7 @@ describe('a payout', () => {
       cursor: null,
       lanes: [],
       payouts: [{ state: 'queued', reason: null, count: 1, micro: '1000000' }],
+      attention: [],
     })
     await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'why'))
     expect((await readSettlementStatus(db, scope)).payouts).toEqual([

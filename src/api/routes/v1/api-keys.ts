@@ -150,8 +150,11 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
         requireScopes(caller, old.scopes)
         const ended = await expireApiKey(tx, caller, { id, at: at(deps, body.overlap) })
         if (ended === null) throw new Problem('not_possible_now', 'The key was revoked. Make a new one.')
-        const { name, scopes, allowedIps } = old
-        return made(await addKey(deps, { tx, caller }, { name, scopes, allowedIps, expiresAt: null }))
+        // The successor ends when the key would have ended: a rotation must not make a short-lived key eternal.
+        const { name, scopes, allowedIps, expiresAt } = old
+        if (expiresAt !== null && Date.parse(expiresAt) <= deps.clock())
+          throw new Problem('not_possible_now', 'The key has ended. Make a new one.')
+        return made(await addKey(deps, { tx, caller }, { name, scopes, allowedIps, expiresAt }))
       })
     },
   })

@@ -49,11 +49,17 @@ export function listAnswer<T>(data: readonly T[], hasMore: boolean) {
   return { status: 200, body: { object: 'list', data, has_more: hasMore } }
 }
 
+/** Milliseconds since 1970. */
+const YEAR_10000 = Date.UTC(10_000, 0)
+
 /** A time: ISO 8601, or whole seconds since 1970. Parsed to ISO 8601 in UTC. */
 export const since = z
   .string()
-  .refine(
-    (text) => /^\d{1,11}$/.test(text) || z.iso.datetime({ offset: true }).safeParse(text).success,
-    'must be a time such as 2026-11-21T10:00:00Z, or whole seconds since 1970',
-  )
-  .transform((text) => (/^\d+$/.test(text) ? new Date(Number(text) * 1000) : new Date(text)).toISOString())
+  .refine((text) => /^\d{1,11}$/.test(text) || z.iso.datetime({ offset: true }).safeParse(text).success, {
+    abort: true,
+    message: 'must be a time such as 2026-11-21T10:00:00Z, or whole seconds since 1970',
+  })
+  .transform((text) => (/^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text)))
+  // An offset of more than a day is no time, and Postgres has no year 0.
+  .refine((time) => time >= 0 && time < YEAR_10000, { abort: true, message: 'must be a time from 1970 to 9999' })
+  .transform((time) => new Date(time).toISOString())

@@ -28,7 +28,8 @@ const url = z
 
 /** https, or http on the developer's own machine; live mode refuses the latter when a payment is created. */
 function isReturnUrl(value: string): boolean {
-  if (/[\s\p{Cc}\p{Cs}]/u.test(value) || !URL.canParse(value)) return false
+  // The parser takes `https:shop.example` for https://shop.example.
+  if (/[\s\p{Cc}\p{Cs}]/u.test(value) || !/^https?:\/\/[^/]/i.test(value) || !URL.canParse(value)) return false
   const parsed = new URL(value)
   if (parsed.username !== '' || parsed.password !== '') return false
   return parsed.protocol === 'https:' || (parsed.protocol === 'http:' && isLocal(parsed))

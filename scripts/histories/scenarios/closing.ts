@@ -1,5 +1,5 @@
+import type { Stage } from '../stage.ts'
 import { HOUR_MS, MINUTE_MS, type Scenario } from './scenario.ts'
-import type { Stage } from './stage.ts'
 
 /** The shortest life of a payment (seconds), and how far the clock goes back so that it ends in a few seconds. */
 const SHORT = { expires_in: 1800 }

@@ -1,4 +1,4 @@
-import type { Stage } from './stage.ts'
+import type { Stage } from '../stage.ts'
 
 /** Plays one story to its end, or until the rest happens by itself. Returns the workflows whose histories to keep. */
 export type Scenario = (stage: Stage) => Promise<string | readonly WorkflowOf[]>

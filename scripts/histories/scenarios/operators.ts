@@ -1,5 +1,5 @@
+import type { Stage } from '../stage.ts'
 import type { Scenario } from './scenario.ts'
-import type { Stage } from './stage.ts'
 
 /** Scenarios of parked payments and an operator's decisions. */
 export const OPERATORS: Readonly<Record<string, Scenario>> = {

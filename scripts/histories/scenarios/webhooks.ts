@@ -1,6 +1,6 @@
-import { redeliverNow } from '../../src/workflows/webhook-delivery.ts'
+import { redeliverNow } from '../../../src/workflows/webhook-delivery.ts'
+import type { Stage } from '../stage.ts'
 import type { Scenario } from './scenario.ts'
-import type { Stage } from './stage.ts'
 
 /** Scenarios of endpoints that do not take their event at the first try. */
 export const WEBHOOKS: Readonly<Record<string, Scenario>> = {

@@ -1,0 +1,93 @@
+import type { Hex } from '../../domain/hex.ts'
+import { isNoAnswer, NodeFailure } from './failure.ts'
+import { gather } from './gather.ts'
+import type { RpcNode, Sent } from './node.ts'
+import type { SendOutcome } from './send-outcome.ts'
+
+/** The three ways to ask several nodes. */
+
+type Electorate = { readonly nodes: readonly RpcNode[]; readonly quorum: number }
+
+/** The first answer of any node. Throws when none answers. */
+export async function askAny<T>(nodes: readonly RpcNode[], read: (node: RpcNode) => Promise<T>): Promise<T> {
+  const { value } = await gather<T, { value: T }>({
+    nodes,
+    first: 1,
+    read,
+    judge({ answers: [first], failures, open }) {
+      if (first !== undefined) return { value: first.value }
+      // A node that may answer later says more than one that does not have it.
+      if (open === 0) throw failures.find(isNoAnswer) ?? failures.at(-1) ?? noNode()
+      return undefined
+    },
+  })
+  return value
+}
+
+const noNode = (): NodeFailure => new NodeFailure('rpc', { kind: 'silent', answer: 'no node can be asked' })
+
+type Vote<T> = { readonly value: T; readonly nodes: RpcNode[] }
+
+/** The answer on which a quorum agrees, as soon as it does. Null when it cannot. */
+export function askQuorum<T>(
+  { nodes, quorum }: Electorate,
+  read: (node: RpcNode) => Promise<T>,
+): Promise<{ value: T } | null> {
+  const votes = new Map<string, Vote<T>>()
+  let winner: string | null = null
+  const vote = (node: RpcNode, value: T): void => {
+    const key = keyOf(value)
+    // An answer that comes after the vote still shows whom to trust.
+    if (winner !== null && key !== winner) node.health.outvoted()
+    const same = votes.get(key) ?? { value, nodes: [] }
+    same.nodes.push(node)
+    votes.set(key, same)
+  }
+  return gather<T, { value: T } | null>({
+    nodes,
+    first: quorum,
+    async read(node) {
+      const value = await read(node)
+      vote(node, value)
+      return value
+    },
+    judge({ open }) {
+      const [first, ...others] = [...votes].toSorted(([, a], [, b]) => b.nodes.length - a.nodes.length)
+      const count = first?.[1].nodes.length ?? 0
+      if (first === undefined || count < quorum) return count + open < quorum ? null : undefined
+      winner = first[0]
+      for (const [, { nodes: outvoted }] of others) for (const { health } of outvoted) health.outvoted()
+      return { value: first[1].value }
+    },
+  })
+}
+
+const keyOf = (value: unknown): string =>
+  JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? part.toString() : part)) ?? 'undefined'
+
+/** The best comes first. */
+const OUTCOMES: readonly SendOutcome[] = [
+  'accepted',
+  'nonce_used',
+  'underpriced_replacement',
+  'underpriced',
+  'no_gas_money',
+  'delegated',
+  'unknown',
+]
+
+/** Sends to every node, and answers when one has accepted, or a quorum has said why not. */
+export function sendToAll({ nodes, quorum }: Electorate, raw: Hex): Promise<Sent> {
+  return gather<Sent, Sent>({
+    nodes,
+    first: nodes.length,
+    read: (node) => node.send(raw),
+    judge({ answers, open }) {
+      const sent = answers.map(({ value }) => value)
+      const [best] = sent.toSorted((a, b) => OUTCOMES.indexOf(a.outcome) - OUTCOMES.indexOf(b.outcome))
+      if (open === 0) return best ?? { outcome: 'unknown', answer: 'no node can be asked' }
+      const clear = sent.filter(({ outcome }) => outcome !== 'unknown').length
+      return best?.outcome === 'accepted' || clear >= quorum ? best : undefined
+    },
+  })
+}

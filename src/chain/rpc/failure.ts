@@ -1,0 +1,85 @@
+/** Why a node gave no answer that can be used. */
+export type FailureKind =
+  /** No answer came in time, or the node says that it has too many requests: it may answer later. */
+  | 'silent'
+  /** The node answered with an error. */
+  | 'refused'
+  /** The answer has not the shape that the method's answer must have. */
+  | 'malformed'
+
+/**
+ * The only error that leaves this folder. Its message names the node by its place in POLYGON_RPC_URLS: an address may
+ * hold a key, so neither the address nor an error that holds it goes on.
+ */
+export class NodeFailure extends Error {
+  override readonly name = 'NodeFailure'
+  readonly kind: FailureKind
+  /** The node's own words. */
+  readonly answer: string
+  /** For how many milliseconds the node asked to be left alone. */
+  readonly retryAfterMs: number
+
+  constructor(place: string, failure: { kind: FailureKind; answer: string; retryAfterMs?: number }) {
+    super(`${place}: ${failure.answer}`)
+    this.kind = failure.kind
+    this.answer = failure.answer
+    this.retryAfterMs = failure.retryAfterMs ?? 0
+  }
+}
+
+/** Whether a read may succeed later. */
+export function isNoAnswer(failure: unknown): boolean {
+  return failure instanceof NodeFailure && failure.kind === 'silent'
+}
+
+/**
+ * Whether a range of logs is too large for one answer. Judged by the text: code -32005 also means too many requests, to
+ * which splitting would add more.
+ */
+export function isTooMuch(answer: string): boolean {
+  return /more than \d+ results|response size|too large|block range/i.test(answer)
+}
+
+/** Texts with which nodes and their front doors ask to be asked later. */
+const BUSY = /rate limit|limit exceeded|request limit|too many|busy|timed? ?out|try again|overloaded|capacity/i
+
+const MOST_ANSWER = 300
+
+/** What viem threw, as this folder's own error. `redact` takes the secrets of the address out of a text. */
+export function failureOf(place: string, thrown: unknown, redact: (text: string) => string): NodeFailure {
+  const answer = redact(textOf(thrown)).slice(0, MOST_ANSWER)
+  if (isTooMuch(answer)) return new NodeFailure(place, { kind: 'refused', answer })
+  const transport = thrown instanceof Error && ['HttpRequestError', 'TimeoutError', 'AbortError'].includes(thrown.name)
+  if (!transport && !BUSY.test(answer)) return new NodeFailure(place, { kind: 'refused', answer })
+  return new NodeFailure(place, { kind: 'silent', answer, retryAfterMs: retryAfterOf(thrown) })
+}
+
+/** The node's own text: viem's messages hold the address and the request, its details do not. */
+function textOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown)
+  if (thrown.name === 'TimeoutError') return 'no whole answer in time'
+  const details = 'details' in thrown && typeof thrown.details === 'string' ? thrown.details : ''
+  const status = 'status' in thrown && typeof thrown.status === 'number' ? `HTTP ${thrown.status}: ` : ''
+  return status + (details === '' ? (thrown.message.split('\n')[0] ?? '') : details)
+}
+
+/** `Retry-After` in seconds (RFC 9110, 10.2.3), at most a minute. */
+function retryAfterOf(thrown: unknown): number {
+  if (!(thrown instanceof Error) || !('headers' in thrown) || !(thrown.headers instanceof Headers)) return 0
+  const seconds = Number(thrown.headers.get('retry-after'))
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(60, seconds) * 1000 : 0
+}
+
+/** Parts of an address shorter than this are words such as `v2`, not keys. */
+const SHORTEST_KEY = 6
+
+/** Takes everything of a node's address that may be a key out of a text. */
+export function createRedaction(address: string): (text: string) => string {
+  const url = new URL(address)
+  const parts = [url.username, url.password, ...url.pathname.split('/'), ...url.searchParams.values()]
+  const keys = [...parts, ...parts.map(decodeURIComponent)].filter(({ length }) => length >= SHORTEST_KEY)
+  const secrets = [...new Set([address, url.href, url.pathname.slice(1) + url.search, ...keys])]
+    .filter(({ length }) => length >= SHORTEST_KEY)
+    .toSorted((a, b) => b.length - a.length)
+  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text)
+}

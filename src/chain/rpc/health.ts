@@ -1,0 +1,127 @@
+import type { NodeFailure } from './failure.ts'
+
+/** What is known about one node: whether to ask it now, and figures for people. */
+export type NodeHealth = {
+  readonly name: string
+  /** `resting`: it did not answer, and is left alone for a while. `left_out`: it must not be asked at all. */
+  readonly state: 'good' | 'doubtful' | 'resting' | 'left_out'
+  readonly why: string | null
+  /** Answers and failures by method. */
+  readonly calls: Readonly<Record<string, number>>
+  readonly failures: number
+  /** Answers against which a quorum of other nodes voted, and answers of a wrong shape. */
+  readonly wrong: number
+  /** Smoothed, in milliseconds; null before the first answer. */
+  readonly latencyMs: number | null
+  /** The newest block that it has told. */
+  readonly head: number | null
+}
+
+export type Health = {
+  view(): NodeHealth
+  /** Whether it is worth asking now. */
+  usable(): boolean
+  /** Whether it must not be asked even when too few others are left. */
+  leftOut(): boolean
+  /** Less is better: nodes that were wrong lately come last, then those that are behind, then slow ones. */
+  rank(newest: number): number
+  answered(method: string, ms: number): void
+  /** `ms`: how long it took to fail. */
+  failed(method: string, lost: { failure: NodeFailure; ms: number }): void
+  outvoted(): void
+  sawHead(number: number): void
+  /** Leaves it out for a while, because of what it is: for example a node of another chain. Null lets it in. */
+  leaveOut(why: string | null): void
+}
+
+export type HealthOptions = {
+  readonly name: string
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now: () => number
+  readonly warn: (about: object, message: string) => void
+}
+
+/** Five in a row: with a third of all answers lost, that is one in 250. */
+const FAILURES_UNTIL_REST = 5
+/** Waiting costs more than an error: two calls that ran out of time are enough. */
+const LONG_MS = 1000
+const WEIGHT_OF_LONG = 3
+const FIRST_REST_MS = 500
+const LONGEST_REST_MS = 30_000
+/** Three wrong answers within a minute are no accident of a block that was just being replaced. */
+const WRONG_UNTIL_DOUBTFUL = 3
+const DOUBT_MS = 60_000
+/** A node that was left out is looked at again after that. */
+const LEFT_OUT_MS = 60_000
+/** Blocks by which a node may be behind and still be asked first. */
+const SMALL_LAG = 3
+/** The weight of the newest answer in the smoothed latency. */
+const NEWEST = 0.2
+
+export function createHealth({ name, now, warn }: HealthOptions): Health {
+  const calls: Record<string, number> = {}
+  let [failures, inARow, restMs, wrong] = [0, 0, 0, 0]
+  let restsUntil = Number.NEGATIVE_INFINITY
+  let leftOutUntil = Number.NEGATIVE_INFINITY
+  let failedAt = Number.NEGATIVE_INFINITY
+  let why: string | null = null
+  let wrongAt: number[] = []
+  let latencyMs: number | null = null
+  let head: number | null = null
+
+  const count = (method: string): void => void (calls[method] = (calls[method] ?? 0) + 1)
+  const leftOut = (): boolean => now() < leftOutUntil
+  const resting = (): boolean => now() < restsUntil
+  const doubtful = (): boolean => wrongAt.filter((at) => at > now() - DOUBT_MS).length >= WRONG_UNTIL_DOUBTFUL
+
+  function rest(forMs: number, reason: string): void {
+    if (restMs === 0) warn({ node: name, why: reason }, 'a node does not answer: it is asked less')
+    restMs = Math.min(LONGEST_REST_MS, Math.max(forMs, restMs === 0 ? FIRST_REST_MS : restMs * 2))
+    restsUntil = now() + restMs
+    why = reason
+  }
+
+  function wasWrong(reason: string): void {
+    const before = doubtful()
+    wrong += 1
+    wrongAt = [...wrongAt, now()].slice(-WRONG_UNTIL_DOUBTFUL)
+    if (doubtful() && !before) warn({ node: name, wrong, why: reason }, 'a node is wrong again and again: asked last')
+  }
+
+  return {
+    leftOut,
+    usable: () => !leftOut() && !resting(),
+    rank: (newest) =>
+      (doubtful() ? 1_000_000 : 0) +
+      (head !== null && newest - head > SMALL_LAG ? Math.min(newest - head, 100_000) * 5 : 0) +
+      Math.min(latencyMs ?? 0, 1000) / 1000,
+    view() {
+      const state = leftOut() ? 'left_out' : resting() ? 'resting' : doubtful() ? 'doubtful' : 'good'
+      return { name, state, why, calls: { ...calls }, failures, wrong, latencyMs, head }
+    },
+    answered(method, ms) {
+      count(method)
+      latencyMs = latencyMs === null ? ms : latencyMs + NEWEST * (ms - latencyMs)
+      ;[inARow, restMs, restsUntil] = [0, 0, Number.NEGATIVE_INFINITY]
+    },
+    failed(method, { failure, ms }) {
+      count(method)
+      failures += 1
+      if (failure.kind === 'malformed') wasWrong(failure.message)
+      // Calls that were lost together, in one HTTP request or while a node was away, count once.
+      if (failure.kind !== 'silent' || now() - ms < failedAt) return
+      failedAt = now()
+      inARow += ms >= LONG_MS ? WEIGHT_OF_LONG : 1
+      if (failure.retryAfterMs > 0 || (inARow >= FAILURES_UNTIL_REST && !resting()))
+        rest(failure.retryAfterMs, failure.message)
+    },
+    outvoted: () => wasWrong('a quorum of other nodes says something else'),
+    sawHead: (number) => void (head = number),
+    leaveOut(reason) {
+      if (reason === null) leftOutUntil = Number.NEGATIVE_INFINITY
+      else leftOutUntil = now() + LEFT_OUT_MS
+      if (reason !== null && reason !== why) warn({ node: name, why: reason }, 'a node is left out')
+      why = reason
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import ipaddr from 'ipaddr.js'
+import { developmentSecret, isRegular } from './development.ts'
+import { Secret } from './secret.ts'
+
+/** A variable, and what it must be; for a person who has to mend it. */
+export type Problem = { readonly name: string; readonly must: string }
+
+/** What the schemas of the environment read; a variable that a process does not have, or that is wrong, is absent. */
+export type Settings = Readonly<Record<string, unknown>>
+
+/** Polygon's main network, and the USDC that Circle issues there (https://developers.circle.com/stablecoins). */
+const POLYGON = 137
+const POLYGON_USDC = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
+
+/** Passwords of databases that everybody tries first. */
+const COMMON_PASSWORDS = new Set(['postgres', 'password', 'pinrail', 'admin', 'secret', 'changeme', 'root', 'test'])
+
+type Rule = (settings: Settings) => Problem[]
+
+/**
+ * Everything in which the settings are public, weak, local or made for development. Live mode starts only when nothing
+ * is left. `names`: the variables that are set, known or not.
+ */
+export function liveProblems(settings: Settings, env: Readonly<Record<string, string | undefined>>): Problem[] {
+  return [...RULES.flatMap((rule) => rule(settings)), ...strangers(env)]
+}
+
+const text = (value: unknown): string => (value instanceof Secret ? value.reveal() : String(value))
+const problem = (name: string, must: string): Problem[] => [{ name, must }]
+
+/** A rule about one variable; it says nothing where the variable is absent. */
+function about(name: string, check: (value: string, settings: Settings) => string | null): Rule {
+  return (settings) => {
+    if (settings[name] === undefined) return []
+    const must = check(text(settings[name]), settings)
+    return must === null ? [] : problem(name, must)
+  }
+}
+
+const noDevelopmentSecrets: Rule = (settings) =>
+  Object.entries(settings).flatMap(([name, value]) => {
+    const why = value instanceof Secret ? developmentSecret(value.reveal()) : null
+    return why === null ? [] : problem(name, `must not be ${why}`)
+  })
+
+const publicUrl = (value: string): string | null => {
+  const { protocol, hostname } = new URL(value)
+  if (protocol !== 'https:') return 'must begin with https://'
+  return isLocal(hostname) ? `must not be on a local host, as ${hostname} is` : null
+}
+
+/** Loopback, private and reserved addresses, and names that only one machine or one network knows. */
+function isLocal(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  if (ipaddr.isValid(host)) return ipaddr.process(host).range() !== 'unicast'
+  return !host.includes('.') || /\.(?:localhost|local|test|invalid)$/i.test(host)
+}
+
+/** A node of one's own in a private network is a good node; one on this machine is a development chain. */
+const isLoopback = (hostname: string): boolean =>
+  /(?:^|\.)localhost\.?$/i.test(hostname) || /^(?:127\.|0\.0\.0\.0$|\[::1?\]$|\[::ffff:7f)/i.test(hostname)
+
+const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
+  const found: Problem[] = []
+  if (typeof quorum === 'number' && quorum < 2) found.push(...problem('FINALITY_QUORUM', 'must be at least 2'))
+  if (!Array.isArray(urls)) return found
+  const hosts = new Set(urls.map((url) => new URL(String(url)).hostname.toLowerCase()))
+  const least = Math.max(2, typeof quorum === 'number' ? quorum : 2)
+  if (hosts.size < least)
+    found.push(...problem('POLYGON_RPC_URLS', `must name nodes on at least ${least} hosts, and names ${hosts.size}`))
+  const local = [...hosts].filter(isLoopback)
+  if (local.length > 0) found.push(...problem('POLYGON_RPC_URLS', `must not be on this machine: ${local.join(', ')}`))
+  return found
+}
+
+const database = (value: string): string | null => {
+  const { username, password } = new URL(value)
+  // Without a password in the URL something else admits us: a certificate, a socket, a password file.
+  if (password === '') return null
+  if (developmentSecret(value) !== null) return 'must not have a password made for development'
+  const plain = decodeURIComponent(password)
+  if (plain === decodeURIComponent(username) || COMMON_PASSWORDS.has(plain.toLowerCase()) || plain.length < 12)
+    return 'must have a password of at least 12 characters that is not easy to guess'
+  return null
+}
+
+const strongText = (value: string): string | null =>
+  value.length < 32 || new Set(value).size < 10
+    ? 'must be at least 32 random characters: openssl rand -base64 32'
+    : null
+
+const strongBytes = (value: string): string | null =>
+  isRegular(Buffer.from(value, 'base64')) ? 'must be random: openssl rand -base64 32' : null
+
+const codecKeys = (value: string): string | null => {
+  const keys = value.split(',').map((key) => Buffer.from(key.slice(key.indexOf(':') + 1), 'base64'))
+  return keys.some(isRegular) ? 'must have random keys: openssl rand -base64 32' : null
+}
+
+const privateKeys = (value: string): string | null => {
+  const raw = value.split(',').flatMap((key) => /^\s*0x([0-9a-f]{64})\s*$/i.exec(key)?.[1] ?? [])
+  return raw.some((key) => isRegular(Buffer.from(key, 'hex'))) ? 'must be random keys' : null
+}
+
+/** Ends of "NAME: …" for everything that is not as it must be. */
+const RULES: readonly Rule[] = [
+  noDevelopmentSecrets,
+  about('PUBLIC_URL', publicUrl),
+  about('WALLET_APP_URL', publicUrl),
+  about('CARD_PARTNER_URL', publicUrl),
+  about('LOCAL_PARTNER_URL', publicUrl),
+  about('CONVERTER_URL', publicUrl),
+  about('DATABASE_URL', database),
+  about('API_KEY_PEPPER', strongText),
+  about('CODEC_SERVER_TOKEN', strongText),
+  about('WEBHOOK_ENCRYPTION_KEY', strongBytes),
+  about('DEPOSIT_SEED', strongBytes),
+  about('TEMPORAL_CODEC_KEYS', codecKeys),
+  about('TREASURY_KEY', privateKeys),
+  about('RETIRED_TREASURY_KEYS', privateKeys),
+  about('RELAYER_KEYS', privateKeys),
+  about('GAS_FUNDING_KEY', privateKeys),
+  about('CHAIN_ID', (value) => (Number(value) === POLYGON ? null : `must be ${POLYGON}, which is Polygon`)),
+  about('USDC_ADDRESS', (value) =>
+    value.toLowerCase() === POLYGON_USDC ? null : `must be ${POLYGON_USDC}, which is USDC on Polygon`,
+  ),
+  nodes,
+  (settings) =>
+    Array.isArray(settings['WEBHOOK_TEST_TARGETS']) && settings['WEBHOOK_TEST_TARGETS'].length > 0
+      ? problem('WEBHOOK_TEST_TARGETS', 'must be empty')
+      : [],
+  (settings) =>
+    'TEMPORAL_CODEC_KEYS' in settings && settings['TEMPORAL_CODEC_KEYS'] === undefined
+      ? problem('TEMPORAL_CODEC_KEYS', 'must be set: without it Temporal keeps everything readable')
+      : [],
+]
+
+/** Variables of the simulators, and of Node, that no live process may have. */
+function strangers(env: Readonly<Record<string, string | undefined>>): Problem[] {
+  const simulators = Object.keys(env).filter((name) => /^(?:SANDBOX|INBOX)_/.test(name) && env[name])
+  const tls = env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0'
+  return [
+    ...simulators.map((name) => ({ name, must: 'must not be set: simulators are no part of a live system' })),
+    ...(tls ? problem('NODE_TLS_REJECT_UNAUTHORIZED', 'must not be 0: anybody could be a partner') : []),
+  ]
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { liveProblems, type Problem } from './live.ts'
+import { readTemporal } from './temporal.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The environment cannot be used. The message names every variable that is missing, wrong, or not for live mode. */
+export class ConfigurationError extends Error {
+  readonly problems: readonly Problem[]
+  constructor(problems: readonly Problem[]) {
+    super(`The configuration cannot be used:\n${problems.map(({ name, must }) => `  ${name}: ${must}`).join('\n')}`)
+    this.problems = problems
+  }
+}
+
+/** Reads the variables of the schema. Throws ConfigurationError with everything that is wrong with them. */
+export function read<T extends z.ZodObject>(schema: T, env: Environment): z.infer<T> {
+  const present = presentIn(env)
+  const problems = problemsOf(schema, present)
+  if (problems.length > 0) throw new ConfigurationError(problems)
+  return schema.parse(present)
+}
+
+/** Everything that is wrong with the variables of the schema, in the order of the schema. Empty: `read` reads them. */
+export function problemsOf(schema: z.ZodObject, env: Environment): Problem[] {
+  const present = presentIn(env)
+  const read = new Map<string, unknown>()
+  const problems: Problem[] = []
+  // One by one, so that what is wrong in one variable hides nothing of the others.
+  for (const [name, field] of Object.entries(schema.shape)) {
+    const result = z.safeParse(field, present[name], { error: mustBe })
+    if (result.success) read.set(name, result.data)
+    else problems.push({ name, must: present[name] === undefined ? 'must be set' : mustOf(result.error) })
+  }
+  const settings = Object.fromEntries(read)
+  if (settings['CRYPTO_DEPOSITS'] === true && 'DEPOSIT_SEED' in settings && settings['DEPOSIT_SEED'] === undefined)
+    problems.push({ name: 'DEPOSIT_SEED', must: 'must be set, because CRYPTO_DEPOSITS is true' })
+  if ('TEMPORAL_ADDRESS' in settings) problems.push(...temporalProblems(present))
+  return settings['PINRAIL_MODE'] === 'live' ? [...problems, ...liveProblems(settings, present)] : problems
+}
+
+function temporalProblems(env: Environment): Problem[] {
+  try {
+    readTemporal(env)
+    return []
+  } catch (error) {
+    return [
+      { name: 'TEMPORAL_*', must: `must name a server: ${error instanceof Error ? error.message : String(error)}` },
+    ]
+  }
+}
+
+const presentIn = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+
+const mustOf = (error: z.core.$ZodError): string => [...new Set(error.issues.map(({ message }) => message))].join('; ')
+
+/** What a variable must be, where its schema has no message of its own. */
+const mustBe: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code === 'invalid_type' && issue.expected !== 'string') return 'must be a whole number'
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
+  if (issue.code === 'invalid_format') return 'must be a URL'
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`
+  if (issue.code !== 'too_small') return undefined
+  if (issue.origin === 'array') return 'must name at least one'
+  return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs'
+import { type ClientConnectConfig, loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig'
+import { z } from 'zod'
+import { Secret } from './secret.ts'
+
+const optional = z.string().optional()
+const secret = z
+  .string()
+  .transform((value) => new Secret(value))
+  .optional()
+
+/**
+ * How to reach Temporal: the variables of Temporal's own tools and SDKs
+ * (https://docs.temporal.io/develop/environment-configuration).
+ */
+export const temporalShape = {
+  TEMPORAL_ADDRESS: optional,
+  TEMPORAL_NAMESPACE: optional,
+  /** A file in TOML with profiles. Only read when this is set: no process takes its server from a home folder. */
+  TEMPORAL_CONFIG_FILE: optional,
+  /** The profile of that file: `default` when absent. The variables here override it. */
+  TEMPORAL_PROFILE: optional,
+  /** Turns TLS on. */
+  TEMPORAL_API_KEY: secret,
+  TEMPORAL_TLS: z.enum(['true', 'false', '1', '0']).optional(),
+  TEMPORAL_TLS_SERVER_NAME: optional,
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: optional,
+  TEMPORAL_TLS_SERVER_CA_CERT_DATA: optional,
+  TEMPORAL_TLS_CLIENT_CERT_PATH: optional,
+  TEMPORAL_TLS_CLIENT_CERT_DATA: optional,
+  TEMPORAL_TLS_CLIENT_KEY_PATH: optional,
+  TEMPORAL_TLS_CLIENT_KEY_DATA: secret,
+} as const
+
+/** Headers of every call: `TEMPORAL_GRPC_META_<NAME>`, whose names nobody can list. */
+const META = 'TEMPORAL_GRPC_META_'
+
+const DEFAULT_ADDRESS = '127.0.0.1:7233'
+const DEFAULT_NAMESPACE = 'default'
+
+export type TemporalSettings = {
+  /** For clients and workers alike. */
+  readonly connection: Pick<ClientConnectConfig['connectionOptions'], 'apiKey' | 'tls' | 'metadata'> & {
+    readonly address: string
+  }
+  readonly namespace: string
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Whether the variables name a server. Without one, `npm start` brings its own. */
+export const namesTemporal = ({ TEMPORAL_ADDRESS: address, TEMPORAL_CONFIG_FILE: file }: Environment): boolean =>
+  Boolean(address) || Boolean(file)
+
+/** Whether the variable says how to reach Temporal. */
+export const isOfTemporal = (name: string): boolean => Object.hasOwn(temporalShape, name) || name.startsWith(META)
+
+/**
+ * Where Temporal is, and who we are there. Throws for a file, a profile or a certificate that is not there, for half a
+ * key pair, and for an API key without TLS.
+ */
+export function readTemporal(env: Environment): TemporalSettings {
+  const known = Object.entries(env).filter(
+    (entry): entry is [string, string] => isOfTemporal(entry[0]) && entry[1] !== undefined && entry[1] !== '',
+  )
+  const variables = Object.fromEntries(known)
+  const { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: profile } = variables
+  if (file === undefined && profile !== undefined)
+    throw new Error('TEMPORAL_PROFILE needs TEMPORAL_CONFIG_FILE, the file with the profiles')
+  const profileRead = loadClientConfigProfile({
+    overrideEnvVars: variables,
+    // The file is read here, because the library takes one that is not there for an empty one.
+    ...(file === undefined
+      ? { disableFile: true }
+      : { configSource: { data: readFileSync(file) }, configFileStrict: true }),
+  })
+  const { apiKey, tls } = profileRead
+  if ((tls?.clientCert === undefined) !== (tls?.clientKey === undefined))
+    throw new Error('TEMPORAL_TLS_CLIENT_CERT_* and TEMPORAL_TLS_CLIENT_KEY_* must be set together')
+  if (apiKey !== undefined && tls?.disabled === true)
+    throw new Error('TEMPORAL_API_KEY needs TLS: without it everybody on the way reads the key')
+  const { connectionOptions, namespace } = toClientOptions(profileRead)
+  return {
+    connection: { ...connectionOptions, address: connectionOptions.address ?? DEFAULT_ADDRESS },
+    namespace: namespace ?? DEFAULT_NAMESPACE,
+  }
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import type { Hex } from '../../../domain/hex.ts'
+import type { FinalizedScan, TreasuryLog } from '../../../domain/settlement/payout.ts'
+import { payoutNonce } from '../../../evm/payout-nonce.ts'
+import { many, type Queryable, sql } from '../../db.ts'
+import type { JournalContext, SettlementScope } from '../context.ts'
+import { hex } from '../payouts.ts'
+
+/** What the solvency watch knows about transfers of a treasury. */
+
+export type KnownAs = 'payout' | 'payment' | 'movement' | 'own_lane'
+
+type Logs = Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>
+
+/** Payments looked through for nonces that no payout has: only after a backup was restored are there such nonces. */
+const SEARCHED_PAYMENTS = 200_000
+
+export const keyOf = (log: { txHash: string; logIndex: number }): string => `${log.txHash}:${log.logIndex}`
+
+/** Which transfers out of a treasury, in blocks that need not be final, nobody knows. */
+export async function findUnknown(context: JournalContext, scan: Logs): Promise<TreasuryLog[]> {
+  const known = await explain(context.db, context.scope, scan)
+  return scan.logs.filter((log) => log.kind === 'out' && !known.has(keyOf(log)))
+}
+
+/**
+ * Why each log is known: a payout with that treasury, recipient and amount; the nonce of a payment, with its recipient
+ * and amount; one of our lanes; a movement. The nonce alone proves nothing: a thief with the treasury's key can use any.
+ */
+export async function explain(db: Queryable, scope: SettlementScope, scan: Logs): Promise<Map<string, KnownAs>> {
+  const payouts = await readPayouts(db, scope, scan)
+  const own = new Set(scan.ownTransactions)
+  const known = new Map<string, KnownAs>()
+  const forgotten: Spent[] = []
+  for (const log of scan.logs) {
+    const { authNonce } = log
+    const payout = authNonce === null ? undefined : payouts.get(authNonce)
+    if (payout !== undefined) {
+      if (payout.treasury === log.treasury && (log.kind === 'cancel' || isAsAgreed(payout, log)))
+        known.set(keyOf(log), 'payout')
+    } else if (log.kind === 'in' || scan.treasuries.some((treasury) => treasury === log.counterparty))
+      known.set(keyOf(log), 'movement')
+    else if (authNonce !== null && log.kind === 'cancel') known.set(keyOf(log), 'own_lane')
+    else if (authNonce !== null) forgotten.push({ ...log, authNonce })
+  }
+  const payments = await findPayments(db, scope, forgotten)
+  for (const log of forgotten) {
+    const payment = payments.get(log.authNonce)
+    if (payment === undefined) {
+      if (own.has(log.txHash)) known.set(keyOf(log), 'own_lane')
+    } else if (!payment.isPaid && isAsAgreed(payment, log)) known.set(keyOf(log), 'payment')
+  }
+  return known
+}
+
+type Agreed = { readonly recipient: Hex; readonly micro: string | null }
+
+/** An amount that is not known, before the payment is converted, cannot be compared. */
+const isAsAgreed = (agreed: Agreed, log: TreasuryLog): boolean =>
+  agreed.recipient === log.counterparty && (agreed.micro === null || agreed.micro === log.microUsdc)
+
+async function readPayouts(
+  db: Queryable,
+  scope: SettlementScope,
+  scan: Logs,
+): Promise<Map<string, Agreed & { treasury: Hex }>> {
+  const nonces = scan.logs.flatMap((log) => log.authNonce ?? [])
+  const rows = await many(
+    db,
+    z.object({ auth_nonce: z.string(), treasury: hex, recipient: hex, micro: z.string() }),
+    sql`select auth_nonce, treasury, recipient, micro_usdc::text as micro from payout
+        where chain_id = ${scope.chainId} and token = ${scope.token} and livemode = ${scope.livemode}
+          and auth_nonce = any(${nonces})`,
+  )
+  return new Map(rows.map(({ auth_nonce, ...payout }) => [auth_nonce, payout]))
+}
+
+type Spent = TreasuryLog & { readonly authNonce: Hex }
+
+/** Payments whose nonce one of the logs has used although they have no payout on that treasury. By nonce. */
+async function findPayments(
+  db: Queryable,
+  scope: SettlementScope,
+  logs: readonly Spent[],
+): Promise<Map<string, Agreed & { isPaid: boolean }>> {
+  const found = new Map<string, Agreed & { isPaid: boolean }>()
+  if (logs.length === 0) return found
+  const sought = new Set(logs.map(({ authNonce }) => authNonce))
+  const treasuries = new Set(logs.map(({ treasury }) => treasury))
+  const payments = await many(
+    db,
+    z.object({ id: z.string(), recipient: hex, micro: z.string().nullable(), is_paid: z.boolean() }),
+    sql`select m.id, lower(m.destination) as recipient, m.net_micro::text as micro,
+          coalesce(p.state = 'settled', false) as is_paid
+        from payment m left join payout p on p.payment_id = m.id
+        where m.livemode = ${scope.livemode} order by m.created_at desc limit ${SEARCHED_PAYMENTS}`,
+  )
+  for (const { id, recipient, micro, is_paid } of payments)
+    for (const treasury of treasuries) {
+      const nonce = payoutNonce({ chainId: scope.chainId, token: scope.token, treasury, paymentId: id })
+      if (sought.has(nonce)) found.set(nonce, { recipient, micro, isPaid: is_paid })
+    }
+  return found
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import type { Hex } from '../../../domain/hex.ts'
+import { execute, many, sql } from '../../db.ts'
+import { type JournalContext, ours } from '../context.ts'
+import { hex } from '../payouts.ts'
+
+/** Payouts that have not ended and of which no log is stored, in the order of their ids after one of them. */
+export async function readOpenNonces(
+  context: JournalContext,
+  ask: { after: string; limit: number },
+): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex }[]> {
+  const rows = await many(
+    context.db,
+    z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex }),
+    sql`select p.payment_id, p.treasury, p.auth_nonce from payout p
+        where ${ours(context)} and p.state not in ('settled', 'voided') and p.payment_id > ${ask.after}
+          and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
+            and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)
+        order by p.payment_id limit ${ask.limit}`,
+  )
+  return rows.map((row) => ({ paymentId: row.payment_id, treasury: row.treasury, authNonce: row.auth_nonce }))
+}
+
+/** Keeps the payments whose nonce is used on chain without a log that anybody shows; drops what has its log now. */
+export async function storeFindings({ db, scope }: JournalContext, paymentIds: readonly string[]): Promise<void> {
+  await execute(
+    db,
+    sql`with gone as (
+          delete from settlement_finding f where f.chain_id = ${scope.chainId} and f.token = ${scope.token}
+            and exists (select 1 from payout p join treasury_log l on l.auth_nonce = p.auth_nonce and l.treasury = p.treasury
+              where p.payment_id = f.subject))
+        insert into settlement_finding (chain_id, token, kind, subject, detail)
+        select ${scope.chainId}, ${scope.token}, 'used_without_log', id,
+          'the token calls its nonce used at a final block, and no node shows the transfer or the cancellation'
+        from unnest(${[...paymentIds]}::text[]) as given(id) on conflict do nothing`,
+  )
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import type { Hex } from '../../../domain/hex.ts'
+import type { Lease, TreasuryMovement } from '../../../domain/settlement/payout.ts'
+import { execute, many, type Queryable, sql, type Tx } from '../../db.ts'
+import { type JournalContext, ours, type SettlementScope } from '../context.ts'
+import { hex } from '../payouts.ts'
+import { fence, here } from '../record.ts'
+
+/** When a block that was final is replaced after all: what was proved by it, and how that is taken back. */
+
+type Block = { readonly number: number; readonly hash: Hex }
+
+/** Blocks that something stored here rests on, the newest first. */
+export function listProofBlocks(db: Queryable, scope: SettlementScope, from: number): Promise<Block[]> {
+  return many(
+    db,
+    z.object({ number: z.coerce.number(), hash: hex }),
+    sql`select block_number as number, block_hash as hash from treasury_log
+          where chain_id = ${scope.chainId} and token = ${scope.token} and block_number >= ${from}
+        union select block_number, block_hash from deposit_log
+          where chain_id = ${scope.chainId} and block_number >= ${from}
+        union select v.block_number, v.block_hash from void_proof v join payout p using (payment_id)
+          where p.chain_id = ${scope.chainId} and p.token = ${scope.token} and v.block_number >= ${from}
+        order by 1 desc`,
+  )
+}
+
+export type TakenBack = {
+  /** Payments whose payout goes out again, or is cancelled again, unless the new chain shows it. */
+  readonly paymentIds: readonly string[]
+  readonly movements: readonly TreasuryMovement[]
+  /** Payments to whose address money had come. */
+  readonly deposits: readonly string[]
+}
+
+/**
+ * Takes back what rests on blocks that have left the chain, keeps a record of each lost proof, and has the observer read
+ * again after `to`. Payouts go back to the queue: their nonce is the same, so the token decides whether they are paid.
+ */
+export async function takeBack(
+  tx: Tx,
+  context: JournalContext,
+  ask: { lease: Lease; gone: readonly Hex[]; to: Block },
+): Promise<TakenBack> {
+  const gone = sql`any(${[...ask.gone]}::text[])`
+  await fence(context, tx, ask.lease)
+  const ended = await many(
+    tx,
+    z.object({ payment_id: z.string() }),
+    sql`insert into finality_reversal (payment_id, tx_hash, log_index, block_number, block_hash)
+        select payment_id, tx_hash, log_index, block_number, block_hash from treasury_log
+          where ${here(context)} and block_hash = ${gone} and payment_id is not null
+        union all select v.payment_id, v.block_hash, 0, v.block_number, v.block_hash from void_proof v
+          join payout p using (payment_id) where ${ours(context)} and v.block_hash = ${gone}
+        on conflict do nothing returning payment_id`,
+  )
+  const paymentIds = ended.map((row) => row.payment_id)
+  const movements = await removeLogs(tx, context, ask.gone)
+  await execute(tx, sql`delete from void_proof where payment_id = any(${paymentIds}) and block_hash = ${gone}`)
+  await execute(
+    tx,
+    sql`update payout p set state = case state when 'settled' then 'queued' else 'voiding' end, updated_at = now(),
+          mined_number = null, mined_hash = null
+        where ${ours(context)} and payment_id = any(${paymentIds}) and state in ('settled', 'voided')`,
+  )
+  // Their stored bytes are sent again: without them the lane's next nonces would wait for ever.
+  await execute(
+    tx,
+    sql`update lane_tx set state = 'broadcast', won_hash = null, block_number = null, gas_used = null, gas_price = null,
+          ended_at = null
+        where chain_id = ${context.scope.chainId} and state = 'finalized' and block_number > ${ask.to.number}`,
+  )
+  const deposits = await removeDeposits(tx, context, ask.gone)
+  await execute(
+    tx,
+    sql`update chain_cursor set scanned_number = ${ask.to.number}, scanned_hash = ${ask.to.hash} where ${here(context)}`,
+  )
+  return { paymentIds, movements, deposits }
+}
+
+/** Answers the movements of treasuries that were booked. */
+async function removeLogs(tx: Tx, context: JournalContext, gone: readonly Hex[]): Promise<TreasuryMovement[]> {
+  const rows = await many(
+    tx,
+    z.object({
+      kind: z.enum(['in', 'out', 'cancel']),
+      treasury: hex,
+      counterparty: hex.nullable(),
+      micro: z.string().nullable(),
+      tx_hash: hex,
+      log_index: z.number(),
+      block_number: z.coerce.number(),
+      known_as: z.string().nullable(),
+    }),
+    sql`delete from treasury_log where ${here(context)} and block_hash = any(${[...gone]}::text[])
+        returning kind, treasury, counterparty, micro_usdc::text as micro, tx_hash, log_index, block_number, known_as`,
+  )
+  return rows.flatMap(({ kind, counterparty, micro, tx_hash, log_index, block_number, known_as, treasury }) => {
+    const isBooked = known_as === null || known_as === 'movement' || known_as === 'operator'
+    if (kind === 'cancel' || counterparty === null || micro === null || !isBooked) return []
+    const place = { chainId: context.scope.chainId, txHash: tx_hash, logIndex: log_index, blockNumber: block_number }
+    return [{ ...place, direction: kind, micro, treasury, counterparty }]
+  })
+}
+
+async function removeDeposits(tx: Tx, { scope }: JournalContext, gone: readonly Hex[]): Promise<string[]> {
+  const rows = await many(
+    tx,
+    z.object({ payment_id: z.string() }),
+    sql`with removed as (
+          delete from deposit_log where chain_id = ${scope.chainId} and block_hash = any(${[...gone]}::text[])
+          returning payment_id, token, units),
+        came as (
+          update deposit d set unswept_micro = d.unswept_micro - r.units
+          from (select payment_id, token, sum(units) as units from removed group by 1, 2) r
+          where r.payment_id = d.payment_id and r.token = d.token)
+        select distinct payment_id from removed`,
+  )
+  return rows.map((row) => row.payment_id)
+}
+
+/** Of the transactions those of which a log is stored again. */
+export async function listStored(db: Queryable, scope: SettlementScope, hashes: readonly Hex[]): Promise<Set<string>> {
+  const rows = await many(
+    db,
+    z.object({ tx_hash: z.string() }),
+    sql`select distinct tx_hash from treasury_log where chain_id = ${scope.chainId} and tx_hash = any(${[...hashes]})`,
+  )
+  return new Set(rows.map((row) => row.tx_hash))
+}
+
+/** Ends the pause of a reversal. An unknown transfer that was read meanwhile keeps everything paused; answers whether. */
+export async function endPause(tx: Tx, context: JournalContext): Promise<boolean> {
+  const unknown = await execute(
+    tx,
+    sql`select 1 from treasury_log where ${here(context)} and kind = 'out' and known_as is null limit 1`,
+  )
+  const reason = unknown === 0 ? null : 'unknown transfers left the treasury: see settlement status'
+  await execute(
+    tx,
+    sql`update chain_cursor set paused_reason = ${reason}, paused_until_final = null where ${here(context)}`,
+  )
+  return unknown > 0
+}

@@ -1,0 +1,15 @@
+import type { Express } from 'express'
+import type { CodecConfig } from '../config.ts'
+import { createPayloadCodec, parseCodecKeys } from '../temporal/codec.ts'
+import { createCodecServer } from '../temporal/codec-server.ts'
+
+/** The codec server for Temporal's UI and CLI. */
+export function composeCodecServer(config: CodecConfig): Express {
+  return createCodecServer({
+    codec: createPayloadCodec(parseCodecKeys(config.TEMPORAL_CODEC_KEYS.reveal())),
+    token: config.CODEC_SERVER_TOKEN.reveal(),
+    allowedOrigins: config.CODEC_ALLOWED_ORIGINS,
+    secure: config.PINRAIL_MODE === 'live',
+    clock: Date.now,
+  })
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import type { Rpc } from '../chain/rpc/rpc.ts'
+import { createSettlementJournal } from '../db/settlement/journal.ts'
+import { listTreasuries } from '../db/settlement/rebuild.ts'
+import { endPause, listProofBlocks, listStored, type TakenBack, takeBack } from '../db/settlement/watch/reversal.ts'
+import type { Hex } from '../domain/hex.ts'
+import type { Operation } from './payouts.ts'
+import { connectNodes, readAnew } from './rebuild.ts'
+
+/**
+ * How far back blocks are compared, and how much further the chain is read again than the oldest that was replaced. The
+ * deepest reorganization that Polygon had was 187 blocks.
+ */
+const COMPARED_BLOCKS = 4096
+const READ_AGAIN = 256
+/** Blocks asked for together. */
+const TOGETHER = 20
+
+type Found = { readonly gone: readonly Hex[]; readonly oldest: number; readonly cursorIsGone: boolean }
+
+/**
+ * Repairs a reversal of finality: blocks that were final, and by which payouts were ended, are others now. What rests on
+ * them is taken back and the chain is read again. A payout that the new chain shows too ends again at once; the others
+ * are sent again with the same nonce, so the token decides. With a dry run it only says what it finds.
+ */
+export async function repairFinality(operation: Operation): Promise<number> {
+  const { db, settings, hooks, dryRun, say } = operation
+  const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
+  const context = { db, scope, hooks }
+  const journal = createSettlementJournal(context)
+  const rpc = connectNodes(operation)
+  const cursor = await journal.readCursor()
+  if (cursor === null) throw new Error('the chain was never read: there is nothing to repair')
+  const blocks = await listProofBlocks(db, scope, Math.max(0, cursor.number - COMPARED_BLOCKS))
+  const found = await compare(rpc, blocks, cursor)
+  say(`${found.gone.length} of ${blocks.length} blocks that something rests on have left the chain`)
+  if (found.gone.length === 0 && !found.cursorIsGone) say(`block ${cursor.number} is what it was`)
+  if (dryRun) return found.gone.length === 0 && !found.cursorIsGone ? 0 : 1
+
+  const number = Math.max(cursor.firstNumber, found.oldest - READ_AGAIN)
+  const to = await agreedHash(rpc, number)
+  const owner = randomUUID()
+  const lease = await journal.leaseObserver({ owner, leaseMs: 60_000, start: { number, hash: to } })
+  if (lease === null) throw new Error('an engine is observing the chain: stop the workers first')
+  try {
+    const takenBack = await db.transaction((tx) =>
+      takeBack(tx, context, { lease, gone: found.gone, to: { number, hash: to } }),
+    )
+    say(`${takenBack.paymentIds.length} payouts had their proof there; read again from block ${number + 1}`)
+    const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
+    const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
+    await readAnew(operation, { rpc, journal, lease, treasuries })
+    return await conclude(operation, takenBack)
+  } finally {
+    await journal.releaseLeases(owner)
+  }
+}
+
+async function compare(
+  rpc: Rpc,
+  blocks: readonly { number: number; hash: Hex }[],
+  cursor: { number: number; hash: Hex },
+): Promise<Found> {
+  const final = await rpc.finalized()
+  if (final === null || final.number < cursor.number)
+    throw new Error(`the chain is not final up to block ${cursor.number} again: wait, then try again`)
+  const gone: { number: number; hash: Hex }[] = []
+  for (let start = 0; start < blocks.length; start += TOGETHER) {
+    const part = blocks.slice(start, start + TOGETHER)
+    const now = await Promise.all(part.map((block) => agreedHash(rpc, block.number)))
+    gone.push(...part.filter((block, index) => now[index] !== block.hash))
+  }
+  const cursorIsGone = (await agreedHash(rpc, cursor.number)) !== cursor.hash
+  const oldest = Math.min(cursor.number, ...gone.map((block) => block.number))
+  return { gone: gone.map(({ hash }) => hash), oldest, cursorIsGone }
+}
+
+async function agreedHash(rpc: Rpc, number: number): Promise<Hex> {
+  const block = await rpc.agreed((node) => node.block(number))
+  if (block === null) throw new Error(`the nodes do not agree on block ${number}: try again`)
+  return block.value.hash
+}
+
+/** Books what did not come back, says what a person must look at, and ends the pause. */
+async function conclude({ db, settings, hooks, say }: Operation, takenBack: TakenBack): Promise<number> {
+  const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
+  const { movements, deposits, paymentIds } = takenBack
+  const stored = await listStored(
+    db,
+    scope,
+    movements.map(({ txHash }) => txHash),
+  )
+  const lost = movements.filter(({ txHash }) => !stored.has(txHash))
+  for (const { direction, micro, counterparty, txHash } of lost)
+    say(`LOOK AT THIS: ${micro} micro-USDC ${direction} (${counterparty}) in ${txHash} never happened: booked back`)
+  for (const paymentId of deposits)
+    say(`LOOK AT THIS: money at the address of ${paymentId} was in a block that is gone: see whether it came again`)
+  for (const paymentId of paymentIds) say(`${paymentId} had its proof in a block that is gone`)
+  const isPaused = await db.transaction(async (tx) => {
+    for (const movement of lost)
+      await hooks.onTreasuryMovement(tx, { ...movement, direction: movement.direction === 'in' ? 'out' : 'in' })
+    return endPause(tx, { db, scope, hooks })
+  })
+  say(isPaused ? 'still paused: unknown transfers left the treasury' : 'the lanes go on')
+  return isPaused || lost.length > 0 || deposits.length > 0 ? 1 : 0
+}

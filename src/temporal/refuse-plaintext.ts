@@ -1,0 +1,38 @@
+import { ApplicationFailure, log, type WorkflowInterceptors } from '@temporalio/workflow'
+import { refusalOf } from './refused-message.ts'
+
+/**
+ * Refuses what the codec could not open, so that no message from outside can stop a workflow. Part of the workflow
+ * bundle. An update and a query are answered with the reason; an update leaves nothing in the history. A signal cannot be
+ * answered: it changes nothing, and is logged. A run that was started with such an input fails at once, and the relay
+ * starts the right one from the payment's row.
+ */
+export const interceptors = (): WorkflowInterceptors => ({
+  inbound: [
+    {
+      execute: (input, next) => refused(input.args) ?? next(input),
+      validateUpdate: (input, next) => {
+        const failure = failureOf(input.args)
+        if (failure !== null) throw failure
+        next(input)
+      },
+      handleQuery: (input, next) => refused(input.args) ?? next(input),
+      handleSignal: (input, next) => {
+        const why = refusalOf(input.args)
+        if (why === null) return next(input)
+        log.warn(`the signal ${input.signalName} changes nothing: ${why}`)
+        return Promise.resolve()
+      },
+    },
+  ],
+})
+
+function failureOf(args: readonly unknown[]): ApplicationFailure | null {
+  const why = refusalOf(args)
+  return why === null ? null : ApplicationFailure.nonRetryable(why, 'PayloadRefused')
+}
+
+function refused(args: readonly unknown[]): Promise<never> | null {
+  const failure = failureOf(args)
+  return failure === null ? null : Promise.reject(failure)
+}

@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
+import { readSettlementStatus } from '../../../src/db/settlement/operator.ts'
+import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
+import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
+
+let world: World
+let nodes: HostileNode[]
+beforeAll(async () => {
+  world = await createWorld()
+  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
+})
+afterEach(() => {
+  for (const node of nodes) node.behave = () => 'honest'
+})
+afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.close()))
+  await world.stop()
+})
+
+const runnerOf = () => {
+  const urls = nodes.map(({ url }) => url)
+  return world.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs: 2000 }) })
+}
+const state = async (queued: Queued) => (await world.payout(queued.paymentId)).state
+const attention = async () =>
+  (await readSettlementStatus(world.db, { chainId: TOKEN.chainId, token: TOKEN.address })).attention
+const laterBy = (seconds: number): void => {
+  world.clock.now = new Date(world.clock.now.getTime() + seconds * 1000)
+}
+
+/** A payout that is final on chain, and whose block was read while the given nodes said that it has no logs. */
+async function missed(runner: ReturnType<typeof runnerOf>, empty: readonly HostileNode[]): Promise<Queued> {
+  await runner.tick()
+  const [queued] = await world.queue([{}])
+  await runner.tick()
+  await world.chain.mine({ blocks: 4 })
+  for (const node of empty) node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
+  await runner.tick()
+  expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+  expect(await state(queued!)).not.toBe('settled')
+  return queued!
+}
+
+test('two of three nodes answer [] once for a final block: the second reading finds what was there', async () => {
+  const runner = runnerOf()
+  const queued = await missed(runner, nodes.slice(0, 2))
+  for (const node of nodes) node.behave = () => 'honest'
+  await world.chain.mine({ blocks: 20 })
+  await runner.tick()
+  await runner.tick()
+  expect(await state(queued)).toBe('settled')
+  expect(world.heard.settled.filter(({ paymentId }) => paymentId === queued.paymentId)).toHaveLength(1)
+})
+
+test('two of three nodes have lost the logs of a block: within a minute the third one shows where to look', async () => {
+  const runner = runnerOf()
+  const queued = await missed(runner, nodes.slice(0, 2))
+  laterBy(61)
+  await runner.tick()
+  await runner.tick()
+  expect(await state(queued)).toBe('settled')
+  expect(await attention()).toEqual([])
+})
+
+test('a used nonce of which no node shows the log is on the attention list until one does', async () => {
+  const runner = runnerOf()
+  const queued = await missed(runner, nodes)
+  laterBy(61)
+  await runner.tick()
+  expect(await state(queued)).not.toBe('settled')
+  expect(await attention()).toEqual([expect.objectContaining({ kind: 'used_without_log', subject: queued.paymentId })])
+  for (const node of nodes) node.behave = () => 'honest'
+  laterBy(61)
+  await runner.tick()
+  laterBy(61)
+  await runner.tick()
+  expect(await state(queued)).toBe('settled')
+  expect(await attention()).toEqual([])
+})
+
+test('a log that one node invents for a used nonce is not believed without its receipt', async () => {
+  const runner = runnerOf()
+  const queued = await missed(runner, nodes)
+  const { rows } = await world.db.query('select auth_nonce from payout where payment_id = $1', [queued.paymentId])
+  const { auth_nonce: nonce } = rows[0] as { auth_nonce: string }
+  const block = await world.chain.getBlock({ blockNumber: 3n })
+  const treasury = `0x${world.treasury.address.slice(2).toLowerCase().padStart(64, '0')}`
+  const invented = {
+    address: TOKEN.address,
+    topics: ['0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5', treasury, nonce],
+    data: '0x',
+    blockNumber: '0x3',
+    blockHash: block.hash,
+    transactionHash: `0x${'7'.repeat(64)}`,
+    logIndex: '0x0',
+  }
+  nodes[2]!.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [invented] } : 'honest')
+  laterBy(61)
+  await runner.tick()
+  expect(await state(queued)).not.toBe('settled')
+  expect(await attention()).toEqual([expect.objectContaining({ kind: 'used_without_log' })])
+})

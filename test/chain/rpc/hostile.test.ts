@@ -1,0 +1,265 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { multicall3Abi } from 'viem'
+import { encodeErrorResult, encodeFunctionResult, parseAbi } from 'viem/utils'
+import { isNoAnswer } from '../../../src/chain/rpc/failure.ts'
+import { connectRpc, type RpcOptions } from '../../../src/chain/rpc/rpc.ts'
+import type { RpcCall } from '../../support/anvil.ts'
+import { type HostileNode, type Malice, startHostileNode } from '../../support/hostile-node.ts'
+import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
+
+let world: World
+let nodes: HostileNode[]
+beforeAll(async () => {
+  world = await createWorld()
+  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
+})
+afterEach(() => {
+  for (const node of nodes) node.behave = () => 'honest'
+})
+afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.close()))
+  await world.stop()
+})
+
+const TIMEOUT_MS = 1500
+const connect = (options: Partial<RpcOptions> = {}) =>
+  connectRpc({
+    urls: nodes.map(({ url }) => url),
+    quorum: 2,
+    chainId: TOKEN.chainId,
+    timeoutMs: TIMEOUT_MS,
+    ...options,
+  })
+const revertAbi = parseAbi(['error Error(string)'])
+const TRANSFER_WITH_AUTHORIZATION = 'e3ee160e'
+const isBlock = ({ method, params }: RpcCall, tag: unknown): boolean =>
+  method === 'eth_getBlockByNumber' && params[0] === tag
+const state = async (paymentId: string) => (await world.payout(paymentId)).state
+
+async function expectPaidOnce(queued: readonly Queued[]): Promise<void> {
+  for (const { paymentId, recipient, micro } of queued) {
+    expect(await state(paymentId)).toBe('settled')
+    expect(await world.balance(recipient)).toBe(micro)
+  }
+}
+
+/** Milliseconds that the work takes. */
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const before = performance.now()
+  await work()
+  return performance.now() - before
+}
+
+describe('one of three nodes', () => {
+  test.each<[string, Malice]>([
+    ['drips a body for ever', 'drip'],
+    ['is a black hole', 'black_hole'],
+  ])('%s: answers come without it, and soon it is not even asked', async (_case, malice) => {
+    nodes[0]!.behave = () => malice
+    const rpc = connect()
+    expect(await timed(() => rpc.newest())).toBeLessThan(TIMEOUT_MS)
+    // Each of the three is once among the first two that are asked.
+    for (let turn = 0; turn < 3; turn++)
+      expect(await timed(() => rpc.agreed((node) => node.block(0)))).toBeLessThan(TIMEOUT_MS)
+    expect(await timed(() => rpc.any((node) => node.balance(TOKEN.address)))).toBeLessThan(TIMEOUT_MS)
+    const [first] = rpc.nodes
+    for (let waited = 0; waited < 3; waited++) await first!.block('latest').catch(() => undefined)
+    expect(rpc.health()[0]).toMatchObject({ state: 'resting', why: expect.stringContaining('no whole answer in time') })
+    const before = nodes[0]!.calls.length
+    expect((await rpc.newest()).block.number).toBeGreaterThan(0)
+    await rpc.agreed((node) => node.block(0))
+    expect(nodes[0]!.calls.length).toBe(before)
+  })
+
+  test('drips: the deadline is for the whole body', async () => {
+    nodes[0]!.behave = () => 'drip'
+    const rpc = connectRpc({ urls: [nodes[0]!.url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 300 })
+    const failure = await rpc.newest().catch((error: unknown) => error)
+    expect(isNoAnswer(failure)).toBe(true)
+  })
+
+  test('is a black hole: two engines settle everything at the same time', async () => {
+    nodes[1]!.behave = () => 'black_hole'
+    const queued = await world.queue(Array.from({ length: 40 }, () => ({})))
+    const engines = [connect({ timeoutMs: 4000 }), connect({ timeoutMs: 4000 })].map((rpc) =>
+      world.runner({ rpc, options: { leaseMs: 5000 } }),
+    )
+    const stop = new AbortController()
+    const running = engines.map((engine) => engine.run(stop.signal))
+    const deadline = Date.now() + 30_000
+    const open = async () => (await world.db.query(`select 1 from payout where state <> 'settled' limit 1`)).rows.length
+    while ((await open()) > 0 && Date.now() < deadline) await world.chain.mine({ blocks: 1 })
+    stop.abort()
+    await Promise.all(running)
+    await expectPaidOnce(queued)
+  })
+
+  test('runs ahead: its head is not the head', async () => {
+    const ahead = (result: unknown) => ({ ...(result as object), number: '0xffffff', timestamp: '0xffffffff' })
+    nodes[2]!.behave = (call) => (isBlock(call, 'latest') || isBlock(call, 'finalized') ? { lie: ahead } : 'honest')
+    const rpc = connect()
+    const { number } = await world.chain.getBlock()
+    for (let turn = 0; turn < 3; turn++) {
+      expect((await rpc.newest()).block).toMatchObject({ number: Number(number) })
+      expect((await rpc.finalized())?.number).toBe(Number(number) - 2)
+    }
+  })
+
+  test('is behind: the head is that of the others', async () => {
+    const old = await world.chain.getBlock({ blockNumber: 1n })
+    const behind = (result: unknown) => ({ ...(result as object), number: '0x1', hash: old.hash })
+    nodes[0]!.behave = (call) => (isBlock(call, 'latest') ? { lie: behind } : 'honest')
+    expect((await connect().newest()).block.number).toBe(Number(await world.chain.getBlockNumber()))
+  })
+
+  test('shows a wrong head: the quorum has another hash for it, and the node is asked last from then on', async () => {
+    const warnings: string[] = []
+    const wrong = (result: unknown) => ({ ...(result as object), hash: `0x${'9'.repeat(64)}` })
+    nodes[0]!.behave = ({ method }) => (method === 'eth_getBlockByNumber' ? { lie: wrong } : 'honest')
+    const rpc = connect({ warn: (about, message) => warnings.push(`${JSON.stringify(about)} ${message}`) })
+    const { hash } = await world.chain.getBlock()
+    for (let turn = 0; turn < 9; turn++) expect((await rpc.newest()).block.hash).toBe(hash)
+    for (let turn = 0; turn < 9; turn++) await rpc.agreed((node) => node.block(1))
+    expect(rpc.health()[0]).toMatchObject({ state: 'doubtful' })
+    expect(warnings).toEqual([expect.stringContaining('rpc1')])
+    // Reads of one node go to the others.
+    const before = nodes[0]!.calls.length
+    for (let turn = 0; turn < 3; turn++) await rpc.any((node) => node.balance(TOKEN.address))
+    expect(nodes[0]!.calls.length).toBe(before)
+  })
+
+  test('says that gas is dear: the others pay as they said', async () => {
+    const dear = (result: unknown) => ({
+      ...(result as object),
+      baseFeePerGas: ['0xffffffffffff'],
+      reward: [['0xffffffffffff']],
+    })
+    nodes[1]!.behave = ({ method }) => (method === 'eth_feeHistory' ? { lie: dear } : 'honest')
+    const fees = await connect().fees(20)
+    expect(fees.nextBaseFee).toBeLessThan(10n ** 12n)
+    expect(fees.tips[0]).toBeLessThan(10n ** 12n)
+  })
+
+  test('says that the token refuses every payout: nothing is held because of it', async () => {
+    const queued = await world.queue([{}])
+    const returnData = encodeErrorResult({ abi: revertAbi, args: ['Blacklistable: account is blacklisted'] })
+    const refused = encodeFunctionResult({
+      abi: multicall3Abi,
+      functionName: 'aggregate3',
+      result: [{ success: false, returnData }],
+    })
+    const isSimulation = ({ method, params }: RpcCall): boolean =>
+      method === 'eth_call' && JSON.stringify(params).includes(TRANSFER_WITH_AUTHORIZATION)
+    let lies = 0
+    nodes[0]!.behave = (call) => {
+      if (!isSimulation(call)) return 'honest'
+      lies += 1
+      return { lie: () => refused }
+    }
+    const runner = world.runner({ rpc: connect() })
+    await world.finalize(runner)
+    // Until that node has been the one that is asked first.
+    for (let round = 0; round < 9 && lies === 0; round++) {
+      queued.push(...(await world.queue([{}])))
+      await world.finalize(runner)
+    }
+    expect(lies).toBeGreaterThan(0)
+    await expectPaidOnce(queued)
+  })
+
+  test('answers with shapes that no node has: it is a node that is wrong, not a crash', async () => {
+    const rpc = connect()
+    for (const answer of [null, 'x', 7, [], {}, { number: 'x' }, [{ topics: 'x' }], { number: '0x1', hash: '0x1' }]) {
+      nodes[0]!.behave = () => ({ lie: () => answer })
+      expect((await rpc.newest()).block.number).toBeGreaterThan(0)
+      expect(await rpc.agreed((node) => node.block(1))).not.toBeNull()
+    }
+    expect(rpc.health()[0]?.failures).toBeGreaterThan(0)
+    expect(
+      rpc
+        .health()
+        .slice(1)
+        .map(({ failures }) => failures),
+    ).toEqual([0, 0])
+  })
+})
+
+describe('the start', () => {
+  test('needs a quorum: one of three nodes may be down, and is let in when it is back', async () => {
+    nodes[0]!.behave = () => ({ status: 503, text: 'down' })
+    const rpc = connect()
+    await world.runner({ rpc }).assertReady()
+    const queued = await world.queue([{}])
+    await world.finalize(world.runner({ rpc }))
+    await expectPaidOnce(queued)
+    nodes[0]!.behave = () => 'honest'
+    expect(await rpc.nodes[0]!.chainId()).toBe(TOKEN.chainId)
+  })
+
+  test('leaves out a node of another chain and names it', async () => {
+    const warnings: string[] = []
+    const before = nodes[2]!.calls.length
+    nodes[2]!.behave = ({ method }) => (method === 'eth_chainId' ? { lie: () => '0x1' } : 'honest')
+    const rpc = connect({ warn: (about, message) => warnings.push(`${message} ${JSON.stringify(about)}`) })
+    await world.runner({ rpc }).assertReady()
+    expect(rpc.health()[2]).toMatchObject({ state: 'left_out', why: 'rpc3 serves chain 1, not 31337' })
+    expect(warnings).toEqual([expect.stringContaining('rpc3 serves chain 1, not 31337')])
+    const queued = await world.queue([{}])
+    await world.finalize(world.runner({ rpc }))
+    await expectPaidOnce(queued)
+    expect(nodes[2]!.calls.slice(before).map(({ method }) => method)).toEqual(['eth_chainId'])
+  })
+
+  test('is refused when so many serve another chain that no quorum is left', async () => {
+    for (const node of nodes.slice(1))
+      node.behave = ({ method }) => (method === 'eth_chainId' ? { lie: () => '0x1' } : 'honest')
+    await expect(world.runner({ rpc: connect() }).assertReady()).rejects.toThrow(/rpc2 serves chain 1.*rpc3 serves/)
+  })
+
+  test('waits, instead of refusing, while too few answer', async () => {
+    for (const node of nodes.slice(1)) node.behave = () => ({ status: 503, text: 'down' })
+    const failure = await world
+      .runner({ rpc: connect() })
+      .assertReady()
+      .catch((error: unknown) => error as Error)
+    expect(failure).toMatchObject({ name: 'Error', message: expect.stringContaining('1 nodes answer') })
+  })
+
+  test('refuses two nodes at one host, which would be one party with two votes', () => {
+    const urls = ['https://rpc.example/v2/one', 'https://rpc.example/v2/two', 'https://other.example']
+    expect(() => connect({ urls })).toThrow(/rpc2 and rpc1 of POLYGON_RPC_URLS are at one host/)
+  })
+})
+
+test('with finality 200 blocks behind on nodes that prune, payouts still go out, and settle when it comes back', async () => {
+  const queued = await world.queue([{}])
+  const rpc = connect()
+  const runner = world.runner({ rpc })
+  await runner.tick()
+  await world.chain.mine({ blocks: 200 })
+  const head = Number(await world.chain.getBlockNumber())
+  const stuckAt = head - 202
+  const old = await world.chain.getBlock({ blockNumber: BigInt(stuckAt) })
+  const pruned = { error: { code: -32000, message: 'missing trie node: state is not available' } }
+  const raw = (result: unknown) => ({ ...(result as object), number: `0x${stuckAt.toString(16)}`, hash: old.hash })
+  for (const node of nodes)
+    node.behave = (call) => {
+      if (isBlock(call, 'finalized')) return { lie: raw }
+      const tag = call.params.at(-1)
+      const stateful = ['eth_call', 'eth_getTransactionCount', 'eth_getBalance', 'eth_getCode'].includes(call.method)
+      return stateful && typeof tag === 'string' && tag.startsWith('0x') && head - Number(tag) > 127 ? pruned : 'honest'
+    }
+  const later = await world.queue([{}])
+  await runner.tick()
+  await world.chain.mine({ blocks: 1 })
+  await runner.tick()
+  expect(await world.balance(later[0]!.recipient)).toBe(later[0]!.micro)
+  expect(await state(later[0]!.paymentId)).toBe('mined')
+  for (const node of nodes) node.behave = () => 'honest'
+  await world.chain.mine({ blocks: 4 })
+  await runner.tick()
+  await runner.tick()
+  await expectPaidOnce([...queued, ...later])
+  await runner.tick()
+  expect((await world.db.query(`select 1 from lane_tx where state <> 'finalized'`)).rows).toEqual([])
+})

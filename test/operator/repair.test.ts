@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Operation } from '../../src/operator/payouts.ts'
+import { repairFinality } from '../../src/operator/repair.ts'
+import { mintUsdc } from '../../src/sandbox/chain.ts'
+import { createWorld, type Queued, settingsOf, type World } from '../chain/world.ts'
+
+let world: World
+let said: string[]
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterAll(() => world.stop())
+
+function operation(dryRun = false): Operation {
+  said = []
+  return {
+    db: world.db,
+    settings: settingsOf(world),
+    hooks: world.hooks,
+    dryRun,
+    say: (line) => void said.push(line),
+  }
+}
+
+const state = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+const paused = async () =>
+  ((await world.db.query('select paused_reason from chain_cursor')).rows[0] as { paused_reason: string | null })
+    .paused_reason
+const reorganize = (depth: number, transactions: readonly unknown[] = []) =>
+  world.chain.request({ method: 'anvil_reorg' as never, params: [depth, transactions] as never })
+
+/** A payout that is settled, with what the chain needs to bring it back. */
+async function settle(): Promise<{ queued: Queued; raw: string; depth: number }> {
+  const runner = world.runner()
+  const [queued] = await world.queue([{}])
+  await world.finalize(runner)
+  expect(await state(queued!)).toBe('settled')
+  const { rows } = await world.db.query(
+    `select '0x' || encode(a.raw, 'hex') as raw, t.block_number::int as number
+     from lane_tx t join lane_tx_attempt a on a.tx_hash = t.won_hash order by t.nonce desc limit 1`,
+  )
+  const { raw, number } = rows[0] as { raw: string; number: number }
+  return { queued: queued!, raw, depth: Number(await world.chain.getBlockNumber()) - number + 2 }
+}
+
+test('a payout whose final block is gone is paid again on the new chain, once, and the others stay as they are', async () => {
+  const older = await settle()
+  await world.chain.mine({ blocks: 10 })
+  const { queued, depth } = await settle()
+  await reorganize(depth)
+  expect(await world.balance(queued.recipient)).toBe(0n)
+  await world.chain.mine({ blocks: 3 })
+  const runner = world.runner()
+  await runner.tick()
+  expect(await paused()).toMatch(/^finalized block/)
+  await expect(runner.assertReady()).rejects.toThrow('repair-finality')
+
+  expect(await repairFinality(operation(true))).toBe(1)
+  expect(said.join('\n')).toMatch(/^1 of \d+ blocks that something rests on have left the chain/)
+  expect(await state(queued)).toBe('settled')
+
+  expect(await repairFinality(operation())).toBe(0)
+  expect(said).toContainEqual(expect.stringContaining(queued.paymentId))
+  expect(await paused()).toBeNull()
+  expect(await state(queued)).toBe('queued')
+  expect(await state(older.queued)).toBe('settled')
+  await runner.assertReady()
+  await world.finalize(runner, 3)
+  for (const paid of [queued, older.queued]) {
+    expect(await state(paid)).toBe('settled')
+    expect(await world.balance(paid.recipient)).toBe(paid.micro)
+  }
+  // The lane goes on: no nonce is missing.
+  const next = await settle()
+  expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
+  expect(await repairFinality(operation())).toBe(0)
+  expect(said).toContainEqual(expect.stringContaining('is what it was'))
+})
+
+test('a payout that the new chain has too, in another block, is not sent again', async () => {
+  const { queued, raw, depth } = await settle()
+  const sent = async () => (await world.db.query('select count(*)::int as n from lane_tx')).rows[0]
+  const before = await sent()
+  await reorganize(depth, [[raw, 1]])
+  await world.chain.mine({ blocks: 3 })
+  expect(await world.balance(queued.recipient)).toBe(queued.micro)
+  expect(await repairFinality(operation())).toBe(0)
+  expect(await state(queued)).toBe('settled')
+  await world.finalize(world.runner())
+  expect(await sent()).toEqual(before)
+  expect(await world.balance(queued.recipient)).toBe(queued.micro)
+})
+
+test('a top-up that never happened is booked back, and named for a person', async () => {
+  await mintUsdc(world.chain, { to: world.treasury.address, micro: 8181n })
+  await world.finalize(world.runner())
+  expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'in', micro: '8181' })
+  await reorganize(9)
+  await world.chain.mine({ blocks: 3 })
+  expect(await repairFinality(operation())).toBe(1)
+  expect(said).toContainEqual(expect.stringMatching(/LOOK AT THIS: 8181 micro-USDC in/))
+  expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'out', micro: '8181' })
+  expect(await paused()).toBeNull()
+})
+
+test('the database refuses to take back an end whose proof is still there', async () => {
+  const { queued } = await settle()
+  await expect(
+    world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
+  ).rejects.toThrow('stays so')
+  await world.db.query(
+    `insert into finality_reversal (payment_id, tx_hash, log_index, block_number, block_hash)
+     select payment_id, tx_hash, log_index, block_number, block_hash from treasury_log where payment_id = $1`,
+    [queued.paymentId],
+  )
+  await expect(
+    world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
+  ).rejects.toThrow('stays so')
+})

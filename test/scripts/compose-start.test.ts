@@ -1,0 +1,59 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { JOURNEYS, travel } from '../../scripts/demo/journey.ts'
+import { createMerchant } from '../../scripts/demo/merchant.ts'
+import { sizeOf } from '../../scripts/image/shrink.mjs'
+import { USDC_ADDRESS } from '../../scripts/system/environment.ts'
+import { environmentOf } from './compose-file.ts'
+import { addressOfHost, type Composed, composeUp, databaseUrl, mayWrite, query } from './composed.ts'
+
+let composed: Composed
+beforeAll(async () => {
+  composed = await composeUp()
+}, 300_000)
+afterAll(() => composed?.down(), 90_000)
+
+test('the owner of the schema is neither superuser nor may it make roles', async () => {
+  const attributes =
+    'select rolsuper, rolcreaterole, rolcreatedb, rolbypassrls from pg_roles where rolname = current_user'
+  const [role] = await query(databaseUrl(composed.system, 'pinrail'), attributes)
+  expect(role).toEqual({ rolsuper: false, rolcreaterole: false, rolcreatedb: false, rolbypassrls: false })
+  const owned = `select distinct tableowner as owner from pg_tables where schemaname = 'public'`
+  expect(await query(databaseUrl(composed.system, 'pinrail'), owned)).toEqual([{ owner: 'pinrail' }])
+})
+
+test('the image has at most 200 MB of packages, for one machine, without TypeScript, types and source maps', () => {
+  const packages = join(composed.image.folder, 'node_modules')
+  expect(sizeOf(packages)).toBeLessThan(200)
+  const files = readdirSync(packages, { recursive: true, encoding: 'utf8' })
+  expect(files.length).toBeGreaterThan(5000)
+  expect(files.filter((file) => /\.(?:map|[cm]?tsx?)$/.test(file) || /^@?typescript(?:\/|$)/.test(file))).toEqual([])
+  expect(readdirSync(join(packages, '@temporalio/core-bridge/releases'))).toHaveLength(1)
+})
+
+test('who runs in the image is not root, and may write nothing in it', async () => {
+  const { image, system } = composed
+  expect(image.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
+  expect(system.user?.uid ?? process.getuid?.()).not.toBe(0)
+  for (const file of ['new', 'src/main/api.ts', 'node_modules/new', 'workflows.js'])
+    expect([file, await mayWrite(system, join(image.folder, file))]).toEqual([file, false])
+})
+
+test('a payment that api and worker of the image serve is paid, settled on chain and announced', async () => {
+  const { system, prepared } = composed
+  const [, secretKey = ''] = /API key: (\S+)/.exec(prepared) ?? []
+  const merchant = createMerchant({
+    api_url: `http://${addressOfHost(system, 'api:4242')}`,
+    inbox_url: `http://${addressOfHost(system, 'inbox:4301')}`,
+    rpc_url: `http://${addressOfHost(system, 'anvil:8545')}`,
+    usdc_address: USDC_ADDRESS,
+    secret_key: secretKey,
+    webhook_secret: environmentOf('inbox')['INBOX_WEBHOOK_SECRET'] ?? '',
+  })
+  const sandboxUrl = `http://${addressOfHost(system, 'sandbox:4300')}`
+  const payment = await travel(JOURNEYS[0]!, { merchant, sandboxUrl, say: () => undefined })
+  expect(payment.status).toBe('succeeded')
+  expect(payment.settlement.tx_hash).toMatch(/^0x/)
+  expect(composed.writtenByApp()).toEqual([])
+}, 120_000)

@@ -1,0 +1,240 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { chown } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { createProgress } from '../../scripts/setup/progress.mjs'
+import { run } from '../../scripts/setup/run.ts'
+import { ensureTemporalServer } from '../../scripts/setup/temporal/temporal-server.ts'
+import { anvilSpec } from '../../scripts/system/anvil.ts'
+import { openFolderFor } from '../../scripts/system/data-folder.ts'
+import { freePort } from '../../scripts/system/ports.ts'
+import { postgresUser } from '../../scripts/system/postgres/identity.ts'
+import { postgresSpec, postgresUrl } from '../../scripts/system/postgres/server.ts'
+import { type Child, type ProcessSpec, supervise } from '../../scripts/system/supervisor.ts'
+import { temporalSpec } from '../../scripts/system/temporal.ts'
+import { buildImage, type Image, inImage } from '../operator/image.ts'
+import { compose, environmentOf, serviceOf } from './compose-file.ts'
+
+/**
+ * What `docker compose up` does, without a container engine: every step of docker-compose.yml in its order, with its
+ * commands, variables and health checks. Only names of hosts, ports and paths differ. `app` runs from a folder with the
+ * contents of its image, as a user that may write nothing in it.
+ */
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const PASSWORD = 'development-only'
+/** The containers' own names of what is reached over the network. */
+const HOSTS = ['postgres:5432', 'temporal:7233', 'anvil:8545', 'sandbox:4300', 'inbox:4301', 'api:4242'] as const
+/** Where compose publishes a port for buyers and merchants. */
+const PUBLISHED = {
+  '127.0.0.1:4242': 'api:4242',
+  '127.0.0.1:4300': 'sandbox:4300',
+  '127.0.0.1:4301': 'inbox:4301',
+} as const
+
+type Host = (typeof HOSTS)[number]
+
+export type Composed = Awaited<ReturnType<typeof composeUp>>
+
+export async function composeUp() {
+  const work = mkdtempSync(join(tmpdir(), 'pinrail-compose-'))
+  // Open to the user of the image, who is another one.
+  chmodSync(work, 0o755)
+  const children: Child[] = []
+  const ports = new Map<Host, number>()
+  for (const host of HOSTS) ports.set(host, await freePort())
+  const system: Parts = { work, ports, children, user: await postgresUser() }
+  const postgresFolder = await openFolderFor(work, 'pg')
+  const down = async (): Promise<void> => {
+    for (const child of children.toReversed()) await child.stop(60_000)
+    for (const folder of [work, postgresFolder]) rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    const image = await buildImage('app', work)
+    const files = filesOf(image.folder)
+    readOnly(image.folder)
+    await Promise.all([startPostgres(system, postgresFolder), startTemporal(system), startChain(system)])
+    const prepared = await prepare(system)
+    await Promise.all([startSandbox(system, 'sandbox'), startSandbox(system, 'inbox')])
+    await startApp(system, image, 'api')
+    await startApp(system, image, 'worker')
+    return {
+      image,
+      prepared,
+      system,
+      down,
+      writtenByApp: () => filesOf(image.folder).filter((file) => !files.includes(file)),
+    }
+  } catch (error) {
+    await down()
+    throw error
+  }
+}
+
+type Parts = {
+  readonly work: string
+  readonly ports: ReadonlyMap<Host, number>
+  readonly children: Child[]
+  /** Whom the image's processes run as; null: as whoever runs this, who is not root. */
+  readonly user: { uid: number; gid: number } | null
+}
+
+export const addressOfHost = ({ ports }: Parts, host: Host): string => `127.0.0.1:${ports.get(host)}`
+
+/** A text of the compose file with the addresses and folders of here. */
+function here(system: Parts, text: string, service: string): string {
+  let result = text.replaceAll('0.0.0.0', '127.0.0.1')
+  for (const [published, host] of Object.entries(PUBLISHED))
+    result = result.replaceAll(published, addressOfHost(system, host))
+  for (const host of HOSTS) result = result.replaceAll(host, addressOfHost(system, host))
+  return result === '/data' ? dataOf(system, service) : result
+}
+
+function dataOf({ work }: Parts, service: string): string {
+  const folder = join(work, 'volumes', service)
+  mkdirSync(folder, { recursive: true })
+  return folder
+}
+
+export function variablesOf(system: Parts, service: string): Record<string, string> {
+  const composed = Object.entries(environmentOf(service)).map(([name, value]) => [name, here(system, value, service)])
+  const [api, sandbox, inbox] = (['api:4242', 'sandbox:4300', 'inbox:4301'] as const).map((host) =>
+    system.ports.get(host),
+  )
+  const own =
+    { api: { API_PORT: api }, sandbox: { SANDBOX_PORT: sandbox }, inbox: { INBOX_PORT: inbox } }[service] ?? {}
+  return {
+    ...Object.fromEntries(composed),
+    ...Object.fromEntries(Object.entries(own).map(([name, port]) => [name, String(port)])),
+  }
+}
+
+async function start(system: Parts, spec: ProcessSpec): Promise<void> {
+  const child = supervise(spec, { log: () => undefined, onPid: () => undefined })
+  system.children.push(child)
+  await child.start()
+}
+
+const logOf = ({ work }: Parts, name: string): string => join(work, `${name}.log`)
+
+async function startPostgres(system: Parts, folder: string): Promise<void> {
+  const { POSTGRES_USER: superuser = '', POSTGRES_PASSWORD: password = '' } = environmentOf('postgres')
+  const port = system.ports.get('postgres:5432') ?? 0
+  const address = { port, password, superuser }
+  const spec = await postgresSpec({
+    ...address,
+    folder,
+    logFile: logOf(system, 'postgres'),
+    forgetful: true,
+    database: 'postgres',
+  })
+  await start(system, spec)
+  // As the image does with /docker-entrypoint-initdb.d on the first start.
+  for (const statement of compose.configs.databases.content.split(/;\s*\n/))
+    await query(postgresUrl(address, 'postgres'), statement)
+}
+
+async function startTemporal(system: Parts): Promise<void> {
+  const server = await ensureTemporalServer(createProgress(process.stderr))
+  if (server.kind === 'address') throw new Error('this test needs a Temporal server of its own: unset TEMPORAL_ADDRESS')
+  const port = system.ports.get('temporal:7233') ?? 0
+  const databaseFile = join(system.work, 'temporal.db')
+  await start(
+    system,
+    temporalSpec({ program: server.path, databaseFile, port, uiPort: null, logFile: logOf(system, 'temporal') }),
+  )
+  const bin = join(system.work, 'bin')
+  mkdirSync(bin)
+  symlinkSync(server.path, join(bin, 'temporal'))
+  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: system.work, ...variablesOf(system, 'temporal-namespace') }
+  await run('/bin/sh', [join(ROOT, 'ops/temporal-namespace.sh')], { env })
+}
+
+async function startChain(system: Parts): Promise<void> {
+  const port = system.ports.get('anvil:8545') ?? 0
+  const spec = anvilSpec({ stateFile: join(system.work, 'anvil.json'), port, logFile: logOf(system, 'anvil') })
+  const option = (args: readonly string[], name: string): string | undefined =>
+    args.find((arg) => arg.startsWith(`--${name}=`))?.split('=')[1] ?? args[args.indexOf(`--${name}`) + 1]
+  for (const name of ['chain-id', 'block-time', 'slots-in-an-epoch', 'gas-limit'])
+    if (option(serviceOf('anvil').command ?? [], name) !== option(spec.args, name))
+      throw new Error(`anvil: another ${name}`)
+  await start(system, spec)
+}
+
+/** Answers what the service `prepare` printed: the demo merchant's key. */
+async function prepare(system: Parts): Promise<string> {
+  const [, ...args] = serviceOf('prepare').command ?? []
+  return run(process.execPath, args, { cwd: ROOT, env: variablesOf(system, 'prepare') })
+}
+
+async function startSandbox(system: Parts, service: 'sandbox' | 'inbox'): Promise<void> {
+  const [, ...args] = serviceOf(service).command ?? ['node', '--import', 'tsx', 'src/main/sandbox.ts']
+  const env = variablesOf(system, service)
+  await start(system, { ...specOf(system, service), command: process.execPath, args, env, cwd: ROOT })
+}
+
+async function startApp(system: Parts, image: Image, service: 'api' | 'worker'): Promise<void> {
+  const [, ...args] = serviceOf(service).command ?? image.command
+  const { cwd, env } = inImage(image)
+  // compose mounts an empty /tmp.
+  const temporary = join(system.work, `tmp-${service}`)
+  mkdirSync(temporary)
+  if (system.user !== null) await chown(temporary, system.user.uid, system.user.gid)
+  await start(system, {
+    ...specOf(system, service),
+    command: process.execPath,
+    args,
+    env: { ...env, TMPDIR: temporary, ...variablesOf(system, service) },
+    cwd,
+    ...(system.user !== null && { user: system.user }),
+  })
+}
+
+const specOf = (system: Parts, service: string) => ({
+  name: service,
+  stopSignal: 'SIGTERM' as const,
+  logFile: logOf(system, service),
+  ready: async (logged: () => string) =>
+    serviceOf(service).healthcheck === undefined
+      ? logged().includes('"msg":"worker ready"')
+      : isHealthy(system, service),
+})
+
+/** Whether the service's own health check passes. */
+function isHealthy(system: Parts, service: string): Promise<boolean> {
+  const [, , ...args] = (serviceOf(service).healthcheck?.test ?? []).map((part) => here(system, part, service))
+  return new Promise((resolve) => execFile(process.execPath, args, (error) => resolve(error === null)))
+}
+
+export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+export const databaseUrl = (system: Parts, user: string, database = 'pinrail'): string =>
+  `postgres://${user}:${PASSWORD}@${addressOfHost(system, 'postgres:5432')}/${database}`
+
+/** Folders alone: the files are hard links to those of the checkout, and belong to another user than the processes. */
+function readOnly(folder: string): void {
+  for (const item of readdirSync(folder, { withFileTypes: true }))
+    if (item.isDirectory()) readOnly(join(folder, item.name))
+  chmodSync(folder, 0o555)
+}
+
+const filesOf = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' })
+
+/** Tries to write a file as the user of the image. */
+export function mayWrite({ user }: Parts, path: string): Promise<boolean> {
+  const script = `require('node:fs').writeFileSync(${JSON.stringify(path)}, '', { flag: 'a' })`
+  return new Promise((resolve) =>
+    execFile(process.execPath, ['-e', script], { cwd: '/', env: {}, ...user }, (error) => resolve(error === null)),
+  )
+}

@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { forward, type RpcCall } from './anvil.ts'
+
+/** What a hostile node does with a call. */
+export type Malice =
+  | 'honest'
+  /** Sends the headers and then a byte now and then, for ever. */
+  | 'drip'
+  /** Takes the request and never answers. */
+  | 'black_hole'
+  /** Answers with this instead; computed from the honest answer. */
+  | { readonly lie: (result: unknown) => unknown }
+  | { readonly error: { readonly code: number; readonly message: string } }
+  /** HTTP alone, with a text. */
+  | { readonly status: number; readonly text: string; readonly headers?: Record<string, string> }
+
+export type HostileNode = {
+  /** With a path and a query that look like keys. */
+  readonly url: string
+  readonly secrets: readonly string[]
+  /** Decides about each call by itself, also inside a batch. */
+  behave: (call: RpcCall) => Malice
+  readonly calls: RpcCall[]
+  close(): Promise<void>
+}
+
+type Call = RpcCall & { readonly id: number }
+
+/** A node that misbehaves on purpose in front of an honest one. */
+export async function startHostileNode(target: string): Promise<HostileNode> {
+  const calls: RpcCall[] = []
+  const dripping = new Set<NodeJS.Timeout>()
+  const server = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', () => {
+      const body = Buffer.concat(chunks)
+      const parsed = JSON.parse(body.toString()) as Call | Call[]
+      const batch = Array.isArray(parsed) ? parsed : [parsed]
+      calls.push(...batch)
+      const malices = batch.map((call) => node.behave(call))
+      if (malices.includes('black_hole')) return
+      if (malices.includes('drip')) return drip(outgoing, dripping)
+      const http = malices.find((malice) => typeof malice === 'object' && 'status' in malice)
+      if (typeof http === 'object' && 'status' in http)
+        return void outgoing.writeHead(http.status, http.headers).end(http.text)
+      forward(target, body, (answer) => {
+        if (answer === null) return void outgoing.destroy()
+        const honest = JSON.parse(answer.toString()) as { id: number } | { id: number }[]
+        const answers = (Array.isArray(honest) ? honest : [honest]).map((one) =>
+          twist(one, malices[batch.findIndex(({ id }) => id === one.id)] ?? 'honest'),
+        )
+        outgoing.writeHead(200, { 'content-type': 'application/json' })
+        outgoing.end(JSON.stringify(Array.isArray(honest) ? answers : answers[0]))
+      })
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const secrets = ['k3y-in-the-path-7f3a', 'k3y-in-the-query-91bc']
+  const node: HostileNode = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/${secrets[0]}?apikey=${secrets[1]}`,
+    secrets,
+    behave: () => 'honest',
+    calls,
+    async close() {
+      for (const timer of dripping) clearInterval(timer)
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  return node
+}
+
+function drip(outgoing: ServerResponse, dripping: Set<NodeJS.Timeout>): void {
+  outgoing.writeHead(200, { 'content-type': 'application/json' })
+  const timer = setInterval(() => outgoing.write(' '), 50)
+  dripping.add(timer)
+  outgoing.on('close', () => clearInterval(timer))
+}
+
+function twist(answer: { id: number; result?: unknown }, malice: Malice): object {
+  if (typeof malice !== 'object') return answer
+  if ('lie' in malice) return { ...answer, result: malice.lie(answer.result) }
+  if ('error' in malice) return { jsonrpc: '2.0', id: answer.id, error: malice.error }
+  return answer
+}

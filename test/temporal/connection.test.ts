@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { NativeConnection } from '@temporalio/worker'
+import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { startDevServer } from '../../scripts/test/services/temporal.ts'
+import { readTemporal } from '../../src/config/temporal.ts'
+import { readApiConfig, readWorkerConfig } from '../../src/config.ts'
+import { createTemporalClient } from '../../src/temporal/connect.ts'
+import { makeCertificates, startTlsProxy } from './tls-proxy.ts'
+
+/** The connections of api and worker, by the variables of Temporal's own tools, to a server behind real TLS. */
+
+const API_KEY = 'the-api-key-of-this-test'
+const folder = mkdtempSync(join(tmpdir(), 'pinrail-tls-'))
+const certificates = makeCertificates(folder)
+let upstream = ''
+const proxies: Awaited<ReturnType<typeof startTlsProxy>>[] = []
+beforeAll(async () => {
+  upstream = (await startDevServer()).address
+}, 60_000)
+afterAll(async () => {
+  for (const proxy of proxies) await proxy.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function proxy(options: Pick<Parameters<typeof startTlsProxy>[0], 'mutual' | 'admits'>) {
+  const started = await startTlsProxy({ certificates, upstream, ...options })
+  proxies.push(started)
+  return started
+}
+
+type Variables = Readonly<Record<string, string>>
+const environment = (variables: Variables) => ({
+  ...TEST_ENVIRONMENT,
+  DATABASE_URL: 'postgres://127.0.0.1:9/none',
+  TREASURY_KEY: `0x${'1'.repeat(64)}`,
+  RELAYER_KEYS: `0x${'2'.repeat(64)}`,
+  ...variables,
+})
+
+/** As the api does it, and its relay: each call has a deadline. */
+async function asApi(variables: Variables): Promise<void> {
+  const temporal = createTemporalClient(readApiConfig(environment(variables)))
+  try {
+    await temporal.check()
+    const listing = temporal.client.workflow.list({ pageSize: 1 })[Symbol.asyncIterator]()
+    await temporal.client.connection.withDeadline(Date.now() + 5000, () => listing.next())
+  } finally {
+    await temporal.close()
+  }
+}
+
+async function asWorker(variables: Variables): Promise<void> {
+  const { temporal } = readWorkerConfig(environment(variables))
+  const connection = await NativeConnection.connect(temporal.connection)
+  await connection.workflowService.describeNamespace({ namespace: temporal.namespace })
+  await connection.close()
+}
+
+describe.each([
+  ['the api', asApi],
+  ['the worker', asWorker],
+])('%s', (_who, use) => {
+  test('shows its certificate, and is refused without one and with that of another authority', async () => {
+    const { address, seen } = await proxy({ mutual: true })
+    const tls = { TEMPORAL_ADDRESS: address, TEMPORAL_TLS_SERVER_CA_CERT_PATH: certificates.path('authority.pem') }
+    const pair = (name: string) => ({
+      TEMPORAL_TLS_CLIENT_CERT_PATH: certificates.path(`${name}.pem`),
+      TEMPORAL_TLS_CLIENT_KEY_PATH: certificates.path(`${name}.key`),
+    })
+    await use({ ...tls, ...pair('client') })
+    const passed = seen.length
+    expect(passed).toBeGreaterThan(0)
+    await expect(use(tls)).rejects.toThrow()
+    await expect(use({ ...tls, ...pair('stranger') })).rejects.toThrow()
+    // A server that it cannot verify gets nothing either.
+    await expect(use({ ...pair('client'), TEMPORAL_ADDRESS: address, TEMPORAL_TLS: 'true' })).rejects.toThrow()
+    expect(seen).toHaveLength(passed)
+  }, 60_000)
+
+  test('sends an API key, its namespace and its headers with every call, over TLS', async () => {
+    const { address, seen } = await proxy({
+      mutual: false,
+      admits: ({ authorization }) => authorization === `Bearer ${API_KEY}`,
+    })
+    const cloud = {
+      TEMPORAL_ADDRESS: address,
+      TEMPORAL_NAMESPACE: 'default',
+      TEMPORAL_TLS_SERVER_CA_CERT_PATH: certificates.path('authority.pem'),
+      TEMPORAL_GRPC_META_TENANT: 'ada',
+    }
+    await use({ ...cloud, TEMPORAL_API_KEY: API_KEY })
+    expect(seen.length).toBeGreaterThan(0)
+    expect(new Set(seen.map(({ tenant }) => tenant))).toEqual(new Set(['ada']))
+    await expect(use({ ...cloud, TEMPORAL_API_KEY: 'wrong' })).rejects.toThrow()
+  }, 60_000)
+
+  test('takes a profile from a file, and the variables override it', async () => {
+    const { address } = await proxy({ mutual: true })
+    const file = join(folder, `temporal-${address.split(':')[1]}.toml`)
+    writeFileSync(
+      file,
+      `[profile.live]
+address = "127.0.0.1:9"
+namespace = "default"
+[profile.live.tls]
+server_ca_cert_path = "${certificates.path('authority.pem')}"
+client_cert_path = "${certificates.path('client.pem')}"
+client_key_path = "${certificates.path('client.key')}"
+`,
+    )
+    await use({ TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'live', TEMPORAL_ADDRESS: address })
+  }, 60_000)
+})
+
+describe('a process does not start, and says why, for', () => {
+  const toml = join(folder, 'typing-error.toml')
+  writeFileSync(toml, '[profile.default]\nadress = "a"\n')
+  test.each<[string, Variables, string]>([
+    ['a profile without a file', { TEMPORAL_PROFILE: 'live' }, 'TEMPORAL_PROFILE needs TEMPORAL_CONFIG_FILE'],
+    ['a file that is not there', { TEMPORAL_CONFIG_FILE: join(folder, 'none.toml') }, 'ENOENT'],
+    ['a typing error in the file', { TEMPORAL_CONFIG_FILE: toml }, 'adress'],
+    ['half a pair', { TEMPORAL_TLS_CLIENT_CERT_PATH: certificates.path('client.pem') }, 'must be set together'],
+    ['a certificate that is not there', { TEMPORAL_TLS_SERVER_CA_CERT_PATH: join(folder, 'none.pem') }, 'ENOENT'],
+    ['an API key without TLS', { TEMPORAL_API_KEY: API_KEY, TEMPORAL_TLS: 'false' }, 'TEMPORAL_API_KEY needs TLS'],
+  ])('%s', (_what, variables, why) => {
+    expect(() => readApiConfig(environment(variables))).toThrow(why)
+    expect(() => readWorkerConfig(environment(variables))).toThrow('TEMPORAL_*: must name a server')
+  })
+})
+
+test('nothing but the variables counts: no file in a home folder', () => {
+  const defaults = { connection: { address: '127.0.0.1:7233' }, namespace: 'default' }
+  expect(readTemporal({ HOME: folder, XDG_CONFIG_HOME: folder })).toMatchObject(defaults)
+})

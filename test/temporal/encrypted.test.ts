@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { seedDemo } from '../../scripts/system/seed.ts'
+import { BOX_KEY, PEPPER, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
+import { until } from '../../scripts/test/until.ts'
+import { createApp } from '../../src/api/app.ts'
+import { readApiConfig, readCodecConfig, readWorkerConfig } from '../../src/config.ts'
+import { composeApi } from '../../src/deps/api.ts'
+import { composeCodecServer } from '../../src/deps/codec.ts'
+import { composeWorker } from '../../src/deps/worker.ts'
+import { startTemporal } from './temporal-server.ts'
+
+/** A system whose payloads are encrypted, and an operator with Temporal's CLI: without the codec server, and with it. */
+
+const log = pino({ level: 'silent' })
+const CODEC_SERVER_TOKEN = randomBytes(32).toString('base64')
+const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`
+const [oldKey, newKey] = [key('2026-01'), key('2026-02')]
+
+let temporal: Awaited<ReturnType<typeof startTemporal>>
+let database: TestDatabase
+let api: Awaited<ReturnType<typeof composeApi>>
+let worker: Awaited<ReturnType<typeof composeWorker>>
+let running: Promise<void>[]
+let servers: Server[] = []
+let apiUrl = ''
+let codecUrl = ''
+let secretKey = ''
+
+const environment = (keys: string) => ({
+  ...TEST_ENVIRONMENT,
+  DATABASE_URL: database.url,
+  TEMPORAL_ADDRESS: temporal.address,
+  TEMPORAL_CODEC_KEYS: keys,
+  TREASURY_KEY: `0x${randomBytes(32).toString('hex')}`,
+  RELAYER_KEYS: `0x${randomBytes(32).toString('hex')}`,
+  WORKER_SHUTDOWN_GRACE_MS: '0',
+})
+
+async function listen(server: Server): Promise<string> {
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+beforeAll(async () => {
+  ;[temporal, database] = await Promise.all([startTemporal(), createTestDatabase()])
+  const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+  const demo = { apiKeyPepper: PEPPER, webhookEncryptionKey: BOX_KEY, webhookSecret: 'whsec_', wallet, secretKey: null }
+  secretKey = (await seedDemo({ ...demo, webhookUrl: 'http://127.0.0.1:9' }, database.url)).secretKey
+  // In the middle of a rotation: all know both keys, workers write with the new one, and this api with the old one.
+  api = await composeApi(readApiConfig(environment(`${oldKey},${newKey}`)), log, {
+    deps: () => ({ rates: { current: async () => ({ rate: '1', source: 'test' }) } }),
+  })
+  worker = await composeWorker(readWorkerConfig(environment(`${newKey},${oldKey}`)), log)
+  running = worker.workers.map((each) => each.run())
+  apiUrl = await listen(createServer(createApp(api.deps)))
+  const codec = { TEMPORAL_CODEC_KEYS: `${newKey},${oldKey}`, CODEC_SERVER_TOKEN }
+  codecUrl = await listen(createServer(composeCodecServer(readCodecConfig(codec))))
+}, 120_000)
+afterAll(async () => {
+  for (const each of worker?.workers ?? []) each.shutdown()
+  await Promise.allSettled(running ?? [])
+  await worker?.close()
+  await api?.close()
+  for (const server of servers) server.close()
+  await temporal?.stop()
+  await database?.drop()
+}, 60_000)
+
+async function ask(path: string, body: object): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' }
+  const answer = await fetch(`${apiUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return (await answer.json()) as Record<string, unknown>
+}
+
+async function newPayment(): Promise<string> {
+  const { id } = await ask('/v1/payments', { amount: 10, currency: 'EUR' })
+  return String(id)
+}
+
+const NOTE = '{"operator":"ada","reason":"to be looked at"}'
+const withCodec = () => ['--codec-endpoint', codecUrl, '--codec-auth', `Bearer ${CODEC_SERVER_TOKEN}`]
+const HOLD = ['workflow', 'update', 'execute', '--name', 'hold', '--input', NOTE]
+const hold = (id: string, ...more: string[]) => temporal.cli(...HOLD, '--workflow-id', id, ...more)
+const historyOf = async (id: string, ...more: string[]): Promise<string> =>
+  (await temporal.cli('workflow', 'show', '--workflow-id', id, '--output', 'json', ...more)).text
+const heldBy = async (id: string): Promise<unknown[]> =>
+  (await api.deps.db.query(`select data from timeline_entry where payment_id = $1 and data::text like '%ada%'`, [id]))
+    .rows
+
+test('an operator decides with the documented command and the codec server, and the history keeps it secret', async () => {
+  const id = await newPayment()
+  expect(await hold(id, ...withCodec())).toMatchObject({ code: 0 })
+  expect(await heldBy(id)).toHaveLength(1)
+  const note = Buffer.from(NOTE).toString('base64')
+  expect(await historyOf(id)).not.toContain(note)
+  expect(await historyOf(id)).toMatch(/binary\/encrypted|YmluYXJ5L2VuY3J5cHRlZA==/)
+  expect(await historyOf(id, ...withCodec())).toContain(note)
+}, 60_000)
+
+test('without the codec server the command is refused, says why, and leaves nothing in the history', async () => {
+  const id = await newPayment()
+  const refused = await hold(id)
+  expect(refused.code).not.toBe(0)
+  expect(refused.text).toContain('refused a payload that is not encrypted: use the codec server')
+  expect(await heldBy(id)).toEqual([])
+  expect(await historyOf(id)).not.toContain('WORKFLOW_EXECUTION_UPDATE')
+  expect(await hold(id, ...withCodec())).toMatchObject({ code: 0 })
+}, 60_000)
+
+test.each([
+  ['partnerNews', '{"attemptId":"att_of_nobody"}'],
+  ['a signal that nobody knows', '"garbage"'],
+])(
+  'a plaintext signal changes nothing and stops nothing: %s',
+  async (name, input) => {
+    const id = await newPayment()
+    const sent = await temporal.cli('workflow', 'signal', '--workflow-id', id, '--name', name, '--input', input)
+    expect(sent.code).toBe(0)
+    expect(await ask(`/v1/payments/${id}/cancel`, {})).toMatchObject({ id, status: 'canceled' })
+    expect(await historyOf(id)).not.toContain('WORKFLOW_TASK_FAILED')
+  },
+  60_000,
+)
+
+test('a run that somebody starts in plaintext ends at once, so that the right one can take its place', async () => {
+  const id = await newPayment()
+  await temporal.cli('workflow', 'terminate', '--workflow-id', id, '--reason', 'lost')
+  const start = ['--type', 'payment', '--task-queue', 'payments', '--workflow-id', id]
+  await temporal.cli('workflow', 'start', ...start, '--input', `{"id":"${id}","expiresAt":1,"resume":true}`)
+  await until(
+    () => historyOf(id),
+    (history) => history.includes('EVENT_TYPE_WORKFLOW_EXECUTION_FAILED'),
+  )
+  expect(await historyOf(id)).toContain('refused a payload that is not encrypted')
+  expect(await ask(`/v1/payments/${id}/cancel`, {})).toMatchObject({ id, status: 'canceled' })
+}, 60_000)
+
+test('after the rotation an operator still reads and decides what began before it', async () => {
+  const id = await newPayment()
+  const history = await historyOf(id)
+  expect(history).toContain(Buffer.from('2026-01').toString('base64'))
+  expect(await hold(id, ...withCodec())).toMatchObject({ code: 0 })
+  expect(await historyOf(id)).toContain(Buffer.from('2026-02').toString('base64'))
+  const readable = await historyOf(id, ...withCodec())
+  expect(readable).toContain('EVENT_TYPE_WORKFLOW_EXECUTION_STARTED')
+  expect(readable).not.toContain(Buffer.from('binary/encrypted').toString('base64'))
+}, 60_000)

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createProgress } from '../../scripts/setup/progress.mjs'
+import { ensureTemporalServer } from '../../scripts/setup/temporal/temporal-server.ts'
+import { freePort } from '../../scripts/system/ports.ts'
+import { supervise } from '../../scripts/system/supervisor.ts'
+import { temporalSpec } from '../../scripts/system/temporal.ts'
+
+export type Outcome = { readonly code: number | string; readonly text: string }
+
+/** A Temporal server for one file: its workers take the queues that all workers take. With its CLI. */
+export async function startTemporal() {
+  const server = await ensureTemporalServer(createProgress(process.stderr))
+  if (server.kind === 'address') throw new Error('this test needs a Temporal server of its own: unset TEMPORAL_ADDRESS')
+  const folder = mkdtempSync(join(tmpdir(), 'pinrail-temporal-'))
+  const port = await freePort()
+  const files = { databaseFile: join(folder, 'temporal.db'), logFile: join(folder, 'temporal.log') }
+  const spec = temporalSpec({ program: server.path, port, uiPort: null, ...files })
+  const child = supervise(spec, { log: () => undefined, onPid: () => undefined })
+  await child.start()
+  const address = `127.0.0.1:${port}`
+  const env = { PATH: process.env['PATH'], HOME: folder, TEMPORAL_ADDRESS: address }
+  return {
+    address,
+    /** `temporal …` as an operator types it. */
+    cli: (...args: string[]): Promise<Outcome> =>
+      new Promise((resolve) =>
+        execFile(server.path, args, { env }, (error, stdout, stderr) =>
+          resolve({ code: error === null ? 0 : (error.code ?? 'killed'), text: stdout + stderr }),
+        ),
+      ),
+    async stop(): Promise<void> {
+      await child.stop(5000)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
