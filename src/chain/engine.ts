@@ -63,19 +63,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     )
   }
 
-  /** Renews the leases of one part while it works: a slow node must not cost them. */
-  async function holding<T>(part: 'observer' | 'lanes', work: () => Promise<T>): Promise<T> {
-    const renew = (): void =>
-      void journal
-        .renewLeases({ ...options, part })
-        .catch((error: unknown) => log.warn({ err: error, part }, 'a lease could not be renewed; tried again'))
-    const timer = setInterval(renew, Math.max(SHORTEST_RENEWAL_MS, options.leaseMs / 3))
-    try {
-      return await work()
-    } finally {
-      clearInterval(timer)
-    }
-  }
+  const holding = createHolding(deps)
 
   return {
     async observe() {
@@ -113,6 +101,22 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       })
     },
     close: () => journal.releaseLeases(options.owner),
+  }
+}
+
+/** Renews the leases of one part while it works: a slow node must not cost them. */
+function createHolding({ journal, options, log }: SettlementDeps) {
+  return async function holding<T>(part: 'observer' | 'lanes', work: () => Promise<T>): Promise<T> {
+    const renew = (): void =>
+      void journal
+        .renewLeases({ ...options, part })
+        .catch((error: unknown) => log.warn({ err: error, part }, 'a lease could not be renewed; tried again'))
+    const timer = setInterval(renew, Math.max(SHORTEST_RENEWAL_MS, options.leaseMs / 3))
+    try {
+      return await work()
+    } finally {
+      clearInterval(timer)
+    }
   }
 }
 
