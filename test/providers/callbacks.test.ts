@@ -98,15 +98,38 @@ describe.each(PROVIDER_NAMES)('callbacks of %s', (provider) => {
 
   test('a right time with something after or before it is refused: digits only', async () => {
     const { callback } = await authentic()
+    const wrong = (time: string): string[] => [
+      `${time}abc`,
+      `${time}.5`,
+      `0${time}`,
+      `+${time}`,
+      `0x${time}`,
+      `"${time}"`,
+    ]
+    if (provider === 'local_partner') {
+      // Its time is a number of JSON in the body, so the changed body is signed anew.
+      const body = callback.body.toString()
+      const [, time = ''] = /"ts":(\d{10})\b/.exec(body) ?? []
+      const readWith = (changed: string) => {
+        const other = body.replace(`"ts":${time}`, `"ts":${changed}`)
+        const headers = signRaw(provider, other, callback.receivedAt)
+        return partner.readCallback({ ...callback, headers, body: Buffer.from(other) })
+      }
+      expect(readWith(time).kind).toBe('news')
+      for (const changed of [...wrong(time), 'null', `[${time}]`, `-${time}`, ''])
+        expect([changed, readWith(changed)]).toEqual([changed, { kind: 'refused', reason: 'format' }])
+      return
+    }
     const name = SIGNATURE_HEADERS[provider][0]!
     const value = callback.headers[name]!
-    const digits = callback.receivedAt.toString().slice(0, 6)
-    // The local partner has its time in the body, as a number of JSON.
-    if (!value.includes(digits)) return
-    const [whole = ''] = /\d{10}/.exec(value) ?? []
-    for (const changed of [`${whole}abc`, `${whole}.5`, `0${whole}`, `+${whole}`, `${whole}e0`, `0x${whole}`]) {
-      const headers = { ...callback.headers, [name]: value.replace(whole, changed) }
-      expect(partner.readCallback({ ...callback, headers })).toEqual({ kind: 'refused', reason: 'timestamp' })
+    const [time = ''] = /\d{10}/.exec(value) ?? []
+    expect(time).not.toBe('')
+    for (const changed of [...wrong(time), `${time}e0`]) {
+      const headers = { ...callback.headers, [name]: value.replace(time, changed) }
+      expect([changed, partner.readCallback({ ...callback, headers })]).toEqual([
+        changed,
+        { kind: 'refused', reason: 'timestamp' },
+      ])
     }
   })
 
