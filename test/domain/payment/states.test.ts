@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { FAILURE_CODES, ORDER_STATUSES } from '../../../src/domain/payment/partner.ts'
 import {
   ATTEMPT_STATUSES,
+  canMove,
   isClosed,
   isOpen,
   isPaid,
@@ -33,6 +34,11 @@ describe('the states of a payment', () => {
 
   test.each(PAYMENT_STATUSES)('%s is entered only from where the contract says', (status) => {
     expect(sourcesOf(status).join(' ')).toBe(ENTERED_FROM[status])
+  })
+
+  test.each(PAYMENT_STATUSES)('%s can be left only to where the contract says', (from) => {
+    for (const to of PAYMENT_STATUSES)
+      expect([to, canMove(from, to)]).toEqual([to, ENTERED_FROM[to].split(' ').includes(from)])
   })
 
   test('a buyer may pay, and a merchant cancel, in two of them; five are ends', () => {
