@@ -9,6 +9,7 @@ import {
   paymentWorkflowId,
   refundKey,
   TRANSFER_ACTIVITY_ID,
+  voidKey,
 } from '../../src/domain/ids.ts'
 import { newId } from '../../src/ids.ts'
 
@@ -60,5 +61,6 @@ test('what is derived from an id never changes: workflows, and keys that partner
   expect(lateMoneyWorkflowId('att_1')).toBe('late_att_1')
   expect(conversionKey('pay_1')).toBe('pay_1:convert')
   expect(refundKey('att_1')).toBe('att_1:refund')
+  expect(voidKey('pay_1')).toBe('pay_1:void')
   expect(TRANSFER_ACTIVITY_ID).toBe('transferUsdc')
 })
