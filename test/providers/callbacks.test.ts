@@ -8,6 +8,7 @@ import type { PaymentPartner } from '../../src/providers/provider.ts'
 import { cardPartner } from '../../src/sandbox/partners/card-partner.ts'
 import { localPartner } from '../../src/sandbox/partners/local-partner.ts'
 import { walletApp } from '../../src/sandbox/partners/wallet-app.ts'
+import { mutated } from './mutated.ts'
 import { PATHS, type SandboxServer, secretOf, soon, startSandboxServer } from './sandbox-server.ts'
 
 const WIRES = { wallet_app: walletApp, card_partner: cardPartner, local_partner: localPartner }
@@ -279,17 +280,6 @@ describe.each(PROVIDER_NAMES)('callbacks of %s', (provider) => {
     expect(await server.callbacksOf(provider)).toEqual([])
   })
 })
-
-type Mutation = { position: number; change: number; how: string }
-
-function mutated(bytes: Buffer, { position, change, how }: Mutation): Buffer {
-  const at = position % Math.max(bytes.length, 1)
-  if (how === 'flip') return Buffer.from(bytes.map((byte, index) => (index === at ? byte ^ change : byte)))
-  if (how === 'insert') return Buffer.concat([bytes.subarray(0, at), Buffer.from([change]), bytes.subarray(at)])
-  if (how === 'remove') return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)])
-  if (how === 'truncate') return bytes.subarray(0, at)
-  return Buffer.concat([bytes, bytes.subarray(at)])
-}
 
 /** Any body with a right signature, to get past the signature check. */
 function signRaw(provider: ProviderName, body: string | Buffer, now: number): Record<string, string> {
