@@ -3,6 +3,7 @@ import * as iso from 'dinero.js/currencies'
 import fc from 'fast-check'
 import { CURRENCIES, type Currency, decimalsOf } from '../../src/domain/currencies.ts'
 import {
+  add,
   compareAt,
   compareReceived,
   convertCurrency,
@@ -91,6 +92,11 @@ describe('amounts', () => {
     expect(formatUsdc('-1500000')).toBe('-1.500000')
     expect(formatAmount({ minor: '-1', currency: 'EUR' })).toBe('-0.01')
     expect(formatAmount({ minor: '-1', currency: 'JPY' })).toBe('-1')
+  })
+
+  test('sums are exact beyond what a number can hold', () => {
+    expect(add('9007199254740992', '1')).toBe('9007199254740993')
+    expect(add('1', '-3')).toBe('-2')
   })
 
   test('differences and nothing are exact beyond what a number can hold', () => {

@@ -6,6 +6,7 @@ import {
   isClosed,
   isOpen,
   isPaid,
+  isSettled,
   mayStillBePaid,
   PARK_REASONS,
   PAYMENT_STATUSES,
@@ -59,6 +60,10 @@ describe('the states of an attempt', () => {
     ])
     const dead = ATTEMPT_STATUSES.filter((status) => !isPaid(status) && !mayStillBePaid(status))
     expect(dead).toEqual(['declined', 'canceled', 'expired', 'refunded'])
+  })
+
+  test('money that came stays known as such when it has gone back', () => {
+    expect(ATTEMPT_STATUSES.filter(isSettled)).toEqual(['confirmed', 'underpaid', 'surplus', 'late', 'refunded'])
   })
 
   test('what a partner may say is a closed list', () => {
