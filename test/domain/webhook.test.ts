@@ -129,7 +129,9 @@ it('an endpoint is switched off after five days without success, of which twelve
 
 it('knows the types of events', () => {
   expect(WEBHOOK_EVENT_TYPES).toEqual(
-    'succeeded processing failed expired canceled under_review refunded'.split(' ').map((type) => `payment.${type}`),
+    'succeeded processing failed expired canceled under_review refunded chargeback'
+      .split(' ')
+      .map((type) => `payment.${type}`),
   )
   expect([DEFAULT_EVENT_TYPES, ALL_EVENT_TYPES]).toEqual([['payment.succeeded'], '*'])
   expect(isWebhookEventType('payment.succeeded')).toBe(true)

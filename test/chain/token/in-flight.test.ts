@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
 import { acknowledgeTransfers } from '../../../src/db/settlement/operator.ts'
 import { releasePayout } from '../../../src/db/settlement/payouts.ts'
-import { pause } from '../../../src/db/settlement/record.ts'
+import { pause } from '../../../src/db/settlement/watch/pause.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { startLossyProxy } from '../../support/anvil.ts'
@@ -137,6 +137,7 @@ test('the engine is paused and the batch on its way is lost: it is not sent agai
 
 const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
 /** As the solvency watch does when an unknown transfer leaves the treasury. */
-const pauseEngine = () => pause({ db: world.db, scope, hooks: world.hooks }, 'somebody looks into it')
+const pauseEngine = () =>
+  pause({ db: world.db, scope, hooks: world.hooks }, { reason: 'somebody looks into it', untilFinal: null })
 /** As an operator does who has looked into every unknown transfer. */
 const endPause = () => world.db.transaction((tx) => acknowledgeTransfers(tx, scope, `0x${'0'.repeat(64)}`))
