@@ -11,7 +11,10 @@ export type OutboxRow = {
   readonly payload: unknown
 }
 
-/** A second message of the same kind about the same subject replaces the first, which it makes obsolete. */
+/**
+ * A second message of the same kind about the same subject replaces the first, which it makes obsolete. It gets an id of
+ * its own, also when it says the same: whoever has read the first must not delete it.
+ */
 export async function putOutbox(
   tx: Tx,
   kind: OutboxKind,
@@ -20,7 +23,7 @@ export async function putOutbox(
   await execute(
     tx,
     sql`insert into outbox (kind, subject, payload) values (${kind}, ${message.subject}, ${JSON.stringify(message.payload)}::jsonb)
-        on conflict (kind, subject) do update set payload = excluded.payload, created_at = now()`,
+        on conflict (kind, subject) do update set id = default, payload = excluded.payload, created_at = now()`,
   )
 }
 
@@ -45,15 +48,10 @@ export function readOutbox(
   )
 }
 
-/** Deletes messages that were sent. One that was replaced meanwhile has another payload and stays. */
-export async function deleteOutbox(db: Queryable, rows: readonly Pick<OutboxRow, 'id' | 'payload'>[]): Promise<void> {
+/** Deletes messages that were sent. One that was replaced meanwhile has another id and stays. */
+export async function deleteOutbox(db: Queryable, rows: readonly Pick<OutboxRow, 'id'>[]): Promise<void> {
   if (rows.length === 0) return
-  const done = JSON.stringify(rows.map((row) => ({ id: row.id, payload: row.payload })))
-  await execute(
-    db,
-    sql`delete from outbox using jsonb_to_recordset(${done}::jsonb) as done(id bigint, payload jsonb)
-        where outbox.id = done.id and outbox.payload = done.payload`,
-  )
+  await execute(db, sql`delete from outbox where id = any(${rows.map(({ id }) => id)}::bigint[])`)
 }
 
 /** Deletes the messages that start the workflows of these payments. */

@@ -80,7 +80,17 @@ export function bookingOfPart(
     case 'return':
       // What was converted was sold for our own account, once its payout is void.
       return fiatLines('fiat_given_back', fact, [isOurLoss ? 'conversion' : part.account, 'partner_receivable'])
+    case 'return_outside':
+      // Paid from elsewhere: what the partner still owes us is ours.
+      return fiatLines('fiat_given_back', fact, [isOurLoss ? 'conversion' : part.account, 'exchange'])
   }
+}
+
+/** The partner has given back what had been returned from elsewhere too: it owes us nothing any more. */
+export function outsideMatched(fact: { paymentId: string; attemptId: string; returned: Money }): Booking {
+  const { paymentId, attemptId, returned } = fact
+  const given = { paymentId, reference: `${attemptId}:outside`, received: returned }
+  return fiatLines('fiat_given_back', given, ['exchange', 'partner_receivable'])
 }
 
 function bookingOfUsdc({ kind, key, units }: Part, payment: { id: string; usdc: Usdc | null }): Booking | null {

@@ -116,7 +116,7 @@ describe('the activities refuse, before anybody outside is asked:', () => {
   test('somebody outside is asked about a payment of its own mode', async () => {
     asked.length = 0
     const { id } = await plant(db, tenant)
-    await expect(run((all) => all.convertToUsdc(id))).rejects.toThrow()
+    await expect(run((all) => all.convertToUsdc(id))).rejects.toThrow('no answer')
     expect(asked).toContain('converter.convert')
   })
 

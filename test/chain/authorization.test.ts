@@ -160,19 +160,28 @@ describe('the treasury signs', () => {
     expect(signed.signature).toMatch(/^0x[0-9a-f]{128}1[bc]$/)
   })
 
+  const stranger = newAddress()
+  const TO_NOBODY = 'the recipient is the treasury, the token contract or zero'
   test.each([
-    ['of the other mode', { livemode: true }],
-    ['of another chain', { chainId: 137 }],
-    ['in another token', { token: newAddress() }],
-    ['of another treasury', { treasury: newAddress() }],
-    ['whose nonce does not follow from the payment', { authNonce: `0x${'1'.repeat(64)}` as const }],
-    ['to itself', { recipient: treasury }],
-    ['to the token contract', { recipient: TOKEN.address }],
-    ['to the zero address', { recipient: `0x${'0'.repeat(40)}` as const }],
-    ['above the limit', { microUsdc: '5000001' }],
-    ['of nothing', { microUsdc: '0' }],
-  ])('never a payout %s', async (_case, changes) => {
-    await expect(signer.signTransfer(payout(changes), 1_700_000_000)).rejects.toThrow(PolicyRefusal)
-    await expect(signer.signCancellation(payout(changes))).rejects.toThrow(PolicyRefusal)
+    ['of the other mode', { livemode: true }, 'the payout belongs to the other mode'],
+    ['of another chain', { chainId: 137 }, 'the payout belongs to chain 137'],
+    ['in another token', { token: stranger }, `the payout is in another token: ${stranger}`],
+    ['of another treasury', { treasury: stranger }, `the payout belongs to treasury ${stranger}`],
+    [
+      'whose nonce does not follow from the payment',
+      { authNonce: `0x${'1'.repeat(64)}` as const },
+      'the nonce does not follow from the payment',
+    ],
+    ['to itself', { recipient: treasury }, TO_NOBODY],
+    ['to the token contract', { recipient: TOKEN.address }, TO_NOBODY],
+    ['to the zero address', { recipient: `0x${'0'.repeat(40)}` as const }, TO_NOBODY],
+    ['above the limit', { microUsdc: '5000001' }, '5000001 micro-USDC is not within the limit of 5000000 per payout'],
+    ['of nothing', { microUsdc: '0' }, '0 micro-USDC is not within the limit of 5000000 per payout'],
+    ['of less than nothing', { microUsdc: '-1' }, '-1 micro-USDC is not within the limit of 5000000 per payout'],
+  ])('never a payout %s', async (_case, changes, why) => {
+    const refusal = new PolicyRefusal(why)
+    await expect(signer.signTransfer(payout(changes), 1_700_000_000)).rejects.toThrow(refusal)
+    await expect(signer.signCancellation(payout(changes))).rejects.toThrow(refusal)
+    await expect(signer.signCancellation(payout(changes))).rejects.toBeInstanceOf(PolicyRefusal)
   })
 })

@@ -3,16 +3,20 @@ import * as iso from 'dinero.js/currencies'
 import fc from 'fast-check'
 import { CURRENCIES, type Currency, decimalsOf } from '../../src/domain/currencies.ts'
 import {
+  add,
   compareAt,
   compareReceived,
   convertCurrency,
   convertToMicroUsdc,
+  FEE_PERCENT,
   formatAmount,
   formatUsdc,
   isWithinPercent,
+  isZero,
   parseAmount,
   parseUsdc,
   splitFee,
+  subtract,
 } from '../../src/domain/money.ts'
 
 const currency = fc.constantFrom(...CURRENCIES)
@@ -77,7 +81,28 @@ describe('amounts', () => {
       ),
     )
     expect(formatUsdc('1')).toBe('0.000001')
-    expect(() => parseUsdc('1.5')).toThrow(RangeError)
+  })
+
+  test.each(['1.5', '1.0000001', '1', '.000001', 'x1.000000', '1.000000x', '-1.000000', ''])(
+    'USDC is not read from %j',
+    (text) => expect(() => parseUsdc(text)).toThrow(new RangeError('USDC amounts have exactly six decimals')),
+  )
+
+  test('a loss is written with its sign', () => {
+    expect(formatUsdc('-1500000')).toBe('-1.500000')
+    expect(formatAmount({ minor: '-1', currency: 'EUR' })).toBe('-0.01')
+    expect(formatAmount({ minor: '-1', currency: 'JPY' })).toBe('-1')
+  })
+
+  test('sums are exact beyond what a number can hold', () => {
+    expect(add('9007199254740992', '1')).toBe('9007199254740993')
+    expect(add('1', '-3')).toBe('-2')
+  })
+
+  test('differences and nothing are exact beyond what a number can hold', () => {
+    expect(subtract('9007199254740993', '1')).toBe('9007199254740992')
+    expect(subtract('1', '3')).toBe('-2')
+    expect(['0', '-0', '1', '-1'].map(isZero)).toEqual([true, true, false, false])
   })
 })
 
@@ -96,6 +121,16 @@ describe('the fee', () => {
         expect(BigInt(fee) * 1000n > gross * 45n - 1000n).toBe(true)
       }),
     )
+  })
+
+  test('is 4.5 %, and said so', () => {
+    expect(FEE_PERCENT).toBe('4.5')
+    expect(splitFee('1000').fee).toBe('45')
+  })
+
+  test('is never taken of less than nothing', () => {
+    expect(() => splitFee('-1')).toThrow(new RangeError('gross is not negative'))
+    expect(splitFee('0')).toEqual({ gross: '0', fee: '0', net: '0' })
   })
 
   test('is not what floating point makes of it', () => {
@@ -140,10 +175,31 @@ describe('conversion', () => {
     expect(compareAt({ minor: '600', currency: 'EUR' }, limit, { a: '1.08', b: '1.08' })).toBe(0)
     expect(compareAt({ minor: '648', currency: 'USD' }, limit, { a: '1', b: '1.08' })).toBe(0)
     expect(compareAt({ minor: '647', currency: 'USD' }, limit, { a: '1', b: '1.08' })).toBe(-1)
+    expect(compareAt({ minor: '649', currency: 'USD' }, limit, { a: '1', b: '1.08' })).toBe(1)
   })
 
-  test.each(['0', '-1', '1e3', '', 'abc', '1.0000000000001'])('%p is not a rate', (rate) => {
-    expect(() => convertToMicroUsdc({ minor: '1', currency: 'EUR' }, rate)).toThrow(RangeError)
+  test('an amount in its own currency needs no rate', () => {
+    expect(convertCurrency({ minor: '500', currency: 'EUR' }, 'EUR', { from: '', to: '' }).minor).toBe('500')
+  })
+
+  test('a rate may have twelve digits before and after the point', () => {
+    expect(convertToMicroUsdc({ minor: '100', currency: 'EUR' }, '123456789012.000001000000')).toBe(
+      '123456789012000001',
+    )
+  })
+
+  test.each(['-1', '1e3', '', 'abc', '1.', '.5', ' 1', '1 ', '1.0000000000001', '1234567890123'])(
+    '%p is not a rate',
+    (rate) =>
+      expect(() => convertToMicroUsdc({ minor: '1', currency: 'EUR' }, rate)).toThrow(
+        new RangeError(`not a rate: ${rate}`),
+      ),
+  )
+
+  test.each(['0', '0.0'])('the rate %p is refused', (rate) => {
+    expect(() => convertToMicroUsdc({ minor: '1', currency: 'EUR' }, rate)).toThrow(
+      new RangeError('a rate is more than zero'),
+    )
   })
 })
 

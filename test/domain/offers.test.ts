@@ -70,12 +70,18 @@ describe('limits', () => {
     expect(checkLimits(money('1000', 'INR'), 'local_partner', RATES)).toMatchObject({ alternatives: [] })
   })
 
+  test('an alternative takes the currency, and its own limits hold', () => {
+    expect(checkLimits(money('937', 'JPY'), 'wallet_app', RATES)).toMatchObject({ alternatives: [] })
+    expect(checkLimits(money('1000001', 'EUR'), 'wallet_app', RATES)).toMatchObject({ alternatives: [] })
+    expect(checkLimits(money('400001', 'EUR'), 'card_partner', RATES)).toMatchObject({ alternatives: ['wallet_app'] })
+  })
+
   test('a limit in the currency of the amount is compared without any rate', () => {
     expect(checkLimits(money('600', 'EUR'), 'wallet_app', {})).toEqual({ ok: true })
   })
 
   test('the rates that a check needs are named, and a missing one is an error, not a pass', () => {
-    expect(ratesNeeded('JPY').sort()).toEqual(['EUR', 'INR', 'JPY', 'USD'])
+    expect(ratesNeeded('JPY').sort()).toStrictEqual(['EUR', 'INR', 'JPY', 'USD'])
     expect(() => checkLimits(money('600', 'JPY'), 'wallet_app', { EUR: '1' })).toThrow('the rate of JPY is missing')
   })
 })
@@ -92,6 +98,27 @@ describe('ways to pay', () => {
     ['US', money('100', 'USD'), []],
   ] as const)('a buyer in %s with the price %j is offered only what works there', (country, amount, expected) => {
     expect(methodsOf({ country, amount })).toEqual(expected)
+  })
+
+  test('every way that is not offered says why', () => {
+    const { refused } = offersFor(query({ country: 'US', amount: money('100', 'EUR'), deviceWallet: false }))
+    expect(refused.map(({ provider, method, reason }) => `${provider}/${method}: ${reason}`)).toEqual([
+      'wallet_app/banking_app: country',
+      'local_partner/upi: country',
+      'card_partner/card: amount_too_small',
+      'local_partner/card: country',
+      'card_partner/device_wallet: device',
+      'card_partner/online_wallet: amount_too_small',
+      'local_partner/bank_transfer: country',
+    ])
+    const inDirhams = offersFor(query({ country: 'DE', amount: money('10000', 'AED') })).refused
+    expect(new Set(inDirhams.map(({ reason }) => reason))).toEqual(new Set(['currency']))
+    expect(inDirhams).toHaveLength(6)
+  })
+
+  test('without a pin the fallback is nobody’s business', () => {
+    expect(methodsOf({ country: 'DE', fallback: 'none' })).toEqual(methodsOf({ country: 'DE' }))
+    expect(methodsOf({ country: 'DE', fallback: 'none' })).toHaveLength(3)
   })
 
   test('an unknown country refuses nothing, and a method with two routes is shown once', () => {

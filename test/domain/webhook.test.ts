@@ -1,14 +1,21 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import {
+  ALL_EVENT_TYPES,
   classifyAnswer,
+  DEFAULT_EVENT_TYPES,
   DELIVERY_DELAYS_SECONDS,
   type DelayQuestion,
+  DISABLE_AFTER_SECONDS,
+  DISABLE_NEEDS_FAILING_SECONDS,
+  deliverySummary,
+  describeAnswer,
   isOverloaded,
   isScheduleUsedUp,
   isWebhookEventType,
   longestDelaySeconds,
   nextDelaySeconds,
+  WEBHOOK_EVENT_TYPES,
 } from '../../src/domain/webhook.ts'
 
 const calm: Omit<DelayQuestion, 'step'> = { overloaded: false, retryAfterSeconds: null, random: 0.5 }
@@ -60,10 +67,20 @@ describe('the schedule of deliveries', () => {
   it('is never later than the latest moment that the sweep allows for', () => {
     fc.assert(
       fc.property(
-        fc.record({ step, random, overloaded: fc.boolean(), retryAfterSeconds: fc.option(fc.double()) }),
+        fc.record({
+          step,
+          random,
+          overloaded: fc.boolean(),
+          // Of all doubles next to none is a time that a receiver would ask for, so those are drawn as well.
+          retryAfterSeconds: fc.option(fc.oneof(fc.integer({ min: -1, max: 200_000 }), fc.double())),
+        }),
         (question) => {
           const delay = nextDelaySeconds(question)
-          return delay !== null && delay >= 0 && delay <= longestDelaySeconds(question.step)
+          const without = nextDelaySeconds({ ...question, retryAfterSeconds: null })
+          if (delay === null || without === null) return false
+          const asked = question.retryAfterSeconds ?? 0
+          if (asked > without && asked <= Math.min(2 * without, 86_400)) expect(delay).toBe(asked)
+          return delay >= without && delay <= Math.max(2 * without, 0) && delay <= longestDelaySeconds(question.step)
         },
       ),
     )
@@ -91,7 +108,32 @@ describe('an answer', () => {
   })
 })
 
+describe('in words', () => {
+  it.each([
+    [200, null, 'HTTP 200'],
+    [500, null, 'HTTP 500'],
+    [null, 'dns', 'no answer (dns)'],
+    [200, 'timeout', 'HTTP 200 (timeout)'],
+  ] as const)('an answer of %s with the error %s is “%s”', (status, error, text) => {
+    expect(describeAnswer({ status, error })).toBe(text)
+  })
+
+  it('a delivery is named by event and endpoint', () => {
+    expect(deliverySummary('evt_1', 'we_1')).toBe('Webhook evt_1 to we_1')
+  })
+})
+
+it('an endpoint is switched off after five days without success, of which twelve hours are of one delivery', () => {
+  expect([DISABLE_AFTER_SECONDS, DISABLE_NEEDS_FAILING_SECONDS]).toEqual([432_000, 43_200])
+})
+
 it('knows the types of events', () => {
+  expect(WEBHOOK_EVENT_TYPES).toEqual(
+    'succeeded processing failed expired canceled under_review refunded chargeback'
+      .split(' ')
+      .map((type) => `payment.${type}`),
+  )
+  expect([DEFAULT_EVENT_TYPES, ALL_EVENT_TYPES]).toEqual([['payment.succeeded'], '*'])
   expect(isWebhookEventType('payment.succeeded')).toBe(true)
   expect(isWebhookEventType('payment.created')).toBe(false)
 })

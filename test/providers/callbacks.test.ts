@@ -8,6 +8,7 @@ import type { PaymentPartner } from '../../src/providers/provider.ts'
 import { cardPartner } from '../../src/sandbox/partners/card-partner.ts'
 import { localPartner } from '../../src/sandbox/partners/local-partner.ts'
 import { walletApp } from '../../src/sandbox/partners/wallet-app.ts'
+import { mutated } from './mutated.ts'
 import { PATHS, type SandboxServer, secretOf, soon, startSandboxServer } from './sandbox-server.ts'
 
 const WIRES = { wallet_app: walletApp, card_partner: cardPartner, local_partner: localPartner }
@@ -98,15 +99,38 @@ describe.each(PROVIDER_NAMES)('callbacks of %s', (provider) => {
 
   test('a right time with something after or before it is refused: digits only', async () => {
     const { callback } = await authentic()
+    const wrong = (time: string): string[] => [
+      `${time}abc`,
+      `${time}.5`,
+      `0${time}`,
+      `+${time}`,
+      `0x${time}`,
+      `"${time}"`,
+    ]
+    if (provider === 'local_partner') {
+      // Its time is a number of JSON in the body, so the changed body is signed anew.
+      const body = callback.body.toString()
+      const [, time = ''] = /"ts":(\d{10})\b/.exec(body) ?? []
+      const readWith = (changed: string) => {
+        const other = body.replace(`"ts":${time}`, `"ts":${changed}`)
+        const headers = signRaw(provider, other, callback.receivedAt)
+        return partner.readCallback({ ...callback, headers, body: Buffer.from(other) })
+      }
+      expect(readWith(time).kind).toBe('news')
+      for (const changed of [...wrong(time), 'null', `[${time}]`, `-${time}`, ''])
+        expect([changed, readWith(changed)]).toEqual([changed, { kind: 'refused', reason: 'format' }])
+      return
+    }
     const name = SIGNATURE_HEADERS[provider][0]!
     const value = callback.headers[name]!
-    const digits = callback.receivedAt.toString().slice(0, 6)
-    // The local partner has its time in the body, as a number of JSON.
-    if (!value.includes(digits)) return
-    const [whole = ''] = /\d{10}/.exec(value) ?? []
-    for (const changed of [`${whole}abc`, `${whole}.5`, `0${whole}`, `+${whole}`, `${whole}e0`, `0x${whole}`]) {
-      const headers = { ...callback.headers, [name]: value.replace(whole, changed) }
-      expect(partner.readCallback({ ...callback, headers })).toEqual({ kind: 'refused', reason: 'timestamp' })
+    const [time = ''] = /\d{10}/.exec(value) ?? []
+    expect(time).not.toBe('')
+    for (const changed of [...wrong(time), `${time}e0`]) {
+      const headers = { ...callback.headers, [name]: value.replace(time, changed) }
+      expect([changed, partner.readCallback({ ...callback, headers })]).toEqual([
+        changed,
+        { kind: 'refused', reason: 'timestamp' },
+      ])
     }
   })
 
@@ -256,17 +280,6 @@ describe.each(PROVIDER_NAMES)('callbacks of %s', (provider) => {
     expect(await server.callbacksOf(provider)).toEqual([])
   })
 })
-
-type Mutation = { position: number; change: number; how: string }
-
-function mutated(bytes: Buffer, { position, change, how }: Mutation): Buffer {
-  const at = position % Math.max(bytes.length, 1)
-  if (how === 'flip') return Buffer.from(bytes.map((byte, index) => (index === at ? byte ^ change : byte)))
-  if (how === 'insert') return Buffer.concat([bytes.subarray(0, at), Buffer.from([change]), bytes.subarray(at)])
-  if (how === 'remove') return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)])
-  if (how === 'truncate') return bytes.subarray(0, at)
-  return Buffer.concat([bytes, bytes.subarray(at)])
-}
 
 /** Any body with a right signature, to get past the signature check. */
 function signRaw(provider: ProviderName, body: string | Buffer, now: number): Record<string, string> {

@@ -109,7 +109,7 @@ test('a chain that does not answer for the receipt is trouble, never "superseded
     }
     forward().catch(() => response.destroy())
   })
-  await expect(newMinter(await listen(half)).look(mint)).rejects.toThrow()
+  await expect(newMinter(await listen(half)).look(mint)).rejects.toThrow('HTTP request failed')
   half.closeAllConnections()
   half.close()
 })

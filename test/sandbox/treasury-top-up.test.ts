@@ -138,7 +138,7 @@ test('a nonce that something else took means signing anew, once', async () => {
   const { topUp, buy } = start()
   await buy('a', '100')
   chain.failAt = 'before send'
-  await expect(topUp.tick()).rejects.toThrow()
+  await expect(topUp.tick()).rejects.toThrow('the chain did not answer: before send')
   chain.takeNonce()
   await topUp.tick()
   chain.mine()

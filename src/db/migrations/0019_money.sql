@@ -1,6 +1,7 @@
 -- Up Migration
 
--- Money comes in parts. A row is a fact: a receipt, a reversal by the partner, or a return by our decision. Only its owner
+-- Money comes in parts. A row is a fact: a receipt, a reversal by the partner, or a return by our decision, through the
+-- partner or outside of it. Only its owner
 -- state changes. All that a payment, an attempt or a page says about money is a sum over these rows.
 create table part (
   id bigint generated always as identity primary key,
@@ -8,7 +9,7 @@ create table part (
   attempt_id text not null references attempt,
   -- The natural key: the partner's order and the place and sum of its report, or chain, transaction and log.
   key text not null unique,
-  kind text not null check (kind in ('receipt', 'reversal', 'return')),
+  kind text not null check (kind in ('receipt', 'reversal', 'return', 'return_outside')),
   -- A fiat currency, or USDC, in its smallest unit.
   asset text not null check (asset ~ '^[A-Z]{3,4}$'),
   units signed_units not null check (units <> 0),

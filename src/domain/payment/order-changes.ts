@@ -1,9 +1,9 @@
-import { type Booking, bookingOfPart, fillKept, payoutUnwound } from '../ledger.ts'
+import { type Booking, bookingOfPart, fillKept, outsideMatched, payoutUnwound } from '../ledger.ts'
 import { add, isZero } from '../money.ts'
 import { attemptNote, because, type Note, noteOf, type Reason } from '../timeline.ts'
 import { type AttemptFields, NOT_PARKED, type PaymentFields, parked } from './changes.ts'
 import type { OrderEffect } from './money/effect.ts'
-import { chargeSum, type Part } from './money/parts.ts'
+import { chargeSum, type Part, returnedOutside } from './money/parts.ts'
 import type { PaymentStatus } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
@@ -51,7 +51,10 @@ export function changesOf(payment: Payment, attempt: Attempt, news: OrderNews): 
   return {
     attempt: attemptFields(attempt, news),
     parts: effect.parts.map((part) => ({ part, booking: bookingOfPart(part, payment) })),
-    bookings: effect.moves.some(({ to }) => to === 'refunded') ? bookingsOfRefund(payment, effect) : [],
+    bookings: [
+      ...(effect.moves.some(({ to }) => to === 'refunded') ? bookingsOfRefund(payment, effect) : []),
+      ...(effect.endsOrder ? matchOutside(payment, attempt, news.parts) : []),
+    ],
     moves: effect.moves.map(({ to, why }, index) => ({
       to,
       reason: because(why, data),
@@ -59,6 +62,16 @@ export function changesOf(payment: Payment, attempt: Attempt, news: OrderNews): 
     })),
     change: effect.moves.length === 0 && isChanged ? { note: noteOfChange(attempt, effect, data), fields } : null,
   }
+}
+
+/** Booked once, however often the order is read. */
+function matchOutside(
+  { id: paymentId }: Payment,
+  { id: attemptId, asked }: Attempt,
+  parts: readonly Part[],
+): Booking[] {
+  const minor = returnedOutside(parts, attemptId)
+  return isZero(minor) ? [] : [outsideMatched({ paymentId, attemptId, returned: { minor, currency: asked.currency } })]
 }
 
 /** The payment ends without a transfer: what was bought for it is ours. */
@@ -78,7 +91,7 @@ export function bookingsOfRefund(payment: Payment, effect: Pick<OrderEffect, 'pa
 function lostOf(confirmed: Payment['confirmed'], parts: readonly Part[]): Payment['confirmed'] {
   if (confirmed === null) return null
   const returned = parts
-    .filter(({ kind, account }) => kind === 'return' && account === 'merchant_payable')
+    .filter(({ kind, account }) => kind !== 'reversal' && account === 'merchant_payable')
     .reduce((sum, { chargeMinor }) => add(sum, chargeMinor), '0')
   return { minor: add(confirmed.minor, returned), currency: confirmed.currency }
 }

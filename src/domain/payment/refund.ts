@@ -96,7 +96,8 @@ export function givenBack(
   how: { readonly note: OperatorNote; readonly through: Through },
 ): GivenBack {
   const { operator, reason } = how.note
-  const facts = takeAll(state.parts, claim.attempt.id, { kind: 'return', states: [...claim.states, 'returning'] })
+  const kind = how.through === 'partner' ? 'return' : 'return_outside'
+  const facts = takeAll(state.parts, claim.attempt.id, { kind, states: [...claim.states, 'returning'] })
   return {
     parts: facts.map((part) => ({ part, booking: bookingOfPart(part, state.payment) })),
     reason: because(how.through === 'partner' ? 'refunded_through_partner' : 'refunded_outside', {

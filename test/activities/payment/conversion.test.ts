@@ -190,7 +190,7 @@ describe('a fill outside of the tolerance', () => {
       'fill_suspended conversion USDC 50000000',
       'fill_suspended suspense USDC -50000000',
       'fiat_given_back merchant_payable EUR 10000',
-      'fiat_given_back partner_receivable EUR -10000',
+      'fiat_given_back exchange EUR -10000',
       'fill_kept suspense USDC 50000000',
       'fill_kept exchange USDC -50000000',
     ])

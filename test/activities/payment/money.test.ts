@@ -155,6 +155,23 @@ describe('money that is taken back', () => {
   })
 })
 
+describe('a refund that was made outside of the partner', () => {
+  test('is no reason to count the same report again; what the partner still has is ours until it gives it back', async () => {
+    const { id, attemptId } = await world.paid('6000')
+    await world.decide(id, 'recordExternalRefund')
+    for (let reading = 0; reading < 2; reading++) await world.read({ id, attemptId })
+    expect(await world.parts(id)).toEqual(['6000 returned', '-6000 returned'])
+    expect(await world.books(id)).toEqual(['exchange EUR -6000', 'partner_receivable EUR 6000'])
+    await world.act(attemptId, { action: 'top_up', receivedMinor: '7000' })
+    await world.read({ id, attemptId })
+    expect(await world.parts(id)).toEqual(['6000 returned', '-6000 returned', '1000 surplus'])
+    await world.act(attemptId, { action: 'reverse' })
+    for (let reading = 0; reading < 2; reading++) await world.read({ id, attemptId })
+    expect(await world.parts(id)).toEqual(['6000 returned', '-6000 returned', '1000 reversed', '-1000 reversed'])
+    expect(await world.books(id)).toEqual([])
+  })
+})
+
 describe('money in parts', () => {
   test('the rest of too little continues the payment; what comes after it is surplus, and only the counted is settled', async () => {
     const { id, attemptId } = await world.paid('6000')

@@ -112,11 +112,15 @@ test('while the first request has not ended, the second waits two seconds and is
     throw new Error('rolled back')
   })
   await claimed.promise
+  const asked = performance.now()
   const answer = await create('slow')
+  const waitedMs = performance.now() - asked
   release.resolve()
   await expect(first).rejects.toThrow('rolled back')
   expectProblem(answer, 409, 'idempotency_key_in_use')
   expect(answer.headers.get('retry-after')).toBe('1')
+  // The answer shows that the wait for the lock ended, and the clock that it was not given up sooner.
+  expect(waitedMs).toBeGreaterThanOrEqual(2000)
   expect((await create('slow')).status).toBe(201)
 })
 

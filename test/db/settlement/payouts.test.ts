@@ -78,7 +78,7 @@ describe('a payout', () => {
   })
 
   test('of nothing, or to what is not an address, is refused', async () => {
-    await expect(newPayout({ microUsdc: '0' }).then(queue)).rejects.toThrow()
+    await expect(newPayout({ microUsdc: '0' }).then(queue)).rejects.toThrow('payout_micro_usdc_check')
     await expect(newPayout({ recipient: '0x12' }).then(queue)).rejects.toThrow('not an address')
   })
 

@@ -65,11 +65,11 @@ describe('money that goes back', () => {
         .flatMap((booking) => booking?.lines ?? [])
         .map(({ account, asset, amount }) => `${account} ${asset} ${amount}`)
     }
-    expect(given({}, [part({})])).toEqual(['merchant_payable EUR 4999', 'partner_receivable EUR -4999'])
-    expect(given({}, [surplus])).toEqual(['suspense EUR 4999', 'partner_receivable EUR -4999'])
+    expect(given({}, [part({})])).toEqual(['merchant_payable EUR 4999', 'exchange EUR -4999'])
+    expect(given({}, [surplus])).toEqual(['suspense EUR 4999', 'exchange EUR -4999'])
     expect(given({ usdc, parkReason: 'payout_voided' }, [part({})])).toEqual([
       'conversion EUR 4999',
-      'partner_receivable EUR -4999',
+      'exchange EUR -4999',
       'merchant_payable USDC 96',
       'fee_revenue USDC 4',
       'exchange USDC -100',

@@ -24,6 +24,10 @@ describe('another order', () => {
     expect(planOpening([...declined(19), open], CARD)).toEqual({ kind: 'too_many_attempts' })
   })
 
+  test('is needed at another provider, also for the same method', () => {
+    expect(planOpening([anAttempt('open', { method: 'card' })], CARD)).toEqual({ kind: 'new' })
+  })
+
   test.each(ATTEMPT_STATUSES)('an attempt that is %s is reused only while the buyer can still pay it', (status) => {
     const { kind } = planOpening([anAttempt(status)], APP)
     expect(kind).toBe(['opening', 'open', 'verification_required'].includes(status) ? 'reuse' : 'new')

@@ -91,8 +91,11 @@ describe('the EIP-681 link', () => {
     expect(readTransferLink(transferLink(request))).toEqual(request)
   })
 
-  test.each(['upi://pay?pa=x', '', 'ethereum:0x12@137/transfer', `${transferLink(request)}&gas=1`])(
-    'is not read from %j',
-    (text) => expect(readTransferLink(text)).toBeNull(),
-  )
+  test.each([
+    'upi://pay?pa=x',
+    '',
+    'ethereum:0x12@137/transfer',
+    `${transferLink(request)}&gas=1`,
+    `see ${transferLink(request)}`,
+  ])('is not read from %j', (text) => expect(readTransferLink(text)).toBeNull())
 })

@@ -9,7 +9,7 @@ const part = z
   .object({
     key: z.string(),
     attempt_id: z.string(),
-    kind: z.enum(['receipt', 'reversal', 'return']),
+    kind: z.enum(['receipt', 'reversal', 'return', 'return_outside']),
     asset: z.string(),
     units: z.string(),
     charge_minor: z.string(),

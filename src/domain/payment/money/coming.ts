@@ -4,7 +4,7 @@ import type { UsdcOrder } from '../partner.ts'
 import { isClosed, type ParkReason, type PaymentException, type PaymentStatus } from '../payment.ts'
 import { nothing, type OrderEffect, type Story } from './effect.ts'
 import { openRefund } from './intents.ts'
-import { chargeSum, fiatReceipt, heldOf, type Part, type PartState, usdcReceipts } from './parts.ts'
+import { atPartner, chargeSum, fiatReceipt, heldOf, type Part, type PartState, usdcReceipts } from './parts.ts'
 
 /** Money has come: whose it is, and what it does to the payment. */
 
@@ -23,7 +23,7 @@ export function newReceipts(story: Story): Part[] {
     return usdcReceipts(payment.parts, attempt.id, { receipts, toCharge: inCharge(story, order.usdc), state })
   }
   const total = order.received
-  if (total === null || BigInt(total.minor) <= BigInt(heldOf(payment.parts, attempt.id))) return []
+  if (total === null || BigInt(total.minor) <= BigInt(atPartner(payment.parts, attempt.id))) return []
   const account = state === 'counted' ? 'merchant_payable' : 'suspense'
   return [fiatReceipt(payment.parts, attempt.id, { total, owner: { state, account } })]
 }
@@ -125,6 +125,8 @@ function underpaid({ payment }: Story, came: OrderEffect): OrderEffect {
 /** How much of the attempt's money the report does not have any more; `0` when nothing is missing. */
 export function missingOf({ payment, attempt, order }: Story): string {
   if (order.usdc !== undefined) return '0'
-  const missing = subtract(heldOf(payment.parts, attempt.id), order.received?.minor ?? '0')
-  return BigInt(missing) > 0n ? missing : '0'
+  const missing = subtract(atPartner(payment.parts, attempt.id), order.received?.minor ?? '0')
+  const held = heldOf(payment.parts, attempt.id)
+  if (BigInt(missing) <= 0n) return '0'
+  return BigInt(missing) < BigInt(held) ? missing : held
 }

@@ -50,6 +50,8 @@ export type OrderEffect = {
   /** The payout must not be paid: it is asked to be voided. */
   readonly voidsPayout: boolean
   readonly incident: IncidentKind | null
+  /** The partner holds nothing of this order any more. */
+  readonly endsOrder: boolean
 }
 
 export function nothing(attempt: AttemptStatus): OrderEffect {
@@ -64,6 +66,7 @@ export function nothing(attempt: AttemptStatus): OrderEffect {
     money: 'none',
     voidsPayout: false,
     incident: null,
+    endsOrder: false,
   }
 }
 

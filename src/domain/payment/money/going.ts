@@ -12,7 +12,8 @@ type End = { readonly to: AttemptStatus; readonly failureCode: FailureCode | nul
 /** The partner holds nothing of this attempt any more, and says that nothing will come. */
 export function gone(story: Story, end: End): OrderEffect {
   const { payment, attempt } = story
-  return isZero(heldOf(payment.parts, attempt.id)) ? neverCame(story, end) : allGone(story, end)
+  const effect = isZero(heldOf(payment.parts, attempt.id)) ? neverCame(story, end) : allGone(story, end)
+  return { ...effect, endsOrder: true }
 }
 
 function neverCame({ payment, attempt }: Story, end: End): OrderEffect {

@@ -20,7 +20,8 @@ export type Part = {
   /** The natural key: the partner's order and the place and sum of its report, or chain, transaction and log. */
   readonly key: string
   readonly attemptId: string
-  readonly kind: 'receipt' | 'reversal' | 'return'
+  /** `return_outside`: the buyer was paid from elsewhere; what the partner, or our address, still has of it is ours. */
+  readonly kind: 'receipt' | 'reversal' | 'return' | 'return_outside'
   /** A fiat currency, or `USDC`. */
   readonly asset: string
   /** The asset's smallest units: positive for a receipt, negative for a reversal or a return. */
@@ -60,6 +61,18 @@ export function heldOf(parts: readonly Part[], attemptId: string): string {
   return chargeSum(parts, { attemptId })
 }
 
+/** What was returned from elsewhere while the partner kept it: minor units of the attempt's currency. */
+export function returnedOutside(parts: readonly Part[], attemptId: string): string {
+  return parts
+    .filter((part) => part.attemptId === attemptId && part.kind === 'return_outside')
+    .reduce((sum, { chargeMinor }) => subtract(sum, chargeMinor), '0')
+}
+
+/** What the partner has received of the attempt and not given back, by our books: what its reports are compared with. */
+export function atPartner(parts: readonly Part[], attemptId: string): string {
+  return add(heldOf(parts, attemptId), returnedOutside(parts, attemptId))
+}
+
 /** Attempts with units in one of these states, in the order of their first part. */
 export function attemptsWith(parts: readonly Part[], states: readonly PartState[]): string[] {
   const ids = [...new Set(parts.map(({ attemptId }) => attemptId))]
@@ -74,7 +87,7 @@ export function fiatReceipt(
   attemptId: string,
   report: { readonly total: Money; readonly owner: Owner },
 ): Part {
-  const units = subtract(report.total.minor, heldOf(parts, attemptId))
+  const units = subtract(report.total.minor, atPartner(parts, attemptId))
   return {
     key: reportKey(parts, attemptId, report.total.minor),
     attemptId,
@@ -124,9 +137,9 @@ export function usdcReceipts(
 export function takeAll(
   parts: readonly Part[],
   attemptId: string,
-  taking: { readonly kind: 'reversal' | 'return'; readonly states?: readonly PartState[] },
+  taking: { readonly kind: Exclude<Part['kind'], 'receipt'>; readonly states?: readonly PartState[] },
 ): Part[] {
-  const state = taking.kind === 'return' ? 'returned' : 'reversed'
+  const state = taking.kind === 'reversal' ? 'reversed' : 'returned'
   const there = partsOf(parts, { attemptId, ...(taking.states === undefined ? {} : { states: taking.states }) })
   const accounts = [...new Set(there.map(({ account }) => account))]
   return accounts.flatMap((account): Part[] => {

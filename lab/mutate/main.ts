@@ -1,0 +1,105 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Stryker } from '@stryker-mutator/core'
+import type { Progress } from '../../scripts/setup/progress.mjs'
+import { explainedIn, type MutationReport, scoreOf, survivorsOf } from './survivors.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const FOLDER = '.data/mutation'
+const PAGE = 'docs/mutation.md'
+
+type LogLevel = NonNullable<ConstructorParameters<typeof Stryker>[0]['logLevel']>
+
+/** Least percent of the mutants of all files together that the tests must notice. */
+const LEAST_SCORE = 90
+
+/** Files whose tests are not in the file of the same name under test/domain. */
+const TESTS: Readonly<Record<string, string>> = {
+  'countries.ts': 'methods',
+  'currencies.ts': '{methods,money}',
+  'payment/partner.ts': 'payment/states',
+  'payment/payment.ts': 'payment/states',
+}
+
+/**
+ * `npm run mutate` changes the pure rules of src/domain in one place after the other, and runs the tests of the changed
+ * file: those in the file of the same name, or all of test/domain where there is none. A survivor is a change that no
+ * test notices. Each must be explained in docs/mutation.md.
+ * `npm run mutate -- src/domain/money.ts` does so for the files named. What is known from earlier runs is kept, unless
+ * `--afresh` is said. Every file is stored when it is done, so a run that was ended goes on.
+ */
+export async function main(args: readonly string[], progress: Progress): Promise<number> {
+  process.chdir(ROOT)
+  const named = args.filter((arg) => !arg.startsWith('--')).map((arg) => relative(ROOT, resolve(arg)))
+  const files = named.length > 0 ? named : rules()
+  if (args.includes('--afresh')) await rm(FOLDER, { recursive: true, force: true })
+  const reports: MutationReport[] = []
+  for (const file of files) {
+    const report = await mutate(file)
+    reports.push(report)
+    const { score, mutants } = scoreOf(report)
+    progress.line(`${file}: noticed ${score.toFixed(1)} % of ${mutants}`)
+  }
+  const report = { files: Object.assign({}, ...reports.map((one) => one.files)) } as MutationReport
+  return judge(report, files, progress)
+}
+
+async function judge(report: MutationReport, files: readonly string[], progress: Progress): Promise<number> {
+  const survivors = survivorsOf(report)
+  const explained = explainedIn(await readFile(PAGE, 'utf8')).filter(({ file }) => files.includes(file))
+  const isIn = (list: readonly { file: string; key: string }[], one: { file: string; key: string }): boolean =>
+    list.some(({ file, key }) => file === one.file && key === one.key)
+  const unexplained = survivors.filter((survivor) => !isIn(explained, survivor))
+  const gone = explained.filter((known) => !isIn(survivors, known))
+  for (const { file, line, key } of unexplained) progress.line(`NOT EXPLAINED ${file}:${line} - ${key}`)
+  for (const { file, key } of gone) progress.line(`NO SURVIVOR ANY MORE, take it out of ${PAGE}: ${file} - ${key}`)
+  const { score, mutants } = scoreOf(report)
+  progress.line(`noticed ${score.toFixed(1)} % of ${mutants} mutants; at least ${LEAST_SCORE} % must be`)
+  progress.line(`${unexplained.length} survivors without explanation, ${gone.length} explanations without survivor`)
+  return score >= LEAST_SCORE && unexplained.length === 0 && gone.length === 0 ? 0 : 1
+}
+
+const rules = (): string[] =>
+  readdirSync('src/domain', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `src/domain/${file}`)
+    .toSorted()
+
+function testsOf(file: string): string {
+  const name = relative('src/domain', file)
+  const own = TESTS[name] ?? name.replace(/\.ts$/, '')
+  return own.includes('{') || existsSync(`test/domain/${own}.test.ts`) ? own : '**/*'
+}
+
+async function mutate(file: string): Promise<MutationReport> {
+  const incrementalFile = `${FOLDER}/${file.replaceAll('/', '-')}.json`
+  await mkdir(FOLDER, { recursive: true })
+  const stryker = new Stryker({
+    mutate: [file],
+    testRunner: 'jest',
+    plugins: ['@stryker-mutator/jest-runner'],
+    jest: {
+      configFile: 'lab/mutate/jest.config.mjs',
+      config: { testMatch: [`<rootDir>/test/domain/${testsOf(file)}.test.ts`] },
+      enableFindRelatedTests: false,
+    },
+    testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+    coverageAnalysis: 'perTest',
+    concurrency: 2,
+    // A mutant may loop for ever. A file of tests takes three seconds at most, and a busy machine has time for it.
+    timeoutMS: 60_000,
+    incremental: true,
+    incrementalFile,
+    tempDirName: `${FOLDER}/sandbox`,
+    ignorePatterns: ['/*', '!/src', '!/test', '!/scripts', '!/lab', '!/package.json'],
+    // Types are checked elsewhere. Stryker would rewrite the configuration with the API of an older TypeScript.
+    tsconfigFile: 'none.json',
+    reporters: [],
+    logLevel: 'error' as LogLevel,
+    warnings: false,
+  })
+  await stryker.runMutationTest()
+  return JSON.parse(await readFile(incrementalFile, 'utf8')) as MutationReport
+}

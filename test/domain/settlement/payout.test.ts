@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals'
+import {
+  describeTransfer,
+  HOLD_REASONS,
+  LeaseLostError,
+  PASSING_HOLDS,
+  PAYOUT_STATES,
+} from '../../../src/domain/settlement/payout.ts'
+
+test('the states and holds of a payout are those that rows have stored', () => {
+  expect(PAYOUT_STATES.join(' ')).toBe('queued authorized assigned broadcast mined settled held voiding voided')
+  expect(HOLD_REASONS.join(' ')).toBe('funds blacklisted paused policy refused operator')
+})
+
+test('only a lack of funds and a pause of the token pass by themselves', () => {
+  expect(HOLD_REASONS.filter((reason) => PASSING_HOLDS.includes(reason))).toEqual(['funds', 'paused'])
+})
+
+test('an unknown transfer is described so that a person finds it on the chain', () => {
+  const log = {
+    kind: 'out',
+    treasury: '0xaa',
+    txHash: '0xcc',
+    logIndex: 0,
+    blockNumber: 1,
+    blockHash: '0xdd',
+    authNonce: null,
+    counterparty: '0xbb',
+    microUsdc: '1000000',
+    gasShare: null,
+  } as const
+  expect(describeTransfer(log)).toBe('unknown transfer of 1000000 micro-USDC from 0xaa to 0xbb in 0xcc')
+})
+
+test('a lost lease is known by the name of its error', () => {
+  expect(new LeaseLostError('the lease went to another engine').name).toBe('LeaseLostError')
+})

@@ -1,0 +1,164 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  type Actor,
+  attemptNote,
+  because,
+  type MoveReason,
+  moveNote,
+  type NoteReason,
+  noteOf,
+  observedSentence,
+  offerNote,
+  payoutHeld,
+} from '../../src/domain/timeline.ts'
+
+/** Who did what: a merchant's timeline must not say that a person did what the system did. */
+const MOVES: Record<Actor, readonly MoveReason[]> = {
+  merchant: ['created', 'canceled'],
+  buyer: ['opened'],
+  partner: [
+    'confirming',
+    'confirmed',
+    'released_by_partner',
+    'paid_after_expiry',
+    'paid_after_cancellation',
+    'paid_after_failure',
+    'underpaid',
+    'held_by_partner',
+    'misfit',
+    'wrong_asset',
+    'withdrawn',
+    'not_released',
+    'check_failed',
+    'reversed',
+    'given_back_by_partner',
+  ],
+  system: [
+    'expired',
+    'conversion_refused',
+    'fill_off_rate',
+    'handed_to_settlement',
+    'payout_resumed',
+    'payout_voided',
+    'settled',
+    'unexpected_settlement',
+  ],
+  operator: [
+    'held',
+    'held_before_conversion',
+    'resumed_after_hold',
+    'approved',
+    'rejected',
+    'conversion_retried',
+    'payout_retried',
+    'refunded_through_partner',
+    'refunded_outside',
+  ],
+}
+
+const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
+  buyer: ['attempt.sent'],
+  partner: ['payment.chargeback', 'attempt.refused'],
+  system: [
+    'payment.converted',
+    'payment.fill_kept',
+    'payment.settlement_delayed',
+    'payment.expiry_postponed',
+    'payment.listening_ended',
+    'payment.unexpected_settlement',
+    'deposit.received',
+    'deposit.other_token',
+    'deposit.surplus',
+  ],
+  operator: ['payment.held', 'payment.released', 'refund.requested'],
+}
+
+/** A capital letter, some words, and no full stop: the page sets it. */
+const SENTENCE = /^[A-Z][\w ,:;-]{8,}[\w]$/
+const byActor = <T>(table: Readonly<Record<string, readonly T[]>>) =>
+  Object.entries(table).flatMap(([actor, reasons]) => reasons.map((reason) => [reason, actor] as const))
+
+describe('the timeline', () => {
+  test.each(byActor(MOVES))('says of a move that is %s who made it: %s', (reason, actor) => {
+    const data = { figure: '1' }
+    expect(because(reason, data)).toEqual({ actor, message: expect.stringMatching(SENTENCE), data })
+    expect(because(reason).data).toEqual({})
+  })
+
+  test.each(byActor(NOTES))('says of %s who did it: %s', (reason, actor) => {
+    const data = { figure: '1' }
+    expect(noteOf(reason, data)).toMatchObject({
+      actor,
+      message: expect.stringMatching(/^[A-Z][\w ,:;.-]{8,}\w$/),
+      data,
+    })
+    expect(noteOf(reason).data).toEqual({})
+  })
+
+  test('keeps the kinds by which stored entries are found', () => {
+    expect(noteOf('payment.converted').kind).toBe('payment.converted')
+    expect(noteOf('attempt.sent').kind).toBe('attempt.open')
+    expect(noteOf('attempt.refused').kind).toBe('attempt.declined')
+    expect(noteOf('deposit.other_token').kind).toBe('deposit.received')
+    expect(moveNote('settling', because('payout_resumed'))).toEqual({
+      kind: 'payment.settling',
+      actor: 'system',
+      message: 'The payout goes on',
+      data: {},
+    })
+  })
+
+  test('names the reason for which the engine holds a payout', () => {
+    const data = { since: 1 }
+    expect(payoutHeld('blacklisted', data)).toEqual({
+      actor: 'system',
+      message: 'The payout is held: blacklisted',
+      data,
+    })
+  })
+
+  test.each([
+    ['verification_required', 'The partner asks the buyer for a one-time identity check'],
+    ['surplus', 'A second payment came; it is kept for an operator'],
+    ['late', 'Money came after the payment had stopped listening'],
+    ['declined', 'The attempt was declined; the buyer may try again'],
+    ['on_hold', 'The partner says: on hold'],
+    ['canceled', 'The partner says: canceled'],
+  ] as const)('tells an attempt that is %s as “%s”', (status, message) => {
+    const data = { attempt: 'att_1' }
+    expect(attemptNote(status, data)).toEqual({ kind: `attempt.${status}`, actor: 'partner', message, data })
+  })
+
+  test('tells which way to pay was chosen, or why the pinned one was not offered', () => {
+    const data = { country: 'BR' }
+    const pinned = { provider: 'card_partner', reason: 'country', fallback: 'picker' }
+    const chosen = { provider: 'local_partner', method: 'card' }
+    expect(offerNote({ where: 'Brazil', chosen, pinned, data })).toEqual({
+      kind: 'checkout.route',
+      actor: 'buyer',
+      message: 'The buyer in Brazil goes on with card at local_partner',
+      data,
+    })
+    expect(offerNote({ where: 'Brazil', chosen: null, pinned, data })).toEqual({
+      kind: 'checkout.route',
+      actor: 'system',
+      message: 'card_partner is not offered to a buyer in Brazil (country); shown: picker',
+      data,
+    })
+  })
+
+  test.each([
+    [200, null, 'The webhook endpoint took the event'],
+    [299, null, 'The webhook endpoint took the event'],
+    [199, null, 'The webhook endpoint did not take the event (199)'],
+    [300, null, 'The webhook endpoint did not take the event (300)'],
+    [null, 'timeout', 'The webhook endpoint did not take the event (timeout)'],
+    [null, null, 'The webhook endpoint did not take the event (no answer)'],
+  ])('tells a try that was answered %s (%s)', (status, error, sentence) => {
+    expect(observedSentence({ kind: 'webhook.attempt', status, error })).toBe(sentence)
+  })
+
+  test('tells that an event was recorded', () => {
+    expect(observedSentence({ kind: 'event.recorded', type: 'payment.failed' })).toBe('payment.failed was recorded')
+  })
+})
