@@ -36,7 +36,8 @@ label { display: block; margin: 0.75rem 0; } input { box-sizing: border-box; fon
 button { border: 1px solid; border-radius: 0.5rem; cursor: pointer; display: block; font: inherit; margin: 0.5rem 0; min-height: 2.75rem; padding: 0.5rem 1rem; width: 100%; }
 button.main { background: #0b57d0; border-color: #0b57d0; color: #fff; font-weight: 600; }
 :focus-visible { outline: 3px solid #f29900; outline-offset: 2px; }
-table { border-collapse: collapse; width: 100%; } th, td { border-bottom: 1px solid; padding: 0.35rem; text-align: left; vertical-align: top; }
+body:has(.deliveries) { max-width: 60rem; } .deliveries { list-style: none; padding: 0; }
+.deliveries li { border-top: 1px solid; padding: 0.75rem 0; } .deliveries p { margin: 0; overflow-wrap: anywhere; } summary { cursor: pointer; padding: 0.5rem 0; }
 pre { overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 `
 

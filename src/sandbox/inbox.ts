@@ -163,27 +163,28 @@ function isLoopback(request: Request): boolean {
 }
 
 function inboxPage(deliveries: readonly InboxDelivery[]): string {
-  const rows: Html[] = deliveries
+  const items: Html[] = deliveries
     .slice(-SHOWN)
     .toReversed()
     .map(
-      (each) => html`<tr>
-<td>${each.received_at}</td>
-<td>${typeOf(each.body)}<br><code>${each.headers['webhook-id'] ?? 'no id'}</code></td>
-<td>${each.verified ? 'verified' : `not verified: ${each.problem ?? ''}`}</td>
-<td>${each.status === 0 ? 'no answer' : each.status.toString()}</td>
-<td><details><summary>Body</summary><pre>${each.body}</pre></details></td>
-</tr>`,
+      (each) => html`<li>
+<p><b>${typeOf(each.body)}</b> <code>${each.headers['webhook-id'] ?? 'no id'}</code></p>
+<p>${each.received_at}, ${each.verified ? 'verified' : `not verified: ${each.problem ?? ''}`}, answered ${each.status === 0 ? 'nothing' : each.status.toString()}</p>
+<details><summary>Body</summary><pre tabindex="0">${indented(each.body)}</pre></details>
+</li>`,
     )
   return page(
     'Merchant inbox',
     html`<h1>Merchant inbox</h1>
 <p>${deliveries.length.toString()} webhooks received; the latest first. As JSON: <a href="/deliveries">/deliveries</a></p>
-<table>
-<thead><tr><th scope="col">Received</th><th scope="col">Event</th><th scope="col">Signature</th><th scope="col">Answered</th><th scope="col">Body</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>`,
+<ol class="deliveries">${items}</ol>`,
   )
+}
+
+/** For people: the bytes that the signature covers are in the JSON of all deliveries. */
+function indented(body: string): string {
+  const parsed = parse(body)
+  return parsed === null ? body : JSON.stringify(parsed, null, 2)
 }
 
 function typeOf(body: string): string {
