@@ -99,6 +99,8 @@ const apiSchema = commonSchema.extend({
   API_DRAIN_MS: z.coerce.number().int().min(0).default(35_000),
   /** Name of the header in which a trusted proxy puts the buyer's country (ISO 3166 alpha-2). */
   COUNTRY_HEADER: z.string().optional(),
+  /** `<provider>:<name on its page>:<what a statement shows>` for each partner; live mode must set it. */
+  PARTNER_NAMES: list.optional(),
 })
 
 const workerSchema = commonSchema.extend({
@@ -131,10 +133,7 @@ const workerSchema = commonSchema.extend({
   DEPOSIT_SEED: secret.optional(),
   /** Transfers to a deposit address are looked for this long after its payment has expired. */
   DEPOSIT_WATCH_DAYS: z.coerce.number().int().min(4).max(365).default(30),
-  /**
-   * Whole percent by which the converter's fill may differ from what the locked rate gives, to either side. A fill
-   * further off waits for an operator.
-   */
+  /** Whole percent that the converter's fill may differ from the locked rate; further off waits for an operator. */
   CONVERSION_TOLERANCE_PERCENT: z.coerce.number().int().min(0).max(20).default(2),
   /** Addresses of tokens that pay nothing, but are reported when they come to a deposit address. */
   DEPOSIT_WRONG_TOKENS: list.pipe(z.array(address)).default(MISTAKEN_TOKENS),

@@ -1,3 +1,4 @@
+import compression from 'compression'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { Db } from '../db/db.ts'
 import { countAttention } from '../db/payments/attention.ts'
@@ -40,6 +41,8 @@ export type ApiDeps = {
   readonly countryHeader: string | undefined
   /** Whether buyers may pay in USDC. */
   readonly crypto: boolean
+  /** How buyers know the partners. */
+  readonly partners: CheckoutDeps['partners']
   readonly clock: () => number
   readonly newId: (kind: 'payment' | 'attempt' | 'endpoint' | 'request') => string
   readonly log: Logger
@@ -62,6 +65,7 @@ export function createApp(deps: ApiDeps): Express {
   const metrics = createMetrics(() => countAttention(deps.db))
   app.use(metrics.measure)
   app.use(metrics.router)
+  app.use(compressed())
   app.use(healthRouter(deps.healthChecks))
   app.use(callbackRouter(deps))
   app.use(createCheckoutRouter(checkoutDeps(deps)))
@@ -74,6 +78,15 @@ export function createApp(deps: ApiDeps): Express {
   })
   app.use(problemHandler(deps))
   return app
+}
+
+/** Answers large enough to gain by it, as the reader of them asks. A stream of events is left alone: it must not wait. */
+function compressed() {
+  return compression({
+    filter: (request, response) =>
+      !String(response.getHeader('content-type')).startsWith('text/event-stream') &&
+      compression.filter(request, response),
+  })
 }
 
 function requestId(newId: ApiDeps['newId']) {
@@ -110,6 +123,7 @@ function checkoutDeps(deps: ApiDeps): CheckoutDeps {
     clock: deps.clock,
     log: deps.log,
     crypto: deps.crypto,
+    partners: deps.partners,
     ...(deps.countryHeader !== undefined && { countryHeader: deps.countryHeader }),
   }
 }

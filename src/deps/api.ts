@@ -12,7 +12,7 @@ import { createDeliveryWorkflows } from '../temporal/deliveries.ts'
 import { createPaymentWorkflows } from '../temporal/payments.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
-import { type Composed, converterOf, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
+import { type Composed, converterOf, loadStart, openDb, partnerNames, partnerSettings, ratesOf } from './shared.ts'
 import { createWriteBehind } from './write-behind.ts'
 
 /** A claim waits for a concurrent one for this long, then the caller gets 409. */
@@ -67,6 +67,7 @@ export async function composeApi(
     trustProxyHops: config.TRUST_PROXY_HOPS,
     countryHeader: config.COUNTRY_HEADER,
     crypto: config.CRYPTO_DEPOSITS,
+    partners: partnerNames(config),
     clock,
     newId,
     log,

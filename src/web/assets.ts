@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
+import { brandStyle, PINE } from './look/brand.ts'
+import { type Hex, isHex } from './look/colour.ts'
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -13,8 +15,10 @@ export type Asset = { readonly body: Buffer; readonly contentType: string }
 /** Files by the name under which they are served. It holds a hash of the content, so they may be cached for ever. */
 const served = new Map<string, Asset>()
 
-function publish(file: string): string {
-  const body = readFileSync(new URL(`./assets/${file}`, import.meta.url))
+const read = (file: string): string => readFileSync(new URL(`./assets/${file}`, import.meta.url), 'utf8')
+
+function publish(file: string, content: string = read(file)): string {
+  const body = Buffer.from(content)
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 12)
   const extension = extname(file)
   const name = `${file.slice(0, -extension.length)}.${hash}${extension}`
@@ -22,14 +26,35 @@ function publish(file: string): string {
   return `/assets/${name}`
 }
 
+/** In the order in which they apply. */
+const SHEETS = ['base.css', 'sheet.css', 'rail.css', 'parts.css', 'receipt.css', 'wide.css']
+
+/** Without comments and the spaces at the beginning of lines. */
+function styles(): string {
+  const written = SHEETS.map((file) => read(file)).join('\n')
+  return brandStyle(PINE) + written.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\n\s*/g, '\n')
+}
+
 /** Addresses of the assets, for the pages. */
 export const ASSETS = {
-  style: publish('checkout.css'),
+  style: publish('checkout.css', styles()),
   docsStyle: publish('docs.css'),
   script: publish('checkout.js'),
-  icon: publish('icon.svg'),
+  icon: publish('mark.svg'),
 } as const
 
+/** Changes when the way in which a shop's colours are derived changes: then every shop's sheet has a new address. */
+const BRAND_VERSION = createHash('sha256').update(brandStyle(PINE)).digest('hex').slice(0, 8)
+
+/** The address of the colours of a shop. They are computed when they are asked for: nothing is stored for a shop. */
+export function brandSheet(brand: Hex): string {
+  return `/assets/brand.${BRAND_VERSION}.${brand.slice(1)}.css`
+}
+
 export function findAsset(name: string): Asset | null {
+  const [kind, version, digits] = name.split('.')
+  const brand = `#${digits}`
+  if (kind === 'brand' && version === BRAND_VERSION && isHex(brand) && brandSheet(brand) === `/assets/${name}`)
+    return { body: Buffer.from(brandStyle(brand)), contentType: 'text/css; charset=utf-8' }
   return served.get(name) ?? null
 }

@@ -1,12 +1,16 @@
 import type { ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import { ASSETS } from './assets.ts'
+import { ASSETS, brandSheet } from './assets.ts'
+import type { Hex } from './look/colour.ts'
+import { Icon } from './look/icons.tsx'
 import type { Words } from './messages/words.ts'
 
 export type PageShape = {
   readonly words: Words
   readonly title: string
   readonly testMode: boolean
+  /** The shop's colour; null: Pinrail's own. */
+  readonly brand: Hex | null
   /** Seconds after which the page loads again without JavaScript. Absent: never. */
   readonly refreshSeconds?: number
   /** Opens this URL at once: the hand-off to a partner. */
@@ -19,14 +23,14 @@ export function renderPage(page: PageShape): string {
   return `<!doctype html>${renderToString(<Document {...page} />)}`
 }
 
-function Document({ words, title, testMode, refreshSeconds, goTo, children }: PageShape) {
+function Document({ words, title, testMode, brand, refreshSeconds, goTo, children }: PageShape) {
   const { t, locale } = words
   return (
     <html lang={locale} dir="ltr">
       <head>
         <meta charset="utf-8" />
         <title>{title}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
         <meta name="color-scheme" content="light dark" />
         {/* With no-referrer a browser sends `Origin: null` with our own forms. Other origins still get nothing. */}
         <meta name="referrer" content="same-origin" />
@@ -38,16 +42,26 @@ function Document({ words, title, testMode, refreshSeconds, goTo, children }: Pa
         )}
         <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
         <link rel="stylesheet" href={ASSETS.style} />
+        {brand !== null && <link rel="stylesheet" href={brandSheet(brand)} />}
         <script src={ASSETS.script} type="module" />
       </head>
       <body>
+        <a class="skip" href="#main">
+          {t('page.skip')}
+        </a>
         {testMode && (
-          <aside class="test-bar" aria-label={t('page.test_mode')}>
-            {t('page.test')}
+          <aside class="test" aria-label={t('page.test_mode')}>
+            <p>
+              <b class="tag">{t('page.test')}</b> {t('page.test.text')}
+            </p>
           </aside>
         )}
         {children}
-        <footer class="footer">{t('page.footer')}</footer>
+        <footer class="foot">
+          <p>
+            <Icon name="rail" /> <span>{t('page.footer')}</span>
+          </p>
+        </footer>
       </body>
     </html>
   )

@@ -18,10 +18,11 @@ let context: BrowserContext
 let page: Page
 let complaints: string[]
 
-async function open(options: { javaScript: boolean; country?: string }): Promise<void> {
+async function open(options: { javaScript: boolean; country?: string; timezone?: string }): Promise<void> {
   context = await browser.newContext({
     javaScriptEnabled: options.javaScript,
     viewport: { width: 390, height: 844 },
+    timezoneId: options.timezone ?? 'Europe/Berlin',
     extraHTTPHeaders: { 'x-country': options.country ?? 'DE' },
   })
   page = await context.newPage()
@@ -51,20 +52,25 @@ describe.each([{ javaScript: true }, { javaScript: false }])('with JavaScript: $
 
     // Back is back at the payment, not thrown forward to the partner again.
     await page.goBack()
-    await heading('Finish in your banking app').waitFor()
+    await heading('Finish at Velanto').waitFor()
     expect(page.url()).toBe(payment.url)
-    expect(await page.getByRole('link', { name: 'Reopen the payment' }).getAttribute('href')).toContain(
+    expect(await page.getByRole('link', { name: 'Open Velanto again' }).getAttribute('href')).toContain(
       world.partnerUrl,
     )
 
+    // By the partner's own link it is a return: the page checks, and has nothing to press.
+    await page.goto(`${world.partnerUrl}/pay/1`)
+    await page.evaluate((url) => location.assign(url), payment.url)
+    await heading('Checking with Velanto…').waitFor()
+    expect(await page.locator('.button:visible').count()).toBe(0)
+
     await movePayment(world, payment.id, ['processing'])
     await heading('Your payment is on its way').waitFor()
-    await page.getByText('Your payment is being confirmed.').waitFor()
+    await page.getByText('Velanto confirms your payment').waitFor()
     await movePayment(world, payment.id, ['settling'])
-    await page.getByText('The money is on its way to Nightline Rail.').waitFor()
-    expect(await page.getByRole('listitem').nth(2).getAttribute('aria-current')).toBe('step')
+    await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
     await movePayment(world, payment.id, ['succeeded'])
-    await heading('Paid. Thank you!').waitFor()
+    await heading('Paid. Thank you.').waitFor()
     expect(await page.getByRole('link', { name: 'Back to Nightline Rail' }).getAttribute('href')).toBe(
       'https://shop.example/thanks',
     )
@@ -75,13 +81,14 @@ describe.each([{ javaScript: true }, { javaScript: false }])('with JavaScript: $
     await open({ javaScript })
     const payment = await world.create({ provider: 'wallet_app' })
     await page.goto(payment.url)
-    await page.getByText('Change country').click()
+    await page.locator('.more > summary').click()
+    await page.getByRole('link', { name: 'Change' }).click()
     await page.getByLabel('Country you are paying from').selectOption('Brazil')
     await page.getByRole('button', { name: 'Save country' }).click()
-    await page.getByText('Not offered in Brazil. Choose another way to pay.').waitFor()
+    await page.getByText('Paying by banking app is not offered in Brazil.').waitFor()
     await page.getByRole('link', { name: /Bank transfer/ }).click()
     await heading('Pay by bank transfer').waitFor()
-    await page.getByRole('link', { name: 'Use another method' }).click()
+    await page.getByRole('link', { name: 'Pay another way' }).click()
     await page.getByRole('link', { name: /^Card/ }).click()
     await page.getByRole('button', { name: 'Continue' }).click()
     await heading('Partner page').waitFor()
@@ -92,11 +99,8 @@ describe.each([{ javaScript: true }, { javaScript: false }])('with JavaScript: $
     await open({ javaScript, country: 'IN' })
     const payment = await world.create({ provider: 'local_partner' })
     await page.goto(payment.url)
-    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('button', { name: 'Show the UPI code' }).click()
     await page.getByRole('img', { name: 'UPI QR code: pay ₹4,536.90 to Nightline Rail' }).waitFor()
-    expect(await page.getByRole('link', { name: 'Open in your UPI app' }).getAttribute('href')).toMatch(
-      /^upi:\/\/pay\?/,
-    )
     await movePayment(world, payment.id, ['processing'])
     await heading('Your payment is on its way').waitFor()
   })
@@ -107,24 +111,32 @@ describe.each([{ javaScript: true }, { javaScript: false }])('with JavaScript: $
     world.setAnswer('declines')
     await page.goto(payment.url)
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByRole('alert').getByText('The bank or wallet declined the payment.').waitFor()
+    await heading('Your payment was declined').waitFor()
     world.setAnswer('opens')
-    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('button', { name: 'Try again at Velanto' }).click()
     await heading('Partner page').waitFor()
   })
 })
 
 describe('an open page', () => {
-  test('becomes expired by itself', async () => {
+  test('becomes expired by itself, in its place, with title and focus right', async () => {
     await open({ javaScript: true })
     const payment = await world.create({ provider: 'wallet_app' })
     await page.goto(payment.url)
     await heading('Pay in your banking app').waitFor()
+    let loads = 0
+    page.on('load', () => {
+      loads += 1
+    })
     await movePayment(world, payment.id, ['expired'])
     await heading('This payment has expired').waitFor({ timeout: 20_000 })
+    expect(await page.title()).toBe('Expired: €49.99 to Nightline Rail')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+    expect(await page.locator('.sum').innerText()).toContain('Not charged')
+    expect(loads).toBe(0)
   })
 
-  test('shows each step without loading again', async () => {
+  test('shows each step without loading again, and takes the focus from nobody', async () => {
     await open({ javaScript: true })
     const payment = await world.create({ provider: 'wallet_app' })
     await movePayment(world, payment.id, ['pending', 'processing'])
@@ -133,9 +145,11 @@ describe('an open page', () => {
     page.on('load', () => {
       loads += 1
     })
+    await page.getByRole('link', { name: 'Back to Nightline Rail' }).focus()
     await movePayment(world, payment.id, ['settling'])
-    await page.getByRole('status').getByText('The money is on its way to Nightline Rail.').waitFor()
-    expect(await page.locator('[data-state=done]').count()).toBe(2)
+    await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
+    expect(await page.locator('.rail .past').count()).toBe(2)
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Back to Nightline Rail')
     expect(loads).toBe(0)
   })
 
@@ -148,8 +162,32 @@ describe('an open page', () => {
     const failed = page.waitForEvent('requestfailed')
     await failed
     await movePayment(world, payment.id, ['settling'])
-    await page.getByText('The money is on its way to Nightline Rail.').waitFor()
+    await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
     complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('net::ERR_FAILED')))
+  })
+
+  test('says that it is offline, since when it is not true any more, and goes on by itself', async () => {
+    await open({ javaScript: true })
+    const payment = await world.create({ provider: 'wallet_app' })
+    await movePayment(world, payment.id, ['pending', 'processing'])
+    await page.goto(payment.url)
+    const line = page.getByText('You are offline.')
+    expect(await line.isVisible()).toBe(false)
+    await context.setOffline(true)
+    await line.waitFor()
+    expect(await page.locator('.line').innerText()).toMatch(/Your payment goes on\. Last update \d\d:\d\d$/)
+    await movePayment(world, payment.id, ['settling'])
+    await context.setOffline(false)
+    await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
+    expect(await line.isVisible()).toBe(false)
+    complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('net::ERR_')))
+  })
+
+  test('shows times in the zone of the device', async () => {
+    await open({ javaScript: true, timezone: 'America/New_York' })
+    const payment = await world.create({ provider: 'wallet_app', expiresAt: '2099-11-20T12:00:00.000Z' })
+    await page.goto(payment.url)
+    expect(await page.locator('.panel time').textContent()).toBe('20 Nov, 07:00')
   })
 
   test('copies its link and says so', async () => {
@@ -163,7 +201,7 @@ describe('an open page', () => {
       await work.saveAttempt(`att_of_${payment.id}`, { status: 'open', redirectUrl: `${world.partnerUrl}/pay/1` })
     })
     await page.goto(payment.url)
-    await page.getByText('Continue on another device').click()
+    await page.getByText('Continue on your phone').click()
     await page.getByRole('button', { name: 'Copy' }).click()
     await page.getByText('Copied').waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(payment.url)
@@ -202,13 +240,16 @@ test('everything can be done with the keyboard alone, and the focus is always se
   await open({ javaScript: true })
   const payment = await world.create({ provider: 'wallet_app' })
   await page.goto(payment.url)
-  await tabTo('Change country')
+  await tabTo('Details of this payment')
   await page.keyboard.press('Enter')
+  await tabTo('Change')
+  await page.keyboard.press('Enter')
+  await heading('Where are you paying from?').waitFor()
   await tabTo('Country you are paying from')
   await page.keyboard.type('Brazil')
   await tabTo('Save country')
   await page.keyboard.press('Enter')
-  await page.getByText('Not offered in Brazil.').waitFor()
+  await page.getByText('not offered in Brazil.').waitFor()
   await tabTo('Bank transfer')
   await page.keyboard.press('Enter')
   await heading('Pay by bank transfer').waitFor()

@@ -1,20 +1,29 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { findAsset } from '../../src/web/assets.ts'
-import { liveStatus, renderCheckout, renderHandoff } from '../../src/web/checkout/page.tsx'
+import { liveStatus } from '../../src/web/checkout/live.ts'
+import { renderCheckout, renderHandoff, renderReceipt } from '../../src/web/checkout/page.tsx'
 import { renderProblem } from '../../src/web/checkout/problem.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { pageHeaders } from '../../src/web/page-headers.ts'
-import { aCheckout, anAttempt, BY_STATUS, type CheckoutChanges, SITUATIONS } from '../web/fixtures.ts'
+import { aCheckout, anAttempt, type CheckoutChanges } from '../web/fixtures.ts'
+import { BY_STATUS, SITUATIONS } from '../web/situations.ts'
 
-const words = wordsIn('en')
+const words = wordsIn('en', 'DE')
 const CHECKOUTS = Object.entries<CheckoutChanges>({ ...BY_STATUS, ...SITUATIONS })
 
 /** Names of every page there is. */
-export const GALLERY: readonly string[] = [...CHECKOUTS.map(([name]) => name), 'hand-off', 'problem', 'long texts']
+export const GALLERY: readonly string[] = [
+  ...CHECKOUTS.map(([name]) => name),
+  'hand-off',
+  'problem',
+  'receipt',
+  'test receipt',
+  'long texts',
+]
 
 const LONG: CheckoutChanges = {
-  merchantName: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
+  shop: { name: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft' },
   payment: {
     provider: 'wallet_app',
     amount: { minor: '99999999999', currency: 'KRW' },
@@ -37,7 +46,7 @@ export async function serveGallery(): Promise<{ urlOf(name: string): string; clo
     const [, , slug, status] = pathname.split('/')
     const name = decodeURIComponent(slug ?? '')
     response.writeHead(200, { ...pageHeaders(origin), 'content-type': status ? 'application/json' : 'text/html' })
-    response.end(status === undefined ? pageOf(name) : JSON.stringify(liveStatus(checkoutOf(name, origin), words)))
+    response.end(status === undefined ? pageOf(name) : JSON.stringify(liveStatus(checkoutOf(name, origin))))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -52,6 +61,8 @@ export async function serveGallery(): Promise<{ urlOf(name: string): string; clo
   function pageOf(name: string): string {
     if (name === 'problem') return renderProblem('unavailable', words, origin)
     if (name === 'hand-off') return handoff(origin)
+    if (name === 'receipt') return renderReceipt(checkoutOf('succeeded', origin), words)
+    if (name === 'test receipt') return renderReceipt(checkoutOf('paid in test mode', origin), words)
     return renderCheckout(checkoutOf(name, origin), words)
   }
 }

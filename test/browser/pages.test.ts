@@ -26,6 +26,13 @@ const COMPONENTS = [
   'processing',
   'succeeded',
   'test mode',
+  'under_review',
+  'expired',
+  'paid late and twice',
+  'more than the price',
+  'a pin that is not offered',
+  'a shop with a colour of its own',
+  'test receipt',
 ]
 
 test('every page at 320 px: accessible, no sideways scroll, large enough to press, quiet, from one origin', async () => {
@@ -64,6 +71,74 @@ test.each([
   await context.close()
 })
 
+const PHONE = { width: 390, height: 664 }
+
+test('on a phone the next step is in sight without scrolling, on every page that has one', async () => {
+  const context = await browser.newContext({ viewport: PHONE, reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  const hidden: string[] = []
+  for (const name of GALLERY) {
+    await page.goto(gallery.urlOf(name))
+    const button = page.locator('.button.fill')
+    if ((await button.count()) === 0) continue
+    const box = await button.boundingBox()
+    if (box === null || box.y < 0 || box.y + box.height > PHONE.height) hidden.push(`${name}: ${box?.y}`)
+  }
+  expect(hidden).toEqual([])
+  await context.close()
+}, 120_000)
+
+test.each([
+  { width: 390, height: 844 },
+  { width: 1280, height: 900 },
+])(
+  'at 200 % text and $width px no page scrolls sideways, and no line holds a single letter',
+  async (viewport) => {
+    const context = await browser.newContext({ viewport, reducedMotion: 'reduce' })
+    const page = await context.newPage()
+    const wrong: string[] = []
+    for (const name of GALLERY.filter((each) => each !== 'long texts')) {
+      await page.goto(gallery.urlOf(name))
+      await page.evaluate(() => {
+        document.documentElement.style.fontSize = '200%'
+        for (const details of document.querySelectorAll('details')) details.open = true
+      })
+      const found = await page.evaluate(narrowTexts)
+      wrong.push(...found.map((fault) => `${name}: ${fault}`))
+    }
+    expect(wrong).toEqual([])
+    await context.close()
+  },
+  120_000,
+)
+
+/** Runs in the browser: words that stand in a column too narrow for them. */
+function narrowTexts(): string[] {
+  const root = document.documentElement
+  const narrow = [...document.querySelectorAll('h1, p, dt, dd, .name, .hint, .button span')]
+    .filter((element) => element.checkVisibility() && getComputedStyle(element).clipPath === 'none')
+    .filter((element) => (element.textContent?.trim().length ?? 0) > 3)
+    .filter((element) => element.getBoundingClientRect().width < 64)
+    .map((element) => `narrow: ${element.className} ${element.textContent?.slice(0, 30)}`)
+  return root.scrollWidth > root.clientWidth ? ['scrolls sideways', ...narrow] : narrow
+}
+
+test('a receipt prints on one page, and a test receipt has TEST across it there too', async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+  const page = await context.newPage()
+  for (const name of ['receipt', 'test receipt']) {
+    await page.goto(gallery.urlOf(name))
+    const pdf = (await page.pdf({ format: 'A4' })).toString('latin1')
+    expect([name, pdf.match(/\/Type\s*\/Page\b/g)?.length]).toEqual([name, 1])
+    await page.emulateMedia({ media: 'print' })
+    const mark = await page.locator('main').evaluate((main) => getComputedStyle(main, '::after').content)
+    expect([name, mark]).toEqual([name, name === 'receipt' ? 'none' : '"TEST"'])
+    expect(await page.locator('.tools').isVisible()).toBe(false)
+    await page.emulateMedia({ media: null })
+  }
+  await context.close()
+})
+
 async function violations(page: Page): Promise<string[]> {
   // The names of 249 countries are one component.
   const result = await new AxeBuilder({ page })
@@ -78,7 +153,7 @@ async function violations(page: Page): Promise<string[]> {
 /** Runs in the browser. What is pressed has at least 48 px: WCAG 2.2 asks for 24, a thumb for more. */
 function layoutFaults(): string[] {
   const root = document.documentElement
-  const small = [...document.querySelectorAll('.button, .method, select, input:not([type=hidden])')]
+  const small = [...document.querySelectorAll('.button, .way, select, summary')]
     .filter((element) => element.checkVisibility() && element.getBoundingClientRect().height < 48)
     .map((element) => `too small: ${element.outerHTML.slice(0, 80)}`)
   return root.scrollWidth > root.clientWidth ? ['scrolls sideways', ...small] : small

@@ -85,7 +85,7 @@ describe('a payment that was started twenty times', () => {
     for (const page of [path, `${path}?step=pick`, `${path}?method=wallet_app.banking_app`]) {
       const text = await get(page)
       expect(text).toContain('This payment was started too many times')
-      expect(text).toContain('Did you pay in one of the earlier tries? Then do not pay again: that money is safe')
+      expect(text).toMatch(/Did you pay in one of the earlier tries\?<\/b> Then do not pay again: that money is safe/)
       expect(text).toContain('To pay, ask Nightline Rail for a new payment link.')
       expect(text).not.toContain(`${path}/continue`)
     }
@@ -107,8 +107,8 @@ describe('a payment that was started twenty times', () => {
     expect(world.asked).toHaveLength(1)
     const text = await get(`${path}?method=card_partner.card`)
     expect(text).toContain('This payment was started too many times')
-    expect(text).toContain(`<a class="button primary" href="${path}">Go back to the payment you started</a>`)
-    expect(await get(path)).toContain('Finish in your banking app')
+    expect(text).toContain(`<a class="button fill" href="${path}"><span>Go back to the payment you started</span>`)
+    expect(await get(path)).toContain('Finish at Velanto')
   })
 
   test('an order whose opening was interrupted can be asked for again', async () => {
@@ -116,7 +116,7 @@ describe('a payment that was started twenty times', () => {
     await withAttempts(id, MAX_ATTEMPTS - 1, 'declined')
     await withAttempts(id, 1, 'opening')
     const again = `${path}?method=wallet_app.banking_app`
-    expect(await get(path)).toContain(`href="${again}">Go back to the payment you started</a>`)
+    expect(await get(path)).toContain(`href="${again}"><span>Go back to the payment you started</span>`)
     expect(await get(again)).toContain(`action="${path}/continue"`)
     await goOn(path)
     expect(world.asked).toHaveLength(1)

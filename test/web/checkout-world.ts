@@ -17,7 +17,7 @@ import type { NewPayment } from '../../src/domain/payment/new-payment.ts'
 import { isOpen } from '../../src/domain/payment/payment.ts'
 import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../src/domain/payment/requests.ts'
 import { newId } from '../../src/ids.ts'
-import { RATES } from './fixtures.ts'
+import { PARTNERS, RATES } from './fixtures.ts'
 
 const MERCHANT = 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2'
 const PARTNER_PAGE = '<!doctype html><html lang="en"><title>Partner</title><main><h1>Partner page</h1></main></html>'
@@ -50,6 +50,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     clock: Date.now,
     countryHeader: 'x-country',
     crypto: false,
+    partners: PARTNERS,
     log: pino({ level: 'silent' }),
     ...changes,
   }

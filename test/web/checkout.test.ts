@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import supertest from 'supertest'
 import { type CheckoutWorld, createCheckoutWorld, movePayment } from './checkout-world.ts'
@@ -91,7 +92,7 @@ describe('the page behind the link', () => {
     try {
       const { path } = await dark.create({ provider: 'local_partner' })
       const page = await supertest(dark.url).get(path).set('x-country', 'IN').expect(200)
-      expect(page.text).toContain('You are charged in INR. The next step shows the exact amount.')
+      expect(page.text).toContain('fixed in the next step')
     } finally {
       await dark.close()
     }
@@ -106,15 +107,15 @@ describe('the country of the buyer', () => {
     const cookie = String(saved.headers['set-cookie'])
     expect(cookie).toBe(`pinrail_country=BR; Path=${path}; Max-Age=604800; HttpOnly; SameSite=Lax`)
     const page = await get(path, 'DE').set('cookie', cookie.split(';')[0] ?? '')
-    expect(page.text).toContain('Not offered in Brazil. Choose another way to pay.')
+    expect(page.text).toContain('Paying by banking app is not offered in Brazil.')
   })
 
   test('neither a header nor a cookie with nonsense decides anything', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     for (const nonsense of ['XX', 'T1', 'ZZ', 'br<script>', ''])
-      expect((await get(path, nonsense)).text).toContain('Where are you paying from?')
+      expect((await get(path, nonsense)).text).toContain('Not known')
     const page = await get(path, 'DE').set('cookie', 'pinrail_country=ZZ; other=1')
-    expect(page.text).toContain('Paying from Germany')
+    expect(page.text).toContain('<dd>Germany <a')
   })
 
   test.each(['', 'country=ZZ', 'country=', 'country=br', 'country=BR&country=DE', 'nothing=1'])(
@@ -126,6 +127,14 @@ describe('the country of the buyer', () => {
       expect(answer.headers['set-cookie']).toBeUndefined()
     },
   )
+})
+
+test('changing the country keeps the way to pay that was chosen, and only a real one', async () => {
+  const { path } = await world.create()
+  const kept = await post(`${path}/country`, { country: 'US', chosen: 'card_partner.card' }).expect(303)
+  expect(kept.headers['location']).toBe(`${path}?method=card_partner.card`)
+  const unreal = await post(`${path}/country`, { country: 'US', chosen: '//evil.example' }).expect(303)
+  expect(unreal.headers['location']).toBe(path)
 })
 
 describe('the decision on the timeline', () => {
@@ -182,21 +191,72 @@ describe('what an open page asks for', () => {
     const { path, id } = await world.create({ provider: 'wallet_app' })
     const status = async () => (await get(`${path}/status`).expect(200)).body
     const first = await status()
-    expect(first).toMatchObject({ status: 'created', poll: 10, steps: null, partner_url: null })
+    expect(first).toMatchObject({ status: 'created', poll: 10, url: path, partner_url: null })
     await post(`${path}/continue`, APP).expect(303)
     const pending = await status()
     expect(pending).toMatchObject({ status: 'pending', poll: 3 })
     expect(pending.key).not.toBe(first.key)
     await movePayment(world, id, ['processing'])
     const processing = await status()
-    expect(processing.steps.map(({ state }: { state: string }) => state)).toEqual(['current', 'todo', 'todo'])
-    expect(processing.message).toBe('Your payment is being confirmed.')
     await movePayment(world, id, ['settling'])
     const settling = await status()
-    expect(settling).toMatchObject({ key: processing.key, message: 'The money is on its way to Nightline Rail.' })
-    expect(settling.steps.map(({ state }: { state: string }) => state)).toEqual(['done', 'done', 'current'])
+    expect(settling.key).not.toBe(processing.key)
     await movePayment(world, id, ['succeeded'])
     expect((await status()).key).not.toBe(settling.key)
+  })
+})
+
+describe('back from the partner', () => {
+  const navigated = { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'cross-site' }
+
+  test('the page says that it is checking, from the first moment and also when it is loaded again', async () => {
+    const { path } = await world.create({ provider: 'wallet_app' })
+    await post(`${path}/continue`, APP).expect(303)
+    const back = await get(path).set(navigated).expect(303)
+    const { location } = back.headers
+    expect(location).toMatch(/\?back=\d{10}$/)
+    for (const headers of [navigated, { 'sec-fetch-site': 'same-origin' }]) {
+      const page = await get(String(location)).set(headers).expect(200)
+      expect(page.text).toContain('Checking with Velanto…')
+      expect(page.text).not.toContain('/continue')
+    }
+    const status = await get(`${path}/status${new URL(String(location), world.url).search}`)
+    expect(status.body).toMatchObject({ status: 'pending', poll: 1, url: location })
+  })
+
+  test('an older browser says nothing but where it comes from', async () => {
+    const { path } = await world.create({ provider: 'wallet_app' })
+    await post(`${path}/continue`, APP).expect(303)
+    expect((await get(path).set('referer', `${world.partnerUrl}/`).expect(303)).headers['location']).toContain('?back=')
+    await get(path).set('referer', 'https://shop.example/').expect(200)
+  })
+
+  test('who loads the page again, opens it anew, or has not been there is not taken for one who came back', async () => {
+    const { path } = await world.create({ provider: 'wallet_app' })
+    await get(path).set(navigated).expect(200)
+    await post(`${path}/continue`, APP).expect(303)
+    for (const site of ['none', 'same-origin'])
+      await get(path)
+        .set({ ...navigated, 'sec-fetch-site': site })
+        .expect(200)
+    await get(path).expect(200)
+  })
+
+  test.each(['1', '9999999999', 'x', '1000000000'])('?back=%s, which cannot be, says nothing', async (back) => {
+    const { path } = await world.create({ provider: 'wallet_app' })
+    await post(`${path}/continue`, APP).expect(303)
+    expect((await get(`${path}?back=${back}`).expect(200)).text).toContain('Finish at Velanto')
+  })
+})
+
+describe('the receipt', () => {
+  test('has an address of its own once the payment was made, and before it leads to the payment', async () => {
+    const { path, id } = await world.create({ provider: 'wallet_app' })
+    expect((await get(`${path}/receipt`).expect(303)).headers['location']).toBe(path)
+    await movePayment(world, id, ['pending', 'processing', 'settling', 'succeeded'])
+    const receipt = await get(`${path}/receipt`).expect(200)
+    expect(receipt.text).toContain('<title>Test receipt from Nightline Rail</title>')
+    expect((await get(path)).text).toContain(`href="${path}/receipt"`)
   })
 })
 
@@ -209,7 +269,7 @@ describe('assets', () => {
     for (const file of files) {
       const answer = await get(file).expect(200)
       expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable')
-      const size = Buffer.byteLength(answer.text ?? answer.body)
+      const size = gzipSync(answer.text ?? answer.body).byteLength
       expect(size).toBeLessThan(file.endsWith('.js') ? 15_360 : 10_240)
     }
     expect((await get('/assets/nothing.css')).status).toBe(404)

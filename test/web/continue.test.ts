@@ -29,7 +29,7 @@ describe('Continue', () => {
     const partnerPage = `${world.partnerUrl}/pay/${world.asked[0]?.attemptId}`
     expect(handoff.text).toContain(`<meta http-equiv="refresh" content="0;url=${partnerPage}"/>`)
     expect(handoff.text).toContain(`href="${partnerPage}"`)
-    expect((await get(path)).text).toContain('Finish in your banking app')
+    expect((await get(path)).text).toContain('Finish at Velanto')
     expect((await get(`${path}/status`)).body).toMatchObject({ status: 'pending', partner_url: partnerPage })
   })
 
@@ -46,7 +46,7 @@ describe('Continue', () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(path)
     const page = await get(path)
-    expect(page.text).toContain('The bank or wallet declined the payment.')
+    expect(page.text).toContain('Your payment was declined')
     expect(page.text).toContain(`${path}/continue`)
   })
 
@@ -84,7 +84,7 @@ describe('Continue', () => {
     const answer = await post(`${path}/continue`, APP).set('x-country', 'BR').expect(303)
     expect(answer.headers['location']).toBe(`${path}?method=wallet_app.banking_app`)
     expect((await get(`${path}?method=wallet_app.banking_app`, 'BR')).text).toContain(
-      'That way to pay is not possible here.',
+      'Paying by banking app is not offered in Brazil.',
     )
     expect(world.asked).toEqual([])
   })
@@ -112,7 +112,7 @@ describe('Continue', () => {
     await movePayment(world, id, ['canceled'])
     expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(path)
     expect(world.asked).toEqual([])
-    expect((await get(path)).text).toContain('This payment was canceled')
+    expect((await get(path)).text).toContain('The shop canceled this payment')
   })
 
   test.each([

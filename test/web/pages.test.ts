@@ -1,46 +1,27 @@
 import { describe, expect, test } from '@jest/globals'
 import { PAYMENT_STATUSES } from '../../src/domain/payment/payment.ts'
-import { viewOf } from '../../src/web/checkout/checkout.ts'
-import { liveStatus, renderCheckout } from '../../src/web/checkout/page.tsx'
 import { renderProblem } from '../../src/web/checkout/problem.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
-import {
-  aCheckout,
-  anAttempt,
-  aUpiAttempt,
-  BY_STATUS,
-  type CheckoutChanges,
-  SITUATIONS,
-  TX_HASH,
-  UPI_INTENT,
-} from './fixtures.ts'
-
-const words = wordsIn('en')
-const html = (changes: CheckoutChanges): string => renderCheckout(aCheckout(changes), words)
-
-/** What a reader gets: no tags, no scripts, entities as characters. */
-function text(page: string): string {
-  const body = page.slice(page.indexOf('<body'))
-  return body
-    .replace(/<[^>]+>/g, ' ')
-    .replace(/&lt;/g, '<')
-    .replace(/&quot;/g, '"')
-    .replace(/&amp;/g, '&')
-    .replace(/\s+/g, ' ')
-    .trim()
-}
-
-const read = (changes: CheckoutChanges): string => text(html(changes))
-const EVERY_PAGE = Object.entries<CheckoutChanges>({ ...BY_STATUS, ...SITUATIONS })
+import { EVERY_PAGE, filledButton, html, read, textOf, titleOf } from './reading.ts'
+import { BY_STATUS, SITUATIONS } from './situations.ts'
 
 describe('what every page has', () => {
-  test.each(EVERY_PAGE)('%s: one heading, one main part, the amount and the merchant', (_name, changes) => {
+  test.each(EVERY_PAGE)(
+    '%s: one heading, one main part that takes the focus, the amount and the shop',
+    (_name, changes) => {
+      const page = html(changes)
+      expect(page).toMatch(/^<!doctype html><html lang="en" dir="ltr">/)
+      expect(page.match(/<h1/g)).toHaveLength(1)
+      expect(page.match(/<main id="main"[^>]* tabIndex="-1"|<main id="main"[^>]* tabindex="-1"/g)).toHaveLength(1)
+      expect(textOf(page)).toContain(changes.shop?.name ?? 'Nightline Rail')
+      expect(page).toMatch(/class="amount( dim)?"/)
+    },
+  )
+
+  test.each(EVERY_PAGE)('%s: at most one filled button, and at most one note', (_name, changes) => {
     const page = html(changes)
-    expect(page).toMatch(/^<!doctype html><html lang="en" dir="ltr">/)
-    expect(page.match(/<h1/g)).toHaveLength(1)
-    expect(page.match(/<main/g)).toHaveLength(1)
-    expect(text(page)).toContain('Nightline Rail')
-    expect(page).toContain('class="amount"')
+    expect((page.match(/class="button fill"/g) ?? []).length).toBeLessThanOrEqual(1)
+    expect((page.match(/class="note /g) ?? []).length).toBeLessThanOrEqual(1)
   })
 
   test.each(EVERY_PAGE)('%s: nothing inline, nothing from another origin', (_name, changes) => {
@@ -53,7 +34,8 @@ describe('what every page has', () => {
   })
 
   test.each(EVERY_PAGE)('%s: no message is left with a placeholder or without a text', (_name, changes) => {
-    expect(read(changes)).not.toMatch(/\{\w+\}|undefined|null|\[object/)
+    expect(read(changes)).not.toMatch(/\{\w+\}|undefined|null|NaN|\[object/)
+    expect(titleOf(changes)).not.toMatch(/\{\w+\}|undefined/)
   })
 
   test('a hostile description, reference and shop name are text and nothing else', () => {
@@ -61,12 +43,12 @@ describe('what every page has', () => {
     for (const [, changes] of EVERY_PAGE) {
       const page = html({
         ...changes,
-        merchantName: hostile,
+        shop: { name: hostile },
         payment: { ...changes.payment, description: hostile, reference: hostile },
       })
       expect(page).not.toContain('<img')
       expect(page.match(/<script/g)).toHaveLength(1)
-      expect(text(page)).toContain('<img src=x onerror=alert(1)>')
+      expect(textOf(page)).toContain('<img src=x onerror=alert(1)>')
     }
   })
 
@@ -77,26 +59,36 @@ describe('what every page has', () => {
   })
 
   test('test mode says that no real money moves, live mode does not', () => {
-    expect(read({ payment: { livemode: false } })).toContain('Test mode: no real money moves here.')
-    expect(read({})).not.toContain('Test mode')
+    expect(read({ payment: { livemode: false } })).toContain('Test No real money moves.')
+    expect(read({})).not.toContain('No real money moves')
   })
 })
 
 describe('each state has its page', () => {
-  test.each(PAYMENT_STATUSES)('%s', (status) => {
-    const sentences: Record<(typeof PAYMENT_STATUSES)[number], string> = {
-      created: 'How would you like to pay?',
-      pending: 'Finish in your banking app',
-      processing: 'Your payment has arrived. It is being converted.',
-      under_review: 'We are checking this payment Your money is safe.',
-      settling: 'The money is on its way to Nightline Rail.',
-      succeeded: 'Paid. Thank you!',
-      failed: 'This payment did not go through',
-      expired: 'This payment has expired The time to pay is over. You have not been charged.',
-      canceled: 'This payment was canceled',
-      refunded: 'Your money was returned',
-    }
-    expect(read(BY_STATUS[status])).toContain(sentences[status])
+  const PAGES: Record<(typeof PAYMENT_STATUSES)[number], { says: string; title: string; pin: RegExp }> = {
+    created: { says: 'How would you like to pay?', title: 'Pay €49.99 to Nightline Rail', pin: /class="card brand"/ },
+    pending: { says: 'Finish at Velanto', title: 'Finish at Velanto: €49.99', pin: /class="card brand"/ },
+    processing: { says: 'Your payment is on its way', title: 'On its way: €49.99', pin: /class="card brand"/ },
+    under_review: { says: 'We are checking this payment', title: 'Being checked: €49.99', pin: /class="card wait"/ },
+    settling: { says: 'Your payment is on its way', title: 'On its way: €49.99', pin: /class="card brand"/ },
+    succeeded: { says: 'Paid. Thank you.', title: 'Paid: €49.99', pin: /class="card success"/ },
+    failed: { says: 'This payment did not go through', title: 'Did not go through: ', pin: /class="card problem"/ },
+    expired: { says: 'This payment has expired', title: 'Expired: €49.99', pin: /class="card quiet"/ },
+    canceled: { says: 'The shop canceled this payment', title: 'Canceled: €49.99', pin: /class="card quiet"/ },
+    refunded: { says: 'Your money was returned', title: 'Returned: €49.99', pin: /class="card quiet"/ },
+  }
+
+  test.each(PAYMENT_STATUSES)('%s: its sentence, its title, its tone', (status) => {
+    const { says, title, pin } = PAGES[status]
+    expect(read(BY_STATUS[status])).toContain(says)
+    expect(titleOf(BY_STATUS[status])).toContain(title)
+    expect(html(BY_STATUS[status])).toMatch(pin)
+  })
+
+  test('the ends of a payment have icons that differ from each other', () => {
+    const ends = ['under_review', 'succeeded', 'failed', 'expired', 'canceled', 'refunded'] as const
+    const icons = ends.map((status) => /<span class="pin"><svg.*?<\/svg>/.exec(html(BY_STATUS[status]))?.[0])
+    expect(new Set(icons).size).toBe(ends.length)
   })
 
   test.each(PAYMENT_STATUSES)(
@@ -111,43 +103,57 @@ describe('each state has its page', () => {
 })
 
 describe('before the payment', () => {
-  test('a pinned payment opens the card of its method, with everything a buyer should know', () => {
+  test('a pinned payment opens the plan of its method, with everything a buyer should know', () => {
     const page = read(SITUATIONS['pinned to the banking app'])
     expect(page).toContain('Pay in your banking app')
-    expect(page).toContain('Our payment partner’s page, and from there your banking app')
-    expect(page).toContain('Usually 20 seconds, rarely more than 2 minutes')
-    expect(page).toContain('Our partner may check once who you are.')
-    expect(page).toContain('Shows the name of our payment partner, not Nightline Rail')
-    expect(page).toContain('You come back here.')
+    expect(page).toContain('Choose your bank at Velanto : now Approve in its app or website. About 20 seconds.')
+    expect(page).toContain('Velanto may ask once who you are.')
+    expect(page).toContain('Your statement will show VELANTO')
+    expect(page).toContain('This link always shows where your payment is.')
+    expect(filledButton(SITUATIONS['pinned to the banking app'])).toBe('Continue to Velanto · €49.99')
   })
 
   test('Continue is a form that posts the provider and the method', () => {
     const page = html(SITUATIONS['pinned to the banking app'])
-    expect(page).toContain('<form method="post" action="/c/token-of-the-tests/continue"')
+    expect(page).toContain('method="post" action="/c/token-of-the-tests/continue"')
     expect(page).toContain('name="provider" value="wallet_app"')
     expect(page).toContain('name="method" value="banking_app"')
   })
 
   test('UPI names the amount in INR before it is fixed, and says so when the rate is not known', () => {
-    expect(read(SITUATIONS['pinned to UPI'])).toContain('You are charged in INR: about ₹4,536.90 at today’s rate.')
-    expect(read(SITUATIONS['pinned to UPI without rates'])).toContain('You are charged in INR. The next step shows')
+    expect(read(SITUATIONS['pinned to UPI'])).toContain('Charged in Indian rupees about ₹4,536.90')
+    expect(read(SITUATIONS['pinned to UPI without rates'])).toContain('Charged in Indian rupees fixed in the next step')
   })
 
-  test('a pin that is not offered in the country opens the picker, with the reason and no error', () => {
+  test('a pin that is not offered in the country opens the picker: what is not offered, where, and no error', () => {
     const page = html(SITUATIONS['a pin that is not offered'])
-    expect(text(page)).toContain('Not offered in Brazil. Choose another way to pay.')
-    expect(text(page)).toContain('How would you like to pay?')
+    expect(textOf(page)).toContain('Paying by banking app is not offered in Brazil. These ways work.')
+    expect(textOf(page)).toContain('How would you like to pay?')
     expect(page).not.toContain('role="alert"')
+    expect(page).toContain('<div class="note brand">')
+  })
+
+  test('who is charged in another currency reads why, and why the other ways are not there', () => {
+    const page = read(SITUATIONS['a pin that is not offered'])
+    expect(page).toContain('In Indian rupees, about 1 minute')
+    expect(page).toContain('Indora, our partner for Brazil, charges in Indian rupees.')
+    expect(page).toContain('Banking app Only in the EU and EEA')
+    expect(page).toContain('Device wallet Only in the US and the EU')
+    expect(page).toContain('UPI Only in India')
   })
 
   test('an amount below the limit of the pin opens the picker, with the limit', () => {
-    expect(read(SITUATIONS['a pin with too small an amount'])).toContain('Only for amounts from €6.00.')
+    expect(read(SITUATIONS['a pin with too small an amount'])).toContain(
+      'Paying by banking app is only for amounts from €6.00.',
+    )
   })
 
   test('without a fallback there is one honest sentence and no picker', () => {
     const page = html(SITUATIONS['a pin that is not offered, without a fallback'])
-    expect(text(page)).toContain('Card is not offered in Brazil, and Nightline Rail takes no other way to pay')
-    expect(page).not.toContain('class="method"')
+    expect(textOf(page)).toContain(
+      'Paying by card is not offered in Brazil. Nightline Rail takes no other way to pay for this payment.',
+    )
+    expect(page).not.toContain('class="way"')
     expect(page).not.toContain('/continue')
   })
 
@@ -157,139 +163,53 @@ describe('before the payment', () => {
     )
   })
 
-  test('the country can always be corrected, and an unknown one is asked for', () => {
-    expect(read({})).toContain('Paying from Germany Change country')
-    expect(read(SITUATIONS['a country unknown'])).toContain('Where are you paying from?')
-    expect(html({})).toContain('<option value="DE" selected>Germany</option>')
+  test('the country can always be corrected, on a page of its own: the list is on no other', () => {
+    expect(read({})).toContain('Paying from Germany Change')
+    expect(html({})).toContain('href="/c/token-of-the-tests?step=country"')
+    expect(read(SITUATIONS['a country unknown'])).toContain('Choose your country')
+    expect(html(SITUATIONS['the country to be corrected'])).toContain('<option value="DE" selected>Germany</option>')
+    for (const [, changes] of EVERY_PAGE)
+      if (changes.asked?.step !== 'country') expect(html(changes)).not.toContain('<option')
+  })
+
+  test('correcting the country keeps the way to pay that was being looked at', () => {
+    const asked = { choice: { provider: 'card_partner', method: 'card' } } as const
+    expect(html({ asked })).toContain('href="/c/token-of-the-tests?step=country&amp;method=card_partner.card"')
+    const page = html(SITUATIONS['the country to be corrected'])
+    expect(page).toContain('<input type="hidden" name="chosen" value="card_partner.card"/>')
+    expect(page).toContain('href="/c/token-of-the-tests?method=card_partner.card"')
   })
 
   test('a method that is asked for by a link and not possible leads back to the picker', () => {
     const asked = { choice: { provider: 'card_partner', method: 'online_wallet' } } as const
-    expect(read({ asked })).toContain('That way to pay is not possible here. Choose another one.')
+    expect(read({ asked })).toContain('Paying with an online wallet is not offered in Germany. These ways work.')
   })
 
-  test('a declined attempt says why, that nothing was charged, and lets the buyer try again', () => {
-    const page = read(SITUATIONS['a declined attempt'])
-    expect(page).toContain('There was not enough money in the account.')
-    expect(page).toContain('You have not been charged. Try again, or use another method.')
-    expect(page).toContain('Continue Use another method')
-  })
-})
-
-describe('while the buyer is at the partner', () => {
-  test('the order can be reopened, left for another method, and taken to another device', () => {
-    const page = html(BY_STATUS.pending)
-    expect(page).toContain('href="https://partner.example/pay/1"')
-    expect(page).toContain('href="/c/token-of-the-tests?step=pick"')
-    expect(page).toContain('aria-label="QR code with the link to this payment of €49.99 to Nightline Rail"')
-    expect(page).toContain('value="https://pay.example/c/token-of-the-tests"')
+  test('a method that another partner offers in the new country is still the method that was chosen', () => {
+    const asked = { choice: { provider: 'card_partner', method: 'card' } } as const
+    const country = { code: 'BR', source: 'buyer' } as const
+    expect(filledButton({ asked, country })).toBe('Continue to Indora · about ₹4,536.90')
   })
 
-  test('choosing another method says what becomes of the open one', () => {
-    const page = read(SITUATIONS['another method while one is open'])
-    expect(page).toContain(
-      'Your payment by Banking app is closed when you choose another way. Nothing is charged twice.',
-    )
+  test('more than three ways are folded behind the best two', () => {
+    const page = html(SITUATIONS['USDC too'])
+    const [open = '', folded = ''] = page.split('More ways to pay (2)')
+    expect(open.match(/class="way"/g)).toHaveLength(2)
+    expect(folded.match(/class="way"/g)).toHaveLength(2)
+    expect(html({})).not.toContain('More ways to pay')
   })
 
-  test('an identity check keeps its own page, with the way back to it', () => {
-    const page = html(SITUATIONS['an identity check'])
-    expect(text(page)).toContain('Your payment stays open and goes on by itself when the check is passed.')
-    expect(page).toContain('href="https://partner.example/pay/1"')
-  })
-
-  test('UPI shows the exact amount, a named code, the link for the app and the page of the partner', () => {
-    const page = html(SITUATIONS['a UPI code'])
-    expect(text(page)).toContain('You pay exactly ₹4,536.76')
-    expect(page).toContain('role="img" aria-label="UPI QR code: pay ₹4,536.76 to Nightline Rail"')
-    expect(page).toContain(`href="${UPI_INTENT.replaceAll('&', '&amp;')}"`)
-    expect(page).toContain('href="https://partner.example/pay/1"')
-    expect(page).not.toMatch(/name="vpa"|UPI ID/i)
-  })
-
-  test('an intent that is no UPI link is not opened', () => {
-    const hostile = { ...SITUATIONS['a UPI code'], attempts: [aUpiAttempt({ intentUri: 'javascript:alert(1)' })] }
-    expect(html(hostile)).not.toContain('href="javascript:')
-  })
-
-  test('an order that is not open yet is not waited for: the buyer may go on', () => {
-    const attempts = [anAttempt('opening', { redirectUrl: null })]
-    const checkout = aCheckout({ payment: { status: 'pending', provider: 'wallet_app' }, attempts })
-    expect(viewOf(checkout).page).toBe('confirm')
-  })
-})
-
-describe('progress', () => {
-  const states = (changes: CheckoutChanges): string[] =>
-    [...html(changes).matchAll(/data-state="(\w+)"/g)].map(([, state]) => state ?? '')
-
-  test('the three steps follow the money, and confirming is not paid', () => {
-    expect(states(SITUATIONS['being confirmed'])).toEqual(['current', 'todo', 'todo'])
-    expect(states(BY_STATUS.processing)).toEqual(['done', 'current', 'todo'])
-    expect(states(BY_STATUS.settling)).toEqual(['done', 'done', 'current'])
-    expect(states(BY_STATUS.succeeded)).toEqual(['done', 'done', 'done'])
-  })
-
-  test('each step says its state in words, and the news in a live region', () => {
-    const page = html(BY_STATUS.processing)
-    expect(text(page)).toContain('Paid done Converting in progress Sent to merchant to come')
-    expect(page).toContain('aria-current="step"')
-    expect(page).toMatch(/<p role="status"[^>]*>Your payment has arrived/)
-  })
-
-  test('a delayed settlement is said, with the word that the money is safe', () => {
-    expect(read(SITUATIONS['a delayed settlement'])).toContain('This takes longer than usual. Your money is safe')
-  })
-
-  test('the key of an open page changes when another page is due, and not with each step', () => {
-    const key = (changes: CheckoutChanges): string => liveStatus(aCheckout(changes), words).key
-    expect(key(BY_STATUS.processing)).toBe(key(BY_STATUS.settling))
-    const keys = PAYMENT_STATUSES.filter((status) => status !== 'settling').map((status) => key(BY_STATUS[status]))
-    expect(new Set(keys).size).toBe(keys.length)
-    expect(key(SITUATIONS['a delayed settlement'])).not.toBe(key(BY_STATUS.settling))
-    expect(key(SITUATIONS['an identity check'])).not.toBe(key(BY_STATUS.pending))
-  })
-})
-
-describe('after the payment', () => {
-  test('the receipt has amount, merchant, reference, method, date, payment and transaction', () => {
-    const page = html(BY_STATUS.succeeded)
-    for (const part of ['€49.99', 'ORDER-1042', 'Banking app', 'Nov 20, 2026', 'pay_01hzy3v7t8e4a9v2b6q5r0c1d2'])
-      expect(text(page)).toContain(part)
-    expect(page).toContain(`href="https://polygonscan.com/tx/${TX_HASH}"`)
-    expect(page).toContain('href="https://shop.example/thanks"')
-    expect(text(page)).toContain('Back to Nightline Rail')
-  })
-
-  test('a chain without an explorer shows the hash itself', () => {
-    expect(read(SITUATIONS['paid late and twice'])).toContain(TX_HASH)
-  })
-
-  test('late and second payments are explained', () => {
-    const page = read(SITUATIONS['paid late and twice'])
-    expect(page).toContain('Your payment arrived late and was accepted.')
-    expect(page).toContain('You paid twice.')
-  })
-
-  test('an expired payment whose money may still come never says that nothing was charged', () => {
-    const page = read(SITUATIONS['expired with an order open'])
-    expect(page).toContain('the money is still accepted')
-    expect(page).not.toContain('You have not been charged')
-  })
-
-  test('an ended page goes on asking only while money may come', () => {
-    expect(liveStatus(aCheckout(BY_STATUS.expired), words).poll).toBeNull()
-    expect(liveStatus(aCheckout(SITUATIONS['expired with an order open']), words).poll).toBe(10)
-    expect(liveStatus(aCheckout(BY_STATUS.succeeded), words).poll).toBeNull()
+  test('a payment that is about to close says so, with the minutes', () => {
+    expect(read(SITUATIONS['five minutes left'])).toContain('5 minutes left. This payment closes at 13:00')
   })
 })
 
 test.each(['not_found', 'bad_request', 'forbidden', 'method_not_allowed', 'unavailable', 'internal', 'busy'] as const)(
   'the problem %s has a page of its own with the same look',
   (problem) => {
-    const page = renderProblem(problem, words, 'https://pay.example/c/x')
+    const page = renderProblem(problem, wordsIn('en'), 'https://pay.example/c/x')
     expect(page).toContain('role="alert"')
-    expect(page).toContain('class="card alone"')
+    expect(page).toContain('class="sheet alone"')
     expect(page).toContain('href="https://pay.example/c/x"')
   },
 )

@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import { isCountry } from '../../domain/countries.ts'
-import type { BuyerCountry } from '../../web/checkout/checkout.ts'
+import type { OpenedAttempt } from '../../domain/payment/requests.ts'
+import type { BuyerCountry, Device } from '../../web/checkout/checkout.ts'
 
 /** What a request tells about the buyer. */
 
@@ -29,6 +30,24 @@ export function countryCookie(country: string, checkoutUrl: string): string {
 export function hasDeviceWallet(userAgent: string | undefined): boolean | null {
   if (userAgent === undefined || userAgent === '') return null
   return /iPhone|iPad|Macintosh|Android|Chrome\//.test(userAgent)
+}
+
+/** What the buyer pays on, by what the browser says. An iPad says that it is a Mac, and gets the page of one. */
+export function deviceOf(userAgent: string | undefined): Device {
+  if (/Android/.test(userAgent ?? '')) return 'android'
+  return /iPhone|iPad|iPod/.test(userAgent ?? '') ? 'ios' : 'desktop'
+}
+
+/**
+ * Whether the buyer comes back from the partner's page just now: by a navigation from another site, as the browser says
+ * in `Sec-Fetch-Site` (W3C Fetch Metadata), or from the partner's own address. It proves nothing about the money.
+ */
+export function comesBack(request: Request, { redirectUrl, intentUri }: OpenedAttempt): boolean {
+  const referer = request.get('referer') ?? ''
+  if (URL.canParse(referer) && new URL(referer).origin === new URL(redirectUrl).origin) return true
+  // An order that is paid from our own page is left by no navigation: who comes from elsewhere comes by the link.
+  if (intentUri !== null || request.get('sec-fetch-mode') !== 'navigate') return false
+  return ['cross-site', 'same-site'].includes(request.get('sec-fetch-site') ?? '')
 }
 
 /**

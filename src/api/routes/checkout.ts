@@ -16,11 +16,19 @@ import {
 } from '../../domain/payment/requests.ts'
 import type { Logger } from '../../log.ts'
 import { findAsset } from '../../web/assets.ts'
-import { type Asked, type Checkout, findOffer, openedAttempt } from '../../web/checkout/checkout.ts'
-import { liveStatus, renderCheckout, renderHandoff } from '../../web/checkout/page.tsx'
-import { wordsIn } from '../../web/messages/words.ts'
+import {
+  type Asked,
+  type Checkout,
+  findOffer,
+  openedAttempt,
+  type PartnerNames,
+  pathOf,
+} from '../../web/checkout/checkout.ts'
+import { liveStatus } from '../../web/checkout/live.ts'
+import { renderCheckout, renderHandoff, renderReceipt } from '../../web/checkout/page.tsx'
+import { type Words, wordsIn } from '../../web/messages/words.ts'
 import { pageHeaders } from '../../web/page-headers.ts'
-import { buyerCountry, countryCookie, hasDeviceWallet, isFromOurPage } from './buyer.ts'
+import { buyerCountry, comesBack, countryCookie, deviceOf, hasDeviceWallet, isFromOurPage } from './buyer.ts'
 import { noteOffer } from './offers.ts'
 import { PageProblem, pageProblemHandler } from './page-problem.ts'
 import { type RateBook, readRates } from './prices.ts'
@@ -43,6 +51,8 @@ export type CheckoutDeps = {
   readonly countryHeader?: string
   /** Whether buyers may pay in USDC. */
   readonly crypto: boolean
+  /** How buyers know the partners. */
+  readonly partners: PartnerNames
   readonly log: Logger
 }
 
@@ -53,7 +63,8 @@ const continueForm = z.object({
   provider: z.enum(USED_PROVIDER_NAMES),
   method: z.enum(WAYS.map(({ method }) => method) as [MethodName, ...MethodName[]]),
 })
-const countryForm = z.object({ country: z.string().refine(isCountry) })
+/** `chosen` is the way to pay that the buyer was looking at: `<provider>.<method>`. */
+const countryForm = z.object({ country: z.string().refine(isCountry), chosen: z.string().max(60).optional() })
 
 export function createCheckoutRouter(deps: CheckoutDeps): Router {
   const router = Router()
@@ -68,10 +79,11 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   })
   router.get('/c/:token', (request, response) => showCheckout(deps, request, response))
   router.get('/c/:token/go', (request, response) => showHandoff(deps, request, response))
+  router.get('/c/:token/receipt', (request, response) => showReceipt(deps, request, response))
   router.get('/c/:token/status', (request, response) => sendStatus(deps, request, response))
   router.post('/c/:token/continue', ...form, (request, response) => openAttempt(deps, request, response))
   router.post('/c/:token/country', ...form, (request, response) => setCountry(deps, request, response))
-  router.all(['/c/:token', '/c/:token/go', '/c/:token/status'], refuseMethod('GET, HEAD'))
+  router.all(['/c/:token', '/c/:token/go', '/c/:token/receipt', '/c/:token/status'], refuseMethod('GET, HEAD'))
   router.all(['/c/:token/continue', '/c/:token/country'], refuseMethod('POST'))
   router.use('/c', () => {
     throw new PageProblem('not_found')
@@ -84,7 +96,27 @@ async function showCheckout(deps: CheckoutDeps, request: Request, response: Resp
   const checkout = await loadCheckout(deps, request)
   if (request.method === 'GET' && isOpen(checkout.payment.status) && checkout.offered.pinnedRefused !== null)
     await noteOffer(deps, checkout, null)
-  response.type('html').send(renderCheckout(checkout, wordsIn('en')))
+  const opened = openedAttempt(checkout.attempts)
+  const isBack = opened !== null && checkout.cameBackAt === null && isOpen(checkout.payment.status)
+  if (isBack && comesBack(request, opened)) {
+    // The moment is in the address, so that loading again, with or without a script, tells the same.
+    response.redirect(303, `${checkout.path}?back=${Math.floor(deps.clock() / 1000)}`)
+    return
+  }
+  response.type('html').send(renderCheckout(checkout, wordsFor(checkout)))
+}
+
+async function showReceipt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  const checkout = await loadCheckout(deps, request)
+  if (checkout.payment.status !== 'succeeded') {
+    response.redirect(303, checkout.path)
+    return
+  }
+  response.type('html').send(renderReceipt(checkout, wordsFor(checkout)))
+}
+
+function wordsFor({ country }: Checkout): Words {
+  return wordsIn('en', country.code)
 }
 
 async function showHandoff(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
@@ -94,11 +126,11 @@ async function showHandoff(deps: CheckoutDeps, request: Request, response: Respo
     response.redirect(303, checkout.path)
     return
   }
-  response.type('html').send(renderHandoff(checkout, wordsIn('en'), attempt))
+  response.type('html').send(renderHandoff(checkout, wordsFor(checkout), attempt))
 }
 
 async function sendStatus(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
-  response.json(liveStatus(await loadCheckout(deps, request), wordsIn('en')))
+  response.json(liveStatus(await loadCheckout(deps, request)))
 }
 
 async function openAttempt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
@@ -109,7 +141,7 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
     return
   }
   const offer = findOffer(checkout.offered, choice)
-  const chosen = `${checkout.path}?method=${choice.provider}.${choice.method}`
+  const chosen = pathOf(checkout.path, choice)
   if (offer === null || planOpening(checkout.attempts, choice).kind === 'too_many_attempts') {
     // The page then says that this way to pay is not possible, or that there were too many tries.
     response.redirect(303, chosen)
@@ -131,10 +163,11 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
 }
 
 async function setCountry(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
-  const { country } = parseForm(countryForm, request)
+  const { country, chosen } = parseForm(countryForm, request)
   const { url, path } = await loadCheckout(deps, request)
+  const choice = readChoice(chosen)
   response.set('set-cookie', countryCookie(country, url))
-  response.redirect(303, path)
+  response.redirect(303, choice === null ? path : pathOf(path, choice))
 }
 
 async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Checkout> {
@@ -159,7 +192,20 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
   })
   const url = checkoutUrl(deps.publicUrl, payment.checkoutToken)
   const path = new URL(url).pathname
-  return { payment, attempts, merchantName, offered, country, asked: askedFor(request), url, path }
+  return {
+    payment,
+    attempts,
+    shop: { name: merchantName, brand: null, supportEmail: null },
+    partners: deps.partners,
+    offered,
+    country,
+    device: deviceOf(request.get('user-agent')),
+    asked: askedFor(request),
+    cameBackAt: cameBackAt(request, { attempts, now: deps.clock() }),
+    now: new Date(deps.clock()).toISOString(),
+    url,
+    path,
+  }
 }
 
 /** Null when there is no rate: the checkout works without, because limits were checked when the payment was created. */
@@ -172,11 +218,27 @@ async function ratesFor(deps: CheckoutDeps, payment: Payment): Promise<RateTable
   }
 }
 
-/** Reads `?step=pick` and `?method=<provider>.<method>`, which links of the pages carry. Ignores anything else. */
+/** Reads `?step=` and `?method=<provider>.<method>`, which links of the pages carry. Ignores anything else. */
 function askedFor({ query }: Request): Asked {
-  const [provider, method] = typeof query['method'] === 'string' ? query['method'].split('.') : []
+  const step = query['step']
+  return { step: step === 'pick' || step === 'country' ? step : null, choice: readChoice(query['method']) }
+}
+
+function readChoice(text: unknown): Asked['choice'] {
+  const [provider, method] = typeof text === 'string' ? text.split('.') : []
   const choice = continueForm.safeParse({ provider, method })
-  return { picker: query['step'] === 'pick', choice: choice.success ? choice.data : null }
+  return choice.success ? choice.data : null
+}
+
+/** Reads `?back=<Unix seconds>`. It must lie between the opening of the order and now: anybody can write an address. */
+function cameBackAt(
+  { query }: Request,
+  { attempts, now }: { attempts: Checkout['attempts']; now: number },
+): string | null {
+  const opened = openedAttempt(attempts)
+  const at = typeof query['back'] === 'string' && /^\d{10}$/.test(query['back']) ? Number(query['back']) * 1000 : null
+  if (opened === null || at === null || at > now || at < Date.parse(opened.createdAt) - 1000) return null
+  return new Date(at).toISOString()
 }
 
 function parseForm<T extends z.ZodType>(schema: T, request: Request): z.output<T> {

@@ -1,9 +1,10 @@
 import { Router } from 'express'
 import { renderErrors } from '../../web/docs/errors.tsx'
-import { type OperationEntry, renderReference } from '../../web/docs/reference.tsx'
+import { renderReference } from '../../web/docs/reference.tsx'
 import { pageHeaders } from '../../web/page-headers.ts'
 import { openApiDocument } from '../http/openapi.ts'
 import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
+import { fieldsReader } from '../http/reference-fields.ts'
 import { onlyMethods, type Route, TAGS } from '../route.ts'
 
 const DOCUMENT = ['/openapi.json', '/v1/openapi.json']
@@ -24,9 +25,10 @@ export function referenceRouter(routes: readonly Route[], publicUrl: string): Ro
   router.get(ERRORS_PATH, (_request, response) => {
     response.set(pageHeaders(publicUrl)).type('html').send(errors)
   })
+  const fields = fieldsReader(JSON.parse(document))
   const reference = renderReference(
     TAGS,
-    routes.map((route) => entryOf(route, publicUrl)),
+    routes.map((route) => ({ ...entryOf(route, publicUrl), ...fields(route.method, route.path) })),
   )
   router.get(REFERENCE_PATH, (_request, response) => {
     response.set(pageHeaders(publicUrl)).type('html').send(reference)
@@ -35,7 +37,7 @@ export function referenceRouter(routes: readonly Route[], publicUrl: string): Ro
   return router
 }
 
-function entryOf(route: Route, publicUrl: string): OperationEntry {
+function entryOf(route: Route, publicUrl: string) {
   const { operationId, tag, method, path, summary, description, scope, problems = [] } = route
   return { operationId, tag, method, path, summary, description, scope, problems, curl: curlOf(route, publicUrl) }
 }

@@ -1,15 +1,44 @@
-// The pages work without this script. With it an open page follows the payment without loading again, copies links,
-// and keeps a second press of a button from asking twice.
+// The pages work without this script. With it an open page stays true without loading again, times are in the zone of
+// the device, links are copied, and a second press of a button asks nothing twice.
 
-/** @typedef {import('../checkout/page.tsx').LiveStatus} LiveStatus */
+/** @typedef {import('../checkout/live.ts').LiveStatus} LiveStatus */
 
 /** Never slower than this between two questions, in milliseconds, however often the network fails. */
 const MAX_PAUSE = 30_000
+/** So many questions in a row that fail are a lost connection, and not a hiccup. */
+const LOST_AFTER = 2
 
-/** @param {HTMLElement} main @param {string} url */
-function followPayment(main, url) {
+const lang = document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang
+const HOURS = /** @type {const} */ ({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+/** The styles of `src/web/messages/words.ts`. @type {Record<string, Intl.DateTimeFormatOptions>} */
+const TIME_STYLES = {
+  time: HOURS,
+  seconds: { ...HOURS, second: '2-digit' },
+  day: { ...HOURS, day: 'numeric', month: 'short' },
+  long: { ...HOURS, day: 'numeric', month: 'long', year: 'numeric' },
+}
+
+/** Turns every moment below `root` into the zone of this device. @param {ParentNode} root */
+function localTimes(root) {
+  for (const time of root.querySelectorAll('time')) {
+    if (time.dateTime === '') continue
+    const format = new Intl.DateTimeFormat(lang, TIME_STYLES[time.dataset.style ?? 'time'])
+    time.textContent = format.format(new Date(time.dateTime))
+  }
+}
+
+/** What the server's page has hidden because it works with a script only. @param {ParentNode} root */
+function enliven(root) {
+  localTimes(root)
+  for (const button of root.querySelectorAll('button[data-copy], button[data-print]'))
+    if (button instanceof HTMLButtonElement) button.hidden = false
+}
+
+/** Follows the payment until nothing can change any more. @param {HTMLElement} main */
+function followPayment(main) {
   let seconds = Number(main.dataset.poll)
   let failures = 0
+  let trueAt = new Date()
   /** @type {number | undefined} */
   let timer
 
@@ -17,99 +46,172 @@ function followPayment(main, url) {
     clearTimeout(timer)
     if (document.visibilityState === 'hidden') return
     try {
-      const answer = await fetch(url + location.search, { headers: { accept: 'application/json' } })
+      const answer = await fetch(main.dataset.status + location.search, { headers: { accept: 'application/json' } })
       if (!answer.ok) throw new Error(`status ${answer.status}`)
-      show(await answer.json())
+      await apply(await answer.json())
       failures = 0
+      trueAt = new Date()
     } catch {
       failures += 1
     }
+    showConnection()
     askAgain()
   }
 
   function askAgain() {
+    clearTimeout(timer)
     const pause = Math.min(seconds * 1000 * 2 ** failures, MAX_PAUSE)
     if (seconds > 0) timer = window.setTimeout(() => void ask(), pause)
   }
 
   /** @param {LiveStatus} news */
-  function show(news) {
-    if (news.key !== main.dataset.key) {
-      seconds = 0
-      // What the buyer asked for by a link (another method) was a choice of the page that is over now.
-      location.replace(location.pathname)
+  async function apply(news) {
+    seconds = news.poll ?? 0
+    if (news.key === main.dataset.key) return
+    const page = await loadPage(news.url)
+    const next = page.querySelector('main')
+    const panel = page.querySelector('.panel')
+    if (!(next instanceof HTMLElement) || next.dataset.status === undefined || panel === null) {
+      location.replace(news.url)
       return
     }
-    seconds = news.poll ?? 0
-    if (news.steps !== null) showProgress(main, news.steps, news.message ?? '')
+    history.replaceState(null, '', news.url)
+    document.title = page.title
+    enliven(page)
+    const shown = document.querySelector('.panel')
+    if (shown !== null) become(shown, document.importNode(panel, true))
+    showMain(main, document.importNode(next, true))
+    seconds = Number(main.dataset.poll ?? 0)
+  }
+
+  function showConnection() {
+    const line = main.querySelector('[data-offline] > .line')
+    if (!(line instanceof HTMLElement)) return
+    const time = line.querySelector('time')
+    if (time !== null) time.dateTime = trueAt.toISOString()
+    localTimes(line)
+    line.hidden = navigator.onLine && failures < LOST_AFTER
   }
 
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible' && seconds > 0) void ask()
   })
+  addEventListener('offline', showConnection)
+  addEventListener('online', () => {
+    failures = 0
+    if (seconds > 0) void ask()
+  })
   askAgain()
 }
 
-/** @param {HTMLElement} main @param {NonNullable<LiveStatus['steps']>} steps @param {string} message */
-function showProgress(main, steps, message) {
-  const items = main.querySelectorAll('.steps > li')
-  for (const [index, item] of items.entries()) {
-    const step = steps[index]
-    if (!(item instanceof HTMLElement) || step === undefined || item.dataset.state === step.state) continue
-    item.dataset.state = step.state
-    item.querySelector('[data-word]')?.replaceChildren(step.word)
-    if (step.state === 'current') item.setAttribute('aria-current', 'step')
-    else item.removeAttribute('aria-current')
-  }
-  const now = main.querySelector('[data-now]')
-  // A live region is read out when its text changes, so it is left alone when it does not.
-  if (now !== null && now.textContent !== message) now.textContent = message
+/**
+ * A page of ours as a document. A request that parses by itself needs no HTML sink, which the page's policy forbids.
+ * @param {string} url @returns {Promise<Document>}
+ */
+function loadPage(url) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open('GET', url)
+    request.responseType = 'document'
+    request.onload = () =>
+      request.status === 200 && request.responseXML !== null
+        ? resolve(request.responseXML)
+        : reject(new Error('no page'))
+    request.onerror = () => reject(new Error('no connection'))
+    request.send()
+  })
 }
 
-/** @param {Element} field */
-function offerCopy(field) {
-  const button = field.querySelector('button')
-  const input = field.querySelector('input')
-  const said = field.querySelector('[role=status]')
-  if (button === null || input === null) return
-
-  async function copy() {
-    if (button === null || input === null) return
-    try {
-      await navigator.clipboard.writeText(input.value)
-      said?.replaceChildren(button.dataset.done ?? '')
-    } catch {
-      // No permission: the text is selected instead, ready for the buyer's own copy command.
-      input.focus()
-      input.select()
-    }
-  }
-
-  button.hidden = false
-  button.addEventListener('click', () => void copy())
+/**
+ * The same page changes where it differs, and the focus stays where it is. Another page takes its place, and then the
+ * focus goes to it, so that a reader of the page begins there.
+ * @param {HTMLElement} main @param {HTMLElement} next
+ */
+function showMain(main, next) {
+  const isSamePage = main.dataset.page === next.dataset.page
+  if (isSamePage) become(main, next)
+  else main.replaceChildren(...next.childNodes)
+  takeAttributes(main, next)
+  if (isSamePage && document.activeElement !== document.body) return
+  main.focus({ preventScroll: true })
+  if (!isSamePage) scrollTo(0, 0)
 }
 
-/** @param {HTMLFormElement} form */
-function pressOnce(form) {
+/** Makes `old` equal to `next` with as few changes as possible. @param {Element} old @param {Element} next */
+function become(old, next) {
+  if (old.isEqualNode(next)) return
+  if (old.nodeName !== next.nodeName) {
+    old.replaceWith(next)
+    return
+  }
+  takeAttributes(old, next)
+  if (old.children.length !== next.children.length || hasOwnText(old) || hasOwnText(next)) {
+    old.replaceChildren(...next.childNodes)
+    return
+  }
+  const pairs = [...old.children].map((child, index) => [child, next.children[index]])
+  for (const [child, nextChild] of pairs) if (child && nextChild) become(child, nextChild)
+}
+
+/** What the buyer has opened stays open. @param {Element} old @param {Element} next */
+function takeAttributes(old, next) {
+  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
+  // By name: the list of attributes shrinks while it is walked.
+  for (const name of old.getAttributeNames()) if (!next.hasAttribute(name) && name !== 'open') old.removeAttribute(name)
+}
+
+/** @param {Element} element */
+function hasOwnText(element) {
+  return [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim() !== '')
+}
+
+/** @param {HTMLElement} button */
+async function copy(button) {
+  const label = button.querySelector('span')
+  if (label === null) return
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy ?? '')
+    const before = [...label.childNodes]
+    button.setAttribute('role', 'status')
+    label.textContent = button.dataset.done ?? ''
+    setTimeout(() => {
+      label.replaceChildren(...before)
+      button.removeAttribute('role')
+    }, 3000)
+  } catch {
+    // No permission: the text is selected instead, ready for the buyer's own copy command.
+    const value = button.parentElement?.querySelector('.value')
+    if (value) getSelection()?.selectAllChildren(value)
+  }
+}
+
+document.addEventListener('click', ({ target }) => {
+  const button = target instanceof Element ? target.closest('button') : null
+  if (button?.dataset.copy !== undefined) void copy(button)
+  if (button?.dataset.print !== undefined) print()
+})
+
+document.addEventListener('submit', (event) => {
+  const form = event.target
+  if (!(form instanceof HTMLFormElement) || form.dataset.busy === undefined) return
   const button = form.querySelector('button[type=submit]')
   if (button === null) return
-  const label = button.textContent
-  form.addEventListener('submit', (event) => {
-    if (button.getAttribute('aria-disabled') === 'true') {
-      event.preventDefault()
-      return
-    }
-    button.setAttribute('aria-disabled', 'true')
-    button.textContent = form.dataset.busy ?? label
-  })
+  if (button.getAttribute('aria-disabled') === 'true') {
+    event.preventDefault()
+    return
+  }
+  button.setAttribute('aria-disabled', 'true')
+  const label = button.querySelector('span')
+  if (label === null) return
+  const before = label.textContent
+  label.textContent = form.dataset.busy
   // A page that comes back from the browser's memory must be usable again.
-  window.addEventListener('pageshow', () => {
+  addEventListener('pageshow', () => {
     button.removeAttribute('aria-disabled')
-    button.textContent = label
+    label.textContent = before
   })
-}
+})
 
-for (const field of document.querySelectorAll('[data-copy]')) offerCopy(field)
-for (const form of document.querySelectorAll('form[data-busy]')) if (form instanceof HTMLFormElement) pressOnce(form)
+enliven(document)
 const main = document.querySelector('main')
-if (main?.dataset.status !== undefined && main.dataset.poll !== undefined) followPayment(main, main.dataset.status)
+if (main?.dataset.status !== undefined && main.dataset.poll !== undefined) followPayment(main)

@@ -1,42 +1,57 @@
 import type { VNode } from 'preact'
-import { mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { OpenedAttempt } from '../../domain/payment/requests.ts'
 import { renderPage } from '../layout.tsx'
+import type { Tone } from '../look/parts.tsx'
 import type { Words } from '../messages/words.ts'
-import { type Checkout, type StepState, type View, viewOf } from './checkout.ts'
-import { Checking, Closed, NoMoreTries } from './closed.tsx'
-import { Confirm } from './confirm.tsx'
-import { Done } from './done.tsx'
-import { Finish, Upi, Usdc, Verification } from './finish.tsx'
-import { NotOffered } from './not-offered.tsx'
-import { Pick } from './pick.tsx'
-import { Progress, progressSentence } from './progress.tsx'
-import { Summary } from './summary.tsx'
+import { Closed, NoMoreTries, toneOfClosed } from './after/closed.tsx'
+import { Done } from './after/done.tsx'
+import { Receipt } from './after/receipt.tsx'
+import { ClosingNote } from './before/closing.tsx'
+import { Confirm } from './before/confirm.tsx'
+import { Country } from './before/country.tsx'
+import { Declined } from './before/declined.tsx'
+import { NotOffered } from './before/not-offered.tsx'
+import { OpenElsewhere } from './before/open-elsewhere.tsx'
+import { Pick } from './before/pick.tsx'
+import type { Checkout } from './checkout.ts'
+import { isWaiting, keyOf, pollSeconds } from './live.ts'
+import { Checking } from './meanwhile/checking.tsx'
+import { Finish, Handoff } from './meanwhile/finish.tsx'
+import { OfflineLine } from './meanwhile/offline.tsx'
+import { Progress } from './meanwhile/progress.tsx'
+import { Returning } from './meanwhile/returning.tsx'
+import { Upi } from './meanwhile/upi.tsx'
+import { Usdc } from './meanwhile/usdc.tsx'
+import { Verification } from './meanwhile/verification.tsx'
+import { Panel } from './panel.tsx'
+import { titleOf } from './title.ts'
+import { type View, viewOf } from './view.ts'
 
-/** Seconds between two requests of a page for its status: few while the buyer waits, more where changes are rare. */
-const POLL_WAITING = 3
-const POLL_IDLE = 10
+/** Seconds after which a page that waits loads again where there is no JavaScript. */
+const REFRESH_SECONDS = 3
 
 export function renderCheckout(checkout: Checkout, words: Words): string {
   const view = viewOf(checkout)
-  const waiting = isWaiting(view)
-  const { payment, merchantName: merchant } = checkout
-  const values = { amount: words.money(payment.amount), merchant }
   return renderPage({
     words,
-    title: view.page === 'done' ? words.t('page.title.done', values) : words.t('page.title', values),
-    testMode: !payment.livemode,
-    ...(waiting && { refreshSeconds: POLL_WAITING }),
+    title: titleOf(checkout, words, view),
+    testMode: !checkout.payment.livemode,
+    brand: checkout.shop.brand,
+    ...(isWaiting(view) && { refreshSeconds: REFRESH_SECONDS }),
     children: (
-      <div class="columns">
-        <Summary checkout={checkout} words={words} />
+      <div class="sheet">
+        <Panel checkout={checkout} words={words} view={view} />
         <main
           id="main"
-          class={`card page-${view.page}`}
+          class={`card ${toneOf(view)}`}
+          tabIndex={-1}
+          data-page={view.page}
           data-key={keyOf(checkout, view)}
           data-status={`${checkout.path}/status`}
           data-poll={pollSeconds(checkout, view)}
         >
+          <OfflineLine words={words} view={view} />
+          {view.page !== 'confirm' && isPaidHere(view) && <ClosingNote checkout={checkout} words={words} />}
           {contentOf(checkout, words, view)}
         </main>
       </div>
@@ -44,72 +59,74 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
   })
 }
 
-/** Leads to the partner: the page goes there by itself; the button is for browsers that do not. */
 export function renderHandoff(checkout: Checkout, words: Words, attempt: OpenedAttempt): string {
-  const { t } = words
-  const { payment, merchantName: merchant } = checkout
   return renderPage({
     words,
-    title: t('page.title', { amount: words.money(payment.amount), merchant }),
-    testMode: !payment.livemode,
+    title: titleOf(checkout, words, { page: 'finish', attempt }),
+    testMode: !checkout.payment.livemode,
+    brand: checkout.shop.brand,
     goTo: attempt.redirectUrl,
     children: (
-      <div class="columns">
-        <Summary checkout={checkout} words={words} />
-        <main id="main" class="card page-handoff">
-          <h1>{t('handoff.heading')}</h1>
-          <p>{t('handoff.text')}</p>
-          <a class="button primary" href={attempt.redirectUrl}>
-            {t('handoff.button')}
-          </a>
+      <div class="sheet">
+        <Panel checkout={checkout} words={words} view={null} />
+        <main id="main" class="card brand" tabIndex={-1}>
+          <Handoff checkout={checkout} words={words} attempt={attempt} />
         </main>
       </div>
     ),
   })
 }
 
-/** The answer to an open page that asks for its status: whether it must load again, and how far the money is. */
-export type LiveStatus = {
-  readonly status: Checkout['payment']['status']
-  /** A page that was rendered with another key must load again. */
-  readonly key: string
-  readonly poll: number | null
-  readonly steps: readonly { readonly state: StepState; readonly word: string }[] | null
-  readonly message: string | null
-  /** The partner's page of the order that is open; null without one. */
-  readonly partner_url: string | null
+/** The receipt of a payment that was made; the caller has seen that it was. */
+export function renderReceipt(checkout: Checkout, words: Words): string {
+  const { t } = words
+  return renderPage({
+    words,
+    title: t(checkout.payment.livemode ? 'title.receipt' : 'title.receipt_test', { merchant: checkout.shop.name }),
+    testMode: false,
+    brand: checkout.shop.brand,
+    children: <Receipt checkout={checkout} words={words} />,
+  })
 }
 
-export function liveStatus(checkout: Checkout, words: Words): LiveStatus {
-  const view = viewOf(checkout)
-  const inProgress = view.page === 'progress'
-  return {
-    status: checkout.payment.status,
-    key: keyOf(checkout, view),
-    poll: pollSeconds(checkout, view) ?? null,
-    steps: inProgress ? view.steps.map((state) => ({ state, word: words.t(`progress.state.${state}`) })) : null,
-    message: inProgress ? progressSentence(checkout, view, words) : null,
-    partner_url: 'attempt' in view ? view.attempt.redirectUrl : null,
-  }
+/** Pages on which the buyer has yet to pay, at the partner or from here. */
+function isPaidHere({ page }: View): boolean {
+  return page === 'pick' || page === 'finish' || page === 'upi' || page === 'usdc'
+}
+
+function toneOf(view: View): Tone {
+  if (view.page === 'closed') return toneOfClosed(view.as)
+  if (view.page === 'done') return 'success'
+  if (view.page === 'declined') return 'problem'
+  const waits = ['checking', 'verification', 'open_elsewhere', 'no_more_tries']
+  return waits.includes(view.page) ? 'wait' : 'brand'
 }
 
 function contentOf(checkout: Checkout, words: Words, view: View): VNode {
   const shown = { checkout, words }
   switch (view.page) {
+    case 'country':
+      return <Country {...shown} />
     case 'pick':
       return <Pick {...shown} view={view} />
     case 'confirm':
       return <Confirm {...shown} view={view} />
+    case 'declined':
+      return <Declined {...shown} view={view} />
     case 'not_offered':
       return <NotOffered {...shown} view={view} />
     case 'no_more_tries':
       return <NoMoreTries {...shown} view={view} />
+    case 'open_elsewhere':
+      return <OpenElsewhere {...shown} view={view} />
     case 'upi':
       return <Upi {...shown} view={view} />
     case 'usdc':
       return <Usdc {...shown} view={view} />
     case 'finish':
       return <Finish {...shown} view={view} />
+    case 'returning':
+      return <Returning {...shown} view={view} />
     case 'verification':
       return <Verification {...shown} view={view} />
     case 'progress':
@@ -121,30 +138,4 @@ function contentOf(checkout: Checkout, words: Words, view: View): VNode {
     case 'closed':
       return <Closed {...shown} view={view} />
   }
-}
-
-/** Pages on which the buyer waits, or acts somewhere else. */
-function isWaiting(view: View): boolean {
-  return (
-    view.page === 'upi' ||
-    view.page === 'usdc' ||
-    view.page === 'finish' ||
-    view.page === 'verification' ||
-    view.page === 'progress' ||
-    view.page === 'checking'
-  )
-}
-
-/** Seconds until the page asks again; undefined when nothing can change any more. */
-function pollSeconds({ attempts }: Checkout, view: View): number | undefined {
-  if (isWaiting(view)) return POLL_WAITING
-  const over = view.page === 'done' || view.page === 'closed'
-  return over && !attempts.some((attempt) => mayStillBePaid(attempt.status)) ? undefined : POLL_IDLE
-}
-
-function keyOf({ payment, attempts }: Checkout, view: View): string {
-  const attempt = attempts.at(-1)
-  if (view.page === 'progress') return `progress ${view.delayed}`
-  if (view.page === 'closed') return `closed ${view.as}`
-  return `${view.page} ${payment.parkReason ?? ''} ${attempt?.id ?? ''} ${attempt?.status ?? ''}`
 }

@@ -1,5 +1,5 @@
 import { renderToString } from 'preact-render-to-string'
-import { ASSETS } from '../assets.ts'
+import { DocsPage } from './docs-page.tsx'
 
 export type ErrorEntry = {
   readonly code: string
@@ -17,43 +17,31 @@ export function renderErrors(errors: readonly ErrorEntry[], fields: readonly Fie
 
 function Errors({ errors, fields }: { errors: readonly ErrorEntry[]; fields: readonly FieldEntry[] }) {
   return (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <title>Errors</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
-        <link rel="stylesheet" href={ASSETS.style} />
-      </head>
-      <body>
-        <main id="main" class="card alone">
-          <h1>Errors</h1>
-          <p>What an answer that refuses means, and what to do about it.</p>
-          {errors.map(({ code, status, title, help }) => (
-            <section key={code} id={code}>
-              <h2>
-                <code>{code}</code>
-              </h2>
-              <p>
-                {status}: {title}.
-              </p>
-              <p>{help.replaceAll('`', '')}</p>
-            </section>
-          ))}
-          <h2>Codes of fields</h2>
-          <dl>
-            {fields.map(({ code, text }) => (
-              <div key={code} id={code}>
-                <dt>
-                  <code>{code}</code>
-                </dt>
-                <dd>{text}</dd>
-              </div>
-            ))}
-          </dl>
-        </main>
-      </body>
-    </html>
+    <DocsPage title="Errors">
+      <h1>Errors</h1>
+      <p>What an answer that refuses means, and what to do about it.</p>
+      {errors.map(({ code, status, title, help }) => (
+        <section key={code} id={code}>
+          <h2>
+            <code>{code}</code>
+          </h2>
+          <p>
+            {status}: {title}.
+          </p>
+          <p>{help.replaceAll('`', '')}</p>
+        </section>
+      ))}
+      <h2>Codes of fields</h2>
+      <dl>
+        {fields.map(({ code, text }) => (
+          <div key={code} id={code}>
+            <dt>
+              <code>{code}</code>
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </DocsPage>
   )
 }

@@ -1,5 +1,14 @@
 import { renderToString } from 'preact-render-to-string'
-import { ASSETS } from '../assets.ts'
+import { DocsPage } from './docs-page.tsx'
+
+export type FieldEntry = {
+  readonly name: string
+  readonly type: string
+  readonly isRequired: boolean
+  readonly description: string | null
+  /** Where a parameter stands: `path`, `query` or `header`. */
+  readonly in?: string
+}
 
 export type OperationEntry = {
   readonly operationId: string
@@ -12,63 +21,80 @@ export type OperationEntry = {
   /** A shell command that works when SECRET_KEY is set. */
   readonly curl: string
   readonly problems: readonly string[]
+  readonly parameters: readonly FieldEntry[]
+  readonly body: readonly FieldEntry[]
+  readonly answers: readonly { readonly status: string; readonly fields: readonly FieldEntry[] }[]
 }
 
+type Tags = Readonly<Record<string, string>>
+
 /** The API reference for people, grouped by tag, from the same routes as the OpenAPI document. */
-export function renderReference(tags: Readonly<Record<string, string>>, operations: readonly OperationEntry[]): string {
+export function renderReference(tags: Tags, operations: readonly OperationEntry[]): string {
   return `<!doctype html>${renderToString(<Reference tags={tags} operations={operations} />)}`
 }
 
-function Reference(props: { tags: Readonly<Record<string, string>>; operations: readonly OperationEntry[] }) {
+function Reference({ tags, operations }: { tags: Tags; operations: readonly OperationEntry[] }) {
+  const tagged = Object.entries(tags).map(([tag, purpose]) => ({
+    tag,
+    purpose,
+    operations: operations.filter((operation) => operation.tag === tag),
+  }))
   return (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <title>API reference</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
-        <link rel="stylesheet" href={ASSETS.style} />
-        <link rel="stylesheet" href={ASSETS.docsStyle} />
-      </head>
-      <body>
-        <main id="main" class="card alone reference">
-          <h1>API reference</h1>
-          <p>
-            For programs: <a href="/openapi.json">the OpenAPI document</a>. What a refusal means:{' '}
-            <a href="/docs/errors">errors</a>.
-          </p>
-          {Object.entries(props.tags).map(([tag, purpose]) => (
-            <section key={tag}>
-              <h2>{tag}</h2>
-              <p>{purpose}</p>
-              {props.operations
-                .filter((operation) => operation.tag === tag)
-                .map((operation) => (
-                  <Operation key={operation.operationId} {...operation} />
-                ))}
-            </section>
+    <DocsPage title="API reference">
+      <h1>API reference</h1>
+      <p>
+        For programs: <a href="/openapi.json">the OpenAPI document</a>. What a refusal means:{' '}
+        <a href="/docs/errors">errors</a>.
+      </p>
+      <nav aria-label="Operations">
+        {tagged.map(({ tag, operations: listed }) => (
+          <section key={tag}>
+            <h2>{tag}</h2>
+            <ul>
+              {listed.map(({ operationId, summary }) => (
+                <li key={operationId}>
+                  <a href={`#${operationId}`}>{summary}</a>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+      </nav>
+      {tagged.map(({ tag, purpose, operations: listed }) => (
+        <section key={tag}>
+          <h2>{tag}</h2>
+          <p>{purpose}</p>
+          {listed.map((operation) => (
+            <Operation key={operation.operationId} {...operation} />
           ))}
-        </main>
-      </body>
-    </html>
+        </section>
+      ))}
+    </DocsPage>
   )
 }
 
-function Operation({ operationId, method, path, summary, description, scope, curl, problems }: OperationEntry) {
+function Operation({ operationId, method, path, summary, description, scope, curl, ...rest }: OperationEntry) {
+  const { problems, parameters, body, answers } = rest
   return (
     <article id={operationId}>
-      <h3>
-        <code>
+      <h3>{summary}</h3>
+      <p>
+        <code class="operation">
           {method.toUpperCase()} {path}
         </code>
-      </h3>
-      <p>{summary}.</p>
+      </p>
       {description !== undefined && <p>{description}</p>}
       <p>
         Needs the scope <code>{scope}</code>.
       </p>
-      <pre>{curl}</pre>
+      <pre tabIndex={0} aria-label={`Command: ${summary}`}>
+        {curl}
+      </pre>
+      {parameters.length > 0 && <Fields title="Parameters" fields={parameters} />}
+      {body.length > 0 && <Fields title="Body" fields={body} />}
+      {answers.map(({ status, fields }) => (
+        <Fields key={status} title={`Answer ${status}`} fields={fields} folded />
+      ))}
       {problems.length > 0 && (
         <p>
           May refuse with{' '}
@@ -84,5 +110,29 @@ function Operation({ operationId, method, path, summary, description, scope, cur
         </p>
       )}
     </article>
+  )
+}
+
+type FieldsProps = { title: string; fields: readonly FieldEntry[]; folded?: boolean }
+
+function Fields({ title, fields, folded = false }: FieldsProps) {
+  if (fields.length === 0) return <p>{title}: without a body.</p>
+  return (
+    <details class="fields" open={!folded}>
+      <summary>{title}</summary>
+      <dl>
+        {fields.map(({ name, type, isRequired, description, in: where }) => (
+          <div key={name}>
+            <dt>
+              <code>{name}</code> {isRequired && !folded && <b>required</b>}
+            </dt>
+            <dd>
+              <span class="type">{where === undefined ? type : `${type}, in the ${where}`}</span>
+              {description !== null && <span>{description}</span>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
   )
 }

@@ -15,8 +15,33 @@ test('the reference shows every operation of the document, with a command', asyn
   const ids = Object.values(paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId))
   expect(ids.length).toBeGreaterThan(10)
   for (const id of ids) expect(page.text).toContain(`id="${id}"`)
-  expect(page.text.match(/<pre>curl /g)).toHaveLength(ids.length)
+  expect(page.text.match(/<pre[^>]*>curl /g)).toHaveLength(ids.length)
 })
+
+test('the reference names the parameters, the fields of the body and those of the answer', async () => {
+  const { text } = await shop.ask('GET', '/docs', { key: null })
+  const article = (id: string): string => text.slice(text.indexOf(`<article id="${id}"`)).split('</article>')[0] ?? ''
+  const create = article('createPayment')
+  expect(create).toMatch(/<summary>Body<\/summary>.*<code>amount<\/code> <b>required<\/b>.*<code>success_url<\/code>/)
+  expect(create).toMatch(
+    /<summary>Answer 201<\/summary>.*<code>settlement\.tx_hash<\/code>.*<code>attempts\[\]\.status<\/code>/,
+  )
+  expect(create).toContain('<code>Idempotency-Key</code>')
+  expect(article('listPayments')).toMatch(/<summary>Parameters<\/summary>.*<code>status<\/code>.*in the query/)
+})
+
+test.each(['/docs', '/openapi.json'])(
+  '%s is compressed for who takes it so, and whole for who does not',
+  async (path) => {
+    const url = `http://127.0.0.1:${shop.port}${path}`
+    const answer = await fetch(url, { headers: { 'accept-encoding': 'gzip' } })
+    expect(answer.headers.get('content-encoding')).toBe('gzip')
+    expect(answer.headers.get('vary')).toMatch(/accept-encoding/i)
+    const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } })
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    expect(await plain.text()).toBe(await answer.text())
+  },
+)
 
 test('metrics name routes by their pattern and nothing of any payment', async () => {
   const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: 49.9, currency: 'EUR' } })

@@ -1,0 +1,140 @@
+import { z } from 'zod'
+
+/** Fields as a reader of the reference sees them, from the schemas of the OpenAPI document. */
+
+export type Field = {
+  /** With a dot for a field of a field: `settlement.tx_hash`; with `[]` for each of a list. */
+  readonly name: string
+  readonly type: string
+  readonly isRequired: boolean
+  readonly description: string | null
+}
+
+type Schema = {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly format?: string
+  readonly description?: string
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+}
+
+const parameter = z.object({
+  name: z.string(),
+  in: z.string(),
+  required: z.boolean().optional(),
+  description: z.string().optional(),
+  schema: z.custom<Schema>(),
+})
+const content = z.object({ content: z.record(z.string(), z.object({ schema: z.custom<Schema>() })).optional() })
+const operation = z.object({
+  parameters: z.array(parameter).optional(),
+  requestBody: content.optional(),
+  responses: z.record(z.string(), content),
+})
+const documentSchema = z.object({
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+  components: z.object({ schemas: z.record(z.string(), z.custom<Schema>()).optional() }).optional(),
+})
+
+/** A list in an object, and the fields of its items: deeper ones are read in the OpenAPI document. */
+const DEPTH = 2
+/** More values of an enumeration than these are counted and not named. */
+const VALUES_NAMED = 12
+
+export type OperationFields = {
+  readonly parameters: readonly (Field & { readonly in: string })[]
+  readonly body: readonly Field[]
+  readonly answers: readonly { readonly status: string; readonly fields: readonly Field[] }[]
+}
+
+/** Answers for an operation by its method and path. `openApi` is the document, as JSON has it. */
+export function fieldsReader(openApi: unknown): (method: string, path: string) => OperationFields {
+  const { paths, components } = documentSchema.parse(openApi)
+  const schemas = components?.schemas ?? {}
+  return (method, path) => {
+    const found = paths[path]?.[method]
+    if (found === undefined) throw new RangeError(`the document has no ${method} ${path}`)
+    return {
+      parameters: (found.parameters ?? []).map(({ name, schema, required = false, description, in: where }) => ({
+        name,
+        in: where,
+        type: typeOf(resolved(schema, schemas), schemas),
+        isRequired: required,
+        description: description ?? resolved(schema, schemas).description ?? null,
+      })),
+      body: bodyFields(found.requestBody),
+      answers: Object.entries(found.responses)
+        .filter(([status]) => status.startsWith('2'))
+        .map(([status, answer]) => ({ status, fields: bodyFields(answer) })),
+    }
+  }
+
+  function bodyFields(body: z.infer<typeof content> | undefined): Field[] {
+    const schema = body?.content?.['application/json']?.schema
+    return schema === undefined ? [] : fieldsOf(schema, { schemas, prefix: '', depth: DEPTH })
+  }
+}
+
+type Schemas = Readonly<Record<string, Schema>>
+type Place = { readonly schemas: Schemas; readonly prefix: string; readonly depth: number }
+
+function fieldsOf(schema: Schema, { schemas, prefix, depth }: Place): Field[] {
+  const object = objectIn(schema, schemas)
+  if (object === null || depth === 0) return []
+  return Object.entries(object.schema.properties ?? {}).flatMap(([key, value]) => {
+    const field = resolved(value, schemas)
+    const name = `${prefix}${key}`
+    const inner = objectIn(field, schemas)
+    const own = {
+      name,
+      type: typeOf(field, schemas),
+      isRequired: object.schema.required?.includes(key) ?? false,
+      description: value.description ?? field.description ?? null,
+    }
+    const next = inner?.isList ? `${name}[].` : `${name}.`
+    return [own, ...fieldsOf(field, { schemas, prefix: next, depth: depth - 1 })]
+  })
+}
+
+/** The object that a schema is, or may be, or is a list of; null where it is something else. */
+function objectIn(schema: Schema, schemas: Schemas): { schema: Schema; isList: boolean } | null {
+  const own = resolved(schema, schemas)
+  if (own.properties !== undefined) return { schema: own, isList: false }
+  if (own.items !== undefined) {
+    const item = objectIn(own.items, schemas)
+    return item === null ? null : { schema: item.schema, isList: true }
+  }
+  const choices = own.anyOf ?? own.oneOf ?? own.allOf ?? []
+  for (const choice of choices) {
+    const found = objectIn(choice, schemas)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function resolved(schema: Schema, schemas: Schemas): Schema {
+  if (schema.$ref === undefined) return schema
+  const target = schemas[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)]
+  return target === undefined ? {} : resolved(target, schemas)
+}
+
+function typeOf(schema: Schema, schemas: Schemas): string {
+  const own = resolved(schema, schemas)
+  if (own.const !== undefined) return JSON.stringify(own.const)
+  if (own.enum !== undefined)
+    return own.enum.length > VALUES_NAMED
+      ? `one of ${own.enum.length} values`
+      : own.enum.map((value) => JSON.stringify(value)).join(' | ')
+  if (own.items !== undefined) return `list of ${typeOf(own.items, schemas)}`
+  const choices = own.anyOf ?? own.oneOf
+  if (choices !== undefined) return [...new Set(choices.map((choice) => typeOf(choice, schemas)))].join(' | ')
+  const type = typeof own.type === 'string' ? own.type : (own.type?.join(' | ') ?? 'any')
+  return own.format === undefined ? type : `${type} (${own.format})`
+}

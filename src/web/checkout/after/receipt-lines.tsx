@@ -1,0 +1,73 @@
+import type { ComponentChildren } from 'preact'
+import { Fact, Facts } from '../../look/parts.tsx'
+import { Time } from '../../look/time.tsx'
+import type { Words } from '../../messages/words.ts'
+import { amountsOf } from '../amounts.ts'
+import type { Checkout } from '../checkout.ts'
+import { methodName, partnerOf, type Shown } from '../shown.tsx'
+
+/** What was bought, what was sent on top, and what was really taken. */
+export function Lines({ checkout, words }: Shown) {
+  const { t } = words
+  const { price, paid, extra } = amountsOf(checkout)
+  return (
+    <dl class="lines">
+      <div>
+        <dt dir="auto">{checkout.payment.description ?? t('receipt.price')}</dt>
+        <dd>{words.money(price)}</dd>
+      </div>
+      {extra !== null && (
+        <div>
+          <dt>{t('receipt.extra')}</dt>
+          <dd>{words.money(extra)}</dd>
+        </div>
+      )}
+      <div class="total">
+        <dt>{t('receipt.paid')}</dt>
+        <dd>{words.money(paid ?? price)}</dd>
+      </div>
+    </dl>
+  )
+}
+
+/** Who took it, how, and under which name it is found again. */
+export function ReceiptFacts({ checkout, words, children }: Shown & { children?: ComponentChildren }) {
+  const { t } = words
+  const { payment } = checkout
+  const { counted } = amountsOf(checkout)
+  return (
+    <Facts>
+      <Fact name={t('receipt.with')}>{paidWith(checkout, words)}</Fact>
+      <Fact name={t('receipt.on')}>
+        <Time at={paidAt(checkout)} style="long" words={words} />
+      </Fact>
+      {payment.reference !== null && (
+        <Fact name={t('panel.order')}>
+          <bdi>{payment.reference}</bdi>
+        </Fact>
+      )}
+      {counted !== null && counted.provider !== 'crypto' && (
+        <Fact name={t('receipt.statement')}>
+          <bdi>{partnerOf(checkout, counted).statement}</bdi>
+        </Fact>
+      )}
+      <Fact name={t('done.payment')}>
+        <span class="id">{payment.id}</span>
+      </Fact>
+      {children}
+    </Facts>
+  )
+}
+
+export function paidAt({ payment }: Pick<Checkout, 'payment'>): string {
+  return payment.paidAt ?? payment.succeededAt ?? payment.updatedAt
+}
+
+function paidWith(checkout: Checkout, words: Words): string {
+  const { counted } = amountsOf(checkout)
+  const { methodUsed } = checkout.payment
+  if (counted === null) return methodUsed === null ? '–' : methodName({ method: methodUsed }, words)
+  const way = methodName(counted, words)
+  if (counted.provider === 'crypto') return way
+  return words.t('receipt.with_at', { way, partner: partnerOf(checkout, counted).name })
+}

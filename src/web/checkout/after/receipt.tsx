@@ -1,0 +1,59 @@
+import { Icon } from '../../look/icons.tsx'
+import { Fact, OutlineLink, Qr } from '../../look/parts.tsx'
+import { Logo } from '../panel.tsx'
+import { ShopMail, type Shown } from '../shown.tsx'
+import { Lines, ReceiptFacts } from './receipt-lines.tsx'
+
+/** The receipt on paper: black on white, one page, and TEST across it where no money moved. */
+export function Receipt({ checkout, words }: Shown) {
+  const { t } = words
+  const { payment, shop } = checkout
+  const isTest = !payment.livemode
+  return (
+    <>
+      <nav class="tools screen" aria-label={t('receipt.tools')}>
+        <OutlineLink href={checkout.path} icon="back">
+          {t('receipt.back')}
+        </OutlineLink>
+        <button type="button" class="button" hidden data-print>
+          <Icon name="print" />
+          <span>{t('done.print')}</span>
+        </button>
+      </nav>
+      <main id="main" class={isTest ? 'paper void' : 'paper'} tabIndex={-1}>
+        <div class="letterhead">
+          <p class="payee">
+            <Logo name={shop.name} />
+            <span class="shop" dir="auto">
+              {shop.name}
+            </span>
+          </p>
+          <p class="ask">
+            <ShopMail checkout={checkout} />
+          </p>
+        </div>
+        <h1>{t(isTest ? 'receipt.test' : 'receipt.heading')}</h1>
+        <Lines checkout={checkout} words={words} />
+        <ReceiptFacts checkout={checkout} words={words}>
+          <Fact name={t('receipt.status')}>{t(isTest ? 'receipt.status.test' : 'receipt.status.done')}</Fact>
+          {payment.transfer !== null && (
+            <Fact name={t('receipt.transfer')}>
+              <span class="id">{payment.transfer.txHash}</span>
+            </Fact>
+          )}
+        </ReceiptFacts>
+        <div class="verify">
+          <Qr text={`${checkout.url}/receipt`} name={t('receipt.code', { merchant: shop.name })} size="small" />
+          <p>
+            <b>{t('receipt.check')}</b>
+            <br />
+            {t('receipt.check.text')}
+            <br />
+            <span class="id">{`${checkout.url}/receipt`}</span>
+          </p>
+        </div>
+        <p class="ask">{t('receipt.by')}</p>
+      </main>
+    </>
+  )
+}

@@ -1,0 +1,39 @@
+import { isOpen } from '../../../domain/payment/payment.ts'
+import { Note } from '../../look/parts.tsx'
+import type { Stop } from '../../look/rail.tsx'
+import { Time } from '../../look/time.tsx'
+import type { Checkout } from '../checkout.ts'
+import type { Shown } from '../shown.tsx'
+
+/** The buyer is told from this long before the end, in minutes. */
+const WARNED_FROM = 5
+
+/** Minutes until the payment closes, rounded up; null while there is time, and after the end. */
+export function minutesLeft({ payment, now }: Pick<Checkout, 'payment' | 'now'>): number | null {
+  const minutes = Math.ceil((Date.parse(payment.expiresAt) - Date.parse(now)) / 60_000)
+  return isOpen(payment.status) && minutes > 0 && minutes <= WARNED_FROM ? minutes : null
+}
+
+export function isClosing(checkout: Checkout): boolean {
+  return minutesLeft(checkout) !== null
+}
+
+export function ClosingNote({ checkout, words }: Shown) {
+  const minutes = minutesLeft(checkout)
+  if (minutes === null) return null
+  const { t } = words
+  return (
+    <Note tone="wait" icon="clock" strong={t('closing.left', { duration: words.duration(minutes * 60) })} role="status">
+      {t('closing.at')} <Time at={checkout.payment.expiresAt} style="time" words={words} />
+    </Note>
+  )
+}
+
+/** An hour of the day is understood for so long, in milliseconds; then the day is said too. */
+const SAME_DAY_MS = 20 * 3_600_000
+
+/** Until when the buyer may pay, beside a stop. */
+export function untilEnd({ payment, now }: Pick<Checkout, 'payment' | 'now'>): NonNullable<Stop['time']> {
+  const isSoon = Date.parse(payment.expiresAt) - Date.parse(now) < SAME_DAY_MS
+  return { at: payment.expiresAt, said: 'until', style: isSoon ? 'time' : 'day' }
+}

@@ -1,0 +1,91 @@
+import type { MethodName } from '../../../domain/methods.ts'
+import type { Offer } from '../../../domain/offers.ts'
+import type { IconName } from '../../look/icons.tsx'
+import { Aside, Fact, Facts, Head, PostButton, QuietLink } from '../../look/parts.tsx'
+import { Rail, type Stop } from '../../look/rail.tsx'
+import { ContinueOnPhone } from '../phone.tsx'
+import { partnerOf, type Shown, type ShownView } from '../shown.tsx'
+import { ClosingNote, isClosing } from './closing.tsx'
+import { UnpaidNote } from './unpaid.tsx'
+
+/** What a buyer should know before the partner's page opens: the plan, the statement, what stays private. */
+export function Confirm({ checkout, words, view }: ShownView<'confirm'>) {
+  const { t } = words
+  const { offer, unpaid } = view
+  const partner = partnerOf(checkout, offer)
+  const amount = words.money(offer.charge ?? checkout.payment.amount)
+  return (
+    <>
+      {isClosing(checkout) ? (
+        <ClosingNote checkout={checkout} words={words} />
+      ) : (
+        unpaid !== null && <UnpaidNote checkout={checkout} words={words} attempt={unpaid} />
+      )}
+      <Head
+        icon={offer.method}
+        title={t(`confirm.heading.${offer.method}`)}
+        lead={t(`confirm.lead.${offer.method}`, { partner: partner.name, amount })}
+      />
+      <Rail label={t('confirm.next')} stops={planOf(checkout, words, offer)} words={words} plan />
+      <Facts>
+        {offer.chargeCurrency !== checkout.payment.amount.currency && (
+          <Fact name={t('confirm.charged_in', { currency: words.currency(offer.chargeCurrency) })}>
+            <b>{offer.charge === null ? t('confirm.fixed_next') : t('confirm.about', { amount })}</b>
+          </Fact>
+        )}
+        {offer.provider !== 'crypto' && (
+          <Fact name={t('confirm.statement')}>
+            <b>
+              <bdi>{partner.statement}</bdi>
+            </b>
+          </Fact>
+        )}
+      </Facts>
+      <PostButton
+        action={`${checkout.path}/continue`}
+        fields={{ provider: offer.provider, method: offer.method }}
+        icon={BUTTON_ICONS[offer.method] ?? 'arrow'}
+        busy={t('confirm.opening')}
+      >
+        {buttonText(checkout, words, offer)}
+      </PostButton>
+      <Aside icon="shield">{t(`confirm.private.${offer.method}`)}</Aside>
+      {checkout.offered.offers.length > 1 && (
+        <QuietLink href={`${checkout.path}?step=pick`}>{t('confirm.other')}</QuietLink>
+      )}
+      <ContinueOnPhone checkout={checkout} words={words} />
+    </>
+  )
+}
+
+const BUTTON_ICONS: Readonly<Partial<Record<MethodName, IconName>>> = { upi: 'upi', usdc: 'usdc' }
+
+function buttonText(
+  { payment, partners, device }: Shown['checkout'],
+  { t, money }: Shown['words'],
+  offer: Offer,
+): string {
+  const { charge, provider, method, chargeCurrency } = offer
+  const isFixed = charge !== null && chargeCurrency === payment.amount.currency
+  const partner = partners[provider].name
+  if (method === 'usdc') return t('confirm.continue.usdc')
+  if (method === 'upi') return t(device === 'desktop' ? 'confirm.continue.upi_code' : 'confirm.continue.upi_app')
+  if (charge === null) return t('confirm.continue', { partner })
+  return isFixed
+    ? t('confirm.continue_amount', { partner, amount: money(charge) })
+    : t('confirm.continue_about', { partner, amount: money(charge) })
+}
+
+function planOf(checkout: Shown['checkout'], words: Shown['words'], { method, ...offer }: Offer): Stop[] {
+  const { t } = words
+  const partner = partnerOf(checkout, offer).name
+  const duration = words.duration(offer.estimatedSeconds.p50)
+  const stops: Stop[] = [
+    { state: 'now', name: t(`plan.${method}`, { partner }), why: t(`plan.${method}.why`, { duration, partner }) },
+  ]
+  if (method === 'card') stops.push({ state: 'maybe', name: t('plan.bank_asks'), why: t('plan.bank_asks.why') })
+  else if (offer.identityCheck && method !== 'upi')
+    stops.push({ state: 'maybe', name: t('plan.identity'), why: t('plan.identity.why', { partner }) })
+  stops.push({ state: 'todo', name: t('plan.receipt'), why: t('plan.receipt.why') })
+  return stops
+}

@@ -1,0 +1,52 @@
+import { Head, PostButton, QuietLink } from '../../look/parts.tsx'
+import { partnerOf, type ShownView } from '../shown.tsx'
+
+/** The partner refused an order. The next best way is the filled button; the same way again is possible. */
+export function Declined({ checkout, words, view }: ShownView<'declined'>) {
+  const { t } = words
+  const { attempt, again, instead } = view
+  const partner = partnerOf(checkout, attempt).name
+  const failure = attempt.failureCode ?? 'declined'
+  const action = `${checkout.path}/continue`
+  const next = instead ?? again
+  return (
+    <>
+      <Head
+        icon="close"
+        title={t(`declined.heading.${failure}`, { partner })}
+        lead={t(`declined.lead.${failure}`, { partner })}
+        live
+      />
+      {next !== null && (
+        <PostButton
+          action={action}
+          fields={{ provider: next.provider, method: next.method }}
+          icon={next.method}
+          busy={t('confirm.opening')}
+        >
+          {instead === null ? t('declined.again', { partner }) : insteadText()}
+        </PostButton>
+      )}
+      {again !== null && instead !== null && (
+        <PostButton
+          action={action}
+          fields={{ provider: again.provider, method: again.method }}
+          icon={again.method}
+          busy={t('confirm.opening')}
+          filled={false}
+        >
+          {t('declined.again', { partner })}
+        </PostButton>
+      )}
+      <QuietLink href={`${checkout.path}?step=pick`}>{t('declined.all')}</QuietLink>
+    </>
+  )
+
+  function insteadText(): string {
+    if (instead === null) return ''
+    const isFixed = instead.charge !== null && instead.chargeCurrency === checkout.payment.amount.currency
+    return [t(`instead.${instead.method}`), ...(isFixed && instead.charge ? [words.money(instead.charge)] : [])].join(
+      ' · ',
+    )
+  }
+}

@@ -1,0 +1,42 @@
+import { FillLink, Head, PostButton, QuietLink } from '../../look/parts.tsx'
+import { Rail } from '../../look/rail.tsx'
+import { partnerOf, type ShownView } from '../shown.tsx'
+
+/** An order is open, and the buyer chose another way to pay: finish there, or close it first. */
+export function OpenElsewhere({ checkout, words, view }: ShownView<'open_elsewhere'>) {
+  const { t } = words
+  const { attempt, instead } = view
+  const partner = partnerOf(checkout, attempt).name
+  return (
+    <>
+      <Head icon="twice" title={t('elsewhere.heading', { partner })} lead={t('elsewhere.lead')} live />
+      <Rail
+        label={t('rail.where')}
+        words={words}
+        stops={[
+          {
+            state: 'now',
+            name: t('elsewhere.open', { partner }),
+            time: { at: attempt.createdAt, said: 'since' },
+            why: t('elsewhere.nothing'),
+          },
+          { state: 'todo', name: t('finish.confirms', { partner }) },
+          { state: 'todo', name: t('finish.receipt') },
+        ]}
+      />
+      <FillLink href={attempt.intentUri === null ? attempt.redirectUrl : checkout.path} icon="arrow">
+        {t('elsewhere.continue', { partner, amount: words.money(attempt.asked) })}
+      </FillLink>
+      <PostButton
+        action={`${checkout.path}/continue`}
+        fields={{ provider: instead.provider, method: instead.method }}
+        icon={instead.method}
+        busy={t('confirm.opening')}
+        filled={false}
+      >
+        {t(`close_for.${instead.method}`)}
+      </PostButton>
+      <QuietLink href={`${checkout.path}?step=pick`}>{t('declined.all')}</QuietLink>
+    </>
+  )
+}

@@ -1,0 +1,98 @@
+import type { Offer } from '../../../domain/offers.ts'
+import { Icon } from '../../look/icons.tsx'
+import { Aside, Note } from '../../look/parts.tsx'
+import { openedAttempt, pathOf } from '../checkout.ts'
+import { methodName, partnerOf, type Shown, type ShownView } from '../shown.tsx'
+import { CountryLine } from './country.tsx'
+import { RefusedNote, WhyNot } from './refused.tsx'
+import { UnpaidNote } from './unpaid.tsx'
+
+/** So many ways to pay stand open; more are folded, so that the best are seen. */
+const OPEN_WAYS = 2
+/** A fold that hides one way hides it for nothing. */
+const FOLD_FROM = OPEN_WAYS + 2
+
+export function Pick({ checkout, words, view }: ShownView<'pick'>) {
+  const { t } = words
+  const { offers } = checkout.offered
+  const shown = offers.length < FOLD_FROM ? offers.length : OPEN_WAYS
+  const isConverted = offers.some(({ chargeCurrency }) => chargeCurrency !== checkout.payment.amount.currency)
+  return (
+    <>
+      <PickNote checkout={checkout} words={words} view={view} />
+      <h1>{t('pick.heading')}</h1>
+      <div class="ways">
+        <Ways offers={offers.slice(0, shown)} checkout={checkout} words={words} />
+        {shown < offers.length && (
+          <details>
+            <summary>
+              {t('pick.more', { count: String(offers.length - shown) })} <Icon name="down" />
+            </summary>
+            <Ways offers={offers.slice(shown)} checkout={checkout} words={words} />
+          </details>
+        )}
+      </div>
+      {isConverted && <Aside icon="clock">{t('pick.about')}</Aside>}
+      {(isConverted || view.why !== null) && <WhyNot checkout={checkout} words={words} />}
+      <CountryLine checkout={checkout} words={words} />
+    </>
+  )
+}
+
+/** One note at most: an order that is open matters more than what was left, and that more than what is not offered. */
+function PickNote({ checkout, words, view }: ShownView<'pick'>) {
+  const { t } = words
+  const opened = openedAttempt(checkout.attempts)
+  if (opened !== null) {
+    const { name: partner } = partnerOf(checkout, opened)
+    return (
+      <Note tone="wait" icon="twice" strong={t('pick.open_at', { partner })}>
+        {t('pick.open_closes')} <a href={checkout.path}>{t('pick.keep')}</a>
+      </Note>
+    )
+  }
+  if (view.unpaid !== null) return <UnpaidNote checkout={checkout} words={words} attempt={view.unpaid} />
+  return <RefusedNote checkout={checkout} words={words} view={view} />
+}
+
+function Ways({ offers, checkout, words }: Shown & { offers: readonly Offer[] }) {
+  return (
+    <ul>
+      {offers.map((offer) => (
+        <li key={`${offer.provider}.${offer.method}`}>
+          <Way offer={offer} checkout={checkout} words={words} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Way({ offer, checkout, words }: Shown & { offer: Offer }) {
+  const { t } = words
+  const duration = words.duration(offer.estimatedSeconds.p50)
+  const isConverted = offer.chargeCurrency !== checkout.payment.amount.currency
+  const hint = isConverted
+    ? t('pick.hint.converted', { currency: words.currency(offer.chargeCurrency), duration })
+    : t(`pick.hint.${offer.method}`, { duration })
+  return (
+    <a class="way" href={pathOf(checkout.path, offer)}>
+      <span class="pin">
+        <Icon name={offer.method} />
+      </span>
+      <span class="row">
+        <span class="name">
+          {methodName(offer, words)} {isFastest(offer, checkout) && <b class="tag">{t('pick.fastest')}</b>}
+        </span>{' '}
+        {offer.charge !== null && <span class="cost">{words.money(offer.charge)}</span>}
+      </span>
+      <span class="hint">{hint}</span>
+      <Icon name="next" points />
+    </a>
+  )
+}
+
+/** The first of those that are usually done soonest, where there is something to compare. */
+function isFastest(offer: Offer, { offered: { offers } }: Shown['checkout']): boolean {
+  const soonest = Math.min(...offers.map(({ estimatedSeconds }) => estimatedSeconds.p50))
+  return offers.length > 1 && offers.find(({ estimatedSeconds }) => estimatedSeconds.p50 === soonest) === offer
+}

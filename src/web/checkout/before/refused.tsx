@@ -1,0 +1,90 @@
+import { EEA, type MethodName, type ProviderUsed, WAYS } from '../../../domain/methods.ts'
+import type { Offer, Refusal } from '../../../domain/offers.ts'
+import { Fact, Facts, Fold, Note } from '../../look/parts.tsx'
+import type { Words } from '../../messages/words.ts'
+import { isSameWay } from '../checkout.ts'
+import { countryName, methodName, partnerOf, type Shown, type ShownView } from '../shown.tsx'
+
+/** Why the way to pay that was pinned, or asked for, is not there: a sentence with its subject and its place. */
+export function RefusedNote({ checkout, words, view }: ShownView<'pick'>) {
+  const { t } = words
+  if (view.why === null) return null
+  const { pinnedRefused, refused } = checkout.offered
+  const { choice } = checkout.asked
+  const chosen = choice === null ? undefined : refused.find((refusal) => isSameWay(refusal, choice))
+  const why = view.why === 'choice_refused' ? (chosen ?? null) : pinnedRefused
+  const strong = why === null ? t('refused.choice') : refusalSentence(why, countryName(checkout, words), words)
+  return (
+    <Note tone="brand" icon="globe" strong={strong}>
+      {t('refused.others')}
+    </Note>
+  )
+}
+
+/** A way to pay cannot work here: which, where, and why. */
+export function refusalSentence({ method, reason, limit }: Refusal, country: string | null, words: Words): string {
+  const { t } = words
+  const way = t(`way.${method}`)
+  if (reason === 'country' && country !== null) return t('refused.country', { way, country })
+  if (reason === 'currency') return t('refused.currency', { way })
+  if (reason === 'device') return t('refused.device')
+  if (reason !== 'country' && limit !== null) return t(`refused.${reason}`, { way, limit: words.money(limit) })
+  return t('refused.choice')
+}
+
+/** Why another currency is charged, and why the other ways to pay are not there. Only where the country decides. */
+export function WhyNot({ checkout, words }: Shown) {
+  const { t } = words
+  const country = countryName(checkout, words)
+  const converted = checkout.offered.offers.find((offer) => isConverted(offer, checkout)) ?? null
+  const missing = missingHere(checkout)
+  if (country === null || (converted === null && missing.length === 0)) return null
+  const isOpen = converted !== null && checkout.offered.pinnedRefused !== null
+  const title =
+    converted === null ? t('why.ways') : t('why.currency', { currency: words.currency(converted.chargeCurrency) })
+  return (
+    <Fold icon="help" title={title} open={isOpen}>
+      {converted !== null && (
+        <p>
+          {t('why.converted', {
+            partner: partnerOf(checkout, converted).name,
+            country,
+            currency: words.currency(converted.chargeCurrency),
+          })}
+        </p>
+      )}
+      {missing.length > 0 && (
+        <Facts>
+          {missing.map((refusal) => (
+            <Fact key={refusal.method} name={methodName(refusal, words)}>
+              {t('why.only_in', { places: placesOf(refusal, words) })}
+            </Fact>
+          ))}
+        </Facts>
+      )}
+    </Fold>
+  )
+}
+
+function isConverted({ provider, chargeCurrency }: Offer, { payment }: Shown['checkout']): boolean {
+  return provider !== 'crypto' && chargeCurrency !== payment.amount.currency
+}
+
+/** Ways that the country alone rules out, and that are not there through another partner either. */
+function missingHere({ offered }: Shown['checkout']): Refusal[] {
+  const there = new Set(offered.offers.map(({ method }) => method))
+  const missing = offered.refused.filter(({ reason, method }) => reason === 'country' && !there.has(method))
+  return missing.filter(({ method }, index) => missing.findIndex((other) => other.method === method) === index)
+}
+
+function placesOf({ provider, method }: { provider: ProviderUsed; method: MethodName }, words: Words): string {
+  const way = WAYS.find((each) => each.provider === provider && each.method === method)
+  if (way === undefined || !('only' in way.countries)) return ''
+  const { only } = way.countries
+  const rest = only
+    .filter((code) => !EEA.includes(code))
+    .map((code) => (code === 'US' ? words.t('place.us') : words.country(code)))
+  if (rest.length === only.length) return words.list(rest)
+  const europe = only.includes('NO') ? words.t('place.eea') : words.t('place.eu')
+  return words.list([...rest, europe])
+}

@@ -1,0 +1,64 @@
+import { minutesLeft } from './before/closing.tsx'
+import type { Checkout } from './checkout.ts'
+import { mayMoneyCome, type View, viewOf } from './view.ts'
+
+/** Seconds between two requests of a page for its status: few while the buyer waits, more where changes are rare. */
+const POLL_RETURNING = 1
+const POLL_WAITING = 3
+const POLL_IDLE = 10
+
+/** The answer to an open page that asks whether it is still true. */
+export type LiveStatus = {
+  readonly status: Checkout['payment']['status']
+  /** A page that was rendered with another key is not true any more. */
+  readonly key: string
+  readonly poll: number | null
+  /** The address of the page that is due. */
+  readonly url: string
+  /** The partner's page of the order that is open; null without one. */
+  readonly partner_url: string | null
+}
+
+export function liveStatus(checkout: Checkout): LiveStatus {
+  const view = viewOf(checkout)
+  return {
+    status: checkout.payment.status,
+    key: keyOf(checkout, view),
+    poll: pollSeconds(checkout, view) ?? null,
+    url: urlOf(checkout, view),
+    partner_url: 'attempt' in view && 'redirectUrl' in view.attempt ? view.attempt.redirectUrl : null,
+  }
+}
+
+/** Pages on which the buyer waits, or acts somewhere else. */
+export function isWaiting({ page }: View): boolean {
+  return ['upi', 'usdc', 'finish', 'returning', 'verification', 'progress', 'checking'].includes(page)
+}
+
+/** Seconds until the page asks again; undefined when nothing can change any more. */
+export function pollSeconds(checkout: Checkout, view: View): number | undefined {
+  if (view.page === 'returning') return POLL_RETURNING
+  if (isWaiting(view)) return POLL_WAITING
+  const over = view.page === 'done' || view.page === 'closed'
+  return over && !mayMoneyCome(checkout) ? undefined : POLL_IDLE
+}
+
+/** Changes with everything that the page shows and that may change while it is open. */
+export function keyOf(checkout: Checkout, view: View): string {
+  const { payment, attempts } = checkout
+  const attempt = attempts.at(-1)
+  const slow = view.page === 'returning' && view.slow
+  return [view.page, payment.version, attempt?.id, attempt?.status, slow && 'slow', minutesLeft(checkout)]
+    .filter((part) => part !== undefined && part !== false && part !== null)
+    .join(' ')
+}
+
+/** What the buyer asked for by a link is a choice of an open payment; the return from the partner is told in the query. */
+function urlOf({ path, cameBackAt, asked }: Checkout, { page }: View): string {
+  if (page === 'returning' && cameBackAt !== null) return `${path}?back=${Math.floor(Date.parse(cameBackAt) / 1000)}`
+  const query = new URLSearchParams()
+  const isChoice = ['country', 'pick', 'confirm', 'open_elsewhere', 'no_more_tries'].includes(page)
+  if (isChoice && asked.step !== null) query.set('step', asked.step)
+  if (isChoice && asked.choice !== null) query.set('method', `${asked.choice.provider}.${asked.choice.method}`)
+  return query.size === 0 ? path : `${path}?${query}`
+}

@@ -1,0 +1,66 @@
+import { CopyButton, Fact, Facts, Head, OutlineLink } from '../../look/parts.tsx'
+import { Rail, type Stop } from '../../look/rail.tsx'
+import type { Words } from '../../messages/words.ts'
+import { amountsOf } from '../amounts.ts'
+import type { Checkout } from '../checkout.ts'
+import { ShopLink, type Shown } from '../shown.tsx'
+import { payingPartner } from './progress.tsx'
+
+/** For a payment under review, whose money may have come. */
+export function Checking({ checkout, words }: Shown) {
+  const { t } = words
+  const { payment, shop, url } = checkout
+  const { short } = amountsOf(checkout)
+  return (
+    <>
+      <Head icon="search" title={t('checking.heading')} lead={t('checking.lead')} live />
+      <Rail label={t('rail.where')} stops={stopsOf(checkout, words)} words={words} />
+      <Facts>
+        {short !== null && (
+          <>
+            <Fact name={t('checking.received')}>{words.money(short.received)}</Fact>
+            <Fact name={t('checking.missing')}>
+              <b>{words.money(short.missing)}</b>
+            </Fact>
+          </>
+        )}
+        <Fact name={t('done.payment')}>
+          <span class="id">{payment.id}</span>
+        </Fact>
+      </Facts>
+      {shop.supportEmail !== null && (
+        <OutlineLink href={`mailto:${shop.supportEmail}?subject=${encodeURIComponent(payment.id)}`} icon="help">
+          {t('checking.help')}
+        </OutlineLink>
+      )}
+      <CopyButton value={url} words={words} icon="link">
+        {t('checking.copy')}
+      </CopyButton>
+      <ShopLink href={payment.successUrl} checkout={checkout} words={words} />
+    </>
+  )
+}
+
+function stopsOf(checkout: Checkout, words: Words): Stop[] {
+  const { t } = words
+  const { payment, shop } = checkout
+  const { paid } = amountsOf(checkout)
+  const looking: Stop = {
+    state: 'now',
+    name: t('checking.person'),
+    time: { at: payment.updatedAt, said: 'since' },
+    why: sentence(checkout, words),
+  }
+  const sent: Stop = { state: 'todo', name: t('progress.sent', { merchant: shop.name }) }
+  if (payment.paidAt === null || paid === null) return [looking, sent]
+  const why = t('progress.paid.why', { amount: words.money(paid), partner: payingPartner(checkout) })
+  return [{ state: 'past', name: t('progress.paid'), time: { at: payment.paidAt, said: 'at' }, why }, looking, sent]
+}
+
+function sentence(checkout: Checkout, { t }: Words): string {
+  const { parkReason } = checkout.payment
+  if (parkReason === 'partner_hold') return t('checking.partner_hold', { partner: payingPartner(checkout) })
+  if (parkReason === 'underpaid') return t('checking.underpaid', { merchant: checkout.shop.name })
+  if (parkReason === 'wrong_asset') return t('checking.wrong_asset')
+  return t('checking.other')
+}

@@ -1,0 +1,21 @@
+import { Icon } from '../../look/icons.tsx'
+import type { Words } from '../../messages/words.ts'
+import type { View } from '../view.ts'
+
+/** For a page that lost its connection. The script shows it, and says when the page was last true. */
+export function OfflineLine({ words, view }: { words: Words; view: View }) {
+  const { t } = words
+  const goesOn = view.page === 'progress' || view.page === 'checking' || view.page === 'returning'
+  return (
+    <div role="status" class="offline" data-offline>
+      <p class="line" hidden>
+        <Icon name="offline" />
+        <span>
+          <b>{t('offline.heading')}</b>
+          <br />
+          {t(goesOn ? 'offline.goes_on' : 'offline.waits')} {t('offline.last')} <time data-style="time" />
+        </span>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,49 @@
+import { formatUsdc } from '../../../domain/money.ts'
+import { transferLink } from '../../../domain/settlement/deposit.ts'
+import { CopyField, Fold, Head, OutlineLink, Qr } from '../../look/parts.tsx'
+import { Rail } from '../../look/rail.tsx'
+import { untilEnd } from '../before/closing.tsx'
+import type { ShownView } from '../shown.tsx'
+import { OtherWay } from './finish.tsx'
+
+/** USDC is paid to an address of this payment: a code, a link for wallets, and the facts as text for any other. */
+export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
+  const { t } = words
+  const { micro, address, token } = view.transfer
+  const link = transferLink(view.transfer)
+  const amount = shortUsdc(micro)
+  return (
+    <>
+      <Head icon="usdc" title={t('usdc.heading', { amount })} lead={t('usdc.lead')} live />
+      <Qr text={link} name={t('usdc.code', { amount, merchant: checkout.shop.name })} />
+      <OutlineLink href={link} icon="usdc">
+        {t('usdc.open')}
+      </OutlineLink>
+      <CopyField label={t('usdc.exact')} value={amount} words={words} />
+      <CopyField label={t('usdc.address')} value={address} words={words} />
+      <Rail
+        label={t('rail.how')}
+        words={words}
+        stops={[
+          {
+            state: 'now',
+            name: t('usdc.send'),
+            time: untilEnd(checkout),
+            why: t('usdc.only'),
+          },
+          { state: 'todo', name: t('usdc.follows') },
+        ]}
+      />
+      <OtherWay checkout={checkout} words={words} />
+      <Fold icon="help" title={t('usdc.which')}>
+        <p>{t('usdc.which.text')}</p>
+        <CopyField label={t('usdc.contract')} value={token} words={words} />
+      </Fold>
+    </>
+  )
+}
+
+/** With two decimals, and more only where they are not zero: exact, and short enough to compare with a wallet. */
+function shortUsdc(micro: string): string {
+  return formatUsdc(micro).replace(/(\.\d\d\d*?)0+$/, '$1')
+}

@@ -1,0 +1,42 @@
+import { Aside, FillLink, Head } from '../../look/parts.tsx'
+import { Rail } from '../../look/rail.tsx'
+import { Time } from '../../look/time.tsx'
+import { ContinueOnPhone } from '../phone.tsx'
+import { partnerOf, type ShownView } from '../shown.tsx'
+import { OtherWay } from './finish.tsx'
+
+/** The partner asks once who the buyer is. The payment stays open meanwhile. */
+export function Verification({ checkout, words, view: { attempt } }: ShownView<'verification'>) {
+  const { t } = words
+  const partner = partnerOf(checkout, attempt).name
+  return (
+    <>
+      <Head
+        icon="shield"
+        title={t('verification.heading')}
+        lead={
+          <>
+            {t('verification.lead', { partner })} {t('verification.until')}{' '}
+            <Time at={checkout.payment.expiresAt} style="day" words={words} />
+          </>
+        }
+        live
+      />
+      <Rail
+        label={t('confirm.next')}
+        words={words}
+        stops={[
+          { state: 'now', name: t('verification.finish', { partner }), why: t('verification.finish.why') },
+          { state: 'todo', name: t('verification.goes_on'), why: t('verification.goes_on.why') },
+          { state: 'todo', name: t('plan.receipt'), why: t('plan.receipt.why') },
+        ]}
+      />
+      <FillLink href={attempt.redirectUrl} icon="arrow">
+        {t('verification.continue', { partner })}
+      </FillLink>
+      <Aside icon="shield">{t('verification.private', { partner })}</Aside>
+      <OtherWay checkout={checkout} words={words} />
+      <ContinueOnPhone checkout={checkout} words={words} />
+    </>
+  )
+}

@@ -1,0 +1,114 @@
+import { formatAmount, type Money } from '../../domain/money.ts'
+import { isOpen } from '../../domain/payment/payment.ts'
+import { Icon } from '../look/icons.tsx'
+import { Fact, Facts } from '../look/parts.tsx'
+import { Time } from '../look/time.tsx'
+import { amountsOf } from './amounts.ts'
+import type { Checkout } from './checkout.ts'
+import { countryName, ShopMail, type Shown } from './shown.tsx'
+import { mayMoneyCome, type View } from './view.ts'
+
+/** What is paid and to whom, in the shop's colour. On a phone it is one row that opens. */
+export function Panel({ checkout, words, view }: Shown & { view: View | null }) {
+  const { t } = words
+  const { shop } = checkout
+  const { label, amount, dim } = sumOf(checkout, view)
+  return (
+    <header class="panel">
+      <p class="payee">
+        <Logo name={shop.name} />
+        <span class="shop" dir="auto">
+          {shop.name}
+        </span>
+      </p>
+      <p class="sum">
+        <span class="label">{t(label)}</span>{' '}
+        <data class={dim ? 'amount dim' : 'amount'} value={`${formatAmount(amount)} ${amount.currency}`}>
+          {words.money(amount)}
+        </data>
+      </p>
+      <details class="more">
+        <summary>
+          <span class="unseen">{t('panel.details')}</span>
+          <Icon name="down" />
+        </summary>
+        <div class="more-in">
+          <Details checkout={checkout} words={words} view={view} />
+        </div>
+      </details>
+    </header>
+  )
+}
+
+/** The first letter of the shop's name. */
+export function Logo({ name }: { name: string }) {
+  return (
+    <span class="logo" aria-hidden="true">
+      {/[\p{L}\p{N}]/u.exec(name)?.[0]?.toUpperCase() ?? '·'}
+    </span>
+  )
+}
+
+function Details({ checkout, words, view }: Shown & { view: View | null }) {
+  const { t } = words
+  const { payment, shop } = checkout
+  const country = countryName(checkout, words)
+  const mayPay = isOpen(payment.status)
+  const isAskedHere = view?.page === 'pick' || view?.page === 'country' || view?.page === 'not_offered'
+  return (
+    <>
+      {payment.description !== null && (
+        <p class="what" dir="auto">
+          {payment.description}
+        </p>
+      )}
+      <Facts>
+        {payment.reference !== null && (
+          <Fact name={t('panel.order')}>
+            <bdi>{payment.reference}</bdi>
+          </Fact>
+        )}
+        {mayPay && (
+          <Fact name={t('panel.open_until')}>
+            <Time at={payment.expiresAt} style="day" words={words} />
+          </Fact>
+        )}
+        {mayPay && !isAskedHere && (
+          <Fact name={t('panel.from')}>
+            {country ?? t('country.not_known')} <a href={countryPath(checkout, view)}>{t('country.change')}</a>
+          </Fact>
+        )}
+      </Facts>
+      {shop.supportEmail !== null && (
+        <p class="ask">
+          {t('panel.question')}
+          <br />
+          <ShopMail checkout={checkout} />
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Where the country is corrected; it knows the way to pay that the buyer is looking at, and leads back to it. */
+export function countryPath({ path, asked }: Checkout, view: View | null): string {
+  const choice = view?.page === 'confirm' ? view.offer : asked.choice
+  return choice === null ? `${path}?step=country` : `${path}?step=country&method=${choice.provider}.${choice.method}`
+}
+
+type Label = 'sum.pay' | 'sum.paid' | 'sum.price' | 'sum.not_charged' | 'sum.returned'
+type Sum = { readonly label: Label; readonly amount: Money; readonly dim: boolean }
+
+/** The label carries the truth: it never says "paid" before, nor "not charged" while money may come. */
+function sumOf(checkout: Checkout, view: View | null): Sum {
+  const { price, paid } = amountsOf(checkout)
+  const { status } = checkout.payment
+  if (status === 'refunded') return { label: 'sum.returned', amount: paid ?? price, dim: true }
+  if (paid !== null) return { label: 'sum.paid', amount: paid, dim: false }
+  if (status === 'succeeded') return { label: 'sum.paid', amount: price, dim: false }
+  if (view?.page !== 'closed')
+    return { label: status === 'under_review' ? 'sum.price' : 'sum.pay', amount: price, dim: false }
+  return mayMoneyCome(checkout)
+    ? { label: 'sum.price', amount: price, dim: false }
+    : { label: 'sum.not_charged', amount: price, dim: true }
+}

@@ -1,0 +1,51 @@
+import type { Words } from '../messages/words.ts'
+import { amountsOf } from './amounts.ts'
+import type { Checkout } from './checkout.ts'
+import { payingPartner } from './meanwhile/progress.tsx'
+import { partnerOf } from './shown.tsx'
+import type { View } from './view.ts'
+
+/** The title in the tab: what is true now first, because a tab shows little more. */
+export function titleOf(checkout: Checkout, words: Words, view: View): string {
+  const { t } = words
+  const { price, paid } = amountsOf(checkout)
+  const rest = t('title.rest', { amount: words.money(paid ?? price), merchant: checkout.shop.name })
+  return stateOf(checkout, words, view)?.concat(': ', rest) ?? t('title.pay', { rest })
+}
+
+/** Null while the title asks to pay. */
+function stateOf(checkout: Checkout, { t }: Words, view: View): string | null {
+  switch (view.page) {
+    case 'country':
+    case 'pick':
+    case 'upi':
+    case 'usdc':
+      return null
+    case 'confirm':
+      return view.unpaid === null ? null : t('title.unpaid')
+    case 'not_offered':
+      return t('title.not_offered')
+    case 'no_more_tries':
+      return t('title.tries')
+    case 'declined':
+      return t('title.declined')
+    case 'open_elsewhere':
+      return t('elsewhere.heading', { partner: partnerOf(checkout, view.attempt).name })
+    case 'finish':
+      return t('finish.heading', { partner: partnerOf(checkout, view.attempt).name })
+    case 'returning':
+      return t('title.checking_with', { partner: partnerOf(checkout, view.attempt).name })
+    case 'verification':
+      return t('title.verification')
+    case 'progress':
+      return view.now === 'confirming'
+        ? t('title.checking_with', { partner: payingPartner(checkout) })
+        : t('title.progress')
+    case 'checking':
+      return t('title.checking')
+    case 'done':
+      return amountsOf(checkout).surplus.length > 0 ? t('title.twice') : t('title.done')
+    case 'closed':
+      return t(`title.${view.as}`)
+  }
+}

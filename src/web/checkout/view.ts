@@ -1,0 +1,150 @@
+import type { Offer, Refusal } from '../../domain/offers.ts'
+import { mayStillBePaid, type PaymentStatus } from '../../domain/payment/payment.ts'
+import type { Attempt } from '../../domain/payment/payment-object.ts'
+import { isOpened, MAX_ATTEMPTS, type OpenedAttempt, planOpening } from '../../domain/payment/requests.ts'
+import { readTransferLink, type TransferRequest } from '../../domain/settlement/deposit.ts'
+import { type Checkout, type Choice, findOffer, isSameWay, openedAttempt } from './checkout.ts'
+
+/** The page that the buyer sees, with its data. */
+export type View =
+  | { readonly page: 'country' }
+  | {
+      readonly page: 'pick'
+      readonly why: 'pin_refused' | 'choice_refused' | null
+      /** The order that the buyer came back from unpaid; null without one. */
+      readonly unpaid: Attempt | null
+    }
+  | { readonly page: 'confirm'; readonly offer: Offer; readonly unpaid: Attempt | null }
+  | {
+      readonly page: 'declined'
+      readonly attempt: Attempt
+      readonly again: Offer | null
+      readonly instead: Offer | null
+    }
+  | { readonly page: 'not_offered'; readonly refusal: Refusal | null }
+  /** The payment was started as often as it may be. The attempt is the one that the buyer may still go on with. */
+  | { readonly page: 'no_more_tries'; readonly goOn: Attempt | null }
+  | { readonly page: 'open_elsewhere'; readonly attempt: OpenedAttempt; readonly instead: Offer }
+  | { readonly page: 'upi'; readonly attempt: OpenedAttempt; readonly intentUri: string }
+  | { readonly page: 'usdc'; readonly attempt: OpenedAttempt; readonly transfer: TransferRequest }
+  | { readonly page: 'finish'; readonly attempt: OpenedAttempt }
+  | { readonly page: 'returning'; readonly attempt: OpenedAttempt; readonly since: string; readonly slow: boolean }
+  | { readonly page: 'verification'; readonly attempt: OpenedAttempt }
+  | {
+      readonly page: 'progress'
+      readonly now: 'confirming' | 'converting' | 'sending'
+      readonly delayed: boolean
+    }
+  | { readonly page: 'checking' }
+  | { readonly page: 'done' }
+  | { readonly page: 'closed'; readonly as: 'expired' | 'canceled' | 'failed' | 'refunded' }
+
+/** One view for each status; the type makes a new status fail to compile until it has one. */
+const VIEWS: Readonly<Record<PaymentStatus, (checkout: Checkout) => View>> = {
+  created: choose,
+  pending: payOrChoose,
+  processing: progress,
+  settling: progress,
+  under_review: () => ({ page: 'checking' }),
+  succeeded: () => ({ page: 'done' }),
+  expired: () => ({ page: 'closed', as: 'expired' }),
+  canceled: () => ({ page: 'closed', as: 'canceled' }),
+  failed: () => ({ page: 'closed', as: 'failed' }),
+  refunded: () => ({ page: 'closed', as: 'refunded' }),
+}
+
+export function viewOf(checkout: Checkout): View {
+  return VIEWS[checkout.payment.status](checkout)
+}
+
+function payOrChoose(checkout: Checkout): View {
+  const attempt = openedAttempt(checkout.attempts)
+  const { step, choice } = checkout.asked
+  if (attempt === null || step !== null) return choose(checkout)
+  if (choice === null || isSameWay(attempt, choice)) return pay(checkout, attempt)
+  const instead = findOffer(checkout.offered, choice)
+  const view = choose(checkout)
+  // Another order is opened only after the buyer has read that one is open.
+  return instead === null || view.page !== 'confirm' ? view : { page: 'open_elsewhere', attempt, instead }
+}
+
+/** For this long after the buyer came back, the partner's word is waited for without a button, in milliseconds. */
+const CHECKING_MS = 10_000
+/** After this the page no longer says that it is checking: the order is open, as before. In milliseconds. */
+const CHECKED_MS = 600_000
+
+function pay({ cameBackAt, now }: Checkout, attempt: OpenedAttempt): View {
+  if (attempt.status === 'verification_required') return { page: 'verification', attempt }
+  const transfer = attempt.provider === 'crypto' ? readTransferLink(attempt.intentUri ?? '') : null
+  if (transfer !== null) return { page: 'usdc', attempt, transfer }
+  const waited = cameBackAt === null ? Number.NaN : Date.parse(now) - Date.parse(cameBackAt)
+  if (cameBackAt !== null && waited < CHECKED_MS)
+    return { page: 'returning', attempt, since: cameBackAt, slow: waited >= CHECKING_MS }
+  if (attempt.intentUri !== null) return { page: 'upi', attempt, intentUri: attempt.intentUri }
+  return { page: 'finish', attempt }
+}
+
+function choose(checkout: Checkout): View {
+  const { offered, asked, attempts } = checkout
+  if (asked.step === 'country') return { page: 'country' }
+  if (offered.offers.length === 0) return { page: 'not_offered', refusal: offered.pinnedRefused }
+  const last = attempts.at(-1)
+  const unpaid = last !== undefined && wasLeft(last) ? last : null
+  const chosen = chosenOffer(checkout, unpaid)
+  const over = noMoreTries(attempts, chosen)
+  if (over !== null) return over
+  const isAsked = asked.step !== null || asked.choice !== null
+  if (!isAsked && last?.status === 'declined' && unpaid === null) return declined(checkout, last)
+  if (asked.step === 'pick' || chosen === null) return { page: 'pick', why: whyPick(checkout), unpaid }
+  return { page: 'confirm', offer: chosen, unpaid }
+}
+
+/**
+ * What the buyer asked for, else what the buyer left, else what the payment is pinned to. A method that the same
+ * partner does not offer here, but another does, is still what the buyer asked for.
+ */
+function chosenOffer({ offered, asked }: Checkout, unpaid: Attempt | null): Offer | null {
+  const choice: Choice | null = asked.choice ?? unpaid
+  if (choice === null) return offered.pinned
+  const found = findOffer(offered, choice) ?? offered.offers.find(({ method }) => method === choice.method)
+  return found ?? (asked.choice === null ? offered.pinned : null)
+}
+
+/** The buyer left the partner's page without paying, and the partner says that nothing can come of it. */
+function wasLeft({ status, failureCode }: Attempt): boolean {
+  return status === 'canceled' || status === 'expired' || (status === 'declined' && failureCode === 'abandoned')
+}
+
+function declined({ offered }: Checkout, attempt: Attempt): View {
+  const again = findOffer(offered, attempt)
+  const instead = offered.offers.find((offer) => !isSameWay(offer, attempt)) ?? null
+  return { page: 'declined', attempt, again, instead }
+}
+
+/** Null while the chosen way to pay, or any where none is chosen, may be opened. */
+function noMoreTries(attempts: readonly Attempt[], chosen: Offer | null): View | null {
+  const isOver = (way: Choice) => planOpening(attempts, way).kind === 'too_many_attempts'
+  if (attempts.length < MAX_ATTEMPTS || (chosen !== null && !isOver(chosen))) return null
+  return { page: 'no_more_tries', goOn: attempts.findLast((attempt) => !isOver(attempt)) ?? null }
+}
+
+function whyPick({ offered, asked }: Checkout): 'pin_refused' | 'choice_refused' | null {
+  if (asked.choice !== null) return 'choice_refused'
+  return offered.pinnedRefused === null ? null : 'pin_refused'
+}
+
+function progress({ payment }: Checkout): View {
+  const delayed = payment.exception === 'settlement_delayed'
+  if (payment.status === 'settling') return { page: 'progress', now: 'sending', delayed }
+  return { page: 'progress', now: payment.paidAt === null ? 'confirming' : 'converting', delayed }
+}
+
+/** Whether money may still come from one of the orders of a payment that is over. */
+export function mayMoneyCome({ attempts }: Pick<Checkout, 'attempts'>): boolean {
+  return attempts.some(({ status }) => mayStillBePaid(status))
+}
+
+/** The address of an order that the buyer goes on with; one that is still being opened is asked for again. */
+export function goOnPath(path: string, attempt: Attempt): string {
+  return isOpened(attempt) ? path : `${path}?method=${attempt.provider}.${attempt.method}`
+}

@@ -1,0 +1,24 @@
+import type { ComponentChildren } from 'preact'
+import { ASSETS } from '../assets.ts'
+
+/** A page of the documentation, with the colours and the type of the checkout. */
+export function DocsPage({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title}: Pinrail`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
+        <link rel="stylesheet" href={ASSETS.style} />
+        <link rel="stylesheet" href={ASSETS.docsStyle} />
+      </head>
+      <body>
+        <main id="main" class="docs brand">
+          {children}
+        </main>
+      </body>
+    </html>
+  )
+}

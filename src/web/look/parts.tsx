@@ -1,0 +1,206 @@
+import type { ComponentChildren } from 'preact'
+import { encode } from 'uqr'
+import type { Words } from '../messages/words.ts'
+import { Icon, type IconName } from './icons.tsx'
+
+/** What every page is made of. */
+
+/** The colour of a state. Its pin, its current stop and its notes use it; the button stays the merchant's. */
+export type Tone = 'brand' | 'success' | 'wait' | 'problem' | 'quiet'
+
+type HeadProps = {
+  readonly icon: IconName
+  readonly title: string
+  readonly lead?: ComponentChildren
+  /** The page changes by itself, so readers are told of a new head. */
+  readonly live?: boolean
+  /** We are asking somebody right now: a ring turns. */
+  readonly busy?: boolean
+  /** It has come to a good end: the pin is filled. */
+  readonly final?: boolean
+}
+
+/** The state in a pin, a title, and one sentence. */
+export function Head({ icon, title, lead, live = false, busy = false, final = false }: HeadProps) {
+  const look = ['head', busy && 'busy', final && 'final'].filter(Boolean).join(' ')
+  return (
+    <div class={look} role={live ? 'status' : undefined}>
+      <span class="pin">
+        <Icon name={icon} />
+      </span>
+      <h1>{title}</h1>
+      {lead !== undefined && <p class="lead">{lead}</p>}
+    </div>
+  )
+}
+
+type NoteProps = {
+  readonly tone: Tone
+  readonly icon: IconName
+  readonly strong?: string
+  readonly role?: 'status' | 'alert' | undefined
+  readonly children?: ComponentChildren
+}
+
+/** At most one on a page: something the buyer should know first. */
+export function Note({ tone, icon, strong, role, children }: NoteProps) {
+  return (
+    <div class={`note ${tone}`} role={role}>
+      <Icon name={icon} />
+      <p>
+        {strong !== undefined && <b>{strong}</b>} {children}
+      </p>
+    </div>
+  )
+}
+
+/** The next step. At most one on a page, and none while we wait. */
+export function FillLink({ href, icon, children }: { href: string; icon: IconName; children: ComponentChildren }) {
+  return (
+    <p class="act">
+      <a class="button fill" href={href}>
+        {icon === 'shop' && <Icon name={icon} />}
+        <span>{children}</span>
+        {icon !== 'shop' && <Icon name={icon} points />}
+      </a>
+    </p>
+  )
+}
+
+type FormProps = {
+  readonly action: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly icon: IconName
+  /** What the button says once it is pressed. */
+  readonly busy: string
+  readonly filled?: boolean
+  readonly children: ComponentChildren
+}
+
+/** A button that posts `fields`. */
+export function PostButton({ action, fields, icon, busy, filled = true, children }: FormProps) {
+  return (
+    <form class={filled ? 'act' : 'second'} method="post" action={action} data-busy={busy}>
+      {Object.entries(fields).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit" class={filled ? 'button fill' : 'button'}>
+        {!filled && <Icon name={icon} />}
+        <span>{children}</span>
+        {filled && <Icon name={icon} points />}
+      </button>
+    </form>
+  )
+}
+
+/** An outlined button: another step that is possible. */
+export function OutlineLink({ href, icon, children }: { href: string; icon: IconName; children: ComponentChildren }) {
+  return (
+    <a class="button" href={href}>
+      <Icon name={icon} />
+      <span>{children}</span>
+    </a>
+  )
+}
+
+export function QuietLink({ href, children }: { href: string; children: ComponentChildren }) {
+  return (
+    <a class="quiet-link" href={href}>
+      {children}
+    </a>
+  )
+}
+
+/** One reassuring line under a button. */
+export function Aside({ icon, children }: { icon: IconName; children: ComponentChildren }) {
+  return (
+    <p class="aside">
+      <Icon name={icon} />
+      <span>{children}</span>
+    </p>
+  )
+}
+
+type FoldProps = {
+  readonly icon: IconName
+  readonly title: string
+  readonly open?: boolean
+  readonly children: ComponentChildren
+}
+
+export function Fold({ icon, title, open = false, children }: FoldProps) {
+  return (
+    <details class="fold" open={open}>
+      <summary>
+        <Icon name={icon} />
+        <span>{title}</span>
+        <Icon name="down" />
+      </summary>
+      <div class="fold-in">{children}</div>
+    </details>
+  )
+}
+
+export function Facts({ children }: { children: ComponentChildren }) {
+  return <dl class="facts">{children}</dl>
+}
+
+export function Fact({ name, children }: { name: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** Space around a QR code, in modules: ISO/IEC 18004 asks for four. */
+const QUIET_ZONE = 4
+
+/** A QR code as one path, black on white in every scheme, with a name that says what it holds. */
+export function Qr({ text, name, size = 'usual' }: { text: string; name: string; size?: 'usual' | 'large' | 'small' }) {
+  const { data, size: modules } = encode(text, { ecc: 'M', border: QUIET_ZONE })
+  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  return (
+    <div class={`plate ${size}`}>
+      <svg role="img" aria-label={name} viewBox={`0 0 ${modules} ${modules}`} shape-rendering="crispEdges">
+        <path d={path} />
+      </svg>
+    </div>
+  )
+}
+
+/** A value to take along, whole and to be selected. With JavaScript, a button copies it. */
+export function CopyField({ label, value, words }: { label: string; value: string; words: Words }) {
+  return (
+    <div class="copy">
+      <p>
+        <span class="label">{label}</span>
+        <span class="value" dir="ltr">
+          {value}
+        </span>
+      </p>
+      <CopyButton value={value} words={words}>
+        {words.t('copy.button')}
+        <span class="unseen"> {label}</span>
+      </CopyButton>
+    </div>
+  )
+}
+
+/** Hidden until the script shows it. */
+export function CopyButton({ value, words, icon = 'copy', children }: CopyProps) {
+  return (
+    <button type="button" class="button" hidden data-copy={value} data-done={words.t('copy.done')}>
+      <Icon name={icon} />
+      <span>{children}</span>
+    </button>
+  )
+}
+
+type CopyProps = {
+  readonly value: string
+  readonly words: Words
+  readonly icon?: IconName
+  readonly children: ComponentChildren
+}

@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AxeBuilder } from '@axe-core/playwright'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import type { Browser } from 'playwright-core'
+import { createInbox, type Inbox } from '../../src/sandbox/inbox.ts'
+import { openShop, type Shop } from '../api/support/shop.ts'
+import { launchBrowser } from '../support/browser.ts'
+
+let browser: Browser
+let shop: Shop
+let inbox: Inbox
+let inboxServer: Server
+let urls: string[]
+const folder = mkdtempSync(join(tmpdir(), 'documents-'))
+beforeAll(async () => {
+  browser = await launchBrowser()
+  shop = await openShop()
+  inbox = await createInbox({ secrets: [], dataFile: join(folder, 'inbox.jsonl'), log: pino({ level: 'silent' }) })
+  inboxServer = createServer(inbox.app)
+  await new Promise<void>((resolve) => inboxServer.listen(0, '127.0.0.1', resolve))
+  const inboxUrl = `http://127.0.0.1:${(inboxServer.address() as AddressInfo).port}`
+  const body = JSON.stringify({ type: 'payment.succeeded', data: { object: { id: 'pay_1', note: 'x'.repeat(300) } } })
+  await fetch(`${inboxUrl}/hook`, { method: 'POST', body })
+  urls = ['/docs', '/docs/errors'].map((path) => `http://127.0.0.1:${shop.port}${path}`).concat(inboxUrl)
+}, 90_000)
+afterAll(async () => {
+  inboxServer?.closeAllConnections()
+  inboxServer?.close()
+  await inbox?.close()
+  await shop?.close()
+  await browser?.close()
+  rmSync(folder, { recursive: true })
+})
+
+test.each([320, 768, 1280])(
+  'at %i px the documents and the inbox are readable and accessible',
+  async (width) => {
+    const context = await browser.newContext({ viewport: { width, height: 900 } })
+    const page = await context.newPage()
+    const wrong: string[] = []
+    for (const url of urls) {
+      await page.goto(url)
+      for (const details of await page.locator('details:not([open]) > summary').all()) await details.click()
+      const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+      if (scrollWidth > clientWidth) wrong.push(`${url} is ${scrollWidth} px wide`)
+      const narrow = await page.evaluate(
+        () =>
+          [...document.querySelectorAll('pre, dd, p')].filter((element) => element.getBoundingClientRect().width < 100)
+            .length,
+      )
+      if (narrow > 0) wrong.push(`${url} has ${narrow} narrow texts`)
+      const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
+      wrong.push(...violations.map(({ id, nodes }) => `${url} ${id} ${nodes[0]?.html}`))
+    }
+    expect(wrong).toEqual([])
+    await context.close()
+  },
+  60_000,
+)

@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { brandSheet, findAsset } from '../../src/web/assets.ts'
+import { brandStyle, darkPalette, EDGE, lightPalette, type Palette, TEXT } from '../../src/web/look/brand.ts'
+import { contrast, type Hex, toHex, toOklch } from '../../src/web/look/colour.ts'
+
+type Name = keyof Palette
+
+/** What is read on what; the second voice and links are read on the tints of notes too. */
+const TEXTS: readonly (readonly [Name, readonly Name[]])[] = [
+  ['ink', ['surface', 'paper', 'raised', 'brand-tint', 'wait-tint', 'success-tint', 'problem-tint', 'quiet-tint']],
+  ['soft', ['surface', 'paper', 'raised', 'brand-tint', 'wait-tint', 'quiet-tint']],
+  ['brand-ink', ['surface', 'paper', 'raised', 'brand-tint', 'wait-tint', 'quiet-tint']],
+  ['on-brand', ['brand-ink']],
+  ['on-deep', ['brand-deep']],
+  ['success', ['surface', 'success-tint']],
+  ['wait', ['surface', 'wait-tint']],
+  ['problem', ['surface', 'problem-tint']],
+  ['surface', ['success']],
+]
+const EDGES: readonly Name[] = ['surface', 'paper', 'raised']
+
+/** The lowest contrast that is asked for and not there; the names of the two colours. */
+function unreadable(palette: Palette): string[] {
+  const texts = TEXTS.flatMap(([name, grounds]) =>
+    grounds.filter((ground) => contrast(palette[name], palette[ground]) < 4.5).map((ground) => `${name} on ${ground}`),
+  )
+  const edges = EDGES.filter((ground) => contrast(palette.outline, palette[ground]) < 3).map((at) => `outline on ${at}`)
+  const panel = contrast('#ffffff', palette['brand-deep']) < 4.5 ? ['white on brand-deep'] : []
+  return [...texts, ...edges, ...panel]
+}
+
+const colours = fc.integer({ min: 0, max: 0xffffff }).map((value): Hex => `#${value.toString(16).padStart(6, '0')}`)
+const EXTREMES: readonly Hex[] = [
+  '#000000',
+  '#ffffff',
+  '#ffff00',
+  '#00ff00',
+  '#0000ff',
+  '#ff00ff',
+  '#808080',
+  '#00ffff',
+]
+
+describe('whatever colour a shop has', () => {
+  test('every text and every edge can be read in the light and in the dark', () => {
+    const holds = (brand: Hex) => {
+      expect([brand, unreadable(lightPalette(brand))]).toEqual([brand, []])
+      expect([brand, unreadable(darkPalette(brand))]).toEqual([brand, []])
+    }
+    for (const brand of EXTREMES) holds(brand)
+    fc.assert(fc.property(colours, holds), { numRuns: 400 })
+  })
+
+  test('green, amber and red stay what they are', () => {
+    const states = (brand: Hex) => [lightPalette(brand), darkPalette(brand)].map((p) => [p.success, p.wait, p.problem])
+    expect(states('#ff0000')).toEqual(states('#00ff00'))
+  })
+
+  test('a colour that can be read already is the button’s own', () => {
+    expect(lightPalette('#1d5247')['brand-ink']).toBe('#1d5247')
+    expect(contrast(lightPalette('#ffe600')['brand-ink'], '#ffffff')).toBeGreaterThan(TEXT)
+    expect(EDGE).toBeGreaterThan(3)
+  })
+})
+
+test('a colour goes to OKLCH and back unchanged', () => {
+  fc.assert(fc.property(colours, (hex) => expect(toHex(toOklch(hex))).toBe(hex)))
+})
+
+test('the contrast is that of WCAG', () => {
+  expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
+  expect(contrast('#767676', '#ffffff')).toBeCloseTo(4.54, 2)
+})
+
+test('the sheet of a shop is served under its colour, and nothing else under such a name', () => {
+  const address = brandSheet('#b5520a')
+  expect(findAsset(address.replace('/assets/', ''))?.body.toString()).toBe(brandStyle('#b5520a'))
+  for (const name of ['brand.00000000.b5520a.css', address.slice(8).replace('b5520a', 'b5520a}'), 'brand', 'brand..'])
+    expect(findAsset(name)).toBeNull()
+})

@@ -1,0 +1,232 @@
+import { describe, expect, test } from '@jest/globals'
+import { PAYMENT_STATUSES } from '../../src/domain/payment/payment.ts'
+import { liveStatus } from '../../src/web/checkout/live.ts'
+import { renderReceipt } from '../../src/web/checkout/page.tsx'
+import { viewOf } from '../../src/web/checkout/view.ts'
+import { wordsIn } from '../../src/web/messages/words.ts'
+import { aCheckout, anAttempt, aUpiAttempt, type CheckoutChanges, TX_HASH, UPI_INTENT } from './fixtures.ts'
+import { filledButton, html, read, textOf, titleOf } from './reading.ts'
+import { BY_STATUS, SITUATIONS } from './situations.ts'
+
+/** Everything that would make a buyer pay once more. */
+const PAYS_AGAIN = /\/continue|partner\.example|Reopen|Open Velanto again|Continue to/
+
+describe('while the buyer is at the partner', () => {
+  test('the order can be opened again, left for another way, and taken to a phone, and no button is filled', () => {
+    const page = html(BY_STATUS.pending)
+    expect(page).toContain('<a class="button" href="https://partner.example/pay/1">')
+    expect(page).toContain('href="/c/token-of-the-tests?step=pick"')
+    expect(page).toContain('aria-label="QR code with the link to this payment of €49.99 to Nightline Rail"')
+    expect(page).toContain('data-copy="https://pay.example/c/token-of-the-tests"')
+    expect(filledButton(BY_STATUS.pending)).toBeNull()
+  })
+
+  test('the picker says that an order is open, and another choice asks before it closes that', () => {
+    expect(read(SITUATIONS['another method while one is open'])).toContain(
+      'Your payment is open at Velanto. Another way closes it first, so you never pay twice.',
+    )
+    const chosen = SITUATIONS['another method chosen while one is open']
+    expect(read(chosen)).toContain('Already open at Velanto Finish there, or close it first.')
+    expect(filledButton(chosen)).toBe('Continue at Velanto · €49.99')
+    expect(read(chosen)).toContain('Close it and pay by card')
+  })
+
+  test('an identity check keeps its own page, with the way back to it', () => {
+    const page = html(SITUATIONS['an identity check'])
+    expect(textOf(page)).toContain(
+      'Velanto asks every new customer for ID, once. Your payment waits until 21 Nov, 13:00',
+    )
+    expect(page).toContain('href="https://partner.example/pay/1"')
+  })
+
+  test('an order that is not open yet is not waited for: the buyer may go on', () => {
+    const attempts = [anAttempt('opening', { redirectUrl: null })]
+    const checkout = aCheckout({ payment: { status: 'pending', provider: 'wallet_app' }, attempts })
+    expect(viewOf(checkout).page).toBe('confirm')
+  })
+})
+
+describe('UPI', () => {
+  test('on a desktop it is a named code and never a link to open an app there', () => {
+    const page = html(SITUATIONS['a UPI code'])
+    expect(textOf(page)).toContain('Scan to pay ₹4,536.76')
+    expect(page).toContain('role="img" aria-label="UPI QR code: pay ₹4,536.76 to Nightline Rail"')
+    expect(page).not.toContain('href="upi:')
+    expect(page).toContain('href="https://partner.example/pay/1"')
+    expect(page).not.toMatch(/name="vpa"|UPI ID/i)
+  })
+
+  test.each(['a UPI code on Android', 'a UPI code on an iPhone'] as const)('%s is not scanned', (name) => {
+    expect(read(SITUATIONS[name])).not.toMatch(/scan/i)
+  })
+
+  test('Android is asked to open the app, with the amount', () => {
+    expect(filledButton(SITUATIONS['a UPI code on Android'])).toBe('Open my UPI app · ₹4,536.76')
+    expect(html(SITUATIONS['a UPI code on Android'])).toContain(`href="${UPI_INTENT.replaceAll('&', '&amp;')}"`)
+  })
+
+  test('an iPhone gets a row for each app, which opens with the same facts', () => {
+    const page = html(SITUATIONS['a UPI code on an iPhone'])
+    const query = UPI_INTENT.slice(UPI_INTENT.indexOf('?')).replaceAll('&', '&amp;')
+    expect(page.match(/class="way one-line"/g)?.length).toBeGreaterThan(2)
+    for (const [, opens] of page.matchAll(/class="way one-line" href="([^"]+)"/g))
+      expect(opens).toMatch(/^[a-z]+:\/\/(upi\/)?pay\?/)
+    expect(page).toContain(`phonepe://pay${query}`)
+  })
+
+  test.each(['desktop', 'android', 'ios'] as const)('on %s an intent that is no UPI link is not opened', (device) => {
+    const attempts = [aUpiAttempt({ intentUri: 'javascript:alert(1)?x' })]
+    const page = html({ ...SITUATIONS['a UPI code'], attempts, device })
+    expect(page).not.toContain('href="javascript:')
+    expect(page).not.toContain('phonepe:')
+  })
+})
+
+describe('back from the partner', () => {
+  test('the page says that it is checking, and offers nothing that looks like paying again', () => {
+    const changes = SITUATIONS['back from the partner']
+    expect(read(changes)).toContain('Checking with Velanto…')
+    expect(read(changes)).toContain('Please don’t pay again while we check.')
+    expect(titleOf(changes)).toBe('Checking with Velanto: €49.99 to Nightline Rail')
+    expect(html(changes)).not.toMatch(PAYS_AGAIN)
+    expect(html(changes)).not.toContain('class="button')
+  })
+
+  test('after ten seconds there is an outlined way to look at the partner, and no filled button', () => {
+    const changes = SITUATIONS['back from the partner for a while']
+    expect(read(changes)).toContain('Still checking with Velanto…')
+    expect(html(changes)).toContain('<a class="button" href="https://partner.example/pay/1">')
+    expect(filledButton(changes)).toBeNull()
+  })
+
+  test('the open page asks every second, and is another page after ten', () => {
+    const first = liveStatus(aCheckout(SITUATIONS['back from the partner']))
+    expect(first).toMatchObject({ poll: 1, url: '/c/token-of-the-tests?back=1795176088' })
+    expect(liveStatus(aCheckout(SITUATIONS['back from the partner for a while'])).key).not.toBe(first.key)
+  })
+
+  test('without a payment the buyer reads that nothing was charged', () => {
+    const changes = SITUATIONS['back from the partner unpaid']
+    expect(read(changes)).toContain('You came back from Velanto without paying. Nothing was charged.')
+    expect(titleOf(changes)).toBe('Not paid yet: €49.99 to Nightline Rail')
+    expect(filledButton(changes)).toBe('Continue to Velanto · €49.99')
+  })
+
+  test('a decline says why, that nothing was charged, and offers the next best way first', () => {
+    const changes = SITUATIONS['a declined attempt']
+    expect(read(changes)).toContain(
+      'Your bank declined this payment Nothing was charged. Velanto gave this reason: not enough money in the account.',
+    )
+    expect(filledButton(changes)).toBe('Pay by card instead · €49.99')
+    expect(read(changes)).toContain('Try again at Velanto')
+    expect(html(changes)).not.toContain('partner.example')
+  })
+})
+
+describe('once the money has come', () => {
+  const states = (changes: CheckoutChanges): string[] =>
+    [...html(changes).matchAll(/<li class="(past|now|todo|maybe)"/g)].map(([, state]) => state ?? '')
+
+  test.each(['processing', 'settling', 'under_review', 'succeeded'] as const)(
+    '%s: nothing on the page leads to paying again',
+    (status) => expect(html(BY_STATUS[status])).not.toMatch(PAYS_AGAIN),
+  )
+
+  test('the stops follow the money, and confirming is not paid', () => {
+    expect(states(SITUATIONS['being confirmed'])).toEqual(['now', 'todo', 'todo'])
+    expect(read(SITUATIONS['being confirmed'])).not.toContain('You paid')
+    expect(states(BY_STATUS.processing)).toEqual(['past', 'now', 'todo'])
+    expect(states(BY_STATUS.settling)).toEqual(['past', 'past', 'now'])
+    expect(states(BY_STATUS.succeeded)).toEqual(['past', 'past', 'past'])
+  })
+
+  test('each stop says its state in words and its time, and the head is a live region', () => {
+    const page = html(BY_STATUS.processing)
+    expect(textOf(page)).toContain('Paid : done 13:03:00 €49.99 at Velanto Converting : now since 13:03:00')
+    expect(page).toContain('aria-current="step"')
+    expect(page).toContain('<div class="head" role="status">')
+  })
+
+  test('a delayed settlement is said, with the word that the money is safe', () => {
+    expect(read(SITUATIONS['a delayed settlement'])).toContain('This takes longer than usual. Your money is safe')
+  })
+
+  test('too little money says how much arrived and how much is missing', () => {
+    expect(read(SITUATIONS['too little money'])).toContain('Arrived €25.00 Missing €24.99')
+  })
+
+  test('the key of an open page changes when anything on it does', () => {
+    const key = (changes: CheckoutChanges): string => liveStatus(aCheckout(changes)).key
+    const keys = PAYMENT_STATUSES.map((status, version) =>
+      key({ ...BY_STATUS[status], payment: { ...BY_STATUS[status].payment, version } }),
+    )
+    expect(new Set(keys).size).toBe(keys.length)
+    expect(key(SITUATIONS['an identity check'])).not.toBe(key(BY_STATUS.pending))
+    expect(key(SITUATIONS['five minutes left'])).not.toBe(key({ payment: { provider: 'card_partner' } }))
+  })
+})
+
+describe('after the payment', () => {
+  test('the receipt has amount, merchant, order, method, statement, date, payment and transfer', () => {
+    const page = html(BY_STATUS.succeeded)
+    for (const part of ['€49.99', 'ORDER-1042', 'Banking app, at Velanto', 'VELANTO', '20 November 2026 at 13:03'])
+      expect(textOf(page)).toContain(part)
+    expect(textOf(page)).toContain('pay_01hzy3v7t8e4a9v2b6q5r0c1d2')
+    expect(page).toContain(`href="https://polygonscan.com/tx/${TX_HASH}"`)
+    expect(page).toContain('href="https://shop.example/thanks"')
+    expect(filledButton(BY_STATUS.succeeded)).toBe('Back to Nightline Rail')
+  })
+
+  test('where more was charged, the receipt says what was charged and not the price alone', () => {
+    const changes = SITUATIONS['more than the price']
+    const receipt = textOf(renderReceipt(aCheckout(changes), wordsIn('en', 'DE')))
+    for (const page of [read(changes), receipt]) expect(page).toContain('Sent on top €24.86 Paid €74.85')
+    expect(read(changes)).toContain('You paid €74.85')
+    expect(titleOf(changes)).toBe('Paid: €74.85 to Nightline Rail')
+  })
+
+  test('what was charged in another currency is the amount that was paid', () => {
+    expect(read(SITUATIONS['paid in rupees'])).toContain('You paid ₹4,536.76')
+  })
+
+  test('a test receipt says TEST in its title and across it, on the page and on paper; a real one does not', () => {
+    const receiptOf = (changes: CheckoutChanges) => renderReceipt(aCheckout(changes), wordsIn('en', 'DE'))
+    const tried = receiptOf(SITUATIONS['paid in test mode'])
+    expect(tried).toContain('<title>Test receipt from Nightline Rail</title>')
+    expect(textOf(tried)).toContain('Status Test: no money moved')
+    for (const page of [tried, html(SITUATIONS['paid in test mode'])]) expect(page).toMatch(/class="(paper|slip) void"/)
+    const real = receiptOf(BY_STATUS.succeeded)
+    expect(real).toContain('<title>Receipt from Nightline Rail</title>')
+    for (const page of [real, html(BY_STATUS.succeeded)]) expect(page).not.toContain('void')
+  })
+
+  test('a second payment is shown beside the one that counts, and a late one is explained', () => {
+    const page = read(SITUATIONS['paid late and twice'])
+    expect(page).toContain('Your payment arrived late. It counts, and Nightline Rail has it.')
+    expect(page).toContain('Nightline Rail received €49.99 once. We are holding the other €49.99 for you.')
+    expect(page).toMatch(/Banking app Counted .* Card Held for you/)
+    expect(page).toContain(TX_HASH)
+  })
+
+  test.each(['expired', 'canceled', 'failed'] as const)(
+    '%s with an order open: neither "not charged" nor "pay again", only that late money counts',
+    (status) => {
+      const page = read({ payment: { status }, attempts: [anAttempt('open')] })
+      expect(page).toContain('Money that arrives late still counts, and shows here.')
+      expect(page).not.toMatch(/not charged|Nothing was|cannot be tried|new payment link/i)
+    },
+  )
+
+  test.each(['expired', 'canceled', 'failed'] as const)('%s with nothing open: says what to do, once', (status) => {
+    const page = read(BY_STATUS[status])
+    expect(page).toContain('To pay, ask Nightline Rail for a new payment link.')
+    expect(page).not.toContain('late')
+    expect(page).toContain('Not charged')
+  })
+
+  test('an ended page goes on asking only while money may come', () => {
+    expect(liveStatus(aCheckout(BY_STATUS.expired)).poll).toBeNull()
+    expect(liveStatus(aCheckout(SITUATIONS['expired with an order open'])).poll).toBe(10)
+    expect(liveStatus(aCheckout(BY_STATUS.succeeded)).poll).toBeNull()
+  })
+})

@@ -1,0 +1,152 @@
+import type { AttemptStatus, PaymentStatus } from '../../src/domain/payment/payment.ts'
+import type { Attempt } from '../../src/domain/payment/payment-object.ts'
+import { anAttempt, aUpiAttempt, aUsdcAttempt, type CheckoutChanges, PAID_AT } from './fixtures.ts'
+
+/** Every page there is, by the situation in which it is met. */
+
+const INDIA = { code: 'IN', source: 'header' } as const
+const BRAZIL = { code: 'BR', source: 'buyer' } as const
+
+/** What a payment has whose money the partner has confirmed. */
+const CONFIRMED = {
+  paidAt: PAID_AT,
+  paidAttemptId: 'att_01hzy3v7t8e4a9v2b6q5r0c1d2',
+  confirmed: { minor: '4999', currency: 'EUR' },
+} as const
+
+const aCardAttempt = (status: AttemptStatus, changes: Partial<Attempt> = {}): Attempt =>
+  anAttempt(status, { id: 'att_2', provider: 'card_partner', method: 'card', ...changes })
+
+/** The buyer came back a moment ago. */
+const CAME_BACK_AT = '2026-11-20T12:01:28.000Z'
+
+/** One checkout for each state, in the situation in which it is met most. */
+export const BY_STATUS: Readonly<Record<PaymentStatus, CheckoutChanges>> = {
+  created: {},
+  pending: { payment: { status: 'pending' }, attempts: [anAttempt('open')] },
+  processing: { payment: { status: 'processing', ...CONFIRMED }, attempts: [anAttempt('confirmed')] },
+  under_review: {
+    payment: { status: 'under_review', parkReason: 'partner_hold' },
+    attempts: [anAttempt('on_hold')],
+  },
+  settling: { payment: { status: 'settling', ...CONFIRMED }, attempts: [anAttempt('confirmed')] },
+  succeeded: { payment: { status: 'succeeded' }, attempts: [anAttempt('confirmed')] },
+  failed: { payment: { status: 'failed' }, attempts: [anAttempt('declined')] },
+  expired: { payment: { status: 'expired' } },
+  canceled: { payment: { status: 'canceled' } },
+  refunded: { payment: { status: 'refunded' }, attempts: [anAttempt('refunded')] },
+}
+
+/** What the states do not show by themselves. */
+export const SITUATIONS = {
+  'pinned to the banking app': { payment: { provider: 'wallet_app' } },
+  'pinned to UPI': { payment: { provider: 'local_partner' }, country: INDIA },
+  'pinned to UPI without rates': { payment: { provider: 'local_partner' }, country: INDIA, rates: null },
+  'a pin that is not offered': { payment: { provider: 'wallet_app' }, country: BRAZIL, crypto: true },
+  'a pin that is not offered, without a fallback': {
+    payment: { provider: 'card_partner', fallback: 'none' },
+    country: { code: 'BR', source: 'header' },
+  },
+  'a pin with too small an amount': { payment: { provider: 'wallet_app', amount: { minor: '300', currency: 'EUR' } } },
+  'a country unknown': { country: { code: null, source: 'unknown' } },
+  'nothing at all': { payment: { amount: { minor: '5000', currency: 'JPY' } }, country: INDIA, rates: null },
+  'the picker in India': { payment: { amount: { minor: '500000', currency: 'INR' } }, country: INDIA },
+  'another method while one is open': {
+    payment: { status: 'pending', provider: 'wallet_app' },
+    attempts: [anAttempt('open')],
+    asked: { step: 'pick' },
+  },
+  'a method chosen': { asked: { choice: { provider: 'card_partner', method: 'card' } } },
+  'a declined attempt': {
+    payment: { status: 'pending', provider: 'wallet_app' },
+    attempts: [anAttempt('declined', { failureCode: 'insufficient_funds' })],
+  },
+  'an identity check': {
+    payment: { status: 'pending', exception: 'verification_required' },
+    attempts: [anAttempt('verification_required')],
+  },
+  'an address for USDC': { payment: { status: 'pending', provider: null }, attempts: [aUsdcAttempt()] },
+  'a UPI code': {
+    payment: { status: 'pending', provider: 'local_partner', amount: { minor: '4999', currency: 'EUR' } },
+    attempts: [aUpiAttempt()],
+    country: INDIA,
+  },
+  'being confirmed': { payment: { status: 'processing' }, attempts: [anAttempt('confirming')] },
+  'a delayed settlement': {
+    payment: { status: 'settling', ...CONFIRMED, exception: 'settlement_delayed' },
+    attempts: [anAttempt('confirmed')],
+  },
+  'too little money': {
+    payment: { status: 'under_review', parkReason: 'underpaid' },
+    attempts: [anAttempt('underpaid', { receivedMinor: '2500' })],
+  },
+  'expired with an order open': { payment: { status: 'expired' }, attempts: [anAttempt('open')] },
+  'paid late and twice': {
+    payment: { status: 'succeeded', exception: 'paid_late', chainId: 31337 },
+    attempts: [anAttempt('confirmed'), aCardAttempt('surplus')],
+  },
+  'started too many times': {
+    payment: { status: 'pending', provider: 'wallet_app' },
+    attempts: Array.from({ length: 20 }, (_attempt, index) => anAttempt('declined', { id: `att_${index}` })),
+  },
+  'started too many times, one order open': {
+    payment: { status: 'pending', provider: null },
+    attempts: Array.from({ length: 20 }, (_attempt, index) =>
+      anAttempt(index === 19 ? 'open' : 'canceled', { id: `att_${index}` }),
+    ),
+    asked: { choice: { provider: 'card_partner', method: 'card' } },
+  },
+  'test mode': { payment: { livemode: false } },
+  'USDC too': { crypto: true },
+  'the country to be corrected': {
+    payment: { provider: 'wallet_app' },
+    asked: { step: 'country', choice: { provider: 'card_partner', method: 'card' } },
+  },
+  'back from the partner unpaid': {
+    payment: { status: 'pending', provider: 'wallet_app' },
+    attempts: [anAttempt('canceled')],
+  },
+  'another method chosen while one is open': {
+    payment: { status: 'pending' },
+    attempts: [anAttempt('open')],
+    asked: { choice: { provider: 'card_partner', method: 'card' } },
+  },
+  'back from the partner': {
+    payment: { status: 'pending', provider: 'wallet_app' },
+    attempts: [anAttempt('open')],
+    cameBackAt: CAME_BACK_AT,
+  },
+  'back from the partner for a while': {
+    payment: { status: 'pending', provider: 'wallet_app' },
+    attempts: [anAttempt('open')],
+    cameBackAt: CAME_BACK_AT,
+    now: '2026-11-20T12:01:40.000Z',
+  },
+  'five minutes left': { payment: { provider: 'card_partner' }, now: '2026-11-21T11:55:30.000Z' },
+  'a UPI code on Android': {
+    payment: { status: 'pending', provider: 'local_partner' },
+    attempts: [aUpiAttempt()],
+    country: INDIA,
+    device: 'android',
+  },
+  'a UPI code on an iPhone': {
+    payment: { status: 'pending', provider: 'local_partner' },
+    attempts: [aUpiAttempt()],
+    country: INDIA,
+    device: 'ios',
+  },
+  'more than the price': {
+    payment: { status: 'succeeded', exception: 'overpaid', confirmed: { minor: '7485', currency: 'EUR' } },
+    attempts: [anAttempt('confirmed', { receivedMinor: '7485' })],
+  },
+  'paid in rupees': {
+    payment: { status: 'succeeded', methodUsed: 'upi', confirmed: { minor: '453676', currency: 'INR' } },
+    attempts: [aUpiAttempt({ status: 'confirmed' })],
+    country: INDIA,
+  },
+  'paid in test mode': { payment: { status: 'succeeded', livemode: false }, attempts: [anAttempt('confirmed')] },
+  'a shop with a colour of its own': {
+    payment: { provider: 'card_partner' },
+    shop: { name: 'Veena Music School', brand: '#b5520a', supportEmail: 'hello@veena.example' },
+  },
+} as const satisfies Readonly<Record<string, CheckoutChanges>>
