@@ -38,15 +38,18 @@ afterAll(async () => {
 })
 
 test.each([320, 768, 1280])(
-  'at %i px the documents and the inbox are readable and accessible',
+  'at %i px the documents and the inbox can be read: nothing scrolls sideways, nothing is narrow',
   async (width) => {
     const context = await browser.newContext({ viewport: { width, height: 900 } })
     const page = await context.newPage()
     const wrong: string[] = []
     for (const url of urls) {
       await page.goto(url)
-      for (const details of await page.locator('details:not([open]) > summary').all()) await details.click()
-      const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+      const { scrollWidth, clientWidth } = await page.evaluate(() => {
+        for (const details of document.querySelectorAll('details')) details.open = true
+        const root = document.documentElement
+        return { scrollWidth: root.scrollWidth, clientWidth: root.clientWidth }
+      })
       if (scrollWidth > clientWidth) wrong.push(`${url} is ${scrollWidth} px wide`)
       const narrow = await page.evaluate(
         () =>
@@ -54,11 +57,23 @@ test.each([320, 768, 1280])(
             .length,
       )
       if (narrow > 0) wrong.push(`${url} has ${narrow} narrow texts`)
-      const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
-      wrong.push(...violations.map(({ id, nodes }) => `${url} ${id} ${nodes[0]?.html}`))
     }
     expect(wrong).toEqual([])
     await context.close()
   },
   60_000,
 )
+
+test('the documents and the inbox are accessible', async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+  const page = await context.newPage()
+  const wrong: string[] = []
+  for (const url of urls) {
+    await page.goto(url)
+    // The answers stay folded: they are the same list a hundred times.
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
+    wrong.push(...violations.map(({ id, nodes }) => `${url} ${id} ${nodes[0]?.html}`))
+  }
+  expect(wrong).toEqual([])
+  await context.close()
+}, 120_000)

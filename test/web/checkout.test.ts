@@ -228,7 +228,7 @@ describe('back from the partner', () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(303)
     expect((await get(path).set('referer', `${world.partnerUrl}/`).expect(303)).headers['location']).toContain('?back=')
-    await get(path).set('referer', 'https://shop.example/').expect(200)
+    await get(path).set('referer', 'https://elsewhere.example/').expect(200)
   })
 
   test('who loads the page again, opens it anew, or has not been there is not taken for one who came back', async () => {
@@ -240,6 +240,21 @@ describe('back from the partner', () => {
         .set({ ...navigated, 'sec-fetch-site': site })
         .expect(200)
     await get(path).expect(200)
+  })
+
+  test('who comes once more from the shop has not been at the partner just now', async () => {
+    const { path } = await world.create({ provider: 'wallet_app' })
+    await post(`${path}/continue`, APP).expect(303)
+    const page = await get(path)
+      .set({ ...navigated, referer: 'https://shop.example/' })
+      .expect(200)
+    expect(page.text).toContain('Finish at Velanto')
+  })
+
+  test('a moment that cannot be is not sent on again and again', async () => {
+    const { path } = await world.create({ provider: 'wallet_app' })
+    await post(`${path}/continue`, APP).expect(303)
+    await get(`${path}?back=1000000000`).set(navigated).expect(200)
   })
 
   test.each(['1', '9999999999', 'x', '1000000000'])('?back=%s, which cannot be, says nothing', async (back) => {

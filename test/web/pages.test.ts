@@ -14,7 +14,7 @@ describe('what every page has', () => {
       expect(page.match(/<h1/g)).toHaveLength(1)
       expect(page.match(/<main id="main"[^>]* tabIndex="-1"|<main id="main"[^>]* tabindex="-1"/g)).toHaveLength(1)
       expect(textOf(page)).toContain(changes.shop?.name ?? 'Nightline Rail')
-      expect(page).toMatch(/class="amount( dim)?"/)
+      expect(page).toMatch(/class="amount( long)?( dim)?"/)
     },
   )
 

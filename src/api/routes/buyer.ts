@@ -39,15 +39,25 @@ export function deviceOf(userAgent: string | undefined): Device {
 }
 
 /**
- * Whether the buyer comes back from the partner's page just now: by a navigation from another site, as the browser says
- * in `Sec-Fetch-Site` (W3C Fetch Metadata), or from the partner's own address. It proves nothing about the money.
+ * Whether the buyer comes back from the partner's page just now: from the partner's own address, or by a navigation from
+ * another site, as the browser says in `Sec-Fetch-Site` (W3C Fetch Metadata), that is not the shop's. It proves nothing
+ * about the money. In doubt the answer is yes: who is told to wait for a moment does not pay twice.
  */
-export function comesBack(request: Request, { redirectUrl, intentUri }: OpenedAttempt): boolean {
-  const referer = request.get('referer') ?? ''
-  if (URL.canParse(referer) && new URL(referer).origin === new URL(redirectUrl).origin) return true
+export function comesBack(
+  request: Request,
+  { redirectUrl, intentUri }: OpenedAttempt,
+  shopUrls: readonly (string | null)[],
+): boolean {
+  const from = originOf(request.get('referer') ?? null)
+  if (from !== null && from === originOf(redirectUrl)) return true
+  if (from !== null && shopUrls.some((url) => originOf(url) === from)) return false
   // An order that is paid from our own page is left by no navigation: who comes from elsewhere comes by the link.
   if (intentUri !== null || request.get('sec-fetch-mode') !== 'navigate') return false
   return ['cross-site', 'same-site'].includes(request.get('sec-fetch-site') ?? '')
+}
+
+function originOf(url: string | null): string | null {
+  return url !== null && URL.canParse(url) ? new URL(url).origin : null
 }
 
 /**

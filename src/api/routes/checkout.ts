@@ -97,8 +97,10 @@ async function showCheckout(deps: CheckoutDeps, request: Request, response: Resp
   if (request.method === 'GET' && isOpen(checkout.payment.status) && checkout.offered.pinnedRefused !== null)
     await noteOffer(deps, checkout, null)
   const opened = openedAttempt(checkout.attempts)
-  const isBack = opened !== null && checkout.cameBackAt === null && isOpen(checkout.payment.status)
-  if (isBack && comesBack(request, opened)) {
+  // Told once: a browser that is sent on says again where it came from.
+  const mayBeBack = opened !== null && request.query['back'] === undefined && isOpen(checkout.payment.status)
+  const { successUrl, cancelUrl } = checkout.payment
+  if (mayBeBack && comesBack(request, opened, [successUrl, cancelUrl])) {
     // The moment is in the address, so that loading again, with or without a script, tells the same.
     response.redirect(303, `${checkout.path}?back=${Math.floor(deps.clock() / 1000)}`)
     return

@@ -172,12 +172,8 @@ async function copy(button) {
   try {
     await navigator.clipboard.writeText(button.dataset.copy ?? '')
     const before = [...label.childNodes]
-    button.setAttribute('role', 'status')
     label.textContent = button.dataset.done ?? ''
-    setTimeout(() => {
-      label.replaceChildren(...before)
-      button.removeAttribute('role')
-    }, 3000)
+    setTimeout(() => label.replaceChildren(...before), 3000)
   } catch {
     // No permission: the text is selected instead, ready for the buyer's own copy command.
     const value = button.parentElement?.querySelector('.value')

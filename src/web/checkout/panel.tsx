@@ -23,7 +23,7 @@ export function Panel({ checkout, words, view }: Shown & { view: View | null }) 
       </p>
       <p class="sum">
         <span class="label">{t(label)}</span>{' '}
-        <data class={dim ? 'amount dim' : 'amount'} value={`${formatAmount(amount)} ${amount.currency}`}>
+        <data class={amountLook(words.money(amount), dim)} value={`${formatAmount(amount)} ${amount.currency}`}>
           {words.money(amount)}
         </data>
       </p>
@@ -38,6 +38,13 @@ export function Panel({ checkout, words, view }: Shown & { view: View | null }) 
       </details>
     </header>
   )
+}
+
+/** More characters than these do not fit at full size beside the card, and a number must not break. */
+const LARGE_AMOUNT = 11
+
+function amountLook(text: string, dim: boolean): string {
+  return ['amount', text.length > LARGE_AMOUNT && 'long', dim && 'dim'].filter(Boolean).join(' ')
 }
 
 /** The first letter of the shop's name. */
@@ -71,6 +78,11 @@ function Details({ checkout, words, view }: Shown & { view: View | null }) {
         {mayPay && (
           <Fact name={t('panel.open_until')}>
             <Time at={payment.expiresAt} style="day" words={words} />
+          </Fact>
+        )}
+        {payment.paidAt !== null && (
+          <Fact name={t('receipt.paid')}>
+            <Time at={payment.paidAt} style="day" words={words} />
           </Fact>
         )}
         {mayPay && !isAskedHere && (

@@ -193,7 +193,7 @@ export function CopyButton({ value, words, icon = 'copy', children }: CopyProps)
   return (
     <button type="button" class="button" hidden data-copy={value} data-done={words.t('copy.done')}>
       <Icon name={icon} />
-      <span>{children}</span>
+      <span aria-live="polite">{children}</span>
     </button>
   )
 }
