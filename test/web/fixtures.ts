@@ -1,4 +1,5 @@
 import { type OfferQuery, offersFor, type RateTable } from '../../src/domain/offers.ts'
+import type { Part, PartState } from '../../src/domain/payment/money/parts.ts'
 import type { AttemptStatus } from '../../src/domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../src/domain/payment/payment-object.ts'
 import type { Checkout, PartnerNames } from '../../src/web/checkout/checkout.ts'
@@ -100,6 +101,12 @@ export function anAttempt(status: AttemptStatus, changes: Partial<Attempt> = {})
   }
 }
 
+/** A receipt of an attempt in euros. */
+export function aPart(attemptId: string, minor: string, state: PartState): Part {
+  const amount = { units: minor, chargeMinor: minor, asset: 'EUR' }
+  return { key: `${attemptId}:0:${minor}`, attemptId, kind: 'receipt', account: 'merchant_payable', state, ...amount }
+}
+
 export const UPI_INTENT = 'upi://pay?pa=pinrail@bank&pn=Pinrail&am=4536.76&cu=INR&tr=att_01hzy3v7t8e4a9v2b6q5r0c1d2'
 
 export function aUpiAttempt(changes: Partial<Attempt> = {}): Attempt {
@@ -119,6 +126,7 @@ export function aUsdcAttempt(changes: Partial<Attempt> = {}): Attempt {
 export type CheckoutChanges = {
   readonly payment?: Partial<Payment>
   readonly attempts?: readonly Attempt[]
+  readonly parts?: Checkout['parts']
   readonly country?: Checkout['country']
   readonly asked?: Partial<Checkout['asked']>
   readonly rates?: OfferQuery['rates']
@@ -138,6 +146,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
   return {
     payment,
     attempts: changes.attempts ?? [],
+    parts: changes.parts ?? [],
     shop: { name: 'Nightline Rail', brand: null, supportEmail: null, ...changes.shop },
     partners: PARTNERS,
     offered: offersFor({

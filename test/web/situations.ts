@@ -1,6 +1,6 @@
 import type { AttemptStatus, PaymentStatus } from '../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../src/domain/payment/payment-object.ts'
-import { anAttempt, aUpiAttempt, aUsdcAttempt, type CheckoutChanges, PAID_AT } from './fixtures.ts'
+import { anAttempt, aPart, aUpiAttempt, aUsdcAttempt, type CheckoutChanges, PAID_AT } from './fixtures.ts'
 
 /** Every page there is, by the situation in which it is met. */
 
@@ -78,12 +78,14 @@ export const SITUATIONS = {
   },
   'too little money': {
     payment: { status: 'under_review', parkReason: 'underpaid' },
-    attempts: [anAttempt('underpaid', { receivedMinor: '2500' })],
+    attempts: [anAttempt('underpaid')],
+    parts: [aPart('att_01hzy3v7t8e4a9v2b6q5r0c1d2', '2500', 'counted')],
   },
   'expired with an order open': { payment: { status: 'expired' }, attempts: [anAttempt('open')] },
   'paid late and twice': {
     payment: { status: 'succeeded', exception: 'paid_late', chainId: 31337 },
     attempts: [anAttempt('confirmed'), aCardAttempt('surplus')],
+    parts: [aPart('att_01hzy3v7t8e4a9v2b6q5r0c1d2', '4999', 'counted'), aPart('att_2', '4999', 'surplus')],
   },
   'started too many times': {
     payment: { status: 'pending', provider: 'wallet_app' },
@@ -137,7 +139,7 @@ export const SITUATIONS = {
   },
   'more than the price': {
     payment: { status: 'succeeded', exception: 'overpaid', confirmed: { minor: '7485', currency: 'EUR' } },
-    attempts: [anAttempt('confirmed', { receivedMinor: '7485' })],
+    attempts: [anAttempt('confirmed')],
   },
   'paid in rupees': {
     payment: { status: 'succeeded', methodUsed: 'upi', confirmed: { minor: '453676', currency: 'INR' } },

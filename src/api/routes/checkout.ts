@@ -177,7 +177,7 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
   // Postgres refuses a text with NUL, so no token has one.
   const found = token.includes('\0') ? null : await readPaymentByToken(deps.db, token)
   if (found === null) throw new PageProblem('not_found')
-  const { payment, attempts } = found
+  const { payment, attempts, parts } = found
   const country = buyerCountry(request, deps.countryHeader)
   const [merchantName, rates] = await Promise.all([
     readMerchantName(deps.db, payment.merchantId),
@@ -197,6 +197,7 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
   return {
     payment,
     attempts,
+    parts,
     shop: { name: merchantName, brand: null, supportEmail: null },
     partners: deps.partners,
     offered,

@@ -1,6 +1,7 @@
 import { isZero, type Money, subtract } from '../../domain/money.ts'
+import { chargeSum, heldOf, type PartState } from '../../domain/payment/money/parts.ts'
 import { isPaid } from '../../domain/payment/payment.ts'
-import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 
 /**
  * What a payment's money comes to, as the pages show it. The one place that reads it from the payment and its attempts:
@@ -21,24 +22,30 @@ export type Amounts = {
   readonly counted: Attempt | null
 }
 
-export function amountsOf({ payment, attempts }: Pick<MoneyOf, 'payment' | 'attempts'>): Amounts {
+type MoneyOf = Pick<PaymentWithAttempts, 'payment' | 'attempts' | 'parts'>
+
+export function amountsOf({ payment, attempts, parts }: MoneyOf): Amounts {
   const counted = countedAttempt(payment, attempts)
   const paid = payment.confirmed
   return {
     price: payment.amount,
     paid,
     extra: counted === null || paid === null ? null : excess(paid, counted.asked),
-    short: shortOf(attempts),
+    short: shortOf({ attempts, parts }),
     surplus: attempts
-      .filter(({ status }) => status === 'surplus')
-      .map((attempt) => ({ attempt, amount: received(attempt) })),
+      .map((attempt) => ({
+        attempt,
+        amount: sumOf(attempt, chargeSum(parts, { attemptId: attempt.id, states: HELD })),
+      }))
+      .filter(({ amount }) => !isZero(amount.minor)),
     counted,
   }
 }
 
-type MoneyOf = { readonly payment: Payment; readonly attempts: readonly Attempt[] }
+/** Money that is there and does not go on to the shop. */
+const HELD: readonly PartState[] = ['surplus', 'late', 'returning']
 
-function countedAttempt(payment: Payment, attempts: readonly Attempt[]): Attempt | null {
+function countedAttempt(payment: MoneyOf['payment'], attempts: readonly Attempt[]): Attempt | null {
   const named = attempts.find(({ id }) => id === payment.paidAttemptId)
   return named ?? attempts.find(({ status }) => isPaid(status) && status !== 'surplus') ?? null
 }
@@ -49,13 +56,14 @@ function excess(paid: Money, asked: Money): Money | null {
   return isZero(minor) || minor.startsWith('-') ? null : { minor, currency: paid.currency }
 }
 
-function shortOf(attempts: readonly Attempt[]): Amounts['short'] {
+function shortOf({ attempts, parts }: Omit<MoneyOf, 'payment'>): Amounts['short'] {
   const attempt = attempts.find(({ status }) => status === 'underpaid')
-  if (attempt === undefined || attempt.receivedMinor === null) return null
-  const missing = excess(attempt.asked, received(attempt))
-  return missing === null ? null : { received: received(attempt), missing }
+  if (attempt === undefined) return null
+  const received = sumOf(attempt, heldOf(parts, attempt.id))
+  const missing = excess(attempt.asked, received)
+  return missing === null ? null : { received, missing }
 }
 
-function received({ asked, receivedMinor }: Attempt): Money {
-  return receivedMinor === null ? asked : { minor: receivedMinor, currency: asked.currency }
+function sumOf({ asked }: Attempt, minor: string): Money {
+  return { minor, currency: asked.currency }
 }

@@ -1,6 +1,6 @@
 import type { MethodName, ProviderUsed } from '../../domain/methods.ts'
 import type { Offer, OfferAnswer } from '../../domain/offers.ts'
-import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { isOpened, type OpenedAttempt } from '../../domain/payment/requests.ts'
 import type { Hex } from '../look/colour.ts'
 
@@ -9,6 +9,8 @@ export type Checkout = {
   readonly payment: Payment
   /** Oldest first. */
   readonly attempts: readonly Attempt[]
+  /** The money, in the order in which it came. Only `amountsOf` reads it. */
+  readonly parts: PaymentWithAttempts['parts']
   readonly shop: Shop
   readonly partners: PartnerNames
   readonly offered: OfferAnswer
