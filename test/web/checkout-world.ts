@@ -17,7 +17,7 @@ import type { NewPayment } from '../../src/domain/payment/new-payment.ts'
 import { isOpen } from '../../src/domain/payment/payment.ts'
 import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../src/domain/payment/requests.ts'
 import { newId } from '../../src/ids.ts'
-import { PARTNERS, RATES } from './fixtures.ts'
+import { aPart, PARTNERS, RATES } from './fixtures.ts'
 
 const MERCHANT = 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2'
 const PARTNER_PAGE = '<!doctype html><html lang="en"><title>Partner</title><main><h1>Partner page</h1></main></html>'
@@ -158,13 +158,32 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
   }
 }
 
-/** Moves along the transition table, one after the other. */
+/** Moves along the transition table, one after the other. The money is confirmed before it goes on. */
 export async function movePayment(
   world: CheckoutWorld,
   id: string,
   moves: readonly Parameters<PaymentWork['move']>[0][],
 ): Promise<void> {
-  for (const to of moves) await world.change(id, (work) => work.move(to, { actor: 'system', message: to }))
+  for (const to of moves)
+    await world.change(id, async (work) => {
+      if (to === 'settling') await confirmMoney(work)
+      await work.move(to, { actor: 'system', message: to })
+    })
+}
+
+async function confirmMoney(work: PaymentWork): Promise<void> {
+  const { payment, attempts } = work.state
+  const { minor, currency } = payment.amount
+  const attemptId = attempts.at(-1)?.id ?? newId('attempt')
+  await work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: payment.amount })
+  await work.addPart({
+    part: { ...aPart(attemptId, minor, 'counted'), asset: currency },
+    booking: null,
+  })
+  await work.change(
+    { kind: 'test.confirmed', actor: 'partner', message: 'confirmed' },
+    { paidAttemptId: attemptId, chargeCurrency: currency, confirmedMinor: minor, paidAt: work.at },
+  )
 }
 
 const intentOf = (attemptId: string): string => `upi://pay?pa=pinrail@bank&pn=Pinrail&am=4536.90&cu=INR&tr=${attemptId}`
