@@ -1,0 +1,60 @@
+import type { ProviderUsed } from '../../../src/domain/methods.ts'
+import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
+import type { EngineAct } from '../world/engine.ts'
+import type { Operation, Trouble } from '../world/parties.ts'
+
+/** What may happen in a story. `of` counts the payment's attempts from 0; a step that nothing answers to does nothing. */
+
+export type PartnerAct =
+  | 'pay'
+  | 'pay slowly'
+  | 'ask for a check'
+  | 'pass the check'
+  | 'fail the check'
+  | 'top up'
+  | 'take some back'
+  | 'take all back'
+  | 'send all back'
+  | 'hold'
+  | 'release'
+  | 'confirm'
+  | 'decline'
+  | 'expire'
+  | 'pay late'
+
+/** How the news of it come: to the workflow, into the inbox only, not before the end, or twice. */
+export type News = 'told' | 'stored' | 'later' | 'twice'
+
+export type Step =
+  | { readonly do: 'click'; readonly provider: ProviderUsed }
+  | {
+      readonly do: 'partner'
+      readonly act: PartnerAct
+      readonly of: number
+      readonly percent: number
+      readonly news: News
+    }
+  | { readonly do: 'news'; readonly of: number }
+  | { readonly do: 'deposit'; readonly percent: number; readonly token: 'usdc' | 'other' }
+  | { readonly do: 'fault'; readonly at: Operation; readonly trouble: Trouble; readonly times: number }
+  | { readonly do: 'simulator'; readonly fault: SimulatorFault; readonly seconds: number }
+  | { readonly do: 'engine'; readonly act: EngineAct }
+  | { readonly do: 'decide'; readonly decision: OperatorDecision; readonly of: number | null; readonly late: boolean }
+  | { readonly do: 'cancel' }
+  | { readonly do: 'lose the run' }
+  | { readonly do: 'cut the next activity'; readonly at: number }
+  | { readonly do: 'continue as new' }
+  | { readonly do: 'wait'; readonly minutes: number }
+
+export type SimulatorFault =
+  | 'refund_refused'
+  | 'refund_pending'
+  | 'conversion_refused'
+  | 'fill_off_rate'
+  | 'delay'
+  | 'old_rates'
+
+/** `together`: the next step comes before anything of this one has been dealt with. */
+export type Told = Step & { readonly together?: true }
+
+export type Story = { readonly minor: string; readonly pinned: boolean; readonly steps: readonly Told[] }

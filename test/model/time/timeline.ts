@@ -1,0 +1,181 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/**
+ * Virtual time. It stands still while anything works, and goes on to the next moment at which something is due. What
+ * works at once is one activity, until it ends or waits for the virtual time, so that a story is played the same way twice.
+ */
+export type Timeline = {
+  readonly now: () => number
+  after(ms: number, work: () => void): void
+  /** Does everything that can be done now. */
+  settle(): Promise<void>
+  /** … and lets the time run. */
+  pass(ms: number): Promise<void>
+  /** Work that `settle` waits for, one after the other. */
+  enqueue(work: Work): void
+  /** Looked at whenever something has happened; true: it went on with something. */
+  watch(check: () => boolean): void
+  /** Forgets everything and begins at this moment. */
+  reset(start: number): void
+}
+
+export class Work {
+  readonly name: string
+  readonly run: () => Promise<void>
+  /** Nobody waits for it any more. */
+  isDead = false
+  isDone = false
+  #calls = 0
+  #suspended = 0
+  points = 0
+  /** At this point of its way it is cut off; null: not at all. */
+  cutAt: number | null = null
+  onCut: () => void = () => undefined
+  /** Told when it ends, waits for the virtual time, or goes on. */
+  onChange: () => void = () => undefined
+  constructor(name: string, run: () => Promise<void>) {
+    this.name = name
+    this.run = run
+  }
+  /** All that it waits for is the virtual time. */
+  get isIdle(): boolean {
+    return this.isDone || this.isDead || (this.#suspended > 0 && this.#calls === this.#suspended)
+  }
+  /** A call of an outside party begins or ends: several may run at once. */
+  called(by: 1 | -1): void {
+    this.#calls += by
+    this.onChange()
+  }
+  suspend(by: 1 | -1): void {
+    this.#suspended += by
+    this.onChange()
+  }
+}
+
+const current = new AsyncLocalStorage<Work>()
+export const currentWork = (): Work | undefined => current.getStore()
+
+type Due = { readonly at: number; readonly order: number; readonly work: () => void }
+
+/** Milliseconds of real time. */
+const STUCK_MS = 30_000
+
+const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+export function createTimeline(start: number): Timeline {
+  let now = start
+  let order = 0
+  const due: Due[] = []
+  const queue: Work[] = []
+  const running = new Set<Work>()
+  const checks: (() => boolean)[] = []
+  let changed = (): void => undefined
+
+  function begin(work: Work): void {
+    running.add(work)
+    work.onChange = () => changed()
+    void current.run(work, async () => {
+      await work.run()
+      work.isDone = true
+      running.delete(work)
+      work.onChange()
+    })
+  }
+
+  /** What does not end at all is a mistake of the model, or a deadlock of the system. */
+  function untilChanged(): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const names = [...running].map(({ name }) => name)
+      const stuck = setTimeout(() => reject(new Error(`does not end: ${names.join(', ')}`)), STUCK_MS)
+      changed = () => {
+        clearTimeout(stuck)
+        resolve()
+      }
+    })
+  }
+
+  async function settle(): Promise<void> {
+    for (;;) {
+      await immediate()
+      for (const work of running) if (work.isDead) running.delete(work)
+      if ([...running].some((work) => !work.isIdle)) {
+        await untilChanged()
+        continue
+      }
+      if (checks.some((check) => check())) continue
+      const next = queue.shift()
+      if (next === undefined) return
+      if (!next.isDead) begin(next)
+    }
+  }
+
+  function insert(item: Due): void {
+    let index = due.length
+    while (index > 0 && (due[index - 1]?.at ?? 0) > item.at) index--
+    due.splice(index, 0, item)
+  }
+
+  return {
+    now: () => now,
+    after: (ms, work) => insert({ at: now + Math.max(ms, 0), order: order++, work }),
+    settle,
+    enqueue: (work) => void queue.push(work),
+    watch: (check) => void checks.push(check),
+    reset(start) {
+      now = start
+      for (const work of [...running, ...queue]) work.isDead = true
+      for (const list of [due, queue]) list.splice(0)
+      running.clear()
+    },
+    async pass(ms) {
+      const end = now + ms
+      await settle()
+      for (let next = due[0]; next !== undefined && next.at <= end; next = due[0]) {
+        due.shift()
+        now = Math.max(now, next.at)
+        next.work()
+        await settle()
+      }
+      now = end
+    },
+  }
+}
+
+/** Waits for the virtual time, inside of an activity or beside it. */
+export function virtualSleep(timeline: Timeline, ms: number): Promise<void> {
+  const work = currentWork()
+  if (work !== undefined) work.suspend(1)
+  return new Promise((resolve) => {
+    timeline.after(ms, () => {
+      if (work !== undefined) work.suspend(-1)
+      if (work?.isDead !== true) resolve()
+    })
+  })
+}
+
+/** A place at which a process may be killed: between two effects. */
+export function point(): Promise<void> {
+  const work = currentWork()
+  if (work === undefined) return Promise.resolve()
+  if (work.isDead) return new Promise(() => undefined)
+  if (work.cutAt === work.points++) {
+    work.isDead = true
+    work.onCut()
+    work.onChange()
+    return new Promise(() => undefined)
+  }
+  return Promise.resolve()
+}
+
+/** The clock of code that asks `Date`. */
+export function dateOf(timeline: { now(): number }): DateConstructor {
+  return class extends Date {
+    constructor(...args: unknown[]) {
+      if (args.length === 0) super(timeline.now())
+      else super(...(args as [number]))
+    }
+    static override now(): number {
+      return timeline.now()
+    }
+  } as DateConstructor
+}

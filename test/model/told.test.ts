@@ -1,0 +1,49 @@
+import { test } from '@jest/globals'
+import { holds, useModel } from './story/holds.ts'
+import type { Told } from './story/steps.ts'
+
+/** Short stories that a person thought of. */
+
+useModel()
+
+const click: Told = { do: 'click', provider: 'wallet_app' }
+const pay = (percent: number): Told => ({ do: 'partner', act: 'pay', of: 0, percent, news: 'told' })
+const decide = (decision: Extract<Told, { do: 'decide' }>['decision']): Told => ({
+  do: 'decide',
+  decision,
+  of: null,
+  late: false,
+})
+const told = (...steps: Told[]) => holds({ minor: '10000', pinned: false, steps })
+
+// The partner still reports the whole sum, and what was returned outside is taken for new money.
+test.failing('a callback that comes again after a refund outside brings no new money', () =>
+  told(click, pay(50), decide('recordExternalRefund'), { do: 'news', of: 0 }))
+
+test('a refund that takes its time, and an approval meanwhile', () =>
+  told(
+    click,
+    pay(50),
+    { do: 'simulator', fault: 'refund_pending', seconds: 7200 },
+    decide('refund'),
+    decide('approve'),
+  ))
+
+test('money that is taken back while the payout is on its way', () =>
+  told(
+    click,
+    pay(100),
+    { do: 'engine', act: 'send' },
+    { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+  ))
+
+test('money that is taken back after the payout', () =>
+  told(
+    click,
+    pay(100),
+    { do: 'engine', act: 'settle' },
+    { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+  ))
+
+test('money that comes after the listening has ended, and goes back', () =>
+  told(click, { do: 'wait', minutes: 4500 }, { do: 'partner', act: 'pay late', of: 0, percent: 100, news: 'told' }))

@@ -1,0 +1,19 @@
+import type { ProviderName, ProviderUsed } from '../../../src/domain/methods.ts'
+import type { SandboxOrder } from '../../../src/sandbox/partners/order.ts'
+import type { Shop } from './shop.ts'
+
+/** The attempts of a payment, and what the partner itself has in its books about them. */
+
+export type Attempt = { readonly id: string; readonly provider: ProviderUsed }
+
+export async function attemptsOf(shop: Shop): Promise<Attempt[]> {
+  const { rows } = await shop.db.query(
+    'select id, provider from attempt where payment_id = $1 order by created_at, id',
+    [shop.paymentId],
+  )
+  return rows as Attempt[]
+}
+
+export async function orderOf(shop: Shop, { id, provider }: Attempt): Promise<SandboxOrder | null> {
+  return provider === 'crypto' ? null : shop.stage.sandbox.partners[provider as ProviderName].book.find(id)
+}

@@ -1,0 +1,110 @@
+import type { Db } from '../../../src/db/db.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { CHAIN } from './stage.ts'
+import type { System } from './system.ts'
+
+/** The settlement engine as payments know it: what it does to a payout, and what it tells in the same transaction. */
+
+export type EngineAct = 'send' | 'settle' | 'hold' | 'void' | 'ask void'
+
+type Hooks = ReturnType<System['createSettlementHooks']>
+type Parts = { readonly db: Db; readonly hooks: Hooks; readonly system: System; readonly now: () => number }
+
+export type Engine = {
+  /** Answers what the engine must never do, when it did. */
+  act(paymentId: string, act: EngineAct): Promise<string | null>
+  /** Whatever is left to do comes to its end. */
+  finish(paymentId: string): Promise<string | null>
+}
+
+export function createEngine({ db, hooks, system, now }: Parts): Engine {
+  const stateOf = async (paymentId: string): Promise<string> => {
+    const { rows } = await db.query('select state from payout where payment_id = $1', [paymentId])
+    return (rows[0] as { state: string } | undefined)?.state ?? 'none'
+  }
+
+  /** What is signed must be free to go: nobody stands behind the engine to ask again. */
+  async function whyNotFree(paymentId: string): Promise<string | null> {
+    const { rows } = await db.query('select held, status, money_is_free(payment) as free from payment where id = $1', [
+      paymentId,
+    ])
+    const row = rows[0] as { held: boolean; status: string; free: boolean }
+    if (row.held) return 'paid out although an operator holds the payment'
+    return row.free && row.status === 'settling' ? null : `paid out although the money is not free (${row.status})`
+  }
+
+  async function act(paymentId: string, what: EngineAct): Promise<string | null> {
+    const state = await stateOf(paymentId)
+    const isFresh = state === 'queued' || state === 'authorized'
+    const wrong = isFresh && (what === 'send' || what === 'settle') ? await whyNotFree(paymentId) : null
+    if (what === 'send' && isFresh) await set(paymentId, 'mined')
+    else if (what === 'settle' && (isFresh || state === 'mined')) await settle(paymentId)
+    else if (what === 'hold' && isFresh) await hold(paymentId)
+    else if (what === 'void' && state === 'voiding') await voided(paymentId)
+    else if (what === 'ask void') await db.transaction((tx) => system.requestVoid(tx, paymentId))
+    // A transfer that was on its way may be faster than its cancellation.
+    else if (what === 'settle' && state === 'voiding' && onItsWay.has(paymentId)) await settle(paymentId)
+    return wrong
+  }
+
+  const onItsWay = new Set<string>()
+
+  async function set(paymentId: string, state: string): Promise<void> {
+    onItsWay.add(paymentId)
+    await db.query('update payout set state = $2 where payment_id = $1', [paymentId, state])
+  }
+
+  async function settle(paymentId: string): Promise<void> {
+    await db.transaction(async (tx) => {
+      const { rows } = await tx.query(
+        "update payout set state = 'settled', hold_reason = null, hold_detail = null where payment_id = $1 returning micro_usdc::text, recipient",
+        [paymentId],
+      )
+      const row = rows[0] as { micro_usdc: string; recipient: Hex }
+      await hooks.onSettled(tx, [
+        { ...place(paymentId), microUsdc: row.micro_usdc, recipient: row.recipient, gasWei: null },
+      ])
+    })
+  }
+
+  async function hold(paymentId: string): Promise<void> {
+    await db.transaction(async (tx) => {
+      await tx.query(
+        "update payout set state = 'held', hold_reason = 'blacklisted', hold_detail = 'model' where payment_id = $1",
+        [paymentId],
+      )
+      await hooks.onHeld(tx, { paymentId, reason: 'blacklisted', detail: 'model' })
+    })
+  }
+
+  async function voided(paymentId: string): Promise<void> {
+    await db.transaction(async (tx) => {
+      await tx.query(
+        `insert into void_proof (payment_id, block_number, block_hash, block_time, valid_before, proved_at)
+         values ($1, 100, $2, 1, 1, now())`,
+        [paymentId, `0x${'2'.repeat(64)}`],
+      )
+      await tx.query("update payout set state = 'voided' where payment_id = $1", [paymentId])
+      await hooks.onVoided(tx, { kind: 'cancelled', ...place(paymentId), gasWei: null })
+    })
+  }
+
+  const place = (paymentId: string) => ({
+    paymentId,
+    txHash: `0x${Buffer.from(paymentId.slice(-16)).toString('hex').padStart(64, '0')}` as Hex,
+    logIndex: 1,
+    blockNumber: 100,
+    blockHash: `0x${'2'.repeat(64)}` as Hex,
+    finalizedAt: new Date(now()),
+  })
+
+  return {
+    act,
+    async finish(paymentId) {
+      const state = await stateOf(paymentId)
+      return act(paymentId, state === 'voiding' ? 'void' : 'settle')
+    },
+  }
+}
+
+export const SCOPE = { livemode: false, chainId: CHAIN.chainId, token: CHAIN.token }

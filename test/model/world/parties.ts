@@ -1,0 +1,79 @@
+import type { Converter } from '../../../src/providers/converter/converter.ts'
+import type { PaymentPartner } from '../../../src/providers/provider.ts'
+import { PartnerError } from '../../../src/providers/provider.ts'
+import { currentWork, point, type Timeline, virtualSleep } from '../time/timeline.ts'
+
+/** What goes wrong between us and another party, call by call. */
+export type Trouble = 'down' | 'answer lost' | 'slow' | 'slow to hear' | 'refuses us'
+export type Operation = 'open' | 'read' | 'cancel' | 'refund' | 'convert' | 'rates'
+export type Fault = { readonly at: Operation; readonly trouble: Trouble; times: number }
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  openOrder: 'open',
+  readOrder: 'read',
+  cancelOrder: 'cancel',
+  refundOrder: 'refund',
+  convert: 'convert',
+  rates: 'rates',
+}
+/** As long as a call may take, and most of it. */
+const LIMIT_MS = 10_000
+const SLOW_MS = 8000
+
+/** Between the activities and the adapters: each call may fail, come late or be the last that its process makes. */
+export function createTroubles(timeline: Timeline) {
+  const faults: Fault[] = []
+
+  function take(at: Operation): Trouble | null {
+    const fault = faults.find((each) => each.at === at && each.times > 0)
+    if (fault === undefined) return null
+    fault.times--
+    return fault.trouble
+  }
+
+  async function call<T>(at: Operation, effect: () => Promise<T>): Promise<T> {
+    // All who need rates share one refresh: it can neither wait for the virtual time nor be cut off for one of them.
+    if (at === 'rates') {
+      if (currentWork() !== undefined && take(at) !== null) throw new PartnerError('unknown', 'rates: no answer')
+      return effect()
+    }
+    const work = currentWork()
+    await point()
+    work?.called(1)
+    try {
+      const trouble = work === undefined ? null : take(at)
+      if (trouble === 'refuses us') throw new PartnerError('misconfigured', `${at}: 401`)
+      if (trouble === 'down') {
+        await virtualSleep(timeline, LIMIT_MS)
+        throw new PartnerError('unknown', `${at}: no answer`)
+      }
+      if (trouble === 'slow to hear') await virtualSleep(timeline, SLOW_MS)
+      const answer = await effect()
+      if (trouble === 'slow') await virtualSleep(timeline, SLOW_MS)
+      if (trouble === 'answer lost') {
+        await virtualSleep(timeline, LIMIT_MS)
+        throw new PartnerError('unknown', `${at}: the answer was lost`)
+      }
+      await point()
+      return answer
+    } finally {
+      work?.called(-1)
+    }
+  }
+
+  function wrap<Party extends object>(party: Party): Party {
+    const wrapped = Object.entries(party).map(([name, member]: [string, unknown]) => {
+      const at = OPERATIONS[name]
+      if (at === undefined || typeof member !== 'function') return [name, member]
+      return [name, (...args: unknown[]) => call(at, () => Reflect.apply(member, party, args) as Promise<unknown>)]
+    })
+    return Object.fromEntries(wrapped) as Party
+  }
+
+  return {
+    set: (fault: Fault) => void faults.push(fault),
+    clear: () => void faults.splice(0),
+    partner: (partner: PaymentPartner): PaymentPartner => wrap(partner),
+    converter: (converter: Converter): Converter => wrap(converter),
+  }
+}

@@ -1,0 +1,284 @@
+import { newPayment } from '../../../scripts/test/new-payment.ts'
+import type { Db } from '../../../src/db/db.ts'
+import type { Currency } from '../../../src/domain/currencies.ts'
+import type { ProviderUsed } from '../../../src/domain/methods.ts'
+import { newId } from '../../../src/ids.ts'
+import type { Edit } from '../time/load.ts'
+import { createTimeline, dateOf, point, type Timeline, Work } from '../time/timeline.ts'
+import { createServer, NoRun, type Server } from '../time/workflow.ts'
+import { createEngine, type Engine } from './engine.ts'
+import { createTroubles } from './parties.ts'
+import { ACCOUNT, CHAIN, DEPOSIT_KEYS, type Stage } from './stage.ts'
+import { loadPayments, type System } from './system.ts'
+
+/** Where every story begins. */
+const START = Date.UTC(2027, 0, 1)
+const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+
+/** The system with its own virtual time and, behind it, the stage. */
+export type Theater = Awaited<ReturnType<typeof openTheater>>
+
+export async function openTheater(stage: Stage, edits: readonly Edit[] = []) {
+  const timeline = createTimeline(START)
+  const server = createServer(timeline)
+  const system = await loadPayments({ workflow: server.module, date: dateOf(timeline), edits })
+  const db = system.createDb({ url: stage.databaseUrl, livemode: false, pool: 4 })
+  stage.useClock(timeline.now)
+  let noted = ''
+  return {
+    stage,
+    timeline,
+    server,
+    system,
+    db,
+    /** How the last story ended, for a person. */
+    note: (text: string): void => {
+      noted = text
+    },
+    last: (): string => noted,
+    close: () => db.close(),
+  }
+}
+
+export type Ask = { readonly what: string; answer: string | null }
+
+export type Shop = {
+  readonly paymentId: string
+  readonly timeline: Timeline
+  readonly server: Server
+  readonly db: Db
+  readonly system: System
+  readonly stage: Stage
+  readonly engine: Engine
+  readonly troubles: ReturnType<typeof createTroubles>
+  readonly asks: Ask[]
+  /** What the merchant was sent, in the order of sending. */
+  readonly told: string[]
+  readonly wrong: string[]
+  /** Does it while nothing else works. */
+  inTurn<T>(name: string, work: () => Promise<T>): Promise<T>
+  ask(
+    what: string,
+    update: string,
+    request: { readonly argument?: unknown; readonly who: 'operator' | 'outside'; readonly workflowId?: string },
+  ): void
+  storeNews(provider: ProviderUsed, attemptId: string): Promise<void>
+  tellNews(attemptId: string): void
+  relayTransfers(): void
+  repeatNews(): void
+}
+
+/** One payment of one shop, at the beginning of its story. */
+export async function openShop(
+  theater: Theater,
+  price: { minor: string; currency: Currency; pinned: boolean },
+): Promise<Shop> {
+  const { stage, timeline, server, system, db } = theater
+  server.reset()
+  timeline.reset(START)
+  const troubles = createTroubles(timeline)
+  const context = { publicUrl: 'http://127.0.0.1:9', now: timeline.now }
+  const hooks = system.createSettlementHooks(context)
+  const engine = createEngine({ db, hooks, system, now: timeline.now })
+  const paymentId = newId('payment')
+  const createdAt = new Date(timeline.now()).toISOString()
+  const payment = newPayment({
+    id: paymentId,
+    createdAt,
+    destination: WALLET,
+    token: CHAIN.token,
+    amount: { minor: price.minor, currency: price.currency },
+    amountText: (Number(price.minor) / 100).toFixed(2),
+    provider: price.pinned ? 'wallet_app' : null,
+  })
+  await system.insertPayment(db, stage.tenant, { payment, claim: null })
+  const input = { id: paymentId, expiresAt: Date.parse(payment.expiresAt) }
+  const asks: Ask[] = []
+  const told: string[] = []
+  const wrong: string[] = []
+
+  const inTurn = <T>(name: string, does: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      timeline.enqueue(new Work(name, () => does().then(resolve, reject)))
+    })
+  const start = (resume: boolean): boolean => {
+    if (server.running(paymentId) !== null) return false
+    server.start('payment', paymentId, { ...input, resume })
+    return true
+  }
+  const withRun = (work: () => void): void => {
+    start(true)
+    work()
+  }
+  const workflows = {
+    start: async () => start(false),
+    resume: async () => start(true),
+    openAttempt: async () => ({ kind: 'unavailable' as const }),
+    cancel: async () => ({ kind: 'unavailable' as const }),
+    tellPartnerNews: async (_id: string, attemptId: string) =>
+      withRun(() => server.signal(paymentId, 'partnerNews', { attemptId })),
+    tellPayoutNews: async () => {
+      if (server.running(paymentId) === null) start(true)
+      else server.signal(paymentId, 'payoutNews')
+    },
+    openLateMoney: async (late: { readonly paymentId: string; readonly attemptId: string }) => {
+      const id = `late_${late.attemptId}`
+      if (server.running(id) === null) server.start('lateMoney', id, late)
+      return true
+    },
+    completeTransfer: async (_id: string, result: unknown) => {
+      const complete = server.running(paymentId)?.waiting.get('transferUsdc')
+      complete?.(result)
+      return complete !== undefined
+    },
+  }
+  const relay = system.createRelay({
+    db,
+    client: { workflow: { list: () => list(server) } } as never,
+    workflows,
+    clock: timeline.now,
+    log: silent as never,
+    graceMs: 0,
+  })
+  server.register(system.workflows, { ...activitiesOf(theater, troubles), announce: announceTo(db, told) } as never)
+
+  let repeating = false
+  let wait = 3000
+  const repeatNews = (): void => {
+    if (repeating) return
+    repeating = true
+    timeline.after(wait, () => {
+      void inTurn('relay: news', async () => {
+        repeating = false
+        await db.query("update partner_event set due_at = now() - interval '1 hour' where applied_at is null")
+        const passedOn = await relay.tellPartnerNews()
+        wait = passedOn === 0 ? 3000 : Math.min(wait * 2, 1_800_000)
+        if (passedOn > 0) repeatNews()
+      })
+    })
+  }
+  const adopt = (): void => {
+    timeline.after(3_600_000, () => {
+      void inTurn('relay: orphans', () => relay.adoptOrphans())
+      adopt()
+    })
+  }
+  adopt()
+  await inTurnNow(
+    timeline,
+    inTurn('start', async () => void start(false)),
+  )
+
+  return {
+    paymentId,
+    timeline,
+    server,
+    db,
+    system,
+    stage,
+    engine,
+    troubles,
+    asks,
+    told,
+    wrong,
+    inTurn,
+    repeatNews,
+    ask: (what, update, { argument, who, workflowId = paymentId }) => {
+      const ask: Ask = { what, answer: null }
+      asks.push(ask)
+      const again = async (tries: number): Promise<unknown> => {
+        try {
+          return await server.update(workflowId, update, argument)
+        } catch (error) {
+          if (!(error instanceof NoRun) || who === 'operator' || tries === 0) throw error
+          start(true)
+          return again(tries - 1)
+        }
+      }
+      again(3).then(
+        (answer) => {
+          ask.answer = JSON.stringify(answer)
+        },
+        (error: Error) => {
+          ask.answer = `refused: ${(error.cause as Error | undefined)?.message ?? error.message}`
+        },
+      )
+    },
+    storeNews: async (provider, attemptId) => {
+      const bodySha256 = new Uint8Array(32)
+      const at = new Date(timeline.now()).toISOString()
+      await system.recordPartnerEvent(db, { provider, eventId: newId('partnerEvent'), attemptId, bodySha256, at })
+      repeatNews()
+    },
+    tellNews: (attemptId) => withRun(() => server.signal(paymentId, 'partnerNews', { attemptId })),
+    relayTransfers: () => timeline.after(1000, () => void inTurn('relay: transfers', () => relay.completeTransfers())),
+  }
+}
+
+/** Lets the queued work happen while somebody waits for it. */
+async function inTurnNow<T>(timeline: Timeline, work: Promise<T>): Promise<T> {
+  await timeline.settle()
+  return work
+}
+
+async function* list(server: Server) {
+  for (const run of server.runs.values()) if (!run.isOver) yield { workflowId: run.id }
+}
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined }
+
+function activitiesOf({ stage, timeline, system, db }: Theater, troubles: ReturnType<typeof createTroubles>) {
+  const converter = troubles.converter(system.createConverter(stage.converter))
+  const rates = system.createRates(converter, { refreshSeconds: 10, clock: timeline.now })
+  const partners = system.createPartners(stage.partners)
+  const crypto = system.createCrypto({
+    deposits: system.createDepositBook({ db, ...CHAIN, watchDays: 30, keys: DEPOSIT_KEYS }),
+    rates,
+    tolerancePercent: 1,
+    clock: timeline.now,
+  })
+  // A process may be killed before and after each of its transactions.
+  const cut: Db = {
+    ...db,
+    transaction: async (work) => {
+      await point()
+      const result = await db.transaction(work)
+      await point()
+      return result
+    },
+  }
+  return system.createPaymentActivities({
+    db: cut,
+    partners: {
+      wallet_app: troubles.partner(partners.wallet_app),
+      card_partner: troubles.partner(partners.card_partner),
+      local_partner: troubles.partner(partners.local_partner),
+      crypto: troubles.partner(crypto),
+    },
+    accounts: { wallet_app: ACCOUNT, card_partner: ACCOUNT, local_partner: ACCOUNT, crypto: system.CRYPTO_ACCOUNT },
+    converter,
+    rates,
+    context: { publicUrl: 'http://127.0.0.1:9', now: timeline.now },
+    tolerancePercent: 1,
+    conversionTolerancePercent: 2,
+    payouts: {
+      treasury: CHAIN.treasury,
+      queue: system.queuePayout,
+      release: system.releasePayout,
+      hold: system.holdPayout,
+      void: async (tx, id) => {
+        if (await system.requestVoid(tx, id)) return 'voiding'
+        return (await system.readPayout(tx, id)) === null ? 'none' : 'ended'
+      },
+    },
+  })
+}
+
+/** The merchant takes everything at once; what happens when it does not is tested elsewhere. */
+function announceTo(db: Db, told: string[]) {
+  return async (eventId: string): Promise<{ failed: [] }> => {
+    await db.query("update delivery set status = 'delivered', attempts = 1 where event_id = $1", [eventId])
+    told.push(eventId)
+    return { failed: [] }
+  }
+}
