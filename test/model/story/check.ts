@@ -65,18 +65,21 @@ async function checkPartners(facts: Facts): Promise<string[]> {
     if (order === null) continue
     const holds = order.status === 'paid' ? BigInt(order.receivedMinor ?? '0') : 0n
     const mine = row.parts.filter((part) => part.attemptId === attempt.id)
-    // What was given back outside is still in the partner's books.
+    // What was returned from elsewhere is nobody's part any more, and still with the partner: there it is ours.
     const outside =
-      order.status === 'paid' ? -sum(mine.filter(({ kind }) => kind === 'return').map(({ units }) => units)) : 0n
+      order.status === 'paid'
+        ? -sum(mine.filter(({ kind }) => kind === 'return_outside').map(({ units }) => units))
+        : 0n
     if (
       outside > 0n &&
       !shop.asks.some(({ what, answer }) => what === 'recordExternalRefund' && answer?.startsWith('{'))
     )
       return [`${outside} booked as returned, which nobody has returned`]
-    there.set(order.currency, (there.get(order.currency) ?? 0n) + holds - outside)
+    there.set(order.currency, (there.get(order.currency) ?? 0n) + holds)
     counted.set(
       order.currency,
       (counted.get(order.currency) ?? 0n) +
+        outside +
         sum(mine.filter(({ state }) => HERE.includes(state)).map(({ units }) => units)),
     )
   }
