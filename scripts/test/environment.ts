@@ -25,6 +25,7 @@ export const TEST_ENVIRONMENT = {
   LOCAL_PARTNER_SECRET: PARTNER_SECRET,
   CONVERTER_SECRET,
   POLYGON_RPC_URLS: NOWHERE,
+  PARTNER_NAMES: 'wallet_app:Velanto,card_partner:Cardora,local_partner:Indora',
 } as const satisfies Record<string, string>
 
 const random = (): string => randomBytes(32).toString('base64')
@@ -52,4 +53,5 @@ export const LIVE_ENVIRONMENT = {
   FINALITY_QUORUM: '2',
   TREASURY_KEY: `0x${randomBytes(32).toString('hex')}`,
   RELAYER_KEYS: `0x${randomBytes(32).toString('hex')}`,
+  PARTNER_NAMES: 'wallet_app:Velanto,card_partner:Cardora,local_partner:Indora',
 } as const satisfies Record<string, string>

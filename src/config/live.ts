@@ -64,7 +64,9 @@ const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
   const found: Problem[] = []
   if (typeof quorum === 'number' && quorum < 2) found.push(...problem('FINALITY_QUORUM', 'must be at least 2'))
   if (!Array.isArray(urls)) return found
-  const hosts = new Set(urls.map((url) => new URL(String(url)).hostname.toLowerCase()))
+  const hosts = new Set(
+    urls.map((url) => new URL(url instanceof Secret ? url.reveal() : String(url)).hostname.toLowerCase()),
+  )
   const least = Math.max(2, typeof quorum === 'number' ? quorum : 2)
   if (hosts.size < least)
     found.push(...problem('POLYGON_RPC_URLS', `must name nodes on at least ${least} hosts, and names ${hosts.size}`))

@@ -118,7 +118,11 @@ function narrowTexts(): string[] {
   const narrow = [...document.querySelectorAll('h1, p, dt, dd, .name, .hint, .button span')]
     .filter((element) => element.checkVisibility() && getComputedStyle(element).clipPath === 'none')
     .filter((element) => (element.textContent?.trim().length ?? 0) > 3)
-    .filter((element) => element.getBoundingClientRect().width < 64)
+    .filter((element) => {
+      const { width, height } = element.getBoundingClientRect()
+      // A short word on one line of its own is no column.
+      return width < 64 && height > 2 * Number.parseFloat(getComputedStyle(element).fontSize)
+    })
     .map((element) => `narrow: ${element.className} ${element.textContent?.slice(0, 30)}`)
   return root.scrollWidth > root.clientWidth ? ['scrolls sideways', ...narrow] : narrow
 }

@@ -6,7 +6,7 @@ import { readApiConfig, readWorkerConfig } from '../../src/config.ts'
 import { composeApi } from '../../src/deps/api.ts'
 import { loadStart } from '../../src/deps/shared.ts'
 import { composeWorker } from '../../src/deps/worker.ts'
-import { deliveryWorkflowId, paymentWorkflowId } from '../../src/domain/ids.ts'
+import { deliveryWorkflowId, lateMoneyWorkflowId, paymentWorkflowId } from '../../src/domain/ids.ts'
 import { newId } from '../../src/ids.ts'
 import { createPaymentWorkflows } from '../../src/temporal/payments.ts'
 import { createDeliverySweep } from '../../src/worker/delivery-sweep.ts'
@@ -173,6 +173,16 @@ describe('the worker leaves alone', () => {
     await parts().relay.adoptOrphans()
     expect(await exists(paymentWorkflowId(orphan.id))).toBe(true)
     expect(await exists(paymentWorkflowId(other.id))).toBe(false)
+    await untouched()
+  })
+
+  test('late money without a workflow', async () => {
+    const [mine, others] = [own, other].map(({ attemptId }) => attemptId)
+    await shop.db.query("update part set state = 'late' where attempt_id = any($1)", [[mine, others]])
+    await parts().relay.adoptOrphans()
+    expect(await exists(lateMoneyWorkflowId(mine ?? ''))).toBe(true)
+    expect(await exists(lateMoneyWorkflowId(others ?? ''))).toBe(false)
+    await shop.db.query("update part set state = 'counted' where attempt_id = any($1)", [[mine, others]])
     await untouched()
   })
 

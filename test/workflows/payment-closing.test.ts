@@ -136,35 +136,6 @@ describe('late and second money', () => {
     expect(await attempts(paymentId)).toEqual(['refunded'])
   })
 
-  test('late money whose workflow was terminated has one again, and ends when the partner takes the money back', async () => {
-    const { paymentId, attemptId } = await lateable()
-    await world.workflows.cancel(paymentId)
-    await world.skip('72 hours')
-    expect(await result(paymentId)).toBe('canceled')
-    await world.faultAt('local_partner', { fault: 'late_money' })
-    await world.pay('local_partner', attemptId)
-    const late = handle(`late_${attemptId}`)
-    const runs = () =>
-      late.describe().then(
-        ({ status }) => status.name === 'RUNNING',
-        () => false,
-      )
-    await until(runs, Boolean)
-    await late.terminate('by hand')
-    await until(
-      () => world.relay.adoptOrphans(),
-      (adopted) => adopted > 0,
-    )
-    expect(await runs()).toBe(true)
-    await world.atPartner('local_partner', attemptId, { action: 'reverse' })
-    await until(
-      () => world.read(paymentId),
-      ({ parts }) => parts.length === 2 && parts.every(({ state }) => state === 'reversed'),
-    )
-    await world.skip('2 minutes')
-    expect(await late.result()).toBe('refunded')
-  })
-
   test('a second payment for the same payment is kept for an operator and never settled twice', async () => {
     const { paymentId, attemptId } = await lateable()
     const other = await world.openAttempt(paymentId, 'card_partner', 'card')
