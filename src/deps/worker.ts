@@ -11,7 +11,7 @@ import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
-import { holdPayout, queuePayout, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
+import { holdPayout, queuePayout, releasePayout, voidIfQueued } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Logger } from '../log.ts'
 import { CRYPTO_ACCOUNT, createCrypto } from '../providers/crypto.ts'
@@ -158,10 +158,7 @@ function composeActivities(
       queue: queuePayout,
       release: releasePayout,
       hold: holdPayout,
-      void: async (tx, paymentId) => {
-        if (await requestVoid(tx, paymentId)) return 'voiding'
-        return (await readPayout(tx, paymentId)) === null ? 'none' : 'ended'
-      },
+      void: voidIfQueued,
     },
   })
   return {

@@ -1,13 +1,17 @@
 import type { Tx } from '../db/db.ts'
 import { book } from '../db/ledger.ts'
 import { putOutbox } from '../db/outbox.ts'
-import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
+import {
+  type ChangeContext,
+  changePaymentIn,
+  endAsGivenBack,
+  type PaymentWork,
+} from '../db/payments/payment-changes.ts'
 import { finishSweep } from '../db/settlement/deposits.ts'
 import { gasSpent, settled, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
 import { isZero } from '../domain/money.ts'
 import { NOT_PARKED, type PaymentFields, parked } from '../domain/payment/changes.ts'
 import { PART_STATES, partsOf, unitSum } from '../domain/payment/money/parts.ts'
-import { bookingsOfRefund } from '../domain/payment/order-changes.ts'
 import { canMove } from '../domain/payment/payment.ts'
 import {
   type GasSpent,
@@ -118,9 +122,7 @@ async function endIfReversed(work: PaymentWork): Promise<void> {
   const mine = partsOf(parts, { attemptId: paidAttemptId, states: PART_STATES })
   const isGone =
     mine.length > 0 && isZero(unitSum(parts, { attemptId: paidAttemptId, states: ['counted', 'returning'] }))
-  if (!isGone) return
-  for (const booking of bookingsOfRefund(payment, { parts: [] })) await work.book(booking)
-  await work.move('refunded', because('given_back_by_partner'), NOT_PARKED)
+  if (isGone) await endAsGivenBack(work)
 }
 
 async function bookGas(

@@ -8,11 +8,10 @@ import { heldOf } from '../../domain/payment/money/parts.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import {
   bookingsAtEnd,
+  endsWith,
   givenBack,
   type Refundable,
   refundable,
-  returningOf,
-  stateBefore,
   whyPartnerCannotRefund,
 } from '../../domain/payment/refund.ts'
 import type { OperatorNote } from '../../domain/payment/requests.ts'
@@ -31,38 +30,44 @@ export type RefundOrder = OperatorNote & { paymentId: string; attemptId?: string
  * so that a crash, a silent partner or a slow one leaves an open intent, beside which nothing else is done with the money.
  */
 export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Promise<Decided> {
-  const attempt = await askRefund(deps, order)
-  const result = attempt.status === 'refunded' ? ({ kind: 'refunded' } as const) : await callRefund(deps, attempt)
+  const { changed: before, toAsk } = await askRefund(deps, order)
+  if (toAsk === null) return { ...before, refunded: true, message: 'refunded' }
+  const result = await callRefund(deps, toAsk)
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
-    work: (work) => recordRefund(work, attempt.id, result),
+    work: (work) => recordRefund(work, toAsk.id, result),
   })
   if (result.kind === 'refused') throw decisionRefused(`The partner refused the refund: ${result.reason}`)
   const refunded = result.kind === 'refunded'
   return { ...changed, refunded, message: refunded ? 'refunded' : 'the partner is working on the refund' }
 }
 
-/** Stores the intent; repeated by the same operator for the same reason, it goes on with the one that is stored. */
-async function askRefund(deps: PaymentDeps, order: RefundOrder): Promise<Attempt> {
+/**
+ * Stores the intent; repeated by the same operator for the same reason, it goes on with the one that is stored. `toAsk`:
+ * the attempt whose partner is to be asked; null when it was carried out before.
+ */
+async function askRefund(
+  deps: PaymentDeps,
+  order: RefundOrder,
+): Promise<{ readonly changed: Changed; readonly toAsk: Attempt | null }> {
   const { operator, reason } = order
-  let asked: Attempt | undefined
-  await changePayment(deps.db, deps.context, {
+  let toAsk: Attempt | null = null
+  const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
     work: async (work) => {
-      asked = repeated(work, order) ?? givenBackBefore(work, order)
-      if (asked !== undefined) return
+      toAsk = repeated(work, order) ?? null
+      if (toAsk !== null || givenBackBefore(work, order) !== undefined) return
       const claim = requireRefundable(work, order, 'partner')
       const { attempt } = claim
       if (deps.partners[attempt.provider].refundOrder === undefined)
         throw decisionRefused(whyPartnerCannotRefund(attempt.provider))
-      asked = attempt
+      toAsk = attempt
       await work.ask({ key: refundKey(attempt.id), kind: 'refund', attemptId: attempt.id, operator, reason })
       await work.restate(attempt.id, { from: claim.states, to: 'returning' })
       await work.change(noteOf('refund.requested', { operator, reason, attempt_id: attempt.id }), {})
     },
   })
-  if (asked === undefined) throw new Error(`${order.paymentId}: no attempt to refund`)
-  return asked
+  return { changed, toAsk }
 }
 
 /** The activity was cut off after the intent had been stored, and runs again. */
@@ -103,10 +108,8 @@ export async function recordRefund(work: PaymentWork, attemptId: string, result:
   } else if (result.kind === 'refused') await takeBack(work, { attempt, intent, why: result.reason })
   else {
     await work.settleIntent(intent, 'done')
-    const { payment } = work.state
-    const isUnbooked = payment.parkReason === 'amount_mismatch' || payment.parkReason === 'wrong_asset'
-    const endsPayment = payment.status === 'under_review' && (payment.paidAttemptId === attemptId || isUnbooked)
-    await giveBack(work, { attempt, states: [], endsPayment }, { note: intent, through: 'partner' })
+    const claim = { attempt, states: [], endsPayment: endsWith(work.state, attemptId) }
+    await giveBack(work, claim, { note: intent, through: 'partner' })
   }
 }
 
@@ -116,8 +119,7 @@ async function takeBack(
   { attempt, intent, why }: { readonly attempt: Attempt; readonly intent: Intent; readonly why: string },
 ): Promise<void> {
   await work.settleIntent(intent, 'refused')
-  const [first] = returningOf(work.state, attempt.id)
-  if (first !== undefined) await work.restate(attempt.id, { from: ['returning'], to: stateBefore(first, attempt) })
+  await work.putBack(attempt.id)
   await work.change(noteOf('refund.refused', { attempt_id: attempt.id, reason: why }), {})
 }
 

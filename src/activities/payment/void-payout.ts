@@ -1,8 +1,6 @@
-import type { PaymentWork } from '../../db/payments/payment-changes.ts'
+import { endAsGivenBack, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { voidKey } from '../../domain/ids.ts'
-import { NOT_PARKED } from '../../domain/payment/changes.ts'
-import { bookingsOfRefund } from '../../domain/payment/order-changes.ts'
-import { because, noteOf } from '../../domain/timeline.ts'
+import { noteOf } from '../../domain/timeline.ts'
 import type { PayoutDesk } from './payment-deps.ts'
 
 /**
@@ -18,7 +16,5 @@ export async function voidPayout(work: PaymentWork, payouts: PayoutDesk): Promis
     await work.note(noteOf('payment.void_asked'))
     return
   }
-  if (asked !== 'none') return
-  for (const booking of bookingsOfRefund(payment, { parts: [] })) await work.book(booking)
-  await work.move('refunded', because('given_back_by_partner'), NOT_PARKED)
+  if (asked === 'none') await endAsGivenBack(work)
 }

@@ -1,13 +1,13 @@
 import type { Booking } from '../../domain/ledger.ts'
-import type { AttemptFields, PaymentFields } from '../../domain/payment/changes.ts'
+import { type AttemptFields, NOT_PARKED, type PaymentFields } from '../../domain/payment/changes.ts'
 import type { Incident, Intent } from '../../domain/payment/money/intents.ts'
-import type { PartState } from '../../domain/payment/money/parts.ts'
-import type { BookedPart } from '../../domain/payment/order-changes.ts'
+import { type PartState, putBack, restated } from '../../domain/payment/money/parts.ts'
+import { type BookedPart, bookingsOfRefund } from '../../domain/payment/order-changes.ts'
 import { canMove, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { renderPayment } from '../../domain/payment/payment-object.ts'
 import { nextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
-import { moveNote, type Note, type Reason } from '../../domain/timeline.ts'
+import { because, moveNote, type Note, type Reason } from '../../domain/timeline.ts'
 import { isWebhookEventType, type WebhookEventType } from '../../domain/webhook.ts'
 import { type Db, execute, sql, type Tx } from '../db.ts'
 import { book } from '../ledger.ts'
@@ -17,6 +17,7 @@ import {
   insertIncident,
   insertIntent,
   insertPart,
+  putBackParts,
   restateParts,
   writeIntent,
 } from './money/money-writes.ts'
@@ -53,6 +54,8 @@ export type PaymentWork = {
   addPart(part: BookedPart): Promise<boolean>
   /** Gives the parts of an attempt in these states another owner. */
   restate(attemptId: string, change: { from: readonly PartState[]; to: PartState }): Promise<void>
+  /** The parts of the attempt that were on their way back are where they were. */
+  putBack(attemptId: string): Promise<void>
   /** Stores what another party must carry out, before it is asked. */
   ask(intent: Omit<Intent, 'state'>): Promise<void>
   /** How far it is; null: it is none of the payment's open ones. */
@@ -68,6 +71,12 @@ export function changePayment(
   { id, work }: { id: string; work: (payment: PaymentWork) => Promise<void> },
 ): Promise<Changed> {
   return db.transaction((tx) => changePaymentIn(tx, context, { id, work }))
+}
+
+/** The partner has the money back and nothing can be paid out any more: what was bought is ours, and the payment is over. */
+export async function endAsGivenBack(work: PaymentWork): Promise<void> {
+  for (const booking of bookingsOfRefund(work.state.payment, { parts: [] })) await work.book(booking)
+  await work.move('refunded', because('given_back_by_partner'), NOT_PARKED)
 }
 
 /** Changes a payment inside a transaction that does more, such as marking a payout settled. */
@@ -128,7 +137,10 @@ export async function changePaymentIn(
   return { payment: snapshotOf(state), events }
 }
 
-type MoneyWork = Pick<PaymentWork, 'addPart' | 'restate' | 'ask' | 'settleIntent' | 'openIncident' | 'closeIncident'>
+type MoneyWork = Pick<
+  PaymentWork,
+  'addPart' | 'restate' | 'putBack' | 'ask' | 'settleIntent' | 'openIncident' | 'closeIncident'
+>
 
 /** What is done to the money of a locked payment, in the rows and in what is known of them. */
 function moneyWork(
@@ -149,12 +161,13 @@ function moneyWork(
       if (isNew) write({ ...read(), parts: [...read().parts, part.part] })
       return isNew
     },
-    restate: async (attemptId, { from, to }) => {
-      await restateParts(tx, attemptId, { from, to })
-      const parts = read().parts.map((part) =>
-        part.attemptId === attemptId && from.includes(part.state) ? { ...part, state: to } : part,
-      )
-      write({ ...read(), parts })
+    restate: async (attemptId, change) => {
+      await restateParts(tx, attemptId, change)
+      write({ ...read(), parts: restated(read().parts, attemptId, change) })
+    },
+    putBack: async (attemptId) => {
+      await putBackParts(tx, attemptId)
+      write({ ...read(), parts: putBack(read().parts, attemptId) })
     },
     ask: async (intent) => {
       await insertIntent(tx, intent, where)

@@ -170,6 +170,12 @@ export async function requestVoid(tx: Tx, paymentId: string): Promise<boolean> {
   return changed === 1
 }
 
+/** Asks for a void of whatever was handed in: `voiding`, or `none` was, or it has `ended` already, paid or voided. */
+export async function voidIfQueued(tx: Tx, paymentId: string): Promise<'voiding' | 'none' | 'ended'> {
+  if (await requestVoid(tx, paymentId)) return 'voiding'
+  return (await readPayout(tx, paymentId)) === null ? 'none' : 'ended'
+}
+
 /** Keeps a payout that no envelope carries from being sent. False when it is under way, voiding or ended. */
 export async function holdPayout(tx: Tx, paymentId: string, detail: string): Promise<boolean> {
   const changed = await execute(

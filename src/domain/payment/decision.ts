@@ -57,7 +57,13 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   refund: {
     does: 'gives the money back through the partner',
     rule: parkedFor('refund'),
-    late: [NO_MONEY, NAME_IT, BEING_REFUNDED, PAYOUT_EXISTS, { when: 'the partner cannot refund, or refuses' }],
+    late: [
+      NO_MONEY,
+      NAME_IT,
+      BEING_REFUNDED,
+      PAYOUT_EXISTS,
+      { when: 'the partner cannot refund, refuses, or money of the order was given back before' },
+    ],
   },
   recordExternalRefund: {
     does: 'books a refund that was made outside of the partner',

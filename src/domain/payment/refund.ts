@@ -3,9 +3,9 @@ import type { ProviderUsed } from '../methods.ts'
 import { isZero } from '../money.ts'
 import { because, type Reason } from '../timeline.ts'
 import { openRefund } from './money/intents.ts'
-import { type Part, type PartState, partsOf, takeAll, unitSum } from './money/parts.ts'
+import { type Part, type PartState, takeAll, unitSum } from './money/parts.ts'
 import { type BookedPart, bookingsOfRefund } from './order-changes.ts'
-import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
+import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 import type { OperatorNote } from './requests.ts'
 
 /** Giving money back: which attempt's, when it is refused, and what it changes. */
@@ -69,14 +69,31 @@ function claimOn(
   const isFree = payment.status === 'under_review' && (payment.usdc === null || payment.parkReason === 'payout_voided')
   const isPart = payment.paidAttemptId === null && has(['counted'])
   const claim = (states: readonly PartState[], endsPayment: boolean) => ({ attempt, states, endsPayment })
+  if (through === 'partner' && has(['counted', ...EXTRA]) && wasGivenBack(parts, attempt.id))
+    return { refused: whyRefundedBefore(attempt.provider) }
   if (isOwn && isFree) return claim(['counted', ...EXTRA], true)
   if (isOwn && !has(EXTRA)) return { refused: PAYOUT_EXISTS.why }
   if (isOwn && through === 'partner') return { refused: whyPartOfOrder(attempt.provider) }
   if (has(EXTRA)) return claim(EXTRA, false)
   if (isPart && payment.status === 'under_review') return claim(['counted'], true)
   // Money that was never counted, because it did not fit: the partner, or the address, has it all the same.
-  const isUnbooked = payment.parkReason === 'amount_mismatch' || payment.parkReason === 'wrong_asset'
-  return isUnbooked && attempt.status === 'on_hold' ? claim([], payment.status === 'under_review') : null
+  return isUnbooked(payment) && attempt.status === 'on_hold' ? claim([], payment.status === 'under_review') : null
+}
+
+/** The key of a refund is one for the order's life: asked again, the partner would answer for what it gave back then. */
+function wasGivenBack(parts: readonly Part[], attemptId: string): boolean {
+  return parts.some(
+    (part) => part.attemptId === attemptId && (part.kind === 'return' || part.kind === 'return_outside'),
+  )
+}
+
+function isUnbooked({ parkReason }: Pick<Payment, 'parkReason'>): boolean {
+  return parkReason === 'amount_mismatch' || parkReason === 'wrong_asset'
+}
+
+/** With the money of this attempt, which has gone back, the payment is refunded. */
+export function endsWith({ payment }: Pick<PaymentWithAttempts, 'payment'>, attemptId: string): boolean {
+  return payment.status === 'under_review' && (payment.paidAttemptId === attemptId || isUnbooked(payment))
 }
 
 export function whyPartnerCannotRefund(provider: ProviderUsed): string {
@@ -85,6 +102,10 @@ export function whyPartnerCannotRefund(provider: ProviderUsed): string {
 
 function whyPartOfOrder(provider: ProviderUsed): string {
   return `${provider} gives back a whole order, and a part of this one is being settled: use recordExternalRefund for the rest`
+}
+
+function whyRefundedBefore(provider: ProviderUsed): string {
+  return `${provider} gives back a whole order, and money of this one was given back before: use recordExternalRefund for the rest`
 }
 
 export type GivenBack = { readonly parts: readonly BookedPart[]; readonly reason: Reason }
@@ -110,15 +131,4 @@ export function givenBack(
 
 export function bookingsAtEnd(state: PaymentWithAttempts, given: GivenBack) {
   return bookingsOfRefund(state.payment, { parts: given.parts.map(({ part }) => part) })
-}
-
-/** The states that parts on their way back had before: where they belong again when the partner refuses. */
-export function stateBefore(part: Part, attempt: Pick<Attempt, 'status'>): PartState {
-  if (part.account === 'merchant_payable' && attempt.status !== 'surplus' && attempt.status !== 'late') return 'counted'
-  return attempt.status === 'late' ? 'late' : 'surplus'
-}
-
-/** Parts of the attempt that are on their way back. */
-export function returningOf(state: PaymentWithAttempts, attemptId: string): Part[] {
-  return partsOf(state.parts, { attemptId, states: ['returning'] })
 }

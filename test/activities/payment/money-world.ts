@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PayoutDesk } from '../../../src/activities/payment/payment-deps.ts'
 import { many, sql } from '../../../src/db/db.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { holdPayout, queuePayout, readPayout, releasePayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
+import { holdPayout, queuePayout, releasePayout, voidIfQueued } from '../../../src/db/settlement/payouts.ts'
 import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
 import type { VoidProof } from '../../../src/domain/settlement/payout.ts'
 import { newId } from '../../../src/ids.ts'
@@ -23,10 +23,7 @@ export async function createMoneyWorld() {
     queue: queuePayout,
     release: releasePayout,
     hold: holdPayout,
-    void: async (tx, paymentId) => {
-      if (await requestVoid(tx, paymentId)) return 'voiding'
-      return (await readPayout(tx, paymentId)) === null ? 'none' : 'ended'
-    },
+    void: voidIfQueued,
   }
   const activities = (changes: Partial<typeof base.deps> = {}) => base.activities({ payouts, ...changes })
   const hooks = createSettlementHooks(base.deps.context)

@@ -15,9 +15,15 @@ const part = z
     charge_minor: z.string(),
     account: z.enum(['merchant_payable', 'suspense']),
     state: z.enum(PART_STATES),
+    state_before: z.enum(PART_STATES).nullable(),
   })
   .transform(
-    ({ attempt_id: attemptId, charge_minor: chargeMinor, ...row }): Part => ({ ...row, attemptId, chargeMinor }),
+    ({ attempt_id: attemptId, charge_minor: chargeMinor, state_before: stateBefore, ...row }): Part => ({
+      ...row,
+      attemptId,
+      chargeMinor,
+      stateBefore,
+    }),
   )
 
 const intent = z
@@ -45,7 +51,8 @@ export const moneyRow = z.object({ parts: z.array(part), intents: z.array(intent
 export function moneyColumns(paymentId: string): Statement {
   return sql`
     coalesce((select jsonb_agg(jsonb_build_object('key', key, 'attempt_id', attempt_id, 'kind', kind, 'asset', asset,
-        'units', units::text, 'charge_minor', charge_minor::text, 'account', account, 'state', state) order by id)
+        'units', units::text, 'charge_minor', charge_minor::text, 'account', account, 'state', state,
+        'state_before', state_before) order by id)
       from part where payment_id = ${paymentId}), '[]') as parts,
     coalesce((select jsonb_agg(jsonb_build_object('key', key, 'kind', kind, 'attempt_id', attempt_id, 'state', state,
         'operator', operator, 'reason', reason) order by id)

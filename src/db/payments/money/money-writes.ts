@@ -10,21 +10,36 @@ type Where = { readonly paymentId: string; readonly at: string }
 
 /** Stores a fact about money and books it, in one statement. False when it was stored before: then nothing is written. */
 export async function insertPart(tx: Tx, { part, booking }: BookedPart, { paymentId, at }: Where): Promise<boolean> {
-  const stored = sql`insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, account, state, at)
+  const stored = sql`insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, account, state,
+      state_before, at)
     values (${paymentId}, ${part.attemptId}, ${part.key}, ${part.kind}, ${part.asset}, ${part.units}::numeric,
-      ${part.chargeMinor}::numeric, ${part.account}, ${part.state}, ${at}::timestamptz)
+      ${part.chargeMinor}::numeric, ${part.account}, ${part.state}, ${part.stateBefore ?? null},
+      ${at}::timestamptz)
     on conflict (key) do nothing returning 1`
   const written = await execute(tx, booking === null ? stored : bookedWith(stored, booking, at))
   return written > 0
 }
 
-/** Gives the parts of an attempt that have one of these states another one. */
+/** Gives the parts of an attempt that have one of these states another one. The domain's `restated` says the same. */
 export async function restateParts(
   tx: Tx,
   attemptId: string,
   { from, to }: { readonly from: readonly PartState[]; readonly to: PartState },
 ): Promise<void> {
-  await execute(tx, sql`update part set state = ${to} where attempt_id = ${attemptId} and state = any(${[...from]})`)
+  const before = to === 'returning' ? sql`state` : sql`null`
+  await execute(
+    tx,
+    sql`update part set state = ${to}, state_before = ${before}
+        where attempt_id = ${attemptId} and state = any(${[...from]})`,
+  )
+}
+
+/** Gives what was on its way back the state that it had before. */
+export async function putBackParts(tx: Tx, attemptId: string): Promise<void> {
+  await execute(
+    tx,
+    sql`update part set state = state_before, state_before = null where attempt_id = ${attemptId} and state = 'returning'`,
+  )
 }
 
 /** Stores what is asked for. One that was refused is asked again; one that is open or done stays as it is. */

@@ -30,6 +30,8 @@ export type Part = {
   readonly chargeMinor: string
   readonly account: PartAccount
   readonly state: PartState
+  /** Only while it is `returning`: the state that it has again when the partner refuses. */
+  readonly stateBefore?: PartState | null
 }
 
 /** A final deposit of USDC, as the chain proves it. */
@@ -77,6 +79,26 @@ export function atPartner(parts: readonly Part[], attemptId: string): string {
 export function attemptsWith(parts: readonly Part[], states: readonly PartState[]): string[] {
   const ids = [...new Set(parts.map(({ attemptId }) => attemptId))]
   return ids.filter((attemptId) => !isZero(unitSum(parts, { attemptId, states })))
+}
+
+/** Parts of the attempt in one of these states get another one. What is on its way back knows the state it had. */
+export function restated(
+  parts: readonly Part[],
+  attemptId: string,
+  { from, to }: { readonly from: readonly PartState[]; readonly to: PartState },
+): Part[] {
+  return parts.map((part) => {
+    if (part.attemptId !== attemptId || !from.includes(part.state)) return part
+    return { ...part, state: to, stateBefore: to === 'returning' ? part.state : null }
+  })
+}
+
+/** What was on its way back to the buyer is where it was, part by part. */
+export function putBack(parts: readonly Part[], attemptId: string): Part[] {
+  return parts.map((part) => {
+    const isBack = part.attemptId === attemptId && part.state === 'returning'
+    return isBack ? { ...part, state: part.stateBefore ?? part.state, stateBefore: null } : part
+  })
 }
 
 type Owner = { readonly state: PartState; readonly account: PartAccount }
@@ -171,19 +193,28 @@ export function takeAll(
 export function takeSome(parts: readonly Part[], attemptId: string, missing: string): Part[] {
   const taken: Part[] = []
   let open = BigInt(missing)
-  for (const state of ['surplus', 'late', 'counted', 'returning'] as const) {
-    const there = partsOf(parts, { attemptId, states: [state] })
+  for (const { name, state, before } of TAKEN_IN_ORDER) {
+    const there = partsOf(parts, { attemptId }).filter(
+      (part) => part.state === state && (part.stateBefore ?? null) === before,
+    )
     const first = there[0]
     const units = BigInt(chargeSum(there, {}))
     const some = units < open ? units : open
     if (first === undefined || some <= 0n) continue
     open -= some
     const minus = (-some).toString()
-    const key = `${attemptId}:reversal:${parts.length}:${state}`
+    const key = `${attemptId}:reversal:${parts.length}:${name}`
     taken.push({ ...first, key, kind: 'reversal', units: minus, chargeMinor: minus })
   }
   return taken
 }
+
+/** What a partner takes back is taken from these first; what is on its way back keeps the order that it had before. */
+const TAKEN_FIRST = ['surplus', 'late', 'counted'] as const
+const TAKEN_IN_ORDER = [
+  ...TAKEN_FIRST.map((state) => ({ name: state, state, before: null })),
+  ...TAKEN_FIRST.map((before) => ({ name: `returning:${before}`, state: 'returning', before })),
+]
 
 /** Counted by place, because a sum may come twice: received, taken back, received again. */
 function reportKey(parts: readonly Part[], attemptId: string, total: string): string {
