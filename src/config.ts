@@ -225,6 +225,20 @@ const operatorSchema = z.object({
   RETIRED_TREASURIES: list.pipe(z.array(lowerAddress)).default([]),
 })
 
+/** The variables of the commands about accounts, payments and webhooks; the secrets only where one needs them. */
+const officeSchema = z.object({
+  ...temporalShape,
+  PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
+  DATABASE_URL: url,
+  TEMPORAL_CODEC_KEYS: commonSchema.shape.TEMPORAL_CODEC_KEYS,
+  API_KEY_PEPPER: secret.optional(),
+  WEBHOOK_ENCRYPTION_KEY: secret.optional(),
+  CHAIN_ID: commonSchema.shape.CHAIN_ID,
+  USDC_ADDRESS: commonSchema.shape.USDC_ADDRESS,
+  POLYGON_RPC_URLS: workerSchema.shape.POLYGON_RPC_URLS.optional(),
+  FINALITY_QUORUM: workerSchema.shape.FINALITY_QUORUM.unwrap().optional(),
+})
+
 /** `pinrail migrate` reads only this: the schema's owner may be another database user than that of api and worker. */
 const migrationSchema = operatorSchema.pick({ DATABASE_URL: true })
 
@@ -242,6 +256,7 @@ export type CodecConfig = z.infer<typeof codecSchema>
 export type SandboxConfig = z.infer<typeof sandboxSchema>
 export type InboxConfig = z.infer<typeof inboxSchema>
 export type OperatorConfig = z.infer<typeof operatorSchema>
+export type OfficeConfig = WithTemporal<z.infer<typeof officeSchema>>
 
 /** Names of every variable the system knows, for the test of docker-compose.yml. */
 export const KNOWN_VARIABLES: ReadonlySet<string> = new Set(
@@ -258,7 +273,12 @@ export const readCodecConfig = (env: Environment = process.env): CodecConfig => 
 export const readSandboxConfig = (env: Environment = process.env): SandboxConfig => read(sandboxSchema, notLive(env))
 export const readInboxConfig = (env: Environment = process.env): InboxConfig => read(inboxSchema, notLive(env))
 export const readOperatorConfig = (env: Environment = process.env): OperatorConfig => read(operatorSchema, env)
+export const readOfficeConfig = (env: Environment = process.env): OfficeConfig =>
+  withTemporal(read(officeSchema, env), env)
 export const readMigrationUrl = (env: Environment = process.env): string => read(migrationSchema, env).DATABASE_URL
+
+/** The variables of the process. */
+export const ENVIRONMENT: Environment = process.env
 
 /** Everything that keeps api and worker from starting in live mode. Empty: they start. */
 export function preflightProblems(env: Environment = process.env): Problem[] {

@@ -32,10 +32,11 @@ export const ROOMS: readonly Room[] = [
   { name: 'workflows', at: ['src/workflows'], may: ['domain'], mayType: ['activities'] },
   { name: 'temporal', at: ['src/temporal'], may: ['domain', 'workflows'], mayType: ['config'] },
   { name: 'settlement', at: ['src/settlement'], may: ['domain', 'db', 'chain', 'log'] },
+  { name: 'api-key', at: ['src/api/auth/api-key.ts'], may: [] },
   {
     name: 'api',
     at: ['src/api'],
-    may: ['domain', 'evm', 'ids', 'log', 'db', 'web', 'webhooks'],
+    may: ['domain', 'evm', 'ids', 'log', 'db', 'web', 'webhooks', 'api-key'],
     mayType: ['temporal'],
   },
   { name: 'worker', at: ['src/worker'], may: ['domain', 'db', 'log', 'workflows'], mayType: ['temporal'] },
@@ -46,7 +47,11 @@ export const ROOMS: readonly Room[] = [
       ' ',
     ),
   },
-  { name: 'operator', at: ['src/operator'], may: ['domain', 'evm', 'config', 'db', 'chain', 'settlement'] },
+  {
+    name: 'operator',
+    at: ['src/operator'],
+    may: 'domain evm ids config db chain webhooks workflows temporal settlement api-key'.split(' '),
+  },
   { name: 'main', at: ['src/main'], may: ['log', 'config', 'sandbox', 'api', 'worker', 'deps'] },
 ]
 

@@ -1,6 +1,6 @@
 import { privateKeyToAddress } from 'viem/accounts'
 import type { Hex } from '../../src/domain/hex.ts'
-import { runCommand } from '../../src/operator/command.ts'
+import { runPinrail } from '../../src/operator/command.ts'
 import { readMemory } from '../system/data-folder.ts'
 import { addressesOf, environmentsOf } from '../system/environment.ts'
 import { DEFAULT_PORTS } from '../system/ports.ts'
@@ -13,7 +13,8 @@ export function main(args: readonly string[]): Promise<number> {
   const isMigration = args[0] === 'migrate'
   const ofSystem = isMigration ? {} : variablesOf(process.env['PINRAIL_DATA'] ?? '.data')
   const env = { ...ofSystem, ...process.env }
-  return runCommand({ args, env, say: (line) => void process.stdout.write(`${line}\n`) })
+  const out = (text: string): void => void process.stdout.write(text)
+  return runPinrail({ args, env }, { out, err: (text) => void process.stderr.write(text) })
 }
 
 function variablesOf(dataFolder: string): Record<string, string> {

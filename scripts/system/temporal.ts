@@ -1,5 +1,6 @@
 import { Connection } from '@temporalio/client'
 import { readTemporal } from '../../src/config/temporal.ts'
+import { registerSearchAttributes, SEARCH_ATTRIBUTES } from '../../src/temporal/namespace.ts'
 import { run } from '../setup/run.ts'
 import type { ProcessSpec } from './supervisor.ts'
 import { answersOk } from './waiting.ts'
@@ -15,35 +16,6 @@ export type TemporalOptions = {
 }
 
 export const TEMPORAL_NAMESPACE = 'default'
-
-/** Search attributes by which operators find payments. docs/operations.md lists them with their types. */
-export const SEARCH_ATTRIBUTES = {
-  PaymentStatus: 'Keyword',
-  MerchantId: 'Keyword',
-  Provider: 'Keyword',
-  Currency: 'Keyword',
-  NeedsOperator: 'Bool',
-  AmountMinor: 'Int',
-  ExpiresAt: 'Datetime',
-} as const
-
-/** temporal.api.enums.v1.IndexedValueType */
-const TYPES = { Keyword: 2, Int: 3, Bool: 5, Datetime: 6 }
-/** gRPC's status ALREADY_EXISTS. */
-const ALREADY_EXISTS = 6
-
-/** Registers the search attributes on a server that somebody else has started. Existing ones stay as they are. */
-export async function registerSearchAttributes(
-  { operatorService }: Pick<Connection, 'operatorService'>,
-  namespace: string,
-): Promise<void> {
-  for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES))
-    await operatorService
-      .addSearchAttributes({ namespace, searchAttributes: { [name]: TYPES[type] } })
-      .catch((error: { code?: number }) => {
-        if (error.code !== ALREADY_EXISTS) throw error
-      })
-}
 
 /** Registers the search attributes in the namespace that the variables of Temporal name. */
 export async function prepareGivenTemporal(): Promise<void> {

@@ -1,11 +1,14 @@
+import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
+
+const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /** Brings the database to the newest schema; safe when several processes start at once (advisory lock). */
 export async function migrate(databaseUrl: string): Promise<void> {
   await runner({
     databaseUrl,
-    dir: fileURLToPath(new URL('./migrations', import.meta.url)),
+    dir: MIGRATIONS,
     direction: 'up',
     migrationsTable: 'migration',
     // Two processes that start together both call this; the second waits for the first instead of failing.
@@ -14,4 +17,9 @@ export async function migrate(databaseUrl: string): Promise<void> {
     log: () => undefined,
     checkOrder: true,
   })
+}
+
+/** The names of the migrations of this version, the oldest first. */
+export async function listMigrations(): Promise<string[]> {
+  return (await readdir(MIGRATIONS)).map((file) => file.replace(/\.sql$/, '')).sort()
 }

@@ -12,13 +12,16 @@ export type Operation = {
   readonly hooks: SettlementHooks
   readonly dryRun: boolean
   readonly say: (line: string) => void
+  readonly give?: ((name: string, value: unknown) => void) | undefined
 }
 
 const scopeOf = ({ CHAIN_ID, USDC_ADDRESS }: OperatorConfig) => ({ chainId: CHAIN_ID, token: USDC_ADDRESS })
 
 /** Lanes, payouts by state, how far the chain was read, and whether the solvency watch has stopped everything. */
-export async function showStatus({ db, settings, say }: Operation): Promise<number> {
-  const { cursor, lanes, payouts, attention } = await readSettlementStatus(db, scopeOf(settings))
+export async function showStatus({ db, settings, say, give = () => undefined }: Operation): Promise<number> {
+  const status = await readSettlementStatus(db, scopeOf(settings))
+  const { cursor, lanes, payouts, attention } = status
+  give('settlement', status)
   if (cursor === null) say('the chain was never read')
   else {
     say(`read to final block ${cursor.number} ${cursor.hash}`)

@@ -1,10 +1,7 @@
-import { runCommand } from './command.ts'
+import { runPinrail } from './command.ts'
 
 /** The command `pinrail`, for operators: `node --import tsx src/operator/pinrail.ts <command>`, with the worker's variables. */
-const say = (line: string): void => void process.stdout.write(`${line}\n`)
-try {
-  process.exitCode = await runCommand({ args: process.argv.slice(2), say })
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
-}
+process.exitCode = await runPinrail(
+  { args: process.argv.slice(2) },
+  { out: (text) => void process.stdout.write(text), err: (text) => void process.stderr.write(text) },
+)

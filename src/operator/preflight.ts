@@ -2,7 +2,7 @@ import { openAccounts } from '../chain/keys/open.ts'
 import { isPublicAddress } from '../chain/keys/public-addresses.ts'
 import type { Problem } from '../config/live.ts'
 import type { Environment } from '../config/read.ts'
-import { preflightProblems } from '../config.ts'
+import { ENVIRONMENT, preflightProblems } from '../config.ts'
 
 /** Variables that name keys. */
 const KEYS = ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY'] as const
@@ -11,14 +11,16 @@ export type Preflight = {
   /** The variables; those of the process when absent. */
   readonly env?: Environment | undefined
   readonly say: (line: string) => void
+  readonly give?: ((name: string, value: unknown) => void) | undefined
 }
 
 /**
  * Says everything that live mode would refuse, a line each. Asks no database, no node and no Temporal, but opens the
  * keystores, and asks key services for the addresses of their keys. Answers 0 when api and worker would start.
  */
-export async function preflight({ env, say }: Preflight): Promise<number> {
-  const problems = [...preflightProblems(env), ...(await keyProblems(env ?? {}))]
+export async function preflight({ env, say, give = () => undefined }: Preflight): Promise<number> {
+  const problems = [...preflightProblems(env), ...(await keyProblems(env ?? ENVIRONMENT))]
+  give('problems', problems)
   for (const { name, must } of problems) say(`${name}: ${must}`)
   say(problems.length === 0 ? 'nothing speaks against live mode' : `${problems.length} to mend before live mode`)
   return problems.length === 0 ? 0 : 1

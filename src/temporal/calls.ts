@@ -50,7 +50,7 @@ function workflowEnded(error: unknown): boolean {
  * No answer came in time, or the partner was unreachable: the outcome is unknown, and asking again is safe. Rethrows
  * others.
  */
-function unavailable(error: unknown): { kind: 'unavailable' } {
+export function unavailable(error: unknown): { kind: 'unavailable' } {
   const timedOut = error instanceof Error && /RPCTimeoutOrCancelled|Deadline/i.test(error.name)
   // The SDK wraps errors of gRPC in its own.
   const down = error instanceof ServiceError || isGrpcServiceError(error)

@@ -14,7 +14,7 @@ export function dataConverter(
 }
 
 /** A client that connects on first use, so that a process can start while Temporal is down. */
-export function createTemporalClient(config: Config): {
+export function createTemporalClient(config: Pick<Config, 'temporal' | 'TEMPORAL_CODEC_KEYS'>): {
   client: Client
   close: () => Promise<void>
   check: () => Promise<void>

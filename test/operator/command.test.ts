@@ -96,7 +96,22 @@ test('as a command: without the variables of the worker it names them', async ()
   const args = ['--import', 'tsx', 'src/operator/pinrail.ts', 'settlement', 'status']
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
   const failed = execute(process.execPath, args, { env })
-  await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL') })
+  await expect(failed).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('DATABASE_URL') })
+})
+
+test('as a command: preflight opens the keystores that the variables of the process name', async () => {
+  const args = ['--import', 'tsx', 'src/operator/pinrail.ts', 'preflight']
+  const env = {
+    ...LIVE_ENVIRONMENT,
+    PATH: process.env['PATH'],
+    RELAYER_KEYS: 'keystore:/nowhere',
+    KEYSTORE_PASSWORD: 'p',
+  }
+  const failed = execute(process.execPath, args, { env })
+  await expect(failed).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^RELAYER_KEYS: must open: .*ENOENT/),
+  })
 })
 
 describe('npm run pinrail', () => {
@@ -118,13 +133,13 @@ describe('npm run pinrail', () => {
     expect((await pinrail(['settlement', 'status'], worker)).stdout).toMatch(/queued: \d payouts/)
     const { DATABASE_URL: _mine, ...others } = worker
     const failed = pinrail(['settlement', 'status'], others)
-    await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1:9') })
+    await expect(failed).rejects.toMatchObject({ code: 3, stderr: expect.stringContaining('127.0.0.1:9') })
   })
 
   test('never guesses which database to migrate', async () => {
     const failed = pinrail(['migrate'], {})
     await expect(failed).rejects.toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('DATABASE_URL: must be set'),
     })
     const { DATABASE_URL = '' } = worker

@@ -95,7 +95,7 @@ test('migrate brings an empty database to the newest schema, and settlement stat
   const tables = `select table_name from information_schema.tables where table_schema = 'public'`
   expect(await query(DATABASE_URL, tables)).toEqual([])
   const early = await pinrail(['settlement', 'status'], variables())
-  expect(early).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('does not exist') })
+  expect(early).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('does not exist') })
 
   const migrated = { code: 0, stdout: 'the database has the newest schema\n', stderr: '' }
   expect(await pinrail(['migrate'], { DATABASE_URL })).toEqual(migrated)
@@ -108,10 +108,10 @@ test('migrate brings an empty database to the newest schema, and settlement stat
 
 test('a wrong command says how it is used', async () => {
   const outcome = await pinrail(['settlement', 'statsu'], {})
-  expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^pinrail <command>\n/) })
+  expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^pinrail <command>\n/) })
 })
 
 test('without its variables it names them', async () => {
   const outcome = await pinrail(['migrate'], {})
-  expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('DATABASE_URL') })
+  expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('DATABASE_URL') })
 })

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { addressOf } from '../../scripts/system/environment.ts'
-import { SEARCH_ATTRIBUTES } from '../../scripts/system/temporal.ts'
 import {
   KNOWN_VARIABLES,
   readApiConfig,
@@ -10,6 +9,7 @@ import {
   readWorkerConfig,
 } from '../../src/config.ts'
 import { UPDATE_DEADLINE_MS } from '../../src/temporal/calls.ts'
+import { SEARCH_ATTRIBUTES } from '../../src/temporal/namespace.ts'
 import { SHUTDOWN_FORCE_MS } from '../../src/worker/worker.ts'
 import { compose, environmentOf } from './compose-file.ts'
 

@@ -12,6 +12,7 @@ import { readApiConfig, readCodecConfig, readWorkerConfig } from '../../src/conf
 import { composeApi } from '../../src/deps/api.ts'
 import { composeCodecServer } from '../../src/deps/codec.ts'
 import { composeWorker } from '../../src/deps/worker.ts'
+import { runPinrail } from '../../src/operator/command.ts'
 import { startTemporal } from './temporal-server.ts'
 
 /** A system whose payloads are encrypted, and an operator with Temporal's CLI: without the codec server, and with it. */
@@ -101,6 +102,32 @@ test('an operator decides with the documented command and the codec server, and 
   expect(await historyOf(id)).not.toContain(note)
   expect(await historyOf(id)).toMatch(/binary\/encrypted|YmluYXJ5L2VuY3J5cHRlZA==/)
   expect(await historyOf(id, ...withCodec())).toContain(note)
+}, 60_000)
+
+/** As an operator types it, with the worker's variables: nothing else is needed. */
+async function pinrail(...args: string[]): Promise<{ code: number; text: string }> {
+  let text = ''
+  const add = (more: string): void => void (text += more)
+  const code = await runPinrail({ args, env: environment(`${newKey},${oldKey}`) }, { out: add, err: add })
+  return { code, text }
+}
+const decide = (id: string, decision: string) =>
+  pinrail('payments', 'decide', id, decision, '--operator', 'ada', '--reason', 'to be looked at')
+
+test('pinrail payments decide encrypts what it sends, says what was refused, and why', async () => {
+  const id = await newPayment()
+  expect(await decide(id, 'hold')).toEqual({ code: 0, text: expect.stringContaining(`${id} is created: `) })
+  expect(await heldBy(id)).toHaveLength(1)
+  const readable = Buffer.from(JSON.stringify({ operator: 'ada', reason: 'to be looked at' })).toString('base64')
+  expect(await historyOf(id)).not.toContain(readable)
+  expect((await pinrail('payments', 'explain', id)).text).toContain('An operator holds it')
+  expect(await decide(id, 'reject')).toEqual({
+    code: 1,
+    text: 'refused: The payment is created and waits for no operator\n',
+  })
+  expect((await decide(id, 'release')).code).toBe(0)
+  await temporal.cli('workflow', 'terminate', '--workflow-id', id, '--reason', 'lost')
+  expect(await decide(id, 'hold')).toMatchObject({ code: 1, text: expect.stringContaining('is running') })
 }, 60_000)
 
 test('without the codec server the command is refused, says why, and leaves nothing in the history', async () => {

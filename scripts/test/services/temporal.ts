@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
-import { registerSearchAttributes } from '../../system/temporal.ts'
+import { registerSearchAttributes } from '../../../src/temporal/namespace.ts'
 import { ask } from './ask.ts'
 import type { TemporalService, TimeSkippingService } from './services.ts'
 

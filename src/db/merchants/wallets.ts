@@ -1,36 +1,79 @@
 import { z } from 'zod'
-import { execute, maybeOne, one, type Queryable, sql, type Tenant } from '../db.ts'
+import { execute, maybeOne, one, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
+
+/** A change that is due needs nobody to carry it out. */
+const isDue = sql`next_at <= now()`
+const current = sql`case when ${isDue} then next_address else address end`
+const currentSince = sql`case when ${isDue} then next_at else created_at end`
 
 /** The address a merchant is paid to in this mode; null when none is set. */
 export async function readWallet(db: Queryable, tenant: Tenant): Promise<string | null> {
   const row = await maybeOne(
     db,
     z.object({ address: z.string() }),
-    sql`select address from wallet where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`,
+    sql`select ${current} as address from wallet where ${ownedBy(tenant)}`,
   )
   return row?.address ?? null
 }
 
-/** Sets the address for new payments. Payments that exist keep the one they were created with. */
+/**
+ * Sets the address for new payments at once, and drops a change that was planned. Payments that exist keep the one they
+ * were created with.
+ */
 export async function setWallet(db: Queryable, tenant: Tenant, address: string): Promise<void> {
   await execute(
     db,
     sql`insert into wallet (merchant_id, livemode, address) values (${tenant.merchantId}, ${tenant.livemode}, ${address})
-        on conflict (merchant_id, livemode) do update set address = excluded.address, created_at = now()
-        where wallet.address <> excluded.address`,
+        on conflict (merchant_id, livemode) do update
+        set address = excluded.address, created_at = now(), next_address = null, next_at = null
+        where wallet.address <> excluded.address or wallet.next_at is not null`,
   )
 }
 
-const walletRow = z.object({ address: z.string(), created_at: time })
+/**
+ * Plans the address for payments that are created after so many seconds. A change that was planned before is replaced,
+ * or taken over if it was due. Null when no wallet is set: then there is nothing to change. Answers the time (ISO 8601).
+ */
+export async function planWallet(
+  tx: Tx,
+  tenant: Tenant,
+  { address, waitSeconds }: { address: string; waitSeconds: number },
+): Promise<string | null> {
+  const row = await maybeOne(
+    tx,
+    z.object({ next_at: time }),
+    sql`update wallet set address = ${current}, created_at = ${currentSince},
+          next_address = ${address}, next_at = now() + make_interval(secs => ${waitSeconds})
+        where ${ownedBy(tenant)} returning next_at`,
+  )
+  return row?.next_at ?? null
+}
 
-/** The address, and since when payments go there (ISO 8601); null when none is set. */
-export function readWalletSetting(db: Queryable, tenant: Tenant): Promise<z.output<typeof walletRow> | null> {
+/** Takes a planned change back. False when none waits. */
+export async function dropPlannedWallet(tx: Tx, tenant: Tenant): Promise<boolean> {
+  const dropped = sql`update wallet set next_address = null, next_at = null
+    where ${ownedBy(tenant)} and next_at > now()`
+  return (await execute(tx, dropped)) === 1
+}
+
+const walletRow = z.object({
+  address: z.string(),
+  created_at: time,
+  next_address: z.string().nullable(),
+  next_at: time.nullable(),
+})
+export type WalletSetting = z.output<typeof walletRow>
+
+/** The address, since when payments go there, and the change that is planned (ISO 8601); null when none is set. */
+export function readWalletSetting(db: Queryable, tenant: Tenant): Promise<WalletSetting | null> {
   return maybeOne(
     db,
     walletRow,
-    sql`select address, created_at from wallet
-        where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`,
+    sql`select ${current} as address, ${currentSince} as created_at,
+          case when ${isDue} then null else next_address end as next_address,
+          case when ${isDue} then null else next_at end as next_at
+        from wallet where ${ownedBy(tenant)}`,
   )
 }
 
@@ -43,4 +86,8 @@ export async function isOwnAddress(db: Queryable, { chainId, address }: { chainI
         or exists (select 1 from treasury_hour where chain_id = ${chainId} and treasury = ${address.toLowerCase()}) as own`,
   )
   return own
+}
+
+function ownedBy(tenant: Tenant) {
+  return sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
 }

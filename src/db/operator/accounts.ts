@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { time } from '../payments/payment-rows.ts'
+
+/** Accounts, as operators see them. */
+
+const merchantRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  created_at: time,
+  payments: z.coerce.number(),
+  keys: z.coerce.number(),
+  wallet: z.string().nullable(),
+})
+export type MerchantLine = z.output<typeof merchantRow>
+
+/** Newest first, with what they have in this mode. `text`: a part of the name or the id. */
+export function listMerchants(
+  db: Queryable,
+  { text, limit }: { text: string | undefined; limit: number },
+): Promise<MerchantLine[]> {
+  const pattern = `%${(text ?? '').replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+  return many(
+    db,
+    merchantRow,
+    sql`select id, name, created_at,
+          (select count(*) from payment where merchant_id = merchant.id and livemode = ${db.livemode}) as payments,
+          (select count(*) from api_key where merchant_id = merchant.id and livemode = ${db.livemode}
+            and revoked_at is null and (expires_at is null or expires_at > now())) as keys,
+          (select case when next_at <= now() then next_address else address end from wallet
+            where merchant_id = merchant.id and livemode = ${db.livemode}) as wallet
+        from merchant where name ilike ${pattern} or id ilike ${pattern} order by created_at desc, id desc limit ${limit}`,
+  )
+}
+
+/** Null when there is no such merchant. */
+export function findMerchant(db: Queryable, id: string): Promise<{ id: string; name: string } | null> {
+  return maybeOne(
+    db,
+    z.object({ id: z.string(), name: z.string() }),
+    sql`select id, name from merchant where id = ${id}`,
+  )
+}
+
+/** Whose endpoint it is; null for one of the other mode too. */
+export async function ownerOfEndpoint(db: Queryable, id: string): Promise<Tenant | null> {
+  const row = await maybeOne(
+    db,
+    z.object({ merchant_id: z.string() }),
+    sql`select merchant_id from webhook_endpoint where id = ${id} and livemode = ${db.livemode}`,
+  )
+  return row === null ? null : { merchantId: row.merchant_id, livemode: db.livemode }
+}
+
+const failingRow = z.object({
+  id: z.string(),
+  merchant_id: z.string(),
+  url: z.string(),
+  disabled_at: time.nullable(),
+  disabled_reason: z.string().nullable(),
+  failing_since: time.nullable(),
+  waiting: z.coerce.number(),
+})
+export type FailingEndpoint = z.output<typeof failingRow>
+
+/** Endpoints that take nothing now, and how many deliveries wait for them or were given up. The oldest trouble first. */
+export function listFailingEndpoints(db: Queryable, limit: number): Promise<FailingEndpoint[]> {
+  return many(
+    db,
+    failingRow,
+    sql`select id, merchant_id, url, disabled_at, disabled_reason, failing_since,
+          (select count(*) from delivery where endpoint_id = webhook_endpoint.id and status <> 'delivered') as waiting
+        from webhook_endpoint
+        where livemode = ${db.livemode} and (failing_since is not null or disabled_at is not null)
+        order by coalesce(failing_since, disabled_at), id limit ${limit}`,
+  )
+}
+
+/** Who did it and why: written with what is done. */
+export type Signed = { readonly operator: string; readonly reason: string }
+
+export async function recordAction(
+  tx: Tx,
+  tenant: Tenant,
+  action: Signed & { kind: string; data: Readonly<Record<string, unknown>> },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`insert into operator_action (merchant_id, livemode, operator, reason, kind, data)
+        values (${tenant.merchantId}, ${tenant.livemode}, ${action.operator}, ${action.reason}, ${action.kind},
+          ${JSON.stringify(action.data)}::jsonb)`,
+  )
+}
+
+const actionRow = z.object({
+  at: time,
+  operator: z.string(),
+  reason: z.string(),
+  kind: z.string(),
+  data: z.record(z.string(), z.unknown()),
+})
+
+/** What operators did to the account in this mode, newest first. */
+export function listActions(db: Queryable, tenant: Tenant, limit: number): Promise<z.output<typeof actionRow>[]> {
+  return many(
+    db,
+    actionRow,
+    sql`select at, operator, reason, kind, data from operator_action
+        where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode} order by id desc limit ${limit}`,
+  )
+}
+
+/** What the merchant must be told although it did not ask. */
+export async function leaveNotice(
+  tx: Tx,
+  tenant: Tenant,
+  notice: { kind: string; data: Readonly<Record<string, unknown>> },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`insert into notice (merchant_id, livemode, kind, data)
+        values (${tenant.merchantId}, ${tenant.livemode}, ${notice.kind}, ${JSON.stringify(notice.data)}::jsonb)`,
+  )
+}

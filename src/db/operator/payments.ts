@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
+import { time } from '../payments/payment-rows.ts'
+
+/** Payments, as operators look for them: over all merchants, by whatever somebody has read out to them. */
+
+const foundRow = z.object({
+  id: z.string(),
+  merchant_id: z.string(),
+  status: z.string(),
+  park_reason: z.string().nullable(),
+  amount_text: z.string(),
+  currency: z.string(),
+  provider: z.string().nullable(),
+  reference: z.string().nullable(),
+  created_at: time,
+})
+export type FoundPayment = z.output<typeof foundRow>
+
+/** The payment with this id, or of the attempt with this id; null when this mode has none. */
+export async function findPaymentId(db: Queryable, id: string): Promise<string | null> {
+  const row = await maybeOne(
+    db,
+    z.object({ id: z.string() }),
+    sql`select id from payment where livemode = ${db.livemode}
+          and (id = ${id} or id = (select payment_id from attempt where attempt.id = ${id}))`,
+  )
+  return row?.id ?? null
+}
+
+export type PaymentSearch = {
+  /** An id (payment, attempt, event), a reference, a partner's reference, a transaction, a wallet or deposit address. */
+  readonly text: string | undefined
+  readonly merchantId: string | undefined
+  readonly status: string | undefined
+  readonly limit: number
+}
+
+/** Newest first. */
+export function searchPayments(db: Queryable, search: PaymentSearch): Promise<FoundPayment[]> {
+  const { merchantId, status, text, limit } = search
+  const clauses: Statement[] = [
+    ...(merchantId === undefined ? [] : [sql`and merchant_id = ${merchantId}`]),
+    ...(status === undefined ? [] : [sql`and status = ${status}`]),
+    ...(text === undefined ? [] : [matching(text)]),
+  ]
+  return many(
+    db,
+    foundRow,
+    sql`select id, merchant_id, status, park_reason, amount_text, currency, coalesce(provider_used, provider) as provider,
+          reference, created_at
+        from payment where livemode = ${db.livemode} ${clauses.reduce((left, right) => sql`${left} ${right}`, sql``)}
+        order by id desc limit ${limit}`,
+  )
+}
+
+/** Each is compared whole, so that an index or a small table answers. */
+function matching(text: string): Statement {
+  const lower = text.toLowerCase()
+  return sql`and (id = ${text} or reference = ${text} or tx_hash = ${lower} or lower(destination) = ${lower}
+    or id in (select payment_id from attempt where attempt.id = ${text} or partner_reference = ${text})
+    or id in (select payment_id from event where event.id = ${text})
+    or id in (select payment_id from deposit where address::text = ${lower}))`
+}
+
+const entryRow = z.object({ kind: z.string(), detail: z.string().nullable(), since: time })
+
+/** What of the payment waits for a person. */
+export function attentionOf(db: Queryable, paymentId: string): Promise<z.output<typeof entryRow>[]> {
+  return many(
+    db,
+    entryRow,
+    sql`select kind, detail, since from attention where payment_id = ${paymentId} and livemode = ${db.livemode}
+        order by since`,
+  )
+}

@@ -1,0 +1,116 @@
+import { isIP } from 'node:net'
+import { API_SCOPES, createApiKey } from '../../api/auth/api-key.ts'
+import type { Db, Queryable, Tenant } from '../../db/db.ts'
+import {
+  countActiveKeys,
+  findApiKey,
+  insertApiKey,
+  listApiKeys,
+  revokeApiKey,
+  type StoredApiKey,
+} from '../../db/merchants/api-keys.ts'
+import { lockMerchant } from '../../db/merchants/merchants.ts'
+import { recordAction } from '../../db/operator/accounts.ts'
+import { columns, merchantOf, type Office, Refusal, signedBy, UsageError, wholeNumber } from '../call.ts'
+
+/** As many as an account may have by the API. */
+const MOST_KEYS = 25
+const ALL_OF_THEM = { limit: 1000, after: null, before: null }
+const DEFAULT_SCOPES = ['payments:read', 'payments:write']
+const MOST_DAYS = 365
+const DAY_MS = 86_400_000
+const PREFIX = 'key_'
+
+export type KeyLine = Omit<StoredApiKey, 'digest' | 'merchantId' | 'livemode'> & { readonly isInUse: boolean }
+
+/** Newest first, those that have ended too. */
+export async function readKeys(db: Queryable, tenant: Tenant): Promise<KeyLine[]> {
+  const found = await listApiKeys(db, tenant, ALL_OF_THEM)
+  const now = Date.now()
+  return (found?.rows ?? []).map(({ digest: _digest, merchantId: _merchantId, livemode: _livemode, ...key }) => ({
+    ...key,
+    id: `${PREFIX}${key.id}`,
+    isInUse: key.revokedAt === null && (key.expiresAt === null || Date.parse(key.expiresAt) > now),
+  }))
+}
+
+export async function listKeys(office: Office): Promise<number> {
+  const keys = await readKeys(office.db, await merchantOf(office))
+  office.give('keys', keys)
+  if (keys.length === 0) office.say('no key')
+  for (const line of columns(
+    keys.map(({ id, name, last4, scopes, lastUsedAt, ...key }) => [
+      id,
+      `…${last4}`,
+      key.isInUse ? 'in use' : 'ended',
+      lastUsedAt === null ? 'never used' : `used ${lastUsedAt}`,
+      name,
+      scopes.join(','),
+    ]),
+  ))
+    office.say(line)
+  return keys.length === 0 ? 1 : 0
+}
+
+/** The key is shown once: only its digest is stored. */
+export async function createKey(office: Office): Promise<number> {
+  const { db, settings, options, say, give } = office
+  const signed = signedBy(office)
+  if (settings.API_KEY_PEPPER === undefined)
+    throw new UsageError('API_KEY_PEPPER must be set, to the pepper of the api: another one makes keys that it refuses')
+  const wanted = wantedBy(options)
+  const merchant = await merchantOf(office)
+  const { id, text, digest, last4 } = createApiKey(db.livemode, settings.API_KEY_PEPPER.reveal())
+  await db.transaction(async (tx) => {
+    await lockMerchant(tx, merchant.merchantId)
+    if ((await countActiveKeys(tx, merchant, new Date().toISOString())) >= MOST_KEYS)
+      throw new Refusal(`an account has at most ${MOST_KEYS} keys in use: revoke one first`)
+    await insertApiKey(tx, merchant, { id, digest, last4, ...wanted })
+    const data = { key: `${PREFIX}${id}`, ...wanted }
+    await recordAction(tx, merchant, { ...signed, kind: 'key.created', data })
+  })
+  give('key', { id: `${PREFIX}${id}`, key: text, ...wanted })
+  say(text)
+  say(`${PREFIX}${id} of ${merchant.name}, shown only now: ${wanted.scopes.join(', ')}`)
+  return 0
+}
+
+function wantedBy(options: Office['options']) {
+  const scopes = listed(options.scopes) ?? DEFAULT_SCOPES
+  const stranger = scopes.find((scope) => !API_SCOPES.some((known) => known === scope))
+  if (stranger !== undefined) throw new UsageError(`--scopes knows no ${stranger}: ${API_SCOPES.join(', ')}`)
+  const allowedIps = listed(options['allowed-ips']) ?? null
+  const noAddress = allowedIps?.find((address) => isIP(address.split('/')[0] ?? '') === 0)
+  if (noAddress !== undefined) throw new UsageError(`--allowed-ips must be addresses or networks: ${noAddress} is none`)
+  const days = options.days === undefined ? null : wholeNumber('days', options.days, MOST_DAYS)
+  const expiresAt = days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString()
+  return { name: options.name ?? 'Made by an operator', scopes, allowedIps, expiresAt }
+}
+
+const listed = (text: string | undefined): string[] | undefined =>
+  text
+    ?.split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+
+/** Api processes ask again within a second, so it ends that fast. */
+export async function revokeKey(office: Office): Promise<number> {
+  const { say, give } = office
+  const signed = signedBy(office)
+  const key = await ownKey(office)
+  const tenant = { merchantId: key.merchantId, livemode: key.livemode }
+  const revoked = await office.db.transaction(async (tx) => {
+    const ended = await revokeApiKey(tx, tenant, { id: key.id, at: new Date().toISOString() })
+    await recordAction(tx, tenant, { ...signed, kind: 'key.revoked', data: { key: `${PREFIX}${key.id}` } })
+    return ended
+  })
+  give('key', { id: `${PREFIX}${key.id}`, merchant: key.merchantId, revokedAt: revoked?.revokedAt })
+  say(`${PREFIX}${key.id} of ${key.merchantId} is revoked since ${revoked?.revokedAt}`)
+  return 0
+}
+
+async function ownKey({ db, subjects: [id = ''] }: Office & { readonly db: Db }): Promise<StoredApiKey> {
+  const key = await findApiKey(db, id.startsWith(PREFIX) ? id.slice(PREFIX.length) : id)
+  if (key === null) throw new Refusal(`there is no key ${id}: see \`pinrail keys list <merchant>\``)
+  return key
+}

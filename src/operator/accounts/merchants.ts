@@ -1,0 +1,73 @@
+import { insertMerchant } from '../../db/merchants/merchants.ts'
+import { readWalletSetting } from '../../db/merchants/wallets.ts'
+import { listActions, listMerchants, recordAction } from '../../db/operator/accounts.ts'
+import { listEndpoints } from '../../db/webhooks/webhook-endpoints.ts'
+import { newId } from '../../ids.ts'
+import { columns, limitOf, merchantOf, type Office, signedBy, UsageError } from '../call.ts'
+import { readKeys } from './keys.ts'
+import { describeWallet } from './wallets.ts'
+
+const USUAL_LINES = 50
+const LONGEST_NAME = 100
+/** Of the account's record, the newest. */
+const SHOWN_ACTIONS = 20
+
+export async function listAccounts(office: Office): Promise<number> {
+  const merchants = await listMerchants(office.db, { text: office.options.name, limit: limitOf(office, USUAL_LINES) })
+  office.give('merchants', merchants)
+  if (merchants.length === 0) office.say('no merchant')
+  for (const line of columns(
+    merchants.map(({ id, name, keys, payments, wallet }) => [
+      id,
+      name,
+      `${keys} keys`,
+      `${payments} payments`,
+      wallet ?? 'no wallet',
+    ]),
+  ))
+    office.say(line)
+  return merchants.length === 0 ? 1 : 0
+}
+
+export async function createAccount(office: Office): Promise<number> {
+  const { db, subjects, say, give } = office
+  const signed = signedBy(office)
+  const name = (subjects[0] ?? '').trim()
+  if (name === '' || name.length > LONGEST_NAME)
+    throw new UsageError(`the name must have 1 to ${LONGEST_NAME} characters: buyers see it`)
+  const id = newId('merchant')
+  await db.transaction(async (tx) => {
+    await insertMerchant(tx, { id, name })
+    const tenant = { merchantId: id, livemode: db.livemode }
+    await recordAction(tx, tenant, { ...signed, kind: 'merchant.created', data: { name } })
+  })
+  give('merchant', { id, name })
+  say(`${id}  ${name}`)
+  say('Set its wallet next, then make a key: `pinrail wallets set`, `pinrail keys create`.')
+  return 0
+}
+
+export async function showAccount(office: Office): Promise<number> {
+  const { db, say, give } = office
+  const merchant = await merchantOf(office)
+  const [wallet, keys, endpoints, actions] = await Promise.all([
+    readWalletSetting(db, merchant),
+    readKeys(db, merchant),
+    listEndpoints(db, merchant),
+    listActions(db, merchant, SHOWN_ACTIONS),
+  ])
+  give('merchant', { id: merchant.merchantId, name: merchant.name })
+  give('wallet', wallet)
+  give('keys', keys)
+  give(
+    'webhooks',
+    endpoints.map(({ secrets: _secrets, ...endpoint }) => endpoint),
+  )
+  give('actions', actions)
+  say(`${merchant.merchantId}  ${merchant.name}`)
+  for (const line of describeWallet(wallet)) say(line)
+  say(`keys in use: ${keys.filter(({ isInUse }) => isInUse).length} of ${keys.length}`)
+  say(`webhook endpoints: ${endpoints.length}`)
+  for (const { at, operator, kind, reason } of actions) say(`${at}  ${kind} by ${operator}: ${reason}`)
+  return 0
+}

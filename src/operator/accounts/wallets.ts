@@ -1,0 +1,71 @@
+import {
+  dropPlannedWallet,
+  isOwnAddress,
+  planWallet,
+  readWalletSetting,
+  setWallet,
+  type WalletSetting,
+} from '../../db/merchants/wallets.ts'
+import { leaveNotice, recordAction } from '../../db/operator/accounts.ts'
+import { checkWallet } from '../../domain/wallet.ts'
+import { checksumAddress } from '../../evm/checksum.ts'
+import { merchantOf, type Office, Refusal, signedBy } from '../call.ts'
+
+/** In live mode a change waits for a day, so that the merchant can object (PRODUCT.md 5). */
+const WAIT_SECONDS = 86_400
+
+export function describeWallet(wallet: WalletSetting | null): string[] {
+  if (wallet === null) return ['no wallet: payments cannot be created']
+  const { address, created_at: since, next_address: next, next_at: at } = wallet
+  return [
+    `wallet ${address} since ${since}`,
+    ...(next === null ? [] : [`wallet ${next} for payments made from ${at} on`]),
+  ]
+}
+
+async function show(office: Office, tenant: { merchantId: string; livemode: boolean }): Promise<WalletSetting | null> {
+  const wallet = await readWalletSetting(office.db, tenant)
+  office.give('wallet', wallet)
+  for (const line of describeWallet(wallet)) office.say(line)
+  return wallet
+}
+
+export async function showWallet(office: Office): Promise<number> {
+  return (await show(office, await merchantOf(office))) === null ? 1 : 0
+}
+
+/** Payments that exist keep the wallet that they were made with. */
+export async function changeWallet(office: Office): Promise<number> {
+  const { db, settings, subjects } = office
+  const signed = signedBy(office)
+  const merchant = await merchantOf(office)
+  const check = checkWallet(subjects[1] ?? '', { checksum: checksumAddress, token: settings.USDC_ADDRESS })
+  if (!check.ok) throw new Refusal(`the address ${check.message}`)
+  const { address } = check
+  if (await isOwnAddress(db, { chainId: settings.CHAIN_ID, address }))
+    throw new Refusal('the address must be one of the merchant: this one is ours')
+  await db.transaction(async (tx) => {
+    // A first wallet is no change: there is nobody whose money it could take.
+    const at = db.livemode ? await planWallet(tx, merchant, { address, waitSeconds: WAIT_SECONDS }) : null
+    if (at === null) await setWallet(tx, merchant, address)
+    await recordAction(tx, merchant, { ...signed, kind: 'wallet.changed', data: { address, at } })
+    await leaveNotice(tx, merchant, { kind: 'wallet.changed', data: { address, at } })
+  })
+  await show(office, merchant)
+  return 0
+}
+
+export async function keepWallet(office: Office): Promise<number> {
+  const { db, say } = office
+  const signed = signedBy(office)
+  const merchant = await merchantOf(office)
+  const dropped = await db.transaction(async (tx) => {
+    if (!(await dropPlannedWallet(tx, merchant))) return false
+    await recordAction(tx, merchant, { ...signed, kind: 'wallet.kept', data: {} })
+    await leaveNotice(tx, merchant, { kind: 'wallet.kept', data: {} })
+    return true
+  })
+  if (!dropped) say('nothing changed: no other wallet waits')
+  await show(office, merchant)
+  return dropped ? 0 : 1
+}

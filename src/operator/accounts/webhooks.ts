@@ -1,0 +1,185 @@
+import type { Tenant } from '../../db/db.ts'
+import { listFailingEndpoints, ownerOfEndpoint, recordAction } from '../../db/operator/accounts.ts'
+import {
+  type DeliveryEntry,
+  listDeliveries,
+  type RevivedDelivery,
+  reviveDelivery,
+  reviveFailed,
+} from '../../db/webhooks/event-log.ts'
+import {
+  findEndpoint,
+  listEndpoints,
+  updateEndpoint,
+  type WebhookEndpoint,
+} from '../../db/webhooks/webhook-endpoints.ts'
+import { createTemporalClient } from '../../temporal/connect.ts'
+import { createDeliveryWorkflows } from '../../temporal/deliveries.ts'
+import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
+import { columns, limitOf, merchantOf, type Office, Refusal, signedBy, UsageError } from '../call.ts'
+
+const USUAL_LINES = 20
+const MOST_FAILING = 200
+/** As far back as failed deliveries are kept replayable, in milliseconds. */
+const REPLAYABLE_MS = 30 * 86_400_000
+/** More are left to the workers. */
+const MOST_STARTED = 500
+
+export async function listWebhooks(office: Office): Promise<number> {
+  const endpoints = await listEndpoints(office.db, await merchantOf(office))
+  office.give(
+    'webhooks',
+    endpoints.map(({ secrets: _secrets, ...endpoint }) => endpoint),
+  )
+  if (endpoints.length === 0) office.say('no webhook endpoint')
+  for (const line of columns(endpoints.map((endpoint) => [endpoint.id, healthOf(endpoint), endpoint.url])))
+    office.say(line)
+  return endpoints.length === 0 ? 1 : 0
+}
+
+type Health = {
+  readonly disabled_at: unknown
+  readonly disabled_reason: string | null
+  readonly failing_since: unknown
+}
+
+function healthOf({ disabled_at, disabled_reason, failing_since }: Health): string {
+  if (disabled_at !== null) return `disabled (${disabled_reason})`
+  return failing_since === null ? 'well' : 'failing'
+}
+
+/** Answers 1 when an endpoint takes nothing. */
+export async function listFailing(office: Office): Promise<number> {
+  const endpoints = await listFailingEndpoints(office.db, MOST_FAILING)
+  office.give('webhooks', endpoints)
+  if (endpoints.length === 0) office.say('every endpoint takes what it gets')
+  for (const line of columns(
+    endpoints.map((endpoint) => [
+      endpoint.id,
+      endpoint.merchant_id,
+      healthOf(endpoint),
+      endpoint.failing_since ?? endpoint.disabled_at,
+      `${endpoint.waiting} not delivered`,
+      endpoint.url,
+    ]),
+  ))
+    office.say(line)
+  return endpoints.length === 0 ? 0 : 1
+}
+
+export async function showDeliveries(office: Office): Promise<number> {
+  const { db, options, say, give } = office
+  const { tenant, endpoint } = await endpointOf(office)
+  const page = { limit: limitOf(office, USUAL_LINES), after: null, before: null }
+  const filters = { status: options.status }
+  const { rows } = await listDeliveries(db, tenant, { endpointId: endpoint.id, filters, page })
+  give('deliveries', rows)
+  if (rows.length === 0) say('no delivery')
+  for (const line of columns(
+    rows.map((row) => [
+      row.event_id,
+      row.type,
+      row.status,
+      `${row.attempts} tries`,
+      row.last_attempt_at,
+      lastAnswer(row),
+    ]),
+  ))
+    say(line)
+  return 0
+}
+
+function lastAnswer({ log }: DeliveryEntry): string {
+  const last = log.at(-1)
+  if (last === undefined) return 'not tried'
+  return last.response_status === null ? (last.error ?? 'no answer') : `HTTP ${last.response_status}`
+}
+
+/** Lets one event, or all that were given up since a time, begin their schedule anew. */
+export async function redeliver(office: Office): Promise<number> {
+  const { db, subjects, options, say, give } = office
+  const signed = signedBy(office)
+  const event = subjects[1]
+  if ((event === undefined) === (options.since === undefined))
+    throw new UsageError('name an event, or --since <time> for all that were given up since then')
+  const { tenant, endpoint } = await endpointOf(office)
+  if (endpoint.disabled_at !== null)
+    throw new Refusal(`${endpoint.id} is disabled: \`pinrail webhooks enable ${endpoint.id}\` first`)
+  const again = await db.transaction(async (tx) => {
+    const one = { endpointId: endpoint.id, eventId: event ?? '' }
+    const revived =
+      event === undefined
+        ? await reviveFailed(tx, tenant, { endpointId: endpoint.id, since: sinceOf(options.since ?? '') })
+        : [await reviveDelivery(tx, tenant, one)].filter((delivery) => delivery !== null)
+    const data = {
+      endpoint: endpoint.id,
+      event: event ?? null,
+      since: options.since ?? null,
+      deliveries: revived.length,
+    }
+    if (revived.length > 0) await recordAction(tx, tenant, { ...signed, kind: 'webhook.redelivered', data })
+    return revived
+  })
+  give(
+    'deliveries',
+    again.map(({ event_id }) => event_id),
+  )
+  if (again.length === 0) {
+    say('nothing to deliver again')
+    return 1
+  }
+  const started = await deliverNow(office, endpoint.id, again)
+  say(`${started} are delivered now`)
+  if (started < again.length) say(`the workers start the other ${again.length - started} within a quarter of an hour`)
+  return 0
+}
+
+/** Answers how many deliveries Temporal has taken. */
+async function deliverNow({ settings }: Office, endpointId: string, revived: readonly RevivedDelivery[]) {
+  const temporal = createTemporalClient(settings)
+  try {
+    const workflows = createDeliveryWorkflows({ client: temporal.client, taskQueue: DELIVERIES_QUEUE })
+    let started = 0
+    for (const { event_id: eventId, attempts: attemptsDone } of revived.slice(0, MOST_STARTED)) {
+      if (!(await workflows.deliverNow({ eventId, endpointId, attemptsDone }))) break
+      started += 1
+    }
+    return started
+  } finally {
+    await temporal.close()
+  }
+}
+
+function sinceOf(text: string): string {
+  const time = Date.parse(text)
+  if (Number.isNaN(time)) throw new UsageError('--since must be a time such as 2026-11-01T00:00:00Z')
+  return new Date(Math.max(time, Date.now() - REPLAYABLE_MS)).toISOString()
+}
+
+export const enableWebhook = (office: Office): Promise<number> => switchWebhook(office, true)
+export const disableWebhook = (office: Office): Promise<number> => switchWebhook(office, false)
+
+async function switchWebhook(office: Office, enabled: boolean): Promise<number> {
+  const signed = signedBy(office)
+  const { tenant, endpoint } = await endpointOf(office)
+  await office.db.transaction(async (tx) => {
+    await updateEndpoint(tx, tenant, { id: endpoint.id, changes: { enabled } })
+    const kind = enabled ? 'webhook.enabled' : 'webhook.disabled'
+    await recordAction(tx, tenant, { ...signed, kind, data: { endpoint: endpoint.id } })
+  })
+  office.give('webhook', { id: endpoint.id, enabled })
+  office.say(
+    enabled
+      ? `${endpoint.id} is enabled; what was given up waits for \`pinrail webhooks redeliver\``
+      : `${endpoint.id} is disabled: its events are kept, and nothing is sent`,
+  )
+  return 0
+}
+
+async function endpointOf({ db, subjects: [id = ''] }: Office): Promise<{ tenant: Tenant; endpoint: WebhookEndpoint }> {
+  const tenant = await ownerOfEndpoint(db, id)
+  const endpoint = tenant && (await findEndpoint(db, tenant, id))
+  if (tenant === null || endpoint === null)
+    throw new Refusal(`there is no webhook endpoint ${id}: see \`pinrail webhooks list <merchant>\``)
+  return { tenant, endpoint }
+}

@@ -1,0 +1,109 @@
+import type { Environment } from '../config/read.ts'
+import { type OfficeConfig, readOfficeConfig } from '../config.ts'
+import { createDb, type Db, type Tenant } from '../db/db.ts'
+import { assertMode } from '../db/deployment.ts'
+import type { Signed } from '../db/operator/accounts.ts'
+import { findMerchant } from '../db/operator/accounts.ts'
+
+/** What a command is given, and how it answers. */
+
+/** The words of the command line do not fit any command: the message says how it is used. */
+export class UsageError extends Error {}
+
+/** What was asked for cannot be done now, and nothing was changed. */
+export class Refusal extends Error {}
+
+export type Options = {
+  readonly [name in
+    | 'operator'
+    | 'reason'
+    | 'attempt'
+    | 'name'
+    | 'scopes'
+    | 'allowed-ips'
+    | 'days'
+    | 'limit'
+    | 'status'
+    | 'merchant'
+    | 'since']?: string | undefined
+} & { readonly 'dry-run'?: boolean | undefined }
+
+export type Call = {
+  /** What the command is about, in the order of its help. */
+  readonly subjects: readonly string[]
+  readonly options: Options
+  /** The variables; those of the process when absent. */
+  readonly env: Environment | undefined
+  /** For people. */
+  readonly say: (line: string) => void
+  /** For programs: a field of the answer that `--json` prints. */
+  readonly give: (name: string, value: unknown) => void
+}
+
+/** One command: its words, what it is about, and what it does. The help is made of these. */
+export type Command = {
+  readonly words: string
+  /** What it is about, in order; one that ends with `?` may be absent. */
+  readonly subjects?: readonly string[]
+  /** The options that it takes; `!` marks those that it needs. */
+  readonly options?: readonly (OptionName | `${OptionName}!`)[]
+  readonly does: string
+  /** Answers the exit code: 0, or 1 when there was nothing to do or something is to be looked at. */
+  readonly run: (call: Call) => Promise<number>
+}
+export type OptionName = keyof Options
+
+/** A command that works on accounts, payments or webhooks: with the database of this deployment. */
+export type Office = Call & { readonly db: Db; readonly settings: OfficeConfig }
+
+/** Milliseconds: an operator's list may read more than a merchant's request. */
+const STATEMENT_TIMEOUT_MS = 60_000
+
+export async function inOffice(call: Call, work: (office: Office) => Promise<number>): Promise<number> {
+  const settings = readOfficeConfig(call.env)
+  const livemode = settings.PINRAIL_MODE === 'live'
+  const db = createDb({ url: settings.DATABASE_URL, livemode, pool: 2, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+  try {
+    await assertMode(db)
+    return await work({ ...call, db, settings })
+  } finally {
+    await db.close()
+  }
+}
+
+/** Who does it and why. Nothing about money or keys is changed without both. */
+export function signedBy({ options }: Call): Signed {
+  const [operator, reason] = [options.operator?.trim(), options.reason?.trim()]
+  if (!operator || !reason) throw new UsageError('say who you are and why: --operator <name> --reason <text>')
+  return { operator, reason }
+}
+
+const MOST_LINES = 1000
+
+export function limitOf({ options }: Call, usual: number): number {
+  return options.limit === undefined ? usual : wholeNumber('limit', options.limit, MOST_LINES)
+}
+
+export function wholeNumber(option: string, text: string, most: number): number {
+  const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
+  if (number < 1 || number > most) throw new UsageError(`--${option} must be a whole number from 1 to ${most}`)
+  return number
+}
+
+export async function merchantOf({ db, subjects: [id = ''] }: Office): Promise<Tenant & { readonly name: string }> {
+  const merchant = await findMerchant(db, id)
+  if (merchant === null) throw new Refusal(`there is no merchant ${id}: see \`pinrail merchants list\``)
+  return { merchantId: merchant.id, livemode: db.livemode, name: merchant.name }
+}
+
+/** Lines of columns, each as wide as its widest word. Null is shown as a dash. */
+export function columns(rows: readonly (readonly (string | number | null)[])[]): string[] {
+  const words = rows.map((row) => row.map((word) => String(word ?? '-')))
+  const widths = (words[0] ?? []).map((_word, at) => Math.max(...words.map((row) => row[at]?.length ?? 0)))
+  return words.map((row) =>
+    row
+      .map((word, at) => word.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}

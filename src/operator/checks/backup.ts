@@ -1,0 +1,30 @@
+import { compareSchema, findContradictions, readContent } from '../../db/operator/health.ts'
+import type { Office } from '../call.ts'
+
+/**
+ * Whether the database of DATABASE_URL, restored from a backup, is whole, and up to when it knows what happened. To be
+ * asked before anything starts on it. Answers 1 when it must not be used.
+ */
+export async function checkBackup({ db, say, give }: Office): Promise<number> {
+  const { missing, newer } = await compareSchema(db)
+  if (newer.length > 0) {
+    give('newer', newer)
+    say(`LOOK AT THIS: it is of a newer version than this command: ${newer.join(', ')}. Use the image of that version.`)
+    return 1
+  }
+  if (missing.length > 0) {
+    give('missing', missing)
+    say(`LOOK AT THIS: it lacks ${missing.length} migrations: run \`pinrail migrate\` on it, then check again`)
+    return 1
+  }
+  const content = await readContent(db)
+  const broken = await findContradictions(db)
+  give('content', content)
+  give('contradictions', broken)
+  say(`${content.payments} payments (${content.open} open), ${content.payouts} payouts (${content.settled} settled)`)
+  say(`${content.events} events; the chain was read to block ${content.block ?? 'none'}`)
+  say(`the newest entry is of ${content.newest ?? 'never'}: what came later is not in it`)
+  for (const { what, subject } of broken) say(`LOOK AT THIS: ${what}: ${subject}`)
+  say(broken.length === 0 ? 'it is whole: it may be used' : 'it contradicts itself: restore another one')
+  return broken.length === 0 ? 0 : 1
+}

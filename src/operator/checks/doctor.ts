@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { connectRpc } from '../../chain/rpc/rpc.ts'
+import type { OfficeConfig } from '../../config.ts'
+import { compareSchema, findContradictions, readWaiting } from '../../db/operator/health.ts'
+import { countAttention } from '../../db/payments/attention.ts'
+import { createTemporalClient } from '../../temporal/connect.ts'
+import { missingSearchAttributes, pollersOf } from '../../temporal/namespace.ts'
+import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../../workflows/queues.ts'
+import type { Office } from '../call.ts'
+
+/** Milliseconds that each look may take: a part that is slower is ill. */
+const PATIENCE_MS = 10_000
+/** Seconds of difference between two clocks that nothing here minds. */
+const CLOCK_SECONDS = 5
+/** Seconds after which a message that the relay repeats every second counts as stuck. */
+const STUCK_SECONDS = 300
+
+/** Something is wrong, and the message says what to do. */
+class Ill extends Error {}
+
+type Look = { readonly part: string; readonly look: () => Promise<string> }
+
+/** Looks at every part that the system needs, all at once. Answers 1 when one of them is ill. */
+export async function doctor(office: Office): Promise<number> {
+  const temporal = createTemporalClient(office.settings)
+  try {
+    const looks = [...lookAtDatabase(office), ...lookAtTemporal(office, temporal), ...lookAtChain(office.settings)]
+    const found = await Promise.all(looks.map(examine))
+    office.give('parts', found)
+    for (const { part, well, found: text } of found) office.say(`${well ? 'well' : 'ILL '}  ${part}: ${text}`)
+    return found.every(({ well }) => well) ? 0 : 1
+  } finally {
+    await temporal.close()
+  }
+}
+
+async function examine({ part, look }: Look): Promise<{ part: string; well: boolean; found: string }> {
+  const patience = new AbortController()
+  const tooLong = delay(PATIENCE_MS, null, { signal: patience.signal }).then(() => {
+    throw new Ill(`no answer within ${PATIENCE_MS / 1000} s`)
+  })
+  // Ended below: nobody waits for it then.
+  tooLong.catch(() => undefined)
+  try {
+    return { part, well: true, found: await Promise.race([look(), tooLong]) }
+  } catch (error) {
+    return { part, well: false, found: error instanceof Error ? error.message : String(error) }
+  } finally {
+    patience.abort()
+  }
+}
+
+function lookAtDatabase({ db }: Office): Look[] {
+  return [
+    { part: 'schema', look: async () => schema(await compareSchema(db)) },
+    {
+      part: 'clock',
+      look: async () => {
+        const before = Date.now()
+        const { now } = await readWaiting(db)
+        const seconds = Math.abs(Date.parse(now) - (before + Date.now()) / 2) / 1000
+        if (seconds > CLOCK_SECONDS)
+          throw new Ill(`the database's clock is ${seconds.toFixed(1)} s off: set up NTP on both`)
+        return `the database's clock is ${seconds.toFixed(1)} s off`
+      },
+    },
+    { part: 'relay', look: async () => relay(await readWaiting(db)) },
+    {
+      part: 'books',
+      look: async () => {
+        const broken = await findContradictions(db)
+        if (broken.length > 0) throw new Ill(broken.map(({ what, subject }) => `${what}: ${subject}`).join('; '))
+        return 'the ledger balances, and no row contradicts another'
+      },
+    },
+    {
+      part: 'attention',
+      look: async () => {
+        const kinds = await countAttention(db)
+        if (kinds.length === 0) return 'nothing waits for a person'
+        const counts = kinds.map(({ kind, count }) => `${count} ${kind}`).join(', ')
+        throw new Ill(`${counts}: see \`pinrail attention\``)
+      },
+    },
+  ]
+}
+
+function schema({ missing, newer }: Awaited<ReturnType<typeof compareSchema>>): string {
+  if (missing.length > 0) throw new Ill(`${missing.length} migrations are missing: run \`pinrail migrate\``)
+  if (newer.length > 0) throw new Ill(`it is of a newer version than this command: ${newer.join(', ')}`)
+  return 'the newest'
+}
+
+function relay({ messages, messages_seconds, news, news_seconds }: Awaited<ReturnType<typeof readWaiting>>): string {
+  const oldest = Math.round(Math.max(messages_seconds, news_seconds))
+  const waiting = `${messages} messages and ${news} news of partners wait, the oldest for ${oldest} s`
+  if (oldest > STUCK_SECONDS) throw new Ill(`${waiting}: is a worker running, and does Temporal answer?`)
+  return waiting
+}
+
+function lookAtTemporal({ settings }: Office, temporal: ReturnType<typeof createTemporalClient>): Look[] {
+  const { connection } = temporal.client
+  const { namespace } = settings.temporal
+  const queue = (name: string): Look => ({
+    part: `workers of ${name}`,
+    look: async () => {
+      const pollers = await pollersOf(connection, { namespace, queue: name })
+      if (pollers.length === 0) throw new Ill(`nobody polls the queue ${name}: start a worker`)
+      return pollers.join(', ')
+    },
+  })
+  return [
+    {
+      part: 'temporal',
+      look: async () => {
+        await temporal.check()
+        const missing = await missingSearchAttributes(connection, namespace)
+        if (missing.length > 0)
+          throw new Ill(`the namespace ${namespace} lacks ${missing.join(', ')}: run \`pinrail temporal prepare\``)
+        return `namespace ${namespace}, payloads ${settings.TEMPORAL_CODEC_KEYS === undefined ? 'readable' : 'encrypted'}`
+      },
+    },
+    queue(PAYMENTS_QUEUE),
+    queue(DELIVERIES_QUEUE),
+  ]
+}
+
+function lookAtChain({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum = 1, ...settings }: OfficeConfig): Look[] {
+  if (urls === undefined) return [{ part: 'nodes', look: () => Promise.reject(new Ill('POLYGON_RPC_URLS is not set')) }]
+  return [
+    {
+      part: 'nodes',
+      look: async () => {
+        const rpc = connectRpc({ urls: urls.map((url) => url.reveal()), quorum, chainId: settings.CHAIN_ID })
+        const final = await rpc.finalized()
+        if (final === null) throw new Ill(`fewer than ${quorum} of ${urls.length} nodes agree on a final block`)
+        return `${quorum} of ${urls.length} agree that block ${final.number} is final`
+      },
+    },
+  ]
+}

@@ -1,0 +1,31 @@
+import { createTemporalClient } from '../../temporal/connect.ts'
+import { missingSearchAttributes, registerSearchAttributes } from '../../temporal/namespace.ts'
+import type { Office } from '../call.ts'
+
+/** What an operator looks for in Temporal's lists, by name. */
+const QUERIES: Readonly<Record<string, string>> = {
+  'waits for an operator': 'NeedsOperator = true',
+  'on the way to the merchant': `ExecutionStatus = 'Running' AND PaymentStatus = 'settling'`,
+  'being confirmed': `ExecutionStatus = 'Running' AND PaymentStatus = 'processing'`,
+  'large in euro': `Currency = 'EUR' AND AmountMinor >= 500000`,
+  'late money': `ExecutionStatus = 'Running' AND PaymentStatus = 'late_money'`,
+  'webhooks in trouble': `ExecutionStatus = 'Running' AND WorkflowType = 'webhookDelivery'`,
+}
+
+/** Registers the search attributes in the namespace, and says by which queries payments are found. Repeating it is safe. */
+export async function prepareTemporal({ settings, say, give }: Office): Promise<number> {
+  const { namespace } = settings.temporal
+  const temporal = createTemporalClient(settings)
+  try {
+    const { connection } = temporal.client
+    const missing = await missingSearchAttributes(connection, namespace)
+    await registerSearchAttributes(connection, namespace)
+    give('registered', missing)
+    give('queries', QUERIES)
+    say(missing.length === 0 ? `the namespace ${namespace} has all of them` : `registered ${missing.join(', ')}`)
+    for (const [name, query] of Object.entries(QUERIES)) say(`${name}: temporal workflow list --query "${query}"`)
+    return 0
+  } finally {
+    await temporal.close()
+  }
+}

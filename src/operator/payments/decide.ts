@@ -1,0 +1,45 @@
+import { findPaymentId } from '../../db/operator/payments.ts'
+import { isId, lateMoneyWorkflowId, paymentWorkflowId } from '../../domain/ids.ts'
+import { OPERATOR_DECISIONS, type OperatorDecision } from '../../domain/payment/requests.ts'
+import { createTemporalClient } from '../../temporal/connect.ts'
+import { type DecisionOutcome, sendDecision } from '../../temporal/decisions.ts'
+import { type Office, Refusal, signedBy, UsageError } from '../call.ts'
+
+/** Whether the decision was carried out is not known. */
+export class Unknown extends Error {}
+
+const SAID: Readonly<Record<Exclude<DecisionOutcome['kind'], 'done'>, (message: string, subject: string) => Error>> = {
+  refused: (message) => new Refusal(`refused: ${message}`),
+  not_running: (message) =>
+    new Refusal(`${message}. Where something can be decided, the workers start one within half a minute: try again`),
+  unknown: (message, subject) =>
+    new Unknown(`${message}: it is not known whether it was done. See \`pinrail payments explain ${subject}\``),
+}
+
+/**
+ * Sends an operator's decision to the payment's workflow, encrypted as the workers need it. An attempt in place of a
+ * payment: its late money, which has a workflow of its own.
+ */
+export async function decidePayment(office: Office): Promise<number> {
+  const { db, settings, subjects, options, say, give } = office
+  const [subject = '', word = ''] = subjects
+  const decision = OPERATOR_DECISIONS.find((name): name is OperatorDecision => name === word)
+  if (decision === undefined) throw new UsageError(`a decision is one of ${OPERATOR_DECISIONS.join(', ')}`)
+  const signed = signedBy(office)
+  const known = await findPaymentId(db, subject)
+  if (known === null) throw new Refusal(`there is no payment or attempt ${subject}: see \`pinrail payments find\``)
+  const isLate = isId('attempt', subject)
+  const workflowId = isLate ? lateMoneyWorkflowId(subject) : paymentWorkflowId(subject)
+  const note = options.attempt === undefined ? signed : { ...signed, attempt: options.attempt }
+  const temporal = createTemporalClient(settings)
+  try {
+    const outcome = await sendDecision(temporal.client, { workflowId, decision, note })
+    if (outcome.kind !== 'done') throw SAID[outcome.kind](outcome.message, known)
+    give('status', outcome.status)
+    give('message', outcome.message)
+    say(`${subject} is ${outcome.status}: ${outcome.message}`)
+    return 0
+  } finally {
+    await temporal.close()
+  }
+}

@@ -1,0 +1,115 @@
+import type { Tenant } from '../../db/db.ts'
+import { attentionOf, searchPayments } from '../../db/operator/payments.ts'
+import { loadPayment } from '../../db/payments/payments.ts'
+import { readTimeline } from '../../db/payments/timeline.ts'
+import { type PayoutView, readPayout } from '../../db/settlement/payouts.ts'
+import { formatUsdc } from '../../domain/money.ts'
+import { whyRefused } from '../../domain/payment/decision.ts'
+import { PARK_REASONS } from '../../domain/payment/payment.ts'
+import { explorerUrl, type PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { OPERATOR_DECISIONS } from '../../domain/payment/requests.ts'
+import {
+  lateAttempts,
+  needsOperator,
+  nextStep,
+  type PaymentSnapshot,
+  snapshotOf,
+} from '../../domain/payment/snapshot.ts'
+import { type Office, Refusal } from '../call.ts'
+
+/** In words, for somebody who has not read the code. */
+const STEPS: Readonly<Record<ReturnType<typeof nextStep>, string>> = {
+  await_buyer: 'No money has come. It waits for the buyer.',
+  await_partner: 'The partner is confirming the money of the buyer. Nothing has been converted.',
+  convert: 'The partner has the money of the buyer. It is being converted to USDC.',
+  transfer: 'Converted. The USDC is on its way to the merchant, and counts when its block is final.',
+  await_operator: 'It waits for an operator. The money is safe where it is.',
+  listen: 'Closed. An unfinished partner order may still bring money.',
+  done: 'Nothing is left to do.',
+}
+
+/** For asking what would be accepted. */
+const SOMEBODY = { operator: 'somebody', reason: 'to know what would be accepted' }
+
+/** Everything about one payment: where it stands, whose money is where, what may be decided, and what happened. */
+export async function explainPayment(office: Office): Promise<number> {
+  const { db, say, give } = office
+  const id = await paymentIdOf(office)
+  const state = await loadPayment(db, id)
+  const { payment } = state
+  const tenant: Tenant = { merchantId: payment.merchantId, livemode: db.livemode }
+  const [payout, attention, timeline] = await Promise.all([
+    readPayout(db, id),
+    attentionOf(db, id),
+    readTimeline(db, tenant, id),
+  ])
+  const snapshot = snapshotOf(state)
+  const decisions = OPERATOR_DECISIONS.filter((name) => whyRefused(name, SOMEBODY, snapshot) === null)
+  give('payment', payment)
+  give('next_step', nextStep(snapshot))
+  give('waits_for_operator', needsOperator(snapshot))
+  give('decisions', decisions)
+  give('attention', attention)
+  give('attempts', state.attempts)
+  give('parts', state.parts)
+  give('intents', state.intents)
+  give(
+    'payout',
+    payout && { ...payout, proof: payout.proof && { ...payout.proof, gasWei: String(payout.proof.gasWei) } },
+  )
+  give('timeline', timeline)
+
+  for (const line of [...standing(state, snapshot), ...money(state, payout)]) say(line)
+  for (const { kind, detail, since } of attention) say(`LOOK AT THIS: ${kind} since ${since}: ${detail ?? 'no detail'}`)
+  const late = lateAttempts(snapshot)
+  if (decisions.length > 0)
+    say(`decide: pinrail payments decide ${id} <${decisions.join('|')}> --operator <name> --reason <text>`)
+  for (const attempt of late)
+    say(`decide: pinrail payments decide ${attempt} <refund|recordExternalRefund> --operator <name> --reason <text>`)
+  say('')
+  for (const { at, message, actor } of timeline) say(`${at}  ${message}${actor === 'system' ? '' : ` (${actor})`}`)
+  return attention.length === 0 ? 0 : 1
+}
+
+function standing({ payment }: PaymentWithAttempts, snapshot: PaymentSnapshot): string[] {
+  const reason = needsOperator(snapshot)
+  const exception = payment.exception === null ? '' : `, ${payment.exception}`
+  return [
+    `${payment.id}  ${payment.status}${exception}  ${payment.amountText} ${payment.amount.currency}`,
+    `merchant ${payment.merchantId}${payment.reference === null ? '' : `, reference ${payment.reference}`}`,
+    `made ${payment.createdAt}, expires ${payment.expiresAt}`,
+    STEPS[nextStep(snapshot)],
+    ...(reason === null ? [] : [`${reason}: ${PARK_REASONS[reason].text}`]),
+    ...(payment.held ? ['An operator holds it: it does not settle before `release`.'] : []),
+  ]
+}
+
+function money({ payment, attempts, parts, intents }: PaymentWithAttempts, payout: PayoutView | null): string[] {
+  const lines = attempts.map(
+    ({ id, provider, method, status, partnerReference }) =>
+      `attempt ${id}  ${provider} ${method}  ${status}  at the partner: ${partnerReference ?? 'unknown'}`,
+  )
+  for (const { kind, units, asset, state, attemptId } of parts)
+    lines.push(`${kind} of ${units} ${asset === 'USDC' ? 'micro-USDC' : `minor ${asset}`}  ${state}  ${attemptId}`)
+  for (const { kind, state, attemptId } of intents)
+    lines.push(`${kind} under way (${state})  ${attemptId ?? ''}`.trimEnd())
+  const { usdc } = payment
+  if (usdc !== null)
+    lines.push(
+      `USDC: ${formatUsdc(usdc.gross)} bought, ${formatUsdc(usdc.fee)} fee, ${formatUsdc(usdc.net)} to the merchant`,
+    )
+  if (payout !== null) {
+    const why = payout.holdReason === null ? '' : ` (${payout.holdReason}: ${payout.holdDetail ?? 'no detail'})`
+    lines.push(`payout ${payout.state}${why} to ${payout.recipient}`)
+    if (payout.txHash !== null) lines.push(`transaction ${explorerUrl(payment) ?? payout.txHash}`)
+  }
+  return lines
+}
+
+/** By whatever `payments find` takes, where only one payment fits. */
+async function paymentIdOf({ db, subjects: [text = ''] }: Office): Promise<string> {
+  const [found, ...others] = await searchPayments(db, { text, merchantId: undefined, status: undefined, limit: 2 })
+  if (found === undefined) throw new Refusal(`no payment fits ${text}: see \`pinrail payments find\``)
+  if (others.length > 0) throw new Refusal(`several payments fit ${text}: see \`pinrail payments find ${text}\``)
+  return found.id
+}

@@ -1,0 +1,27 @@
+import { searchPayments } from '../../db/operator/payments.ts'
+import { columns, limitOf, type Office } from '../call.ts'
+
+const USUAL_LINES = 20
+
+/** Answers 1 when nothing fits. */
+export async function findPayments(office: Office): Promise<number> {
+  const { db, subjects, options, say, give } = office
+  const [text] = subjects
+  const search = { text, merchantId: options.merchant, status: options.status, limit: limitOf(office, USUAL_LINES) }
+  const payments = await searchPayments(db, search)
+  give('payments', payments)
+  if (payments.length === 0) say('no payment fits')
+  for (const line of columns(
+    payments.map((payment) => [
+      payment.id,
+      payment.park_reason === null ? payment.status : `${payment.status} (${payment.park_reason})`,
+      `${payment.amount_text} ${payment.currency}`,
+      payment.provider ?? 'buyer picks',
+      payment.created_at,
+      payment.merchant_id,
+      payment.reference,
+    ]),
+  ))
+    say(line)
+  return payments.length === 0 ? 1 : 0
+}

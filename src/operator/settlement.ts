@@ -1,0 +1,106 @@
+import { readOperatorConfig } from '../config.ts'
+import { createDb } from '../db/db.ts'
+import { assertMode } from '../db/deployment.ts'
+import type { Hex } from '../domain/hex.ts'
+import { createSettlementHooks } from '../settlement/hooks.ts'
+import type { Call, Command } from './call.ts'
+import { abandon, acknowledge, changeOf, changePayout, type Operation, reopen, showStatus } from './payouts.ts'
+import { rebuild } from './rebuild.ts'
+import { repairFinality } from './repair.ts'
+import { takeOverPayouts } from './take-over.ts'
+
+/** Commands about payouts and the chain: with the worker's variables of both. */
+
+const lower = (text: string): Hex => text.toLowerCase() as Hex
+const change = (name: 'void' | 'hold' | 'release') => (operation: Operation, payment: string) =>
+  changePayout(operation, payment, changeOf(name, operation))
+
+const settles =
+  (work: (operation: Operation, subject: string) => Promise<number>): Command['run'] =>
+  (call) =>
+    operate(call, (operation) => work(operation, call.subjects[0] ?? ''))
+
+const DRY = ['dry-run'] as const
+
+export const SETTLEMENT: readonly Command[] = [
+  {
+    words: 'settlement status',
+    does: 'lanes, payouts by state, how far the chain was read, what is paused',
+    run: settles(showStatus),
+  },
+  {
+    words: 'settlement void',
+    subjects: ['payment'],
+    options: DRY,
+    does: 'has the authorization cancelled on chain, which makes a refund safe',
+    run: settles(change('void')),
+  },
+  {
+    words: 'settlement hold',
+    subjects: ['payment'],
+    options: DRY,
+    does: 'keeps a payout that is not under way from being sent',
+    run: settles(change('hold')),
+  },
+  {
+    words: 'settlement release',
+    subjects: ['payment'],
+    options: DRY,
+    does: 'puts a held payout back into the queue',
+    run: settles(change('release')),
+  },
+  {
+    words: 'settlement repair-finality',
+    options: DRY,
+    does: 'takes back what rests on blocks that were final and are others now',
+    run: settles(repairFinality),
+  },
+  {
+    words: 'settlement rebuild',
+    options: DRY,
+    does: 'makes the settlements anew from the chain and the list of payments',
+    run: settles(rebuild),
+  },
+  {
+    words: 'settlement acknowledge',
+    subjects: ['tx hash'],
+    options: DRY,
+    does: 'declares an unknown transfer out of the treasury legitimate',
+    run: settles((operation, hash) => acknowledge(operation, lower(hash))),
+  },
+  {
+    words: 'settlement reopen',
+    subjects: ['wallet'],
+    options: DRY,
+    does: 'opens a quarantined lane',
+    run: settles((operation, wallet) => reopen(operation, lower(wallet))),
+  },
+  {
+    words: 'settlement abandon-lane',
+    subjects: ['wallet'],
+    options: DRY,
+    does: 'gives a lane up: the other lanes carry its payouts at once',
+    run: settles((operation, wallet) => abandon(operation, lower(wallet))),
+  },
+  {
+    words: 'settlement take-over',
+    subjects: ['treasury'],
+    options: DRY,
+    does: 'has the current treasury pay what is queued on one whose key is gone',
+    run: settles((operation, treasury) => takeOverPayouts(operation, lower(treasury))),
+  },
+]
+
+async function operate(call: Call, work: (operation: Operation) => Promise<number>): Promise<number> {
+  const { env, say, give } = call
+  const settings = readOperatorConfig(env)
+  const livemode = settings.PINRAIL_MODE === 'live'
+  const db = createDb({ url: settings.DATABASE_URL, livemode, pool: 2, statementTimeoutMs: 60_000 })
+  const hooks = createSettlementHooks({ publicUrl: settings.PUBLIC_URL, now: Date.now })
+  try {
+    await assertMode(db)
+    return await work({ db, settings, hooks, dryRun: call.options['dry-run'] === true, say, give })
+  } finally {
+    await db.close()
+  }
+}

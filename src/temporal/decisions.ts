@@ -1,0 +1,30 @@
+import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client'
+import type { OperatorDecision, OperatorNote } from '../domain/payment/requests.ts'
+import { operatorUpdates } from '../workflows/messages.ts'
+import { deadlinesOf, UPDATE_DEADLINE_MS, unavailable } from './calls.ts'
+
+/** What became of an operator's decision. `unknown`: it may have been carried out all the same. */
+export type DecisionOutcome =
+  | { readonly kind: 'done'; readonly status: string; readonly message: string }
+  | { readonly kind: 'refused' | 'not_running' | 'unknown'; readonly message: string }
+
+/** Sends a decision to the workflow of a payment, or of late money, and waits for its answer. */
+export async function sendDecision(
+  client: Client,
+  request: { workflowId: string; decision: OperatorDecision; note: OperatorNote },
+): Promise<DecisionOutcome> {
+  const { workflowId, decision, note } = request
+  try {
+    const answer = await deadlinesOf(client)(UPDATE_DEADLINE_MS, () =>
+      client.workflow.getHandle(workflowId).executeUpdate(operatorUpdates[decision], { args: [note] }),
+    )
+    return { kind: 'done', ...answer }
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError)
+      return { kind: 'not_running', message: `no workflow ${workflowId} is running` }
+    if (error instanceof WorkflowUpdateFailedError)
+      return { kind: 'refused', message: error.cause?.message ?? error.message }
+    unavailable(error)
+    return { kind: 'unknown', message: 'Temporal or the workers did not answer in time' }
+  }
+}
