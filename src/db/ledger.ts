@@ -8,6 +8,30 @@ export async function book(tx: Tx, booking: Booking, at: string): Promise<boolea
   return (await execute(tx, bookedWith(sql`select 1`, booking, at))) > 0
 }
 
+/** Books many facts, each once, in one statement. The commit fails when the lines of one do not balance. */
+export async function bookAll(tx: Tx, bookings: readonly Booking[], at: string): Promise<void> {
+  if (bookings.length === 0) return
+  const facts = bookings.filter(({ lines }) => lines.length > 0)
+  const lines = facts.flatMap(({ kind, reference, lines: own }) =>
+    own.map((line, index) => ({ kind, reference, line: index, ...line })),
+  )
+  await execute(
+    tx,
+    sql`with
+      -- In one order everywhere, so that two statements never wait for each other.
+      given as (select * from jsonb_to_recordset(${JSON.stringify(facts)}::jsonb)
+        as f(kind text, reference text, "paymentId" text) order by kind, reference),
+      made as (
+        insert into ledger_transaction (kind, reference, payment_id, booked_at)
+        select kind, reference, "paymentId", ${at}::timestamptz from given
+        on conflict (kind, reference) do nothing returning id, kind, reference)
+      insert into ledger_entry (transaction_id, line, account, asset, amount)
+      select made.id, l.line, l.account, l.asset, l.amount
+      from made join jsonb_to_recordset(${JSON.stringify(lines)}::jsonb)
+        as l(kind text, reference text, line int, account text, asset text, amount numeric) using (kind, reference)`,
+  )
+}
+
 /** The booking as a part of a statement that does more: nothing is booked when `source` answers no row. */
 export function bookedWith(source: Statement, booking: Booking, at: string): Statement {
   const lines = booking.lines.map((line, index) => ({ line: index, ...line }))

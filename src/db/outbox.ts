@@ -13,16 +13,18 @@ export type OutboxRow = {
 
 /**
  * A second message of the same kind about the same subject replaces the first, which it makes obsolete. It gets an id of
- * its own, also when it says the same: whoever has read the first must not delete it.
+ * its own, also when it says the same: whoever has read the first must not delete it. The subjects must differ.
  */
 export async function putOutbox(
   tx: Tx,
   kind: OutboxKind,
-  message: { subject: string; payload: object },
+  messages: readonly { readonly subject: string; readonly payload: object }[],
 ): Promise<void> {
   await execute(
     tx,
-    sql`insert into outbox (kind, subject, payload) values (${kind}, ${message.subject}, ${JSON.stringify(message.payload)}::jsonb)
+    sql`insert into outbox (kind, subject, payload)
+        select ${kind}, m.subject, m.payload
+        from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as m(subject text, payload jsonb) order by m.subject
         on conflict (kind, subject) do update set id = default, payload = excluded.payload, created_at = now()`,
   )
 }

@@ -8,36 +8,29 @@ import {
   type PaymentWork,
 } from '../db/payments/payment-changes.ts'
 import { finishSweep } from '../db/settlement/deposits.ts'
-import { gasSpent, settled, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
+import { gasSpent, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
 import { isZero } from '../domain/money.ts'
-import { NOT_PARKED, type PaymentFields, parked } from '../domain/payment/changes.ts'
+import { NOT_PARKED, parked } from '../domain/payment/changes.ts'
 import { PART_STATES, partsOf, unitSum } from '../domain/payment/money/parts.ts'
-import { canMove } from '../domain/payment/payment.ts'
 import {
   type GasSpent,
   type HoldReason,
   PASSING_HOLDS,
-  type Settlement,
   type TreasuryMovement,
   type VoidProof,
 } from '../domain/settlement/payout.ts'
-import { because, noteOf, payoutHeld, type Reason } from '../domain/timeline.ts'
+import { because, payoutHeld, type Reason } from '../domain/timeline.ts'
 import { createDepositHook } from './deposit-hook.ts'
+import { createSettledHook } from './settled.ts'
+import { endVoid } from './voids.ts'
 
 /**
  * What the payments learn from the settlement engine, in the engine's own transactions: the one that marks a payout
  * settled moves the payment to `succeeded`, books the ledger, and writes event and outbox.
  */
 export function createSettlementHooks(context: ChangeContext) {
+  const onSettled = createSettledHook(context)
   return { onSettled, onHeld, onReleased, onVoided, onTreasuryMovement, onGas, onDeposit: createDepositHook(context) }
-
-  async function onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
-    for (const settlement of settlements) {
-      const id = settlement.paymentId
-      const { events } = await changePaymentIn(tx, context, { id, work: (work) => recordSettlement(work, settlement) })
-      await putOutbox(tx, 'complete_transfer', { subject: id, payload: { events } })
-    }
-  }
 
   async function onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void> {
     // Waiting for funds or for the token to go on passes by itself; after a while the payment counts as delayed.
@@ -94,7 +87,7 @@ export function createSettlementHooks(context: ChangeContext) {
 
   async function changeAndTell(tx: Tx, id: string, work: (payment: PaymentWork) => Promise<void>): Promise<void> {
     const { events } = await changePaymentIn(tx, context, { id, work })
-    await putOutbox(tx, 'complete_transfer', { subject: id, payload: { events } })
+    await putOutbox(tx, 'complete_transfer', [{ subject: id, payload: { events } }])
   }
 }
 
@@ -107,11 +100,6 @@ async function parkIn(work: PaymentWork, { reason, note }: PayoutPark): Promise<
   if (status === 'settling') return work.move('under_review', note, parked(reason))
   const mayPark = status === 'under_review' && (isVoid || (!held && parkReason !== 'funds_reversed'))
   await work.change({ ...note, kind: `payout.${reason}` }, mayPark ? parked(reason) : {})
-}
-
-async function endVoid(work: PaymentWork, state: 'done' | 'refused'): Promise<void> {
-  const asked = work.state.intents.find(({ kind }) => kind === 'void')
-  if (asked !== undefined) await work.settleIntent(asked, state)
 }
 
 /** The partner has the money back already, and the payout can never be paid: nothing is left to decide. */
@@ -132,39 +120,4 @@ async function bookGas(
 ): Promise<void> {
   if (wei !== null && wei > 0n)
     await book(tx, gasSpent({ reference, wei: wei.toString() }), new Date(now).toISOString())
-}
-
-/** A settlement proved on chain is always recorded. Where the table does not lead to `succeeded`, an operator decides. */
-async function recordSettlement(work: PaymentWork, settlement: Settlement): Promise<void> {
-  const { payment } = work.state
-  if (payment.transfer !== null) return
-  const fact = { tx_hash: settlement.txHash, block_number: String(settlement.blockNumber) }
-  const proof: PaymentFields = {
-    txHash: settlement.txHash,
-    logIndex: settlement.logIndex,
-    blockNumber: String(settlement.blockNumber),
-    finalizedAt: settlement.finalizedAt.toISOString(),
-  }
-  await work.book(settled({ paymentId: payment.id, net: settlement.microUsdc }))
-  if (settlement.gasWei !== null && settlement.gasWei > 0n)
-    await work.book(gasSpent({ reference: payment.id, wei: settlement.gasWei.toString() }))
-
-  const expected = payment.usdc?.net === settlement.microUsdc && canMove(payment.status, 'succeeded')
-  await endVoid(work, 'refused')
-  if (expected) {
-    const wasReversed = payment.parkReason === 'funds_reversed'
-    const delayed = payment.exception === 'settlement_delayed' ? { exception: null } : {}
-    await work.move('succeeded', because('settled', fact), { ...proof, ...delayed, ...NOT_PARKED })
-    // The transfer was faster than the void: the money that the partner took back is our loss.
-    if (wasReversed) await work.openIncident({ kind: 'chargeback', attemptId: payment.paidAttemptId })
-    return
-  }
-  if (canMove(payment.status, 'under_review') || payment.status === 'under_review') {
-    const fields = { ...proof, ...parked('unexpected_settlement') }
-    if (payment.status === 'under_review') await work.change(noteOf('payment.unexpected_settlement', fact), fields)
-    else await work.move('under_review', because('unexpected_settlement', fact), fields)
-    return
-  }
-  await work.change(noteOf('payment.unexpected_settlement', fact), proof)
-  await work.openIncident({ kind: 'unexpected_settlement', attemptId: null })
 }

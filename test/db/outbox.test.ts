@@ -19,7 +19,8 @@ beforeEach(async () => {
   await insertPayment(seeded.db, seeded.tenant, { payment, claim: null })
 })
 
-const put = (payload: object) => seeded.db.transaction((tx) => putOutbox(tx, 'complete_transfer', { subject, payload }))
+const put = (payload: object) =>
+  seeded.db.transaction((tx) => putOutbox(tx, 'complete_transfer', [{ subject, payload }]))
 const read = () => readOutbox(seeded.db, 'complete_transfer', { minAgeMs: 0, limit: 10 })
 const payloads = async () => (await read()).map(({ payload }) => payload)
 

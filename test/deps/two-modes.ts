@@ -58,7 +58,7 @@ export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
     sealedSecret: 'sealed',
   })
   const eventId = await db.transaction(async (tx) => {
-    await putOutbox(tx, 'complete_transfer', { subject: id, payload: { events: [] } })
+    await putOutbox(tx, 'complete_transfer', [{ subject: id, payload: { events: [] } }])
     const object = renderPayment(createdPayment(payment, tenant), [], 'http://127.0.0.1')
     return recordEvent(tx, { ...tenant, type: 'payment.processing', paymentId: id, object, at: past })
   })

@@ -7,6 +7,14 @@ import { measureSpeed } from './speed.ts'
 /** Payouts of each run for speed: enough that the wait for the last block and its finality, some 4 s, is a small part. */
 const PAYOUTS = 20_000
 
+/** The runs without payments show what the engine alone takes of it. */
+const RUNS = [
+  { recipients: 'known', payments: true },
+  { recipients: 'known', payments: false },
+  { recipients: 'new', payments: true },
+  { recipients: 'new', payments: false },
+] as const
+
 /**
  * `npm run bench:settlement`: what a payout costs in gas, how many a second one engine settles with signing, database and
  * finality, and what it calls failed while answers are lost. One line a figure: `name value unit`.
@@ -21,12 +29,14 @@ export async function main(args: readonly string[], progress: Progress): Promise
     say('lost_answers', `${lost}/${sends}`, 'answers to eth_sendRawTransaction')
     say('settled_with_lost_answers', settled, 'of 300 payouts')
     say('called_failed_that_settled', failed, 'payouts')
-    for (const recipients of ['known', 'new'] as const) {
-      const speed = await measureSpeed(stage, { payouts, recipients })
-      say(`payouts_per_second_${recipients}`, Math.round(speed.perSecond), 'payouts/s')
-      say(`cpu_engine_${recipients}`, speed.cpu.engine.toFixed(3), 'ms/payout')
-      say(`cpu_postgres_${recipients}`, speed.cpu.postgres.toFixed(3), 'ms/payout')
-      say(`cpu_anvil_${recipients}`, speed.cpu.anvil.toFixed(3), 'ms/payout')
+    for (const run of RUNS) {
+      const speed = await measureSpeed(stage, { ...run, payouts })
+      const name = `${run.recipients}_${run.payments ? 'with_payments' : 'payouts_alone'}`
+      say(`payouts_per_second_${name}`, Math.round(speed.perSecond), 'payouts/s')
+      say(`statements_${name}`, speed.statements.toFixed(2), 'statements/payout')
+      say(`cpu_engine_${name}`, speed.cpu.engine.toFixed(3), 'ms/payout')
+      say(`cpu_postgres_${name}`, speed.cpu.postgres.toFixed(3), 'ms/payout')
+      say(`cpu_anvil_${name}`, speed.cpu.anvil.toFixed(3), 'ms/payout')
     }
     return failed === 0 && settled === 300 ? 0 : 1
   } finally {

@@ -1,14 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { privateKeyToAccount } from 'viem/accounts'
 import { poll } from '../../../scripts/system/waiting.ts'
-import { createDb, type Db } from '../../../src/db/db.ts'
+import { createDb, type Db, type Tx } from '../../../src/db/db.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
+import type { Settlement } from '../../../src/domain/settlement/payout.ts'
+import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { composeEngine } from '../../settlement/compose.ts'
 import { newRecipient, queueOwed } from '../../settlement/payouts.ts'
 import type { Stage } from '../../settlement/stage.ts'
+import { addEndpoint, furnishPayments } from './payments.ts'
 
 export type Speed = {
   readonly perSecond: number
+  /** For each payout. */
+  readonly statements: number
   /** CPU milliseconds for each payout. */
   readonly cpu: { readonly engine: number; readonly postgres: number; readonly anvil: number }
 }
@@ -21,19 +26,23 @@ const EVERY_MS = 500
 
 let runs = 0
 
+export type Run = {
+  readonly payouts: number
+  readonly recipients: 'known' | 'new'
+  /** Whether payments, ledger, timeline, events, deliveries and outbox are written too, as in the worker. */
+  readonly payments: boolean
+}
+
 /** From a full queue to the last payout settled: signing, journal, chain and finality, one engine in this process. */
-export async function measureSpeed(
-  stage: Stage,
-  { payouts, recipients }: { payouts: number; recipients: 'known' | 'new' },
-): Promise<Speed> {
+export async function measureSpeed(stage: Stage, { payouts, recipients, payments }: Run): Promise<Speed> {
   runs += 1
   const name = `speed_${runs}`
   await stage.createDatabase(name)
   const db = createDb({ url: stage.databaseUrl(name), livemode: false })
   try {
     const known = Array.from({ length: KNOWN }, newRecipient)
-    const queue = (count: number, prefix: string) =>
-      queueOwed(
+    const queue = async (count: number, prefix: string) => {
+      await queueOwed(
         db,
         Array.from({ length: count }, (_owed, index) => ({
           paymentId: `pay_${name}_${prefix}_${index}`,
@@ -42,18 +51,22 @@ export async function measureSpeed(
         })),
         { token: stage.token, treasury: privateKeyToAccount(stage.treasuryKey).address },
       )
+      await furnishPayments(db)
+    }
+    await addEndpoint(db)
     await queue(KNOWN, 'warm')
-    await settleAll(stage, db, KNOWN)
+    await settleAll(stage, db, { count: KNOWN, payments })
     await queue(payouts, 'paid')
     await db.query('analyze')
     const before = cpuTimes(stage)
     const begun = performance.now()
-    await settleAll(stage, db, payouts)
+    const statements = await settleAll(stage, db, { count: payouts, payments })
     const seconds = (performance.now() - begun) / 1000
     const after = cpuTimes(stage)
     const each = (name: keyof Speed['cpu']): number => (after[name] - before[name]) / payouts
     return {
       perSecond: payouts / seconds,
+      statements: statements / payouts,
       cpu: { engine: each('engine'), postgres: each('postgres'), anvil: each('anvil') },
     }
   } finally {
@@ -62,7 +75,12 @@ export async function measureSpeed(
 }
 
 /** The chain mines a block a second, final two blocks later; the engine goes round as in the worker. */
-async function settleAll(stage: Stage, db: Db, count: number): Promise<void> {
+async function settleAll(
+  stage: Stage,
+  plain: Db,
+  { count, payments }: { count: number; payments: boolean },
+): Promise<number> {
+  const { db, statements } = counting(plain)
   const { treasuryKey, relayerKeys, rpcUrl } = stage
   const ignore = (): void => undefined
   const error = (fields: object, message: string): void =>
@@ -70,9 +88,13 @@ async function settleAll(stage: Stage, db: Db, count: number): Promise<void> {
   // Each run has its own journal, and records that the lanes were used before.
   const log = { info: ignore, warn: ignore, error }
   let settled = 0
-  const onSettled = async (_tx: unknown, { length }: { length: number }): Promise<void> => void (settled += length)
+  const hooks = createSettlementHooks({ publicUrl: 'https://pay.example', now: Date.now })
+  const onSettled = async (tx: Tx, settlements: readonly Settlement[]): Promise<void> => {
+    if (payments) await hooks.onSettled(tx, settlements)
+    settled += settlements.length
+  }
   const parts = { db, rpcUrls: [rpcUrl], treasuryKey, relayerKeys, log, everyMs: EVERY_MS }
-  const engine = composeEngine({ ...parts, hooks: { onSettled } })
+  const engine = composeEngine({ ...parts, hooks: { ...(payments ? hooks : {}), onSettled } })
   const stop = new AbortController()
   await stage.chain.setIntervalMining({ interval: 1 })
   const running = engine.run(stop.signal)
@@ -86,6 +108,30 @@ async function settleAll(stage: Stage, db: Db, count: number): Promise<void> {
   await stage.chain.setIntervalMining({ interval: 0 })
   const { rows } = await db.query(`select count(*)::int as open from payout where state <> 'settled'`)
   if (rows[0].open !== 0) throw new Error(`${rows[0].open} payouts are not settled`)
+  return statements()
+}
+
+/** The same database, and how many statements it was asked. */
+function counting(db: Db): { db: Db; statements: () => number } {
+  let count = 0
+  const query: Db['query'] = (text, values) => {
+    count += 1
+    return db.query(text, values)
+  }
+  const transaction: Db['transaction'] = (work) => {
+    // Begin and commit.
+    count += 2
+    return db.transaction((tx) =>
+      work({
+        ...tx,
+        query(text, values) {
+          count += 1
+          return tx.query(text, values)
+        },
+      }),
+    )
+  }
+  return { db: { ...db, query, transaction }, statements: () => count }
 }
 
 /** CPU milliseconds that each part has used so far. */

@@ -24,6 +24,7 @@ const provenRow = z.object({
   block_hash: hex,
   finalized_at: z.date(),
   gas_share: z.string().nullable(),
+  failed_before: z.boolean(),
 })
 type Proven = z.infer<typeof provenRow>
 
@@ -102,7 +103,7 @@ export async function readCursor(context: JournalContext): Promise<ChainCursor |
 /**
  * Ends up to `limit` payouts of which the finalized chain holds the proof: settled by their transfer, voided by
  * their cancellation. State, proof and everything the hooks write are one transaction. The settled ones are given to
- * the hook together; when that throws, each is tried alone under a savepoint, and one whose own hook throws keeps its
+ * the hook together, except those whose hook has thrown before; when that throws, each is tried alone under a savepoint, and one whose own hook throws keeps its
  * proof, is tried again after half a minute, and delays nobody. Answers how many ended and which failed.
  */
 export function applyProven(context: JournalContext, limit: number): Promise<{ ended: number; failed: FailedHook[] }> {
@@ -111,7 +112,7 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
       tx,
       provenRow,
       sql`select p.payment_id, l.kind, p.micro_usdc::text, p.recipient, l.tx_hash, l.log_index, l.block_number,
-            l.block_hash, l.finalized_at, l.gas_share::text
+            l.block_hash, l.finalized_at, l.gas_share::text, p.hook_error is not null as failed_before
           from treasury_log l join payout p on p.auth_nonce = l.auth_nonce and p.treasury = l.treasury
           where l.chain_id = ${context.scope.chainId} and l.token = ${context.scope.token} and l.payment_id is null
             and p.livemode = ${context.scope.livemode} and l.auth_nonce is not null and p.state not in ('settled', 'voided')
@@ -131,8 +132,10 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
       await delayHook(tx, row.payment_id, error)
     }
     const paid = rows.filter((row) => row.kind === 'out')
-    if (paid.length > 0 && (await attempt(tx, () => settle(paid))) !== null)
-      for (const row of paid) await alone(row, () => settle([row]))
+    // One that has failed before would undo the work of the others again.
+    const sound = paid.filter((row) => !row.failed_before)
+    const isDone = sound.length > 0 && (await attempt(tx, () => settle(sound))) === null
+    for (const row of isDone ? paid.filter((one) => one.failed_before) : paid) await alone(row, () => settle([row]))
     for (const row of rows.filter(({ kind }) => kind === 'cancel'))
       await alone(row, async () => {
         await end(tx, context.scope, { rows: [row], state: 'voided' })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ALL_EVENT_TYPES } from '../../domain/webhook.ts'
 import { newId } from '../../ids.ts'
-import { one, sql, type Tx } from '../db.ts'
+import { many, sql, type Tx } from '../db.ts'
 
 export type NewEvent = {
   readonly merchantId: string
@@ -20,47 +20,66 @@ const API_VERSION = 'v1'
  * Writes the event and a delivery for each endpoint that subscribes to it; answers the event's id, or null when nobody
  * does. Call it last in the transaction: the merchant's sequence stays locked until the commit, which is what makes it
  * contiguous.
- *
- * The body is put together here once, around the sequence that the same statement takes, and never serialised again.
  */
 export async function recordEvent(tx: Tx, event: NewEvent): Promise<string | null> {
-  const id = newId('event')
-  const { merchantId, livemode, type, at } = event
-  const head = JSON.stringify({ id, type, timestamp: at, api_version: API_VERSION, livemode }).slice(0, -1)
-  const beforeSequence = `${head},"sequence":`
-  const afterSequence = `,"data":${JSON.stringify({ object: event.object })}}`
-  const { deliveries } = await one(
+  const [id] = await recordEvents(tx, [event])
+  return id ?? null
+}
+
+/**
+ * The same for many events in one statement, in the order of their merchants' sequences. Answers for each its id, or null
+ * when nobody subscribes to it.
+ *
+ * A body is put together here once, around the sequence that the same statement takes, and never serialised again.
+ */
+export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise<(string | null)[]> {
+  if (events.length === 0) return []
+  const rows = events.map((event, place) => {
+    const id = newId('event')
+    const { merchantId, livemode, type, at, paymentId } = event
+    const head = JSON.stringify({ id, type, timestamp: at, api_version: API_VERSION, livemode }).slice(0, -1)
+    const before = `${head},"sequence":`
+    const after = `,"data":${JSON.stringify({ object: event.object })}}`
+    return { place, id, merchantId, livemode, type, paymentId, at, before, after }
+  })
+  const announced = await many(
     tx,
-    z.object({ deliveries: z.coerce.number() }),
+    z.object({ event_id: z.string() }),
     sql`with
-    -- Locked until the commit, so that the sequence has no gap.
+    given as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(place int, id text, "merchantId" text,
+        livemode boolean, type text, "paymentId" text, at timestamptz, before text, after text)),
+    counted as (select "merchantId", livemode, count(*) as size from given group by 1, 2),
+    -- Locked until the commit, so that the sequence has no gap. In one order, so that no two statements wait for each other.
     sequence as (
-      insert into event_sequence as counter (merchant_id, livemode, last) values (${merchantId}, ${livemode}, 1)
-      on conflict (merchant_id, livemode) do update set last = counter.last + 1
-      returning last
-    ),
+      insert into event_sequence as counter (merchant_id, livemode, last)
+      select "merchantId", livemode, size from counted order by 1, 2
+      on conflict (merchant_id, livemode) do update set last = counter.last + excluded.last
+      returning merchant_id, livemode, last),
+    numbered as (
+      select g.*, s.last - c.size + row_number() over (partition by g."merchantId", g.livemode order by g.place) as number
+      from given g join counted c using ("merchantId", livemode)
+        join sequence s on (s.merchant_id, s.livemode) = (g."merchantId", g.livemode)),
     -- The body has the sequence in it, so it is put together here.
     recorded as (
       insert into event (id, merchant_id, livemode, sequence, type, payment_id, body, created_at)
-      select ${id}, ${merchantId}, ${livemode}, last, ${type}, ${event.paymentId},
-        convert_to(${beforeSequence}::text || last || ${afterSequence}::text, 'UTF8'), ${at}::timestamptz
-      from sequence
-      returning id, created_at
-    ),
+      select id, "merchantId", livemode, number, type, "paymentId",
+        convert_to(before || number || after, 'UTF8'), at
+      from numbered),
     -- Locked against being deleted, which would make the insert below fail the whole transaction.
     subscribed as (
-      select id from webhook_endpoint
-      where merchant_id = ${merchantId} and livemode = ${livemode} and disabled_at is null
-        and enabled_events && array[${type}, ${ALL_EVENT_TYPES}]::text[]
-      for key share
-    ),
-    -- Counted, because an event without a delivery needs no announcement.
+      select e.* from counted c, lateral (
+        select id, merchant_id, livemode, enabled_events from webhook_endpoint
+        where merchant_id = c."merchantId" and livemode = c.livemode and disabled_at is null for key share) e),
+    -- An event without a delivery needs no announcement.
     delivery_of as (
       insert into delivery (event_id, endpoint_id, merchant_id, livemode, created_at)
-      select recorded.id, subscribed.id, ${merchantId}, ${livemode}, recorded.created_at from recorded, subscribed
-      returning 1
-    )
-    select count(*) as deliveries from delivery_of`,
+      select g.id, s.id, g."merchantId", g.livemode, g.at
+      from given g join subscribed s on (s.merchant_id, s.livemode) = (g."merchantId", g.livemode)
+        and s.enabled_events && array[g.type, ${ALL_EVENT_TYPES}]::text[]
+      returning event_id)
+    select distinct event_id from delivery_of`,
   )
-  return deliveries > 0 ? id : null
+  const heard = new Set(announced.map((row) => row.event_id))
+  return rows.map(({ id }) => (heard.has(id) ? id : null))
 }

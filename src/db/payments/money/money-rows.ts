@@ -48,7 +48,7 @@ export const moneyRow = z.object({ parts: z.array(part), intents: z.array(intent
  * text, because a JSON number would lose digits. After a lock this must be a statement of its own: one that waited for
  * the lock would still see what was there before.
  */
-export function moneyColumns(paymentId: string): Statement {
+export function moneyColumns(paymentId: Statement): Statement {
   return sql`
     coalesce((select jsonb_agg(jsonb_build_object('key', key, 'attempt_id', attempt_id, 'kind', kind, 'asset', asset,
         'units', units::text, 'charge_minor', charge_minor::text, 'account', account, 'state', state,
