@@ -2,23 +2,27 @@ import { z } from 'zod'
 import type { Booking } from '../domain/ledger.ts'
 import { execute, many, type Queryable, type Statement, sql, type Tx } from './db.ts'
 
-/** Books a fact once: false when it was booked before. The commit fails when the lines do not balance. */
+/** Books a fact once: false when it was booked before. Throws when the lines do not balance. */
 export async function book(tx: Tx, booking: Booking, at: string): Promise<boolean> {
   if (booking.lines.length === 0) return false
   return (await execute(tx, bookedWith(sql`select 1`, booking, at))) > 0
 }
 
-/** Books many facts, each once, in one statement. The commit fails when the lines of one do not balance. */
+/** Books many facts, each once, in one statement. Throws when the lines of one do not balance. */
 export async function bookAll(tx: Tx, bookings: readonly Booking[], at: string): Promise<void> {
   if (bookings.length === 0) return
   const facts = bookings.filter(({ lines }) => lines.length > 0)
-  const lines = facts.flatMap(({ kind, reference, lines: own }) =>
-    own.map((line, index) => ({ kind, reference, line: index, ...line })),
+  // By fact, so that its lines are looked up: a join would compare each fact with every line.
+  const lines = Object.fromEntries(
+    facts.map((fact) => [
+      `${fact.kind} ${fact.reference}`,
+      fact.lines.map((line, index) => ({ line: index, ...line })),
+    ]),
   )
   await execute(
     tx,
     sql`with
-      -- In one order everywhere, so that two statements never wait for each other.
+      -- In one order everywhere, so that no two statements wait for each other.
       given as (select * from jsonb_to_recordset(${JSON.stringify(facts)}::jsonb)
         as f(kind text, reference text, "paymentId" text) order by kind, reference),
       made as (
@@ -27,8 +31,8 @@ export async function bookAll(tx: Tx, bookings: readonly Booking[], at: string):
         on conflict (kind, reference) do nothing returning id, kind, reference)
       insert into ledger_entry (transaction_id, line, account, asset, amount)
       select made.id, l.line, l.account, l.asset, l.amount
-      from made join jsonb_to_recordset(${JSON.stringify(lines)}::jsonb)
-        as l(kind text, reference text, line int, account text, asset text, amount numeric) using (kind, reference)`,
+      from made, jsonb_to_recordset(${JSON.stringify(lines)}::jsonb -> (made.kind || ' ' || made.reference))
+        as l(line int, account text, asset text, amount numeric)`,
   )
 }
 
