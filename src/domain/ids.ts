@@ -49,6 +49,8 @@ export const lateMoneyWorkflowId = (attemptId: string): string => `late_${attemp
 /** Idempotency keys of effects outside: from our ids and the step, never random, never per try. */
 export const conversionKey = (paymentId: string): string => `${paymentId}:convert`
 export const voidKey = (paymentId: string): string => `${paymentId}:void`
+/** Of an order at its partner. The partner needs no key for it: to cancel an order twice is to cancel it. */
+export const cancelKey = (attemptId: string): string => `${attemptId}:cancel`
 export const refundKey = (attemptId: string): string => `${attemptId}:refund`
 
 /** The activity that waits for the payout; the settlement runner completes it by this id. */

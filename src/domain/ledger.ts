@@ -39,6 +39,7 @@ export type Booking = {
     | 'deposited'
     | 'deposit_used'
     | 'deposit_returned'
+    | 'deposit_kept'
     | 'payout_unwound'
     | 'swept'
     | 'gas'
@@ -83,6 +84,9 @@ export function bookingOfPart(
     case 'return_outside':
       // Paid from elsewhere: what the partner still owes us is ours.
       return fiatLines('fiat_given_back', fact, [isOurLoss ? 'conversion' : part.account, 'exchange'])
+    case 'kept':
+      // Nothing of a fiat currency is worth less than its smallest unit.
+      return null
   }
 }
 
@@ -93,11 +97,12 @@ export function outsideMatched(fact: { paymentId: string; attemptId: string; ret
   return fiatLines('fiat_given_back', given, ['exchange', 'partner_receivable'])
 }
 
-function bookingOfUsdc({ kind, key, units }: Part, payment: { id: string; usdc: Usdc | null }): Booking | null {
-  if (kind === 'receipt' || payment.usdc !== null) return null
-  // The buyer had it back from elsewhere: what came is ours.
+function bookingOfUsdc({ kind, key, units, account }: Part, payment: { readonly id: string }): Booking | null {
+  // What was converted left suspense then, and is unwound with the payout.
+  if (kind === 'receipt' || account !== 'suspense') return null
+  // The buyer had it back from elsewhere, or it is rounding: what came is ours.
   const fact = { paymentId: payment.id, reference: key, micro: negative(units) }
-  return usdcLines('deposit_returned', fact, ['suspense', 'exchange'])
+  return usdcLines(kind === 'kept' ? 'deposit_kept' : 'deposit_returned', fact, ['suspense', 'exchange'])
 }
 
 function fiatLines(

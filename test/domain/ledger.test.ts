@@ -86,6 +86,29 @@ describe('a part of fiat money is booked', () => {
   })
 })
 
+describe('a part of fiat money that was returned from elsewhere', () => {
+  test.each([
+    ['before the conversion', false, 'merchant_payable', 'merchant_payable'],
+    ['after a void payout', true, 'merchant_payable', 'conversion'],
+    ['beside the payment’s own', true, 'suspense', 'suspense'],
+  ] as const)('%s: what the partner still has is ours', (_when, isConverted, account, debit) => {
+    expect(ofPart({ kind: 'return_outside', account, state: 'returned' }, isConverted)).toEqual([
+      'fiat_given_back att_1:0:4999 pay_1',
+      `${debit} EUR 4999`,
+      'exchange EUR -4999',
+    ])
+  })
+
+  test('and that the partner gives back too: it owes us nothing any more', () => {
+    const returned = { minor: '4999', currency: 'EUR' } as const
+    expect(told(ledger.outsideMatched({ paymentId: 'pay_1', attemptId: 'att_1', returned }))).toEqual([
+      'fiat_given_back att_1:outside pay_1',
+      'exchange EUR 4999',
+      'partner_receivable EUR -4999',
+    ])
+  })
+})
+
 describe('a part of USDC never books fiat money', () => {
   test('its coming was booked when the chain proved it', () => {
     expect(told(ledger.deposited({ paymentId: 'pay_1', reference: '1:0x:0', micro: '7' }))).toEqual([
@@ -112,8 +135,19 @@ describe('a part of USDC never books fiat money', () => {
       'suspense USDC 4999',
       'exchange USDC -4999',
     ])
-    // After the conversion it is in the payout, which `payout_unwound` books.
-    expect(ofPart({ kind: 'return', asset: 'USDC', account: 'suspense', state: 'returned' }, true)).toBeNull()
+    // What came beyond the converted is in suspense as ever; the converted is in the payout, which `payout_unwound` books.
+    const outside = { kind: 'return_outside', asset: 'USDC', state: 'returned' } as const
+    expect(ofPart({ ...outside, account: 'suspense' }, true)?.[0]).toBe('deposit_returned att_1:0:4999 pay_1')
+    expect(ofPart({ ...outside, account: 'merchant_payable' }, true)).toBeNull()
+  })
+
+  test('too little for anybody: ours, as rounding', () => {
+    expect(ofPart({ kind: 'kept', asset: 'USDC', account: 'suspense', units: '-7', chargeMinor: '0' })).toEqual([
+      'deposit_kept att_1:0:4999 pay_1',
+      'suspense USDC 7',
+      'exchange USDC -7',
+    ])
+    expect(ofPart({ kind: 'kept', units: '-7' })).toBeNull()
   })
 })
 
@@ -129,9 +163,13 @@ test('a conversion, and every way in which a fill is kept or used', () => {
     'exchange USDC 10',
   ])
   const fill = { paymentId: 'pay_1', micro: '7' }
-  expect(told(ledger.fillSuspended(fill))?.slice(1)).toEqual(['conversion USDC 7', 'suspense USDC -7'])
-  expect(told(ledger.fillUsed(fill))?.slice(1)).toEqual(['suspense USDC 7', 'conversion USDC -7'])
-  expect(told(ledger.fillKept(fill))?.slice(1)).toEqual(['suspense USDC 7', 'exchange USDC -7'])
+  expect(told(ledger.fillSuspended(fill))).toEqual([
+    'fill_suspended pay_1 pay_1',
+    'conversion USDC 7',
+    'suspense USDC -7',
+  ])
+  expect(told(ledger.fillUsed(fill))).toEqual(['fill_used pay_1 pay_1', 'suspense USDC 7', 'conversion USDC -7'])
+  expect(told(ledger.fillKept(fill))).toEqual(['fill_kept pay_1 pay_1', 'suspense USDC 7', 'exchange USDC -7'])
 })
 
 test('a void payout gives the merchant’s USDC to us, and what it was sold for makes up for what was written off', () => {

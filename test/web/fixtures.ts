@@ -147,6 +147,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     payment,
     attempts: changes.attempts ?? [],
     parts: changes.parts ?? [],
+    intents: [],
     shop: { name: 'Nightline Rail', brand: null, supportEmail: null, ...changes.shop },
     partners: PARTNERS,
     offered: offersFor({

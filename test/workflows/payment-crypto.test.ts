@@ -1,55 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import { until } from '../../scripts/test/until.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
-import { readDeposit } from '../../src/db/payments/deposits.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
-import type { DepositLog, RecordedDeposit } from '../../src/domain/settlement/deposit.ts'
+import { depositOf, openAddress, send } from './deposits.ts'
 import { decide, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
 
 useWorld()
 
 const WRONG_TOKEN = '0x2791bca1f2de4661ed88a30c99a7a9449aa84174'
-let transfers = 0
-
-async function openAddress(body: Record<string, unknown> = {}) {
-  const paymentId = await world.createPayment({ provider: undefined, ...body })
-  const answer = await world.openAttempt(paymentId, 'crypto', 'usdc')
-  if (answer.kind !== 'redirect') throw new Error(`expected a redirect, got ${answer.kind}`)
-  return { paymentId, attemptId: answer.attemptId, deposit: await depositOf(answer.attemptId) }
-}
-
-async function depositOf(attemptId: string) {
-  const deposit = await readDeposit(world.db, attemptId)
-  if (deposit === null) throw new Error('no address was opened')
-  return deposit
-}
-
-/** What the observer of the chain does with a final transfer, and then the relay. */
-async function send(attemptId: string, units: string, token?: `0x${string}`): Promise<void> {
-  const deposit = await depositOf(attemptId)
-  transfers += 1
-  const log: DepositLog = {
-    address: deposit.address,
-    token: token ?? deposit.token,
-    sender: `0x${'5'.repeat(40)}`,
-    units,
-    txHash: `0x${transfers.toString(16).padStart(64, '0')}`,
-    logIndex: 0,
-    blockNumber: 100 + transfers,
-    blockHash: `0x${'b'.repeat(64)}`,
-  }
-  const { paymentId } = deposit
-  const recorded: RecordedDeposit = { ...log, paymentId, attemptId, expected: log.token === deposit.token }
-  await world.db.transaction(async (tx) => {
-    await tx.query(
-      `insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash, finalized_at)
-       values ($1, $2, 0, $3, $4, $5, $6, $7, $8, now())`,
-      [deposit.chainId, log.txHash, paymentId, log.token, log.sender, units, log.blockNumber, log.blockHash],
-    )
-    await world.hooks.onDeposit(tx, recorded)
-  })
-  await world.relay.tellPartnerNews()
-}
 
 const usdc = async (account: string) =>
   BigInt((await readBalances(world.db)).find((row) => row.account === account && row.asset === 'USDC')?.amount ?? '0')

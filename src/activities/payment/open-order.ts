@@ -13,9 +13,12 @@ import {
 } from '../../domain/payment/requests.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import type { OpenedOrder } from '../../providers/provider.ts'
-import { callSignal, cancelAndRead, toAsk } from './partner-calls.ts'
+import { cancelAndRead } from './cancel-order.ts'
+import { callSignal } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
+
+const CHOSE_ANOTHER = { operator: 'buyer', reason: 'the buyer chose another way to pay' } as const
 
 export async function openPartnerOrder(
   deps: PaymentDeps,
@@ -24,13 +27,13 @@ export async function openPartnerOrder(
   const before = await loadPayment(deps.db, request.paymentId)
   const ready = readyToReuse(before, request)
   if (ready !== null) return { ...unchanged(before), answer: redirect(ready.id, ready.redirectUrl) }
-  const plan = planOpening(before.attempts, request)
+  const plan = planOpening(before, request)
   // Before the orders that are open are canceled: one of them is the last that the buyer has.
   if (plan.kind === 'too_many_attempts') return { ...unchanged(before), answer: { kind: plan.kind } }
 
   const reused = plan.kind === 'reuse' ? plan.attempt : null
   const others = before.attempts.filter((attempt) => mayStillBePaid(attempt.status) && attempt.id !== reused?.id)
-  const news = await Promise.all(others.map((attempt) => cancelAndRead(deps, toAsk(before, attempt), 'must answer')))
+  const news = await cancelAndRead(deps, before, { attempts: others, note: CHOSE_ANOTHER, partner: 'must answer' })
   const attemptId = reused?.id ?? request.attemptId
   const asked = reused?.asked ?? (await amountToCharge(deps, before.payment, request))
   let isOneTooMany = false
@@ -42,7 +45,7 @@ export async function openPartnerOrder(
       if (!isOpen(payment.status)) return
       const isStored = attempts.some(({ id }) => id === attemptId)
       // Another run of the payment may have opened orders since they were counted above.
-      isOneTooMany = !isStored && planOpening(attempts, request).kind === 'too_many_attempts'
+      isOneTooMany = !isStored && planOpening(work.state, request).kind === 'too_many_attempts'
       if (isOneTooMany) return
       await work.addAttempt({ id: attemptId, provider: request.provider, method: request.method, asked })
       if (payment.status === 'created')

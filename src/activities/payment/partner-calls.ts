@@ -1,29 +1,36 @@
 import { Context } from '@temporalio/activity'
 import type { PaymentWithNews } from '../../db/payments/payments.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
-import type { Attempt } from '../../domain/payment/payment-object.ts'
+import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import type { Rate } from '../../providers/converter/converter.ts'
 import { isPartnerError } from '../failure.ts'
-import { type AskedAttempt, type OrderNews, partCount } from './partner-news.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
 /** How often a partner that does not answer is asked before a payment is closed without its word. */
 const TRIES_BEFORE_CLOSING = 4
 
+/** An attempt as it was known before the partner was asked, with the newest of its unread news. */
+export type AskedAttempt = {
+  readonly attempt: Attempt
+  /** How many parts of money were known of it. */
+  readonly parts: number
+  readonly unread: string | null
+}
+
+/** An order as the partner reports it. */
+export type OrderNews = {
+  readonly asked: AskedAttempt
+  readonly order: PartnerOrder | null
+  /** The rate to lock if its money is taken. Null where none is needed, or there is none now. */
+  readonly rate: Pick<Rate, 'rate' | 'source'> | null
+}
+
 export function toAsk(before: PaymentWithNews, attempt: Attempt): AskedAttempt {
   return { attempt, parts: partCount(before, attempt.id), unread: before.unread.get(attempt.id) ?? null }
 }
 
-/** Asks the partner to take no money any more and reads what is true afterwards. A partner that cannot cancel is read. */
-export async function cancelAndRead(
-  deps: PaymentDeps,
-  asked: AskedAttempt,
-  partner: 'must answer' | 'may be silent',
-): Promise<OrderNews> {
-  const at = deps.partners[asked.attempt.provider]
-  const which = { attemptId: asked.attempt.id }
-  const ask = () => at.cancelOrder?.(which, callSignal()) ?? at.readOrder(which, callSignal())
-  const order = partner === 'must answer' ? await ask() : await askQuietly(ask)
-  return newsOf(deps, asked, order)
+export function partCount({ parts }: PaymentWithAttempts, attemptId: string): number {
+  return parts.filter((part) => part.attemptId === attemptId).length
 }
 
 /** After a few tries silence is accepted: the attempt stays unproved, and the payment goes on listening for its money. */

@@ -5,29 +5,13 @@ import { type KnownPayment, type OrderEffect, takesAway } from '../../domain/pay
 import { openRefund } from '../../domain/payment/money/intents.ts'
 import { STILL_HERE } from '../../domain/payment/money/parts.ts'
 import { changesOf, mustBeHeld } from '../../domain/payment/order-changes.ts'
-import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { effectOfOrder, fits } from '../../domain/payment/partner-news.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { because } from '../../domain/timeline.ts'
-import type { Rate } from '../../providers/converter/converter.ts'
+import { recordCancel } from './cancel-order.ts'
+import { type AskedAttempt, type OrderNews, partCount } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 import { voidPayout } from './void-payout.ts'
-
-/** An attempt as it was known before the partner was asked, with the newest of its unread news. */
-export type AskedAttempt = {
-  readonly attempt: Attempt
-  /** How many parts of money were known of it. */
-  readonly parts: number
-  readonly unread: string | null
-}
-
-/** An order as the partner reports it. */
-export type OrderNews = {
-  readonly asked: AskedAttempt
-  readonly order: PartnerOrder | null
-  /** The rate to lock if its money is taken. Null where none is needed, or there is none now. */
-  readonly rate: Pick<Rate, 'rate' | 'source'> | null
-}
 
 /**
  * Applies what the partner said to the locked payment. Reading the same order again writes nothing. False when it was no
@@ -46,6 +30,7 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   const isAnswered = understood || effect.park !== null || effect.incident !== null
   if (isAnswered && asked.unread !== null) await markApplied(work.tx, attempt.id, asked.unread)
   await apply(work, attempt, { effect, reference: order.reference, rate: news.rate })
+  await recordCancel(work, attempt.id)
   if (effect.voidsPayout) await voidPayout(work, deps.payouts)
   if (mustBeHeld(work.state.payment)) await work.move('under_review', because('held'), parked('operator_hold'))
   return understood
@@ -61,10 +46,6 @@ function isOutdated({ attempt, parts }: AskedAttempt, state: PaymentWithAttempts
   return now?.updatedAt !== attempt.updatedAt || partCount(state, attempt.id) !== parts
 }
 
-export function partCount({ parts }: PaymentWithAttempts, attemptId: string): number {
-  return parts.filter((part) => part.attemptId === attemptId).length
-}
-
 async function apply(
   work: PaymentWork,
   attempt: Attempt,
@@ -76,6 +57,10 @@ async function apply(
   if (changes.attempt !== null) await work.saveAttempt(attempt.id, changes.attempt)
   if (effect.partsBecome !== null) await work.restate(attempt.id, { from: STILL_HERE, to: effect.partsBecome })
   for (const part of changes.parts) await work.addPart(part)
+  for (const id of effect.besides) {
+    await work.restate(id, { from: ['counted'], to: 'surplus' })
+    await work.saveAttempt(id, { status: 'surplus' })
+  }
   for (const booking of changes.bookings) await work.book(booking)
   // Money that is gone needs no refund any more, whoever sent it back.
   if (refund !== null && (effect.partsBecome !== null || effect.attempt === 'refunded'))

@@ -1,11 +1,13 @@
 import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
-import { openRefund } from '../../domain/payment/money/intents.ts'
+import { openCancel, openRefund } from '../../domain/payment/money/intents.ts'
 import { partOfPrice } from '../../domain/payment/order-changes.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
+import type { OperatorNote } from '../../domain/payment/requests.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
-import { askQuietly, callSignal, cancelAndRead, newsOf, toAsk } from './partner-calls.ts'
+import { callCancel, cancelAndRead, giveUpCancels } from './cancel-order.ts'
+import { askQuietly, callSignal, newsOf, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 import { callRefund, recordRefund } from './refund.ts'
@@ -15,10 +17,17 @@ const POSTPONE_MS = 24 * 3_600_000
 
 export type CloseAs = 'expired' | 'canceled' | 'listening_ended'
 
+/** Who has the open orders of a payment canceled, and why. */
+const WHY_CANCELED: Readonly<Record<CloseAs, Pick<OperatorNote, 'operator' | 'reason'>>> = {
+  expired: { operator: 'system', reason: 'the payment has expired' },
+  canceled: { operator: 'merchant', reason: 'the payment was canceled' },
+  listening_ended: { operator: 'system', reason: 'late money is not waited for any more' },
+}
+
 /** `understood`: the partner answered about this order; what it said is what is true now. */
 export type OrderRead = Changed & { readonly understood: boolean }
 
-/** Reads an order and applies what it says. A refund that is being carried out is asked about first. */
+/** Reads an order and applies what it says. What is being carried out is carried on: a refund, or its cancellation. */
 export async function readPartnerOrder(
   deps: PaymentDeps,
   { paymentId, attemptId }: { paymentId: string; attemptId: string },
@@ -28,7 +37,10 @@ export async function readPartnerOrder(
   if (attempt === undefined) return { ...unchanged(before), understood: false }
   const isReturning = openRefund(before.intents, attemptId) !== null
   const refund = isReturning ? await callRefund(deps, attempt) : null
-  const order = await deps.partners[attempt.provider].readOrder({ attemptId }, callSignal())
+  const isCanceling = openCancel(before.intents, attemptId) !== null
+  const order = isCanceling
+    ? await callCancel(deps, attempt)
+    : await deps.partners[attempt.provider].readOrder({ attemptId }, callSignal())
   const news = await newsOf(deps, toAsk(before, attempt), order)
   let understood = false
   const changed = await changePayment(deps.db, deps.context, {
@@ -49,15 +61,16 @@ export async function closeUnpaid(
   const unfinished = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
   if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, unfinished)))
     return postponeExpiry(deps, paymentId)
-  const news = await Promise.all(
-    unfinished.map((attempt) => cancelAndRead(deps, toAsk(before, attempt), 'may be silent')),
-  )
+  const note = WHY_CANCELED[as]
+  const news = await cancelAndRead(deps, before, { attempts: unfinished, note, partner: 'may be silent' })
   return changePayment(deps.db, deps.context, {
     id: paymentId,
     work: async (work) => {
       for (const item of news) await applyOrder(work, deps, item)
-      if (as === 'listening_ended') await work.change(noteOf('payment.listening_ended'), { listenEnded: true })
-      else if (isOpen(work.state.payment.status)) await close(work, as)
+      if (as === 'listening_ended') {
+        await giveUpCancels(work)
+        await work.change(noteOf('payment.listening_ended'), { listenEnded: true })
+      } else if (isOpen(work.state.payment.status)) await close(work, as)
     },
   })
 }

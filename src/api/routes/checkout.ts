@@ -144,7 +144,7 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
   }
   const offer = findOffer(checkout.offered, choice)
   const chosen = pathOf(checkout.path, choice)
-  if (offer === null || planOpening(checkout.attempts, choice).kind === 'too_many_attempts') {
+  if (offer === null || planOpening(checkout, choice).kind === 'too_many_attempts') {
     // The page then says that this way to pay is not possible, or that there were too many tries.
     response.redirect(303, chosen)
     return
@@ -177,7 +177,7 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
   // Postgres refuses a text with NUL, so no token has one.
   const found = token.includes('\0') ? null : await readPaymentByToken(deps.db, token)
   if (found === null) throw new PageProblem('not_found')
-  const { payment, attempts, parts } = found
+  const { payment, attempts, parts, intents } = found
   const country = buyerCountry(request, deps.countryHeader)
   const [merchantName, rates] = await Promise.all([
     readMerchantName(deps.db, payment.merchantId),
@@ -198,6 +198,7 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
     payment,
     attempts,
     parts,
+    intents,
     shop: { name: merchantName, brand: null, supportEmail: null },
     partners: deps.partners,
     offered,

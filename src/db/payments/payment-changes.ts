@@ -2,9 +2,9 @@ import type { Booking } from '../../domain/ledger.ts'
 import { type AttemptFields, NOT_PARKED, type PaymentFields } from '../../domain/payment/changes.ts'
 import type { Incident, Intent } from '../../domain/payment/money/intents.ts'
 import { type PartState, putBack, restated } from '../../domain/payment/money/parts.ts'
-import { type BookedPart, bookingsOfRefund } from '../../domain/payment/order-changes.ts'
+import { type BookedPart, bookingsOfRefund, dustOf } from '../../domain/payment/order-changes.ts'
 import { canMove, type PaymentStatus } from '../../domain/payment/payment.ts'
-import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { renderPayment } from '../../domain/payment/payment-object.ts'
 import { nextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
 import { because, moveNote, type Note, type Reason } from '../../domain/timeline.ts'
@@ -127,7 +127,9 @@ export async function changePaymentIn(
     },
   })
 
-  await markClosed(tx, state, at)
+  const isDone = nextStep(snapshotOf(state)) === 'done'
+  if (isDone) for (const dust of dustOf(state)) await money.addPart(dust)
+  await markClosed(tx, state.payment, { isDone, at })
   const events: string[] = []
   const { merchantId, livemode } = state.payment
   for (const { type, object } of announced) {
@@ -194,13 +196,12 @@ function moneyWork(
 }
 
 /** Nothing left to wait for: the relay need not look for its workflow any more. Reopened by late money. */
-async function markClosed(tx: Tx, state: PaymentWithAttempts, at: string): Promise<void> {
-  const done = nextStep(snapshotOf(state)) === 'done'
-  if (done === (state.payment.closedAt !== null)) return
-  await execute(
-    tx,
-    done
-      ? sql`update payment set closed_at = ${at}::timestamptz where id = ${state.payment.id}`
-      : sql`update payment set closed_at = null where id = ${state.payment.id}`,
-  )
+async function markClosed(
+  tx: Tx,
+  { id, closedAt }: Payment,
+  { isDone, at }: { readonly isDone: boolean; readonly at: string },
+): Promise<void> {
+  if (isDone === (closedAt !== null)) return
+  const when = isDone ? sql`${at}::timestamptz` : sql`null`
+  await execute(tx, sql`update payment set closed_at = ${when} where id = ${id}`)
 }

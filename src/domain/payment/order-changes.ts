@@ -3,7 +3,7 @@ import { add, isZero } from '../money.ts'
 import { attemptNote, because, type Note, noteOf, type Reason } from '../timeline.ts'
 import { type AttemptFields, NOT_PARKED, type PaymentFields, parked } from './changes.ts'
 import type { OrderEffect } from './money/effect.ts'
-import { chargeSum, type Part, returnedOutside } from './money/parts.ts'
+import { chargeSum, type Part, returnedOutside, takeDust } from './money/parts.ts'
 import type { PaymentStatus } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
@@ -72,6 +72,11 @@ function matchOutside(
 ): Booking[] {
   const minor = returnedOutside(parts, attemptId)
   return isZero(minor) ? [] : [outsideMatched({ paymentId, attemptId, returned: { minor, currency: asked.currency } })]
+}
+
+/** What is too little for anybody when the payment is over. */
+export function dustOf({ payment, parts }: PaymentWithAttempts): BookedPart[] {
+  return takeDust(parts, payment.paidAttemptId).map((part) => ({ part, booking: bookingOfPart(part, payment) }))
 }
 
 /** The payment ends without a transfer: what was bought for it is ours. */

@@ -9,7 +9,7 @@ import {
   type Story,
 } from './money/effect.ts'
 import { gone, partlyGone } from './money/going.ts'
-import { heldOf } from './money/parts.ts'
+import { attemptsWith, chargeSum, heldOf } from './money/parts.ts'
 import type { PartnerOrder } from './partner.ts'
 import { type AttemptStatus, isSettled } from './payment.ts'
 
@@ -23,7 +23,20 @@ export function effectOfOrder(
   news: { order: PartnerOrder; context: NewsContext },
 ): OrderEffect {
   const story: Story = { payment, attempt, ...news }
-  const { order, context } = news
+  const effect = effectOfStory(story)
+  return effect.money === 'take' ? besideOthers(story, effect) : effect
+}
+
+/** Parts of the price that came through another order are not lost: an operator decides about them. */
+function besideOthers({ payment, attempt }: Story, effect: OrderEffect): OrderEffect {
+  const besides = attemptsWith(payment.parts, ['counted']).filter(
+    (id) => id !== attempt.id && !isZero(chargeSum(payment.parts, { attemptId: id, states: ['counted'] })),
+  )
+  return besides.length === 0 ? effect : { ...effect, besides, exception: effect.exception ?? 'duplicate_payment' }
+}
+
+function effectOfStory(story: Story): OrderEffect {
+  const { attempt, order, context } = story
   if (!fits(attempt, order, context)) return misfit(story)
   switch (order.status) {
     case 'open':

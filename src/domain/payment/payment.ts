@@ -100,9 +100,14 @@ export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number]
 const DEAD: readonly AttemptStatus[] = ['declined', 'canceled', 'expired', 'refunded']
 const MONEY: readonly AttemptStatus[] = ['confirmed', 'underpaid', 'surplus', 'late']
 
+/** The partner itself has said that no money can come. */
+export function isDead(status: AttemptStatus): boolean {
+  return DEAD.includes(status)
+}
+
 /** Money may still come from an attempt that is neither proved dead nor already paid. */
 export function mayStillBePaid(status: AttemptStatus): boolean {
-  return !DEAD.includes(status) && !MONEY.includes(status)
+  return !isDead(status) && !MONEY.includes(status)
 }
 
 /** Money of the attempt has come, whatever became of it. */

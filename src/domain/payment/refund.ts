@@ -118,9 +118,11 @@ export function givenBack(
 ): GivenBack {
   const { operator, reason } = how.note
   const kind = how.through === 'partner' ? 'return' : 'return_outside'
-  const facts = takeAll(state.parts, claim.attempt.id, { kind, states: [...claim.states, 'returning'] })
+  const { payment, parts } = state
+  const isConverted = payment.usdc !== null && payment.paidAttemptId === claim.attempt.id
+  const facts = takeAll(parts, claim.attempt.id, { kind, states: [...claim.states, 'returning'], isConverted })
   return {
-    parts: facts.map((part) => ({ part, booking: bookingOfPart(part, state.payment) })),
+    parts: facts.map((part) => ({ part, booking: bookingOfPart(part, payment) })),
     reason: because(how.through === 'partner' ? 'refunded_through_partner' : 'refunded_outside', {
       operator,
       reason,

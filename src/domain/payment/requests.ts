@@ -1,4 +1,5 @@
 import type { MethodName, ProviderUsed } from '../methods.ts'
+import { openCancel } from './money/intents.ts'
 import type { FailureCode } from './partner.ts'
 import { isOpen, mayStillBePaid, type PaymentStatus } from './payment.ts'
 import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
@@ -31,14 +32,20 @@ export type OpenPlan =
 /** Orders that the buyer may still pay at the partner. */
 const REUSABLE: readonly Attempt['status'][] = ['opening', 'open', 'verification_required']
 
-/** The one rule for the workflow's activity, the API and the checkout. An attempt that is reused does not count. */
+/**
+ * The one rule for the workflow's activity, the API and the checkout. An attempt that is reused does not count. One whose
+ * cancellation was asked for is not reused: the partner may carry it out while the buyer pays.
+ */
 export function planOpening(
-  attempts: readonly Attempt[],
+  { attempts, intents }: Pick<PaymentWithAttempts, 'attempts' | 'intents'>,
   choice: Pick<OpenAttemptRequest, 'provider' | 'method'>,
 ): OpenPlan {
   const attempt = attempts.find(
-    ({ provider, method, status }) =>
-      provider === choice.provider && method === choice.method && REUSABLE.includes(status),
+    ({ id, provider, method, status }) =>
+      provider === choice.provider &&
+      method === choice.method &&
+      REUSABLE.includes(status) &&
+      openCancel(intents, id) === null,
   )
   if (attempt !== undefined) return { kind: 'reuse', attempt }
   return attempts.length < MAX_ATTEMPTS ? { kind: 'new' } : { kind: 'too_many_attempts' }
@@ -58,10 +65,10 @@ export function isOpened(attempt: Attempt): attempt is OpenedAttempt {
  * ever, because the attempt is the same.
  */
 export function readyToReuse(
-  { payment, attempts }: Pick<PaymentWithAttempts, 'payment' | 'attempts'>,
+  { payment, attempts, intents }: Pick<PaymentWithAttempts, 'payment' | 'attempts' | 'intents'>,
   choice: Pick<OpenAttemptRequest, 'provider' | 'method'>,
 ): OpenedAttempt | null {
-  const plan = planOpening(attempts, choice)
+  const plan = planOpening({ attempts, intents }, choice)
   if (!isOpen(payment.status) || plan.kind !== 'reuse') return null
   const { attempt } = plan
   const isNewest = attempts.findLast(({ status }) => mayStillBePaid(status))?.id === attempt.id

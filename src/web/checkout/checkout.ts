@@ -11,6 +11,8 @@ export type Checkout = {
   readonly attempts: readonly Attempt[]
   /** The money, in the order in which it came. Only `amountsOf` reads it. */
   readonly parts: PaymentWithAttempts['parts']
+  /** Decisions that are not carried out. Only `planOpening` reads them. */
+  readonly intents: PaymentWithAttempts['intents']
   readonly shop: Shop
   readonly partners: PartnerNames
   readonly offered: OfferAnswer

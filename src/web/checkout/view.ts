@@ -91,7 +91,7 @@ function choose(checkout: Checkout): View {
   const last = attempts.at(-1)
   const unpaid = last !== undefined && wasLeft(last) ? last : null
   const chosen = chosenOffer(checkout, unpaid)
-  const over = noMoreTries(attempts, chosen)
+  const over = noMoreTries(checkout, chosen)
   if (over !== null) return over
   const isAsked = asked.step !== null || asked.choice !== null
   if (!isAsked && last?.status === 'declined' && unpaid === null) return declined(checkout, last)
@@ -122,8 +122,8 @@ function declined({ offered }: Checkout, attempt: Attempt): View {
 }
 
 /** Null while the chosen way to pay, or any where none is chosen, may be opened. */
-function noMoreTries(attempts: readonly Attempt[], chosen: Offer | null): View | null {
-  const isOver = (way: Choice) => planOpening(attempts, way).kind === 'too_many_attempts'
+function noMoreTries({ attempts, intents }: Checkout, chosen: Offer | null): View | null {
+  const isOver = (way: Choice) => planOpening({ attempts, intents }, way).kind === 'too_many_attempts'
   if (attempts.length < MAX_ATTEMPTS || (chosen !== null && !isOver(chosen))) return null
   return { page: 'no_more_tries', goOn: attempts.findLast((attempt) => !isOver(attempt)) ?? null }
 }

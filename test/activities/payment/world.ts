@@ -41,10 +41,11 @@ export async function createActivityWorld() {
   }
 }
 
-/** Runs one activity as Temporal would. */
+/** Runs one activity as Temporal would; `info`: such as which attempt it is. */
 export function perform<Argument, Result>(
   activity: (argument: Argument) => Promise<Result>,
   argument: Argument,
+  info: { readonly attempt?: number } = {},
 ): Promise<Result> {
-  return new MockActivityEnvironment().run<[Argument], Result, typeof activity>(activity, argument)
+  return new MockActivityEnvironment(info).run<[Argument], Result, typeof activity>(activity, argument)
 }

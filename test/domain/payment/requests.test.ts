@@ -3,40 +3,55 @@ import { ATTEMPT_STATUSES, PAYMENT_STATUSES } from '../../../src/domain/payment/
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
 import { MAX_ATTEMPTS, planOpening, readyToReuse } from '../../../src/domain/payment/requests.ts'
 import { anAttempt, aPayment } from '../../web/fixtures.ts'
+import { refund } from './decided-payment.ts'
 
 const APP = { provider: 'wallet_app', method: 'banking_app' } as const
 const CARD = { provider: 'card_partner', method: 'card' } as const
 const declined = (count: number): Attempt[] =>
   Array.from({ length: count }, (_, index) => anAttempt('declined', { id: `att_${index}` }))
+const plan = (attempts: Attempt[], choice: typeof APP | typeof CARD) => planOpening({ attempts, intents: [] }, choice)
 
 describe('another order', () => {
   test('is opened up to the twentieth, and then no more', () => {
     expect(MAX_ATTEMPTS).toBe(20)
-    expect(planOpening(declined(0), APP)).toEqual({ kind: 'new' })
-    expect(planOpening(declined(19), APP)).toEqual({ kind: 'new' })
-    expect(planOpening(declined(20), APP)).toEqual({ kind: 'too_many_attempts' })
-    expect(planOpening(declined(21), APP)).toEqual({ kind: 'too_many_attempts' })
+    expect(plan(declined(0), APP)).toEqual({ kind: 'new' })
+    expect(plan(declined(19), APP)).toEqual({ kind: 'new' })
+    expect(plan(declined(20), APP)).toEqual({ kind: 'too_many_attempts' })
+    expect(plan(declined(21), APP)).toEqual({ kind: 'too_many_attempts' })
   })
 
   test('is not needed where one is open: the limit does not count a reused one', () => {
     const open = anAttempt('open', { id: 'att_open' })
-    expect(planOpening([...declined(19), open], APP)).toEqual({ kind: 'reuse', attempt: open })
-    expect(planOpening([...declined(19), open], CARD)).toEqual({ kind: 'too_many_attempts' })
+    expect(plan([...declined(19), open], APP)).toEqual({ kind: 'reuse', attempt: open })
+    expect(plan([...declined(19), open], CARD)).toEqual({ kind: 'too_many_attempts' })
   })
 
   test('is needed at another provider, also for the same method', () => {
-    expect(planOpening([anAttempt('open', { method: 'card' })], CARD)).toEqual({ kind: 'new' })
+    expect(plan([anAttempt('open', { method: 'card' })], CARD)).toEqual({ kind: 'new' })
+  })
+
+  test('is opened where the one that is open is being canceled: nobody is sent to that one again', () => {
+    const open = anAttempt('open', { id: 'att_1' })
+    const cancel = { ...refund, kind: 'cancel' as const, attemptId: 'att_1' }
+    const state = { payment: aPayment({ status: 'pending' }), attempts: [open], intents: [cancel] }
+    expect(planOpening(state, APP)).toEqual({ kind: 'new' })
+    expect(readyToReuse(state, APP)).toBeNull()
+    const others = [
+      { ...cancel, attemptId: 'att_2' },
+      { ...cancel, kind: 'refund' as const },
+    ]
+    expect(planOpening({ ...state, intents: others }, APP)).toEqual({ kind: 'reuse', attempt: open })
   })
 
   test.each(ATTEMPT_STATUSES)('an attempt that is %s is reused only while the buyer can still pay it', (status) => {
-    const { kind } = planOpening([anAttempt(status)], APP)
+    const { kind } = plan([anAttempt(status)], APP)
     expect(kind).toBe(['opening', 'open', 'verification_required'].includes(status) ? 'reuse' : 'new')
   })
 })
 
 describe('an order that is open is answered from the row', () => {
   const ready = (attempts: Attempt[], choice: typeof APP | typeof CARD = APP) =>
-    readyToReuse({ payment: aPayment({ status: 'pending' }), attempts }, choice)?.id ?? null
+    readyToReuse({ payment: aPayment({ status: 'pending' }), attempts, intents: [] }, choice)?.id ?? null
 
   test.each(ATTEMPT_STATUSES)('%s', (status) => {
     const isReady = status === 'open' || status === 'verification_required'
@@ -59,7 +74,7 @@ describe('an order that is open is answered from the row', () => {
   })
 
   test.each(PAYMENT_STATUSES)('of a payment that is %s only while it is open', (status) => {
-    const found = readyToReuse({ payment: aPayment({ status }), attempts: [anAttempt('open')] }, APP)
+    const found = readyToReuse({ payment: aPayment({ status }), attempts: [anAttempt('open')], intents: [] }, APP)
     expect(found !== null).toBe(status === 'created' || status === 'pending')
   })
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { INCIDENTS, type Incident, type Intent } from '../../../domain/payment/money/intents.ts'
-import { PART_STATES, type Part } from '../../../domain/payment/money/parts.ts'
+import { INCIDENTS, INTENT_KINDS, type Incident, type Intent } from '../../../domain/payment/money/intents.ts'
+import { PART_KINDS, PART_STATES, type Part } from '../../../domain/payment/money/parts.ts'
 import { type Statement, sql } from '../../db.ts'
 
 /** Rows of part, intent and incident, read with their payment, parsed into the domain's types. */
@@ -9,7 +9,7 @@ const part = z
   .object({
     key: z.string(),
     attempt_id: z.string(),
-    kind: z.enum(['receipt', 'reversal', 'return', 'return_outside']),
+    kind: z.enum(PART_KINDS),
     asset: z.string(),
     units: z.string(),
     charge_minor: z.string(),
@@ -29,7 +29,7 @@ const part = z
 const intent = z
   .object({
     key: z.string(),
-    kind: z.enum(['refund', 'void']),
+    kind: z.enum(INTENT_KINDS),
     attempt_id: z.string().nullable(),
     state: z.enum(['asked', 'pending']),
     operator: z.string(),

@@ -47,6 +47,8 @@ export type OrderEffect = {
   readonly partsBecome: 'returned' | 'reversed' | null
   /** `take`: what is counted of the attempt becomes the payment's money. `give_back`: the payment has none any more. */
   readonly money: 'none' | 'take' | 'give_back'
+  /** Attempts whose parts of the price are a second payment now: this order's money is the payment's. */
+  readonly besides: readonly string[]
   /** The payout must not be paid: it is asked to be voided. */
   readonly voidsPayout: boolean
   readonly incident: IncidentKind | null
@@ -64,6 +66,7 @@ export function nothing(attempt: AttemptStatus): OrderEffect {
     parts: [],
     partsBecome: null,
     money: 'none',
+    besides: [],
     voidsPayout: false,
     incident: null,
     endsOrder: false,

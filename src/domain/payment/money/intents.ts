@@ -1,4 +1,5 @@
 import type { Money } from '../../money.ts'
+import { type AttemptStatus, isDead } from '../payment.ts'
 import { chargeSum, type Part } from './parts.ts'
 
 /**
@@ -6,8 +7,13 @@ import { chargeSum, type Part } from './parts.ts'
  * crash, and nothing else happens to the money meanwhile (PRODUCT.md 3.4).
  */
 
-/** `refund`: the partner gives the attempt's money back. `void`: the engine proves that the payout can never be paid. */
-export type IntentKind = 'refund' | 'void'
+/**
+ * `refund`: the partner gives the attempt's money back. `void`: the engine proves that the payout can never be paid.
+ * `cancel`: the partner takes no money for the attempt's order any more. A hold and a release are no intents: flag and
+ * payout are rows of our own, and change in one transaction.
+ */
+export const INTENT_KINDS = ['refund', 'void', 'cancel'] as const
+export type IntentKind = (typeof INTENT_KINDS)[number]
 
 export type Intent = {
   /** The idempotency key of the effect, one for life. */
@@ -17,12 +23,23 @@ export type Intent = {
   readonly attemptId: string | null
   /** `asked`: the party may not know it yet. `pending`: it has said that it is working on it. */
   readonly state: 'asked' | 'pending'
+  /** Who asked: an operator by name, or `merchant`, `buyer`, `system`. */
   readonly operator: string
   readonly reason: string
 }
 
 export function openRefund(intents: readonly Intent[], attemptId: string | null): Intent | null {
   return intents.find((intent) => intent.kind === 'refund' && intent.attemptId === attemptId) ?? null
+}
+
+export function openCancel(intents: readonly Intent[], attemptId: string): Intent | null {
+  return intents.find((intent) => intent.kind === 'cancel' && intent.attemptId === attemptId) ?? null
+}
+
+/** How far a cancellation is, now that the partner has answered for the order: money that came or comes wins over it. */
+export function stateOfCancel(attempt: AttemptStatus): 'pending' | 'done' | 'refused' {
+  if (isDead(attempt)) return 'done'
+  return attempt === 'opening' || attempt === 'open' || attempt === 'verification_required' ? 'pending' : 'refused'
 }
 
 /** What has gone wrong with money and is not a state of the payment: open until an operator has dealt with it. */
@@ -55,9 +72,14 @@ export type NotFree = keyof typeof NOT_FREE
 export function whyNotFree({ payment, parts, intents }: GuardedMoney): NotFree | null {
   const { paidAttemptId, confirmed, held } = payment
   if (held) return 'held'
-  if (intents.some(({ attemptId }) => attemptId === null || attemptId === paidAttemptId)) return 'decided'
+  if (intents.some((intent) => decidesAbout(intent, paidAttemptId))) return 'decided'
   if (paidAttemptId === null || confirmed === null) return 'nothing'
   return isWhole(parts, { paidAttemptId, confirmed }) ? null : 'changed'
+}
+
+/** Whether an order may still be paid decides nothing about money that has come. */
+function decidesAbout({ kind, attemptId }: Intent, paidAttemptId: string | null): boolean {
+  return kind !== 'cancel' && (attemptId === null || attemptId === paidAttemptId)
 }
 
 /** Every part that was counted when the payment was confirmed is still there, and nothing was added. */

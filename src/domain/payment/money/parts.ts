@@ -13,6 +13,8 @@ import { add, isZero, type Money, subtract } from '../../money.ts'
 export const PART_STATES = ['counted', 'surplus', 'late', 'returning', 'returned', 'reversed'] as const
 export type PartState = (typeof PART_STATES)[number]
 
+export const PART_KINDS = ['receipt', 'reversal', 'return', 'return_outside', 'kept'] as const
+
 /** The liability in which a part is booked, from its coming to its going. USDC at our own address is always in suspense. */
 export type PartAccount = 'merchant_payable' | 'suspense'
 
@@ -20,8 +22,11 @@ export type Part = {
   /** The natural key: the partner's order and the place and sum of its report, or chain, transaction and log. */
   readonly key: string
   readonly attemptId: string
-  /** `return_outside`: the buyer was paid from elsewhere; what the partner, or our address, still has of it is ours. */
-  readonly kind: 'receipt' | 'reversal' | 'return' | 'return_outside'
+  /**
+   * `return_outside`: the buyer was paid from elsewhere; what the partner, or our address, still has of it is ours.
+   * `kept`: too little to be worth anything to anybody, and ours when the payment is over.
+   */
+  readonly kind: (typeof PART_KINDS)[number]
   /** A fiat currency, or `USDC`. */
   readonly asset: string
   /** The asset's smallest units: positive for a receipt, negative for a reversal or a return. */
@@ -159,13 +164,20 @@ export function usdcReceipts(
 export function takeAll(
   parts: readonly Part[],
   attemptId: string,
-  taking: { readonly kind: Exclude<Part['kind'], 'receipt'>; readonly states?: readonly PartState[] },
+  taking: {
+    readonly kind: 'reversal' | 'return' | 'return_outside'
+    readonly states?: readonly PartState[]
+    /** What is counted of this attempt was converted: USDC of it is not in suspense any more. */
+    readonly isConverted?: boolean
+  },
 ): Part[] {
   const state = taking.kind === 'reversal' ? 'reversed' : 'returned'
   const there = partsOf(parts, { attemptId, ...(taking.states === undefined ? {} : { states: taking.states }) })
-  const accounts = [...new Set(there.map(({ account }) => account))]
+  const isCounted = ({ state, stateBefore }: Part) => (state === 'returning' ? stateBefore : state) === 'counted'
+  const accountOf = (part: Part) => (taking.isConverted === true && isCounted(part) ? 'merchant_payable' : part.account)
+  const accounts = [...new Set(there.map(accountOf))]
   return accounts.flatMap((account): Part[] => {
-    const mine = there.filter((part) => part.account === account)
+    const mine = there.filter((part) => accountOf(part) === account)
     const units = mine.reduce((sum, part) => add(sum, part.units), '0')
     const chargeMinor = mine.reduce((sum, part) => add(sum, part.chargeMinor), '0')
     const asset = mine[0]?.asset
@@ -215,6 +227,20 @@ const TAKEN_IN_ORDER = [
   ...TAKEN_FIRST.map((state) => ({ name: state, state, before: null })),
   ...TAKEN_FIRST.map((before) => ({ name: `returning:${before}`, state: 'returning', before })),
 ]
+
+/**
+ * What came of an attempt that the payment did not take, and is less than the smallest unit of the price: nobody can be
+ * owed it. With the end of the payment it is ours; each fact leaves nothing counted.
+ */
+export function takeDust(parts: readonly Part[], paidAttemptId: string | null): Part[] {
+  return attemptsWith(parts, ['counted']).flatMap((attemptId): Part[] => {
+    const there = partsOf(parts, { attemptId, states: ['counted'] })
+    const [first] = there
+    if (first === undefined || attemptId === paidAttemptId || !isZero(chargeSum(there, {}))) return []
+    const key = `${attemptId}:kept:${parts.length}`
+    return [{ ...first, key, kind: 'kept', units: subtract('0', unitSum(there, {})), chargeMinor: '0' }]
+  })
+}
 
 /** Counted by place, because a sum may come twice: received, taken back, received again. */
 function reportKey(parts: readonly Part[], attemptId: string, total: string): string {

@@ -1,0 +1,79 @@
+import { changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
+import type { PaymentWithNews } from '../../db/payments/payments.ts'
+import { cancelKey } from '../../domain/ids.ts'
+import { openCancel, stateOfCancel } from '../../domain/payment/money/intents.ts'
+import type { PartnerOrder } from '../../domain/payment/partner.ts'
+import { mayStillBePaid } from '../../domain/payment/payment.ts'
+import type { Attempt } from '../../domain/payment/payment-object.ts'
+import type { OperatorNote } from '../../domain/payment/requests.ts'
+import { askQuietly, callSignal, newsOf, type OrderNews, toAsk } from './partner-calls.ts'
+import type { PaymentDeps } from './payment-deps.ts'
+
+type Cancellation = {
+  readonly attempts: readonly Attempt[]
+  readonly note: Pick<OperatorNote, 'operator' | 'reason'>
+  readonly partner: 'must answer' | 'may be silent'
+}
+
+/**
+ * Has the partners take no money for these orders any more, and reads what is true afterwards. What is asked is stored
+ * first: a crash or a silent partner leaves an open intent, which every later reading of the order carries on.
+ */
+export async function cancelAndRead(
+  deps: PaymentDeps,
+  before: PaymentWithNews,
+  { attempts, note, partner }: Cancellation,
+): Promise<OrderNews[]> {
+  const toStore = attempts.filter(
+    (attempt) => canCancel(deps, attempt) && openCancel(before.intents, attempt.id) === null,
+  )
+  if (toStore.length > 0)
+    await changePayment(deps.db, deps.context, {
+      id: before.payment.id,
+      work: async (work) => {
+        for (const { id } of toStore) await ask(work, id, note)
+      },
+    })
+  return Promise.all(
+    attempts.map(async (attempt) => {
+      const call = () => callCancel(deps, attempt)
+      const order = partner === 'must answer' ? await call() : await askQuietly(call)
+      return newsOf(deps, toAsk(before, attempt), order)
+    }),
+  )
+}
+
+function canCancel(deps: PaymentDeps, { provider }: Attempt): boolean {
+  return deps.partners[provider].cancelOrder !== undefined
+}
+
+/** The order may have come to an end, or been asked to, since it was read. */
+async function ask(work: PaymentWork, attemptId: string, note: Cancellation['note']): Promise<void> {
+  const { attempts, intents } = work.state
+  const attempt = attempts.find(({ id }) => id === attemptId)
+  if (attempt === undefined || !mayStillBePaid(attempt.status) || openCancel(intents, attemptId) !== null) return
+  await work.ask({ key: cancelKey(attemptId), kind: 'cancel', attemptId, ...note })
+}
+
+/** A partner that cannot cancel is read. */
+export async function callCancel(
+  deps: PaymentDeps,
+  { id: attemptId, provider }: Attempt,
+): Promise<PartnerOrder | null> {
+  const at = deps.partners[provider]
+  return at.cancelOrder?.({ attemptId }, callSignal()) ?? at.readOrder({ attemptId }, callSignal())
+}
+
+/** Carries an open cancellation on by what the partner has said of the order. */
+export async function recordCancel(work: PaymentWork, attemptId: string): Promise<void> {
+  const intent = openCancel(work.state.intents, attemptId)
+  const attempt = work.state.attempts.find(({ id }) => id === attemptId)
+  if (intent === null || attempt === undefined) return
+  const state = stateOfCancel(attempt.status)
+  if (state !== intent.state) await work.settleIntent(intent, state)
+}
+
+/** Nobody listens to these orders any more: what has not been carried out will not be. */
+export async function giveUpCancels(work: PaymentWork): Promise<void> {
+  for (const intent of work.state.intents) if (intent.kind === 'cancel') await work.settleIntent(intent, 'refused')
+}
