@@ -4,6 +4,7 @@ import type { Db, Session } from '../db/db.ts'
 import type { ApiScope } from './auth/api-key.ts'
 import type { Authenticate, Caller } from './auth/auth.ts'
 import type { RequestLimits } from './auth/rate-limits.ts'
+import { answerAhead, claimOf } from './http/idempotency.ts'
 import { readJson } from './http/json-body.ts'
 import { type ProblemCode } from './http/problem-codes.ts'
 import { Problem } from './http/problems.ts'
@@ -35,6 +36,11 @@ export type Route = {
   readonly answers: Readonly<Record<number, z.ZodType>>
   /** Codes of this route alone, beside those that any route may answer with. */
   readonly problems?: readonly ProblemCode[]
+  /**
+   * How a POST keeps its promise about an Idempotency-Key. `itself`: with its effect, in one transaction. Otherwise the
+   * router stores the answer after the effect, which must be one that may be done twice, and have no secret in it.
+   */
+  readonly idempotency?: 'itself'
   /** A request that works. The reference shows it, and a test sends it. */
   readonly example?: { readonly body?: object; readonly query?: Readonly<Record<string, string>> }
   handle(call: Call): Promise<Answer>
@@ -126,16 +132,26 @@ async function run(
   { request, response }: { request: Request; response: Response },
 ): Promise<void> {
   const caller = response.locals['caller'] as Caller
-  const answer = await route.handle({
+  const call = {
     caller,
     db: db.as(caller),
     body: parse(route.body, request.body, 'body'),
     query: parse(route.query ?? NO_PARAMETERS, { ...request.query }, 'query'),
     params: parse(route.params, request.params, 'path'),
     idempotencyKey: readIdempotencyKey(request),
-  })
+  }
+  const answer = await (route.method === 'post' && route.idempotency === undefined
+    ? answerAhead(call.db, { tenant: caller, claim: claimFor(route, call) }, () => route.handle(call))
+    : route.handle(call))
   response.status(answer.status).set(answer.headers ?? {})
   response.type('application/json').send(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
+}
+
+function claimFor(route: Route, { idempotencyKey, body, params }: Call) {
+  const path = route.path.replace(/\{(\w+)\}/g, (_match, name: string) =>
+    encodeURIComponent((params as Record<string, string>)[name] ?? ''),
+  )
+  return claimOf(`POST ${path}`, idempotencyKey, body)
 }
 
 function parse(schema: z.ZodType | undefined, value: unknown, where: 'body' | 'query' | 'path'): unknown {

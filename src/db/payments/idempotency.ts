@@ -1,4 +1,4 @@
-import { execute, sql, type Tenant, type Tx } from '../db.ts'
+import { execute, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import type { IdempotencyClaim } from './payments.ts'
 
 /**
@@ -27,4 +27,52 @@ export async function storeAnswer(tx: Tx, tenant: Tenant, claim: IdempotencyClai
         where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode} and route = ${claim.route}
           and key = ${claim.key}`,
   )
+}
+
+type KeyClaim = Pick<IdempotencyClaim, 'route' | 'key' | 'fingerprint'>
+
+/**
+ * Claims the key ahead of an effect outside of the database, for `seconds`. False when it has an answer, or is claimed.
+ * A key that was given back is free for any request. One whose process died is free for the same request only: nobody
+ * knows how far the other one came.
+ */
+export async function claimAhead(
+  db: Queryable,
+  tenant: Tenant,
+  { seconds, ...claim }: KeyClaim & { seconds: number },
+): Promise<boolean> {
+  const claimed = await execute(
+    db,
+    sql`insert into idempotency_key as kept (merchant_id, livemode, route, key, fingerprint, status, body, claimed_until)
+        values (${tenant.merchantId}, ${tenant.livemode}, ${claim.route}, ${claim.key}, ${claim.fingerprint}, 0, '',
+          now() + make_interval(secs => ${seconds}))
+        on conflict (merchant_id, livemode, route, key) do update
+          set fingerprint = excluded.fingerprint, claimed_until = excluded.claimed_until
+          where kept.claimed_until = '-infinity'
+            or (kept.claimed_until <= now() and kept.fingerprint = excluded.fingerprint)`,
+  )
+  return claimed === 1
+}
+
+/** Stores the answer of a key that was claimed ahead, unless it has one. */
+export async function answerClaim(
+  db: Queryable,
+  tenant: Tenant,
+  answer: KeyClaim & { status: number; body: string },
+): Promise<void> {
+  await execute(
+    db,
+    sql`update idempotency_key set status = ${answer.status}, body = ${answer.body}, claimed_until = null
+        where ${claimed(tenant, answer)}`,
+  )
+}
+
+/** Gives back a key whose request was refused. */
+export async function releaseClaim(db: Queryable, tenant: Tenant, claim: KeyClaim): Promise<void> {
+  await execute(db, sql`update idempotency_key set claimed_until = '-infinity' where ${claimed(tenant, claim)}`)
+}
+
+function claimed(tenant: Tenant, { route, key, fingerprint }: KeyClaim) {
+  return sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode} and route = ${route} and key = ${key}
+    and fingerprint = ${fingerprint} and claimed_until is not null`
 }

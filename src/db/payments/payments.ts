@@ -67,7 +67,7 @@ const storedAnswer = z.object({
   body: z.string(),
 })
 
-/** The answer stored under an Idempotency-Key, or null. */
+/** The answer stored under an Idempotency-Key, or null. Its status is 0 while the request is running. */
 export async function readIdempotentAnswer(
   db: Queryable,
   tenant: Tenant,
@@ -78,7 +78,7 @@ export async function readIdempotentAnswer(
     storedAnswer,
     sql`select fingerprint, status, location, body from idempotency_key
         where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}
-          and route = ${claim.route} and key = ${claim.key}`,
+          and route = ${claim.route} and key = ${claim.key} and claimed_until is distinct from '-infinity'`,
   )
 }
 

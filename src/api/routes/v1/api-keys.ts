@@ -87,6 +87,7 @@ function createRoute(deps: ApiKeyRouteDeps): Route {
     description:
       'Test mode; live keys are made by a signed-in person. A key cannot give a scope that it does not have.',
     scope: 'keys:write',
+    idempotency: 'itself',
     body: createBody,
     answers: { 201: keyWithSecret },
     problems: ['step_up_required', 'limit_reached'],
@@ -134,6 +135,7 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
     tag: 'API keys',
     summary: 'Replace an API key, both being valid during the overlap',
     scope: 'keys:write',
+    idempotency: 'itself',
     params: idPath,
     body: rotateBody,
     answers: { 201: keyWithSecret },

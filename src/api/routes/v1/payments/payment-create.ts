@@ -33,6 +33,7 @@ export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
     tag: 'Payments',
     summary: 'Create a payment',
     scope: 'payments:write',
+    idempotency: 'itself',
     body: createPaymentBody,
     answers: { 201: paymentObject },
     problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported', 'wallet_not_configured'],

@@ -68,6 +68,7 @@ function testRoute({ clock, deliveries }: DeliveryRouteDeps): Route {
     tag: 'Webhooks',
     summary: 'Send a signed event of the type webhook.test',
     scope: 'webhooks:write',
+    idempotency: 'itself',
     params: idPath,
     answers: { 202: testEventObject },
     problems: ['not_possible_now'],
