@@ -1,11 +1,11 @@
-import { errorDocs } from '../../src/api/http/error-docs.ts'
-import { openApiDocument } from '../../src/api/http/openapi.ts'
+import { errorDocs } from '../../src/api/document/error-docs.ts'
+import { openApiDocument } from '../../src/api/document/openapi.ts'
 import { type ApiRouteDeps, apiRoutes } from '../../src/api/routes/v1/index.ts'
 
 /** The OpenAPI document, with a local server's URL. */
 export function openApiText(): string {
-  // The routes are only described, never called.
-  const routes = apiRoutes({} as ApiRouteDeps)
+  // The routes are only described, as in test mode, and never called.
+  const routes = apiRoutes({ webhookTargets: { mode: 'test', testTargets: [] } } as unknown as ApiRouteDeps)
   return `${JSON.stringify(openApiDocument(routes, 'http://127.0.0.1:4242'), null, 1)}\n`
 }
 

@@ -49,7 +49,7 @@ function eventsOf(call: Transport) {
     /** Every event after this sequence number, oldest first: for events that were missed. */
     async *pull(afterSequence: number): AsyncGenerator<Answer<'readEvent'>, void> {
       for (let after = afterSequence, more = true; more; ) {
-        const page = await list({ after_sequence: String(after), limit: '100' })
+        const page = await list({ after_sequence: after, limit: 100 })
         yield* page.data
         after = page.data.at(-1)?.sequence ?? after
         more = page.has_more

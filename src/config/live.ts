@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { developmentSecret, isRegular } from './development.ts'
+import { missingNames } from './partner-names.ts'
 import { Secret } from './secret.ts'
 
 /** A variable, and what it must be; for a person who has to mend it. */
@@ -131,6 +132,12 @@ const RULES: readonly Rule[] = [
     Array.isArray(settings['WEBHOOK_TEST_TARGETS']) && settings['WEBHOOK_TEST_TARGETS'].length > 0
       ? problem('WEBHOOK_TEST_TARGETS', 'must be empty')
       : [],
+  (settings) => {
+    if (!('PARTNER_NAMES' in settings)) return []
+    const names = settings['PARTNER_NAMES']
+    const must = missingNames(Array.isArray(names) ? names.map(String) : [])
+    return must === null ? [] : problem('PARTNER_NAMES', `${must}: buyers read them`)
+  },
   (settings) =>
     'TEMPORAL_CODEC_KEYS' in settings && settings['TEMPORAL_CODEC_KEYS'] === undefined
       ? problem('TEMPORAL_CODEC_KEYS', 'must be set: without it Temporal keeps everything readable')

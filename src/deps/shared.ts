@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { missingNames, type PartnerName, readPartnerNames } from '../config/partner-names.ts'
 import type { ApiConfig, Config } from '../config.ts'
 import { createDb, type Db, type DbOptions } from '../db/db.ts'
 import { claimMode, ModeRefusal } from '../db/deployment.ts'
@@ -65,29 +66,16 @@ export function partnerSettings(config: Config): Record<ProviderName, PartnerSet
 /** What the simulated partners are called. */
 const SIMULATED_NAMES = ['wallet_app:Velanto', 'card_partner:Cardora', 'local_partner:Indora']
 
-/**
- * How buyers know the partners: the name on the partner's page, and what a statement shows, without which it is the
- * name in capitals. USDC is taken at addresses of our own. Throws where a partner has no name.
- */
+/** How buyers know the partners. USDC is taken at addresses of our own. Throws where a partner has no name. */
 export function partnerNames(config: Pick<ApiConfig, 'PARTNER_NAMES' | 'PINRAIL_MODE'>): PartnerNames {
-  const simulated = config.PINRAIL_MODE === 'live' ? [] : SIMULATED_NAMES
-  const named = new Map((config.PARTNER_NAMES ?? simulated).map((entry) => [entry.split(':')[0], entry]))
-  const nameOf = (provider: ProviderName): PartnerName => {
-    const found = /^\w+:([^:]{1,40})(?::([^:]{1,40}))?$/.exec(named.get(provider) ?? '')
-    const [, name, statement] = found ?? []
-    if (name === undefined) throw new Error(`PARTNER_NAMES must have ${provider}:<name>:<statement>`)
-    return { name, statement: statement ?? name.toUpperCase() }
-  }
-  return {
-    wallet_app: nameOf('wallet_app'),
-    card_partner: nameOf('card_partner'),
-    local_partner: nameOf('local_partner'),
-    crypto: { name: 'Polygon', statement: 'USDC' },
-  }
+  const entries = config.PARTNER_NAMES ?? (config.PINRAIL_MODE === 'live' ? [] : SIMULATED_NAMES)
+  const missing = missingNames(entries)
+  if (missing !== null) throw new Error(`PARTNER_NAMES ${missing}`)
+  const names = Object.fromEntries(readPartnerNames(entries)) as Readonly<Record<ProviderName, PartnerName>>
+  return { ...names, crypto: { name: 'Polygon', statement: 'USDC' } }
 }
 
 type PartnerNames = Readonly<Record<ProviderUsed, PartnerName>>
-type PartnerName = { readonly name: string; readonly statement: string }
 
 export function converterOf(config: Config): Converter {
   return createConverter({ url: config.CONVERTER_URL, secret: config.CONVERTER_SECRET.reveal() })

@@ -1,16 +1,18 @@
+import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import type { Config } from '../config.ts'
 import { createPayloadCodec, createWorkerCodec, parseCodecKeys } from './codec.ts'
 
-/** Encrypts payloads when keys are configured. `of`: a worker must not stand still at what it cannot open. */
+/** Encrypts payloads, and the messages of failures, when keys are configured. `of`: a worker must not stand still at what it cannot open. */
 export function dataConverter(
   config: Pick<Config, 'TEMPORAL_CODEC_KEYS'>,
   of: 'client' | 'worker',
 ): DataConverter | undefined {
   if (config.TEMPORAL_CODEC_KEYS === undefined) return undefined
   const keys = parseCodecKeys(config.TEMPORAL_CODEC_KEYS.reveal())
-  return { payloadCodecs: [of === 'client' ? createPayloadCodec(keys) : createWorkerCodec(keys)] }
+  const failureConverterPath = join(import.meta.dirname, 'failure-converter.cjs')
+  return { failureConverterPath, payloadCodecs: [of === 'client' ? createPayloadCodec(keys) : createWorkerCodec(keys)] }
 }
 
 /** A client that connects on first use, so that a process can start while Temporal is down. */

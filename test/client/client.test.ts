@@ -37,7 +37,7 @@ describe('the client', () => {
     for (let index = 0; index < 7; index++)
       made.unshift((await theirs.payments.create({ amount: '10', currency: 'EUR' })).id)
     const seen: string[] = []
-    for await (const payment of theirs.payments.all({ limit: '3' })) seen.push(payment.id)
+    for await (const payment of theirs.payments.all({ limit: 3 })) seen.push(payment.id)
     expect(seen).toEqual(made)
   })
 

@@ -42,6 +42,13 @@ test('nothing speaks against a system that is live in everything: api, worker an
 })
 
 describe('refused by name', () => {
+  test('partners without a name, in the list that preflight prints', () => {
+    for (const names of [undefined, 'wallet_app:Bankline'])
+      expect(problemsWith({ PARTNER_NAMES: names }).join()).toContain(
+        'card_partner:<name>:<statement>,local_partner:<name>:<statement>: buyers read them',
+      )
+  })
+
   test.each<[string, string, string]>([
     ['PUBLIC_URL', 'http://pay.pinrail.example', 'must begin with https://'],
     ['PUBLIC_URL', 'https://localhost:4242', 'must not be on a local host'],
@@ -132,7 +139,8 @@ describe('a secret made for development is refused', () => {
       ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS'],
     ].flat()
     const named = new Set(preflightProblems(env).map(({ name }) => name))
-    expect([...named].sort()).toEqual([...refused].sort())
+    // The names of the partners are for the api alone, and compose leaves them to test mode.
+    expect([...named].sort()).toEqual([...refused, 'PARTNER_NAMES'].sort())
     expect(() => readWorkerConfig(env)).toThrow(
       new RegExp(
         refused

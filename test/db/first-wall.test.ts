@@ -75,8 +75,9 @@ async function furnish() {
   // Those that end something come last.
   const asked: Record<string, (as: Tenant) => Promise<unknown>> = {
     readPayment: (as) => readPayment(db, as, payment),
-    listPayments: async (as) => (await listPayments(db, as, { filters: {}, page })).rows,
-    readTimeline: (as) => readTimeline(db, as, payment),
+    listPayments: async (as) => (await listPayments(db, as, { filters: {}, page }))?.rows,
+    readTimeline: async (as) => (await readTimeline(db, as, { paymentId: payment, page })).rows,
+    'listPayments from a cursor': (as) => listPayments(db, as, { filters: {}, page: { ...page, before: payment } }),
     readIdempotentAnswer: (as) => readIdempotentAnswer(db, as, claim),
     readWallet: (as) => readWallet(db, as),
     readWalletSetting: (as) => readWalletSetting(db, as),
@@ -84,7 +85,7 @@ async function furnish() {
     listEvents: async (as) => (await listEvents(db, as, { filters: {}, page, afterSequence: 0 }))?.rows,
     'listEvents from a cursor': (as) =>
       listEvents(db, as, { filters: {}, page: { ...page, before: event }, afterSequence: null }),
-    listDeliveries: async (as) => (await listDeliveries(db, as, { endpointId: endpoint, filters: {}, page })).rows,
+    listDeliveries: async (as) => (await listDeliveries(db, as, { endpointId: endpoint, filters: {}, page }))?.rows,
     reviveFailed: (as) => reviveFailed(db, as, { endpointId: endpoint, since }),
     reviveDelivery: (as) => reviveDelivery(db, as, target),
     findEndpoint: (as) => findEndpoint(db, as, endpoint),

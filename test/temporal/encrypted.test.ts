@@ -168,6 +168,21 @@ test('a run that somebody starts in plaintext ends at once, so that the right on
   expect(await ask(`/v1/payments/${id}/cancel`, {})).toMatchObject({ id, status: 'canceled' })
 }, 60_000)
 
+test('what went wrong in an activity is read with the codec server only', async () => {
+  const id = await newPayment()
+  const asked = ask(`/v1/test/payments/${id}/simulate`, { action: 'pay' })
+  const describe = (...more: string[]) =>
+    temporal.cli('workflow', 'describe', '--workflow-id', id, '--output', 'json', ...more)
+  const failed = await until(
+    async () => (await describe()).text,
+    (text) => text.includes('lastFailure'),
+  )
+  expect(failed).toContain('Encoded failure')
+  expect(failed).not.toMatch(/no answer|failure\.ts/)
+  expect((await describe(...withCodec())).text).toContain('card_partner: no answer')
+  await asked
+}, 60_000)
+
 test('after the rotation an operator still reads and decides what began before it', async () => {
   const id = await newPayment()
   const history = await historyOf(id)

@@ -159,10 +159,14 @@ describe('the decision on the timeline', () => {
     ])
   })
 
-  test('is written when the fallback is shown, once for each decision, however often the page is loaded', async () => {
+  test('is written when a page with a script shows the fallback, once for each decision; loading a page writes none', async () => {
     const { path, id } = await world.create({ provider: 'wallet_app' })
-    await Promise.all(Array.from({ length: 6 }, () => get(path, 'BR').expect(200)))
-    await get(path, 'US').expect(200)
+    const shown = await get(path, 'BR').expect(200)
+    expect(shown.text).toContain(`data-opened="${path}/opened"`)
+    expect(await world.timeline(id, 'checkout.route')).toEqual([])
+    const open = (country: string) => post(`${path}/opened`, {}).set('x-country', country).expect(204)
+    await Promise.all(Array.from({ length: 6 }, () => open('BR')))
+    await open('US')
     const notes = await world.timeline(id, 'checkout.route')
     expect(notes.map(({ data }) => [data['country'], data['offered'], data['reason']])).toEqual([
       ['BR', false, 'country'],
@@ -171,13 +175,22 @@ describe('the decision on the timeline', () => {
     expect(notes[0]).toMatchObject({ actor: 'system', data: { country_source: 'header', chosen: null } })
   })
 
+  test('is written ten times at most, whatever countries who has the link says', async () => {
+    const { path, id } = await world.create({ provider: 'wallet_app' })
+    for (const country of 'US BR IN JP MX CA AU NZ AR CL PE CO UY'.split(' '))
+      await post(`${path}/opened`, {}).set('x-country', country).expect(204)
+    expect(await world.timeline(id, 'checkout.route')).toHaveLength(10)
+    await post(`${path}/continue`, APP).set('x-country', 'DE').expect(303)
+    expect((await world.timeline(id, 'checkout.route')).at(-1)?.data).toMatchObject({ chosen: APP })
+  })
+
   test('names the limit that decided', async () => {
     const { path, id } = await world.create({
       provider: 'local_partner',
       fallback: 'none',
       amount: { minor: '1000', currency: 'EUR' },
     })
-    await get(path, 'IN').expect(200)
+    await post(`${path}/opened`, {}).set('x-country', 'IN').expect(204)
     expect((await world.timeline(id, 'checkout.route'))[0]?.data).toMatchObject({
       reason: 'amount_too_small',
       limit: '30.00 USD',

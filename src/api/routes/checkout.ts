@@ -23,6 +23,7 @@ import {
   openedAttempt,
   type PartnerNames,
   pathOf,
+  tellsOpening,
 } from '../../web/checkout/checkout.ts'
 import { liveStatus } from '../../web/checkout/live.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../web/checkout/page.tsx'
@@ -82,9 +83,12 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   router.get('/c/:token/receipt', (request, response) => showReceipt(deps, request, response))
   router.get('/c/:token/status', (request, response) => sendStatus(deps, request, response))
   router.post('/c/:token/continue', ...form, (request, response) => openAttempt(deps, request, response))
+  router.post('/c/:token/opened', fromOurPage(deps.publicUrl), (request, response) =>
+    noteOpening(deps, request, response),
+  )
   router.post('/c/:token/country', ...form, (request, response) => setCountry(deps, request, response))
   router.all(['/c/:token', '/c/:token/go', '/c/:token/receipt', '/c/:token/status'], refuseMethod('GET, HEAD'))
-  router.all(['/c/:token/continue', '/c/:token/country'], refuseMethod('POST'))
+  router.all(['/c/:token/continue', '/c/:token/country', '/c/:token/opened'], refuseMethod('POST'))
   router.use('/c', () => {
     throw new PageProblem('not_found')
   })
@@ -94,8 +98,6 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
 
 async function showCheckout(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
-  if (request.method === 'GET' && isOpen(checkout.payment.status) && checkout.offered.pinnedRefused !== null)
-    await noteOffer(deps, checkout, null)
   const opened = openedAttempt(checkout.attempts)
   // Told once: a browser that is sent on says again where it came from.
   const mayBeBack = opened !== null && request.query['back'] === undefined && isOpen(checkout.payment.status)
@@ -106,6 +108,13 @@ async function showCheckout(deps: CheckoutDeps, request: Request, response: Resp
     return
   }
   response.type('html').send(renderCheckout(checkout, wordsFor(checkout)))
+}
+
+/** A page with a script says that a person sees it: a chat that fetches a link writes nothing. */
+async function noteOpening(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  const checkout = await loadCheckout(deps, request)
+  if (tellsOpening(checkout)) await noteOffer(deps, checkout, null)
+  response.status(204).end()
 }
 
 async function showReceipt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {

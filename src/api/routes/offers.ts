@@ -5,9 +5,13 @@ import type { Offer } from '../../domain/offers.ts'
 import { offerNote } from '../../domain/timeline.ts'
 import type { Checkout } from '../../web/checkout/checkout.ts'
 
+/** A buyer looks from one country, and may correct it. */
+const MOST_REFUSED = 10
+
 /**
  * Writes to the timeline which way to pay was decided, and why: when the buyer goes on (`chosen`), and when a pinned
- * method could not be offered. A decision is written once, however often the page is loaded.
+ * method could not be offered. A decision is written once, however often it is told; of the latter a few at most, because
+ * who has the link can say any country.
  */
 export async function noteOffer(
   { db, clock }: { db: Queryable; clock: () => number },
@@ -31,5 +35,6 @@ export async function noteOffer(
     pinned: { provider: payment.provider, reason: refused?.reason, fallback: payment.fallback },
     data,
   })
-  await addTimelineNote(db, { ...note, paymentId: payment.id, at: new Date(clock()).toISOString(), data })
+  const told = { ...note, paymentId: payment.id, at: new Date(clock()).toISOString(), data }
+  await addTimelineNote(db, told, chosen === null ? { most: MOST_REFUSED } : {})
 }

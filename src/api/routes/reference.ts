@@ -2,9 +2,9 @@ import { Router } from 'express'
 import { renderErrors } from '../../web/docs/errors.tsx'
 import { renderReference } from '../../web/docs/reference.tsx'
 import { pageHeaders } from '../../web/page-headers.ts'
-import { openApiDocument } from '../http/openapi.ts'
+import { openApiDocument } from '../document/openapi.ts'
+import { fieldsReader } from '../document/reference-fields.ts'
 import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
-import { fieldsReader } from '../http/reference-fields.ts'
 import { onlyMethods, type Route, TAGS } from '../route.ts'
 
 const DOCUMENT = ['/openapi.json', '/v1/openapi.json']

@@ -25,7 +25,10 @@ export const loadPackage: Load = async (name) => {
   try {
     return (await import(name)) as unknown
   } catch (error) {
-    throw new Error(`a key in this service needs the package ${name}: npm install ${name}`, { cause: error })
+    throw new Error(
+      `a key in this service needs the package ${name}: npm install --no-save ${name}, at the version in package.json`,
+      { cause: error },
+    )
   }
 }
 

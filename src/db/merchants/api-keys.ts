@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { execute, many, maybeOne, one, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
-import { cutPage, type PageOf } from '../pages.ts'
+import { cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
 const keyRow = z
@@ -64,24 +64,16 @@ export function insertApiKey(db: Queryable, tenant: Tenant, key: NewApiKey): Pro
   )
 }
 
-/** Newest first, those that were revoked included. */
+/** Newest first, those that were revoked included. Null when a cursor is no key of the merchant. */
 export async function listApiKeys(
   db: Queryable,
   tenant: Tenant,
   page: PageOf,
 ): Promise<{ rows: StoredApiKey[]; hasMore: boolean } | null> {
-  const cursor = page.after ?? page.before
-  const at = cursor === null ? null : await findOwnApiKey(db, tenant, cursor)
-  if (cursor !== null && at === null) return null
-  const beyond = page.before === null ? sql`<` : sql`>`
-  const order = page.before === null ? sql`desc` : sql`asc`
-  const found = await many(
-    db,
-    keyRow,
-    sql`select * from api_key where ${ownedBy(tenant)}
-        ${cursor === null ? sql`` : sql`and (created_at, id) ${beyond} (select created_at, id from api_key where id = ${cursor})`}
-        order by created_at ${order}, id ${order} limit ${page.limit + 1}`,
-  )
+  const list = sql`from api_key where ${ownedBy(tenant)}`
+  if (!(await hasCursors(db, page, { id: sql`id`, list }))) return null
+  const of = (id: string) => sql`(select (created_at, id) from api_key where id = ${id})`
+  const found = await many(db, keyRow, sql`select * ${list} ${pageClause({ column: sql`(created_at, id)`, of }, page)}`)
   return cutPage(found, page)
 }
 

@@ -1,6 +1,6 @@
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { many, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
-import { cutPage, type PageOf, pageClause } from '../pages.ts'
+import { byId, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { attemptRow, paymentRow } from './payment-rows.ts'
 
 export type PaymentFilters = {
@@ -16,17 +16,18 @@ export type PaymentFilters = {
   readonly search?: string | undefined
 }
 
-/** Newest first. */
+/** Newest first. Null when a cursor is no payment of the merchant. */
 export async function listPayments(
   db: Queryable,
   tenant: Tenant,
   { filters, page }: { filters: PaymentFilters; page: PageOf },
-): Promise<{ rows: Pick<PaymentWithAttempts, 'payment' | 'attempts'>[]; hasMore: boolean }> {
+): Promise<{ rows: Pick<PaymentWithAttempts, 'payment' | 'attempts'>[]; hasMore: boolean } | null> {
+  const list = sql`from payment where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
+  if (!(await hasCursors(db, page, { id: sql`id`, list }))) return null
   const found = await many(
     db,
     paymentRow,
-    sql`select * from payment where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}
-        ${matching(filters)} ${pageClause(sql`id`, page)}`,
+    sql`select * ${list} ${matching(filters)} ${pageClause(byId(sql`id`), page)}`,
   )
   const { rows, hasMore } = cutPage(found, page)
   const attempts = await attemptsOf(

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { PaymentStatus } from '../../domain/payment/payment.ts'
 import { type Note, observedSentence } from '../../domain/timeline.ts'
 import { execute, many, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { cutPage, type PageOf } from '../pages.ts'
 import { time } from './payment-rows.ts'
 
 /** A note about a payment that exists; `at` is ISO 8601. */
@@ -32,17 +33,29 @@ export async function insertNote(tx: Tx, note: PaymentNote): Promise<void> {
 
 /**
  * Writes a note that comes with no change of the payment. False when the schema knows the note as one that is written
- * once, and it is there already.
+ * once, and it is there already, or when there are `most` of its kind.
  */
-export async function addTimelineNote(db: Queryable, note: PaymentNote): Promise<boolean> {
-  return (await execute(db, sql`${noteInsert(note)} on conflict do nothing`)) === 1
+export async function addTimelineNote(
+  db: Queryable,
+  note: PaymentNote,
+  { most }: { most?: number } = {},
+): Promise<boolean> {
+  const few = sql`(select count(*) from timeline_entry where payment_id = ${note.paymentId} and kind = ${note.kind})`
+  const room = most === undefined ? sql`` : sql`where ${few} < ${most}`
+  return (await execute(db, sql`${noteInsert(note, room)} on conflict do nothing`)) === 1
 }
 
-function noteInsert({ paymentId, at, ...note }: PaymentNote): Statement {
-  return timelineInsert(sql`(select ${paymentId}::text as id) as payment`, { note, at })
+function noteInsert({ paymentId, at, ...note }: PaymentNote, where = sql``): Statement {
+  return timelineInsert(sql`(select ${paymentId}::text as id ${where}) as payment`, { note, at })
 }
 
-const shared = { at: time, from_status: z.string().nullable(), to_status: z.string().nullable(), actor: z.string() }
+const shared = {
+  id: z.string(),
+  at: time,
+  from_status: z.string().nullable(),
+  to_status: z.string().nullable(),
+  actor: z.string(),
+}
 const eventData = z.looseObject({ type: z.string() })
 const tryData = z.looseObject({ response_status: z.number().nullable(), error: z.string().nullable() })
 
@@ -61,26 +74,51 @@ const timelineRow = z.union([
 ])
 export type TimelineEntry = z.output<typeof timelineRow>
 
-/** Everything that happened to the payment, with what was announced about it and how that arrived, oldest first. */
-export async function readTimeline(db: Queryable, tenant: Tenant, paymentId: string): Promise<TimelineEntry[]> {
+/**
+ * What names an entry, and its place among the others: the microsecond, the kind of row, its number among them, and for a
+ * try its delivery.
+ */
+export const TIMELINE_ID = /^tle_(\d{16})_([012])_(\d{1,15})(_evt_[0-9a-z]{26}_we_[0-9a-z]{26})?$/
+
+/** What happened to the payment, with what was announced about it and how that arrived, a page at a time, oldest first. */
+export async function readTimeline(
+  db: Queryable,
+  tenant: Tenant,
+  { paymentId, page }: { paymentId: string; page: PageOf },
+): Promise<{ rows: TimelineEntry[]; hasMore: boolean }> {
   const owned = sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
-  return many(
+  const from = page.after === null ? sql`` : sql`and (micros, rank, place, delivery) > ${placeOf(page.after)}`
+  const until = page.before === null ? sql`` : sql`and (micros, rank, place, delivery) < ${placeOf(page.before)}`
+  const way = page.before !== null && page.after === null ? sql`desc` : sql`asc`
+  const found = await many(
     db,
     timelineRow,
-    sql`select at, kind, from_status, to_status, actor, message, data from (
-        select at, kind, from_status, to_status, actor, message, data, 0 as rank, timeline_entry.id as place
-        from timeline_entry join payment on payment.id = payment_id
-        where payment_id = ${paymentId} and ${owned}
-      union all
-        select created_at, 'event.recorded', null, null, 'system', null,
-          jsonb_build_object('event', id, 'type', type, 'sequence', sequence), 1, sequence
-        from event where payment_id = ${paymentId} and ${owned}
-      union all
-        select tried.at, 'webhook.attempt', null, null, 'system', null,
-          jsonb_build_object('event', tried.event_id, 'endpoint', tried.endpoint_id, 'attempt', number,
-            'response_status', response_status, 'error', error), 2, number
-        from delivery_attempt as tried join event on event.id = tried.event_id
-        where payment_id = ${paymentId} and ${owned}
-      ) as entries order by at, rank, place limit 1000`,
+    sql`select concat('tle_', micros, '_', rank, '_', place, delivery) as id, at, kind, from_status, to_status, actor,
+        message, data
+      from (select *, (extract(epoch from at) * 1000000)::bigint as micros from (
+          select at, kind, from_status, to_status, actor, message, data, 0 as rank, timeline_entry.id as place,
+            '' as delivery
+          from timeline_entry join payment on payment.id = payment_id
+          where payment_id = ${paymentId} and ${owned}
+        union all
+          select created_at, 'event.recorded', null, null, 'system', null,
+            jsonb_build_object('event', id, 'type', type, 'sequence', sequence), 1, sequence, ''
+          from event where payment_id = ${paymentId} and ${owned}
+        union all
+          select tried.at, 'webhook.attempt', null, null, 'system', null,
+            jsonb_build_object('event', tried.event_id, 'endpoint', tried.endpoint_id, 'attempt', number,
+              'response_status', response_status, 'error', error), 2, number,
+            concat('_', tried.event_id, '_', tried.endpoint_id)
+          from delivery_attempt as tried join event on event.id = tried.event_id
+          where payment_id = ${paymentId} and ${owned}
+        ) as entries) as placed
+      where true ${from} ${until}
+      order by micros ${way}, rank ${way}, place ${way}, delivery ${way} limit ${page.limit + 1}`,
   )
+  return cutPage(found, page)
+}
+
+function placeOf(cursor: string): Statement {
+  const [, micros, rank, place, delivery = ''] = TIMELINE_ID.exec(cursor) ?? []
+  return sql`(${micros}::bigint, ${rank}::int, ${place}::bigint, ${delivery}::text)`
 }

@@ -1,55 +1,44 @@
 import { z } from 'zod'
 import { newId } from '../../ids.ts'
 import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
-import { cutPage, type PageOf } from '../pages.ts'
+import { between, byId, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
 /** Events and their deliveries, as their merchant reads them. */
 
 const bodyRow = z.object({ body: z.instanceof(Buffer) })
-const sequenceRow = z.object({ sequence: z.coerce.number() })
 
 export type EventFilters = { readonly type?: string | undefined; readonly payment?: string | undefined }
 
 /**
  * Events as the bytes that were signed and sent: newest first, or with `afterSequence` oldest first from there. Null when
- * the merchant has no event with the id of the cursor.
+ * a cursor is no event of the merchant.
  */
 export async function listEvents(
   db: Queryable,
   tenant: Tenant,
   { filters, page, afterSequence }: { filters: EventFilters; page: PageOf; afterSequence: number | null },
 ): Promise<{ rows: Buffer[]; hasMore: boolean } | null> {
-  const cursor = page.after ?? page.before
-  const at = cursor === null ? null : await sequenceOf(db, tenant, cursor)
-  if (cursor !== null && at === null) return null
+  const list = sql`from event where ${ownedBy(tenant)} and sequence is not null`
+  if (!(await hasCursors(db, page, { id: sql`id`, list }))) return null
+  const place = { column: sql`sequence`, of: (id: string) => sql`(select sequence from event where id = ${id})` }
   const found = await many(
     db,
     bodyRow,
-    sql`select body from event where ${ownedBy(tenant)} and sequence is not null
+    sql`select body ${list}
         ${filters.type === undefined ? sql`` : sql`and type = ${filters.type}`}
         ${filters.payment === undefined ? sql`` : sql`and payment_id = ${filters.payment}`}
-        ${place({ page, at, afterSequence })} limit ${page.limit + 1}`,
+        ${
+          afterSequence === null
+            ? pageClause(place, page)
+            : sql`and sequence > ${afterSequence} ${between(place, page)} order by sequence asc limit ${page.limit + 1}`
+        }`,
   )
-  const { rows, hasMore } = cutPage(found, page)
+  const { rows, hasMore } = cutPage(
+    found,
+    afterSequence === null ? page : { limit: page.limit, after: null, before: null },
+  )
   return { rows: rows.map(({ body }) => body), hasMore }
-}
-
-function place(cursor: { page: PageOf; at: number | null; afterSequence: number | null }): Statement {
-  const { page, at, afterSequence } = cursor
-  if (afterSequence !== null) return sql`and sequence > ${afterSequence} order by sequence asc`
-  if (page.before !== null) return sql`and sequence > ${at} order by sequence asc`
-  if (page.after !== null) return sql`and sequence < ${at} order by sequence desc`
-  return sql`order by sequence desc`
-}
-
-async function sequenceOf(db: Queryable, tenant: Tenant, id: string): Promise<number | null> {
-  const row = await maybeOne(
-    db,
-    sequenceRow,
-    sql`select sequence from event where id = ${id} and ${ownedBy(tenant)} and sequence is not null`,
-  )
-  return row?.sequence ?? null
 }
 
 export async function readEvent(db: Queryable, tenant: Tenant, id: string): Promise<Buffer | null> {
@@ -113,30 +102,37 @@ export type DeliveryEntry = z.output<typeof deliveryRow>
 
 export type DeliveryFilters = { readonly status?: string | undefined; readonly event?: string | undefined }
 
-/** The deliveries of an endpoint with every try, newest event first; the cursor is an event's id. */
+/** A log shows so many tries, the newest: the schedule has 12, and each redelivery adds some. */
+export const TRIES_SHOWN = 20
+
+/**
+ * The deliveries of an endpoint with their newest tries, newest event first; a cursor is an event's id. Null when a cursor
+ * is no delivery to the endpoint.
+ */
 export async function listDeliveries(
   db: Queryable,
   tenant: Tenant,
   question: { endpointId: string; filters: DeliveryFilters; page: PageOf },
-): Promise<{ rows: DeliveryEntry[]; hasMore: boolean }> {
+): Promise<{ rows: DeliveryEntry[]; hasMore: boolean } | null> {
   const { endpointId, filters, page } = question
-  const cursor = page.before ?? page.after
-  const beyond = page.before === null ? sql`<` : sql`>`
+  const list = sql`from delivery join event on event.id = delivery.event_id
+    where delivery.endpoint_id = ${endpointId} and delivery.merchant_id = ${tenant.merchantId}
+      and delivery.livemode = ${tenant.livemode}`
+  const id = sql`delivery.event_id`
+  if (!(await hasCursors(db, page, { id, list }))) return null
   const found = await many(
     db,
     deliveryRow,
     sql`select delivery.event_id, delivery.endpoint_id, event.type, delivery.status, delivery.attempts, schedule_step,
           delivery.created_at, last_attempt_at, delivered_at,
           (select coalesce(jsonb_agg(to_jsonb(tried) - 'event_id' - 'endpoint_id' order by number), '[]')
-            from delivery_attempt as tried
-            where tried.event_id = delivery.event_id and tried.endpoint_id = delivery.endpoint_id) as log
-        from delivery join event on event.id = delivery.event_id
-        where delivery.endpoint_id = ${endpointId} and delivery.merchant_id = ${tenant.merchantId}
-          and delivery.livemode = ${tenant.livemode}
+            from (select * from delivery_attempt
+              where delivery_attempt.event_id = delivery.event_id and delivery_attempt.endpoint_id = delivery.endpoint_id
+              order by number desc limit ${TRIES_SHOWN}) as tried) as log
+        ${list}
           ${filters.status === undefined ? sql`` : sql`and delivery.status = ${filters.status}`}
           ${filters.event === undefined ? sql`` : sql`and delivery.event_id = ${filters.event}`}
-          ${cursor === null ? sql`` : sql`and delivery.event_id ${beyond} ${cursor}`}
-        order by delivery.event_id ${page.before === null ? sql`desc` : sql`asc`} limit ${page.limit + 1}`,
+          ${pageClause(byId(id), page)}`,
   )
   return cutPage(found, page)
 }

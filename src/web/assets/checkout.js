@@ -210,4 +210,5 @@ document.addEventListener('submit', (event) => {
 
 enliven(document)
 const main = document.querySelector('main')
+if (main?.dataset.opened !== undefined) void fetch(main.dataset.opened, { method: 'POST' }).catch(() => undefined)
 if (main?.dataset.status !== undefined && main.dataset.poll !== undefined) followPayment(main)

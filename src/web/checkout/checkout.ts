@@ -1,5 +1,6 @@
 import type { MethodName, ProviderUsed } from '../../domain/methods.ts'
 import type { Offer, OfferAnswer } from '../../domain/offers.ts'
+import { isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { isOpened, type OpenedAttempt } from '../../domain/payment/requests.ts'
 import type { Hex } from '../look/colour.ts'
@@ -72,4 +73,9 @@ export function isSameWay(a: Choice, b: Choice): boolean {
 /** The address on which a way to pay is looked at before it is chosen. */
 export function pathOf(path: string, { provider, method }: Choice): string {
   return `${path}?method=${provider}.${method}`
+}
+
+/** Whether the timeline is to tell that this page was opened: the method that the merchant pinned is not offered. */
+export function tellsOpening({ payment, offered }: Checkout): boolean {
+  return isOpen(payment.status) && offered.pinnedRefused !== null
 }

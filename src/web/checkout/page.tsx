@@ -13,7 +13,7 @@ import { Declined } from './before/declined.tsx'
 import { NotOffered } from './before/not-offered.tsx'
 import { OpenElsewhere } from './before/open-elsewhere.tsx'
 import { Pick } from './before/pick.tsx'
-import type { Checkout } from './checkout.ts'
+import { type Checkout, tellsOpening } from './checkout.ts'
 import { isWaiting, keyOf, pollSeconds } from './live.ts'
 import { Checking } from './meanwhile/checking.tsx'
 import { Finish, Handoff } from './meanwhile/finish.tsx'
@@ -49,6 +49,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
           data-key={keyOf(checkout, view)}
           data-status={`${checkout.path}/status`}
           data-poll={pollSeconds(checkout, view)}
+          data-opened={tellsOpening(checkout) ? `${checkout.path}/opened` : undefined}
         >
           <OfflineLine words={words} view={view} />
           {view.page !== 'confirm' && isPaidHere(view) && <ClosingNote checkout={checkout} words={words} />}

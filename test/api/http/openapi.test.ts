@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { errorDocs } from '../../../src/api/http/error-docs.ts'
+import { Ajv2020 as Ajv } from 'ajv/dist/2020.js'
+import { errorDocs } from '../../../src/api/document/error-docs.ts'
 import { PROBLEMS } from '../../../src/api/http/problem-codes.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhook.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 
 let shop: Shop
@@ -31,6 +33,74 @@ describe('the OpenAPI document', () => {
     for (const { operationId, summary, tags, responses } of all) {
       expect([operationId, summary !== '', tags.length]).toEqual([operationId, true, 1])
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '401', '403', '429', '500', '503']))
+    }
+  })
+})
+
+type Media = { example?: unknown; schema: unknown }
+type Described = Operation & {
+  parameters?: { name: string; in: string; schema: { examples?: unknown[]; pattern?: string; type?: string } }[]
+  requestBody?: { content: Record<string, Media> }
+  responses: Record<string, { content?: Record<string, Media> }>
+}
+
+describe('of every operation the document', () => {
+  const document = JSON.parse(readFileSync(file('openapi.json'), 'utf8')) as Record<string, unknown> & {
+    webhooks: Record<string, { post: Described }>
+  }
+  const ajv = new Ajv({ strict: false, validateFormats: false })
+  ajv.addSchema({ ...document, $id: 'api' })
+  const wrong = (schema: unknown, value: unknown): string | null => {
+    const text = JSON.stringify(schema).replaceAll('"#/', '"api#/')
+    return ajv.validate(JSON.parse(text) as object, value) ? null : ajv.errorsText()
+  }
+
+  test('has an example of the body, of the ids in the path and of the answer, and each fits its schema', () => {
+    for (const { operationId, parameters = [], requestBody, responses } of operations(document) as Described[]) {
+      for (const [status, { content }] of Object.entries(responses)) {
+        const media = content?.['application/json']
+        if (status.startsWith('2'))
+          expect([operationId, media?.example !== undefined, wrong(media?.schema, media?.example)]).toEqual([
+            operationId,
+            true,
+            null,
+          ])
+      }
+      const body = requestBody?.content['application/json']
+      if (body !== undefined) expect([operationId, wrong(body.schema, body.example)]).toEqual([operationId, null])
+      for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'path'))
+        expect([operationId, name, String(schema.examples?.[0])]).toEqual([
+          operationId,
+          name,
+          expect.stringMatching(/^\w{4}/),
+        ])
+    }
+  })
+
+  test('says that limit is a whole number, and what it is at most', () => {
+    const limits = (operations(document) as Described[]).flatMap(({ parameters = [] }) =>
+      parameters.filter(({ name }) => name === 'limit'),
+    )
+    expect(limits).toHaveLength(5)
+    for (const { schema } of limits) expect(schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 100 })
+    for (const { schema } of limits) expect(schema.pattern).toBeUndefined()
+  })
+
+  test('has patterns only of what every language reads: no classes of properties', () => {
+    const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+      ([, text]) => JSON.parse(text ?? '""') as string,
+    )
+    expect(patterns.length).toBeGreaterThan(20)
+    for (const pattern of patterns) expect([pattern, /\\p\{|\(\?</.test(pattern)]).toEqual([pattern, false])
+    for (const pattern of patterns) expect(() => new RegExp(pattern)).not.toThrow()
+  })
+
+  test('tells what is sent to webhook endpoints, for every type of event', () => {
+    expect(Object.keys(document.webhooks)).toEqual([...WEBHOOK_EVENT_TYPES])
+    for (const [type, { post }] of Object.entries(document.webhooks)) {
+      const media = post.requestBody?.content['application/json']
+      expect([media?.example, wrong(media?.schema, media?.example)]).toEqual([expect.objectContaining({ type }), null])
+      expect(post.parameters?.map(({ name }) => name)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature'])
     }
   })
 })

@@ -68,9 +68,9 @@ describe('the list of payments', () => {
     ['created[gte]=0000-01-01T00:00:00Z', 'created[gte]'],
     ['created[lt]=2026-01-01T00:00:00%2B25:00', 'created[lt]'],
     ['created[lt]=1969-12-31T23:59:59Z', 'created[lt]'],
-    ['created[lt]=9999-12-31T23:59:59-01:00', 'created[lt]'],
     ['reference=%00', 'reference'],
-    ['starting_after=a&ending_before=b', 'ending_before'],
+    ['starting_after=a', 'starting_after'],
+    ['ending_before=evt_01m7z13c0xfzrbpdsf7qk0w6ta', 'ending_before'],
     ['limt=5', 'limt'],
   ])('%s is refused by name', async (query, param) => {
     const answer = await list(query)
@@ -132,7 +132,6 @@ describe('events', () => {
     expect((await ask('/v1/events?type=payment.succeeded')).text).toContain(`[${bodies[1]!}]`)
     expect((await ask(`/v1/events/${before}`)).text).toBe(bodies[2])
     expectProblem(await ask('/v1/events?starting_after=evt_x'), 400, 'validation_failed')
-    expectProblem(await ask(`/v1/events?after_sequence=1&starting_after=${before}`), 400, 'validation_failed')
     expectProblem(await ask('/v1/events/evt_x'), 404, 'resource_missing')
   })
 })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -17,6 +18,24 @@ const hash: Hex = `0x${createHash('sha256').update('payout').digest('hex')}`
 
 const answering = (signature: readonly number[]): Promise<LocalAccount> =>
   accountOfKeyService({ publicKey: async () => point, signDigest: async () => Uint8Array.from(signature) })
+
+test('the packages of key services are declared, at a version, and installed only where they are needed', async () => {
+  const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+    peerDependencies: Record<string, string>
+    peerDependenciesMeta: Record<string, { optional: boolean }>
+  }
+  const loaded: string[] = []
+  const load = async (name: string): Promise<never> => {
+    loaded.push(name)
+    throw new Error('not installed')
+  }
+  for (const open of [awsKeyService, googleKeyService]) await expect(open('key', load)).rejects.toThrow('not installed')
+  expect(loaded.toSorted()).toEqual(Object.keys(manifest.peerDependencies).toSorted())
+  for (const name of loaded) {
+    expect(manifest.peerDependencies[name]).toMatch(/^\d+\.\d+\.\d+$/)
+    expect(manifest.peerDependenciesMeta[name]).toEqual({ optional: true })
+  }
+})
 
 describe('a key service', () => {
   const NO_KEY = 'the key service has no uncompressed secp256k1 key under this name'

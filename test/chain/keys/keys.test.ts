@@ -136,7 +136,7 @@ describe('a key in a key service', () => {
   })
 
   test('whose package is not installed is refused, naming the package', async () => {
-    await expect(openAccount('aws-kms:alias/treasury')).rejects.toThrow('npm install @aws-sdk/client-kms')
+    await expect(openAccount('aws-kms:alias/treasury')).rejects.toThrow('npm install --no-save @aws-sdk/client-kms')
   })
 
   test('that signs with another key than it says is refused', async () => {

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { z } from 'zod'
 import type { Tx } from '../../../db/db.ts'
 import {
@@ -14,11 +13,12 @@ import { lockMerchant } from '../../../db/merchants/merchants.ts'
 import type { SecretBox } from '../../../webhooks/secret-box.ts'
 import { API_SCOPES, type ApiScope, createApiKey } from '../../auth/api-key.ts'
 import type { Caller } from '../../auth/auth.ts'
+import { API_KEY, API_KEY_WITH_SECRET } from '../../document/examples.ts'
 import { answerOnce, claimOf, sealedWith } from '../../http/idempotency.ts'
 import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { idPath, moment, safeText } from './fields.ts'
-import { hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery } from './lists.ts'
+import { listAnswer, listOf, noCursor, pageOf, pageQuery } from './lists.ts'
 import { requireTestKey, type StepUp } from './step-up.ts'
 
 export type ApiKeyRouteDeps = StepUp & {
@@ -32,7 +32,10 @@ const MOST_KEYS = 25
 /** Enough for a program that takes payments. Other scopes must be named. */
 const DEFAULT_SCOPES: readonly ApiScope[] = ['payments:read', 'payments:write']
 
-const network = z.string().max(50).refine(isNetwork, 'must be an IP address or a network such as 192.0.2.0/24')
+const network = z.union(
+  [z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()],
+  'must be an IP address or a network such as 192.0.2.0/24',
+)
 
 const createBody = z.strictObject({
   name: safeText(100),
@@ -68,10 +71,10 @@ const fields = {
   expires_at: moment.nullable(),
   revoked_at: moment.nullable(),
 }
-const keyObject = z.strictObject(fields).meta({ id: 'ApiKey' })
+const keyObject = z.strictObject(fields).meta({ id: 'ApiKey', examples: [API_KEY] })
 const keyWithSecret = z
   .strictObject({ ...fields, key: z.string().meta({ description: 'Shown only here.' }) })
-  .meta({ id: 'ApiKeyWithSecret' })
+  .meta({ id: 'ApiKeyWithSecret', examples: [API_KEY_WITH_SECRET] })
 
 export function apiKeyRoutes(deps: ApiKeyRouteDeps): Route[] {
   return [createRoute(deps), listRoute(), rotateRoute(deps), revokeRoute(deps)]
@@ -114,14 +117,13 @@ function listRoute(): Route {
     tag: 'API keys',
     summary: 'List the API keys, newest first',
     scope: 'keys:read',
-    query: z.strictObject(pageQuery).refine(hasOneCursor, ONE_CURSOR),
+    query: z.strictObject(pageQuery('key')),
     answers: { 200: listOf(keyObject) },
     handle: async ({ caller, db, query }) => {
       const page = pageOf(query)
       const bare = { ...page, after: page.after && bareId(page.after), before: page.before && bareId(page.before) }
       const found = await listApiKeys(db, caller, bare)
-      if (found === null)
-        throw new Problem('validation_failed', 'The cursor must be the id of a key.', { param: 'starting_after' })
+      if (found === null) throw noCursor(page)
       return listAnswer(found.rows.map(render), found.hasMore)
     },
   })
@@ -235,11 +237,4 @@ function render(key: StoredApiKey): z.output<typeof keyObject> {
     expires_at: key.expiresAt,
     revoked_at: key.revokedAt,
   }
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/')
-  const family = isIP(address)
-  if (family === 0 || rest.length > 0 || address.includes('%')) return false
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 6 ? 128 : 32))
 }

@@ -2,13 +2,14 @@ import { z } from 'zod'
 import { listEvents, readEvent } from '../../../db/webhooks/event-log.ts'
 import { isId } from '../../../domain/ids.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../../domain/webhook.ts'
+import { EVENT } from '../../document/examples.ts'
 import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { idPath, moment } from './fields.ts'
-import { anyId, hasOneCursor, listOf, ONE_CURSOR, pageOf, pageQuery } from './lists.ts'
+import { cursorOf, listOf, noCursor, pageOf, pageQuery, wholeNumber } from './lists.ts'
 import { paymentObject } from './payments/payment-schemas.ts'
 
-const eventObject = z
+export const eventObject = z
   .strictObject({
     id: z.string(),
     type: z.string(),
@@ -21,28 +22,21 @@ const eventObject = z
       .meta({ description: 'Without gaps in a mode. Null: an event that only tries an endpoint.' }),
     data: z.strictObject({ object: z.union([paymentObject, z.looseObject({ object: z.literal('webhook_test') })]) }),
   })
-  .meta({ id: 'Event', description: 'As it is sent to webhook endpoints, byte for byte.' })
+  .meta({ id: 'Event', description: 'As it is sent to webhook endpoints, byte for byte.', examples: [EVENT] })
 
-const listQuery = z
-  .strictObject({
-    ...pageQuery,
-    after_sequence: z
-      .string()
-      .regex(/^\d{1,15}$/, 'must be a whole number of at most 15 digits')
-      .transform(Number)
-      .optional()
-      .meta({ description: 'Oldest first, beginning after this sequence: for pulling what was missed.' }),
-    type: z.enum(WEBHOOK_EVENT_TYPES).optional(),
-    payment: anyId.optional(),
+const listQuery = z.strictObject({
+  ...pageQuery('event'),
+  after_sequence: wholeNumber({
+    pattern: /^(?:0|[1-9]\d{0,14})$/,
+    must: 'must be a whole number of at most 15 digits',
+    minimum: 0,
+    maximum: 999_999_999_999_999,
   })
-  .refine(hasOneCursor, ONE_CURSOR)
-  .refine(
-    (query) => query.after_sequence === undefined || (query.starting_after ?? query.ending_before) === undefined,
-    {
-      path: ['after_sequence'],
-      message: 'must not stand beside another cursor: send one of them',
-    },
-  )
+    .optional()
+    .meta({ description: 'Oldest first, beginning after this sequence: for pulling what was missed.' }),
+  type: z.enum(WEBHOOK_EVENT_TYPES).optional(),
+  payment: cursorOf('payment').optional(),
+})
 
 export function eventRoutes(): Route[] {
   const list = defineRoute({
@@ -57,9 +51,9 @@ export function eventRoutes(): Route[] {
     example: { query: { after_sequence: '0', limit: '50' } },
     handle: async ({ caller, db, query }) => {
       const { type, payment, after_sequence: afterSequence = null } = query
-      const found = await listEvents(db, caller, { filters: { type, payment }, page: pageOf(query), afterSequence })
-      if (found === null)
-        throw new Problem('validation_failed', 'The cursor must be the id of an event.', { param: 'starting_after' })
+      const page = pageOf(query)
+      const found = await listEvents(db, caller, { filters: { type, payment }, page, afterSequence })
+      if (found === null) throw noCursor(page)
       // Concatenated as text: the events must be the bytes that were signed.
       const data = found.rows.map((body) => body.toString('utf8')).join(',')
       return { status: 200, body: `{"object":"list","data":[${data}],"has_more":${found.hasMore}}` }

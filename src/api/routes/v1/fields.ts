@@ -2,13 +2,16 @@ import { z } from 'zod'
 import { CURRENCIES, type Currency, decimalsOf, isCurrency } from '../../../domain/currencies.ts'
 import { currenciesOf, type ProviderName } from '../../../domain/methods.ts'
 import { parseAmount } from '../../../domain/money.ts'
+import { AMOUNT, LINE, LINES } from './patterns.ts'
 
 /** Fields that several routes take. */
 
-/** Postgres cannot store NUL and lone surrogates. Other controls and bidirectional overrides could deceive a reader. */
-export const UNSAFE_NAME = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
-/** As UNSAFE_NAME, but allows tabs and line breaks, for text that only programs read. */
-const UNSAFE_LINES = /(?![\t\n\r])[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
+/**
+ * Postgres cannot store NUL and lone surrogates. Other controls and bidirectional overrides could deceive a reader; tabs
+ * and line breaks are for text that only programs read.
+ */
+export const isSafe = (text: string, kind: 'line' | 'lines'): boolean =>
+  text.isWellFormed() && (kind === 'line' ? LINE : LINES).test(text)
 
 /** The number of code points: close to what a person counts. */
 export const characters = (text: string): number => Array.from(text).length
@@ -17,12 +20,9 @@ export const characters = (text: string): number => Array.from(text).length
 export const safeText = (most: number, least = 1, kind: 'line' | 'lines' = 'line') =>
   z
     .string()
-    .meta({ minLength: least, maxLength: most })
+    .meta({ minLength: least, maxLength: most, pattern: (kind === 'line' ? LINE : LINES).source })
     .transform((value) => value.normalize('NFC'))
-    .refine(
-      (value) => !(kind === 'line' ? UNSAFE_NAME : UNSAFE_LINES).test(value),
-      'must not contain control characters or broken Unicode',
-    )
+    .refine((value) => isSafe(value, kind), 'must not contain control characters or broken Unicode')
     .refine(
       (value) => value.length >= least && value.length <= 2 * most && characters(value) <= most,
       `must have ${least} to ${most} characters`,
@@ -45,10 +45,14 @@ export const currencyCode = z
 export const amountText = z
   .union([z.number(), z.string()], 'must be a number or a decimal string in major units, such as 49.99')
   .meta({
-    description: 'In major units, with at most the decimals of the currency.',
+    description: 'In major units, with at most the decimals of the currency: none for JPY, two for EUR.',
     examples: [49.99, '49.99'],
-    // JSON Schema applies a pattern to strings only, so numbers pass.
-    pattern: '^(0|[1-9]\\d*)(\\.\\d+)?$',
+    override: {
+      anyOf: [
+        { type: 'number', exclusiveMinimum: 0, maximum: 999_999_999_999.99, multipleOf: 0.01 },
+        { type: 'string', pattern: AMOUNT.source },
+      ],
+    },
   })
   .transform((value, context) => {
     const decimal = String(value)
@@ -57,6 +61,13 @@ export const amountText = z
     context.addIssue({ code: 'custom', params: { code: 'amount_invalid' }, message: problem })
     return z.NEVER
   })
+
+/** For the document: a body with an amount in a currency without decimals. */
+export const AMOUNT_BY_CURRENCY = {
+  if: { properties: { currency: { enum: CURRENCIES.filter((code) => decimalsOf(code) === 0) } } },
+  // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema
+  then: { properties: { amount: { anyOf: [{ type: 'integer' }, { type: 'string', pattern: '^[1-9]\\d*$' }] } } },
+}
 
 /** In characters: more than any real amount needs. */
 const LONGEST_AMOUNT = 30

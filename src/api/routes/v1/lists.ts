@@ -1,35 +1,61 @@
 import { z } from 'zod'
+import { TIMELINE_ID } from '../../../db/payments/timeline.ts'
+import { typeId } from '../../../domain/ids.ts'
+import { Problem } from '../../http/problems.ts'
+import { MOMENT, said } from './patterns.ts'
 
 /** Lists are newest first, a page at a time. A cursor is the id of an item, so new items do not shift the pages. */
 
-/** Query parameters are text, so the number is checked as text. */
-const limit = z
-  .string()
-  .regex(/^(?:[1-9]\d?|100)$/, 'must be a whole number from 1 to 100')
-  .transform(Number)
-  .default(20)
-  .meta({ description: 'How many, 1 to 100.', override: { type: 'string' } })
+/** Query parameters are text, so a whole number is checked as text. The document says the number that the text means. */
+export const wholeNumber = ({ pattern, must, ...bounds }: WholeNumber) =>
+  z
+    .string()
+    .regex(pattern, must)
+    .transform(Number)
+    .meta(said({ type: 'integer', pattern: undefined, ...bounds }))
 
-/** An id of any kind. Anything else is refused before the database is asked. */
-export const anyId = z.string().regex(/^\w{1,100}$/, 'must be an id: 1 to 100 letters, digits or underscores')
+type WholeNumber = {
+  readonly pattern: RegExp
+  readonly must: string
+  readonly minimum: number
+  readonly maximum: number
+}
 
-const cursor = anyId.optional()
+const limit = (otherwise: number) =>
+  wholeNumber({
+    pattern: /^(?:[1-9]\d?|100)$/,
+    must: 'must be a whole number from 1 to 100',
+    minimum: 1,
+    maximum: 100,
+  })
+    .default(otherwise)
+    .meta({ description: 'How many, 1 to 100.' })
 
-export const pageQuery = {
-  limit,
-  starting_after: cursor.meta({ description: 'Items after the one with this id.' }),
-  ending_before: cursor.meta({ description: 'Items before the one with this id.' }),
+/** Ids of what a list has, as its cursors. Anything else is refused before the database is asked. */
+const CURSORS = {
+  payment: typeId('payment'),
+  event: typeId('event'),
+  key: /^key_[0-9A-Za-z]{12}$/,
+  entry: TIMELINE_ID,
+} as const
+type Listed = keyof typeof CURSORS
+
+export function cursorOf(kind: Listed) {
+  const words = { payment: 'a payment', event: 'an event', key: 'a key', entry: 'an entry' }
+  return z.string().regex(CURSORS[kind], `must be the id of ${words[kind]}`)
+}
+
+/** The parameters of a list whose items, or the events of whose items, are of this kind. */
+export function pageQuery(kind: Listed, otherwise = 20) {
+  const cursor = cursorOf(kind).optional()
+  return {
+    limit: limit(otherwise),
+    starting_after: cursor.meta({ description: 'Items after the one with this id.' }),
+    ending_before: cursor.meta({ description: 'Items before the one with this id.' }),
+  }
 }
 
 type Cursors = { starting_after?: string | undefined; ending_before?: string | undefined }
-
-export const hasOneCursor = (query: Cursors): boolean =>
-  query.starting_after === undefined || query.ending_before === undefined
-
-export const ONE_CURSOR = {
-  path: ['ending_before'],
-  message: 'must not stand beside starting_after: send one of the two',
-}
 
 export type Page = {
   readonly limit: number
@@ -39,6 +65,12 @@ export type Page = {
 
 export function pageOf(query: Cursors & { limit: number }): Page {
   return { limit: query.limit, after: query.starting_after ?? null, before: query.ending_before ?? null }
+}
+
+/** The answer where a cursor has the form of an id, and the list has no such item. */
+export function noCursor(page: Page): Problem {
+  const param = page.after === null ? 'ending_before' : 'starting_after'
+  return new Problem('resource_missing', `${param}: the list has no item with this id.`, { param })
 }
 
 export function listOf<T extends z.ZodType>(item: T) {
@@ -52,14 +84,10 @@ export function listAnswer<T>(data: readonly T[], hasMore: boolean) {
 /** Milliseconds since 1970. */
 const YEAR_10000 = Date.UTC(10_000, 0)
 
-/** A time: ISO 8601, or whole seconds since 1970. Parsed to ISO 8601 in UTC. */
+/** A time from 1970 to 9999: ISO 8601, or whole seconds since 1970. Parsed to ISO 8601 in UTC. */
 export const since = z
   .string()
-  .refine((text) => /^\d{1,11}$/.test(text) || z.iso.datetime({ offset: true }).safeParse(text).success, {
-    abort: true,
-    message: 'must be a time such as 2026-11-21T10:00:00Z, or whole seconds since 1970',
-  })
+  .regex(MOMENT, 'must be a time such as 2026-11-21T10:00:00Z, or whole seconds since 1970')
   .transform((text) => (/^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text)))
-  // An offset of more than a day is no time, and Postgres has no year 0.
-  .refine((time) => time >= 0 && time < YEAR_10000, { abort: true, message: 'must be a time from 1970 to 9999' })
-  .transform((time) => new Date(time).toISOString())
+  // At its ends an offset leads out of what Postgres takes. Nothing of ours is so old, or so new.
+  .transform((time) => new Date(Math.min(Math.max(time, 0), YEAR_10000 - 1)).toISOString())

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { decimalsOf } from '../../../domain/currencies.ts'
 import { PROVIDERS, type Provider, USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import { formatAmount, type Money } from '../../../domain/money.ts'
+import { PROVIDER } from '../../document/examples.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { listOf } from './lists.ts'
 
@@ -21,7 +22,7 @@ const providerObject = z
     estimated_seconds: z.strictObject({ p50: z.int(), p95: z.int() }),
     identity_check: z.boolean(),
   })
-  .meta({ id: 'Provider' })
+  .meta({ id: 'Provider', examples: [PROVIDER] })
 
 const providerList = listOf(providerObject)
 

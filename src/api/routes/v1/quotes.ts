@@ -11,9 +11,11 @@ import {
   splitFee,
 } from '../../../domain/money.ts'
 import { type Offer, offersFor, type Refusal } from '../../../domain/offers.ts'
+import { QUOTE, ROUTE_PREVIEW } from '../../document/examples.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { amountProblem, QUOTE_MS, type RateBook, readRates, requirePrice } from '../prices.ts'
-import { amountText, currency, currencyCode, moment, usdcAmount } from './fields.ts'
+import { AMOUNT_BY_CURRENCY, amountText, currency, currencyCode, moment, usdcAmount } from './fields.ts'
+import { said } from './patterns.ts'
 
 export type QuoteDeps = { readonly rates: RateBook; readonly crypto: boolean; readonly clock: () => number }
 
@@ -33,16 +35,20 @@ const quoteObject = z
     net_usdc_estimate: usdcAmount,
     expires_at: moment,
   })
-  .meta({ id: 'Quote' })
+  .meta({ id: 'Quote', examples: [QUOTE] })
 
-const previewBody = z.strictObject({
-  amount: amountText,
-  currency: currencyCode,
-  provider: z.enum(PROVIDER_NAMES).optional(),
-  fallback: z.enum(['picker', 'none']).default('picker'),
-  country: z.enum(COUNTRY_CODES as [string, ...string[]], 'must be a country such as DE (ISO 3166 alpha-2)').optional(),
-  device_wallet: z.boolean().optional().meta({ description: 'Whether the buyer’s device has a wallet of its own.' }),
-})
+const previewBody = z
+  .strictObject({
+    amount: amountText,
+    currency: currencyCode,
+    provider: z.enum(PROVIDER_NAMES).optional(),
+    fallback: z.enum(['picker', 'none']).default('picker'),
+    country: z
+      .enum(COUNTRY_CODES as [string, ...string[]], 'must be a country such as DE (ISO 3166 alpha-2)')
+      .optional(),
+    device_wallet: z.boolean().optional().meta({ description: 'Whether the buyer’s device has a wallet of its own.' }),
+  })
+  .meta(said(AMOUNT_BY_CURRENCY))
 
 const offerObject = z.strictObject({
   provider: z.enum(USED_PROVIDER_NAMES),
@@ -69,7 +75,7 @@ const previewObject = z
     refused: z.array(refusalObject),
     net_usdc_estimate: usdcAmount,
   })
-  .meta({ id: 'RoutePreview' })
+  .meta({ id: 'RoutePreview', examples: [ROUTE_PREVIEW] })
 
 export function quoteRoutes(deps: QuoteDeps): Route[] {
   return [quoteRoute(deps), previewRoute(deps)]

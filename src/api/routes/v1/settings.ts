@@ -3,6 +3,7 @@ import type { Session, Tenant } from '../../../db/db.ts'
 import { isOwnAddress, readWalletSetting, setWallet } from '../../../db/merchants/wallets.ts'
 import { checkWallet } from '../../../domain/wallet.ts'
 import { checksumAddress } from '../../../evm/checksum.ts'
+import { WALLET_SETTING } from '../../document/examples.ts'
 import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { moment } from './fields.ts'
@@ -10,7 +11,13 @@ import { requireTestKey, type StepUp } from './step-up.ts'
 
 export type SettingsRouteDeps = StepUp & { readonly chainId: number; readonly token: string }
 
-const walletBody = z.strictObject({ address: z.string().max(200) })
+/** Read as any text, so that the answer can say what it seems to be instead. */
+const walletBody = z.strictObject({
+  address: z
+    .string()
+    .max(200)
+    .meta({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'Mixed case must be that of EIP-55.' }),
+})
 
 const walletObject = z
   .strictObject({
@@ -22,7 +29,7 @@ const walletObject = z
     token: z.string(),
     set_at: moment.nullable(),
   })
-  .meta({ id: 'Wallet' })
+  .meta({ id: 'Wallet', examples: [WALLET_SETTING] })
 
 export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
   const { chainId, token } = deps

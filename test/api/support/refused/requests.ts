@@ -27,7 +27,8 @@ function queryCases(): Refused[] {
     'limit[]=1',
     'starting_after=',
     `starting_after=${'x'.repeat(101)}`,
-    'starting_after=a&ending_before=b',
+    'starting_after=a',
+    'ending_before=pay_01m7z134d8fetv1hwd26y1yks',
     'surely=1',
   ]
   return [
@@ -59,7 +60,7 @@ function queryCases(): Refused[] {
       'after_sequence=1.5',
       'after_sequence=x',
       `after_sequence=${'9'.repeat(16)}`,
-      'after_sequence=1&starting_after=a',
+      'after_sequence=01',
       'starting_after=evt_x',
       'payment='.repeat(2) + 'x'.repeat(200),
     ),

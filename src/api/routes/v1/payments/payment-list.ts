@@ -4,52 +4,52 @@ import { readPayment } from '../../../../db/payments/payments.ts'
 import { readTimeline } from '../../../../db/payments/timeline.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { PROVIDER_NAMES } from '../../../../domain/methods.ts'
-import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../domain/payment/payment.ts'
+import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
 import { renderPayment } from '../../../../domain/payment/payment-object.ts'
+import { TIMELINE_ENTRY } from '../../../document/examples.ts'
 import { Problem } from '../../../http/problems.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { idPath, moment } from '../fields.ts'
-import { hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery, since } from '../lists.ts'
+import { listAnswer, listOf, noCursor, pageOf, pageQuery, since } from '../lists.ts'
+import { SEARCHED } from '../patterns.ts'
 import { paymentObject } from './payment-schemas.ts'
 import type { PaymentRouteDeps } from './payments.ts'
 
-const isStatus = (text: string): text is PaymentStatus => (PAYMENT_STATUSES as readonly string[]).includes(text)
+/** One or more, with commas between. */
+const STATUSES = new RegExp(`^(?:${PAYMENT_STATUSES.join('|')})(?:,(?:${PAYMENT_STATUSES.join('|')}))*$`)
 
 const searched = z
   .string()
   .min(1)
   .max(200)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters')
+  .regex(SEARCHED, 'must not contain control characters')
+  .refine((text) => text.isWellFormed(), 'must not contain broken Unicode')
 
-const listQuery = z
-  .strictObject({
-    ...pageQuery,
-    status: z
-      .string()
-      .max(200)
-      .refine(
-        (text) => text.split(',').every(isStatus),
-        `must be one or more of ${PAYMENT_STATUSES.join(', ')}, with commas between`,
-      )
-      .optional(),
-    provider: z.enum([...PROVIDER_NAMES, 'crypto']).optional(),
-    currency: z
-      .string()
-      .regex(/^[A-Z]{3}$/, 'must be three upper-case letters, such as EUR')
-      .optional(),
-    reference: searched.optional(),
-    tx_hash: z
-      .string()
-      .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hexadecimal digits')
-      .optional(),
-    'created[gte]': since.optional(),
-    'created[lt]': since.optional(),
-    search: searched.optional().meta({ description: 'In id, reference, description or transaction.' }),
-  })
-  .refine(hasOneCursor, ONE_CURSOR)
+const listQuery = z.strictObject({
+  ...pageQuery('payment'),
+  status: z
+    .string()
+    .max(200)
+    .regex(STATUSES, `must be one or more of ${PAYMENT_STATUSES.join(', ')}, with commas between`)
+    .optional(),
+  provider: z.enum([...PROVIDER_NAMES, 'crypto']).optional(),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be three upper-case letters, such as EUR')
+    .optional(),
+  reference: searched.optional(),
+  tx_hash: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hexadecimal digits')
+    .optional(),
+  'created[gte]': since.optional(),
+  'created[lt]': since.optional(),
+  search: searched.optional().meta({ description: 'In id, reference, description or transaction.' }),
+})
 
 const timelineEntry = z
   .strictObject({
+    id: z.string().meta({ description: 'Names the entry, as a cursor.' }),
     at: moment,
     kind: z.string(),
     from_status: z.string().nullable(),
@@ -58,7 +58,7 @@ const timelineEntry = z
     message: z.string().meta({ description: 'In plain words.' }),
     data: z.record(z.string(), z.unknown()),
   })
-  .meta({ id: 'TimelineEntry' })
+  .meta({ id: 'TimelineEntry', examples: [TIMELINE_ENTRY] })
 
 export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicUrl'>): Route[] {
   const list = defineRoute({
@@ -83,7 +83,10 @@ export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicU
         createdFrom: query['created[gte]'],
         createdBefore: query['created[lt]'],
       }
-      const { rows, hasMore } = await listPayments(db, caller, { filters, page: pageOf(query) })
+      const page = pageOf(query)
+      const found = await listPayments(db, caller, { filters, page })
+      if (found === null) throw noCursor(page)
+      const { rows, hasMore } = found
       return listAnswer(
         rows.map(({ payment, attempts }) => renderPayment(payment, attempts, publicUrl)),
         hasMore,
@@ -100,11 +103,13 @@ export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicU
     description: 'States, partner orders, money, the transfer, and what was announced and how that arrived.',
     scope: 'payments:read',
     params: idPath,
+    query: z.strictObject(pageQuery('entry', 100)),
     answers: { 200: listOf(timelineEntry) },
-    handle: async ({ caller, db, params }) => {
+    handle: async ({ caller, db, params, query }) => {
       const found = isId('payment', params.id) ? await readPayment(db, caller, params.id) : null
       if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
-      return listAnswer(await readTimeline(db, caller, params.id), false)
+      const { rows, hasMore } = await readTimeline(db, caller, { paymentId: params.id, page: pageOf(query) })
+      return listAnswer(rows, hasMore)
     },
   })
 

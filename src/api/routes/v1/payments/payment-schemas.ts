@@ -3,37 +3,34 @@ import { type Currency, isCurrency } from '../../../../domain/currencies.ts'
 import { currenciesOf, isProviderName, PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../../domain/methods.ts'
 import { parseAmount } from '../../../../domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
+import { PAYMENT } from '../../../document/examples.ts'
 import {
+  AMOUNT_BY_CURRENCY,
   amountText,
   characters,
   currenciesAllowed,
   currency,
   currencyCode,
   decimalsAllowed,
+  isSafe,
   moment,
   safeText,
-  UNSAFE_NAME,
   usdcAmount,
 } from '../fields.ts'
+import { LINE, RETURN_URL, said } from '../patterns.ts'
 
 /** Bodies and answers of the payment routes. */
 
 const url = z
   .string()
   .max(2048, 'must have at most 2048 characters')
-  .refine(isReturnUrl, {
+  .meta({ pattern: RETURN_URL.source })
+  // Live mode refuses localhost when a payment is created.
+  .refine((value) => RETURN_URL.test(value) && value.isWellFormed() && URL.canParse(value), {
     params: { code: 'url_invalid' },
-    message: 'must be an absolute https URL without a user name or password (http only for localhost)',
+    message:
+      'must be an absolute https URL without a user name or password (http only for localhost), its host in ASCII (xn--)',
   })
-
-/** https, or http on the developer's own machine; live mode refuses the latter when a payment is created. */
-function isReturnUrl(value: string): boolean {
-  // The parser takes `https:shop.example` for https://shop.example.
-  if (/[\s\p{Cc}\p{Cs}]/u.test(value) || !/^https?:\/\/[^/]/i.test(value) || !URL.canParse(value)) return false
-  const parsed = new URL(value)
-  if (parsed.username !== '' || parsed.password !== '') return false
-  return parsed.protocol === 'https:' || (parsed.protocol === 'http:' && isLocal(parsed))
-}
 
 export function isLocal(parsed: URL): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(parsed.hostname)
@@ -43,8 +40,11 @@ const metadata = z
   .record(z.string(), safeText(500, 0, 'lines'))
   .refine((value) => Object.keys(value).length <= 50, 'must have at most 50 keys')
   .refine(
-    (value) => Object.keys(value).every((key) => key.length > 0 && characters(key) <= 40 && !UNSAFE_NAME.test(key)),
+    (value) => Object.keys(value).every((key) => key.length > 0 && characters(key) <= 40 && isSafe(key, 'line')),
     'must have keys of 1 to 40 characters, without control characters',
+  )
+  .meta(
+    said({ maxProperties: 50, propertyNames: { type: 'string', minLength: 1, maxLength: 40, pattern: LINE.source } }),
   )
 
 const createPaymentFields = z.strictObject({
@@ -76,6 +76,7 @@ export const createPaymentBody = createPaymentFields
     params: { code: 'currency_not_supported' },
     error: ({ input }) => notTaken((input as { provider: unknown }).provider),
   })
+  .meta(said(AMOUNT_BY_CURRENCY))
 export type CreatePaymentBody = z.output<typeof createPaymentBody>
 
 function fits(amount: unknown, currency: unknown, problem: string): boolean {
@@ -161,4 +162,4 @@ export const paymentObject = z
     canceled_at: moment.nullable(),
     version: z.int(),
   })
-  .meta({ id: 'Payment' })
+  .meta({ id: 'Payment', examples: [PAYMENT] })

@@ -13,7 +13,7 @@ import { answerOnce, claimOf } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { idPath } from '../fields.ts'
-import { anyId, hasOneCursor, listAnswer, listOf, ONE_CURSOR, pageOf, pageQuery, since } from '../lists.ts'
+import { cursorOf, listAnswer, listOf, noCursor, pageOf, pageQuery, since } from '../lists.ts'
 import { deliveryObject, redeliveryObject, testEventObject } from './endpoint-schemas.ts'
 import { findOwnEndpoint } from './endpoints.ts'
 
@@ -43,19 +43,19 @@ function listRoute(): Route {
     summary: 'What was delivered to an endpoint, try by try, newest event first',
     scope: 'webhooks:read',
     params: idPath,
-    query: z
-      .strictObject({
-        ...pageQuery,
-        status: z.enum(['pending', 'delivered', 'exhausted', 'disabled']).optional(),
-        event: anyId.optional(),
-      })
-      .refine(hasOneCursor, ONE_CURSOR),
+    query: z.strictObject({
+      ...pageQuery('event'),
+      status: z.enum(['pending', 'delivered', 'exhausted', 'disabled']).optional(),
+      event: cursorOf('event').optional(),
+    }),
     answers: { 200: listOf(deliveryObject) },
     handle: async ({ caller, db, params, query }) => {
       const { id } = await findOwnEndpoint(db, caller, params.id)
       const filters = { status: query.status, event: query.event }
-      const { rows, hasMore } = await listDeliveries(db, caller, { endpointId: id, filters, page: pageOf(query) })
-      return listAnswer(rows.map(renderDelivery), hasMore)
+      const page = pageOf(query)
+      const found = await listDeliveries(db, caller, { endpointId: id, filters, page })
+      if (found === null) throw noCursor(page)
+      return listAnswer(found.rows.map(renderDelivery), found.hasMore)
     },
   })
 }
@@ -106,8 +106,8 @@ function redeliverRoute({ deliveries }: DeliveryRouteDeps): Route {
       if (revived === null) throw new Problem('resource_missing', 'There is no such delivery.')
       await deliveries.deliverNow({ ...target, attemptsDone: revived.attempts })
       const page = { limit: 1, after: null, before: null }
-      const { rows } = await listDeliveries(db, caller, { endpointId: id, filters: { event: params.event }, page })
-      const [delivery] = rows
+      const found = await listDeliveries(db, caller, { endpointId: id, filters: { event: params.event }, page })
+      const delivery = found?.rows[0]
       if (delivery === undefined) throw new Problem('resource_missing', 'There is no such delivery.')
       return { status: 202, body: renderDelivery(delivery) }
     },

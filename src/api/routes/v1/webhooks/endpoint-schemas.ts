@@ -1,7 +1,17 @@
 import { z } from 'zod'
+import { TRIES_SHOWN } from '../../../../db/webhooks/event-log.ts'
 import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { ALL_EVENT_TYPES, DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
+import {
+  DELETED_ENDPOINT,
+  DELIVERY,
+  ENDPOINT,
+  ENDPOINT_WITH_SECRET,
+  REDELIVERY,
+  TEST_EVENT,
+} from '../../../document/examples.ts'
 import { moment, safeText } from '../fields.ts'
+import { endpointUrl, said } from '../patterns.ts'
 
 /** Bodies and answers of the routes of webhook endpoints. */
 
@@ -11,23 +21,31 @@ const eventTypes = z
   .max(20, 'must name at most 20 types')
   .transform((types) => [...new Set(types)])
 
-const url = z.string().min(1).max(2048, 'must have at most 2048 characters')
+const url = (mode: 'test' | 'live') =>
+  z
+    .string()
+    .min(1)
+    .max(2048, 'must have at most 2048 characters')
+    .meta({ pattern: endpointUrl(mode) })
 const description = safeText(500)
 
-export const createEndpointBody = z.strictObject({
-  url,
-  description: description.optional(),
-  enabled_events: eventTypes.default([...DEFAULT_EVENT_TYPES]),
-})
-
-export const updateEndpointBody = z
-  .strictObject({
-    url: url.optional(),
-    description: description.nullable().optional(),
-    enabled_events: eventTypes.optional(),
-    enabled: z.boolean().optional().meta({ description: 'Enabling one starts its record anew.' }),
+export const createEndpointBody = (mode: 'test' | 'live') =>
+  z.strictObject({
+    url: url(mode),
+    description: description.optional(),
+    enabled_events: eventTypes.default([...DEFAULT_EVENT_TYPES]),
   })
-  .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+
+export const updateEndpointBody = (mode: 'test' | 'live') =>
+  z
+    .strictObject({
+      url: url(mode).optional(),
+      description: description.nullable().optional(),
+      enabled_events: eventTypes.optional(),
+      enabled: z.boolean().optional().meta({ description: 'Enabling one starts its record anew.' }),
+    })
+    .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+    .meta(said({ minProperties: 1 }))
 
 export const rotateSecretBody = z.strictObject({
   overlap: z
@@ -54,15 +72,15 @@ const endpointFields = {
   updated_at: moment,
 }
 
-export const endpointObject = z.strictObject(endpointFields).meta({ id: 'WebhookEndpoint' })
+export const endpointObject = z.strictObject(endpointFields).meta({ id: 'WebhookEndpoint', examples: [ENDPOINT] })
 
 export const endpointWithSecret = z
   .strictObject({ ...endpointFields, secret: z.string().meta({ description: 'Shown only here.' }) })
-  .meta({ id: 'WebhookEndpointWithSecret' })
+  .meta({ id: 'WebhookEndpointWithSecret', examples: [ENDPOINT_WITH_SECRET] })
 
 export const deletedObject = z
   .strictObject({ id: z.string(), object: z.literal('webhook_endpoint'), deleted: z.literal(true) })
-  .meta({ id: 'DeletedWebhookEndpoint' })
+  .meta({ id: 'DeletedWebhookEndpoint', examples: [DELETED_ENDPOINT] })
 
 const deliveryFields = {
   object: z.literal('delivery'),
@@ -79,19 +97,21 @@ const deliveryFields = {
 export const deliveryObject = z
   .strictObject({
     ...deliveryFields,
-    log: z.array(
-      z.strictObject({
-        number: z.int(),
-        at: moment,
-        duration_ms: z.int(),
-        response_status: z.int().nullable(),
-        response_headers: z.record(z.string(), z.string()).nullable(),
-        response_body: z.string().nullable().meta({ description: 'Its beginning.' }),
-        error: z.string().nullable(),
-      }),
-    ),
+    log: z
+      .array(
+        z.strictObject({
+          number: z.int(),
+          at: moment,
+          duration_ms: z.int(),
+          response_status: z.int().nullable(),
+          response_headers: z.record(z.string(), z.string()).nullable(),
+          response_body: z.string().nullable().meta({ description: 'Its beginning.' }),
+          error: z.string().nullable(),
+        }),
+      )
+      .meta({ description: `The newest ${TRIES_SHOWN} tries. The timeline of the payment has them all.` }),
   })
-  .meta({ id: 'Delivery' })
+  .meta({ id: 'Delivery', examples: [DELIVERY] })
 
 export const redeliveryObject = z
   .strictObject({
@@ -99,11 +119,11 @@ export const redeliveryObject = z
     endpoint: z.string(),
     deliveries: z.int().meta({ description: 'How many are sent again, in the background.' }),
   })
-  .meta({ id: 'Redelivery' })
+  .meta({ id: 'Redelivery', examples: [REDELIVERY] })
 
 export const testEventObject = z
   .strictObject({ object: z.literal('test_event'), event: z.string(), endpoint: z.string() })
-  .meta({ id: 'TestEvent' })
+  .meta({ id: 'TestEvent', examples: [TEST_EVENT] })
 
 export function renderEndpoint(endpoint: WebhookEndpoint): z.output<typeof endpointObject> {
   return {

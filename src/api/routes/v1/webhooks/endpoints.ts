@@ -53,7 +53,7 @@ function createRoute(deps: EndpointRouteDeps): Route {
     description: 'The answer holds the secret that signs; it is shown once.',
     scope: 'webhooks:write',
     idempotency: 'itself',
-    body: createEndpointBody,
+    body: createEndpointBody(deps.webhookTargets.mode),
     answers: { 201: endpointWithSecret },
     problems: ['limit_reached'],
     example: { body: { url: 'https://shop.example/webhooks', enabled_events: ['payment.succeeded'] } },
@@ -117,7 +117,7 @@ function changeRoutes({ webhookTargets }: EndpointRouteDeps): Route[] {
     summary: 'Change a webhook endpoint, enable or disable it',
     scope: 'webhooks:write',
     params: idPath,
-    body: updateEndpointBody,
+    body: updateEndpointBody(webhookTargets.mode),
     answers: { 200: endpointObject },
     example: { body: { enabled_events: ['*'], description: 'Everything' } },
     handle: async ({ caller, db, params, body }) => {

@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
+import { WEBHOOK_EVENT_TYPES } from '../../domain/webhook.ts'
+import { PROBLEMS, type ProblemCode } from '../http/problem-codes.ts'
+import { PROBLEM_TYPE } from '../http/problems.ts'
 import { type Route, TAGS } from '../route.ts'
-import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
-import { PROBLEM_TYPE } from './problems.ts'
+import { eventObject } from '../routes/v1/events.ts'
+import { EVENT, PATH_IDS } from './examples.ts'
 
 /** The OpenAPI 3.1 document of the routes: generated, never written by hand. */
 
@@ -56,6 +59,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Re
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ apiKey: [] }],
     paths: pathsOf(routes),
+    webhooks: webhooksOf(),
     components: {
       schemas: { Problem: problem },
       securitySchemes: {
@@ -63,6 +67,44 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Re
       },
     },
   })
+}
+
+/** What we send to the endpoints of a merchant: Standard Webhooks 1.0. */
+function webhooksOf(): ZodOpenApiPathsObject {
+  const header = z.object({
+    'webhook-id': z.string().meta({ description: 'The id of the event, the same on every try.' }),
+    'webhook-timestamp': z.string().regex(/^\d+$/).meta({ description: 'Seconds since 1970, when this try was sent.' }),
+    'webhook-signature': z.string().meta({
+      description:
+        '`v1,` and the HMAC-SHA-256 of `<id>.<timestamp>.<body>` in base64. Two, with a blank between, in a rotation.',
+    }),
+  })
+  const answers = {
+    '2XX': 'Taken. Anything else is tried again, twelve times in about three days.',
+    '410': 'Gone: the endpoint is disabled.',
+  }
+  const responses = Object.fromEntries(
+    Object.entries(answers).map(([status, description]) => [status, { description }]),
+  )
+  return Object.fromEntries(
+    WEBHOOK_EVENT_TYPES.map((type) => [
+      type,
+      {
+        post: {
+          operationId: `on${type.replace(/(?:^|[._])(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
+          tags: ['Webhooks' as const],
+          summary: `A payment: ${type}`,
+          security: [],
+          requestParams: { header },
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: eventObject, example: { ...EVENT, type } } },
+          },
+          responses,
+        },
+      },
+    ]),
+  )
 }
 
 function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
@@ -81,7 +123,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     summary,
     description: `${description === undefined ? '' : `${description}\n\n`}Needs the scope \`${scope}\`.`,
     requestParams: {
-      ...(path instanceof z.ZodObject && { path }),
+      ...(path instanceof z.ZodObject && { path: withExamples(path, route.path) }),
       ...(query instanceof z.ZodObject && { query }),
       ...(header !== undefined && { header }),
     },
@@ -112,17 +154,41 @@ function answersOf(route: Route): ZodOpenApiOperationObject['responses'] {
       {
         description: route.summary,
         headers: z.object({ 'Request-Id': requestId, ...limits }),
-        content: { 'application/json': { schema } },
+        content: { 'application/json': { schema, example: exampleOf(schema) } },
       },
     ]),
   )
 }
 
+/** Of an object its own example, of a list one item. */
+function exampleOf(schema: z.ZodType): unknown {
+  const examples = z.globalRegistry.get(schema)?.['examples'] as readonly unknown[] | undefined
+  const own = examples?.[0]
+  if (own !== undefined) return own
+  const item = schema instanceof z.ZodObject ? (schema.shape as { data?: unknown }).data : undefined
+  if (!(item instanceof z.ZodArray)) throw new RangeError('an answer must have an example')
+  return { object: 'list', data: [exampleOf(item.element as z.ZodType)], has_more: false }
+}
+
+/** The ids of a path, each with the example of what stands there. */
+function withExamples(path: z.ZodObject, template: string): z.ZodObject {
+  return z.object(
+    Object.fromEntries(
+      Object.entries(path.shape).map(([name, schema]) => {
+        const end = template.indexOf(`{${name}}`) + name.length + 2
+        return [name, (schema as z.ZodType).meta({ examples: [PATH_IDS[template.slice(0, end)] ?? ''] })]
+      }),
+    ),
+  )
+}
+
+const hasCursor = (query: Route['query']): boolean => query instanceof z.ZodObject && 'starting_after' in query.shape
+
 function problemsOf(route: Route): ZodOpenApiOperationObject['responses'] {
   const codes = new Set([
     ...COMMON,
     ...(route.body === undefined ? [] : WITH_BODY),
-    ...(route.params === undefined ? [] : WITH_ID),
+    ...(route.params === undefined && !hasCursor(route.query) ? [] : WITH_ID),
     ...(route.method === 'post' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),
     ...(route.problems ?? []),
   ])

@@ -1,4 +1,4 @@
-import { FIELD_CODES, PROBLEMS } from './problem-codes.ts'
+import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
 
 /** docs/api/errors.md. The page `/docs/errors`, to which `type` points, is made from the same two tables. */
 export function errorDocs(): string {

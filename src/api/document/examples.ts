@@ -1,0 +1,229 @@
+/** One example of every object, for the document. A test compares each with its schema. */
+
+const PAYMENT_ID = 'pay_01m7z134d8fetv1hwd26y1yksm'
+const EVENT_ID = 'evt_01m7z13c0xfzrbpdsf7qk0w6ta'
+const ENDPOINT_ID = 'we_01m7z0zqy3fzrbpe3gambgs8r8'
+const CREATED = '2026-11-22T10:00:00.000Z'
+const PAID = '2026-11-22T10:02:11.000Z'
+const FINAL = '2026-11-22T10:02:39.000Z'
+const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const TOKEN = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'
+const TX_HASH = '0x5f4d9d2b6c1e4f6b0a7a3e5b1f2c9d8e7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d'
+
+export const PAYMENT = {
+  id: PAYMENT_ID,
+  object: 'payment',
+  livemode: false,
+  status: 'succeeded',
+  status_reason: null,
+  exception: null,
+  amount: 49.99,
+  amount_decimal: '49.99',
+  amount_minor: 4999,
+  currency: 'EUR',
+  provider: 'wallet_app',
+  provider_used: 'wallet_app',
+  method_used: 'banking_app',
+  fallback: 'picker',
+  description: 'Two tickets',
+  reference: 'order-1042',
+  metadata: { cart: '77' },
+  success_url: 'https://shop.example/thanks',
+  cancel_url: 'https://shop.example/cart',
+  checkout_url: 'https://pay.example/c/7XK0l3tq1uB5m6s2b9yZ4A',
+  quote: { rate: '1.084', rate_source: 'converter', net_usdc_estimate: '51.750647', expires_at: CREATED },
+  settlement: {
+    gross_usdc: '54.189160',
+    fee_usdc: '2.438512',
+    fee_percent: '4.5',
+    net_usdc: '51.750648',
+    rate: '1.084',
+    rate_source: 'converter',
+    rate_locked_at: PAID,
+    chain: 'polygon',
+    chain_id: 137,
+    token: TOKEN,
+    destination: WALLET,
+    tx_hash: TX_HASH,
+    log_index: 12,
+    block_number: 79_123_456,
+    finalized_at: FINAL,
+    explorer_url: `https://polygonscan.com/tx/${TX_HASH}`,
+  },
+  attempts: [
+    {
+      id: 'att_01m7z13a6ffzrbpe1zsf4n0v2c',
+      provider: 'wallet_app',
+      status: 'confirmed',
+      partner_reference: 'W-58113',
+      failure_code: null,
+      created_at: CREATED,
+    },
+  ],
+  payment_link: null,
+  created_at: CREATED,
+  updated_at: FINAL,
+  expires_at: '2026-11-23T10:00:00.000Z',
+  paid_at: PAID,
+  succeeded_at: FINAL,
+  failed_at: null,
+  canceled_at: null,
+  version: 5,
+}
+
+export const EVENT = {
+  id: EVENT_ID,
+  type: 'payment.succeeded',
+  timestamp: FINAL,
+  api_version: 'v1',
+  livemode: false,
+  sequence: 7,
+  data: { object: PAYMENT },
+}
+
+export const TIMELINE_ENTRY = {
+  id: 'tle_1795341600000000_0_1',
+  at: CREATED,
+  kind: 'payment.created',
+  from_status: null,
+  to_status: 'created',
+  actor: 'merchant',
+  message: 'The payment was created',
+  data: {},
+}
+
+export const PROVIDER = {
+  object: 'provider',
+  name: 'wallet_app',
+  label: 'Banking app',
+  methods: ['banking_app'],
+  countries: ['DE', 'FR'],
+  currencies: [{ code: 'EUR', decimals: 2 }],
+  charge_currency: null,
+  minimum: { amount: '6.00', currency: 'EUR' },
+  maximum: { amount: '10000.00', currency: 'EUR' },
+  estimated_seconds: { p50: 60, p95: 300 },
+  identity_check: true,
+}
+
+export const QUOTE = {
+  object: 'quote',
+  amount_decimal: '49.99',
+  currency: 'EUR',
+  provider: 'wallet_app',
+  rate: '1.084',
+  rate_source: 'converter',
+  gross_usdc_estimate: '54.189160',
+  fee_usdc_estimate: '2.438512',
+  fee_percent: '4.5',
+  net_usdc_estimate: '51.750648',
+  expires_at: CREATED,
+}
+
+const OFFER = {
+  provider: 'wallet_app',
+  method: 'banking_app',
+  charge: { amount: '49.99', currency: 'EUR' },
+  estimated_seconds: { p50: 60, p95: 300 },
+  identity_check: true,
+}
+
+export const ROUTE_PREVIEW = {
+  object: 'route_preview',
+  pinned: null,
+  pinned_refused: null,
+  offers: [OFFER],
+  refused: [
+    {
+      provider: 'local_partner',
+      method: 'upi',
+      reason: 'country',
+      message: 'local_partner does not offer upi in DE.',
+      limit: null,
+    },
+  ],
+  net_usdc_estimate: '51.750648',
+}
+
+export const ENDPOINT = {
+  id: ENDPOINT_ID,
+  object: 'webhook_endpoint',
+  livemode: false,
+  url: 'https://shop.example/webhooks',
+  description: null,
+  enabled_events: ['payment.succeeded'],
+  status: 'enabled',
+  disabled_at: null,
+  disabled_reason: null,
+  failing_since: null,
+  previous_secret_expires_at: null,
+  created_at: CREATED,
+  updated_at: CREATED,
+}
+
+export const ENDPOINT_WITH_SECRET = { ...ENDPOINT, secret: 'whsec_ZGV2ZWxvcG1lbnQtb25seS13ZWJob29rLXNlY3JldHM=' }
+
+export const DELETED_ENDPOINT = { id: ENDPOINT_ID, object: 'webhook_endpoint', deleted: true }
+
+export const DELIVERY = {
+  object: 'delivery',
+  event: EVENT_ID,
+  endpoint: ENDPOINT_ID,
+  type: 'payment.succeeded',
+  status: 'delivered',
+  attempts: 1,
+  created_at: FINAL,
+  last_attempt_at: FINAL,
+  delivered_at: FINAL,
+  log: [
+    {
+      number: 1,
+      at: FINAL,
+      duration_ms: 41,
+      response_status: 204,
+      response_headers: { date: 'Sun, 22 Nov 2026 10:02:39 GMT' },
+      response_body: '',
+      error: null,
+    },
+  ],
+}
+
+export const REDELIVERY = { object: 'redelivery', endpoint: ENDPOINT_ID, deliveries: 3 }
+
+export const TEST_EVENT = { object: 'test_event', event: EVENT_ID, endpoint: ENDPOINT_ID }
+
+export const API_KEY = {
+  id: 'key_y8RLOpUeBl5E',
+  object: 'api_key',
+  livemode: false,
+  name: 'Shop server',
+  last4: '28WM',
+  scopes: ['payments:read', 'payments:write'],
+  allowed_ips: null,
+  created_at: CREATED,
+  last_used_at: null,
+  expires_at: null,
+  revoked_at: null,
+}
+
+export const API_KEY_WITH_SECRET = { ...API_KEY, key: 'pinrail_test_…' }
+
+export const WALLET_SETTING = {
+  object: 'wallet',
+  livemode: false,
+  address: WALLET,
+  chain: 'polygon',
+  chain_id: 137,
+  token: TOKEN,
+  set_at: CREATED,
+}
+
+/** Ids as they stand in the paths. */
+export const PATH_IDS: Readonly<Record<string, string>> = {
+  '/v1/payments/{id}': PAYMENT_ID,
+  '/v1/test/payments/{id}': PAYMENT_ID,
+  '/v1/events/{id}': EVENT_ID,
+  '/v1/webhook_endpoints/{id}': ENDPOINT_ID,
+  '/v1/api_keys/{id}': API_KEY.id,
+  '/v1/webhook_endpoints/{id}/deliveries/{event}': EVENT_ID,
+}

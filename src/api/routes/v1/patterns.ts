@@ -1,0 +1,51 @@
+/**
+ * Forms of text that the OpenAPI document can say, as the server tests them. Only what JavaScript, Python and Java have in
+ * common: no property classes, no flags.
+ */
+
+/** What the document says of a value beside what the schema says of its text. */
+export const said = (more: object) => ({
+  override: ({ jsonSchema }: { jsonSchema: object }) => void Object.assign(jsonSchema, more),
+})
+
+const DAY =
+  '(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))'
+/** 1972 to 9996; of the full centuries, those that 400 divides. */
+const LEAP_YEAR = '(?:19(?:7[26]|8[048]|9[26])|(?:[2468][048]|[3579][26])00|[2-9]\\d(?:0[48]|[2468][048]|[13579][26]))'
+const TIME = 'T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)'
+
+/** ISO 8601 from 1970 to 9999, or whole seconds since 1970. */
+export const MOMENT = new RegExp(`^(?:\\d{1,11}|(?:(?:19[7-9]\\d|[2-9]\\d{3})-${DAY}|${LEAP_YEAR}-02-29)${TIME})$`)
+
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+/** The last label begins with a letter: otherwise a parser of URLs takes the host for a number. */
+const LAST_LABEL = '[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+const IPV4 = `(?:${OCTET}\\.){3}${OCTET}`
+const PORT = '(?::(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]))?'
+/** No blanks of any kind and no controls. */
+const VISIBLE = '\\x00-\\x20\\x7f-\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
+const scheme = (name: string): string => Array.from(name, (letter) => `[${letter}${letter.toUpperCase()}]`).join('')
+
+/** https, or http on the developer's own machine; a host in ASCII, without user name and password. */
+export const RETURN_URL = new RegExp(
+  `^(?:${scheme('https')}://(?:(?:${LABEL}\\.)*${LAST_LABEL}\\.?|${IPV4}|\\[::1\\])|${scheme('http')}://(?:localhost|127\\.0\\.0\\.1|\\[::1\\]))${PORT}(?:[/?#][^${VISIBLE}]*)?$`,
+)
+
+const LOCAL = '(?:localhost|local|internal|localdomain|home\\.arpa|lan|intranet)'
+
+/** Where webhooks may go, as `checkEndpointUrl` says more exactly: https, a public name, no fragment; in live mode port 443. */
+export function endpointUrl(mode: 'test' | 'live'): string {
+  const name = `(?!(?:[^/?]*\\.)?${LOCAL}\\.?(?:[:/?]|$))(?:${LABEL}\\.)+${LAST_LABEL}\\.?`
+  return `^${scheme('https')}://${name}${mode === 'live' ? '(?::443)?' : PORT}(?:[/?][^#${VISIBLE}]*)?$`
+}
+
+/** Text of one line: no controls, and nothing that turns the direction of reading around. */
+export const LINE = /^[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$/
+/** As LINE, with tabs and line breaks. */
+export const LINES = /^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$/
+/** Text to look for. */
+export const SEARCHED = /^[^\x00-\x1f\x7f-\x9f]*$/
+
+/** An amount above zero with at most two decimals, which no currency that is taken has more of. */
+export const AMOUNT = /^(?:[1-9]\d{0,11}(?:\.\d{1,2})?|0\.(?:0[1-9]|[1-9]\d?))$/
