@@ -81,7 +81,7 @@ function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return nameOf(schema.$ref.split('/').at(-1) ?? '')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
-  if (schema.anyOf !== undefined) return `(${schema.anyOf.map(typeOf).join(' | ')})`
+  if (schema.anyOf !== undefined) return `(${[...new Set(schema.anyOf.map(typeOf))].join(' | ')})`
   if (Array.isArray(schema.type))
     return `(${schema.type.map((type: string) => typeOf({ ...schema, type })).join(' | ')})`
   if (schema.type === 'array') return `(${typeOf(schema.items ?? {})})[]`

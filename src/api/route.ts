@@ -4,6 +4,7 @@ import type { Db, Session } from '../db/db.ts'
 import type { ApiScope } from './auth/api-key.ts'
 import type { Authenticate, Caller } from './auth/auth.ts'
 import type { RequestLimits } from './auth/rate-limits.ts'
+import type { Answer } from './http/answer.ts'
 import { answerAhead, claimOf } from './http/idempotency.ts'
 import { readJson } from './http/json-body.ts'
 import { type ProblemCode } from './http/problem-codes.ts'
@@ -54,13 +55,6 @@ export type Call = {
   readonly query: unknown
   readonly params: unknown
   readonly idempotencyKey: string | null
-}
-
-export type Answer = {
-  readonly status: number
-  /** Text is sent as it is: a stored answer is repeated byte for byte. */
-  readonly body: object | string
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined

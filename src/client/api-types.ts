@@ -53,7 +53,7 @@ export type Operations = {
   testWebhookEndpoint: { query: undefined; body: undefined; answer: TestEvent }
   redeliverEvent: { query: undefined; body: undefined; answer: Delivery }
   redeliverFailed: { query: undefined; body: { since: string }; answer: Redelivery }
-  createApiKey: { query: undefined; body: { name: string; scopes?: ("payments:read" | "payments:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "keys:read" | "keys:write")[] | undefined; allowed_ips?: ((string | string | string | string))[] | undefined; expires_in?: number | undefined }; answer: ApiKeyWithSecret }
+  createApiKey: { query: undefined; body: { name: string; scopes?: ("payments:read" | "payments:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "keys:read" | "keys:write")[] | undefined; allowed_ips?: ((string))[] | undefined; expires_in?: number | undefined }; answer: ApiKeyWithSecret }
   listApiKeys: { query: { limit?: number | undefined; starting_after?: string | undefined; ending_before?: string | undefined }; body: undefined; answer: { object: "list"; data: (ApiKey)[]; has_more: boolean } }
   rotateApiKey: { query: undefined; body: { overlap?: number | undefined }; answer: ApiKeyWithSecret }
   revokeApiKey: { query: undefined; body: undefined; answer: ApiKey }

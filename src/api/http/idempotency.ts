@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Queryable, Session, Tenant, Tx } from '../../db/db.ts'
 import { answerClaim, claimAhead, claimKey, releaseClaim, storeAnswer } from '../../db/payments/idempotency.ts'
 import { readIdempotentAnswer } from '../../db/payments/payments.ts'
-import type { Answer } from '../route.ts'
+import type { Answer } from './answer.ts'
 import { Problem } from './problems.ts'
 
 /** An `Idempotency-Key` on a route, with the digest of the request that it came with. */

@@ -62,11 +62,16 @@ export const amountText = z
     return z.NEVER
   })
 
-/** For the document: a body with an amount in a currency without decimals. */
+/** For the document: an amount in a currency without decimals has none. */
 export const AMOUNT_BY_CURRENCY = {
-  if: { properties: { currency: { enum: CURRENCIES.filter((code) => decimalsOf(code) === 0) } } },
-  // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema
-  then: { properties: { amount: { anyOf: [{ type: 'integer' }, { type: 'string', pattern: '^[1-9]\\d*$' }] } } },
+  allOf: [
+    {
+      anyOf: [
+        { properties: { currency: { not: { enum: CURRENCIES.filter((code) => decimalsOf(code) === 0) } } } },
+        { properties: { amount: { anyOf: [{ type: 'integer' }, { type: 'string', pattern: '^[1-9]\\d*$' }] } } },
+      ],
+    },
+  ],
 }
 
 /** In characters: more than any real amount needs. */

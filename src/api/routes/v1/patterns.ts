@@ -40,12 +40,16 @@ export function endpointUrl(mode: 'test' | 'live'): string {
   return `^${scheme('https')}://${name}${mode === 'live' ? '(?::443)?' : PORT}(?:[/?][^#${VISIBLE}]*)?$`
 }
 
+const CONTROLS = '\\x00-\\x1f\\x7f-\\x9f'
+const CONTROLS_BUT_BREAKS = '\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f'
+const TURNS = '\\u202a-\\u202e\\u2066-\\u2069'
+
 /** Text of one line: no controls, and nothing that turns the direction of reading around. */
-export const LINE = /^[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$/
+export const LINE = new RegExp(`^[^${CONTROLS}${TURNS}]*$`)
 /** As LINE, with tabs and line breaks. */
-export const LINES = /^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$/
+export const LINES = new RegExp(`^[^${CONTROLS_BUT_BREAKS}${TURNS}]*$`)
 /** Text to look for. */
-export const SEARCHED = /^[^\x00-\x1f\x7f-\x9f]*$/
+export const SEARCHED = new RegExp(`^[^${CONTROLS}]*$`)
 
 /** An amount above zero with at most two decimals, which no currency that is taken has more of. */
 export const AMOUNT = /^(?:[1-9]\d{0,11}(?:\.\d{1,2})?|0\.(?:0[1-9]|[1-9]\d?))$/
