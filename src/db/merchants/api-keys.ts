@@ -72,7 +72,7 @@ export async function listApiKeys(
 ): Promise<{ rows: StoredApiKey[]; hasMore: boolean } | null> {
   const list = sql`from api_key where ${ownedBy(tenant)}`
   if (!(await hasCursors(db, page, { id: sql`id`, list }))) return null
-  const of = (id: string) => sql`(select (created_at, id) from api_key where id = ${id})`
+  const of = (id: string) => sql`(select created_at, id from api_key where id = ${id})`
   const found = await many(db, keyRow, sql`select * ${list} ${pageClause({ column: sql`(created_at, id)`, of }, page)}`)
   return cutPage(found, page)
 }

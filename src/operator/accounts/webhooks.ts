@@ -72,7 +72,7 @@ export async function showDeliveries(office: Office): Promise<number> {
   const { tenant, endpoint } = await endpointOf(office)
   const page = { limit: limitOf(office, USUAL_LINES), after: null, before: null }
   const filters = { status: options.status }
-  const { rows } = await listDeliveries(db, tenant, { endpointId: endpoint.id, filters, page })
+  const rows = (await listDeliveries(db, tenant, { endpointId: endpoint.id, filters, page }))?.rows ?? []
   give('deliveries', rows)
   if (rows.length === 0) say('no delivery')
   for (const line of columns(

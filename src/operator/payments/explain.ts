@@ -28,6 +28,9 @@ const STEPS: Readonly<Record<ReturnType<typeof nextStep>, string>> = {
   done: 'Nothing is left to do.',
 }
 
+/** Entries of the timeline that are shown. */
+const MOST_ENTRIES = 1000
+
 /** For asking what would be accepted. */
 const SOMEBODY = { operator: 'somebody', reason: 'to know what would be accepted' }
 
@@ -41,7 +44,7 @@ export async function explainPayment(office: Office): Promise<number> {
   const [payout, attention, timeline] = await Promise.all([
     readPayout(db, id),
     attentionOf(db, id),
-    readTimeline(db, tenant, id),
+    readTimeline(db, tenant, { paymentId: id, page: { limit: MOST_ENTRIES, after: null, before: null } }),
   ])
   const snapshot = snapshotOf(state)
   const decisions = OPERATOR_DECISIONS.filter((name) => whyRefused(name, SOMEBODY, snapshot) === null)
@@ -57,7 +60,7 @@ export async function explainPayment(office: Office): Promise<number> {
     'payout',
     payout && { ...payout, proof: payout.proof && { ...payout.proof, gasWei: String(payout.proof.gasWei) } },
   )
-  give('timeline', timeline)
+  give('timeline', timeline.rows)
 
   for (const line of [...standing(state, snapshot), ...money(state, payout)]) say(line)
   for (const { kind, detail, since } of attention) say(`LOOK AT THIS: ${kind} since ${since}: ${detail ?? 'no detail'}`)
@@ -67,7 +70,8 @@ export async function explainPayment(office: Office): Promise<number> {
   for (const attempt of late)
     say(`decide: pinrail payments decide ${attempt} <refund|recordExternalRefund> --operator <name> --reason <text>`)
   say('')
-  for (const { at, message, actor } of timeline) say(`${at}  ${message}${actor === 'system' ? '' : ` (${actor})`}`)
+  for (const { at, message, actor } of timeline.rows) say(`${at}  ${message}${actor === 'system' ? '' : ` (${actor})`}`)
+  if (timeline.hasMore) say(`and more than these ${MOST_ENTRIES}: the API has them page by page`)
   return attention.length === 0 ? 0 : 1
 }
 

@@ -7,7 +7,9 @@ import { type Furnished, furnish, type Row, rowsFor } from '../support/furnished
 import { type AskOptions, endKey, expectProblem, openShop, type Shop } from '../support/shop.ts'
 
 /** Every route, from the list that the router mounts. */
-const ROUTES: readonly Route[] = apiRoutes({} as ApiRouteDeps)
+const ROUTES: readonly Route[] = apiRoutes({
+  webhookTargets: { mode: 'test', testTargets: [] },
+} as unknown as ApiRouteDeps)
 
 let shop: Shop
 let victim: Furnished
