@@ -126,6 +126,11 @@ const workerSchema = commonSchema.extend({
   GAS_TOPUP_MAX_POL_PER_DAY: z.coerce.number().int().min(1).max(100_000).default(200),
   /** Password of the encrypted keystores (version 3) among the keys above. */
   KEYSTORE_PASSWORD: secret.optional(),
+  /** Ed25519 key that signs receipts: 32 random bytes in base64. Another may take its place at any time. */
+  RECEIPT_KEY: z
+    .string()
+    .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64')
+    .transform((value) => new Secret(value)),
   /**
    * At least 32 random bytes in base64; the keys of all deposit addresses derive from it. As secret as a treasury's
    * key. Never change or remove it, even with CRYPTO_DEPOSITS off: money that comes later could not be moved.

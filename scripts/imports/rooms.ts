@@ -21,7 +21,8 @@ export const ROOMS: readonly Room[] = [
   { name: 'ids', at: ['src/ids.ts'], may: ['domain'] },
   { name: 'config', at: ['src/config.ts', 'src/config'], may: ['domain', 'evm'] },
   { name: 'client', at: ['src/client'], may: [] },
-  { name: 'web', at: ['src/web'], may: ['domain'] },
+  { name: 'verifier', at: ['src/verifier'], may: [] },
+  { name: 'web', at: ['src/web'], may: ['domain', 'verifier'] },
   { name: 'db', at: ['src/db'], may: ['domain', 'evm', 'ids'] },
   { name: 'chain', at: ['src/chain'], may: ['domain', 'evm'] },
   { name: 'signature', at: ['src/providers/signature.ts'], may: [] },
@@ -50,7 +51,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'operator',
     at: ['src/operator'],
-    may: 'domain evm ids config db chain webhooks workflows temporal settlement api-key'.split(' '),
+    may: 'domain evm ids config verifier db chain webhooks workflows temporal settlement api-key'.split(' '),
   },
   { name: 'main', at: ['src/main'], may: ['log', 'config', 'sandbox', 'api', 'worker', 'deps'] },
 ]

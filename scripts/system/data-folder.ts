@@ -40,7 +40,7 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
     )
   try {
     const file = memoryFile(path)
-    let remembered = readMemory(path) ?? (await firstMemory(path))
+    let remembered = withAllSecrets(readMemory(path)) ?? (await firstMemory(path))
     const remember = (change: Partial<Remembered>): void => {
       remembered = { ...remembered, ...change }
       // The file holds secrets, so only its owner may read it.
@@ -69,6 +69,10 @@ export function readMemory(path: string): Remembered | null {
   const file = memoryFile(path)
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Remembered) : null
 }
+
+/** A folder of an earlier version gets the secrets that it lacks. */
+const withAllSecrets = (known: Remembered | null): Remembered | null =>
+  known && { ...known, secrets: { ...generateSecrets(), ...known.secrets } }
 
 async function firstMemory(path: string): Promise<Remembered> {
   const postgresFolder = await openFolderFor(path, 'pg')

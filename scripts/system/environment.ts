@@ -83,6 +83,7 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
       SETTLEMENT_START_BLOCK: '0',
       TREASURY_KEY: secrets.treasuryKey,
       RELAYER_KEYS: secrets.relayerKeys.join(','),
+      RECEIPT_KEY: secrets.receiptKey,
     },
     sandbox: {
       ...partners,

@@ -17,6 +17,8 @@ export type Secrets = {
   treasuryKey: string
   relayerKeys: string[]
   merchantKey: string
+  /** Signs receipts: 32 bytes in base64. */
+  receiptKey: string
 }
 
 export function generateSecrets(): Secrets {
@@ -32,6 +34,7 @@ export function generateSecrets(): Secrets {
     treasuryKey: privateKey(),
     relayerKeys: [privateKey(), privateKey()],
     merchantKey: privateKey(),
+    receiptKey: markedBytes().toString('base64'),
   }
 }
 

@@ -9,6 +9,9 @@ export const PEPPER = 'pepper of the tests'
 /** 32 bytes in base64. */
 export const BOX_KEY = Buffer.alloc(32, 7).toString('base64')
 
+/** 32 bytes in base64. */
+export const RECEIPT_KEY = Buffer.alloc(32, 9).toString('base64')
+
 export const TEST_ENVIRONMENT = {
   LOG_LEVEL: 'silent',
   CHAIN_ID: '31337',
@@ -25,6 +28,7 @@ export const TEST_ENVIRONMENT = {
   LOCAL_PARTNER_SECRET: PARTNER_SECRET,
   CONVERTER_SECRET,
   POLYGON_RPC_URLS: NOWHERE,
+  RECEIPT_KEY,
   PARTNER_NAMES: 'wallet_app:Velanto,card_partner:Cardora,local_partner:Indora',
 } as const satisfies Record<string, string>
 
@@ -53,5 +57,6 @@ export const LIVE_ENVIRONMENT = {
   FINALITY_QUORUM: '2',
   TREASURY_KEY: `0x${randomBytes(32).toString('hex')}`,
   RELAYER_KEYS: `0x${randomBytes(32).toString('hex')}`,
+  RECEIPT_KEY: random(),
   PARTNER_NAMES: 'wallet_app:Velanto,card_partner:Cardora,local_partner:Indora',
 } as const satisfies Record<string, string>

@@ -17,6 +17,7 @@ import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout.ts'
 import { type HealthCheck, healthRouter } from './routes/health.ts'
 import type { RateBook } from './routes/prices.ts'
+import { receiptsRouter } from './routes/receipts.ts'
 import { referenceRouter } from './routes/reference.ts'
 import { type ApiRouteDeps, apiRoutes } from './routes/v1/index.ts'
 import type { Simulate } from './routes/v1/payments/simulate.ts'
@@ -72,6 +73,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use('/v1', apiHeaders)
   const routes = apiRoutes(routeDeps(deps))
   app.use(referenceRouter(routes, deps.publicUrl))
+  app.use(receiptsRouter(deps))
   mountRoutes(app, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits })
   app.use((request: Request) => {
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)

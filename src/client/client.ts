@@ -38,6 +38,8 @@ function paymentsOf(call: Transport) {
     all: (query: Query<'listPayments'> = {}) => pages(list, query),
     cancel: (id: string) => call('cancelPayment', { path: { id } }),
     timeline: (id: string) => call('readPaymentTimeline', { path: { id } }),
+    /** Of a settled payment: the proof that the USDC arrived. */
+    receipt: (id: string) => call('readPaymentReceipt', { path: { id } }),
   }
 }
 

@@ -118,6 +118,7 @@ const RULES: readonly Rule[] = [
   about('CODEC_SERVER_TOKEN', strongText),
   about('WEBHOOK_ENCRYPTION_KEY', strongBytes),
   about('DEPOSIT_SEED', strongBytes),
+  about('RECEIPT_KEY', strongBytes),
   about('TEMPORAL_CODEC_KEYS', codecKeys),
   about('TREASURY_KEY', privateKeys),
   about('RETIRED_TREASURY_KEYS', privateKeys),

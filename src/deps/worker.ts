@@ -17,6 +17,8 @@ import type { Logger } from '../log.ts'
 import { CRYPTO_ACCOUNT, createCrypto } from '../providers/crypto.ts'
 import { createPartners } from '../providers/index.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
+import { createReceiptIssuer } from '../settlement/receipts/issue.ts'
+import { createReceiptSigner } from '../settlement/receipts/sign.ts'
 import { createSettlementRunner, type SettlementRunner } from '../settlement/runner.ts'
 import { createTemporalClient, dataConverter } from '../temporal/connect.ts'
 import { createPaymentWorkflows } from '../temporal/payments.ts'
@@ -51,6 +53,11 @@ export type WorkerOverrides = {
 
 /** Payments without a workflow are looked for this often: each round reads Temporal's whole list of running ones. */
 const ORPHANS_EVERY_MS = 20_000
+
+/** A receipt can wait, and one look finds all that were settled meanwhile. */
+const RECEIPTS_EVERY_MS = 5000
+/** The receipts of a full block have some megabytes, and nobody waits for them. */
+const RECEIPTS_TIMEOUT_MS = 20_000
 
 export async function composeWorker(
   config: WorkerConfig,
@@ -97,12 +104,15 @@ export async function composeWorker(
     settlement,
     relay,
     hooks,
-    loops: relayLoops(relay, {
-      sweep,
-      everyMs: config.RELAY_TICK_MS,
-      transfersEveryMs: config.SETTLEMENT_TICK_MS,
-      log,
-    }),
+    loops: [
+      ...relayLoops(relay, {
+        sweep,
+        everyMs: config.RELAY_TICK_MS,
+        transfersEveryMs: config.SETTLEMENT_TICK_MS,
+        log,
+      }),
+      { name: 'receipts', everyMs: RECEIPTS_EVERY_MS, tick: composeReceipts(config, { db, log, clock }), log },
+    ],
     close: async () => {
       await connection.close()
       closeActivities()
@@ -204,6 +214,22 @@ async function composeSettlement(
         maxMicroPerDay: BigInt(config.PAYOUT_MAX_USDC_PER_DAY) * 1_000_000n,
       },
     },
+  })
+}
+
+function composeReceipts(config: WorkerConfig, shared: { db: Db; log: Logger; clock: () => number }) {
+  const token = tokenOf(config).address
+  return createReceiptIssuer({
+    ...shared,
+    scope: { livemode: shared.db.livemode, chainId: config.CHAIN_ID, token },
+    rpc: connectRpc({
+      urls: config.POLYGON_RPC_URLS.map((url) => url.reveal()),
+      quorum: config.FINALITY_QUORUM,
+      chainId: config.CHAIN_ID,
+      timeoutMs: RECEIPTS_TIMEOUT_MS,
+    }),
+    signer: createReceiptSigner(config.RECEIPT_KEY.reveal()),
+    issuer: config.PUBLIC_URL,
   })
 }
 

@@ -25,7 +25,9 @@ export type Options = {
     | 'limit'
     | 'status'
     | 'merchant'
-    | 'since']?: string | undefined
+    | 'since'
+    | 'block-hash'
+    | 'keys']?: string | undefined
 } & { readonly 'dry-run'?: boolean | undefined }
 
 export type Call = {

@@ -27,6 +27,8 @@ const OPTIONS = {
   status: TEXT,
   merchant: TEXT,
   since: TEXT,
+  'block-hash': TEXT,
+  keys: TEXT,
   'dry-run': { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },

@@ -15,6 +15,7 @@ import { checkBackup } from './checks/backup.ts'
 import { doctor } from './checks/doctor.ts'
 import { migrateDatabase } from './checks/migrate.ts'
 import { prepareTemporal } from './checks/temporal.ts'
+import { verifyFile } from './checks/verify.ts'
 import { decidePayment } from './payments/decide.ts'
 import { explainPayment } from './payments/explain.ts'
 import { findPayments } from './payments/find.ts'
@@ -149,6 +150,13 @@ export const COMMANDS: readonly Command[] = [
     run: migrateDatabase,
   },
   { words: 'preflight', does: 'lists what keeps live mode from starting with these variables', run: preflight },
+  {
+    words: 'verify',
+    subjects: ['file'],
+    options: ['block-hash', 'keys'],
+    does: 'checks a receipt offline, against the hash of its block and a file of keys that you trust',
+    run: verifyFile,
+  },
   { words: 'doctor', does: 'looks at database, Temporal, workers, nodes and books', run: office(doctor) },
   { words: 'attention', does: 'money and time that wait for a person, the oldest first', run: office(showAttention) },
   {

@@ -15,6 +15,8 @@ const OPTIONS: Readonly<Record<OptionName, string>> = {
   status: '--status <status>       only those',
   merchant: '--merchant <id>         only of this merchant',
   since: '--since <time>          from then on, such as 2026-11-01T00:00:00Z',
+  'block-hash': '--block-hash <hash>     of the receipt’s block, from a source that you trust',
+  keys: '--keys <file>           public keys, as /.well-known/jwks.json has them',
   'dry-run': '--dry-run               only says what it would do',
 }
 

@@ -16,6 +16,7 @@ export type Asset = { readonly body: Buffer; readonly contentType: string }
 const served = new Map<string, Asset>()
 
 const read = (file: string): string => readFileSync(new URL(`./assets/${file}`, import.meta.url), 'utf8')
+const readVerifier = (file: string): string => readFileSync(new URL(`../verifier/${file}`, import.meta.url), 'utf8')
 
 function publish(file: string, content: string = read(file)): string {
   const body = Buffer.from(content)
@@ -24,6 +25,19 @@ function publish(file: string, content: string = read(file)): string {
   const name = `${file.slice(0, -extension.length)}.${hash}${extension}`
   served.set(name, { body, contentType: CONTENT_TYPES[extension] ?? 'application/octet-stream' })
   return `/assets/${name}`
+}
+
+/** A module with its imports, each at the address where the file is served. */
+function publishModule(file: string, content: string, imports: Readonly<Record<string, string>>): string {
+  const linked = Object.entries(imports).reduce((text, [from, to]) => text.replaceAll(`'${from}'`, `'${to}'`), content)
+  return publish(file, linked)
+}
+
+/** The verifier of receipts is one for the page, the command and everybody else. */
+function verifyPage(): string {
+  const reading = publish('reading.js', readVerifier('reading.js'))
+  const verifier = publishModule('verifier.js', readVerifier('verifier.js'), { './reading.js': reading })
+  return publishModule('verify-page.js', read('verify-page.js'), { '../../verifier/verifier.js': verifier })
 }
 
 /** In the order in which they apply. */
@@ -40,6 +54,7 @@ export const ASSETS = {
   style: publish('checkout.css', styles()),
   docsStyle: publish('docs.css'),
   script: publish('checkout.js'),
+  verifyScript: verifyPage(),
   icon: publish('mark.svg'),
 } as const
 

@@ -26,7 +26,9 @@ beforeAll(async () => {
   const inboxUrl = `http://127.0.0.1:${(inboxServer.address() as AddressInfo).port}`
   const body = JSON.stringify({ type: 'payment.succeeded', data: { object: { id: 'pay_1', note: 'x'.repeat(300) } } })
   await fetch(`${inboxUrl}/hook`, { method: 'POST', body })
-  urls = ['/docs', '/docs/errors'].map((path) => `http://127.0.0.1:${shop.port}${path}`).concat(inboxUrl)
+  urls = ['/docs', '/docs/errors', '/receipts/verify']
+    .map((path) => `http://127.0.0.1:${shop.port}${path}`)
+    .concat(inboxUrl)
 }, 90_000)
 afterAll(async () => {
   inboxServer?.closeAllConnections()

@@ -27,6 +27,7 @@ describe('the client', () => {
     expect([created.status, created.amount_minor]).toEqual(['created', 4999])
     expect(await pinrail.payments.read(created.id)).toEqual(created)
     expect((await pinrail.payments.list({ reference: 'c-1' })).data).toEqual([created])
+    await expect(pinrail.payments.receipt(created.id)).rejects.toMatchObject({ code: 'receipt_not_available' })
     expect((await pinrail.payments.timeline(created.id)).data.map(({ kind }) => kind)).toEqual(['payment.created'])
   })
 

@@ -77,6 +77,9 @@ describe('refused by name', () => {
     ['API_KEY_PEPPER', 'pepper', 'must be at least 32 random characters'],
     ['API_KEY_PEPPER', 'abcabcabc'.repeat(5), 'must be at least 32 random characters'],
     ['WEBHOOK_ENCRYPTION_KEY', base64(Buffer.alloc(32, 7)), 'must be random'],
+    ['RECEIPT_KEY', base64(Buffer.alloc(32, 7)), 'must be random'],
+    ['RECEIPT_KEY', base64(Buffer.from('development-only-receipt-signing')), 'must not be made for development'],
+    ['RECEIPT_KEY', base64(Buffer.alloc(16)), 'must be 32 bytes in base64'],
     ['TEMPORAL_CODEC_KEYS', '', 'must be set: without it Temporal keeps everything readable'],
     ['TEMPORAL_CODEC_KEYS', `a:${base64(random)},b:${base64(Buffer.alloc(32))}`, 'must have random keys'],
     ['TREASURY_KEY', `0x${'1'.repeat(64)}`, 'must be random keys'],
@@ -115,7 +118,7 @@ describe('a secret made for development is refused', () => {
   test('every one that npm start makes', () => {
     const { relayerKeys, merchantKey: _ofTheDemo, ...secrets } = generateSecrets()
     const all = [...Object.values(secrets), ...relayerKeys]
-    expect(all).toHaveLength(11)
+    expect(all).toHaveLength(12)
     for (const secret of all)
       expect(problemsWith({ WALLET_APP_SECRET: secret })).toEqual([
         'WALLET_APP_SECRET: must not be made for development',
@@ -136,7 +139,7 @@ describe('a secret made for development is refused', () => {
       ['WALLET_APP_SECRET', 'CARD_PARTNER_SECRET', 'LOCAL_PARTNER_SECRET', 'CONVERTER_SECRET', 'API_KEY_PEPPER'],
       ['WEBHOOK_ENCRYPTION_KEY', 'TREASURY_KEY', 'RELAYER_KEYS', 'PUBLIC_URL', 'DATABASE_URL', 'CHAIN_ID'],
       ['WALLET_APP_URL', 'CARD_PARTNER_URL', 'LOCAL_PARTNER_URL', 'CONVERTER_URL', 'POLYGON_RPC_URLS'],
-      ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS'],
+      ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS', 'RECEIPT_KEY'],
     ].flat()
     const named = new Set(preflightProblems(env).map(({ name }) => name))
     // The names of the partners are for the api alone, and compose leaves them to test mode.

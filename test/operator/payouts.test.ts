@@ -63,7 +63,7 @@ test('settlements are made anew from the chain and the payments alone, as often 
   const queued = await world.queue([{}, {}, {}])
   await world.finalize(world.runner())
   await world.db.query(
-    'truncate lane_tx_item, lane_tx_attempt, lane_tx, lane, chain_cursor, treasury_log, treasury_hour, payout_signature, void_proof, payout',
+    'truncate lane_tx_item, lane_tx_attempt, lane_tx, lane, chain_cursor, treasury_log, treasury_hour, payout_signature, void_proof, payout, payment_receipt',
   )
   world.heard.settled.length = 0
   expect(await rebuild(operation(true))).toBe(0)

@@ -71,6 +71,56 @@ export const PAYMENT = {
   version: 5,
 }
 
+const TREASURY = '0x1f9840a85d5af5bf1d1762f925bdaddc4201f984'
+const NONCE = '0x0b9e3f6f8a1d52c47e90b6a3c8d1f2e4a5b6c7d8e9f0a1b2c3d4e5f60718293a'
+const BLOCK_HASH = '0x9a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9'
+const wordOf = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
+
+/** Header, nodes and signature are shortened: a real receipt has some kilobytes of them. */
+export const PAYMENT_RECEIPT = {
+  object: 'payment_receipt',
+  format: 'pinrail.receipt.v1',
+  claims: {
+    payment: PAYMENT_ID,
+    livemode: false,
+    chain_id: 137,
+    token: TOKEN.toLowerCase(),
+    treasury: TREASURY,
+    destination: WALLET.toLowerCase(),
+    net_usdc: '51.750648',
+    nonce: NONCE,
+    block_number: 79_123_456,
+    block_hash: BLOCK_HASH,
+    block_time: FINAL,
+    tx_hash: TX_HASH,
+    tx_index: 41,
+    log_index: 12,
+    issuer: 'https://pay.example',
+    issued_at: FINAL,
+  },
+  proof: {
+    header: '0xf90268a0',
+    nodes: ['0xf90131a0', '0xf8518080', '0xf9082320'],
+    logs: [
+      {
+        address: TOKEN.toLowerCase(),
+        topics: ['0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5', wordOf(TREASURY), NONCE],
+        data: '0x',
+      },
+      {
+        address: TOKEN.toLowerCase(),
+        topics: [
+          '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+          wordOf(TREASURY),
+          wordOf(WALLET),
+        ],
+        data: `0x${(51_750_648).toString(16).padStart(64, '0')}`,
+      },
+    ],
+  },
+  signature: { protected: 'eyJhbGciOiJFZERTQSJ9', payload: 'eyJwYXltZW50IjoicGF5XyJ9', signature: 'c2hvcnRlbmVk' },
+}
+
 export const EVENT = {
   id: EVENT_ID,
   type: 'payment.succeeded',

@@ -65,6 +65,11 @@ export const PROBLEMS = {
     title: 'The payment cannot be canceled any more',
     help: 'Money has come, or the payment has ended. `payment_status` says where it stands.',
   },
+  receipt_not_available: {
+    status: 409,
+    title: 'The payment has no receipt now',
+    help: 'Only a settled payment has a receipt. It is there some seconds after the settlement is final, with `Retry-After` until then. `payment_status` says where the payment stands.',
+  },
   not_possible_now: {
     status: 409,
     title: 'That is not possible in the present state',

@@ -1,5 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
+import { type RawHeader, type RawReceipt, rawHeaderOf, rawReceiptOf } from '../receipts/encoding.ts'
 import {
   type Block,
   blockOf,
@@ -51,6 +52,9 @@ export type RpcNode = {
   /** Every log of the transaction; null when the node does not know it. */
   receiptLogs(txHash: Hex): Promise<Log[] | null>
   transactions(block: number): Promise<Transaction[]>
+  rawHeader(block: number): Promise<RawHeader>
+  /** Of every transaction of the block, in its order. A large answer. */
+  rawReceipts(block: number): Promise<RawReceipt[]>
   transactionCount(wallet: Hex, at: BlockTag): Promise<number>
   balance(wallet: Hex): Promise<bigint>
   code(address: Hex): Promise<Hex>
@@ -102,6 +106,14 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
       if (found === null) throw unknownBlock(options.name, number)
       return found
     },
+    rawHeader: (number) => read('eth_getBlockByNumber', [quantity(number), false], rawHeaderOf),
+    rawReceipts: (number) =>
+      transport.read({
+        method: 'eth_getBlockReceipts',
+        params: [quantity(number)],
+        parse: (answer) => listOf(answer, rawReceiptOf),
+        alone: true,
+      }),
     transactionCount: (wallet, tag) => read('eth_getTransactionCount', [wallet, at(tag)], numberOf),
     balance: (wallet) => read('eth_getBalance', [wallet, 'latest'], quantityOf),
     code: (address) => read('eth_getCode', [address, 'latest'], (answer) => hexOf(answer)),

@@ -1,8 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { ASSETS } from '../assets.ts'
 
+export type DocsPageShape = {
+  readonly title: string
+  /** The address of a script. */
+  readonly script?: string
+  readonly children: ComponentChildren
+}
+
 /** A page of the documentation, with the colours and the type of the checkout. */
-export function DocsPage({ title, children }: { title: string; children: ComponentChildren }) {
+export function DocsPage({ title, script, children }: DocsPageShape) {
   return (
     <html lang="en">
       <head>
@@ -13,6 +20,7 @@ export function DocsPage({ title, children }: { title: string; children: Compone
         <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
         <link rel="stylesheet" href={ASSETS.style} />
         <link rel="stylesheet" href={ASSETS.docsStyle} />
+        {script !== undefined && <script src={script} type="module" />}
       </head>
       <body>
         <main id="main" class="docs brand">

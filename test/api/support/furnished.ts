@@ -1,7 +1,8 @@
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
+import { plantReceipt } from './receipts.ts'
 import type { Merchant, Shop } from './shop.ts'
 
-/** One of everything that a merchant can have, made through the API but for the event, which a workflow would record. */
+/** One of everything that a merchant can have, made through the API but for event and receipt, which the worker would record. */
 export type Furnished = {
   readonly merchant: Merchant
   readonly payment: string
@@ -24,6 +25,7 @@ export async function furnish(shop: Shop, merchant: Merchant = shop): Promise<Fu
   const apiKey = await make('/v1/api_keys', { name: 'spare', scopes: ['payments:read'] })
   const at = new Date().toISOString()
   const about = { type: 'payment.expired', paymentId: String(payment['id']), object: payment, at }
+  await plantReceipt(shop.db, String(payment['id']))
   const event = await shop.db.transaction((tx) => recordEvent(tx, { ...tenant, ...about }))
   return {
     merchant,
@@ -43,6 +45,7 @@ export function rowsFor({ payment, endpoint, event, apiKey }: Furnished): Readon
     createPayment: { path: '/v1/payments', body: { amount: 49.99, currency: 'EUR' } },
     listPayments: { path: '/v1/payments' },
     readPayment: { path: `/v1/payments/${payment}` },
+    readPaymentReceipt: { path: `/v1/payments/${payment}/receipt` },
     readPaymentTimeline: { path: `/v1/payments/${payment}/timeline` },
     cancelPayment: { path: `/v1/payments/${payment}/cancel` },
     listProviders: { path: '/v1/providers' },

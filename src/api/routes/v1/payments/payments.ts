@@ -8,6 +8,7 @@ import { Problem } from '../../../http/problems.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { idPath } from '../fields.ts'
 import { paymentObject } from './payment-schemas.ts'
+import { receiptRoute } from './receipt.ts'
 
 export type PaymentRouteDeps = {
   readonly workflows: Pick<PaymentWorkflows, 'cancel'>
@@ -54,7 +55,7 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
     },
   })
 
-  return [read, cancel]
+  return [read, cancel, receiptRoute(find)]
 
   async function find(db: Session, caller: Tenant, { id }: { id: string }): Promise<PaymentObject> {
     const found = isId('payment', id) ? await readPayment(db, caller, id) : null

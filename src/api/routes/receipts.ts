@@ -1,0 +1,25 @@
+import { Router } from 'express'
+import type { Db } from '../../db/db.ts'
+import { listReceiptKeys } from '../../db/receipts/receipts.ts'
+import { renderVerify } from '../../web/docs/verify.tsx'
+import { pageHeaders } from '../../web/page-headers.ts'
+import { API_HEADERS } from '../http/problems.ts'
+import { onlyMethods } from '../route.ts'
+
+const KEYS = '/.well-known/jwks.json'
+const VERIFY = '/receipts/verify'
+
+/** The keys of receipts, and the page that checks one in the browser. Public: they need no key. */
+export function receiptsRouter({ db, publicUrl }: { readonly db: Db; readonly publicUrl: string }): Router {
+  const router = Router()
+  const page = renderVerify(KEYS)
+  router.get(KEYS, async (_request, response) => {
+    const keys = await listReceiptKeys(db)
+    response.set(API_HEADERS).type('application/jwk-set+json').send(JSON.stringify({ keys }))
+  })
+  router.get(VERIFY, (_request, response) => {
+    response.set(pageHeaders(publicUrl)).type('html').send(page)
+  })
+  router.all([KEYS, VERIFY], onlyMethods(['GET']))
+  return router
+}

@@ -1,0 +1,90 @@
+import { toRlp } from 'viem/utils'
+import type { Hex } from '../../domain/hex.ts'
+import { fieldsOf, hexOf, listOf, quantityOf } from '../rpc/answers.ts'
+
+/** What nodes tell about a block, in the bytes of which its hash and its roots are made. */
+
+/** A header in the bytes of which the block's hash is made. */
+export type RawHeader = { readonly encoded: Hex; readonly receiptsRoot: Hex; readonly timestamp: number }
+
+export type RawReceipt = {
+  readonly txHash: Hex
+  /** In the bytes that are in the trie (EIP-2718). */
+  readonly encoded: Hex
+  readonly logs: readonly RawLog[]
+}
+
+export type RawLog = { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex }
+
+/** Fields of fixed length, in their order; of those after the nonce a block has what its fork has. */
+const FIELDS = [
+  ['parentHash', 32],
+  ['sha3Uncles', 32],
+  ['miner', 20],
+  ['stateRoot', 32],
+  ['transactionsRoot', 32],
+  ['receiptsRoot', 32],
+  ['logsBloom', 256],
+  ['difficulty', 'quantity'],
+  ['number', 'quantity'],
+  ['gasLimit', 'quantity'],
+  ['gasUsed', 'quantity'],
+  ['timestamp', 'quantity'],
+  ['extraData', 'bytes'],
+  ['mixHash', 32],
+  ['nonce', 8],
+] as const
+const LATER_FIELDS = [
+  ['baseFeePerGas', 'quantity'],
+  ['withdrawalsRoot', 32],
+  ['blobGasUsed', 'quantity'],
+  ['excessBlobGas', 'quantity'],
+  ['parentBeaconBlockRoot', 32],
+  ['requestsHash', 32],
+] as const
+
+export function rawHeaderOf(value: unknown): RawHeader {
+  const block = fieldsOf(value)
+  const later = LATER_FIELDS.filter(([name]) => block[name] !== undefined && block[name] !== null)
+  const items = [...FIELDS, ...later].map(([name, kind]) =>
+    kind === 'quantity' ? minimal(quantityOf(block[name])) : hexOf(block[name], kind === 'bytes' ? undefined : kind),
+  )
+  return {
+    encoded: toRlp(items),
+    receiptsRoot: hexOf(block['receiptsRoot'], 32),
+    timestamp: Number(quantityOf(block['timestamp'])),
+  }
+}
+
+export function rawReceiptOf(value: unknown): RawReceipt {
+  const receipt = fieldsOf(value)
+  const logs = listOf(receipt['logs'], rawLogOf)
+  const payload = toRlp([
+    minimal(quantityOf(receipt['status'])),
+    minimal(quantityOf(receipt['cumulativeGasUsed'])),
+    hexOf(receipt['logsBloom'], 256),
+    logs.map(({ address, topics, data }) => [address, [...topics], data]),
+  ])
+  const type = quantityOf(receipt['type'] ?? '0x0')
+  return {
+    txHash: hexOf(receipt['transactionHash'], 32),
+    encoded: type === 0n ? payload : `${minimal(type)}${payload.slice(2)}`,
+    logs,
+  }
+}
+
+function rawLogOf(value: unknown): RawLog {
+  const log = fieldsOf(value)
+  return {
+    address: hexOf(log['address'], 20),
+    topics: listOf(log['topics'], (topic) => hexOf(topic, 32)),
+    data: hexOf(log['data']),
+  }
+}
+
+/** A number as RLP has it: without leading zeros, and zero without any byte. */
+function minimal(value: bigint): Hex {
+  if (value === 0n) return '0x'
+  const digits = value.toString(16)
+  return `0x${digits.length % 2 === 0 ? digits : `0${digits}`}`
+}

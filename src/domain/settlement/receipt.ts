@@ -1,0 +1,53 @@
+import type { Hex } from '../hex.ts'
+
+/** The receipt of a settled payment, which anyone can verify offline: src/verifier does. */
+
+export const RECEIPT_FORMAT = 'pinrail.receipt.v1'
+
+/** What the receipt says, and what is signed. Flat, so that it can be compared field by field. */
+export type ReceiptClaims = {
+  readonly payment: string
+  readonly livemode: boolean
+  readonly chain_id: number
+  readonly token: Hex
+  readonly treasury: Hex
+  readonly destination: Hex
+  /** With six decimals. */
+  readonly net_usdc: string
+  /** The EIP-3009 nonce of the payment. */
+  readonly nonce: Hex
+  readonly block_number: number
+  readonly block_hash: Hex
+  /** ISO 8601 UTC. */
+  readonly block_time: string
+  /** Not in any receipt: the issuer's word. */
+  readonly tx_hash: Hex
+  readonly tx_index: number
+  readonly log_index: number
+  /** Where the keys are: `<issuer>/.well-known/jwks.json`. */
+  readonly issuer: string
+  readonly issued_at: string
+}
+
+export type ReceiptLog = { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex }
+
+/** Parts of a JSON Web Signature, each in base64url. */
+export type ReceiptSignature = { readonly protected: string; readonly payload: string; readonly signature: string }
+
+export type PaymentReceipt = {
+  readonly object: 'payment_receipt'
+  readonly format: typeof RECEIPT_FORMAT
+  readonly claims: ReceiptClaims
+  readonly proof: { readonly header: Hex; readonly nodes: readonly Hex[]; readonly logs: readonly ReceiptLog[] }
+  readonly signature: ReceiptSignature
+}
+
+/** A public key as it is published (RFC 8037). */
+export type ReceiptKey = {
+  readonly kty: 'OKP'
+  readonly crv: 'Ed25519'
+  readonly use: 'sig'
+  readonly alg: 'EdDSA'
+  readonly kid: string
+  readonly x: string
+}

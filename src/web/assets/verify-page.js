@@ -1,0 +1,60 @@
+// Checks a receipt in the browser. Nothing of it leaves the page: only the public keys are fetched, from here.
+import { verifyReceipt } from '../../verifier/verifier.js'
+
+const TITLES = {
+  proved: 'Proved: this payment was settled as the receipt says',
+  wrong: 'Wrong: this receipt proves nothing',
+  open: 'Nothing is wrong, and not everything was compared',
+}
+const RESULTS = { holds: 'Holds', fails: 'Fails', open: 'Open' }
+
+/** @template {HTMLElement} T @param {string} id @param {new () => T} kind @returns {T} */
+function find(id, kind) {
+  const found = document.getElementById(id)
+  if (!(found instanceof kind)) throw new Error(`the page has no ${id}`)
+  return found
+}
+
+const form = find('verify', HTMLFormElement)
+const receipt = find('receipt', HTMLTextAreaElement)
+const file = find('file', HTMLInputElement)
+
+file.addEventListener('change', () => {
+  void file.files?.[0]?.text().then((text) => {
+    receipt.value = text
+  })
+})
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  void verify()
+})
+
+async function verify() {
+  const blockHash = find('block', HTMLInputElement).value.trim()
+  const { verdict, checks } = await verifyReceipt(receipt.value, {
+    blockHash: blockHash === '' ? undefined : blockHash,
+    keys: await readKeys(form.dataset['keys'] ?? ''),
+  })
+  const title = find('verdict', HTMLElement)
+  title.textContent = TITLES[verdict]
+  title.dataset['verdict'] = verdict
+  find('checks', HTMLElement).replaceChildren(
+    ...checks.map(({ check, result, says }) => row(`${check}: ${RESULTS[result]}`, says)),
+  )
+}
+
+/** Undefined when they cannot be fetched: then the signature stays unchecked, and the check says so. @param {string} url */
+async function readKeys(url) {
+  const answer = await fetch(url).catch(() => null)
+  return answer?.ok === true ? (await answer.json()).keys : undefined
+}
+
+/** @param {string} term @param {string} text */
+function row(term, text) {
+  const [group, name, detail] = ['div', 'dt', 'dd'].map((tag) => document.createElement(tag))
+  if (name !== undefined) name.textContent = term
+  if (detail !== undefined) detail.textContent = text
+  group?.append(name ?? '', detail ?? '')
+  return group ?? ''
+}

@@ -1,0 +1,59 @@
+import { renderToString } from 'preact-render-to-string'
+import { ASSETS } from '../assets.ts'
+import { DocsPage } from './docs-page.tsx'
+
+/** The page that checks a receipt in the browser. `keys` is where the public keys of this deployment are. */
+export function renderVerify(keys: string): string {
+  return `<!doctype html>${renderToString(<Verify keys={keys} />)}`
+}
+
+function Verify({ keys }: { keys: string }) {
+  return (
+    <DocsPage title="Verify a receipt" script={ASSETS.verifyScript}>
+      <h1>Verify a receipt</h1>
+      <p>
+        A receipt proves that USDC arrived at a wallet, in a certain block of Polygon. Your browser checks it here. The
+        receipt is sent nowhere.
+      </p>
+      <noscript>
+        <p>This page needs JavaScript. Without it, use the command: pinrail verify receipt.json.</p>
+      </noscript>
+      <form id="verify" data-keys={keys}>
+        <p>
+          <label for="receipt">Receipt</label>
+          <textarea id="receipt" rows={8} required spellcheck={false} aria-describedby="receipt-help" />
+          <small id="receipt-help">The answer of GET /v1/payments/…/receipt.</small>
+        </p>
+        <p>
+          <label for="file">Or a file with it</label>
+          <input id="file" type="file" accept=".json,application/json" />
+        </p>
+        <p>
+          <label for="block">Hash of the block, from a source that you trust</label>
+          <input id="block" autocomplete="off" spellcheck={false} aria-describedby="block-help" />
+          <small id="block-help">
+            From your own node or a block explorer. Without it, the check tells you which block to look up.
+          </small>
+        </p>
+        <button type="submit">Verify</button>
+      </form>
+      <section aria-live="polite">
+        <p>
+          <strong id="verdict" />
+        </p>
+        <dl id="checks" />
+      </section>
+      <section>
+        <h2>What it proves</h2>
+        <p>
+          The block contains a transaction in which the token moved this amount from the treasury to this wallet. The
+          transfer carries a number that belongs to this payment alone. The token takes each number once.
+        </p>
+        <p>
+          The receipt of a transaction does not contain the transaction’s hash. The hash, the place of the log and the
+          times of issue are the word of whoever signed the receipt.
+        </p>
+      </section>
+    </DocsPage>
+  )
+}

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createReceiptSigner } from '../../../src/settlement/receipts/sign.ts'
+import { verifyReceipt } from '../../../src/verifier/verifier.js'
+import { startLossyProxy } from '../../support/anvil.ts'
+import { createWorld, type Queued, type World } from '../world.ts'
+import { crowd, issuerOf, keysOf, proveOn, receiptOf } from './receipted.ts'
+
+let world: World
+let queued: Queued[]
+beforeAll(async () => {
+  world = await createWorld({ relayers: 2 })
+  queued = await world.queue(Array.from({ length: 150 }, () => ({})))
+  const runner = world.runner()
+  await runner.tick()
+  // One block with the batches of two lanes, and 137 transactions of others.
+  await crowd(world, 137)
+  await world.finalize(runner, 3)
+}, 120_000)
+afterAll(() => world?.stop())
+
+const check = async ({ paymentId }: Queued, trusted: Parameters<typeof verifyReceipt>[1] = {}) => {
+  const receipt = await receiptOf(world, paymentId)
+  return verifyReceipt(JSON.stringify(receipt), { keys: await keysOf(world), ...trusted })
+}
+
+test('payments of a block of batches and strangers get receipts that verify against the chain’s own hash', async () => {
+  expect(await receiptOf(world, queued[0]!.paymentId)).toBeNull()
+  expect(await issuerOf(world)()).toBe(queued.length)
+  const [one] = queued
+  const { claims, proof } = (await receiptOf(world, one!.paymentId))!
+  const block = await world.chain.getBlock({ blockNumber: BigInt(claims.block_number) })
+  expect(block.transactions.length).toBeGreaterThan(130)
+  expect(block.hash).toBe(claims.block_hash)
+  expect(proof.nodes.length).toBeGreaterThan(1)
+  const sample = queued.filter((_each, index) => index % 15 === 0)
+  for (const each of sample) {
+    const { verdict, checks, claims: said } = await check(each, { blockHash: block.hash })
+    // Everything but the network: this is not Polygon.
+    expect(checks.filter(({ result }) => result !== 'holds').map(({ check: name }) => name)).toEqual(['network'])
+    expect(verdict).toBe('open')
+    expect(said['net_usdc']).toBe(`${(Number(each.micro) / 1e6).toFixed(6)}`)
+    expect(said['destination']).toBe(each.recipient)
+  }
+}, 120_000)
+
+test('every transaction of the block, of whatever type, has a proof that leads to the block’s root', async () => {
+  const { claims } = (await receiptOf(world, queued[0]!.paymentId))!
+  const block = await world.chain.getBlock({ blockNumber: BigInt(claims.block_number) })
+  const hashes = new Set(block.transactions)
+  const proofs = await proveOn(world, { number: claims.block_number, hash: claims.block_hash }, hashes)
+  expect(proofs.map(({ txHash }) => txHash)).toEqual(block.transactions)
+  expect(new Set(proofs.map(({ nodes }) => nodes.at(-1))).size).toBe(block.transactions.length)
+})
+
+test('a second round issues nothing again, and what is stored stays as it is', async () => {
+  const before = await receiptOf(world, queued[0]!.paymentId)
+  expect(await issuerOf(world)()).toBe(0)
+  await world.db.query(`update treasury_log set receipt_due_at = now() - interval '1 minute'`)
+  await issuerOf(world, { clock: () => Date.now() + 5000 })()
+  expect(await receiptOf(world, queued[0]!.paymentId)).toEqual(before)
+})
+
+test('a node that lies about a receipt or has none is no source: the next one is asked, and without one nothing is issued', async () => {
+  const [late] = await world.queue([{}])
+  await world.finalize(world.runner(), 3)
+  const liar = await startLossyProxy(world.anvil.url)
+  const warned: object[] = []
+  const issue = issuerOf(world, { urls: [liar.url], log: { warn: (about) => void warned.push(about) } })
+  const due = () => world.db.query(`update treasury_log set receipt_due_at = now() where receipt_due_at is not null`)
+  type Told = { logs: { data: string }[] }[]
+  const lies: ((result: unknown) => unknown)[] = [
+    () => null,
+    () => [],
+    (result) => (result as Told).map((receipt) => ({ ...receipt, logsBloom: `0x${'00'.repeat(256)}` })),
+    (result) => (result as Told).slice(1),
+    (result) => (result as Told).map((receipt) => ({ ...receipt, logs: receipt.logs.slice(1) })),
+  ]
+  for (const rewrite of lies) {
+    liar.decide = ({ method }) => (method === 'eth_getBlockReceipts' ? { rewrite } : 'deliver')
+    await due()
+    expect(await issue()).toBe(0)
+    expect(await receiptOf(world, late!.paymentId)).toBeNull()
+  }
+  expect(warned).toHaveLength(lies.length)
+  liar.decide = ({ method }) =>
+    method === 'eth_getBlockByNumber' ? { rewrite: (block) => ({ ...(block as object), gasUsed: '0x1' }) } : 'deliver'
+  await due()
+  expect(await issue()).toBe(0)
+  // Tried again later, not at once.
+  liar.decide = () => 'deliver'
+  expect(await issue()).toBe(0)
+  liar.decide = ({ method }) => (method === 'eth_getBlockReceipts' ? { rewrite: () => [] } : 'deliver')
+  await due()
+  expect(await issuerOf(world, { urls: [liar.url, world.anvil.url] })()).toBe(1)
+  await liar.close()
+  expect((await check(late!)).checks.filter(({ result }) => result === 'fails')).toEqual([])
+}, 60_000)
+
+test('another key signs from its first receipt on; receipts of the earlier one stay valid', async () => {
+  const [next] = await world.queue([{}])
+  await world.finalize(world.runner(), 3)
+  expect(await issuerOf(world, { signer: createReceiptSigner(Buffer.alloc(32, 77).toString('base64')) })()).toBe(1)
+  const keys = await keysOf(world)
+  expect(keys).toHaveLength(2)
+  for (const each of [queued[0]!, next!])
+    expect((await check(each)).checks.find(({ check: name }) => name === 'signature')?.result).toBe('holds')
+  const only = await check(next!, { keys: keys.slice(1) })
+  expect(only.verdict).toBe('wrong')
+  expect(only.checks.find(({ result }) => result === 'fails')?.says).toMatch('is not among those given')
+})
