@@ -19,6 +19,11 @@ const LEAST_SCORE = 90
 const TESTS: Readonly<Record<string, string>> = {
   'countries.ts': 'methods',
   'currencies.ts': '{methods,money}',
+  'payment/changes.ts': 'payment/{decision,refund,states}',
+  'payment/money/coming.ts': 'payment/{money-gone,partner-news}',
+  'payment/money/effect.ts': 'payment/{money-gone,partner-news}',
+  'payment/money/going.ts': 'payment/{money-gone,partner-news}',
+  'payment/order-changes.ts': 'payment/{decision,refund}',
   'payment/partner.ts': 'payment/states',
   'payment/payment.ts': 'payment/states',
 }

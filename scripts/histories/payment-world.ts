@@ -124,11 +124,10 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOpti
 
     /**
      * Lets the time run. It stands still while an activity runs, and a transfer runs until its payout is settled: so
-     * skip up to the moment that starts one, not beyond. The partners' clocks follow after `first` has come true.
+     * skip up to the moment that starts one, not beyond.
      */
-    async skip(duration: string | number, first?: () => Promise<unknown>): Promise<void> {
+    async skip(duration: string | number): Promise<void> {
       await env.sleep(duration)
-      await first?.()
       parts.advanceTo(await env.currentTimeMs())
     },
 

@@ -10,7 +10,13 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import { PARTNER_SILENT, setsMoneyGoing, whyNoLongerAllowed, whyRefused } from '../domain/payment/decision.ts'
+import {
+  PARTNER_SILENT,
+  setsMoneyGoing,
+  whyNoLongerAllowed,
+  whyNoteRefused,
+  whyRefused,
+} from '../domain/payment/decision.ts'
 import { isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
 import {
   type CancelAnswer,
@@ -62,6 +68,8 @@ class PaymentStory {
   readonly #id: string
   #now: PaymentSnapshot
   #rowMayHaveChanged: boolean
+  /** Of a run that takes over nothing is known before it has read the row. */
+  #isKnown: boolean
   /** The transfer activity runs; it ends by the settlement engine's word. */
   #paying: Promise<void> | null = null
   #payingEnded = false
@@ -86,6 +94,7 @@ class PaymentStory {
     this.#id = input.id
     this.#now = newPaymentSnapshot(input.id, input.expiresAt)
     this.#rowMayHaveChanged = input.resume
+    this.#isKnown = !input.resume
     if (!input.resume) this.#clocks.watchExpiry()
   }
 
@@ -205,6 +214,7 @@ class PaymentStory {
   /** Takes over what an activity answered. Of two answers that crossed, the higher version is the newer truth. */
   #accept(changed: { payment: PaymentSnapshot; events: readonly string[] }): void {
     if (changed.payment.version >= this.#now.version) this.#now = changed.payment
+    this.#isKnown = true
     for (const eventId of changed.events) this.#announcer.announce(eventId)
     this.#clocks.watchDelay()
     const late = lateAttempts(this.#now)
@@ -232,7 +242,8 @@ class PaymentStory {
     for (const decision of OPERATOR_DECISIONS)
       setHandler(messages.operatorUpdates[decision], (note) => this.#requests.ask(() => this.#decide(decision, note)), {
         description: `Operator: ${decision}. Give {"operator", "reason"}; both go to the timeline`,
-        validator: (note) => this.#refuse(whyRefused(decision, note, this.#now)),
+        // Before the row is read only the note can be refused; the rest is asked when the decision's turn has come.
+        validator: (note) => this.#refuse(this.#isKnown ? whyRefused(decision, note, this.#now) : whyNoteRefused(note)),
       })
     setDefaultSignalHandler((name) => log.error('a signal that nobody handles', { name }))
   }

@@ -117,7 +117,9 @@ describe('an operator', () => {
     const { paymentId, attemptId } = await opened()
     await world.pay('wallet_app', attemptId)
     await untilStatus(paymentId, 'settling')
-    await expect(decide(paymentId, 'refund')).rejects.toThrow()
+    await expect(decide(paymentId, 'refund')).rejects.toMatchObject({
+      cause: { message: 'The payment is processing and waits for no operator' },
+    })
     await world.voidPayout(paymentId)
     expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'payout_voided' })
     await until(

@@ -124,7 +124,7 @@ describe('a lost workflow', () => {
 
   test('a start that was lost is done by the relay', async () => {
     const paymentId = await world.createPaymentWithoutStart()
-    await expect(handle(paymentId).describe()).rejects.toThrow()
+    await expect(handle(paymentId).describe()).rejects.toMatchObject({ name: 'WorkflowNotFoundError' })
     await world.relay.startPayments()
     await world.pay('wallet_app', await open(paymentId))
     await settled(paymentId)

@@ -34,7 +34,7 @@ test('a request that a buyer waits for is answered, however long its partner tak
   const answer = ask()
   await once(server, 'request')
   const stopped = stopApiServer(server, 60_000)
-  await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow()
+  await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })
   waiting[0]!.end('to the partner')
   expect(await answer).toBe('to the partner')
   // The client keeps its connection, and must not keep the server with it.

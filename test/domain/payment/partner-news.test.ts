@@ -182,4 +182,19 @@ describe('USDC that comes in parts', () => {
       }),
     )
   })
+
+  test('a part of the price beside another order that pays is a second payment', () => {
+    const some = part('2000', { attemptId: 'att_2', asset: 'USDC', units: '20000000', account: 'suspense' })
+    expect(effect({ parts: [some] }, {}, paidOrder())).toMatchObject({
+      besides: ['att_2'],
+      money: 'take',
+      exception: 'duplicate_payment',
+    })
+    expect(effect({ parts: [some] }, {}, paidOrder('6000'))).toMatchObject({ exception: 'overpaid' })
+    // Nothing that is worth something, nothing that is counted, or nothing taken: nobody is told.
+    const dust = { ...some, chargeMinor: '0' }
+    expect(effect({ parts: [dust] }, {}, paidOrder())).toMatchObject({ besides: [], exception: null })
+    expect(effect({ parts: [{ ...some, state: 'surplus' }] }, {}, paidOrder()).besides).toEqual([])
+    expect(effect({ parts: [some] }, {}, order({ status: 'confirming' })).besides).toEqual([])
+  })
 })

@@ -1,0 +1,57 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  type Intent,
+  openCancel,
+  openRefund,
+  stateOfCancel,
+  whyNotFree,
+} from '../../../../src/domain/payment/money/intents.ts'
+import { ATTEMPT_STATUSES } from '../../../../src/domain/payment/payment.ts'
+import { part, refund, stateOf } from '../decided-payment.ts'
+
+const paid = { status: 'processing', paidAttemptId: 'att_1' } as const
+const asked = (kind: Intent['kind'], attemptId: string | null): Intent => ({ ...refund, kind, attemptId })
+
+describe('money may move on', () => {
+  test('when all that was counted at the confirmation is there, and nothing else', () => {
+    expect(whyNotFree(stateOf(paid))).toBeNull()
+    expect(whyNotFree(stateOf(paid, { parts: [] }))).toBe('changed')
+    expect(whyNotFree(stateOf(paid, { parts: [part({}), part({ units: '1', chargeMinor: '1' })] }))).toBe('changed')
+    expect(whyNotFree(stateOf(paid, { parts: [part({ state: 'returning' })] }))).toBe('changed')
+    expect(whyNotFree(stateOf(paid, { parts: [part({ attemptId: 'att_2' })] }))).toBe('changed')
+    const beside = [part({}), part({ state: 'surplus' }), part({ attemptId: 'att_2', state: 'late' })]
+    expect(whyNotFree(stateOf(paid, { parts: beside }))).toBeNull()
+  })
+
+  test('when money was confirmed', () => {
+    expect(whyNotFree(stateOf({ status: 'processing' }))).toBe('nothing')
+    expect(whyNotFree(stateOf({ ...paid, confirmed: null }))).toBe('nothing')
+  })
+
+  test('when nobody holds it: that is said first', () => {
+    expect(whyNotFree(stateOf({ ...paid, held: true }, { intents: [refund], parts: [] }))).toBe('held')
+  })
+
+  test.each([
+    ['a refund of it', asked('refund', 'att_1'), 'decided'],
+    ['a refund of another attempt', asked('refund', 'att_2'), null],
+    ['a void', asked('void', null), 'decided'],
+    ['the cancellation of its order', asked('cancel', 'att_1'), null],
+    ['the cancellation of another order', asked('cancel', 'att_2'), null],
+  ] as const)('while %s is being carried out: %s', (_what, intent, why) => {
+    expect(whyNotFree(stateOf(paid, { intents: [intent] }))).toBe(why)
+  })
+})
+
+test('an intent is found by its kind and its attempt', () => {
+  const all = [asked('cancel', 'att_1'), asked('refund', 'att_2'), asked('void', null)]
+  expect([openRefund(all, 'att_1'), openRefund(all, 'att_2')]).toEqual([null, all[1]])
+  expect([openCancel(all, 'att_1'), openCancel(all, 'att_2')]).toEqual([all[0], null])
+})
+
+test('a cancellation is over when the order is dead, or when its money came or is coming', () => {
+  const by = (state: string) => ATTEMPT_STATUSES.filter((status) => stateOfCancel(status) === state)
+  expect(by('pending')).toEqual(['opening', 'open', 'verification_required'])
+  expect(by('done')).toEqual(['declined', 'canceled', 'expired', 'refunded'])
+  expect(by('refused')).toEqual(['confirming', 'on_hold', 'confirmed', 'underpaid', 'surplus', 'late'])
+})

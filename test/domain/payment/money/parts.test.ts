@@ -1,0 +1,186 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  atPartner,
+  attemptsWith,
+  chargeSum,
+  fiatReceipt,
+  heldOf,
+  PART_STATES,
+  type Part,
+  partsOf,
+  putBack,
+  restated,
+  returnedOutside,
+  STILL_HERE,
+  takeAll,
+  takeDust,
+  takeSome,
+  unitSum,
+  usdcReceipts,
+} from '../../../../src/domain/payment/money/parts.ts'
+import { part } from '../decided-payment.ts'
+
+const fiat = (minor: string, fields: Partial<Part> = {}) =>
+  part({ key: `k${minor}`, units: minor, chargeMinor: minor, ...fields })
+const micro = (units: string, chargeMinor: string, fields: Partial<Part> = {}) =>
+  part({ key: `u${units}`, asset: 'USDC', units, chargeMinor, account: 'suspense', ...fields })
+const surplus = { state: 'surplus', account: 'suspense' } as const
+const late = { state: 'late', account: 'suspense' } as const
+const other = { attemptId: 'att_2' }
+const short = (parts: readonly Part[]) =>
+  parts.map(({ key, kind, units, chargeMinor, account, state }) =>
+    [key, kind, units, chargeMinor, account, state].join(' '),
+  )
+
+describe('what is there', () => {
+  const parts = [fiat('100'), fiat('20', surplus), fiat('3', other), fiat('7', { state: 'returned' })]
+
+  test('is what is counted, surplus, late or on its way back; of all attempts or of one', () => {
+    expect(STILL_HERE).toEqual(['counted', 'surplus', 'late', 'returning'])
+    expect(PART_STATES).toEqual([...STILL_HERE, 'returned', 'reversed'])
+    expect(chargeSum(parts, {})).toBe('123')
+    expect(chargeSum(parts, { attemptId: 'att_1' })).toBe('120')
+    expect(chargeSum(parts, { states: ['returned'] })).toBe('7')
+    expect(unitSum([micro('5', '0'), micro('9', '1')], { attemptId: 'att_1' })).toBe('14')
+    expect(heldOf(parts, 'att_1')).toBe('120')
+    expect(partsOf(parts, { attemptId: null })).toEqual([])
+  })
+
+  test('with attempts that have units in a state, in the order of their first part', () => {
+    const gone = [fiat('5', surplus), fiat('-5', { ...surplus, kind: 'reversal' })]
+    expect(attemptsWith([fiat('3', other), fiat('1'), fiat('2', other)], ['counted'])).toEqual(['att_2', 'att_1'])
+    expect(attemptsWith(gone, ['surplus'])).toEqual([])
+  })
+
+  test('at the partner is also what was returned from elsewhere, and not what went back through it', () => {
+    const outside = fiat('-40', { kind: 'return_outside', state: 'returned' })
+    const back = fiat('-9', { kind: 'return', state: 'returned' })
+    const all = [fiat('100'), outside, back, fiat('-2', { ...other, kind: 'return_outside' })]
+    expect(returnedOutside(all, 'att_1')).toBe('40')
+    expect(returnedOutside([back], 'att_1')).toBe('0')
+    expect(atPartner([fiat('60'), outside], 'att_1')).toBe('100')
+  })
+})
+
+describe('what comes', () => {
+  test('by a cumulative report is what it has beyond what is known, under the report’s own key', () => {
+    const known = [fiat('60'), fiat('1', other)]
+    const owner = { state: 'surplus', account: 'suspense' } as const
+    const total = { minor: '100', currency: 'EUR' } as const
+    expect(fiatReceipt(known, 'att_1', { total, owner })).toEqual({
+      key: 'att_1:1:100',
+      attemptId: 'att_1',
+      kind: 'receipt',
+      asset: 'EUR',
+      units: '40',
+      chargeMinor: '40',
+      ...owner,
+    })
+  })
+
+  test('in USDC is each deposit that is not known, worth its share of the floored whole', () => {
+    const toCharge = (sum: string) => (BigInt(sum) / 10n).toString()
+    const receipts = [
+      { key: 'u5', micro: '5' },
+      { key: 'b', micro: '6' },
+      { key: 'c', micro: '0' },
+      { key: 'd', micro: '9' },
+    ]
+    const known = [micro('5', '0'), micro('100', '10', other)]
+    expect(short(usdcReceipts(known, 'att_1', { receipts, toCharge, state: 'late' }))).toEqual([
+      'b receipt 6 1 suspense late',
+      'd receipt 9 1 suspense late',
+    ])
+    expect(usdcReceipts([], 'att_1', { receipts, toCharge, state: 'counted' })[0]).toMatchObject({
+      attemptId: 'att_1',
+      asset: 'USDC',
+    })
+  })
+})
+
+describe('what goes', () => {
+  const mixed = [fiat('100'), fiat('20', surplus), fiat('5', late), fiat('9', { ...other })]
+
+  test('wholly, is one fact for each liability', () => {
+    expect(short(takeAll(mixed, 'att_1', { kind: 'reversal' }))).toEqual([
+      'att_1:reversal:4:merchant_payable reversal -100 -100 merchant_payable reversed',
+      'att_1:reversal:4:suspense reversal -25 -25 suspense reversed',
+    ])
+    expect(short(takeAll(mixed, 'att_1', { kind: 'return', states: ['surplus', 'late'] }))).toEqual([
+      'att_1:return:4:suspense return -25 -25 suspense returned',
+    ])
+    expect(takeAll([fiat('5'), fiat('-5', { kind: 'reversal' })], 'att_1', { kind: 'return' })).toEqual([])
+    expect(takeAll(mixed, 'att_1', { kind: 'return' })[0]).toMatchObject({ attemptId: 'att_1', asset: 'EUR' })
+  })
+
+  test('of USDC that was converted, leaves suspense only for what was not', () => {
+    const parts = [micro('100', '10'), micro('7', '0', { state: 'surplus' })]
+    const taking = { kind: 'return_outside' } as const
+    expect(short(takeAll(parts, 'att_1', taking))).toEqual([
+      'att_1:return_outside:2:suspense return_outside -107 -10 suspense returned',
+    ])
+    const split = [
+      'att_1:return_outside:2:merchant_payable return_outside -100 -10 merchant_payable returned',
+      'att_1:return_outside:2:suspense return_outside -7 0 suspense returned',
+    ]
+    expect(short(takeAll(parts, 'att_1', { ...taking, isConverted: true }))).toEqual(split)
+    const returning = restated(parts, 'att_1', { from: ['counted', 'surplus'], to: 'returning' })
+    expect(short(takeAll(returning, 'att_1', { ...taking, isConverted: true }))).toEqual(split)
+  })
+
+  test('in part, is taken from the surplus first, then from what is late, counted, and on its way back', () => {
+    expect(short(takeSome(mixed, 'att_1', '22'))).toEqual([
+      'att_1:reversal:4:surplus reversal -20 -20 suspense surplus',
+      'att_1:reversal:4:late reversal -2 -2 suspense late',
+    ])
+    expect(short(takeSome(mixed, 'att_1', '125')).at(-1)).toBe(
+      'att_1:reversal:4:counted reversal -100 -100 merchant_payable counted',
+    )
+    expect(takeSome(mixed, 'att_1', '0')).toEqual([])
+    const returning = restated(mixed, 'att_1', { from: ['counted', 'surplus', 'late'], to: 'returning' })
+    expect(short(takeSome(returning, 'att_1', '27'))).toEqual([
+      'att_1:reversal:4:returning:surplus reversal -20 -20 suspense returning',
+      'att_1:reversal:4:returning:late reversal -5 -5 suspense returning',
+      'att_1:reversal:4:returning:counted reversal -2 -2 merchant_payable returning',
+    ])
+    // What was taken while it was on its way back goes where it was, with the rest.
+    const all = [...returning, ...takeSome(returning, 'att_1', '27')]
+    expect(chargeSum(putBack(all, 'att_1'), { attemptId: 'att_1', states: ['counted'] })).toBe('98')
+    expect(attemptsWith(putBack(all, 'att_1'), ['surplus', 'late'])).toEqual([])
+  })
+})
+
+describe('the state of a part', () => {
+  const parts = [fiat('100'), fiat('20', surplus), fiat('9', other), fiat('7', { state: 'reversed' })]
+
+  test('changes for one attempt and the states that are named', () => {
+    const changed = restated(parts, 'att_1', { from: ['counted'], to: 'returned' })
+    expect(changed.map(({ state }) => state)).toEqual(['returned', 'surplus', 'counted', 'reversed'])
+    expect(changed[0]?.stateBefore).toBeNull()
+  })
+
+  test('on its way back is known before, and is the same again when it is put back', () => {
+    const returning = restated(parts, 'att_1', { from: ['counted', 'surplus'], to: 'returning' })
+    expect(returning.map(({ state, stateBefore }) => `${state} ${stateBefore}`)).toEqual([
+      'returning counted',
+      'returning surplus',
+      'counted undefined',
+      'reversed undefined',
+    ])
+    expect(putBack(returning, 'att_2')).toEqual(returning)
+    const back = putBack(returning, 'att_1')
+    expect(back.map(({ state }) => state)).toEqual(['counted', 'surplus', 'counted', 'reversed'])
+    expect(back[0]?.stateBefore).toBeNull()
+  })
+})
+
+describe('dust', () => {
+  test('is what is counted of an order that was not taken, and worth nothing in the price', () => {
+    const dust = [micro('4', '0'), micro('5', '0')]
+    expect(short(takeDust(dust, null))).toEqual(['att_1:kept:2 kept -9 0 suspense counted'])
+    expect(takeDust(dust, 'att_1')).toEqual([])
+    expect(takeDust([...dust, micro('60', '1')], null)).toEqual([])
+    expect(takeDust([micro('4', '0', { state: 'surplus' })], null)).toEqual([])
+    expect(takeDust([...dust, ...takeDust(dust, null)], null)).toEqual([])
+  })
+})

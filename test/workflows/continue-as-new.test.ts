@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { WithStartWorkflowOperation } from '@temporalio/client'
+import { TestWorkflowEnvironment } from '@temporalio/testing'
+import { createPaymentWorld, type PaymentWorld } from '../../scripts/histories/payment-world.ts'
+import { startDevServer } from '../../scripts/test/services/temporal.ts'
+import { until } from '../../scripts/test/until.ts'
+import type { OperatorDecision } from '../../src/domain/payment/requests.ts'
+import { registerSearchAttributes } from '../../src/temporal/namespace.ts'
+import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
+import type { payment } from '../../src/workflows/payment.ts'
+import { PAYMENTS_QUEUE } from '../../src/workflows/queues.ts'
+
+/** On the real server, which suggests a new run when a history has 4096 events. */
+
+let world: PaymentWorld
+let env: TestWorkflowEnvironment
+/** By so many milliseconds the clocks of shop and partners are ahead: less than what makes a request too old. */
+let aheadMs = 0
+beforeAll(async () => {
+  const { address } = await startDevServer()
+  const namespace = `long-${randomUUID()}`
+  const own = await TestWorkflowEnvironment.createFromExistingServer({ address, namespace })
+  env = own
+  await own.connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  })
+  await registerSearchAttributes(own.connection, namespace)
+  world = await createPaymentWorld(own, { clock: () => Date.now() + aheadMs })
+}, 120_000)
+afterAll(async () => {
+  await world?.close()
+  await env?.teardown()
+})
+
+const handle = (id: string) => world.client.workflow.getHandle(id)
+const runOf = async (id: string): Promise<string> => (await handle(id).describe()).runId
+const note = (reason: string) => ({ args: [{ operator: 'ada', reason }] as [{ operator: string; reason: string }] })
+const decide = (id: string, decision: OperatorDecision, reason: string) =>
+  handle(id).executeUpdate(operatorUpdates[decision], note(reason))
+
+async function paid(receivedMinor?: string) {
+  const id = await world.createPayment({ amount: '100.00' })
+  const answer = await world.openAttempt(id)
+  if (answer.kind !== 'redirect') throw new Error('not opened')
+  await world.pay('wallet_app', answer.attemptId, receivedMinor === undefined ? {} : { receivedMinor })
+  return { id, attemptId: answer.attemptId }
+}
+
+/** The row and the run both say so. */
+const parkedFor = (id: string, parkReason: string) =>
+  until(
+    () => handle(id).query(paymentState),
+    (state) => state.parkReason === parkReason,
+  )
+
+/** Signals come in until the run has been continued as a new one; `meanwhile` is asked again and again between them. */
+async function untilContinued(id: string, meanwhile: (round: number) => Promise<unknown>): Promise<number> {
+  const before = await runOf(id)
+  for (let round = 0; round < 200; round++) {
+    const signals = Array.from({ length: 50 }, () => world.workflows.tellPayoutNews(id))
+    await Promise.all([...signals, meanwhile(round)])
+    if ((await runOf(id)) !== before) return round + 1
+  }
+  throw new Error('the run was never continued')
+}
+
+test('a refund that is being carried out goes on in the new run, and every decision is answered once', async () => {
+  const { id, attemptId } = await paid('6000')
+  await parkedFor(id, 'underpaid')
+  await world.faultAt('wallet_app', { fault: 'refund_pending', seconds: 240, attemptId })
+  expect(await decide(id, 'refund', 'too little')).toMatchObject({ message: 'the partner is working on the refund' })
+  const answers: string[] = []
+  const rounds = await untilContinued(id, async (round) => {
+    const answer = await decide(id, 'hold', `round ${round}`)
+    answers.push(answer.message)
+  })
+  expect(answers).toEqual(Array.from({ length: rounds }, () => 'hold: recorded'))
+  const held = (await world.timeline(id)).filter(({ kind }) => kind === 'payment.held')
+  expect(held).toHaveLength(rounds)
+  expect((await world.read(id)).intents).toMatchObject([{ kind: 'refund', state: 'pending', attemptId }])
+
+  aheadMs = 241_000
+  await world.workflows.tellPartnerNews(id, attemptId)
+  expect(await handle(id).result()).toBe('refunded')
+  const { parts, intents } = await world.read(id)
+  expect(parts.map(({ units, state }) => `${units} ${state}`)).toEqual(['6000 returned', '-6000 returned'])
+  expect(intents).toEqual([])
+}, 240_000)
+
+test('a payout that is held is waited for in the new run, and settles once', async () => {
+  const { id } = await paid()
+  await until(
+    async () => (await world.read(id)).payment.status,
+    (status) => status === 'settling',
+  )
+  await world.db.transaction((tx) =>
+    world.hooks.onHeld(tx, { paymentId: id, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
+  )
+  await world.relay.completeTransfers()
+  await parkedFor(id, 'payout_held')
+  const refused: unknown[] = []
+  await untilContinued(id, (round) => decide(id, 'approve', `round ${round}`).catch((error) => refused.push(error)))
+  for (const error of refused)
+    expect(error).toMatchObject({ cause: { message: 'Parked for payout_held: decide with retry' } })
+  await world.settle(id)
+  expect(await handle(id).result()).toBe('succeeded')
+  const told = (await world.timeline(id)).filter(({ to_status }) => to_status === 'succeeded')
+  expect(told).toHaveLength(1)
+  expect((await world.read(id)).payment.transfer).not.toBeNull()
+}, 240_000)
+
+test('a decision that comes before a run has read its row is judged by the row', async () => {
+  const { id } = await paid('6000')
+  await parkedFor(id, 'underpaid')
+  await handle(id).terminate('by hand')
+  const startWorkflowOperation = new WithStartWorkflowOperation<typeof payment>('payment', {
+    workflowId: id,
+    taskQueue: PAYMENTS_QUEUE,
+    args: [{ id, expiresAt: Date.now() + 3_600_000, resume: true }],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  })
+  const update = { ...note('what came is enough'), startWorkflowOperation }
+  const answer = await world.client.workflow.executeUpdateWithStart(operatorUpdates.approve, update)
+  expect(answer).toMatchObject({ status: 'processing', message: 'approve: recorded' })
+}, 60_000)
