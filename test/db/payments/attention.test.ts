@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { z } from 'zod'
+import { many, sql } from '../../../src/db/db.ts'
+import { loadPayment } from '../../../src/db/payments/payments.ts'
+import { INCIDENTS } from '../../../src/domain/payment/money/intents.ts'
+import type { PartState } from '../../../src/domain/payment/money/parts.ts'
+import { PARK_REASONS, PAYMENT_STATUSES } from '../../../src/domain/payment/payment.ts'
+import { lateAttempts, needsOperator, nextStep, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import { type CheckoutWorld, createCheckoutWorld } from '../../web/checkout-world.ts'
+
+/** The view `attention` and the rule behind `NeedsOperator` are two ways to say what waits for a person. */
+
+let world: CheckoutWorld
+beforeAll(async () => {
+  world = await createCheckoutWorld()
+})
+afterAll(() => world.close())
+
+type Units = readonly (readonly [state: PartState, units: number])[]
+const MONEY: Readonly<Record<string, { readonly attempt: string; readonly parts: Units; readonly isOwn?: true }>> = {
+  none: { attempt: 'declined', parts: [] },
+  'its own': { attempt: 'confirmed', parts: [['counted', 4999]], isOwn: true },
+  'its own and more': {
+    attempt: 'confirmed',
+    parts: [
+      ['counted', 4999],
+      ['surplus', 100],
+    ],
+    isOwn: true,
+  },
+  'its own, and more that came too late': {
+    attempt: 'confirmed',
+    parts: [
+      ['counted', 4999],
+      ['late', 100],
+    ],
+    isOwn: true,
+  },
+  'another order’s': { attempt: 'surplus', parts: [['surplus', 4999]] },
+  'another order’s, of which a part was taken back': {
+    attempt: 'surplus',
+    parts: [
+      ['surplus', 4999],
+      ['surplus', -100],
+    ],
+  },
+  'another order’s, on its way back': { attempt: 'surplus', parts: [['returning', 4999]] },
+  'another order’s, returned': {
+    attempt: 'refunded',
+    parts: [
+      ['returned', 4999],
+      ['returned', -4999],
+    ],
+  },
+  'come too late': { attempt: 'late', parts: [['late', 4999]] },
+  'come too late, and taken back': {
+    attempt: 'declined',
+    parts: [
+      ['reversed', 4999],
+      ['reversed', -4999],
+    ],
+  },
+}
+
+const STATUSES = [
+  ...PAYMENT_STATUSES.filter((status) => status !== 'under_review').map((status) => ({ status, reason: null })),
+  ...Object.keys(PARK_REASONS).map((reason) => ({ status: 'under_review' as const, reason })),
+]
+const CASES = STATUSES.flatMap(({ status, reason }) =>
+  Object.keys(MONEY).flatMap((money) => [null, ...INCIDENTS].map((incident) => ({ status, reason, money, incident }))),
+).map((one, index) => ({ ...one, id: `pay_case_${index}`, attemptId: `att_case_${index}` }))
+
+/** All cases at once: copies of one payment, with the rows of each. */
+async function store(): Promise<void> {
+  const { db } = world
+  const { id: template } = await world.create()
+  const rows = CASES.map(({ id, attemptId, status, reason, money, incident }) => ({
+    id,
+    attempt_id: attemptId,
+    status,
+    park_reason: reason,
+    incident,
+    attempt: MONEY[money]!.attempt,
+    paid_attempt_id: MONEY[money]!.isOwn ? attemptId : null,
+    parts: MONEY[money]!.parts.map(([state, units]) => ({ state, units })),
+  }))
+  const json = JSON.stringify(rows)
+  const of = `jsonb_to_recordset($1::jsonb) as c(id text, attempt_id text, status text, park_reason text, incident text,
+    attempt text, paid_attempt_id text, parts jsonb)`
+  await db.query(
+    `insert into payment select (jsonb_populate_record(p, jsonb_build_object('id', c.id, 'checkout_token', c.id,
+       'status', c.status, 'park_reason', c.park_reason, 'confirmed_minor', 4999))).*
+     from ${of}, payment p where p.id = $2`,
+    [json, template],
+  )
+  await db.query(
+    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+     select attempt_id, id, 'wallet_app', 'banking_app', attempt, 4999, 'EUR', now(), now() from ${of}`,
+    [json],
+  )
+  await db.query(`update payment p set paid_attempt_id = c.paid_attempt_id from ${of} where p.id = c.id`, [json])
+  await db.query(
+    `insert into part (payment_id, attempt_id, key, kind, asset, units, charge_minor, account, state, state_before, at)
+     select c.id, attempt_id, attempt_id || ':' || n, case when units > 0 then 'receipt' else 'reversal' end, 'EUR', units,
+       units, 'suspense', state, case state when 'returning' then 'surplus' end, now()
+     from ${of}, rows from (jsonb_to_recordset(c.parts) as (state text, units bigint)) with ordinality as m(state, units, n)`,
+    [json],
+  )
+  await db.query(
+    `insert into incident (payment_id, attempt_id, kind, opened_at)
+     select id, attempt_id, incident, now() from ${of} where incident is not null`,
+    [json],
+  )
+}
+
+/** Money on its way back is asked about until the partner has done it: two hours ago, so that the view lists it. */
+async function storeRefunds(): Promise<void> {
+  await world.db.query(
+    `insert into intent (payment_id, attempt_id, kind, key, state, operator, reason, asked_at, updated_at)
+     select payment_id, attempt_id, 'refund', attempt_id || ':refund', 'pending', 'ada', 'x', now() - interval '2 hours', now()
+     from part where state = 'returning'`,
+  )
+}
+
+/** What the view says of each payment, without what only a clock says. */
+async function viewed(): Promise<Map<string, string[]>> {
+  const row = z.object({ payment_id: z.string(), kind: z.string(), detail: z.string().nullable() })
+  const rows = await many(world.db, row, sql`select payment_id, kind, detail from attention order by kind`)
+  const all = new Map<string, string[]>()
+  for (const { payment_id: id, kind, detail } of rows)
+    all.set(id, [...(all.get(id) ?? []), kind === 'parked' ? `parked ${detail}` : kind])
+  return all
+}
+
+describe('the list of what waits for a person', () => {
+  test('and NeedsOperator agree, whatever the state, the money and what went wrong', async () => {
+    await store()
+    await storeRefunds()
+    const { db } = world
+    const states = await Promise.all(CASES.map(({ id }) => loadPayment(db, id)))
+    const done = states.filter((state) => nextStep(snapshotOf(state)) === 'done').map(({ payment }) => payment.id)
+    await db.query('update payment set closed_at = now() where id = any($1)', [done])
+    const said = await viewed()
+    const wrong = states.flatMap((state, index) => {
+      const snapshot = snapshotOf(state)
+      const { status, reason, money, incident } = CASES[index]!
+      const rule = needsOperator(snapshot)
+      const list = said.get(state.payment.id) ?? []
+      const isListed = list.some((kind) => kind !== 'late')
+      const named = status === 'under_review' ? `parked ${rule}` : rule
+      const isReturning = (snapshot.refunding ?? []).length > 0
+      const isNamed = list.includes(String(named)) || (isReturning && list.includes('intent_pending'))
+      const isSame = isListed === (rule !== null) && (rule === null || isNamed)
+      const isLate = list.includes('late') === lateAttempts(snapshot).length > 0
+      const isClosed = list.length === 0 || nextStep(snapshot) !== 'done' || list.every((kind) => kind === 'late')
+      return isSame && isLate && isClosed ? [] : [{ status, reason, money, incident, rule, list }]
+    })
+    expect(CASES.length).toBeGreaterThanOrEqual(1000)
+    expect(done.length).toBeGreaterThanOrEqual(30)
+    expect(wrong).toEqual([])
+  }, 60_000)
+
+  test.each([
+    [
+      'processing',
+      "status = 'processing', paid_attempt_id = null, updated_at = now() - ($1::interval + $2::interval)",
+      '25 hours',
+      'processing_stale',
+    ],
+    [
+      'a conversion',
+      "status = 'processing', paid_at = now() - ($1::interval + $2::interval)",
+      '30 minutes',
+      'conversion_overdue',
+    ],
+    [
+      'a payout',
+      "status = 'settling', updated_at = now() - ($1::interval + $2::interval)",
+      '15 minutes',
+      'settlement_overdue',
+    ],
+    [
+      'a hold',
+      "status = 'pending', held = true, updated_at = now() - ($1::interval + $2::interval)",
+      '24 hours',
+      'held',
+    ],
+  ])('%s that waits is listed from its limit on', async (_what, set, limit, kind) => {
+    const { db } = world
+    const { id } = await world.create()
+    const listed = async (more: string) => {
+      await db.query(`update payment set ${set} where id = $3`, [limit, more, id])
+      return (await viewed()).get(id) ?? []
+    }
+    expect(await listed('-5 minutes')).not.toContain(kind)
+    expect(await listed('1 minute')).toContain(kind)
+  })
+})
