@@ -22,7 +22,9 @@ export async function judge(
 ): Promise<Verdict> {
   const transfers = await readTransfers(chain.rpcUrl, { token: chain.token, from: chain.payers })
   const received = new Map<string, bigint[]>()
-  for (const { to, micro } of transfers) received.set(to, [...(received.get(to) ?? []), micro])
+  // Anybody can move nothing in the name of anybody.
+  for (const { to, micro } of transfers.filter((transfer) => transfer.micro > 0n))
+    received.set(to, [...(received.get(to) ?? []), micro])
   const verdict = { owed: owed.length, once: 0, doubled: 0, unpaid: 0, wrongAmount: 0, overpaid: 0n }
   let balance = 0n
   for (const { recipient, micro } of owed) {

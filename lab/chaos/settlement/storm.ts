@@ -6,6 +6,8 @@ import type { Stage } from '../../settlement/stage.ts'
 import { type LossyNode, startLossyNode } from './lossy-proxy.ts'
 import { createPayerProcess, type PayerProcess } from './payer-process.ts'
 import { type Side, withDb } from './sides.ts'
+import { createStrangers } from './strangers.ts'
+import { TROUBLES, type Trouble } from './trouble.ts'
 import { createWeather } from './weather.ts'
 
 const STEP_MS = 120
@@ -15,6 +17,10 @@ const KILL_CHANCE = 0.06
 /** Parts of the payments that are paid when the dump is taken, and when the database is set back to it. */
 const DUMP_AT = 0.25
 const RESTORE_AT = 0.6
+/** Of one node being in trouble from now on, and of it being well again, each step: some seconds each. */
+const TROUBLE_CHANCE = 0.05
+const WELL_CHANCE = 0.04
+const POISON_CHANCE = 0.1
 const DEADLINE_MS = 10 * 60_000
 
 export type StormOptions = {
@@ -25,6 +31,7 @@ export type StormOptions = {
 }
 
 export type Storm = Record<'kills' | 'restores' | 'lostRequests' | 'lostResponses', number> &
+  Record<Trouble | 'zeroTransfers' | 'zeroTransfersFrom' | 'dust', number> &
   Record<'blocks' | 'reorganizations' | 'drops' | 'feeSpikes' | 'seconds', number> & { readonly finished: boolean }
 
 /** The payers of one side with everything that happens to them. */
@@ -94,22 +101,45 @@ export async function runStorm(stage: Stage, side: Side, options: StormOptions):
   const scene = new Scene({ stage, side, nodes, logFile: options.logFile })
   try {
     await scene.begin()
-    const passed = await passThrough(scene, { stage, side, random, ...options })
+    const passed = await passThrough(scene, { stage, side, random, nodes, ...options })
     const sum = (kind: 'requests' | 'responses'): number => nodes.reduce((total, { lost }) => total + lost[kind], 0)
-    return { ...passed, lostRequests: sum('requests'), lostResponses: sum('responses') }
+    const troubles = Object.fromEntries(
+      TROUBLES.map((trouble) => [trouble, nodes.reduce((total, node) => total + node.troubles[trouble], 0)]),
+    ) as Record<Trouble, number>
+    return { ...passed, ...troubles, lostRequests: sum('requests'), lostResponses: sum('responses') }
   } finally {
     await scene.end()
     await Promise.all(nodes.map((node) => node.close()))
   }
 }
 
-type Passage = StormOptions & { readonly stage: Stage; readonly side: Side; readonly random: Random }
+type Passage = StormOptions & {
+  readonly stage: Stage
+  readonly side: Side
+  readonly random: Random
+  readonly nodes: readonly LossyNode[]
+}
+
+/** One node at a time, so that the others can outvote it. */
+function troubleOne(nodes: readonly LossyNode[], random: Random): void {
+  const [starts, ends, which, what] = [
+    random.chance(TROUBLE_CHANCE),
+    random.chance(WELL_CHANCE),
+    random.below(nodes.length),
+    random.below(TROUBLES.length),
+  ]
+  const ill = nodes.find(({ trouble }) => trouble !== null)
+  if (ill !== undefined && ends) ill.trouble = null
+  const next = nodes[which]
+  if (ill === undefined && starts && next !== undefined) next.trouble = TROUBLES[what] ?? null
+}
 
 async function passThrough(
   scene: Scene,
-  { stage, side, random, owed, say }: Passage,
-): Promise<Omit<Storm, 'lostRequests' | 'lostResponses'>> {
+  { stage, side, random, nodes, owed, say }: Passage,
+): Promise<Omit<Storm, Trouble | 'lostRequests' | 'lostResponses'>> {
   const weather = createWeather(stage, random)
+  const strangers = await createStrangers(stage, random)
   const begun = Date.now()
   const happened = { kills: 0, restores: 0, finished: false }
   let [queued, paid, dumped, said] = [0, 0, false, 0]
@@ -122,7 +152,9 @@ async function passThrough(
       return paid === owed.length && (await side.isDrained(db))
     })
   while (!happened.finished && Date.now() - begun < DEADLINE_MS) {
+    if (random.chance(POISON_CHANCE)) await strangers.poison()
     await weather.step()
+    troubleOne(nodes, random)
     const [kills, whom] = [random.chance(KILL_CHANCE), random.below(2)]
     if (kills) {
       await scene.killOne(whom)
@@ -145,5 +177,5 @@ async function passThrough(
     }
     await delay(STEP_MS)
   }
-  return { ...weather.counts, ...happened, seconds: Math.round((Date.now() - begun) / 1000) }
+  return { ...weather.counts, ...strangers.counts, ...happened, seconds: Math.round((Date.now() - begun) / 1000) }
 }

@@ -1,0 +1,60 @@
+/** What one node does wrong for a while, besides losing requests and answers as all of them do. */
+export const TROUBLES = ['hang', 'drip', 'wrongHead', 'emptyAnswer', 'prunedState'] as const
+export type Trouble = (typeof TROUBLES)[number]
+
+type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] }
+type Answer = { readonly id: unknown; readonly result?: unknown; readonly error?: unknown }
+
+/** How far ahead of the chain a wrong head is: the logs of so many blocks are not there. */
+const AHEAD = 500
+
+/**
+ * The node's answers as a node with this trouble gives them; null when nothing of them is about it. Heads and logs alone
+ * are wrong: a quorum must be able to tell.
+ */
+export function troubled(body: Buffer, answer: Buffer, trouble: Trouble): Buffer | null {
+  const calls = listOf<Call>(body)
+  const answers = listOf<Answer>(answer)
+  let changed = false
+  const told = answers.map((one) => {
+    const call = calls.find(({ id }) => id === one.id)
+    const other = call === undefined ? null : wrongAnswer(call, one, trouble)
+    if (other === null) return one
+    changed = true
+    return other
+  })
+  if (!changed) return null
+  return Buffer.from(JSON.stringify(Array.isArray(JSON.parse(answer.toString())) ? told : told[0]))
+}
+
+function wrongAnswer({ method, params }: Call, answer: Answer, trouble: Trouble): Answer | null {
+  const { result } = answer
+  if (trouble === 'emptyAnswer' && method === 'eth_getLogs' && Array.isArray(result) && result.length > 0)
+    return { ...answer, result: [] }
+  if (
+    trouble === 'wrongHead' &&
+    method === 'eth_getBlockByNumber' &&
+    ['latest', 'finalized'].includes(`${params[0]}`)
+  ) {
+    const block = result as { number: string; hash: string }
+    const [number, hash] = [`0x${(Number(block.number) + AHEAD).toString(16)}`, `0x${'ab'.repeat(32)}`]
+    return { ...answer, result: { ...block, number, hash } }
+  }
+  // A node that prunes has the state of the last blocks alone, and says so in words of its own.
+  const at = { eth_call: 1, eth_getTransactionCount: 1 }[method]
+  if (trouble === 'prunedState' && at !== undefined && /^(?:0x|finalized)/.test(`${params[at]}`)) {
+    const { id } = answer
+    return {
+      ...answer,
+      id,
+      result: undefined,
+      error: { code: -32000, message: 'missing trie node: historical state unavailable' },
+    }
+  }
+  return null
+}
+
+function listOf<T>(body: Buffer): T[] {
+  const parsed = JSON.parse(body.toString()) as T | T[]
+  return Array.isArray(parsed) ? parsed : [parsed]
+}
