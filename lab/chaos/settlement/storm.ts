@@ -120,18 +120,22 @@ type Passage = StormOptions & {
   readonly nodes: readonly LossyNode[]
 }
 
-/** One node at a time, so that the others can outvote it. */
-function troubleOne(nodes: readonly LossyNode[], random: Random): void {
-  const [starts, ends, which, what] = [
-    random.chance(TROUBLE_CHANCE),
-    random.chance(WELL_CHANCE),
-    random.below(nodes.length),
-    random.below(TROUBLES.length),
-  ]
-  const ill = nodes.find(({ trouble }) => trouble !== null)
-  if (ill !== undefined && ends) ill.trouble = null
-  const next = nodes[which]
-  if (ill === undefined && starts && next !== undefined) next.trouble = TROUBLES[what] ?? null
+/** One node at a time, so that the others can outvote it; the troubles take turns, so that a short run has them all. */
+function createTroubles(nodes: readonly LossyNode[], random: Random): () => void {
+  let turn = 0
+  return () => {
+    const [starts, ends, which] = [
+      random.chance(TROUBLE_CHANCE),
+      random.chance(WELL_CHANCE),
+      random.below(nodes.length),
+    ]
+    const ill = nodes.find(({ trouble }) => trouble !== null)
+    if (ill !== undefined && ends) ill.trouble = null
+    const next = nodes[which]
+    if (ill !== undefined || !starts || next === undefined) return
+    next.trouble = TROUBLES[turn % TROUBLES.length] ?? null
+    turn += 1
+  }
 }
 
 async function passThrough(
@@ -140,6 +144,7 @@ async function passThrough(
 ): Promise<Omit<Storm, Trouble | 'lostRequests' | 'lostResponses'>> {
   const weather = createWeather(stage, random)
   const strangers = await createStrangers(stage, random)
+  const changeTrouble = createTroubles(nodes, random)
   const begun = Date.now()
   const happened = { kills: 0, restores: 0, finished: false }
   let [queued, paid, dumped, said] = [0, 0, false, 0]
@@ -154,7 +159,7 @@ async function passThrough(
   while (!happened.finished && Date.now() - begun < DEADLINE_MS) {
     if (random.chance(POISON_CHANCE)) await strangers.poison()
     await weather.step()
-    troubleOne(nodes, random)
+    changeTrouble()
     const [kills, whom] = [random.chance(KILL_CHANCE), random.below(2)]
     if (kills) {
       await scene.killOne(whom)
