@@ -34,7 +34,7 @@ function wrongAnswer({ method, params }: Call, answer: Answer, trouble: Trouble)
   if (
     trouble === 'wrongHead' &&
     method === 'eth_getBlockByNumber' &&
-    ['latest', 'finalized'].includes(`${params[0]}`)
+    ['latest', 'finalized'].includes(String(params[0]))
   ) {
     const block = result as { number: string; hash: string }
     const [number, hash] = [`0x${(Number(block.number) + AHEAD).toString(16)}`, `0x${'ab'.repeat(32)}`]
@@ -42,7 +42,7 @@ function wrongAnswer({ method, params }: Call, answer: Answer, trouble: Trouble)
   }
   // A node that prunes has the state of the last blocks alone, and says so in words of its own.
   const at = { eth_call: 1, eth_getTransactionCount: 1 }[method]
-  if (trouble === 'prunedState' && at !== undefined && /^(?:0x|finalized)/.test(`${params[at]}`)) {
+  if (trouble === 'prunedState' && at !== undefined && /^(?:0x|finalized)/.test(String(params[at]))) {
     const { id } = answer
     return {
       ...answer,
