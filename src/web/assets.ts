@@ -41,7 +41,7 @@ function verifyPage(): string {
 }
 
 /** In the order in which they apply. */
-const SHEETS = ['base.css', 'sheet.css', 'rail.css', 'parts.css', 'receipt.css', 'wide.css']
+const SHEETS = ['base.css', 'sheet.css', 'rail.css', 'parts.css', 'receipt.css', 'foot.css', 'wide.css']
 
 /** Without comments and the spaces at the beginning of lines. */
 function styles(): string {

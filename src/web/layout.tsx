@@ -3,6 +3,8 @@ import { renderToString } from 'preact-render-to-string'
 import { ASSETS, brandSheet } from './assets.ts'
 import type { Hex } from './look/colour.ts'
 import { Icon } from './look/icons.tsx'
+import { type LanguageChange, LanguageMenu } from './look/languages.tsx'
+import { LANGUAGES } from './messages/locales.ts'
 import type { Words } from './messages/words.ts'
 
 export type PageShape = {
@@ -15,6 +17,8 @@ export type PageShape = {
   readonly refreshSeconds?: number
   /** Opens this URL at once: the hand-off to a partner. */
   readonly goTo?: string
+  /** Where another language is chosen. Absent: the page has no choice. */
+  readonly languages?: LanguageChange
   readonly children: ComponentChildren
 }
 
@@ -23,10 +27,11 @@ export function renderPage(page: PageShape): string {
   return `<!doctype html>${renderToString(<Document {...page} />)}`
 }
 
-function Document({ words, title, testMode, brand, refreshSeconds, goTo, children }: PageShape) {
+function Document({ words, title, testMode, brand, refreshSeconds, goTo, languages, children }: PageShape) {
   const { t, locale } = words
+  const { dir, formats } = LANGUAGES[locale]
   return (
-    <html lang={locale} dir="ltr">
+    <html lang={locale} dir={dir} data-formats={formats}>
       <head>
         <meta charset="utf-8" />
         <title>{title}</title>
@@ -61,6 +66,7 @@ function Document({ words, title, testMode, brand, refreshSeconds, goTo, childre
           <p>
             <Icon name="rail" /> <span>{t('page.footer')}</span>
           </p>
+          {languages !== undefined && <LanguageMenu {...languages} words={words} />}
         </footer>
       </body>
     </html>

@@ -6,7 +6,7 @@ export type Drawn = { readonly design: string; readonly differs?: string }
 /** Holds for every page. */
 export const EVERYWHERE = [
   'The type is the reader’s own system font. The design was drawn where that is Inter.',
-  'The foot has no links for language, help, privacy and terms: those pages do not exist.',
+  'The foot has the languages. It has no links for help, privacy and terms: those pages do not exist.',
   'The panel names the shop’s address for questions only where the shop has given one.',
 ]
 
@@ -30,6 +30,10 @@ export const DRAWN: Readonly<Record<string, Drawn>> = {
   'five minutes left': {
     design: 'expiring',
     differs: 'A payment cannot be extended yet, so there is no button for it.',
+  },
+  'in Arabic': {
+    design: 'confirm-arabic',
+    differs: 'An amount is written as the language writes it: the sign of the currency stands at its left end.',
   },
   'a UPI code': { design: 'confirm-upi-desktop' },
   'a UPI code on Android': { design: 'confirm-upi-android' },
@@ -70,7 +74,6 @@ export const DRAWN: Readonly<Record<string, Drawn>> = {
 
 /** Pages of the design that are no page of ours, and why. */
 export const NOT_DRAWN: Readonly<Record<string, string>> = {
-  'confirm-arabic': 'The checkout speaks English so far. Its styles know no left and right.',
   offline: 'The line is on every live page. The script shows it when the connection is lost.',
 }
 

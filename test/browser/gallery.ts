@@ -4,17 +4,21 @@ import { findAsset } from '../../src/web/assets.ts'
 import { liveStatus } from '../../src/web/checkout/live.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../src/web/checkout/page.tsx'
 import { renderProblem } from '../../src/web/checkout/problem.tsx'
-import { wordsIn } from '../../src/web/messages/words.ts'
+import { isLocale, type Locale } from '../../src/web/messages/locales.ts'
+import { type Words, wordsIn } from '../../src/web/messages/words.ts'
 import { pageHeaders } from '../../src/web/page-headers.ts'
 import { aCheckout, anAttempt, type CheckoutChanges } from '../web/fixtures.ts'
 import { BY_STATUS, SITUATIONS } from '../web/situations.ts'
 
-const words = wordsIn('en', 'DE')
 const CHECKOUTS = Object.entries<CheckoutChanges>({ ...BY_STATUS, ...SITUATIONS })
+
+/** One page in other languages: from right to left, in another script, with long words. */
+const TRANSLATED: Readonly<Record<string, Locale>> = { 'in Arabic': 'ar', 'in Hindi': 'hi', 'in German': 'de' }
 
 /** Names of every page there is. */
 export const GALLERY: readonly string[] = [
   ...CHECKOUTS.map(([name]) => name),
+  ...Object.keys(TRANSLATED),
   'hand-off',
   'problem',
   'receipt',
@@ -34,10 +38,13 @@ const LONG: CheckoutChanges = {
 }
 
 /** Every page on a port, with the headers it is served with. */
-export async function serveGallery(): Promise<{ urlOf(name: string): string; close(): Promise<void> }> {
+export async function serveGallery(): Promise<{
+  urlOf(name: string, locale?: Locale): string
+  close(): Promise<void>
+}> {
   let origin = ''
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', origin)
+    const { pathname, searchParams } = new URL(request.url ?? '/', origin)
     const asset = findAsset(pathname.replace('/assets/', ''))
     if (asset !== null) {
       response.writeHead(200, { 'content-type': asset.contentType }).end(asset.body)
@@ -46,21 +53,24 @@ export async function serveGallery(): Promise<{ urlOf(name: string): string; clo
     const [, , slug, status] = pathname.split('/')
     const name = decodeURIComponent(slug ?? '')
     response.writeHead(200, { ...pageHeaders(origin), 'content-type': status ? 'application/json' : 'text/html' })
-    response.end(status === undefined ? pageOf(name) : JSON.stringify(liveStatus(checkoutOf(name, origin))))
+    const language = searchParams.get('language') ?? ''
+    const words = wordsIn(isLocale(language) ? language : (TRANSLATED[name] ?? 'en'), 'DE')
+    response.end(status === undefined ? pageOf(name, words) : JSON.stringify(liveStatus(checkoutOf(name, origin))))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    urlOf: (name) => `${origin}/c/${encodeURIComponent(name)}`,
+    urlOf: (name, locale = 'en') =>
+      `${origin}/c/${encodeURIComponent(name)}${locale === 'en' ? '' : `?language=${locale}`}`,
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }
 
-  function pageOf(name: string): string {
+  function pageOf(name: string, words: Words): string {
     if (name === 'problem') return renderProblem('unavailable', words, origin)
-    if (name === 'hand-off') return handoff(origin)
+    if (name === 'hand-off') return handoff(origin, words)
     if (name === 'receipt') return renderReceipt(checkoutOf('succeeded', origin), words)
     if (name === 'test receipt') return renderReceipt(checkoutOf('paid in test mode', origin), words)
     return renderCheckout(checkoutOf(name, origin), words)
@@ -68,13 +78,14 @@ export async function serveGallery(): Promise<{ urlOf(name: string): string; clo
 }
 
 function checkoutOf(name: string, origin: string) {
-  const changes = name === 'long texts' ? LONG : (CHECKOUTS.find(([known]) => known === name)?.[1] ?? {})
+  const situation = name in TRANSLATED ? 'a method chosen' : name
+  const changes = name === 'long texts' ? LONG : (CHECKOUTS.find(([known]) => known === situation)?.[1] ?? {})
   const path = `/c/${encodeURIComponent(name)}`
   return { ...aCheckout(changes), url: `${origin}${path}`, path }
 }
 
 /** The hand-off leads to a page of its own origin here, so that it can be looked at while it stays. */
-function handoff(origin: string): string {
+function handoff(origin: string, words: Words): string {
   const redirectUrl = `${origin}/c/hand-off`
   const page = renderHandoff(aCheckout(), words, { ...anAttempt('open'), redirectUrl })
   return page.replace(/<meta http-equiv="refresh"[^>]*>/, '')

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { complaintsOf, launchBrowser } from '../support/browser.ts'
 import { GALLERY, serveGallery } from './gallery.ts'
+import { layoutFaults, narrowTexts } from './layout-faults.ts'
 
 let browser: Browser
 let gallery: Awaited<ReturnType<typeof serveGallery>>
@@ -112,21 +113,6 @@ test.each([
   120_000,
 )
 
-/** Runs in the browser: words that stand in a column too narrow for them. */
-function narrowTexts(): string[] {
-  const root = document.documentElement
-  const narrow = [...document.querySelectorAll('h1, p, dt, dd, .name, .hint, .button span')]
-    .filter((element) => element.checkVisibility() && getComputedStyle(element).clipPath === 'none')
-    .filter((element) => (element.textContent?.trim().length ?? 0) > 3)
-    .filter((element) => {
-      const { width, height } = element.getBoundingClientRect()
-      // A short word on one line of its own is no column.
-      return width < 64 && height > 2 * Number.parseFloat(getComputedStyle(element).fontSize)
-    })
-    .map((element) => `narrow: ${element.className} ${element.textContent?.slice(0, 30)}`)
-  return root.scrollWidth > root.clientWidth ? ['scrolls sideways', ...narrow] : narrow
-}
-
 test('a receipt prints on one page, and a test receipt has TEST across it there too', async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
   const page = await context.newPage()
@@ -152,13 +138,4 @@ async function violations(page: Page): Promise<string[]> {
     .analyze()
   expect(result.passes.length).toBeGreaterThan(10)
   return result.violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`)
-}
-
-/** Runs in the browser. What is pressed has at least 48 px: WCAG 2.2 asks for 24, a thumb for more. */
-function layoutFaults(): string[] {
-  const root = document.documentElement
-  const small = [...document.querySelectorAll('.button, .way, select, summary')]
-    .filter((element) => element.checkVisibility() && element.getBoundingClientRect().height < 48)
-    .map((element) => `too small: ${element.outerHTML.slice(0, 80)}`)
-  return root.scrollWidth > root.clientWidth ? ['scrolls sideways', ...small] : small
 }

@@ -10,7 +10,7 @@ describe('what every page has', () => {
     '%s: one heading, one main part that takes the focus, the amount and the shop',
     (_name, changes) => {
       const page = html(changes)
-      expect(page).toMatch(/^<!doctype html><html lang="en" dir="ltr">/)
+      expect(page).toMatch(/^<!doctype html><html lang="en" dir="ltr" /)
       expect(page.match(/<h1/g)).toHaveLength(1)
       expect(page.match(/<main id="main"[^>]* tabIndex="-1"|<main id="main"[^>]* tabindex="-1"/g)).toHaveLength(1)
       expect(textOf(page)).toContain(changes.shop?.name ?? 'Nightline Rail')
@@ -106,7 +106,7 @@ describe('before the payment', () => {
   test('a pinned payment opens the plan of its method, with everything a buyer should know', () => {
     const page = read(SITUATIONS['pinned to the banking app'])
     expect(page).toContain('Pay in your banking app')
-    expect(page).toContain('Choose your bank at Velanto : now Approve in its app or website. About 20 seconds.')
+    expect(page).toContain('Choose your bank at Velanto : now Approve in its app or website, about 20 seconds.')
     expect(page).toContain('Velanto may ask once who you are.')
     expect(page).toContain('Your statement will show VELANTO')
     expect(page).toContain('This link always shows where your payment is.')

@@ -1,25 +1,33 @@
 import { renderCheckout } from '../../src/web/checkout/page.tsx'
+import type { Locale } from '../../src/web/messages/locales.ts'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { aCheckout, type CheckoutChanges } from './fixtures.ts'
 import { BY_STATUS, SITUATIONS } from './situations.ts'
 
 /** Pages as their readers get them. */
 
-export function html(changes: CheckoutChanges): string {
+export function html(changes: CheckoutChanges, locale: Locale = 'en'): string {
   const checkout = aCheckout(changes)
-  return renderCheckout(checkout, wordsIn('en', checkout.country.code))
+  return renderCheckout(checkout, wordsIn(locale, checkout.country.code))
 }
 
 /** No tags, no scripts, entities as characters. */
 export function textOf(page: string): string {
-  const body = page.slice(page.indexOf('<body'))
-  return body
+  return plain(bodyOf(page)).replace(/\s+/g, ' ').trim()
+}
+
+/** Without the names of the languages, which every page has. */
+export function bodyOf(page: string): string {
+  return page.slice(page.indexOf('<body')).replace(/<details class="languages">.*?<\/details>/s, '')
+}
+
+/** Markup without its tags. */
+export function plain(markup: string): string {
+  return markup
     .replace(/<[^>]+>/g, ' ')
     .replace(/&lt;/g, '<')
     .replace(/&quot;/g, '"')
     .replace(/&amp;/g, '&')
-    .replace(/\s+/g, ' ')
-    .trim()
 }
 
 export const read = (changes: CheckoutChanges): string => textOf(html(changes))

@@ -2,28 +2,51 @@ import type { Request } from 'express'
 import { isCountry } from '../../domain/countries.ts'
 import type { OpenedAttempt } from '../../domain/payment/requests.ts'
 import type { BuyerCountry, Device } from '../../web/checkout/checkout.ts'
+import { isLocale, type Locale, localeFor } from '../../web/messages/locales.ts'
 
 /** What a request tells about the buyer. */
 
 const COUNTRY_COOKIE = 'pinrail_country'
+const LANGUAGE_COOKIE = 'pinrail_language'
 
 /** In seconds: a week, the longest that a payment may be open. */
-const COUNTRY_COOKIE_AGE = 604_800
+const COOKIE_AGE = 604_800
 
 /** The buyer's own choice, else the header of a trusted proxy. Null when neither says: then nothing is refused. */
 export function buyerCountry(request: Request, header: string | undefined): BuyerCountry {
-  const chosen = new RegExp(`(?:^|;\\s*)${COUNTRY_COOKIE}=([A-Z]{2})(?:;|$)`).exec(request.get('cookie') ?? '')?.[1]
+  const chosen = cookieOf(request, COUNTRY_COOKIE)
   if (chosen !== undefined && isCountry(chosen)) return { code: chosen, source: 'buyer' }
   const told = header === undefined ? undefined : request.get(header)?.trim().toUpperCase()
   if (told !== undefined && isCountry(told)) return { code: told, source: 'header' }
   return { code: null, source: 'unknown' }
 }
 
-/** Remembers the choice for this payment alone: the cookie's path is the payment's checkout. */
+/** The buyer's own choice, else what the browser asks for. */
+export function buyerLocale(request: Request): Locale {
+  const chosen = cookieOf(request, LANGUAGE_COOKIE) ?? ''
+  return isLocale(chosen) ? chosen : localeFor(request.get('accept-language'))
+}
+
+/** What the answer to `buyerCountry` and `buyerLocale` depends on (RFC 9110 section 12.5.5). */
+export const VARY = 'accept-language, cookie'
+
 export function countryCookie(country: string, checkoutUrl: string): string {
+  return choiceCookie(COUNTRY_COOKIE, country, checkoutUrl)
+}
+
+export function languageCookie(locale: Locale, checkoutUrl: string): string {
+  return choiceCookie(LANGUAGE_COOKIE, locale, checkoutUrl)
+}
+
+function cookieOf(request: Request, name: string): string | undefined {
+  return new RegExp(`(?:^|;\\s*)${name}=([A-Za-z]{2})(?:;|$)`).exec(request.get('cookie') ?? '')?.[1]
+}
+
+/** Remembers the choice for this payment alone: the cookie's path is the payment's checkout. */
+function choiceCookie(name: string, value: string, checkoutUrl: string): string {
   const { pathname, protocol } = new URL(checkoutUrl)
   const secure = protocol === 'https:' ? '; Secure' : ''
-  return `${COUNTRY_COOKIE}=${country}; Path=${pathname}; Max-Age=${COUNTRY_COOKIE_AGE}; HttpOnly; SameSite=Lax${secure}`
+  return `${name}=${value}; Path=${pathname}; Max-Age=${COOKIE_AGE}; HttpOnly; SameSite=Lax${secure}`
 }
 
 /** Whether the device may have Apple Pay or Google Pay; null when the browser does not say what it is. */

@@ -1,10 +1,7 @@
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
-import { z } from 'zod'
 import type { Queryable } from '../../db/db.ts'
 import { readMerchantName } from '../../db/merchants/merchants.ts'
 import { readPaymentByToken } from '../../db/payments/payments.ts'
-import { isCountry } from '../../domain/countries.ts'
-import { type MethodName, USED_PROVIDER_NAMES, WAYS } from '../../domain/methods.ts'
 import { offersFor, type RateTable } from '../../domain/offers.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
 import { checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
@@ -17,7 +14,6 @@ import {
 import type { Logger } from '../../log.ts'
 import { findAsset } from '../../web/assets.ts'
 import {
-  type Asked,
   type Checkout,
   findOffer,
   openedAttempt,
@@ -29,7 +25,18 @@ import { liveStatus } from '../../web/checkout/live.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../web/checkout/page.tsx'
 import { type Words, wordsIn } from '../../web/messages/words.ts'
 import { pageHeaders } from '../../web/page-headers.ts'
-import { buyerCountry, comesBack, countryCookie, deviceOf, hasDeviceWallet, isFromOurPage } from './buyer.ts'
+import {
+  buyerCountry,
+  buyerLocale,
+  comesBack,
+  countryCookie,
+  deviceOf,
+  hasDeviceWallet,
+  isFromOurPage,
+  languageCookie,
+  VARY,
+} from './buyer.ts'
+import { askedFor, continueForm, countryForm, languageForm, ownPage, parseForm, readChoice } from './checkout-forms.ts'
 import { noteOffer } from './offers.ts'
 import { PageProblem, pageProblemHandler } from './page-problem.ts'
 import { type RateBook, readRates } from './prices.ts'
@@ -60,13 +67,6 @@ export type CheckoutDeps = {
 /** More than any form of these pages needs. */
 const FORM_LIMIT = '4kb'
 
-const continueForm = z.object({
-  provider: z.enum(USED_PROVIDER_NAMES),
-  method: z.enum(WAYS.map(({ method }) => method) as [MethodName, ...MethodName[]]),
-})
-/** `chosen` is the way to pay that the buyer was looking at: `<provider>.<method>`. */
-const countryForm = z.object({ country: z.string().refine(isCountry), chosen: z.string().max(60).optional() })
-
 export function createCheckoutRouter(deps: CheckoutDeps): Router {
   const router = Router()
   const form = [
@@ -75,7 +75,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   ]
   router.get('/assets/:name', sendAsset)
   router.use('/c', (_request, response, next) => {
-    response.set(pageHeaders(deps.publicUrl))
+    response.set(pageHeaders(deps.publicUrl)).vary(VARY)
     next()
   })
   router.get('/c/:token', (request, response) => showCheckout(deps, request, response))
@@ -86,9 +86,11 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   router.post('/c/:token/opened', fromOurPage(deps.publicUrl), (request, response) =>
     noteOpening(deps, request, response),
   )
-  router.post('/c/:token/country', ...form, (request, response) => setCountry(deps, request, response))
+  router.post('/c/:token/country', ...form, (request, response) => chooseCountry(deps, request, response))
+  router.post('/c/:token/language', ...form, (request, response) => chooseLanguage(deps, request, response))
   router.all(['/c/:token', '/c/:token/go', '/c/:token/receipt', '/c/:token/status'], refuseMethod('GET, HEAD'))
-  router.all(['/c/:token/continue', '/c/:token/country', '/c/:token/opened'], refuseMethod('POST'))
+  const posted = ['continue', 'country', 'language', 'opened'].map((name) => `/c/:token/${name}`)
+  router.all(posted, refuseMethod('POST'))
   router.use('/c', () => {
     throw new PageProblem('not_found')
   })
@@ -107,7 +109,8 @@ async function showCheckout(deps: CheckoutDeps, request: Request, response: Resp
     response.redirect(303, `${checkout.path}?back=${Math.floor(deps.clock() / 1000)}`)
     return
   }
-  response.type('html').send(renderCheckout(checkout, wordsFor(checkout)))
+  const words = wordsFor(checkout, request)
+  sendPage(response, words, renderCheckout(checkout, words))
 }
 
 /** A page with a script says that a person sees it: a chat that fetches a link writes nothing. */
@@ -123,11 +126,16 @@ async function showReceipt(deps: CheckoutDeps, request: Request, response: Respo
     response.redirect(303, checkout.path)
     return
   }
-  response.type('html').send(renderReceipt(checkout, wordsFor(checkout)))
+  const words = wordsFor(checkout, request)
+  sendPage(response, words, renderReceipt(checkout, words))
 }
 
-function wordsFor({ country }: Checkout): Words {
-  return wordsIn('en', country.code)
+function wordsFor({ country }: Checkout, request: Request): Words {
+  return wordsIn(buyerLocale(request), country.code)
+}
+
+function sendPage(response: Response, { locale }: Words, page: string): void {
+  response.set('content-language', locale).type('html').send(page)
 }
 
 async function showHandoff(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
@@ -137,7 +145,8 @@ async function showHandoff(deps: CheckoutDeps, request: Request, response: Respo
     response.redirect(303, checkout.path)
     return
   }
-  response.type('html').send(renderHandoff(checkout, wordsFor(checkout), attempt))
+  const words = wordsFor(checkout, request)
+  sendPage(response, words, renderHandoff(checkout, words, attempt))
 }
 
 async function sendStatus(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
@@ -173,12 +182,19 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
   response.redirect(303, next[answer.kind] ?? checkout.path)
 }
 
-async function setCountry(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+async function chooseCountry(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const { country, chosen } = parseForm(countryForm, request)
   const { url, path } = await loadCheckout(deps, request)
   const choice = readChoice(chosen)
   response.set('set-cookie', countryCookie(country, url))
   response.redirect(303, choice === null ? path : pathOf(path, choice))
+}
+
+async function chooseLanguage(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  const { language, at } = parseForm(languageForm, request)
+  const { url, path } = await loadCheckout(deps, request)
+  response.set('set-cookie', languageCookie(language, url))
+  response.redirect(303, ownPage(at, path))
 }
 
 async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Checkout> {
@@ -231,18 +247,6 @@ async function ratesFor(deps: CheckoutDeps, payment: Payment): Promise<RateTable
   }
 }
 
-/** Reads `?step=` and `?method=<provider>.<method>`, which links of the pages carry. Ignores anything else. */
-function askedFor({ query }: Request): Asked {
-  const step = query['step']
-  return { step: step === 'pick' || step === 'country' ? step : null, choice: readChoice(query['method']) }
-}
-
-function readChoice(text: unknown): Asked['choice'] {
-  const [provider, method] = typeof text === 'string' ? text.split('.') : []
-  const choice = continueForm.safeParse({ provider, method })
-  return choice.success ? choice.data : null
-}
-
 /** Reads `?back=<Unix seconds>`. It must lie between the opening of the order and now: anybody can write an address. */
 function cameBackAt(
   { query }: Request,
@@ -252,12 +256,6 @@ function cameBackAt(
   const at = typeof query['back'] === 'string' && /^\d{10}$/.test(query['back']) ? Number(query['back']) * 1000 : null
   if (opened === null || at === null || at > now || at < Date.parse(opened.createdAt) - 1000) return null
   return new Date(at).toISOString()
-}
-
-function parseForm<T extends z.ZodType>(schema: T, request: Request): z.output<T> {
-  const parsed = schema.safeParse(request.body)
-  if (!parsed.success) throw new PageProblem('bad_request')
-  return parsed.data
 }
 
 function fromOurPage(publicUrl: string): RequestHandler {

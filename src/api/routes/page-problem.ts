@@ -4,6 +4,7 @@ import { type CheckoutProblem, renderProblem } from '../../web/checkout/problem.
 import { wordsIn } from '../../web/messages/words.ts'
 import { PROBLEMS } from '../http/problem-codes.ts'
 import { asProblem } from '../http/problems.ts'
+import { buyerLocale } from './buyer.ts'
 
 const PROBLEM_STATUS: Readonly<Record<CheckoutProblem, number>> = {
   bad_request: 400,
@@ -38,10 +39,12 @@ export function pageProblemHandler({ log }: { readonly log: Logger }): ErrorRequ
     const token = /^\/([^/]+)/.exec(request.path)?.[1]
     const back = token === undefined || problem === 'not_found' ? null : `${request.baseUrl}/${token}`
     if (retryAfter !== undefined) response.set('retry-after', retryAfter)
+    const locale = buyerLocale(request)
     response
       .status(status)
+      .set('content-language', locale)
       .type('html')
-      .send(renderProblem(problem, wordsIn('en'), back))
+      .send(renderProblem(problem, wordsIn(locale), back))
   }
 }
 

@@ -8,7 +8,8 @@ const MAX_PAUSE = 30_000
 /** So many questions in a row that fail are a lost connection, and not a hiccup. */
 const LOST_AFTER = 2
 
-const lang = document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang
+/** The language whose formats the page has: that of its texts, and which digits. */
+const { formats } = document.documentElement.dataset
 const HOURS = /** @type {const} */ ({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 /** The styles of `src/web/messages/words.ts`. @type {Record<string, Intl.DateTimeFormatOptions>} */
 const TIME_STYLES = {
@@ -22,7 +23,7 @@ const TIME_STYLES = {
 function localTimes(root) {
   for (const time of root.querySelectorAll('time')) {
     if (time.dateTime === '') continue
-    const format = new Intl.DateTimeFormat(lang, TIME_STYLES[time.dataset.style ?? 'time'])
+    const format = new Intl.DateTimeFormat(formats, TIME_STYLES[time.dataset.style ?? 'time'])
     time.textContent = format.format(new Date(time.dateTime))
   }
 }

@@ -54,7 +54,7 @@ export function keyOf(checkout: Checkout, view: View): string {
 }
 
 /** What the buyer asked for by a link is a choice of an open payment; the return from the partner is told in the query. */
-function urlOf({ path, cameBackAt, asked }: Checkout, { page }: View): string {
+export function urlOf({ path, cameBackAt, asked }: Checkout, { page }: View): string {
   if (page === 'returning' && cameBackAt !== null) return `${path}?back=${Math.floor(Date.parse(cameBackAt) / 1000)}`
   const query = new URLSearchParams()
   const isChoice = ['country', 'pick', 'confirm', 'open_elsewhere', 'no_more_tries'].includes(page)

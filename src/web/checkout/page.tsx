@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import type { OpenedAttempt } from '../../domain/payment/requests.ts'
 import { renderPage } from '../layout.tsx'
+import type { LanguageChange } from '../look/languages.tsx'
 import type { Tone } from '../look/parts.tsx'
 import type { Words } from '../messages/words.ts'
 import { Closed, NoMoreTries, toneOfClosed } from './after/closed.tsx'
@@ -14,7 +15,7 @@ import { NotOffered } from './before/not-offered.tsx'
 import { OpenElsewhere } from './before/open-elsewhere.tsx'
 import { Pick } from './before/pick.tsx'
 import { type Checkout, tellsOpening } from './checkout.ts'
-import { isWaiting, keyOf, pollSeconds } from './live.ts'
+import { isWaiting, keyOf, pollSeconds, urlOf } from './live.ts'
 import { Checking } from './meanwhile/checking.tsx'
 import { Finish, Handoff } from './meanwhile/finish.tsx'
 import { OfflineLine } from './meanwhile/offline.tsx'
@@ -37,6 +38,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
     title: titleOf(checkout, words, view),
     testMode: !checkout.payment.livemode,
     brand: checkout.shop.brand,
+    languages: languageChange(checkout, urlOf(checkout, view)),
     ...(isWaiting(view) && { refreshSeconds: REFRESH_SECONDS }),
     children: (
       <div class="sheet">
@@ -86,8 +88,13 @@ export function renderReceipt(checkout: Checkout, words: Words): string {
     title: t(checkout.payment.livemode ? 'title.receipt' : 'title.receipt_test', { merchant: checkout.shop.name }),
     testMode: false,
     brand: checkout.shop.brand,
+    languages: languageChange(checkout, `${checkout.path}/receipt`),
     children: <Receipt checkout={checkout} words={words} />,
   })
+}
+
+function languageChange({ path }: Checkout, at: string): LanguageChange {
+  return { action: `${path}/language`, at }
 }
 
 /** Pages on which the buyer has yet to pay, at the partner or from here. */

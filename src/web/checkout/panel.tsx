@@ -65,8 +65,8 @@ function Details({ checkout, words, view }: Shown & { view: View | null }) {
   return (
     <>
       {payment.description !== null && (
-        <p class="what" dir="auto">
-          {payment.description}
+        <p class="what">
+          <bdi>{payment.description}</bdi>
         </p>
       )}
       <Facts>

@@ -9,8 +9,9 @@ import type { View } from './view.ts'
 export function titleOf(checkout: Checkout, words: Words, view: View): string {
   const { t } = words
   const { price, paid } = amountsOf(checkout)
-  const rest = t('title.rest', { amount: words.money(paid ?? price), merchant: checkout.shop.name })
-  return stateOf(checkout, words, view)?.concat(': ', rest) ?? t('title.pay', { rest })
+  const names = { amount: words.money(paid ?? price), merchant: checkout.shop.name }
+  const state = stateOf(checkout, words, view)
+  return state === null ? t('title.pay', names) : t('title.state', { ...names, state })
 }
 
 /** Null while the title asks to pay. */

@@ -37,7 +37,7 @@ export function Rail({ label, stops, words, plan = false }: RailProps) {
 }
 
 function StopItem({ stop: { state, name, why, time }, words }: { stop: Stop; words: Words }) {
-  const { t } = words
+  const { t, rich } = words
   return (
     <li class={state} aria-current={state === 'now' ? 'step' : undefined}>
       <span class="dot">{state === 'past' && <Icon name="check" />}</span>
@@ -47,11 +47,14 @@ function StopItem({ stop: { state, name, why, time }, words }: { stop: Stop; wor
       </p>
       {time !== undefined && (
         <span class="at">
-          {time.said !== 'at' && `${t(`stop.${time.said}`)} `}
-          <Time at={time.at} style={time.style ?? 'time'} words={words} />
+          {time.said === 'at' ? momentOf(time) : rich(`stop.${time.said}`, { time: momentOf(time) })}
         </span>
       )}
       {why !== undefined && <p class="why">{why}</p>}
     </li>
   )
+
+  function momentOf({ at, style = 'time' }: NonNullable<Stop['time']>) {
+    return <Time at={at} style={style} words={words} />
+  }
 }

@@ -1,7 +1,8 @@
 import { type Currency, decimalsOf } from '../../domain/currencies.ts'
 import { formatAmount, type Money } from '../../domain/money.ts'
-import { type Locale, type Translate, translator } from './translate.ts'
-import { placeOf, type Zone, zoneOf } from './zone.ts'
+import { LANGUAGES, type Locale } from './locales.ts'
+import { type Translate, type TranslateRich, translator } from './translate.ts'
+import { type Zone, zoneOf } from './zone.ts'
 
 /** How a moment is written: 14:03, 14:03:12, 22 Nov, 14:09, or 22 November 2026 at 14:09. */
 export type TimeStyle = 'time' | 'seconds' | 'day' | 'long'
@@ -10,20 +11,18 @@ export type TimeStyle = 'time' | 'seconds' | 'day' | 'long'
 export type Words = {
   readonly locale: Locale
   readonly t: Translate
+  readonly rich: TranslateRich
   readonly money: (money: Money) => string
   readonly country: (code: string) => string
   /** Several of something, as one would say them: "A, B and C". */
   readonly list: (names: readonly string[]) => string
-  /** The name of a currency in the plural: "Indian rupees". */
+  /** The name of a currency: "Indian rupees", or "Indian rupee" in languages whose texts need that. */
   readonly currency: (code: Currency) => string
-  /** From a number of seconds: whole seconds below a minute, then whole minutes, rounded up. */
-  readonly duration: (seconds: number) => string
+  /** From a number of seconds: "about 30 seconds", and from a minute on whole minutes, rounded up. */
+  readonly about: (seconds: number) => string
   /** In the zone of the buyer's country, or in UTC, which is then said. A long one names its zone always. */
   readonly moment: (iso: string, style: TimeStyle) => string
 }
-
-/** English dates are written day first and with 24 hours: most who read them here are no Americans. */
-const DATE_LOCALES: Readonly<Record<Locale, string>> = { en: 'en-GB' }
 
 const HOURS = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
 
@@ -36,38 +35,55 @@ const TIME_STYLES: Readonly<Record<TimeStyle, Intl.DateTimeFormatOptions>> = {
 
 /** `country` is the buyer's (ISO 3166 alpha-2): a page rendered on the server does not know another time zone. */
 export function wordsIn(locale: Locale, country: string | null = null): Words {
-  const regions = new Intl.DisplayNames(locale, { type: 'region' })
+  const { formats, amounts = formats } = LANGUAGES[locale]
+  const { t, rich } = translator(locale)
   const zone = zoneOf(country)
-  const amount = (unit: 'second' | 'minute', value: number): string =>
-    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
+  const nameOf = (code: string): string => regionsOf(formats).of(code) ?? code
+  // A zone is called after the country whose clocks all show it.
+  const place = zone === 'UTC' || country === null ? 'UTC' : nameOf(country)
   return {
     locale,
-    t: translator(locale),
-    money: (money) => formatMoney(locale, money),
-    country: (code) => regions.of(code) ?? code,
-    list: (names) => new Intl.ListFormat(DATE_LOCALES[locale], { type: 'conjunction' }).format(names),
+    t,
+    rich,
+    money: (money) => formatMoney(amounts, money),
+    country: nameOf,
+    list: (names) => new Intl.ListFormat(formats, { type: 'conjunction' }).format(names),
     currency: (code) => currencyName(locale, code),
-    duration: (seconds) => (seconds < 60 ? amount('second', seconds) : amount('minute', Math.ceil(seconds / 60))),
-    moment: (iso, style) => formatMoment(iso, style, { locale: DATE_LOCALES[locale], zone }),
+    about: (seconds) =>
+      seconds < 60 ? t('about.seconds', { count: seconds }) : t('about.minutes', { count: Math.ceil(seconds / 60) }),
+    moment: (iso, style) => formatMoment(iso, style, { formats, zone, place }),
   }
 }
 
-function formatMoment(iso: string, style: TimeStyle, { locale, zone }: { locale: string; zone: Zone }): string {
-  const text = new Intl.DateTimeFormat(locale, { ...TIME_STYLES[style], timeZone: zone }).format(new Date(iso))
+/** One for each language: it holds all names. */
+const regions = new Map<string, Intl.DisplayNames>()
+
+function regionsOf(formats: string): Intl.DisplayNames {
+  const found = regions.get(formats) ?? new Intl.DisplayNames(formats, { type: 'region' })
+  regions.set(formats, found)
+  return found
+}
+
+type Place = { readonly formats: string; readonly zone: Zone; readonly place: string }
+
+function formatMoment(iso: string, style: TimeStyle, { formats, zone, place }: Place): string {
+  const text = new Intl.DateTimeFormat(formats, { ...TIME_STYLES[style], timeZone: zone }).format(new Date(iso))
   if (zone === 'UTC') return `${text} UTC`
-  return style === 'long' ? `${text} (${placeOf(zone)})` : text
+  return style === 'long' ? `${text} (${place})` : text
 }
 
 function currencyName(locale: Locale, currency: Currency): string {
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay: 'name' })
+  const { formats, currencyNames } = LANGUAGES[locale]
+  if (currencyNames === 'singular') return new Intl.DisplayNames(formats, { type: 'currency' }).of(currency) ?? currency
+  const format = new Intl.NumberFormat(formats, { style: 'currency', currency, currencyDisplay: 'name' })
   // Any number that takes the plural in every language that has one.
   return format.formatToParts(100).find(({ type }) => type === 'currency')?.value ?? currency
 }
 
 /** With the decimals of ISO 4217, not those of Intl. Formats decimal text, so no digit is lost. */
-function formatMoney(locale: Locale, money: Money): string {
+function formatMoney(amounts: string, money: Money): string {
   const decimals = decimalsOf(money.currency)
-  const format = new Intl.NumberFormat(locale, {
+  const format = new Intl.NumberFormat(amounts, {
     style: 'currency',
     currency: money.currency,
     minimumFractionDigits: decimals,

@@ -28,8 +28,3 @@ function onlyZone(country: string): Zone {
 function clock(timeZone: Zone, day: Date): string {
   return new Intl.DateTimeFormat('en', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(day)
 }
-
-/** The city after which a zone is called: "Berlin". */
-export function placeOf(zone: Zone): string {
-  return (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')
-}

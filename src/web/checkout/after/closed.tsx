@@ -52,8 +52,8 @@ function Lead({ checkout, words, as }: Shown & { as: As }) {
   if (as !== 'expired') return <>{leadOf(checkout, words, as)}</>
   return (
     <>
-      {!mayMoneyCome(checkout) && t('closed.not_charged')} {t('expired.until')}{' '}
-      <Time at={checkout.payment.expiresAt} style="day" words={words} />
+      {!mayMoneyCome(checkout) && t('closed.not_charged')}{' '}
+      {words.rich('expired.until', { time: <Time at={checkout.payment.expiresAt} style="day" words={words} /> })}
     </>
   )
 }

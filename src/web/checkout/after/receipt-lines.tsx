@@ -13,7 +13,9 @@ export function Lines({ checkout, words }: Shown) {
   return (
     <dl class="lines">
       <div>
-        <dt dir="auto">{checkout.payment.description ?? t('receipt.price')}</dt>
+        <dt>
+          <bdi>{checkout.payment.description ?? t('receipt.price')}</bdi>
+        </dt>
         <dd>{words.money(price)}</dd>
       </div>
       {extra !== null && (

@@ -21,10 +21,9 @@ export function isClosing(checkout: Checkout): boolean {
 export function ClosingNote({ checkout, words }: Shown) {
   const minutes = minutesLeft(checkout)
   if (minutes === null) return null
-  const { t } = words
   return (
-    <Note tone="wait" icon="clock" strong={t('closing.left', { duration: words.duration(minutes * 60) })} role="status">
-      {t('closing.at')} <Time at={checkout.payment.expiresAt} style="time" words={words} />
+    <Note tone="wait" icon="clock" strong={words.t('closing.left', { minutes })} role="status">
+      {words.rich('closing.at', { time: <Time at={checkout.payment.expiresAt} style="time" words={words} /> })}
     </Note>
   )
 }

@@ -79,9 +79,9 @@ function buttonText(
 function planOf(checkout: Shown['checkout'], words: Shown['words'], { method, ...offer }: Offer): Stop[] {
   const { t } = words
   const partner = partnerOf(checkout, offer).name
-  const duration = words.duration(offer.estimatedSeconds.p50)
+  const about = words.about(offer.estimatedSeconds.p50)
   const stops: Stop[] = [
-    { state: 'now', name: t(`plan.${method}`, { partner }), why: t(`plan.${method}.why`, { duration, partner }) },
+    { state: 'now', name: t(`plan.${method}`, { partner }), why: t(`plan.${method}.why`, { about, partner }) },
   ]
   if (method === 'card') stops.push({ state: 'maybe', name: t('plan.bank_asks'), why: t('plan.bank_asks.why') })
   else if (offer.identityCheck && method !== 'upi')

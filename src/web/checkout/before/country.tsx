@@ -11,7 +11,8 @@ export function Country({ checkout, words }: Shown) {
   const { code } = checkout.country
   const { choice } = checkout.asked
   const names = COUNTRY_CODES.map((country) => ({ country, name: words.country(country) }))
-  names.sort((a, b) => a.name.localeCompare(b.name, words.locale))
+  const { compare } = new Intl.Collator(words.locale)
+  names.sort((a, b) => compare(a.name, b.name))
   return (
     <>
       <Head icon="globe" title={t('country.heading')} lead={t('country.lead')} />

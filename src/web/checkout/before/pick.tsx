@@ -69,11 +69,11 @@ function Ways({ offers, checkout, words }: Shown & { offers: readonly Offer[] })
 
 function Way({ offer, checkout, words }: Shown & { offer: Offer }) {
   const { t } = words
-  const duration = words.duration(offer.estimatedSeconds.p50)
+  const about = words.about(offer.estimatedSeconds.p50)
   const isConverted = offer.chargeCurrency !== checkout.payment.amount.currency
   const hint = isConverted
-    ? t('pick.hint.converted', { currency: words.currency(offer.chargeCurrency), duration })
-    : t(`pick.hint.${offer.method}`, { duration })
+    ? t('pick.hint.converted', { currency: words.currency(offer.chargeCurrency), about })
+    : t(`pick.hint.${offer.method}`, { about })
   return (
     <a class="way" href={pathOf(checkout.path, offer)}>
       <span class="pin">

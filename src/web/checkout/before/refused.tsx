@@ -1,4 +1,4 @@
-import { EEA, type MethodName, type ProviderUsed, WAYS } from '../../../domain/methods.ts'
+import { EEA, WAYS } from '../../../domain/methods.ts'
 import type { Offer, Refusal } from '../../../domain/offers.ts'
 import { Fact, Facts, Fold, Note } from '../../look/parts.tsx'
 import type { Words } from '../../messages/words.ts'
@@ -57,7 +57,7 @@ export function WhyNot({ checkout, words }: Shown) {
         <Facts>
           {missing.map((refusal) => (
             <Fact key={refusal.method} name={methodName(refusal, words)}>
-              {t('why.only_in', { places: placesOf(refusal, words) })}
+              {whereElse(refusal, words)}
             </Fact>
           ))}
         </Facts>
@@ -77,10 +77,13 @@ function missingHere({ offered }: Shown['checkout']): Refusal[] {
   return missing.filter(({ method }, index) => missing.findIndex((other) => other.method === method) === index)
 }
 
-function placesOf({ provider, method }: { provider: ProviderUsed; method: MethodName }, words: Words): string {
+function whereElse({ provider, method }: Refusal, words: Words): string {
   const way = WAYS.find((each) => each.provider === provider && each.method === method)
-  if (way === undefined || !('only' in way.countries)) return ''
-  const { only } = way.countries
+  if (way === undefined || !('only' in way.countries)) return words.t('why.not_here')
+  return words.t('why.only_in', { places: placesOf(way.countries.only, words) })
+}
+
+function placesOf(only: readonly string[], words: Words): string {
   const rest = only
     .filter((code) => !EEA.includes(code))
     .map((code) => (code === 'US' ? words.t('place.us') : words.country(code)))

@@ -4,7 +4,7 @@ import type { View } from '../view.ts'
 
 /** For a page that lost its connection. The script shows it, and says when the page was last true. */
 export function OfflineLine({ words, view }: { words: Words; view: View }) {
-  const { t } = words
+  const { t, rich } = words
   const goesOn = view.page === 'progress' || view.page === 'checking' || view.page === 'returning'
   return (
     <div role="status" class="offline" data-offline>
@@ -13,7 +13,7 @@ export function OfflineLine({ words, view }: { words: Words; view: View }) {
         <span>
           <b>{t('offline.heading')}</b>
           <br />
-          {t(goesOn ? 'offline.goes_on' : 'offline.waits')} {t('offline.last')} <time data-style="time" />
+          {t(goesOn ? 'offline.goes_on' : 'offline.waits')} {rich('offline.last', { time: <time data-style="time" /> })}
         </span>
       </p>
     </div>

@@ -16,8 +16,10 @@ export function Verification({ checkout, words, view: { attempt } }: ShownView<'
         title={t('verification.heading')}
         lead={
           <>
-            {t('verification.lead', { partner })} {t('verification.until')}{' '}
-            <Time at={checkout.payment.expiresAt} style="day" words={words} />
+            {t('verification.lead', { partner })}{' '}
+            {words.rich('verification.until', {
+              time: <Time at={checkout.payment.expiresAt} style="day" words={words} />,
+            })}
           </>
         }
         live

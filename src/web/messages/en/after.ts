@@ -63,7 +63,7 @@ export const enAfter = {
 
   'verification.heading': 'A quick identity check',
   'verification.lead': '{partner} asks every new customer for ID, once.',
-  'verification.until': 'Your payment waits until',
+  'verification.until': 'Your payment waits until {time}.',
   'verification.finish': 'Finish the check at {partner}',
   'verification.finish.why': 'About 2 minutes. Have your passport or ID card ready.',
   'verification.goes_on': 'Your payment goes on by itself',
@@ -144,7 +144,7 @@ export const enAfter = {
   'receipt.back': 'Payment',
 
   'expired.heading': 'This payment has expired',
-  'expired.until': 'It was open until',
+  'expired.until': 'It was open until {time}.',
   'canceled.heading': 'The shop canceled this payment',
   'canceled.text': 'Nothing was charged. There is nothing left to do here.',
   'failed.heading': 'This payment did not go through',

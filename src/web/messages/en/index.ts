@@ -1,10 +1,11 @@
-import { enAfter } from './en-after.ts'
-import { enBefore } from './en-before.ts'
+import { enAfter } from './after.ts'
+import { enBefore } from './before.ts'
 
 /**
- * The texts of the checkout in English. Every other language must have the same keys and placeholders. Whole sentences
- * only, because languages put parts together in different ways. True now, short, no exclamation marks: who acts, what
- * is charged, what to do.
+ * The texts of the checkout in English. Every other language has the same keys and placeholders. Whole sentences only,
+ * because languages put parts together in different ways. True now, short, no exclamation marks: who acts, what is
+ * charged, what to do. ICU messages; `{name}` stands for a name, an amount or a moment as it is, so no sentence may need
+ * another form of it.
  */
 export const en = {
   'page.skip': 'Skip to the payment',
@@ -12,9 +13,10 @@ export const en = {
   'page.test': 'Test',
   'page.test.text': 'No real money moves.',
   'page.footer': 'Payment page by Pinrail',
+  'page.language': 'Language',
 
-  'title.pay': 'Pay {rest}',
-  'title.rest': '{amount} to {merchant}',
+  'title.pay': 'Pay {amount} to {merchant}',
+  'title.state': '{state}: {amount} to {merchant}',
   'title.unpaid': 'Not paid yet',
   'title.not_offered': 'Not possible from here',
   'title.tries': 'Started too many times',
@@ -46,8 +48,8 @@ export const en = {
 
   'stop.past': 'done',
   'stop.now': 'now',
-  'stop.since': 'since',
-  'stop.until': 'until',
+  'stop.since': 'since {time}',
+  'stop.until': 'until {time}',
   'rail.where': 'Where your payment is',
   'rail.how': 'How it goes',
 
@@ -63,7 +65,10 @@ export const en = {
   'offline.heading': 'You are offline.',
   'offline.goes_on': 'Your payment goes on.',
   'offline.waits': 'This page may be out of date.',
-  'offline.last': 'Last update',
+  'offline.last': 'Last update: {time}',
+
+  'about.seconds': 'about {count, plural, one {# second} other {# seconds}}',
+  'about.minutes': 'about {count, plural, one {# minute} other {# minutes}}',
 
   ...enBefore,
   ...enAfter,

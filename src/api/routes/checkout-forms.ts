@@ -1,0 +1,56 @@
+import type { Request } from 'express'
+import { z } from 'zod'
+import { isCountry } from '../../domain/countries.ts'
+import { type MethodName, USED_PROVIDER_NAMES, WAYS } from '../../domain/methods.ts'
+import type { Asked } from '../../web/checkout/checkout.ts'
+import { LOCALES } from '../../web/messages/locales.ts'
+import { PageProblem } from './page-problem.ts'
+
+/** What the buyer sends by the forms and the links of the checkout. */
+
+export const continueForm = z.object({
+  provider: z.enum(USED_PROVIDER_NAMES),
+  method: z.enum(WAYS.map(({ method }) => method) as [MethodName, ...MethodName[]]),
+})
+/** `chosen` is the way to pay that the buyer was looking at: `<provider>.<method>`. */
+export const countryForm = z.object({ country: z.string().refine(isCountry), chosen: z.string().max(60).optional() })
+
+/** `at` is the page on which the language was chosen. */
+export const languageForm = z.object({ language: z.enum(LOCALES), at: z.string().max(300) })
+
+export function parseForm<T extends z.ZodType>(schema: T, request: Request): z.output<T> {
+  const parsed = schema.safeParse(request.body)
+  if (!parsed.success) throw new PageProblem('bad_request')
+  return parsed.data
+}
+
+/** Reads `?step=` and `?method=<provider>.<method>`, which links of the pages carry. Ignores anything else. */
+export function askedFor({ query }: Request): Asked {
+  const step = query['step']
+  return { step: step === 'pick' || step === 'country' ? step : null, choice: readChoice(query['method']) }
+}
+
+export function readChoice(text: unknown): Asked['choice'] {
+  const [provider, method] = typeof text === 'string' ? text.split('.') : []
+  const choice = continueForm.safeParse({ provider, method })
+  return choice.success ? choice.data : null
+}
+
+/** Completes a path. */
+const NOWHERE = 'http://checkout.invalid'
+
+/** The parameters that links of the pages carry. */
+const PARAMETERS = ['step', 'method', 'back'] as const
+
+/** The address, where it is one of this checkout's own pages; else the checkout. Never another site's. */
+export function ownPage(at: string, path: string): string {
+  if (!URL.canParse(at, NOWHERE)) return path
+  const { pathname, searchParams } = new URL(at, NOWHERE)
+  if (pathname !== path) return pathname === `${path}/receipt` ? pathname : path
+  const query = new URLSearchParams()
+  for (const name of PARAMETERS) {
+    const value = searchParams.get(name)
+    if (value !== null) query.set(name, value)
+  }
+  return query.size === 0 ? path : `${path}?${query}`
+}

@@ -1,0 +1,36 @@
+import { LANGUAGES, LOCALES } from '../messages/locales.ts'
+import type { Words } from '../messages/words.ts'
+import { Icon } from './icons.tsx'
+
+/** What a choice of another language posts: to which path, and the page on which it is made. */
+export type LanguageChange = { readonly action: string; readonly at: string }
+
+/** Every language by its own name, as buttons of one form: one press, with or without a script. */
+export function LanguageMenu({ action, at, words }: LanguageChange & { words: Words }) {
+  return (
+    <details class="languages">
+      <summary>
+        <Icon name="globe" />
+        <span class="unseen">{words.t('page.language')}: </span>
+        <span>{LANGUAGES[words.locale].name}</span>
+        <Icon name="down" />
+      </summary>
+      <form method="post" action={action}>
+        <input type="hidden" name="at" value={at} />
+        {LOCALES.map((locale) => (
+          <button
+            key={locale}
+            type="submit"
+            name="language"
+            value={locale}
+            lang={locale}
+            dir={LANGUAGES[locale].dir}
+            aria-current={locale === words.locale ? 'true' : undefined}
+          >
+            {LANGUAGES[locale].name}
+          </button>
+        ))}
+      </form>
+    </details>
+  )
+}

@@ -1,0 +1,66 @@
+/** The languages of the checkout, by their code (BCP 47). */
+export const LOCALES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pl', 'pt', 'ro', 'hu', 'sv', 'el', 'hi', 'ar'] as const
+
+export type Locale = (typeof LOCALES)[number]
+
+type Language = {
+  /** As its own speakers call it. */
+  readonly name: string
+  readonly dir: 'ltr' | 'rtl'
+  /** Formats of dates, numbers and names, by `Intl`. */
+  readonly formats: string
+  /** Formats of amounts, where they are another's. */
+  readonly amounts?: string
+  /** The form of a currency’s name that fits the texts: "Indian rupees" where the words around it change no name. */
+  readonly currencyNames: 'plural' | 'singular'
+}
+
+/**
+ * English dates are written day first and with 24 hours: most who read them here are no Americans. Its amounts are $5,
+ * not US$5. Portuguese is that
+ * of Portugal, where the banking app is offered. Arabic has the digits 0 to 9: an amount must look as it does on the
+ * partner's page and on the statement.
+ */
+export const LANGUAGES: Readonly<Record<Locale, Language>> = {
+  en: { name: 'English', dir: 'ltr', formats: 'en-GB', amounts: 'en', currencyNames: 'plural' },
+  de: { name: 'Deutsch', dir: 'ltr', formats: 'de', currencyNames: 'singular' },
+  fr: { name: 'Français', dir: 'ltr', formats: 'fr', currencyNames: 'plural' },
+  es: { name: 'Español', dir: 'ltr', formats: 'es', currencyNames: 'plural' },
+  it: { name: 'Italiano', dir: 'ltr', formats: 'it', currencyNames: 'plural' },
+  nl: { name: 'Nederlands', dir: 'ltr', formats: 'nl', currencyNames: 'plural' },
+  pl: { name: 'Polski', dir: 'ltr', formats: 'pl', currencyNames: 'singular' },
+  pt: { name: 'Português', dir: 'ltr', formats: 'pt-PT', currencyNames: 'plural' },
+  ro: { name: 'Română', dir: 'ltr', formats: 'ro', currencyNames: 'singular' },
+  hu: { name: 'Magyar', dir: 'ltr', formats: 'hu', currencyNames: 'singular' },
+  sv: { name: 'Svenska', dir: 'ltr', formats: 'sv', currencyNames: 'plural' },
+  el: { name: 'Ελληνικά', dir: 'ltr', formats: 'el', currencyNames: 'singular' },
+  hi: { name: 'हिन्दी', dir: 'ltr', formats: 'hi', currencyNames: 'singular' },
+  ar: { name: 'العربية', dir: 'rtl', formats: 'ar-u-nu-latn', currencyNames: 'singular' },
+}
+
+export function isLocale(text: string): text is Locale {
+  return LOCALES.some((locale) => locale === text)
+}
+
+/** No browser sends more; the rest of a longer header is not read. */
+const MAX_RANGES = 30
+
+/**
+ * The language that a browser wants most of those we have (`Accept-Language`, RFC 9110 section 12.5.4), by its first
+ * part: who reads Swiss German gets German. English where none fits.
+ */
+export function localeFor(acceptLanguage: string | undefined): Locale {
+  const wanted = (acceptLanguage ?? '').split(',', MAX_RANGES).flatMap((range) => {
+    const [tag = '', ...parameters] = range.trim().toLowerCase().split(';')
+    const locale = tag.split('-')[0] ?? ''
+    const quality = qualityOf(parameters)
+    return isLocale(locale) && quality > 0 ? [{ locale, quality }] : []
+  })
+  // The sort is stable: of two that are wanted alike, the first counts.
+  return wanted.sort((a, b) => b.quality - a.quality)[0]?.locale ?? 'en'
+}
+
+function qualityOf(parameters: readonly string[]): number {
+  const text = parameters.map((each) => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(each)?.[1]).find(Boolean)
+  return parameters.length === 0 ? 1 : Number(text ?? 0)
+}

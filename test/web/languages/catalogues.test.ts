@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals'
+import { IntlMessageFormat } from 'intl-messageformat'
+import { LANGUAGES, LOCALES, type Locale } from '../../../src/web/messages/locales.ts'
+import { CATALOGUES, type MessageKey } from '../../../src/web/messages/translate.ts'
+
+const KEYS = Object.keys(CATALOGUES.en) as MessageKey[]
+const OTHERS = LOCALES.filter((locale) => locale !== 'en')
+
+type Part = ReturnType<IntlMessageFormat['getAst']>[number]
+
+/** The names in a message, as the library itself reads them: `name`, and `name, plural`. */
+function namesIn(text: string): string[] {
+  return partsOf(text)
+    .flatMap((part) => ('options' in part ? [`${part.value}, plural`] : isText(part) ? [] : [valueOf(part)]))
+    .sort()
+}
+
+const partsOf = (text: string): Part[] => new IntlMessageFormat(text, 'en', undefined, { ignoreTag: true }).getAst()
+const isText = (part: Part): boolean => part.type === 0
+const valueOf = (part: Part): string => ('value' in part ? String(part.value) : '')
+
+test.each(OTHERS)('%s has the keys of English, and no others', (locale) => {
+  expect(Object.keys(CATALOGUES[locale]).sort()).toEqual([...KEYS].sort())
+})
+
+test.each(OTHERS)('%s has the names of English in each text', (locale) => {
+  const wrong = KEYS.filter((key) => String(namesIn(CATALOGUES[locale][key])) !== String(namesIn(CATALOGUES.en[key])))
+  expect(wrong).toEqual([])
+})
+
+test.each(LOCALES)('%s has a text for each of its plurals, and for no others', (locale) => {
+  const categories = new Intl.PluralRules(LANGUAGES[locale].formats).resolvedOptions().pluralCategories
+  const plurals = KEYS.flatMap((key) => partsOf(CATALOGUES[locale][key]).filter((part) => 'options' in part))
+  expect(plurals.length).toBe(3)
+  for (const part of plurals)
+    if ('options' in part) expect(Object.keys(part.options).sort()).toEqual([...categories].sort())
+})
+
+test.each(LOCALES)('%s is written with the marks of print, and nothing is left over at its ends', (locale) => {
+  const wrong = KEYS.filter((key) => {
+    const text = CATALOGUES[locale][key]
+    return text === '' || text.trim() !== text || /['"<>]|\.\.\.|  |!/.test(text)
+  })
+  expect(wrong).toEqual([])
+})
+
+/** Words that are the same in English and in the other language. */
+const SAME: Readonly<Partial<Record<Locale, readonly string[]>>> = {
+  de: ['Test', 'Status'],
+  fr: ['Test'],
+  nl: ['Test', 'Status'],
+  pl: ['Test'],
+  ro: ['Test', 'Card', 'Transfer'],
+  sv: ['Test', 'Status'],
+}
+
+test.each(OTHERS)('%s leaves no text in English', (locale) => {
+  // A message of names alone has no words: "In {currency}, {about}" is Italian too.
+  const same = ['UPI', 'USDC', 'In {currency}, {about}', ...(SAME[locale] ?? [])]
+  const left = KEYS.filter((key) => CATALOGUES[locale][key] === CATALOGUES.en[key])
+  expect(left.filter((key) => !same.includes(CATALOGUES.en[key]))).toEqual([])
+})
+
+test('a language of another script has only its own letters around the names', () => {
+  const scripts = { el: /\p{Script=Greek}/u, hi: /\p{Script=Devanagari}/u, ar: /\p{Script=Arabic}/u }
+  for (const [locale, script] of Object.entries(scripts)) {
+    const texts = KEYS.filter((key) => /[a-z]{3}/i.test(CATALOGUES.en[key].replace(/\{[^}]*\}|UPI|USDC|the EU/g, '')))
+    const foreign = texts.filter((key) => !script.test(CATALOGUES[locale as Locale][key]))
+    expect([locale, foreign]).toEqual([locale, []])
+  }
+})

@@ -1,0 +1,98 @@
+import { fileURLToPath } from 'node:url'
+import { renderCheckout, renderHandoff, renderReceipt } from '../../../src/web/checkout/page.tsx'
+import { type CheckoutProblem, renderProblem } from '../../../src/web/checkout/problem.tsx'
+import type { Locale } from '../../../src/web/messages/locales.ts'
+import { type Words, wordsIn } from '../../../src/web/messages/words.ts'
+import { aCheckout, anAttempt, type CheckoutChanges } from '../fixtures.ts'
+import { bodyOf, EVERY_PAGE, plain } from '../reading.ts'
+import { BY_STATUS, SITUATIONS } from '../situations.ts'
+
+/** Where the transcript of a language is kept. `npm run transcripts` writes it. */
+export const transcriptFile = (locale: Locale): string =>
+  fileURLToPath(new URL(`./transcripts/${locale}.txt`, import.meta.url))
+
+const EVERY_PROBLEM: readonly CheckoutProblem[] = [
+  'not_found',
+  'bad_request',
+  'forbidden',
+  'method_not_allowed',
+  'unavailable',
+  'internal',
+  'busy',
+]
+
+/** Every page of the checkout, by its name. */
+function pagesIn(wordsOf: (country: string | null) => Words): [string, string][] {
+  const words = wordsOf('DE')
+  const pages: [string, string][] = EVERY_PAGE.map(([name, changes]) => {
+    const checkout = aCheckout(changes)
+    return [name, renderCheckout(checkout, wordsOf(checkout.country.code))]
+  })
+  const attempt = { ...anAttempt('open'), redirectUrl: 'https://partner.example/pay/1' }
+  const receiptOf = (changes: CheckoutChanges): string => renderReceipt(aCheckout(changes), words)
+  return [
+    ...pages,
+    ['hand-off', renderHandoff(aCheckout(), words, attempt)],
+    ['receipt', receiptOf(BY_STATUS.succeeded)],
+    ['test receipt', receiptOf(SITUATIONS['paid in test mode'])],
+    ...EVERY_PROBLEM.map((problem): [string, string] => [
+      `problem: ${problem}`,
+      renderProblem(problem, wordsOf(null), '/c/token-of-the-tests'),
+    ]),
+  ]
+}
+/** What a value of `Intl` stands in within a transcript: another version of its data may write it otherwise. */
+const VALUE = { begins: '‹', ends: '›' } as const
+
+const marked = (value: string): string => `${VALUE.begins}${value}${VALUE.ends}`
+
+export const withoutValues = (transcript: string): string => transcript.replace(/‹[^›]*›/g, '‹›')
+
+/** What a person reads, or hears, of every page in one language, from top to bottom. */
+export function transcriptOf(locale: Locale): string {
+  const wordsOf = (country: string | null): Words => {
+    const words = wordsIn(locale, country)
+    return {
+      ...words,
+      money: (money) => marked(words.money(money)),
+      country: (code) => marked(words.country(code)),
+      currency: (code) => marked(words.currency(code)),
+      list: (names) => names.join(', '),
+      moment: (iso, style) => marked(words.moment(iso, style)),
+    }
+  }
+  const pages = pagesIn(wordsOf).map(([name, page]) => `=== ${name}\n${linesOf(page).join('\n')}\n`)
+  return pages.join('\n')
+}
+
+/** Elements of which each begins a line, and what stands before it. */
+const LINES: Readonly<Record<string, string>> = {
+  h1: '# ',
+  h2: '## ',
+  p: '',
+  li: '· ',
+  dt: '',
+  summary: '> ',
+  label: '',
+  button: '[ ]',
+  svg: '',
+}
+
+function linesOf(page: string): string[] {
+  const title = /<title>(.*?)<\/title>/.exec(page)?.[1] ?? ''
+  const body = bodyOf(page)
+    .replace(/<select.*?<\/select>/s, '')
+    .replace(/<svg[^>]*aria-label="([^"]*)".*?<\/svg>/gs, '\n(picture) $1\n')
+    .replace(/<a class="button[^>]*>(.*?)<\/a>/gs, '\n[$1]\n')
+    .replace(/<button[^>]*>(.*?)<\/button>/gs, '\n[$1]\n')
+    .replace(/<dd[^>]*>/g, ': ')
+    .replace(/<(h1|h2|p|li|dt|summary|label)\b[^>]*>/g, (_tag, name: string) => `\n${LINES[name]}`)
+  return [title, ...body.split('\n')]
+    .map((line) =>
+      plain(line)
+        .replace(/\s+/g, ' ')
+        .replace(/ ([,.:;?!।،])/g, '$1')
+        .trim(),
+    )
+    .filter((line) => line !== '' && line !== '·' && line !== '[ ]')
+}
