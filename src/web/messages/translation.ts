@@ -25,7 +25,7 @@ type WithNamesOfEnglish<Texts extends Catalogue> = {
     NamesOf<Texts[Key]>,
   ]
     ? string
-    : `must have the names of the English text: ${NamesOf<(typeof en)[Key]>}`
+    : { readonly mustHaveTheNames: NamesOf<(typeof en)[Key]> }
 }
 
 export function translation<const Texts extends Catalogue>(texts: Texts & WithNamesOfEnglish<Texts>): Catalogue {
