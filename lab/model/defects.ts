@@ -1,17 +1,14 @@
 import type { Edit } from '../../test/model/time/load.ts'
 
-/** Bugs that were there once, or nearly: each an edit of the source as it is loaded, which the model must catch. */
-export type Defect = { readonly name: string } & Edit
+/**
+ * Bugs that were there once, or nearly: each an edit of the source as it is loaded, which the model must catch. Where a
+ * second wall stands behind the first, `and` takes it away too.
+ */
+export type Defect = { readonly name: string; readonly and?: readonly Edit[] } & Edit
 
 const MONEY = 'src/domain/payment/money'
 
 export const DEFECTS: readonly Defect[] = [
-  {
-    name: 'a refund that is being carried out does not stop a payout',
-    file: `${MONEY}/intents.ts`,
-    find: "  if (intents.some(({ attemptId }) => attemptId === null || attemptId === paidAttemptId)) return 'decided'\n",
-    put: '',
-  },
   {
     name: 'a hold leaves the payout with the engine',
     file: 'src/activities/payment/decision.ts',
@@ -23,6 +20,13 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/db/payments/partner-events.ts',
     find: 'update partner_event e set repeats = e.repeats + 1,',
     put: 'update partner_event e set repeats = e.repeats + 1, applied_at = now(),',
+    and: [
+      {
+        file: 'src/workflows/payment.ts',
+        find: '        if (patched(KEEPS_UNREAD_NEWS)) this.#unread.add(attemptId)\n',
+        put: '',
+      },
+    ],
   },
   {
     name: 'money reversed after the conversion is paid out all the same',
@@ -112,6 +116,145 @@ export const DEFECTS: readonly Defect[] = [
     name: 'the end of a payout is not recorded as the end of its void',
     file: 'src/settlement/hooks.ts',
     find: "      await endVoid(work, 'done')\n",
+    put: '',
+  },
+  {
+    name: 'a refund is asked for without a record of it',
+    file: 'src/activities/payment/refund.ts',
+    find: "      await work.ask({ key: refundKey(attempt.id), kind: 'refund', attemptId: attempt.id, operator, reason })\n",
+    put: '',
+    and: [
+      {
+        file: 'src/activities/payment/refund.ts',
+        find: "      await work.restate(attempt.id, { from: claim.states, to: 'returning' })\n",
+        put: '',
+      },
+    ],
+  },
+  {
+    name: 'the rest of an underpaid crypto payment is our gain',
+    file: 'src/activities/payment/settlement.ts',
+    find: "const counted = unitSum(parts, { attemptId: payment.paidAttemptId, states: ['counted'] })",
+    put: "const counted = unitSum(parts, { attemptId: payment.paidAttemptId, states: ['counted', 'surplus', 'late'] })",
+  },
+  {
+    name: 'after a void there is no decision that ends the payment',
+    file: 'src/domain/payment/payment.ts',
+    find: "    text: 'The payout was voided with proof. The USDC is in the treasury.',\n    decisions: ['refund', 'recordExternalRefund'],",
+    put: "    text: 'The payout was voided with proof. The USDC is in the treasury.',\n    decisions: ['retry'],",
+  },
+  {
+    name: 'a confirmation that is withdrawn after the expiry leaves the payment open',
+    file: 'src/workflows/clocks.ts',
+    find: '        isOverdue = !isOpen(status) && expiresAt <= at\n',
+    put: '',
+  },
+  {
+    name: 'more USDC after the end is news to nobody',
+    file: 'src/domain/payment/partner-news.ts',
+    find: '  const receipts = newReceipts(story)\n  const missing',
+    put: "  const receipts = story.payment.listenEnded || story.payment.status === 'succeeded' ? [] : newReceipts(story)\n  const missing",
+  },
+  {
+    name: 'a conversion is waited for without end',
+    file: 'src/workflows/options.ts',
+    find: '  overdueMs: 30 * 60_000,',
+    put: '  overdueMs: 30_000 * 60_000,',
+  },
+  {
+    name: 'a partner that is confirming is waited for without end',
+    file: 'src/workflows/payment.ts',
+    find: "    if (nextStep(this.#now) === 'await_partner' && patched(WATCHES_SILENCE)) this.#clocks.watchSilence()\n",
+    put: '',
+  },
+  {
+    name: 'a refund by the partner itself is not seen',
+    file: 'src/domain/payment/partner-news.ts',
+    find: "      return gone(story, { to: 'refunded', failureCode: null })",
+    put: '      return nothing(story.attempt.status)',
+  },
+  {
+    name: 'of two attempts that a refund could be of, the first is taken',
+    file: 'src/domain/payment/refund.ts',
+    find: '  if (claim !== undefined && another === undefined) return claim',
+    put: '  if (claim !== undefined) return claim',
+  },
+  {
+    name: 'an old rate is taken',
+    file: 'src/providers/converter/rates.ts',
+    find: 'return age <= OLDEST_RATE_SECONDS * 1000 && age',
+    put: 'return age',
+  },
+  {
+    name: 'a hold before the conversion ends where nothing is allowed',
+    file: 'src/domain/payment/decision.ts',
+    find: "because('held_before_conversion', told(note)), parked('operator_hold')",
+    put: "because('held_before_conversion', told(note)), parked('funds_reversed')",
+  },
+  {
+    name: 'an unexpected settlement is seen by nobody',
+    file: 'src/settlement/hooks.ts',
+    find: "  await work.openIncident({ kind: 'unexpected_settlement', attemptId: null })\n",
+    put: '',
+  },
+  {
+    name: 'a misfit on a payment that has ended vanishes',
+    file: 'src/domain/payment/partner-news.ts',
+    find: "incident: isKnown ? null : 'misfit'",
+    put: 'incident: null',
+  },
+  {
+    name: 'a workflow of late money that was lost is not started again',
+    file: 'src/worker/orphans.ts',
+    find: 'return (await adoptPayments(deps)) + (await adoptLateMoney(deps))',
+    put: 'return adoptPayments(deps)',
+  },
+  {
+    name: "one order's decline fails another one's hold",
+    file: `${MONEY}/going.ts`,
+    find: '(isHeld || wasAwaited) && !othersWait)',
+    put: '(isHeld || wasAwaited))',
+  },
+  {
+    name: 'a payment without its amount counts as nothing',
+    file: 'src/domain/payment/partner-news.ts',
+    find: " &&\n    (order.status !== 'paid' || hasMoney(order))",
+    put: '',
+  },
+  {
+    name: 'a settlement that takes too long is marked by the next poll',
+    file: 'src/workflows/clocks.ts',
+    find: '      if (patched(DELAY_ON_TIME)) startDelay()\n',
+    put: '',
+  },
+  {
+    name: 'a check of the buyer covers the exception of a payment that has ended',
+    file: 'src/domain/payment/partner-news.ts',
+    find: "effect.attempt === 'verification_required' && (status === 'created' || status === 'pending')",
+    put: "effect.attempt === 'verification_required' && status !== 'processing'",
+  },
+  {
+    name: 'a canceled order with money is believed dead',
+    file: 'src/domain/payment/partner-news.ts',
+    find: 'return hasMoney(story.order) ? paid(story) : gone(',
+    put: 'return gone(',
+  },
+  {
+    name: 'a refused order with money is believed dead',
+    file: 'src/domain/payment/partner-news.ts',
+    find: '  if (hasMoney(order) && !wasSeen) return misfit(story)\n',
+    put: '',
+  },
+  {
+    name: 'a chargeback is not told to the merchant',
+    file: 'src/db/payments/payment-changes.ts',
+    find: "      if (incident.kind === 'chargeback') announce('payment.chargeback')\n",
+    put: '',
+  },
+  {
+    name: 'a part of the price stays counted when another order is paid',
+    file: 'src/activities/payment/partner-news.ts',
+    find: "    await work.restate(id, { from: ['counted'], to: 'surplus' })\n",
     put: '',
   },
 ]

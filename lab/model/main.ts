@@ -1,8 +1,11 @@
+import { createPaymentWorld } from '../../scripts/histories/payment-world.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { startServices } from '../../scripts/test/services/services.ts'
+import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
+import { playBoth } from '../../test/model/server/agree.ts'
 import { playStory } from '../../test/model/story/play.ts'
 import { kindOf, printStory, shrinkStory } from '../../test/model/story/shrink.ts'
-import { tellStory } from '../../test/model/story/tell.ts'
+import { playRandom } from '../../test/model/story/tell.ts'
 import { openTheater, type Theater } from '../../test/model/world/shop.ts'
 import { openStage, type Stage } from '../../test/model/world/stage.ts'
 import { DEFECTS } from './defects.ts'
@@ -34,6 +37,7 @@ export async function main(args: readonly string[], progress: Progress): Promise
   try {
     const stage = await openStage()
     try {
+      if (args.includes('--server')) return await compare(stage, { ...asked, stories: numberOf('--server', 12) })
       return args.includes('--planted') ? await plant(stage, asked, args) : await play(stage, asked)
     } finally {
       await stage.close()
@@ -49,8 +53,7 @@ async function play(stage: Stage, { seed, from, stories, trace, say }: Asked): P
   const began = performance.now()
   const cpu = process.cpuUsage()
   for (let number = from; number < from + stories; number++) {
-    const story = tellStory(seed, number)
-    const wrong = await playStory(theater, story)
+    const { story, wrong } = await playRandom(theater, { seed, number })
     if (trace) say(`${number} ${JSON.stringify(story)} ${theater.last()}`)
     if ((number - from) % 50 === 49) say(`${number - from + 1} stories played`)
     const [first] = wrong
@@ -86,32 +89,52 @@ async function shortest(theater: Theater, story: Parameters<typeof playStory>[1]
   return printStory(short, last.length === 0 ? [kind] : last)
 }
 
+/** Plays stories in virtual time and on a Temporal server, and compares what they leave. */
+async function compare(stage: Stage, { seed, from, stories, trace, say }: Asked): Promise<number> {
+  const env = await startTimeSkipping()
+  const world = await createPaymentWorld(env)
+  const theater = await openTheater(stage)
+  let [played, wrong] = [0, 0]
+  for (let number = from; played < stories; number++) {
+    const both = await playBoth(theater, world, { seed, number })
+    if (both === null) continue
+    played++
+    const isSame = JSON.stringify(both.here) === JSON.stringify(both.there)
+    if (trace || !isSame)
+      say(`${number} ${isSame ? 'the same' : 'DIFFERENT'}: ${JSON.stringify(both, null, isSame ? 0 : 1)}`)
+    if (!isSame) wrong++
+  }
+  await theater.close()
+  await world.close()
+  await env.teardown()
+  say(`${stories} stories played in both: ${wrong} ended differently`)
+  return wrong === 0 ? 0 : 1
+}
+
 /** Plants each defect, and tells stories until one goes wrong that does not go wrong without it. */
 async function plant(stage: Stage, asked: Asked, args: readonly string[]): Promise<number> {
   const { seed, from, stories, say } = asked
   const wanted = args.includes('--only') ? args[args.indexOf('--only') + 1] : undefined
   let missed = 0
-  for (const { name, ...edit } of DEFECTS.filter((each) => wanted === undefined || each.name.includes(wanted))) {
+  for (const { name, and = [], ...edit } of DEFECTS.filter(
+    (each) => wanted === undefined || each.name.includes(wanted),
+  )) {
+    const planted = await openTheater(stage, [edit, ...and])
+    const sound = await openTheater(stage)
     let caught: string | null = null
     for (let number = from; number < from + stories && caught === null; number++) {
-      const story = tellStory(seed, number)
-      const [wrong] = await playOn(stage, story, [edit])
+      stage.useClock(planted.timeline.now)
+      const { story, wrong: all } = await playRandom(planted, { seed, number })
+      const [wrong] = all
       if (wrong === undefined) continue
-      if ((await playOn(stage, story, [])).length === 0) caught = `after ${number - from + 1} stories: ${wrong}`
+      stage.useClock(sound.timeline.now)
+      if ((await playStory(sound, story)).length === 0) caught = `after ${number - from + 1} stories: ${wrong}`
     }
+    await planted.close()
+    await sound.close()
     if (caught === null) missed++
     say(`${caught === null ? 'MISSED ' : 'caught '} ${name}: ${caught ?? `not in ${stories} stories`}`)
   }
   say(`defects that were not caught: ${missed}`)
   return missed === 0 ? 0 : 1
-}
-
-const theaters = new Map<string, Theater>()
-
-async function playOn(stage: Stage, story: Parameters<typeof playStory>[1], edits: Parameters<typeof openTheater>[1]) {
-  const key = JSON.stringify(edits)
-  const theater = theaters.get(key) ?? (await openTheater(stage, edits))
-  theaters.set(key, theater)
-  stage.useClock(theater.timeline.now)
-  return playStory(theater, story)
 }

@@ -5,6 +5,8 @@ import { POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
 
 /** Runs that were recorded before looked at the delay of a settlement only when they polled. */
 const DELAY_ON_TIME = 'delay-on-time'
+/** … and stayed open when a confirmation was withdrawn after the expiry. */
+export const EXPIRES_WHEN_WITHDRAWN = 'expires-when-withdrawn'
 
 /** What the clocks of a payment ask, and whom they wake. */
 export type ClockFace = {
@@ -42,6 +44,8 @@ export type Clocks = {
 
 export function createClocks(face: ClockFace): Clocks {
   let rung: { readonly [what in Due]?: boolean } = {}
+  /** The expiry passed while a partner was confirming, which it may withdraw. */
+  let isOverdue = false
   let listensUntil = 0
   let silentAt = 0
   const ring = (what: Due, isSo = true): void => {
@@ -56,6 +60,7 @@ export function createClocks(face: ClockFace): Clocks {
         const { status, expiresAt } = face.now()
         // It may have been moved meanwhile.
         ring('expired', isOpen(status) && expiresAt <= at)
+        isOverdue = !isOpen(status) && expiresAt <= at
       })
     },
     watchListening() {
@@ -74,11 +79,13 @@ export function createClocks(face: ClockFace): Clocks {
       const now = face.now()
       const step = nextStep(now)
       if (rung.expired && isOpen(now.status)) return 'expired'
+      if (isOverdue && isOpen(now.status) && patched(EXPIRES_WHEN_WITHDRAWN)) return 'expired'
       if (rung.listening_ended && step === 'listen') return 'listening_ended'
       return rung.silent && step === 'await_partner' ? 'silent' : null
     },
     heard() {
       rung = {}
+      isOverdue = false
     },
   }
 }

@@ -36,7 +36,7 @@ import {
   whyNotCancelable,
 } from '../domain/payment/snapshot.ts'
 import { createAnnouncer } from './announcer.ts'
-import { createClocks } from './clocks.ts'
+import { createClocks, EXPIRES_WHEN_WITHDRAWN } from './clocks.ts'
 import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
@@ -174,9 +174,15 @@ class PaymentStory {
   async #reload(): Promise<void> {
     this.#rowMayHaveChanged = false
     this.#accept(await records.loadPayment(this.#id))
-    if (isOpen(this.#now.status)) this.#clocks.watchExpiry()
+    if (this.#mayExpire()) this.#clocks.watchExpiry()
     for (const attemptId of watchedAttempts(this.#now)) this.#news.add(attemptId)
     if (this.#now.attempts.length > 0) this.#clocks.pollOrders()
+  }
+
+  /** A confirmation that is withdrawn makes the payment one that waits for its buyer again. */
+  #mayExpire(): boolean {
+    const { status } = this.#now
+    return isOpen(status) || (status === 'processing' && patched(EXPIRES_WHEN_WITHDRAWN))
   }
 
   async #waitForSomething(): Promise<void> {

@@ -16,3 +16,79 @@ test('a clock that rings for a state which the payment has left does not stop th
       { do: 'partner', act: 'pay slowly', of: 0, percent: 100, news: 'told' },
     ],
   }))
+
+// suspense had USDC without an owner, and no operator saw it
+test('a part of the price in USDC is surplus when another order is paid', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'crypto' },
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 1, percent: 100, news: 'stored' },
+      { do: 'deposit', percent: 40, token: 'usdc' },
+    ],
+  }))
+
+// expired, with money that was counted
+test('a part in USDC after the expiry stands before an operator, beside another token', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'crypto' },
+      { do: 'wait', minutes: 1440 },
+      { do: 'deposit', percent: 60, token: 'usdc' },
+      { do: 'deposit', percent: 100, token: 'other' },
+    ],
+  }))
+
+// suspense kept what had been given back
+test('surplus USDC that an operator gave back after the payout leaves the books', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'crypto' },
+      { do: 'deposit', percent: 120, token: 'usdc' },
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'deposit', percent: 40, token: 'usdc' },
+    ],
+  }))
+
+// pending for ever, and payable
+test('a confirmation that is withdrawn after the expiry lets the payment expire', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'wait', minutes: 1439 },
+      { do: 'partner', act: 'pay slowly', of: 0, percent: 100, news: 'told' },
+      { do: 'wait', minutes: 1 },
+      { do: 'partner', act: 'decline', of: 0, percent: 100, news: 'told' },
+    ],
+  }))
+
+// the partner had the money, and nobody knew of it
+test('a refused order of which the partner says that it has money stands before an operator', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'local_partner' },
+      { do: 'partner', act: 'cancel with money', of: 0, percent: 100, news: 'told' },
+    ],
+  }))
+
+test('… also in a run that has taken over', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay slowly', of: 0, percent: 100, news: 'told' },
+      { do: 'lose the run' },
+      { do: 'partner', act: 'decline', of: 0, percent: 100, news: 'told' },
+    ],
+  }))

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { play, useModel } from './story/holds.ts'
-import { tellStory } from './story/tell.ts'
+import { playNext, useModel } from './story/holds.ts'
 
 useModel()
 
@@ -11,7 +10,7 @@ test.each(SEEDS)(
   'random stories end as they must (seed %i)',
   async (seed) => {
     for (let number = 0; number < STORIES; number++) {
-      const wrong = await play(tellStory(seed, number))
+      const { wrong } = await playNext(seed, number)
       expect({ number, wrong }).toEqual({ number, wrong: [] })
     }
   },

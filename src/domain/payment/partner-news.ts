@@ -52,7 +52,7 @@ function effectOfStory(story: Story): OrderEffect {
     case 'paid':
       return paid(story)
     case 'declined':
-      return gone(story, { to: 'declined', failureCode: order.failureCode })
+      return refused(story)
     case 'canceled':
     case 'expired':
       return ended(story, order.status)
@@ -63,7 +63,7 @@ function effectOfStory(story: Story): OrderEffect {
 
 /**
  * An authentic answer about another order, account, currency or amount is not news of this attempt; nor is a payment
- * without its amount, or a refused one of which the partner holds money that we have never seen.
+ * without its amount.
  */
 export function fits(attempt: KnownAttempt, order: PartnerOrder, context: NewsContext): boolean {
   return (
@@ -72,13 +72,17 @@ export function fits(attempt: KnownAttempt, order: PartnerOrder, context: NewsCo
     order.amount.currency === attempt.asked.currency &&
     order.amount.minor === attempt.asked.minor &&
     (order.received === null || order.received.currency === attempt.asked.currency) &&
-    (order.status !== 'paid' || (order.received !== null && !isZero(order.received.minor)))
+    (order.status !== 'paid' || hasMoney(order))
   )
+}
+
+function hasMoney({ received }: PartnerOrder): boolean {
+  return received !== null && !isZero(received.minor)
 }
 
 /** Whoever's money that is, an operator must look: the payment parks, or has an incident where it cannot. */
 function misfit({ payment, attempt, order }: Story): OrderEffect {
-  const isMoney = order.status === 'paid' || order.status === 'confirming'
+  const isMoney = order.status === 'paid' || order.status === 'confirming' || hasMoney(order)
   if (!isMoney) return nothing(attempt.status)
   const mayPark = payment.status === 'pending' || payment.status === 'processing'
   if (!mayPark || payment.paidAttemptId !== null) {
@@ -132,7 +136,8 @@ function onHold({ payment, attempt }: Story): OrderEffect {
 function wrongAsset(story: Story): OrderEffect {
   const { payment, attempt } = story
   const effect = waiting(story, attempt.status)
-  if (isSettled(attempt.status) || attempt.status === 'on_hold') return effect
+  const isTaken = effect.money === 'take'
+  if (isTaken || isSettled(attempt.status) || attempt.status === 'on_hold') return effect
   const parks = payment.paidAttemptId === null && (payment.status === 'pending' || payment.status === 'processing')
   return {
     ...effect,
@@ -165,9 +170,15 @@ function goesOn({ payment, attempt }: Story, effect: OrderEffect): OrderEffect {
     : effect
 }
 
+/** Refused. Money that the partner holds all the same, and that we have never seen, is an operator's. */
+function refused(story: Story): OrderEffect {
+  const { payment, attempt, order } = story
+  const wasSeen = payment.parts.some(({ attemptId }) => attemptId === attempt.id)
+  if (hasMoney(order) && !wasSeen) return misfit(story)
+  return gone(story, { to: 'declined', failureCode: order.failureCode })
+}
+
 /** Canceled or run out. Money that the partner holds all the same is money. */
 function ended(story: Story, to: 'canceled' | 'expired'): OrderEffect {
-  const { received, failureCode } = story.order
-  const holds = received !== null && !isZero(received.minor)
-  return holds ? paid(story) : gone(story, { to, failureCode })
+  return hasMoney(story.order) ? paid(story) : gone(story, { to, failureCode: story.order.failureCode })
 }

@@ -3,6 +3,7 @@ import { openTheater, type Theater } from '../world/shop.ts'
 import { openStage, type Stage } from '../world/stage.ts'
 import { playStory } from './play.ts'
 import type { Story } from './steps.ts'
+import { playRandom } from './tell.ts'
 
 /** For the tests of one file: the stage, and what a story must be. */
 
@@ -20,9 +21,9 @@ export function useModel(): void {
   })
 }
 
-export const play = (story: Story): Promise<string[]> => playStory(theater, story)
+export const playNext = (seed: number, number: number) => playRandom(theater, { seed, number })
 
 /** The story ends as every story must: see docs/model.md. */
 export async function holds(story: Story): Promise<void> {
-  expect(await play(story)).toEqual([])
+  expect(await playStory(theater, story)).toEqual([])
 }

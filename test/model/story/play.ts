@@ -1,12 +1,14 @@
 import { lateMoneyWorkflowId } from '../../../src/domain/ids.ts'
-import type { MethodName, ProviderName, ProviderUsed } from '../../../src/domain/methods.ts'
+import type { MethodName, ProviderUsed } from '../../../src/domain/methods.ts'
+import { attemptsWith } from '../../../src/domain/payment/money/parts.ts'
 import { newId } from '../../../src/ids.ts'
-import type { SandboxOrder } from '../../../src/sandbox/partners/order.ts'
-import { type Attempt, attemptsOf, orderOf } from '../world/books.ts'
-import { SCOPE } from '../world/engine.ts'
+import { attemptsOf } from '../world/books.ts'
 import { openShop, type Shop, type Theater } from '../world/shop.ts'
 import { checkStory } from './check.ts'
-import type { News, PartnerAct, Step, Story, Told } from './steps.ts'
+import { atPartner, deposit, type Playing, spread } from './outside.ts'
+import type { Step, Story, Told } from './steps.ts'
+import { tidyUp } from './tidy.ts'
+import { lookAt, type View } from './view.ts'
 
 const METHODS: Readonly<Record<ProviderUsed, MethodName>> = {
   wallet_app: 'banking_app',
@@ -18,27 +20,51 @@ const HOUR_MS = 3_600_000
 /** Longer than any partner is listened to, expiry postponed included. */
 const DAYS_TO_END = 9
 
-type Playing = { readonly shop: Shop; readonly changed: Set<string> }
+/** Says what happens next; null: the story is told, and comes to its end. */
+export type Teller = (look: () => Promise<View>) => Promise<Told | null> | Told | null
 
 /** Plays the story to its end. Answers what was wrong with it; empty: nothing. */
-export async function playStory(theater: Theater, story: Story): Promise<string[]> {
+export function playStory(theater: Theater, story: Story): Promise<string[]> {
+  const steps = story.steps.values()
+  return playTold(theater, story, () => steps.next().value ?? null)
+}
+
+/** … as its teller goes on telling it. */
+export async function playTold(
+  theater: Theater,
+  story: Pick<Story, 'minor' | 'pinned'>,
+  tell: Teller,
+): Promise<string[]> {
   const shop = await openShop(theater, { minor: story.minor, currency: 'EUR', pinned: story.pinned })
   const playing = { shop, changed: new Set<string>() }
+  const next = async () => tell(() => lookAt(shop))
   try {
-    for (const step of story.steps) await playStep(playing, step)
-    await finish(playing)
+    for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
+    await finish(playing, 'slowly')
     const { payment } = await shop.system.loadPayment(shop.db, shop.paymentId)
     theater.note(`${payment.status} ${payment.parkReason} ${JSON.stringify(shop.asks)}`)
-    return [
-      ...shop.wrong,
-      ...shop.server.crashes.map(({ message }) => `crash: ${message}`),
-      ...(await checkStory(shop)),
-    ]
+    const wrong = await wrongOf(shop)
+    if (wrong.length > 0) return wrong
+    const stuck = await tidyUp(shop)
+    return [...stuck, ...(await wrongOf(shop))]
   } catch (error) {
     return [`the story stopped: ${error instanceof Error ? error.message : String(error)}`]
   } finally {
     await clean(shop)
   }
+}
+
+/** Plays it in this shop, to the end, and leaves the rows as they are. At once: payouts end before any time passes. */
+export async function playAtOnce(shop: Shop, tell: Teller): Promise<void> {
+  const playing = { shop, changed: new Set<string>() }
+  const next = async () => tell(() => lookAt(shop))
+  for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
+  await finish(playing, 'at once')
+}
+
+async function wrongOf(shop: Shop): Promise<string[]> {
+  const crashes = shop.server.crashes.map(({ message }) => `crash: ${message}`)
+  return [...shop.wrong, ...crashes, ...(await checkStory(shop))]
 }
 
 async function playStep(playing: Playing, step: Told): Promise<void> {
@@ -48,7 +74,7 @@ async function playStep(playing: Playing, step: Told): Promise<void> {
 }
 
 /** Happens at once: what it sets going is dealt with afterwards. */
-async function act(playing: Playing, step: Step): Promise<void> {
+async function act(playing: Playing, step: Told): Promise<void> {
   const { shop } = playing
   switch (step.do) {
     case 'click': {
@@ -83,7 +109,7 @@ async function act(playing: Playing, step: Step): Promise<void> {
     case 'cancel':
       return shop.ask('cancel', 'cancel', { who: 'outside' })
     case 'lose the run':
-      return shop.server.lose(shop.paymentId)
+      return loseRun(shop, step)
     case 'cut the next activity':
       return shop.server.cutNext(step.at)
     case 'continue as new': {
@@ -96,129 +122,34 @@ async function act(playing: Playing, step: Step): Promise<void> {
   }
 }
 
-async function decide(shop: Shop, step: Extract<Step, { do: 'decide' }>): Promise<void> {
+async function loseRun(shop: Shop, { late }: Extract<Step, { do: 'lose the run' }>): Promise<void> {
+  if (late === undefined) return shop.lose(shop.paymentId)
+  const attempt = (await attemptsOf(shop))[late]
+  if (attempt !== undefined) shop.lose(lateMoneyWorkflowId(attempt.id))
+}
+
+async function decide(shop: Shop, step: Extract<Told, { do: 'decide' }>): Promise<void> {
   const attempt = step.of === null ? undefined : (await attemptsOf(shop))[step.of]?.id
   const argument = { operator: 'ada', reason: 'looked at it', ...(attempt === undefined ? {} : { attempt }) }
   const workflowId = step.late && attempt !== undefined ? lateMoneyWorkflowId(attempt) : shop.paymentId
+  const mayBe = attempt === undefined && GIVES_BACK.includes(step.decision) ? await refundable(shop) : []
   shop.ask(step.decision, step.decision, { argument, who: 'operator', workflowId })
+  if (mayBe.length < 2 || step.together === true) return
+  await shop.timeline.settle()
+  const left = await refundable(shop)
+  if (left.length < mayBe.length) shop.wrong.push('a refund that could be of two attempts was of one that nobody named')
 }
 
-async function atPartner(playing: Playing, step: Extract<Step, { do: 'partner' }>): Promise<void> {
-  const { shop } = playing
-  const attempt = (await attemptsOf(shop))[step.of]
-  if (attempt === undefined || attempt.provider === 'crypto') return
-  const order = await orderOf(shop, attempt)
-  if (order === null) return
-  const { book, faults } = shop.stage.sandbox.partners[attempt.provider as ProviderName]
-  const share = ((BigInt(order.minor) * BigInt(step.percent)) / 100n).toString()
-  const done = change(order, step.act, share)
-  if (done === 'no') return
-  if (done === 'ask') {
-    if (step.act === 'pay late') await faults.set({ fault: 'late_money', attemptId: attempt.id, times: 1 })
-    const { action, ...more } = ACTIONS[step.act] ?? { action: 'pay' as const }
-    const answer = await book.act(attempt.id, {
-      action,
-      ...more,
-      ...(TAKES_AMOUNT.includes(step.act) ? { receivedMinor: share } : {}),
-    })
-    if (answer?.kind !== 'done') return
-  }
-  playing.changed.add(attempt.id)
-  await spread(playing, attempt, step.news)
-}
+const GIVES_BACK: readonly string[] = ['refund', 'recordExternalRefund']
 
-const TAKES_AMOUNT: readonly PartnerAct[] = ['pay', 'pay slowly', 'confirm', 'hold', 'pay late']
-const ACTIONS: Readonly<
-  Partial<
-    Record<
-      PartnerAct,
-      {
-        action:
-          | 'pay'
-          | 'require_verification'
-          | 'verify'
-          | 'fail_verification'
-          | 'reverse'
-          | 'hold'
-          | 'release'
-          | 'confirm'
-          | 'decline'
-          | 'expire'
-        seconds?: number
-      }
-    >
-  >
-> = {
-  pay: { action: 'pay' },
-  'pay late': { action: 'pay' },
-  'pay slowly': { action: 'pay', seconds: 7200 },
-  'ask for a check': { action: 'require_verification' },
-  'pass the check': { action: 'verify' },
-  'fail the check': { action: 'fail_verification' },
-  'take all back': { action: 'reverse' },
-  hold: { action: 'hold' },
-  release: { action: 'release' },
-  confirm: { action: 'confirm' },
-  decline: { action: 'decline' },
-  expire: { action: 'expire' },
-}
-
-/** What the simulators have no action for is written into their books. */
-function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | 'no' | 'ask' {
-  const received = BigInt(order.receivedMinor ?? '0')
-  if (act !== 'top up' && act !== 'take some back' && act !== 'send all back') return 'ask'
-  if (order.status !== 'paid') return 'no'
-  if (act === 'send all back') Object.assign(order, { status: 'refunded' })
-  else {
-    const next = act === 'top up' ? received + BigInt(share) : received - BigInt(share)
-    if (next <= 0n) return 'no'
-    Object.assign(order, { receivedMinor: next.toString() })
-  }
-  return 'done'
-}
-
-async function spread({ shop, changed }: Playing, attempt: Attempt, news: News): Promise<void> {
-  if (news === 'later') return
-  changed.delete(attempt.id)
-  await shop.storeNews(attempt.provider, attempt.id)
-  if (news === 'told' || news === 'twice') shop.tellNews(attempt.id)
-  if (news === 'twice') shop.tellNews(attempt.id)
-}
-
-let deposits = 0
-
-async function deposit(shop: Shop, step: Extract<Step, { do: 'deposit' }>): Promise<void> {
-  const { db, system, paymentId, timeline } = shop
-  const { rows } = await db.query(
-    'select address, attempt_id, asked_micro::text, token from deposit where payment_id = $1',
-    [paymentId],
-  )
-  const row = rows[0] as
-    | { address: `0x${string}`; attempt_id: string; asked_micro: string; token: `0x${string}` }
-    | undefined
-  if (row === undefined) return
-  const log = {
-    address: row.address,
-    token: step.token === 'usdc' ? row.token : (`0x${'9'.repeat(40)}` as const),
-    sender: `0x${'8'.repeat(40)}` as const,
-    units: ((BigInt(row.asked_micro) * BigInt(step.percent)) / 100n).toString(),
-    txHash: `0x${(++deposits).toString(16).padStart(24, '0')}${Date.now().toString(16).padStart(40, '0')}` as const,
-    logIndex: 1,
-    blockNumber: 1,
-    blockHash: `0x${'4'.repeat(64)}` as const,
-  }
-  const hooks = system.createSettlementHooks({ publicUrl: 'http://127.0.0.1:9', now: timeline.now })
-  await db.transaction(async (tx) => {
-    const context = { db, scope: SCOPE, hooks }
-    await system.insertDeposits(tx, context, { logs: [log], at: new Date(timeline.now()) })
-    await tx.query('update deposit_log set applied_at = now() where tx_hash = $1', [log.txHash])
-    await hooks.onDeposit(tx, { ...log, paymentId, attemptId: row.attempt_id, expected: step.token === 'usdc' })
-  })
-  shop.repeatNews()
+/** Attempts whose money an operator may give back now, beside the payment's own. */
+async function refundable(shop: Shop): Promise<string[]> {
+  const { parts } = await shop.system.loadPayment(shop.db, shop.paymentId)
+  return attemptsWith(parts, ['surplus', 'late'])
 }
 
 /** Nothing goes wrong any more: every party answers, and everything is given time to end. */
-async function finish(playing: Playing): Promise<void> {
+async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<void> {
   const { shop, changed } = playing
   const { stage, timeline, engine, troubles } = shop
   troubles.clear()
@@ -230,9 +161,10 @@ async function finish(playing: Playing): Promise<void> {
     if (wrong !== null) shop.wrong.push(wrong)
     shop.relayTransfers()
   }
+  if (payouts === 'at once') await settle()
   await timeline.pass(HOUR_MS)
   await settle()
-  for (let day = 0; day < DAYS_TO_END; day++) {
+  for (let day = 0; day < DAYS_TO_END && !shop.server.isIdle(); day++) {
     await timeline.pass(24 * HOUR_MS)
     await settle()
   }
@@ -240,7 +172,7 @@ async function finish(playing: Playing): Promise<void> {
 }
 
 /** The next story must not find anything of this one. */
-async function clean({ db, paymentId, server }: Shop): Promise<void> {
+export async function clean({ db, paymentId, server }: Shop): Promise<void> {
   server.reset()
   await db.query('delete from outbox')
   await db.query('update payment set closed_at = now() where id = $1 and closed_at is null', [paymentId])

@@ -21,6 +21,12 @@ export type PartnerAct =
   | 'decline'
   | 'expire'
   | 'pay late'
+  // What no partner should do.
+  | 'hold what was paid'
+  | 'cancel with money'
+  | 'pay without an amount'
+  | 'change the amount'
+  | 'confirm without end'
 
 /** How the news of it come: to the workflow, into the inbox only, not before the end, or twice. */
 export type News = 'told' | 'stored' | 'later' | 'twice'
@@ -41,7 +47,8 @@ export type Step =
   | { readonly do: 'engine'; readonly act: EngineAct }
   | { readonly do: 'decide'; readonly decision: OperatorDecision; readonly of: number | null; readonly late: boolean }
   | { readonly do: 'cancel' }
-  | { readonly do: 'lose the run' }
+  /** `late`: not the payment's, but the one for the late money of this attempt. */
+  | { readonly do: 'lose the run'; readonly late?: number }
   | { readonly do: 'cut the next activity'; readonly at: number }
   | { readonly do: 'continue as new' }
   | { readonly do: 'wait'; readonly minutes: number }

@@ -180,6 +180,8 @@ export function createServer(timeline: Timeline) {
       const run = runs.get(id)
       return run === undefined || run.isOver ? null : run
     },
+    /** Nothing runs that could do anything. */
+    isIdle: (): boolean => [...runs.values()].every(({ isOver }) => isOver),
     /** The run is gone, as after a lost store or a termination. */
     reset: (): void => {
       for (const run of runs.values()) run.isOver = true

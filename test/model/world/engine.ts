@@ -5,7 +5,8 @@ import type { System } from './system.ts'
 
 /** The settlement engine as payments know it: what it does to a payout, and what it tells in the same transaction. */
 
-export type EngineAct = 'send' | 'settle' | 'hold' | 'void' | 'ask void'
+/** `settle after all`: a transfer that was proved void is found on chain, as nobody expects. */
+export type EngineAct = 'send' | 'settle' | 'hold' | 'void' | 'ask void' | 'settle after all'
 
 type Hooks = ReturnType<System['createSettlementHooks']>
 type Parts = { readonly db: Db; readonly hooks: Hooks; readonly system: System; readonly now: () => number }
@@ -13,6 +14,8 @@ type Parts = { readonly db: Db; readonly hooks: Hooks; readonly system: System; 
 export type Engine = {
   /** Answers what the engine must never do, when it did. */
   act(paymentId: string, act: EngineAct): Promise<string | null>
+  /** Micro-USDC that the chain has paid out; null: nothing. */
+  paid(): string | null
   /** Whatever is left to do comes to its end. */
   finish(paymentId: string): Promise<string | null>
 }
@@ -44,10 +47,12 @@ export function createEngine({ db, hooks, system, now }: Parts): Engine {
     else if (what === 'ask void') await db.transaction((tx) => system.requestVoid(tx, paymentId))
     // A transfer that was on its way may be faster than its cancellation.
     else if (what === 'settle' && state === 'voiding' && onItsWay.has(paymentId)) await settle(paymentId)
+    else if (what === 'settle after all' && state === 'voided') await settleAfterAll(paymentId)
     return wrong
   }
 
   const onItsWay = new Set<string>()
+  let paid: string | null = null
 
   async function set(paymentId: string, state: string): Promise<void> {
     onItsWay.add(paymentId)
@@ -55,12 +60,23 @@ export function createEngine({ db, hooks, system, now }: Parts): Engine {
   }
 
   async function settle(paymentId: string): Promise<void> {
+    await tellSettled(
+      paymentId,
+      "update payout set state = 'settled', hold_reason = null, hold_detail = null where payment_id = $1 returning micro_usdc::text, recipient",
+    )
+  }
+
+  /** The row stays as it is: what was proved is proved. */
+  async function settleAfterAll(paymentId: string): Promise<void> {
+    await tellSettled(paymentId, 'select micro_usdc::text, recipient from payout where payment_id = $1')
+  }
+
+  async function tellSettled(paymentId: string, statement: string): Promise<void> {
+    if (paid !== null) return
     await db.transaction(async (tx) => {
-      const { rows } = await tx.query(
-        "update payout set state = 'settled', hold_reason = null, hold_detail = null where payment_id = $1 returning micro_usdc::text, recipient",
-        [paymentId],
-      )
+      const { rows } = await tx.query(statement, [paymentId])
       const row = rows[0] as { micro_usdc: string; recipient: Hex }
+      paid = row.micro_usdc
       await hooks.onSettled(tx, [
         { ...place(paymentId), microUsdc: row.micro_usdc, recipient: row.recipient, gasWei: null },
       ])
@@ -100,6 +116,7 @@ export function createEngine({ db, hooks, system, now }: Parts): Engine {
 
   return {
     act,
+    paid: () => paid,
     async finish(paymentId) {
       const state = await stateOf(paymentId)
       return act(paymentId, state === 'voiding' ? 'void' : 'settle')

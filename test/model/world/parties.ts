@@ -1,4 +1,4 @@
-import type { Converter } from '../../../src/providers/converter/converter.ts'
+import type { Conversion, Converter } from '../../../src/providers/converter/converter.ts'
 import type { PaymentPartner } from '../../../src/providers/provider.ts'
 import { PartnerError } from '../../../src/providers/provider.ts'
 import { currentWork, point, type Timeline, virtualSleep } from '../time/timeline.ts'
@@ -70,10 +70,21 @@ export function createTroubles(timeline: Timeline) {
     return Object.fromEntries(wrapped) as Party
   }
 
+  let bought: Conversion | null = null
+
   return {
+    /** What the converter made of the order the last time it was asked; null: it never heard of it. */
+    bought: () => bought,
     set: (fault: Fault) => void faults.push(fault),
     clear: () => void faults.splice(0),
     partner: (partner: PaymentPartner): PaymentPartner => wrap(partner),
-    converter: (converter: Converter): Converter => wrap(converter),
+    converter: (converter: Converter): Converter => {
+      const convert: Converter['convert'] = async (order, signal) => {
+        const answer = await converter.convert(order, signal)
+        bought = answer.kind === 'refused' ? null : answer
+        return answer
+      }
+      return wrap({ ...converter, convert })
+    },
   }
 }

@@ -13,6 +13,7 @@ import { loadPayments, type System } from './system.ts'
 
 /** Where every story begins. */
 const START = Date.UTC(2027, 0, 1)
+const HOUR_MS = 3_600_000
 const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
 /** The system with its own virtual time and, behind it, the stage. */
@@ -66,6 +67,9 @@ export type Shop = {
   tellNews(attemptId: string): void
   relayTransfers(): void
   repeatNews(): void
+  /** The run is gone; the relay finds out within the hour. */
+  lose(workflowId: string): void
+  hasLost(): boolean
 }
 
 /** One payment of one shop, at the beginning of its story. */
@@ -142,6 +146,7 @@ export async function openShop(
   })
   server.register(system.workflows, { ...activitiesOf(theater, troubles), announce: announceTo(db, told) } as never)
 
+  let hasLost = false
   let repeating = false
   let wait = 3000
   const repeatNews = (): void => {
@@ -157,13 +162,9 @@ export async function openShop(
       })
     })
   }
-  const adopt = (): void => {
-    timeline.after(3_600_000, () => {
-      void inTurn('relay: orphans', () => relay.adoptOrphans())
-      adopt()
-    })
-  }
-  adopt()
+  const adopt = (): Promise<unknown> => inTurn('relay: orphans', () => relay.adoptOrphans())
+  const adoptEachDay = (): void => timeline.after(24 * HOUR_MS, () => void adopt().then(adoptEachDay))
+  adoptEachDay()
   await inTurnNow(
     timeline,
     inTurn('start', async () => void start(false)),
@@ -209,6 +210,12 @@ export async function openShop(
       const at = new Date(timeline.now()).toISOString()
       await system.recordPartnerEvent(db, { provider, eventId: newId('partnerEvent'), attemptId, bodySha256, at })
       repeatNews()
+    },
+    hasLost: () => hasLost,
+    lose: (workflowId) => {
+      hasLost = true
+      server.lose(workflowId)
+      timeline.after(HOUR_MS, () => void adopt())
     },
     tellNews: (attemptId) => withRun(() => server.signal(paymentId, 'partnerNews', { attemptId })),
     relayTransfers: () => timeline.after(1000, () => void inTurn('relay: transfers', () => relay.completeTransfers())),

@@ -1,0 +1,177 @@
+import type { Client } from '@temporalio/client'
+import type { PaymentWorld } from '../../../scripts/histories/payment-world.ts'
+import { newPayment } from '../../../scripts/test/new-payment.ts'
+import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
+import { readStarts } from '../../../src/db/payments/payment-starts.ts'
+import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
+import { insertDeposits } from '../../../src/db/settlement/deposits.ts'
+import { requestVoid } from '../../../src/db/settlement/payouts.ts'
+import { lateMoneyWorkflowId } from '../../../src/domain/ids.ts'
+import type { OpenAttemptRequest } from '../../../src/domain/payment/requests.ts'
+import { newId } from '../../../src/ids.ts'
+import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import type { Story } from '../story/steps.ts'
+import { attemptsOf } from '../world/books.ts'
+import { createEngine } from '../world/engine.ts'
+import { createTroubles } from '../world/parties.ts'
+import type { Ask, Shop } from '../world/shop.ts'
+
+/** The same shop on a real server whose time is skipped, for stories in which nothing is cut off or lost. */
+
+/** Milliseconds of real time between two looks at whether anything still works. */
+const LOOK_MS = 15
+const LOOKS_UNTIL_QUIET = 3
+const LONGEST_LOOKS = 400
+const RELAY_MS = 3000
+
+/** Time stands still while a payout is awaited: such a story cannot be played here. */
+export class StandsStill extends Error {}
+
+export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'minor' | 'pinned'>) {
+  const { db, client, clock, relay, workflows, sandbox } = world
+  const paymentId = newId('payment')
+  const createdAt = new Date(clock()).toISOString()
+  const payment = newPayment({
+    id: paymentId,
+    createdAt,
+    destination: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    token: world.token,
+    amount: { minor: story.minor, currency: 'EUR' },
+    amountText: (Number(story.minor) / 100).toFixed(2),
+    provider: story.pinned ? 'wallet_app' : null,
+  })
+  await insertPayment(db, world.tenant, { payment, claim: null })
+  const [start] = await readStarts(db, [paymentId])
+  if (start !== undefined) await workflows.start(start)
+  const asks: Ask[] = []
+  let hasNews = false
+  let mustRelay = false
+
+  async function ids(): Promise<string[]> {
+    const attempts = await attemptsOf(shop)
+    return [paymentId, ...attempts.map(({ id }) => lateMoneyWorkflowId(id))]
+  }
+  let running: readonly Standing[] = []
+  async function look(): Promise<void> {
+    running = (await Promise.all((await ids()).map((id) => standing(client, id)))).filter((each) => each.runs)
+  }
+  async function settle(): Promise<void> {
+    let before = ''
+    for (let looks = 0, quiet = 0; quiet < LOOKS_UNTIL_QUIET && looks < LONGEST_LOOKS; looks++) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      await look()
+      const now = JSON.stringify(running)
+      const isBusy = running.some((each) => each.works) || asks.some(({ answer }) => answer === null)
+      quiet = isBusy || now !== before ? 0 : quiet + 1
+      before = now
+    }
+  }
+  async function pass(ms: number): Promise<void> {
+    await settle()
+    if (mustRelay) await relay.completeTransfers()
+    mustRelay = false
+    await settle()
+    if (running.some((each) => each.pays)) throw new StandsStill()
+    while (hasNews) {
+      await world.skip(RELAY_MS)
+      await db.query("update partner_event set due_at = now() - interval '1 hour' where applied_at is null")
+      hasNews = (await relay.tellPartnerNews()) > 0
+      await settle()
+    }
+    if (running.some((each) => each.pays)) throw new StandsStill()
+    await world.skip(ms)
+    await settle()
+  }
+
+  const system = { loadPayment, requestVoid, insertDeposits, createSettlementHooks } as unknown as Shop['system']
+  const hooks = createSettlementHooks({ publicUrl: world.api, now: clock })
+  const timeline = { now: clock, settle, pass, after: () => undefined } as unknown as Shop['timeline']
+  const shop: Shop = {
+    paymentId,
+    timeline,
+    server: {
+      running: (id: string) => running.find((each) => each.id === id) ?? null,
+      isIdle: () => running.length === 0,
+    } as unknown as Shop['server'],
+    db,
+    system,
+    stage: { sandbox, tenant: world.tenant } as unknown as Shop['stage'],
+    engine: createEngine({ db, hooks, system, now: clock }),
+    troubles: createTroubles(timeline),
+    asks,
+    told: [],
+    wrong: [],
+    inTurn: (_name, work) => work(),
+    ask: (what, update, { argument, workflowId = paymentId }) => {
+      const ask: Ask = { what, answer: null }
+      asks.push(ask)
+      const answered =
+        update === 'openAttempt'
+          ? workflows.openAttempt(paymentId, argument as OpenAttemptRequest)
+          : update === 'cancel'
+            ? workflows.cancel(paymentId)
+            : client.workflow.getHandle(workflowId).executeUpdate(update, { args: [argument] })
+      answered.then(
+        (answer) => {
+          ask.answer = JSON.stringify(answer)
+        },
+        (error: Error) => {
+          ask.answer = `refused: ${error.message}`
+        },
+      )
+    },
+    storeNews: async (provider, attemptId) => {
+      const at = new Date(clock()).toISOString()
+      const bodySha256 = new Uint8Array(32)
+      await recordPartnerEvent(db, { provider, eventId: newId('partnerEvent'), attemptId, bodySha256, at })
+      hasNews = true
+    },
+    tellNews: (attemptId) => void workflows.tellPartnerNews(paymentId, attemptId),
+    relayTransfers: () => {
+      mustRelay = true
+    },
+    repeatNews: () => {
+      hasNews = true
+    },
+    lose: () => {
+      throw new Error('nothing is lost on the server')
+    },
+    hasLost: () => false,
+  }
+  await settle()
+  return {
+    shop,
+    /** What still runs would hold up the time of the next story. */
+    async end(): Promise<void> {
+      await look()
+      for (const { id } of running) await client.workflow.getHandle(id).terminate('the story is over')
+    },
+  }
+}
+
+type Standing = {
+  readonly id: string
+  readonly runs: boolean
+  readonly works: boolean
+  readonly pays: boolean
+  readonly length: number
+}
+
+async function standing(client: Client, id: string): Promise<Standing> {
+  const description = await client.workflow
+    .getHandle(id)
+    .describe()
+    .catch(() => null)
+  if (description === null) return { id, runs: false, works: false, pays: false, length: 0 }
+  const activities = description.raw.pendingActivities ?? []
+  const isPaying = (activity: (typeof activities)[number]) => activity.activityType?.name === 'transferUsdc'
+  const tries = activities.filter((activity) => !isPaying(activity) && (activity.attempt ?? 1) <= 1)
+  const hasTask = description.raw.pendingWorkflowTask !== null && description.raw.pendingWorkflowTask !== undefined
+  return {
+    id,
+    runs: description.status.name === 'RUNNING',
+    works: hasTask || tries.length > 0,
+    pays: activities.some(isPaying),
+    length: Number(description.historyLength),
+  }
+}

@@ -1,0 +1,181 @@
+import type { SandboxOrder } from '../../../../src/sandbox/partners/order.ts'
+import { attemptsOf, orderOf } from '../../world/books.ts'
+import { balance, type Facts, HERE, sum } from './facts.ts'
+
+/** Every unit has one owner, and nothing is paid that is not kept. */
+
+/** The partners' own books against ours, currency by currency, and the chain's for USDC. */
+export async function checkPartners(facts: Facts): Promise<string[]> {
+  const { shop, row } = facts
+  const there = new Map<string, bigint>()
+  const counted = new Map<string, bigint>()
+  for (const attempt of await attemptsOf(shop)) {
+    const order = await orderOf(shop, attempt)
+    if (order === null) continue
+    const mine = row.parts.filter((part) => part.attemptId === attempt.id)
+    const known = sum(mine.filter(({ state }) => HERE.includes(state)).map(({ units }) => units))
+    const holds = order.status === 'on_hold' ? known : holdsOf(order)
+    // What was returned from elsewhere is nobody's part any more, and still with the partner: there it is ours.
+    const outside =
+      holds > 0n ? -sum(mine.filter(({ kind }) => kind === 'return_outside').map(({ units }) => units)) : 0n
+    if (
+      outside > 0n &&
+      !shop.asks.some(({ what, answer }) => what === 'recordExternalRefund' && answer?.startsWith('{'))
+    )
+      return [`${outside} booked as returned, which nobody has returned`]
+    there.set(order.currency, (there.get(order.currency) ?? 0n) + holds)
+    counted.set(order.currency, (counted.get(order.currency) ?? 0n) + outside + known)
+  }
+  const wrong: string[] = []
+  for (const asset of facts.ledger.keys())
+    if (asset.startsWith('partner_receivable ')) there.set(asset.slice(19), there.get(asset.slice(19)) ?? 0n)
+  for (const [currency, holds] of there) {
+    const ours = balance(facts, 'partner_receivable', currency)
+    const isMisfit =
+      facts.incidents.includes('misfit') || facts.notes.has('What the partner reports does not fit the order')
+    if (ours !== holds && !isMisfit) wrong.push(`the partner holds ${holds} ${currency}, the ledger says ${ours}`)
+    if ((counted.get(currency) ?? 0n) !== holds && !isMisfit)
+      wrong.push(`the partner holds ${holds} ${currency}, the parts say ${counted.get(currency)}`)
+  }
+  const { rows } = await shop.db.query(
+    'select coalesce(sum(l.units), 0)::text as micro from deposit_log l join deposit d using (payment_id) where payment_id = $1 and l.token = d.token',
+    [row.payment.id],
+  )
+  const came = BigInt((rows[0] as { micro: string }).micro)
+  if (balance(facts, 'deposits', 'USDC') !== came)
+    wrong.push(`${came} micro-USDC came, the ledger says ${balance(facts, 'deposits', 'USDC')}`)
+  const parts = sum(
+    row.parts.filter(({ asset, kind }) => asset === 'USDC' && kind === 'receipt').map(({ units }) => units),
+  )
+  if (parts !== came) wrong.push(`${came} micro-USDC came, the parts say ${parts}`)
+  return wrong
+}
+
+/** What the partner has of the buyer's money for us, as it says itself. What it only holds is not said to be ours. */
+function holdsOf({ status, receivedMinor }: SandboxOrder): bigint {
+  const isOurs = status === 'paid' || status === 'canceled' || status === 'expired'
+  return isOurs ? BigInt(receivedMinor ?? '0') : 0n
+}
+
+/** Every liability is what its owners have in it. */
+export function checkBooks(facts: Facts): string[] {
+  const { row, paidOut } = facts
+  const { payment, parts } = row
+  const wrong: string[] = []
+  const isUnwound = payment.status === 'refunded' || facts.ledger.size === 0
+  const assets = new Set([...facts.ledger.keys()].map((key) => key.split(' ')[1] ?? ''))
+  for (const asset of [...parts.map((part) => part.asset), 'USDC']) assets.add(asset)
+  for (const asset of assets) {
+    const inSuspense = parts.filter(
+      (part) =>
+        part.asset === asset &&
+        part.account === 'suspense' &&
+        HERE.includes(part.state) &&
+        !(asset === 'USDC' && part.state === 'counted' && payment.usdc !== null),
+    )
+    const unusedFill =
+      asset === 'USDC' && payment.fill !== null && payment.usdc === null && !isUnwound ? BigInt(payment.fill.micro) : 0n
+    const owned = sum(inSuspense.map(({ units }) => units)) + unusedFill
+    const held = -balance(facts, 'suspense', asset)
+    if (owned !== held)
+      wrong.push(`suspense has ${held} ${asset}, its owners ${owned} (${payment.status}, ${payment.parkReason})`)
+    if (asset === 'USDC') continue
+    const kept = parts.filter(
+      (part) => part.asset === asset && part.account === 'merchant_payable' && HERE.includes(part.state),
+    )
+    const owed = payment.usdc === null ? sum(kept.map(({ units }) => units)) : 0n
+    const payable = -balance(facts, 'merchant_payable', asset)
+    if (owed !== payable)
+      wrong.push(`the merchant is owed ${payable} ${asset}, by its parts ${owed} (${payment.status})`)
+  }
+  const elsewhere = parts.filter(({ attemptId, state }) => state === 'counted' && attemptId !== payment.paidAttemptId)
+  if (payment.paidAttemptId !== null && sum(elsewhere.map(({ units }) => units)) !== 0n)
+    wrong.push(`money of another attempt than the paid one is counted (${payment.status})`)
+  const isOver = paidOut !== null || isUnwound
+  const unexpected = isUnwound ? BigInt(paidOut ?? '0') : 0n
+  const net = payment.usdc === null || isOver ? -unexpected : BigInt(payment.usdc.net)
+  const payable = -balance(facts, 'merchant_payable', 'USDC')
+  if (payable !== net) wrong.push(`the merchant is owed ${payable} USDC, by the payment ${net} (${payment.status})`)
+  return wrong
+}
+
+/** What is ours: of the USDC that was bought, paid out and kept. */
+export function checkOurs(facts: Facts): string[] {
+  const { row, paidOut, shop } = facts
+  const { usdc, status } = row.payment
+  const wrong: string[] = []
+  const expect = (account: string, expected: bigint): void => {
+    const booked = balance(facts, account, 'USDC')
+    if (booked !== expected) wrong.push(`${account} has ${booked} USDC, it should be ${expected} (${status})`)
+  }
+  expect('treasury', -BigInt(paidOut ?? '0'))
+  if (status !== 'refunded' || paidOut === null)
+    expect('fee_revenue', status === 'refunded' ? 0n : -BigInt(usdc?.fee ?? '0'))
+  const bought = shop.troubles.bought()
+  const isAnswered = usdc !== null || row.payment.fill !== null
+  if (bought?.kind === 'filled' && isAnswered) expect('conversion', BigInt(bought.microUsdc))
+  return wrong
+}
+
+export function checkParts({ row }: Facts): string[] {
+  const sums = new Map<string, bigint>()
+  for (const { attemptId, state, units } of row.parts)
+    sums.set(`${state} of ${attemptId}`, (sums.get(`${state} of ${attemptId}`) ?? 0n) + BigInt(units))
+  return [...sums].flatMap(([what, total]) => {
+    if (total < 0n) return [`parts ${what.slice(0, 12)} sum to ${total}`]
+    const isGone = what.startsWith('returned') || what.startsWith('reversed')
+    return isGone && total !== 0n ? [`parts ${what.slice(0, 12)} sum to ${total}, not zero`] : []
+  })
+}
+
+/** What we had the partner give back was known to be ours to give. */
+export async function checkReturned({ shop, row, paidOut }: Facts): Promise<string[]> {
+  const paid = (await attemptsOf(shop)).find(({ id }) => id === row.payment.paidAttemptId)
+  const order = paid === undefined ? null : await orderOf(shop, paid)
+  const isReturned = order?.status === 'refunded' && order.refund !== null
+  const isKnown = row.parts.some(({ attemptId, kind }) => attemptId === paid?.id && kind.startsWith('return'))
+  return isReturned && !isKnown && paidOut !== null ? ['given back by our refund, and paid out'] : []
+}
+
+/** The rest of the price completes the payment. */
+export function checkCompleted({ row, intents }: Facts): string[] {
+  const { payment, parts } = row
+  const isTopUp = parts.some(({ attemptId, state }) => attemptId === payment.paidAttemptId && state === 'surplus')
+  const isOpen = payment.status === 'under_review' && payment.parkReason === 'underpaid'
+  return isOpen && isTopUp && intents.length === 0 ? ['paid too little, and the rest of it is surplus'] : []
+}
+
+export function checkPayout(facts: Facts): string[] {
+  const { row, payout, paidOut, incidents } = facts
+  const { payment, parts } = row
+  const wrong: string[] = []
+  const { status, usdc } = payment
+  const kept = sum(
+    parts
+      .filter(({ attemptId, state }) => attemptId === payment.paidAttemptId && state === 'counted')
+      .map(({ chargeMinor }) => chargeMinor),
+  )
+  const isPaid = paidOut !== null
+  const isSeen = incidents.includes('unexpected_settlement') || payment.parkReason === 'unexpected_settlement'
+  if (isPaid && paidOut !== usdc?.net) wrong.push(`paid ${paidOut}, net is ${usdc?.net}`)
+  if (isPaid && kept < BigInt(payment.confirmed?.minor ?? '0') && !incidents.includes('chargeback'))
+    wrong.push(`paid out, and of ${payment.confirmed?.minor} only ${kept} is kept: no chargeback`)
+  if (isPaid !== (status === 'succeeded') && !isSeen)
+    wrong.push(`the payout is ${payout?.state ?? 'none'}, the payment ${status}`)
+  const isEnded = ['refunded', 'failed', 'expired', 'canceled'].includes(status)
+  if (isEnded && payout !== null && payout.state !== 'voided' && !isSeen)
+    wrong.push(`${status} with a payout that is ${payout.state}`)
+  if (isEnded && sum(parts.filter(({ state }) => state === 'counted').map(({ units }) => units)) !== 0n)
+    wrong.push(`${status}, with money that is counted`)
+  const bought = facts.shop.troubles.bought()
+  const off = usdc !== null && bought?.kind === 'filled' ? BigInt(bought.microUsdc) - BigInt(usdc.gross) : 0n
+  if (
+    status === 'succeeded' &&
+    usdc !== null &&
+    !payment.fill?.accepted &&
+    (off < 0n ? -off : off) * 100n > BigInt(usdc.gross) * 2n
+  )
+    wrong.push(`a fill that is ${off} off was taken`)
+  if (status === 'succeeded' && usdc === null) wrong.push('succeeded without USDC')
+  return wrong
+}

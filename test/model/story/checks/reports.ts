@@ -1,0 +1,54 @@
+import { PROVIDERS } from '../../../../src/domain/methods.ts'
+import { rateAt } from '../../../../src/sandbox/converter/market.ts'
+import { attemptsOf, orderOf } from '../../world/books.ts'
+import type { Facts } from './facts.ts'
+
+/** What other parties report, and what was made of it. */
+
+const MINUTE_MS = 60_000
+/** A rate may be ten minutes old when it is locked, and the activity that locks it half a minute older. */
+const OLDEST_RATE_MS = 11 * MINUTE_MS
+/** As often as the simulated market takes another way. */
+const LEG_MS = 5 * MINUTE_MS
+const SEED = 'sandbox'
+
+/** A report of money that fits no order stands, or stood, before an operator. */
+export async function checkMisfits({ shop, row, incidents, notes }: Facts): Promise<string[]> {
+  for (const attempt of await attemptsOf(shop)) {
+    const order = await orderOf(shop, attempt)
+    const asked = row.attempts.find(({ id }) => id === attempt.id)?.asked.minor
+    const isMisfit = order?.status === 'paid' && (order.receivedMinor === null || order.minor !== asked)
+    const wasSeen = incidents.includes('misfit') || notes.has('What the partner reports does not fit the order')
+    if (isMisfit && !wasSeen) return [`money that does not fit its order was seen by nobody (${row.payment.status})`]
+  }
+  return []
+}
+
+/** A payment does not fail by itself while a partner holds its money. */
+export async function checkHeldThere({ shop, row, notes }: Facts): Promise<string[]> {
+  if (row.payment.status !== 'failed' || notes.has('An operator rejected it before any money')) return []
+  const orders = await Promise.all((await attemptsOf(shop)).map((attempt) => orderOf(shop, attempt)))
+  return orders.some((order) => order?.status === 'on_hold') ? ['failed, and a partner holds money for it'] : []
+}
+
+/** The locked rate is one of the market's last minutes. */
+export function checkRate({ row }: Facts): string[] {
+  const { rate, confirmed, providerUsed } = row.payment
+  if (rate === null || confirmed === null || providerUsed === 'crypto') return []
+  const locked = Date.parse(rate.lockedAt)
+  const moments = [locked - OLDEST_RATE_MS, locked]
+  for (let at = Math.ceil((locked - OLDEST_RATE_MS) / LEG_MS) * LEG_MS; at < locked; at += LEG_MS) moments.push(at)
+  const market = moments.map((at) => Number(rateAt(confirmed.currency, at, SEED)))
+  const isOfNow = Number(rate.rate) >= Math.min(...market) && Number(rate.rate) <= Math.max(...market)
+  return isOfNow ? [] : [`the locked rate ${rate.rate} is none of the last ten minutes`]
+}
+
+/** A settlement that takes too long is marked on time. A run that was lost could not. */
+export function checkDelay({ shop, row, notes }: Facts): string[] {
+  const marked = notes.get('payment.settlement_delayed')
+  const { paidAt, providerUsed } = row.payment
+  if (marked === undefined || paidAt === null || providerUsed === null || shop.hasLost()) return []
+  const due = Date.parse(paidAt) + PROVIDERS[providerUsed].delayedAfterMinutes * MINUTE_MS
+  const late = Math.round((marked - due) / MINUTE_MS)
+  return late > 2 ? [`settlement_delayed was set ${late} minutes late`] : []
+}

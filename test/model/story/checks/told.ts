@@ -1,0 +1,45 @@
+import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
+import type { Facts } from './facts.ts'
+
+/** What operators were answered, and merchants told. */
+
+export function checkAnswers({ shop }: Facts): string[] {
+  return shop.asks.flatMap(({ what, answer }) => {
+    if (answer === null) return [`no answer: ${what}`]
+    return /TypeError|no transition|undefined/.test(answer) ? [`${what}: ${answer}`] : []
+  })
+}
+
+type Event = { readonly type: string; readonly object: { readonly status: string } }
+
+/** What the merchant was told agrees with the row. */
+export async function checkEvents({ shop, row, paidOut, incidents }: Facts): Promise<string[]> {
+  const { rows } = await shop.db.query(
+    "select type, convert_from(body, 'UTF8')::jsonb -> 'data' -> 'object' as object from event where payment_id = $1 order by sequence",
+    [row.payment.id],
+  )
+  const events = rows as Event[]
+  const wrong: string[] = []
+  const moves = events.filter(({ type }) => type !== 'payment.chargeback')
+  const { status } = row.payment
+  const last = moves.at(-1)
+  if (isWebhookEventType(`payment.${status}`) && last?.type !== `payment.${status}`)
+    wrong.push(`the row is ${status}, the merchant was told ${last?.type}`)
+  for (const { type, object } of events)
+    if (type !== 'payment.chargeback' && type !== `payment.${object.status}`)
+      wrong.push(`${type} shows ${object.status}`)
+  if (['settling', 'succeeded', 'refunded'].includes(status) && row.payment.exception === 'verification_required')
+    wrong.push(`${status}, and the merchant reads that the buyer is being checked`)
+  const paid = events.filter(({ type }) => type === 'payment.succeeded').length
+  if (paid > 1) wrong.push(`succeeded was told ${paid} times`)
+  if (paid === 1 && paidOut === null) wrong.push('succeeded was told, and nothing was paid')
+  if (incidents.includes('chargeback') !== events.some(({ type }) => type === 'payment.chargeback'))
+    wrong.push('a chargeback and its event do not go together')
+  // What was committed by a process that was killed then is announced by the sweep of overdue deliveries.
+  const unsent = await shop.db.query(
+    'select type from event e where payment_id = $1 and not exists (select 1 from delivery d where d.event_id = e.id)',
+    [row.payment.id],
+  )
+  for (const { type } of unsent.rows) wrong.push(`${type} has no delivery`)
+  return wrong
+}

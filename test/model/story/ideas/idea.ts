@@ -1,0 +1,62 @@
+import type { OperatorDecision } from '../../../../src/domain/payment/requests.ts'
+import type { Random } from '../../../support/random.ts'
+import type { EngineAct } from '../../world/engine.ts'
+import type { News, PartnerAct, SimulatorFault, Step, Told } from '../steps.ts'
+import type { View } from '../view.ts'
+
+/** What may happen next: how likely, as things are now, and the steps that it is made of. */
+export type Idea = {
+  readonly weight: (view: View) => number
+  readonly tell: (random: Random, view: View) => readonly Told[]
+}
+
+// Short words for steps.
+
+export const partner = (act: PartnerAct, of = 0, more: { percent?: number; news?: News } = {}): Step => ({
+  do: 'partner',
+  act,
+  of,
+  percent: more.percent ?? 100,
+  news: more.news ?? 'told',
+})
+export const decide = (decision: OperatorDecision, of: number | null = null): Step => ({
+  do: 'decide',
+  decision,
+  of,
+  late: false,
+})
+export const engine = (act: EngineAct): Step => ({ do: 'engine', act })
+export const wait = (minutes: number): Step => ({ do: 'wait', minutes })
+export const simulator = (fault: SimulatorFault, seconds = 7200): Step => ({ do: 'simulator', fault, seconds })
+export const deposit = (percent: number): Step => ({ do: 'deposit', percent, token: 'usdc' })
+export const unread: Step = { do: 'fault', at: 'read', trouble: 'down', times: 12 }
+
+const NEWS: readonly News[] = ['told', 'told', 'told', 'told', 'stored', 'stored', 'later', 'twice']
+export const news = (random: Random): News => random.pick(NEWS)
+
+/** Where things happen at once. */
+export const together = (step: Step): Told => ({ ...step, together: true })
+
+export const isOpen = ({ status }: View): boolean => status === 'created' || status === 'pending'
+export const isParked = ({ status }: View): boolean => status === 'under_review'
+export const isClosed = (view: View): boolean =>
+  ['succeeded', 'failed', 'expired', 'canceled', 'refunded'].includes(view.status)
+export const isCrypto = (view: View): boolean => view.attempts.some(({ provider }) => provider === 'crypto')
+
+type Orders = (attempt: View['attempts'][number]) => boolean
+
+/** The attempts of which that is so, by their place. */
+export function those(view: View, which: Orders): number[] {
+  return view.attempts.flatMap((attempt, of) => (which(attempt) ? [of] : []))
+}
+export const payable: Orders = ({ order }) => order === 'open'
+export const dead: Orders = ({ order }) => order === 'canceled' || order === 'expired' || order === 'declined'
+export const paid: Orders = ({ order }) => order === 'paid'
+/** One of the attempts of which that is so; the first where there is none. */
+export const one = (random: Random, view: View, which: Orders): number => {
+  const found = those(view, which)
+  return found.length === 0 ? 0 : random.pick(found)
+}
+/** The weight, where there is such an attempt. */
+export const where = (view: View, which: Orders, weight: number): number =>
+  those(view, which).length === 0 ? 0 : weight

@@ -1,0 +1,192 @@
+import type { OperatorDecision } from '../../../../src/domain/payment/requests.ts'
+import type { Random } from '../../../support/random.ts'
+import type { Step, Told } from '../steps.ts'
+import type { View } from '../view.ts'
+import {
+  decide,
+  engine,
+  type Idea,
+  isClosed,
+  isParked,
+  news,
+  one,
+  paid,
+  partner,
+  simulator,
+  together,
+  unread,
+  wait,
+  where,
+} from './idea.ts'
+
+/** Once there is money: the converter, the engine, operators, and partners that take it back. */
+
+const GOING: readonly OperatorDecision[] = ['approve', 'retry', 'release']
+const BACK: readonly OperatorDecision[] = ['refund', 'refund', 'recordExternalRefund']
+
+const goes = (random: Random): Step => decide(random.pick(GOING))
+const named = (random: Random, view: View): number | null =>
+  view.attempts.length > 1 && random.chance(0.7) ? random.below(view.attempts.length) : null
+const givesBack = (random: Random, view: View): Step => decide(random.pick(BACK), named(random, view))
+/** What the partner answers to a refund. */
+const answers = (random: Random): Step[] =>
+  random.pick([[], [simulator('refund_pending')], [simulator('refund_pending', 1200)], [simulator('refund_refused')]])
+const takesBack = (random: Random, of: number): Step =>
+  partner(random.pick(['take all back', 'take all back', 'send all back', 'take some back']), of, {
+    percent: random.pick([50, 60]),
+    news: news(random),
+  })
+
+/** The decisions that end each waiting, the likely ones first. */
+const OFFERED: Readonly<Record<string, readonly OperatorDecision[]>> = {
+  underpaid: ['approve', 'refund', 'recordExternalRefund'],
+  conversion: ['retry', 'refund', 'recordExternalRefund'],
+  fill_off_rate: ['approve', 'refund'],
+  payout_held: ['retry'],
+  payout_voided: ['refund', 'recordExternalRefund'],
+  operator_hold: ['release', 'release', 'refund'],
+  money_after_failure: ['approve', 'refund'],
+  amount_mismatch: ['refund', 'recordExternalRefund'],
+  partner_hold: ['refund', 'reject'],
+  wrong_asset: ['recordExternalRefund', 'reject'],
+  unexpected_settlement: ['approve'],
+  partner_silent: ['reject'],
+}
+
+export const OWNING: readonly Idea[] = [
+  // The decision that is waited for, with whatever the partner then says.
+  {
+    weight: (view) => (isParked(view) ? 14 : 0),
+    tell: (random, view) => {
+      const decision = random.pick(OFFERED[view.parkReason ?? ''] ?? GOING)
+      return [...(decision === 'refund' ? answers(random) : []), decide(decision, named(random, view))]
+    },
+  },
+  // A refund that takes its time, and somebody who decides otherwise.
+  {
+    weight: (view) => (isParked(view) ? 8 : 0),
+    tell: (random, view) => [simulator('refund_pending'), decide('refund', named(random, view)), goes(random)],
+  },
+  {
+    weight: (view) => where(view, ({ refunding }) => refunding, 25),
+    tell: (random) => [random.pick([goes(random), goes(random), decide('hold'), wait(130), engine('settle')])],
+  },
+  // A refund that is cut off in the middle.
+  {
+    weight: (view) => (isParked(view) ? 5 : 0),
+    tell: (random, view) => [
+      { do: 'cut the next activity', at: random.below(7) },
+      together(givesBack(random, view)),
+      ...random.pick<readonly Told[]>([[], [{ do: 'lose the run' }, wait(62)]]),
+      goes(random),
+    ],
+  },
+  {
+    weight: (view) => (isParked(view) ? 4 : 0),
+    tell: (random, view) => [...answers(random), givesBack(random, view)],
+  },
+  {
+    weight: (view) => (isParked(view) || view.status === 'processing' ? 2 : 0),
+    tell: (random) => [decide('hold'), goes(random)],
+  },
+  {
+    weight: (view) => (view.held ? 8 : 0),
+    tell: (random, view) => [
+      random.pick([decide('release'), decide('release'), decide('approve'), decide('retry'), givesBack(random, view)]),
+    ],
+  },
+  {
+    weight: (view) => (view.held && isParked(view) ? 5 : 0),
+    tell: (random) => [simulator('refund_pending'), decide('refund'), decide('release')],
+  },
+  // The money goes while it waits.
+  {
+    weight: (view) => (isParked(view) ? where(view, paid, 7) : 0),
+    tell: (random, view) => [
+      ...(random.chance(0.3) ? [unread] : []),
+      takesBack(random, one(random, view, paid)),
+      ...(random.chance(0.6) ? [goes(random)] : []),
+    ],
+  },
+  {
+    weight: (view) => (view.status === 'processing' ? where(view, paid, 10) : 0),
+    tell: (random, view) => [
+      random.pick([
+        takesBack(random, one(random, view, paid)),
+        partner('top up', one(random, view, paid), { percent: random.pick([50, 100]) }),
+        partner('hold what was paid', one(random, view, paid)),
+        decide('hold'),
+        decide('hold'),
+        wait(31),
+        { do: 'cancel' },
+      ]),
+    ],
+  },
+  {
+    weight: (view) => where(view, paid, view.parkReason === 'underpaid' ? 8 : 1.5),
+    tell: (random, view) => [
+      partner('top up', one(random, view, paid), { percent: random.pick([10, 40, 50, 50]), news: news(random) }),
+    ],
+  },
+  // The payout.
+  {
+    weight: (view) => (view.status === 'settling' ? 12 : 0),
+    tell: (random) => [engine(random.pick(['send', 'send', 'settle', 'settle', 'hold', 'hold', 'ask void']))],
+  },
+  {
+    weight: (view) => (view.status === 'settling' ? where(view, paid, 9) : 0),
+    tell: (random, view) => [
+      ...random.pick([[], [engine('send')], [engine('hold')]]),
+      takesBack(random, one(random, view, paid)),
+      ...random.pick([[], [engine('settle')], [decide('retry')], [engine('void')]]),
+    ],
+  },
+  {
+    weight: (view) => (view.status === 'settling' ? 4 : 0),
+    tell: (random) => [decide('hold'), random.pick([engine('settle'), goes(random), decide('release')])],
+  },
+  {
+    weight: (view) => (view.payout === 'voiding' ? 16 : 0),
+    tell: (random) => [random.pick([engine('void'), engine('void'), engine('settle'), goes(random)])],
+  },
+  {
+    weight: (view) => (view.payout === 'held' ? 8 : 0),
+    tell: (random) => [random.pick([engine('ask void'), decide('retry'), decide('hold')])],
+  },
+  {
+    weight: (view) => (view.payout === 'voided' && view.status === 'refunded' ? 4 : 0),
+    tell: () => [engine('settle after all')],
+  },
+  // After the end.
+  {
+    weight: (view) => (view.status === 'succeeded' ? where(view, paid, 8) : 0),
+    tell: (random, view) => [
+      ...(random.chance(0.3) ? [unread] : []),
+      takesBack(random, one(random, view, paid)),
+      ...(random.chance(0.4) ? [decide('approve')] : []),
+    ],
+  },
+  {
+    weight: (view) => where(view, ({ surplus }) => surplus, 10),
+    tell: (random, view) => {
+      const of = one(random, view, ({ surplus }) => surplus)
+      return [...answers(random), decide(random.pick(BACK), random.chance(0.6) ? of : null)]
+    },
+  },
+  {
+    weight: (view) => where(view, ({ late }) => late, 12),
+    tell: (random, view) => {
+      const of = one(random, view, ({ late }) => late)
+      const decision = { do: 'decide', decision: random.pick(BACK), of, late: true } as const
+      return random.pick<readonly Told[]>([
+        [...answers(random), decision],
+        [{ do: 'lose the run', late: of }],
+        [takesBack(random, of)],
+      ])
+    },
+  },
+  {
+    weight: (view) => (isClosed(view) && view.attempts.length > 0 ? 1 : 0),
+    tell: (random) => [partner('ask for a check', random.below(2))],
+  },
+]

@@ -1,0 +1,206 @@
+import type { ProviderUsed } from '../../../../src/domain/methods.ts'
+import {
+  dead,
+  decide,
+  deposit,
+  type Idea,
+  isCrypto,
+  isOpen,
+  news,
+  one,
+  partner,
+  payable,
+  simulator,
+  together,
+  unread,
+  wait,
+  where,
+} from './idea.ts'
+
+/** Until the money has come: buyers, partners that confirm, checks, expiry and cancellation. */
+
+const PROVIDERS: readonly ProviderUsed[] = [
+  'wallet_app',
+  'wallet_app',
+  'card_partner',
+  'local_partner',
+  'crypto',
+  'crypto',
+]
+
+export const PAYING: readonly Idea[] = [
+  {
+    weight: ({ attempts }) => (attempts.length === 0 ? 60 : 0),
+    tell: (random) => [{ do: 'click', provider: random.pick(PROVIDERS) }],
+  },
+  // Whole, over, nearly enough, or in part.
+  {
+    weight: (view) => where(view, payable, 14),
+    tell: (random, view) => {
+      const percent = random.pick([100, 100, 100, 100, 100, 50, 60, 99, 150])
+      return [partner('pay', one(random, view, payable), { percent, news: news(random) })]
+    },
+  },
+  // The money comes, and the converter makes trouble.
+  {
+    weight: (view) => where(view, payable, 5),
+    tell: (random, view) => {
+      const seconds = random.pick([600, 7200, 2_000_000])
+      const trouble = random.pick(['delay', 'conversion_refused', 'fill_off_rate', 'old_rates'] as const)
+      return [simulator(trouble, seconds), partner('pay', one(random, view, payable))]
+    },
+  },
+  {
+    weight: (view) => where(view, payable, 2),
+    tell: (random, view) => [
+      {
+        do: 'fault',
+        at: 'convert',
+        trouble: random.pick(['down', 'answer lost', 'slow']),
+        times: random.pick([1, 3, 60]),
+      },
+      partner('pay', one(random, view, payable)),
+    ],
+  },
+  {
+    weight: (view) => where(view, payable, 6),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      const act = random.pick([
+        'pay slowly',
+        'confirm without end',
+        'hold',
+        'ask for a check',
+        'cancel with money',
+      ] as const)
+      return [partner(act, of, { percent: random.pick([100, 100, 60]), news: news(random) })]
+    },
+  },
+  {
+    weight: (view) => where(view, payable, 1.5),
+    tell: (random, view) => [
+      partner(
+        random.pick(['pay without an amount', 'change the amount', 'decline', 'expire']),
+        one(random, view, payable),
+      ),
+    ],
+  },
+  // News that nobody can read.
+  {
+    weight: (view) => where(view, payable, 2),
+    tell: (random, view) => [
+      wait(random.pick([1, 61, 130])),
+      unread,
+      partner('pay', one(random, view, payable), { news: random.pick(['told', 'stored']) }),
+    ],
+  },
+  {
+    weight: (view) => (view.attempts.length > 0 && isOpen(view) ? 3 : 0),
+    tell: (random) => [{ do: 'click', provider: random.pick(PROVIDERS) }],
+  },
+  // Two orders, both paid.
+  {
+    weight: (view) => where(view, payable, view.attempts.length < 3 ? 3 : 0),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      return [
+        { do: 'click', provider: random.pick(['card_partner', 'local_partner', 'wallet_app']) },
+        partner('pay', view.attempts.length, { percent: random.pick([100, 100, 50]), news: news(random) }),
+        partner('pay late', of, { percent: random.pick([100, 50]), news: news(random) }),
+      ]
+    },
+  },
+  // One partner holds, the other declines.
+  {
+    weight: (view) => where(view, payable, view.attempts.length < 3 ? 2 : 0),
+    tell: (random, view) => [
+      { do: 'fault', at: 'cancel', trouble: 'down', times: 1 },
+      { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner']) },
+      partner('hold', view.attempts.length),
+      partner(random.pick(['hold', 'decline']), one(random, view, payable)),
+    ],
+  },
+  // The partner says that it is confirming.
+  {
+    weight: (view) => where(view, ({ order }) => order === 'confirming', 12),
+    tell: (random, view) => {
+      const of = one(random, view, ({ order }) => order === 'confirming')
+      const act = random.pick(['confirm', 'decline', 'send all back', 'take all back', 'hold'] as const)
+      const before = random.pick([[], [wait(1500)], [{ do: 'cancel' }]] as const)
+      return [...before, partner(act, of, { percent: random.pick([100, 100, 60]), news: news(random) })]
+    },
+  },
+  {
+    weight: (view) => where(view, ({ order }) => order === 'on_hold' || order === 'verification_required', 10),
+    tell: (random, view) => {
+      const of = one(random, view, ({ order }) => order === 'on_hold' || order === 'verification_required')
+      const acts =
+        view.attempts[of]?.order === 'on_hold'
+          ? (['release', 'release', 'take all back'] as const)
+          : (['pass the check', 'fail the check', 'expire'] as const)
+      return [
+        partner(random.pick<'release' | 'take all back' | 'pass the check' | 'fail the check' | 'expire'>(acts), of),
+      ]
+    },
+  },
+  // USDC in parts, at any time.
+  {
+    weight: (view) => (isCrypto(view) ? (view.paidBy === null ? 16 : 4) : 0),
+    tell: (random) =>
+      random.pick([[100], [100], [40], [60], [50, 50], [60, 40], [40, 20, 40], [1], [120]]).map(deposit),
+  },
+  {
+    weight: (view) => (isCrypto(view) ? 1 : 0),
+    tell: () => [{ do: 'deposit', percent: 100, token: 'other' }],
+  },
+  // A part of the price, and its end.
+  {
+    weight: (view) => (view.part ? 12 : 0),
+    tell: (random) =>
+      random.pick([
+        [{ do: 'cancel' as const }],
+        [wait(1500)],
+        [wait(1500), deposit(60)],
+        [deposit(40)],
+        [decide('hold')],
+      ]),
+  },
+  {
+    weight: (view) => (isOpen(view) ? 1.5 : 0),
+    tell: (random) => [random.pick([{ do: 'cancel' as const }, decide('hold'), wait(1500)])],
+  },
+  // Closing and money at the same moment.
+  {
+    weight: (view) => where(view, payable, 1.5),
+    tell: (random, view) => [
+      {
+        do: 'fault',
+        at: 'cancel',
+        trouble: random.pick(['slow', 'slow to hear', 'down', 'answer lost']),
+        times: random.pick([1, 6]),
+      },
+      together({ do: 'cancel' }),
+      partner('pay', one(random, view, payable), { news: news(random) }),
+    ],
+  },
+  {
+    weight: (view) => where(view, payable, 1.5),
+    tell: (random, view) => [
+      wait(1439),
+      partner(random.pick(['pay', 'pay slowly']), one(random, view, payable), {
+        news: random.pick(['later', 'stored', 'told']),
+      }),
+      wait(2),
+    ],
+  },
+  // Money after the end of its order.
+  {
+    weight: (view) => where(view, dead, 5),
+    tell: (random, view) => {
+      const of = one(random, view, dead)
+      const first = random.pick([[], [], [wait(4500)], [wait(4500), unread]] as const)
+      const act = random.pick(['pay late', 'pay late', 'pay late', 'change the amount'] as const)
+      return [...first, partner(act, of, { percent: random.pick([100, 100, 50]), news: news(random) })]
+    },
+  },
+]

@@ -1,0 +1,33 @@
+import { type Idea, wait } from './idea.ts'
+
+/** What may happen at any time: processes that die, parties that do not answer, time. */
+
+export const TROUBLE: readonly Idea[] = [
+  {
+    weight: ({ runs }) => (runs ? 1.5 : 0),
+    tell: (random) => [random.chance(0.75) ? { do: 'lose the run' } : { do: 'continue as new' }],
+  },
+  {
+    weight: () => 2.5,
+    tell: (random) => [{ do: 'cut the next activity', at: random.below(7) }],
+  },
+  {
+    weight: () => 3,
+    tell: (random) => [
+      {
+        do: 'fault',
+        at: random.pick(['read', 'read', 'open', 'cancel', 'refund', 'refund', 'convert', 'rates']),
+        trouble: random.pick(['down', 'answer lost', 'slow', 'slow', 'slow to hear', 'refuses us']),
+        times: random.pick([1, 1, 2, 5, 40]),
+      },
+    ],
+  },
+  {
+    weight: () => 2.5,
+    tell: (random) => [wait(random.pick([1, 2, 20, 31, 70, 400, 1440, 1500, 2880, 4500]))],
+  },
+  {
+    weight: ({ attempts }) => (attempts.length > 0 ? 1 : 0),
+    tell: (random, { attempts }) => [{ do: 'news', of: random.below(attempts.length) }],
+  },
+]

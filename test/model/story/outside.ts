@@ -1,0 +1,144 @@
+import type { ProviderName } from '../../../src/domain/methods.ts'
+import { LATE_FROM, type SandboxOrder } from '../../../src/sandbox/partners/order.ts'
+import { type Attempt, attemptsOf, orderOf } from '../world/books.ts'
+import { SCOPE } from '../world/engine.ts'
+import type { Shop } from '../world/shop.ts'
+import type { News, PartnerAct, Step } from './steps.ts'
+
+/** What a partner does with its order, or somebody on the chain, and how the news of it come. */
+
+/** `changed`: attempts whose news have not come yet. */
+export type Playing = { readonly shop: Shop; readonly changed: Set<string> }
+
+export async function atPartner(playing: Playing, step: Extract<Step, { do: 'partner' }>): Promise<void> {
+  const { shop } = playing
+  const attempt = (await attemptsOf(shop))[step.of]
+  if (attempt === undefined || attempt.provider === 'crypto') return
+  const order = await orderOf(shop, attempt)
+  if (order === null) return
+  const { book, faults } = shop.stage.sandbox.partners[attempt.provider as ProviderName]
+  const share = ((BigInt(order.minor) * BigInt(step.percent)) / 100n).toString()
+  const done = change(order, step.act, share)
+  if (done === 'no') return
+  if (done === 'ask') {
+    if (step.act === 'pay late') await faults.set({ fault: 'late_money', attemptId: attempt.id, times: 1 })
+    const { action, ...more } = ACTIONS[step.act] ?? { action: 'pay' as const }
+    const answer = await book.act(attempt.id, {
+      action,
+      ...more,
+      ...(TAKES_AMOUNT.includes(step.act) ? { receivedMinor: share } : {}),
+    })
+    if (answer?.kind !== 'done') return
+  }
+  playing.changed.add(attempt.id)
+  await spread(playing, attempt, step.news)
+}
+
+const TAKES_AMOUNT: readonly PartnerAct[] = ['pay', 'pay slowly', 'confirm', 'hold', 'pay late']
+const ACTIONS: Readonly<
+  Partial<
+    Record<
+      PartnerAct,
+      {
+        action:
+          | 'pay'
+          | 'require_verification'
+          | 'verify'
+          | 'fail_verification'
+          | 'reverse'
+          | 'hold'
+          | 'release'
+          | 'confirm'
+          | 'decline'
+          | 'expire'
+        seconds?: number
+      }
+    >
+  >
+> = {
+  pay: { action: 'pay' },
+  'pay late': { action: 'pay' },
+  'pay slowly': { action: 'pay', seconds: 7200 },
+  'ask for a check': { action: 'require_verification' },
+  'pass the check': { action: 'verify' },
+  'fail the check': { action: 'fail_verification' },
+  'take all back': { action: 'reverse' },
+  hold: { action: 'hold' },
+  release: { action: 'release' },
+  confirm: { action: 'confirm' },
+  decline: { action: 'decline' },
+  expire: { action: 'expire' },
+}
+
+/** What the simulators have no action for is written into their books. */
+function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | 'no' | 'ask' {
+  const put = (fields: Partial<SandboxOrder>): 'done' => {
+    Object.assign(order, { expectedMinor: null, confirmAt: null, ...fields })
+    return 'done'
+  }
+  const received = BigInt(order.receivedMinor ?? '0')
+  const isPaid = order.status === 'paid' && order.receivedMinor !== null
+  const isOpen = order.status === 'open' || order.status === 'confirming'
+  switch (act) {
+    case 'top up':
+      return isPaid ? put({ receivedMinor: (received + BigInt(share)).toString() }) : 'no'
+    case 'take some back':
+      return isPaid && received > BigInt(share) ? put({ receivedMinor: (received - BigInt(share)).toString() }) : 'no'
+    case 'send all back':
+      return isPaid || order.status === 'confirming' ? put({ status: 'refunded' }) : 'no'
+    case 'hold what was paid':
+      return isPaid ? put({ status: 'on_hold' }) : 'no'
+    case 'cancel with money':
+      return isOpen && share !== '0' ? put({ status: 'canceled', receivedMinor: share }) : 'no'
+    case 'confirm without end':
+      return order.status === 'open' ? put({ status: 'confirming' }) : 'no'
+    case 'pay without an amount':
+      return isOpen ? put({ status: 'paid', receivedMinor: null }) : 'no'
+    case 'change the amount':
+      return isOpen || LATE_FROM.includes(order.status)
+        ? put({ status: 'paid', minor: `${order.minor}0`, receivedMinor: order.minor })
+        : 'no'
+    default:
+      return 'ask'
+  }
+}
+
+export async function spread({ shop, changed }: Playing, attempt: Attempt, news: News): Promise<void> {
+  if (news === 'later') return
+  changed.delete(attempt.id)
+  await shop.storeNews(attempt.provider, attempt.id)
+  if (news === 'told' || news === 'twice') shop.tellNews(attempt.id)
+  if (news === 'twice') shop.tellNews(attempt.id)
+}
+
+let deposits = 0
+
+export async function deposit(shop: Shop, step: Extract<Step, { do: 'deposit' }>): Promise<void> {
+  const { db, system, paymentId, timeline } = shop
+  const { rows } = await db.query(
+    'select address, attempt_id, asked_micro::text, token from deposit where payment_id = $1',
+    [paymentId],
+  )
+  const row = rows[0] as
+    | { address: `0x${string}`; attempt_id: string; asked_micro: string; token: `0x${string}` }
+    | undefined
+  if (row === undefined) return
+  const log = {
+    address: row.address,
+    token: step.token === 'usdc' ? row.token : (`0x${'9'.repeat(40)}` as const),
+    sender: `0x${'8'.repeat(40)}` as const,
+    units: ((BigInt(row.asked_micro) * BigInt(step.percent)) / 100n).toString(),
+    txHash: `0x${(++deposits).toString(16).padStart(24, '0')}${Date.now().toString(16).padStart(40, '0')}` as const,
+    logIndex: 1,
+    blockNumber: 1,
+    blockHash: `0x${'4'.repeat(64)}` as const,
+  }
+  const hooks = system.createSettlementHooks({ publicUrl: 'http://127.0.0.1:9', now: timeline.now })
+  await db.transaction(async (tx) => {
+    const context = { db, scope: SCOPE, hooks }
+    await system.insertDeposits(tx, context, { logs: [log], at: new Date(timeline.now()) })
+    await tx.query('update deposit_log set applied_at = now() where tx_hash = $1', [log.txHash])
+    await hooks.onDeposit(tx, { ...log, paymentId, attemptId: row.attempt_id, expected: step.token === 'usdc' })
+  })
+  shop.repeatNews()
+}

@@ -1,0 +1,50 @@
+import { lateMoneyWorkflowId } from '../../../src/domain/ids.ts'
+import { PARK_REASONS } from '../../../src/domain/payment/payment.ts'
+import { lateAttempts, needsOperator, nextStep, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import type { Shop } from '../world/shop.ts'
+
+/** For whatever waits for an operator there is a decision that ends it: one who takes what is offered comes to an end. */
+
+const MOST_DECISIONS = 12
+const MINUTES = 60_000
+
+/** Decides until nothing waits. Answers what cannot be ended. */
+export async function tidyUp(shop: Shop): Promise<string[]> {
+  const answers: string[] = []
+  for (let count = 0; count < MOST_DECISIONS; count++) {
+    const before = await read(shop)
+    if (before === null) return []
+    const { snapshot } = before
+    const [late] = lateAttempts(snapshot)
+    const reason = needsOperator(snapshot)
+    const offered: readonly string[] = reason === null ? [] : PARK_REASONS[reason].decisions
+    const wanted = late === undefined ? offered : ['refund', 'recordExternalRefund']
+    const decision = snapshot.held ? 'release' : wanted[count % wanted.length]
+    if (decision !== undefined) {
+      const mustName = answers.at(-1)?.includes('Name the attempt') === true
+      const named = mustName ? snapshot.attempts[count % snapshot.attempts.length]?.id : undefined
+      const attempt = late ?? (reason === 'surplus' ? snapshot.surplus?.[0] : named)
+      const argument = { operator: 'bob', reason: `tidies up ${count}`, ...(attempt === undefined ? {} : { attempt }) }
+      const workflowId = late === undefined || snapshot.held ? shop.paymentId : lateMoneyWorkflowId(late)
+      shop.ask(decision, decision, { argument, who: 'operator', workflowId })
+      await shop.timeline.settle()
+      answers.push(`${reason ?? 'late'}: ${decision}: ${shop.asks.at(-1)?.answer}`)
+    }
+    await shop.timeline.pass(10 * MINUTES)
+    const wrong = await shop.engine.finish(shop.paymentId)
+    if (wrong !== null) shop.wrong.push(wrong)
+    shop.relayTransfers()
+    // What is only listened for ends by itself.
+    await shop.timeline.pass(decision === undefined ? 24 * 60 * MINUTES : 50 * MINUTES)
+  }
+  const end = await read(shop)
+  return end === null ? [] : [`no decision ends it: ${end.status} (${answers.slice(-3).join('; ')})`]
+}
+
+/** Null: nothing waits any more. */
+async function read(shop: Shop) {
+  const state = await shop.system.loadPayment(shop.db, shop.paymentId)
+  const snapshot = snapshotOf(state)
+  const isOver = nextStep(snapshot) === 'done' && lateAttempts(snapshot).length === 0
+  return isOver ? null : { snapshot, status: `${snapshot.status} ${snapshot.parkReason}` }
+}
