@@ -193,7 +193,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'an unexpected settlement is seen by nobody',
-    file: 'src/settlement/hooks.ts',
+    file: 'src/settlement/settled.ts',
     find: "  await work.openIncident({ kind: 'unexpected_settlement', attemptId: null })\n",
     put: '',
   },

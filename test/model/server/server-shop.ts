@@ -21,7 +21,9 @@ import type { Ask, Shop } from '../world/shop.ts'
 /** Milliseconds of real time between two looks at whether anything still works. */
 const LOOK_MS = 15
 const LOOKS_UNTIL_QUIET = 3
-const LONGEST_LOOKS = 400
+const LONGEST_LOOKS = 100
+/** Milliseconds of real time. */
+const LONGEST_SKIP_MS = 8000
 const RELAY_MS = 3000
 
 /** Time stands still while a payout is awaited: such a story cannot be played here. */
@@ -58,7 +60,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
   async function settle(): Promise<void> {
     let before = ''
     for (let looks = 0, quiet = 0; quiet < LOOKS_UNTIL_QUIET && looks < LONGEST_LOOKS; looks++) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      await realTime(LOOK_MS)
       await look()
       const now = JSON.stringify(running)
       const isBusy = running.some((each) => each.works) || asks.some(({ answer }) => answer === null)
@@ -68,19 +70,29 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
   }
   async function pass(ms: number): Promise<void> {
     await settle()
-    if (mustRelay) await relay.completeTransfers()
-    mustRelay = false
-    await settle()
-    if (running.some((each) => each.pays)) throw new StandsStill()
+    await settleTransfers()
     while (hasNews) {
-      await world.skip(RELAY_MS)
+      await skip(RELAY_MS)
       await db.query("update partner_event set due_at = now() - interval '1 hour' where applied_at is null")
       hasNews = (await relay.tellPartnerNews()) > 0
       await settle()
+      await settleTransfers()
     }
-    if (running.some((each) => each.pays)) throw new StandsStill()
-    await world.skip(ms)
+    await skip(ms)
     await settle()
+  }
+  /** A payout that is awaited is paid now: no time passes before. */
+  async function settleTransfers(): Promise<void> {
+    for (let tries = 0; tries < 3 && (mustRelay || running.some((each) => each.pays)); tries++) {
+      if (!mustRelay) await shop.engine.finish(paymentId)
+      mustRelay = false
+      await relay.completeTransfers()
+      await settle()
+    }
+  }
+  async function skip(ms: number): Promise<void> {
+    const isOver = await Promise.race([world.skip(ms).then(() => true), realTime(LONGEST_SKIP_MS).then(() => false)])
+    if (!isOver) throw new StandsStill()
   }
 
   const system = { loadPayment, requestVoid, insertDeposits, createSettlementHooks } as unknown as Shop['system']
@@ -148,6 +160,8 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     },
   }
 }
+
+const realTime = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 type Standing = {
   readonly id: string

@@ -97,7 +97,7 @@ export const OWNING: readonly Idea[] = [
   },
   {
     weight: (view) => (view.held && isParked(view) ? 5 : 0),
-    tell: (random) => [simulator('refund_pending'), decide('refund'), decide('release')],
+    tell: () => [simulator('refund_pending'), decide('refund'), decide('release')],
   },
   // The money goes while it waits.
   {
