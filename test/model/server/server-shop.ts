@@ -44,7 +44,9 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
   })
   await insertPayment(db, world.tenant, { payment, claim: null })
   const [start] = await readStarts(db, [paymentId])
-  if (start !== undefined) await workflows.start(start)
+  if (start === undefined) throw new Error('the payment was not stored')
+  // A start that a slow machine does not answer in time may be repeated.
+  await workflows.start(start).catch(() => workflows.resume(start))
   const asks: Ask[] = []
   let hasNews = false
   let mustRelay = false
@@ -138,7 +140,10 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
       await recordPartnerEvent(db, { provider, eventId: newId('partnerEvent'), attemptId, bodySha256, at })
       hasNews = true
     },
-    tellNews: (attemptId) => void workflows.tellPartnerNews(paymentId, attemptId),
+    tellNews: (attemptId) => {
+      // What does not arrive is repeated by the relay.
+      workflows.tellPartnerNews(paymentId, attemptId).catch(() => undefined)
+    },
     relayTransfers: () => {
       mustRelay = true
     },
