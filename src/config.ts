@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { Problem } from './config/live.ts'
+import { MISTAKEN_TOKENS } from './config/mistaken-tokens.ts'
 import { ConfigurationError, type Environment, problemsOf, read } from './config/read.ts'
+import { retiredShape } from './config/retired.ts'
 import { Secret } from './config/secret.ts'
 import { readTemporal, type TemporalSettings, temporalShape } from './config/temporal.ts'
 import type { Hex } from './domain/hex.ts'
@@ -38,13 +40,6 @@ const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hexad
 const port = z.coerce.number().int().min(0).max(65535)
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
 
-/** Tokens that buyers send in place of USDC: bridged USDC, USDT and DAI on Polygon. */
-const MISTAKEN_TOKENS = [
-  '0x2791bca1f2de4661ed88a30c99a7a9449aa84174',
-  '0xc2132d05d31c914a87c6611c10748aeb04b58e8f',
-  '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063',
-]
-
 /** Variables of both api and worker. */
 const commonSchema = z.object({
   PINRAIL_MODE: z.enum(['test', 'live']).default('test'),
@@ -63,6 +58,7 @@ const commonSchema = z.object({
   API_KEY_PEPPER: secret,
   /** 32 bytes in base64: encrypts webhook secrets at rest. */
   WEBHOOK_ENCRYPTION_KEY: secret,
+  ...retiredShape,
   /** Exact `host:port` pairs that webhooks may reach in test mode although they are private. Refused in live mode. */
   WEBHOOK_TEST_TARGETS: list.default([]),
   /** Whole percent of the asked amount that may be missing before a payment counts as underpaid. */
@@ -133,9 +129,11 @@ const workerSchema = commonSchema.extend({
     .transform((value) => new Secret(value)),
   /**
    * At least 32 random bytes in base64; the keys of all deposit addresses derive from it. As secret as a treasury's
-   * key. Never change or remove it, even with CRYPTO_DEPOSITS off: money that comes later could not be moved.
+   * key. Never remove it, even with CRYPTO_DEPOSITS off: money that comes later could not be moved.
    */
   DEPOSIT_SEED: secret.optional(),
+  /** Earlier seeds, comma separated. They stay for good. */
+  RETIRED_DEPOSIT_SEEDS: secret.optional(),
   /** Transfers to a deposit address are looked for this long after its payment has expired. */
   DEPOSIT_WATCH_DAYS: z.coerce.number().int().min(4).max(365).default(30),
   /** Whole percent that the converter's fill may differ from the locked rate; further off waits for an operator. */
@@ -238,6 +236,7 @@ const officeSchema = z.object({
   TEMPORAL_CODEC_KEYS: commonSchema.shape.TEMPORAL_CODEC_KEYS,
   API_KEY_PEPPER: secret.optional(),
   WEBHOOK_ENCRYPTION_KEY: secret.optional(),
+  ...retiredShape,
   CHAIN_ID: commonSchema.shape.CHAIN_ID,
   USDC_ADDRESS: commonSchema.shape.USDC_ADDRESS,
   POLYGON_RPC_URLS: workerSchema.shape.POLYGON_RPC_URLS.optional(),

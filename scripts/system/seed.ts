@@ -60,6 +60,7 @@ async function seedKey(db: Db, demo: DemoMerchant): Promise<string> {
     name: 'Demo key',
     digest: key.digest,
     last4: key.last4,
+    pepperId: key.pepperId,
     scopes: API_SCOPES,
   })
   return key.text

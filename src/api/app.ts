@@ -1,6 +1,7 @@
 import compression from 'compression'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { Db } from '../db/db.ts'
+import type { NewDigest } from '../db/merchants/api-keys.ts'
 import { countAttention } from '../db/payments/attention.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { Logger } from '../log.ts'
@@ -30,6 +31,7 @@ export type ApiDeps = {
   readonly rates: RateBook
   readonly publicUrl: string
   readonly pepper: string
+  readonly retiredPeppers: readonly string[]
   readonly secretBox: SecretBox
   /** Which URLs merchants may register for webhooks. */
   readonly webhookTargets: TargetRules
@@ -50,6 +52,7 @@ export type ApiDeps = {
   readonly healthChecks: readonly HealthCheck[]
   readonly onStarted: (paymentId: string) => void
   readonly onKeyUsed: (keyId: string) => void
+  readonly onOldPepper: (digest: NewDigest) => void
 }
 
 /** Everything that the api serves, as an Express app that does not listen yet. */

@@ -95,6 +95,14 @@ const strongText = (value: string): string | null =>
 const strongBytes = (value: string): string | null =>
   isRegular(Buffer.from(value, 'base64')) ? 'must be random: openssl rand -base64 32' : null
 
+const each =
+  (why: (value: string) => string | null) =>
+  (list: string): string | null =>
+    list
+      .split(',')
+      .map((value) => why(value.trim()))
+      .find((problem) => problem !== null) ?? null
+
 const codecKeys = (value: string): string | null => {
   const keys = value.split(',').map((key) => Buffer.from(key.slice(key.indexOf(':') + 1), 'base64'))
   return keys.some(isRegular) ? 'must have random keys: openssl rand -base64 32' : null
@@ -117,8 +125,11 @@ const RULES: readonly Rule[] = [
   about('API_KEY_PEPPER', strongText),
   about('CODEC_SERVER_TOKEN', strongText),
   about('WEBHOOK_ENCRYPTION_KEY', strongBytes),
+  about('RETIRED_WEBHOOK_ENCRYPTION_KEYS', each(strongBytes)),
+  about('RETIRED_API_KEY_PEPPERS', each(strongText)),
   about('DEPOSIT_SEED', strongBytes),
   about('RECEIPT_KEY', strongBytes),
+  about('RETIRED_DEPOSIT_SEEDS', each(strongBytes)),
   about('TEMPORAL_CODEC_KEYS', codecKeys),
   about('TREASURY_KEY', privateKeys),
   about('RETIRED_TREASURY_KEYS', privateKeys),

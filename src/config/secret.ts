@@ -17,3 +17,10 @@ export class Secret {
     return '[secret]'
   }
 }
+
+/** The secrets of a comma separated list; none when it is not set. */
+export const listOf = (list: Secret | undefined): string[] =>
+  (list?.reveal() ?? '')
+    .split(',')
+    .map((text) => text.trim())
+    .filter((text) => text !== '')

@@ -1,7 +1,8 @@
 import type { ApiDeps } from '../api/app.ts'
 import { createRequestLimits } from '../api/auth/rate-limits.ts'
+import { listOf } from '../config/secret.ts'
 import type { ApiConfig } from '../config.ts'
-import { touchApiKeys } from '../db/merchants/api-keys.ts'
+import { type NewDigest, storeDigests, touchApiKeys } from '../db/merchants/api-keys.ts'
 import { deleteStarts } from '../db/outbox.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
@@ -45,6 +46,7 @@ export async function composeApi(
     onError: (error: unknown) => log.warn({ err: error }, 'a repairable record was not written yet'),
   }
   const starts = createWriteBehind<string>({ ...later, write: (ids) => deleteStarts(db, ids) })
+  const newDigests = createWriteBehind<NewDigest>({ ...later, write: (digests) => storeDigests(db, digests) })
   const usedKeys = createWriteBehind<string>({ ...later, write: (ids) => touchApiKeys(db, ids) })
   const deps: ApiDeps = {
     db,
@@ -54,7 +56,8 @@ export async function composeApi(
     rates,
     publicUrl: config.PUBLIC_URL,
     pepper: config.API_KEY_PEPPER.reveal(),
-    secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal()),
+    retiredPeppers: listOf(config.RETIRED_API_KEY_PEPPERS),
+    secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
     webhookTargets: { mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS },
     simulate: config.PINRAIL_MODE === 'test' ? createSimulatedAct(settings) : null,
     limits: createRequestLimits({
@@ -77,11 +80,12 @@ export async function composeApi(
     ],
     onStarted: starts.add,
     onKeyUsed: usedKeys.add,
+    onOldPepper: newDigests.add,
   }
   return {
     deps: { ...deps, ...change(deps) },
     close: async () => {
-      await Promise.all([starts.flush(), usedKeys.flush()])
+      await Promise.all([starts.flush(), usedKeys.flush(), newDigests.flush()])
       rates.close()
       await temporal.close()
       await db.close()

@@ -16,7 +16,7 @@ export type DepositBookSettings = {
 }
 
 /**
- * Throws when the deposit seed is not the one of the addresses shown before: what came to them could not be moved, and
+ * Throws when no deposit seed here is the one of the addresses shown before: what came to them could not be moved, and
  * nobody would notice for long. To be called before anything can show an address of the wrong seed.
  */
 export async function assertSameSeed(
@@ -27,10 +27,10 @@ export async function assertSameSeed(
   const shown = await readOldDeposit(db, scope)
   if (shown === null) return
   const { paymentId, address } = shown
-  const derived = keys.addressOf(paymentId)
-  if (derived === address) return
+  if (keys.accountAt(paymentId, address) !== null) return
   throw new Error(
-    `DEPOSIT_SEED is not the one of before: the address of ${paymentId} was ${address} and would be ${derived}`,
+    `DEPOSIT_SEED is not the one of before: the address of ${paymentId} was ${address} and would be ` +
+      `${keys.addressOf(paymentId)}. Write the seed of before to RETIRED_DEPOSIT_SEEDS`,
   )
 }
 

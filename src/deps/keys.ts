@@ -4,7 +4,7 @@ import type { DepositDeps, Funding } from '../chain/context.ts'
 import { createDepositKeys } from '../chain/deposits/deposit-keys.ts'
 import { openAccounts } from '../chain/keys/open.ts'
 import { isPublicAddress } from '../chain/keys/public-addresses.ts'
-import type { Secret } from '../config/secret.ts'
+import { listOf, type Secret } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Hex } from '../domain/hex.ts'
 
@@ -77,11 +77,11 @@ export async function openFunding(
 
 /** Null without a seed: then no payment has an address here. */
 export function openDepositKeys(
-  config: Pick<WorkerConfig, 'DEPOSIT_SEED' | 'DEPOSIT_WRONG_TOKENS' | 'CHAIN_ID'>,
+  config: Pick<WorkerConfig, 'DEPOSIT_SEED' | 'RETIRED_DEPOSIT_SEEDS' | 'DEPOSIT_WRONG_TOKENS' | 'CHAIN_ID'>,
 ): DepositDeps | null {
   if (config.DEPOSIT_SEED === undefined) return null
   return {
-    keys: createDepositKeys(config.DEPOSIT_SEED.reveal(), config.CHAIN_ID),
+    keys: createDepositKeys(config.DEPOSIT_SEED.reveal(), config.CHAIN_ID, listOf(config.RETIRED_DEPOSIT_SEEDS)),
     wrongTokens: config.DEPOSIT_WRONG_TOKENS.map((token) => token.toLowerCase() as Hex),
   }
 }

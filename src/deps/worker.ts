@@ -7,6 +7,7 @@ import { multicallCodec } from '../chain/codec.ts'
 import type { DepositDeps } from '../chain/context.ts'
 import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
 import { connectRpc } from '../chain/rpc/rpc.ts'
+import { listOf } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
@@ -132,7 +133,7 @@ function composeActivities(
   const delivery = {
     db: shared.db,
     sender: createSender({ mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS, now: Date.now }),
-    secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal()),
+    secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
     now: Date.now,
   }
   const payment = createPaymentActivities({

@@ -14,6 +14,7 @@ import { showAttention } from './checks/attention.ts'
 import { checkBackup } from './checks/backup.ts'
 import { doctor } from './checks/doctor.ts'
 import { migrateDatabase } from './checks/migrate.ts'
+import { resealSecrets, showSecrets } from './checks/secrets.ts'
 import { prepareTemporal } from './checks/temporal.ts'
 import { verifyFile } from './checks/verify.ts'
 import { decidePayment } from './payments/decide.ts'
@@ -163,6 +164,12 @@ export const COMMANDS: readonly Command[] = [
     words: 'backup check',
     does: 'whether a restored database is whole, and up to when it knows what happened',
     run: office(checkBackup),
+  },
+  { words: 'secrets status', does: 'what still rests on retired secrets', run: office(showSecrets) },
+  {
+    words: 'secrets reseal',
+    does: 'seals the secrets of all webhook endpoints with the current key',
+    run: office(resealSecrets),
   },
   {
     words: 'temporal prepare',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { type LocalAccount, toAccount } from 'viem/accounts'
 import { multicallCodec } from '../chain/codec.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps } from '../chain/context.ts'
 import type { SettlementJournal } from '../chain/journal.ts'
@@ -6,7 +7,14 @@ import { type Fact, readFacts, treasuryLogs } from '../chain/observer/facts.ts'
 import { createObserver } from '../chain/observer/observer.ts'
 import { connectRpc, type Rpc } from '../chain/rpc/rpc.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
-import { listOwing, listTreasuries, type Proven, queueProven, rewindCursor } from '../db/settlement/rebuild.ts'
+import {
+  listOwing,
+  listRelayers,
+  listTreasuries,
+  type Proven,
+  queueProven,
+  rewindCursor,
+} from '../db/settlement/rebuild.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Lease } from '../domain/settlement/payout.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
@@ -65,7 +73,7 @@ export async function rebuild(operation: Operation): Promise<number> {
 
 /** Has an observer without keys read the chain from the cursor on, as far as it is final. */
 export async function readAnew(
-  { settings, say }: Operation,
+  { db, settings, say }: Operation,
   parts: { rpc: Rpc; journal: SettlementJournal; lease: Lease; treasuries: readonly Hex[] },
 ): Promise<void> {
   const { rpc, journal, lease, treasuries } = parts
@@ -78,7 +86,7 @@ export async function readAnew(
     clock: () => new Date(),
     treasuries: [],
     deposits: { keys: null, wrongTokens: settings.DEPOSIT_WRONG_TOKENS },
-    relayers: [],
+    relayers: (await listRelayers(db, settings.CHAIN_ID)).map(watched),
     funding: null,
     token: { chainId: settings.CHAIN_ID, address: settings.USDC_ADDRESS, name: '' },
     options: { ...READING, retiredTreasuries: treasuries },
@@ -90,6 +98,17 @@ export async function readAnew(
     if (cursor === null || cursor.number === before) break
     before = cursor.number
   }
+}
+
+/**
+ * A relayer without its key. The observer must know whose transactions are ours: what they carried is no unknown transfer,
+ * even where a restored backup has forgotten the payment.
+ */
+function watched(address: Hex): LocalAccount {
+  const refuse = (): never => {
+    throw new Error(`${address} signs nothing here`)
+  }
+  return toAccount({ address, signMessage: refuse, signTransaction: refuse, signTypedData: refuse })
 }
 
 /** An observer that only reads signs nothing and pays no gas. */

@@ -25,19 +25,40 @@ describe('webhook secrets at rest', () => {
 
   it('cannot be opened with another key', () => {
     const other = createSecretBox(randomBytes(32).toString('base64'))
-    expect(() => other.open(box.seal('whsec_abc', 'we_1'), 'we_1')).toThrow(NOT_AUTHENTIC)
+    expect(() => other.open(box.seal('whsec_abc', 'we_1'), 'we_1')).toThrow('RETIRED_WEBHOOK_ENCRYPTION_KEYS')
   })
 
   it('cannot be altered, cut or read in another layout', () => {
     const sealed = box.seal('whsec_abc', 'we_1')
-    const bytes = Buffer.from(sealed.slice(3), 'base64url')
+    const [version, id, payload = ''] = sealed.split('.')
+    const bytes = Buffer.from(payload, 'base64url')
     for (let at = 0; at < bytes.length; at++) {
       const altered = Buffer.from(bytes)
       altered[at] = (altered[at] ?? 0) ^ 1
-      expect(() => box.open(`v1.${altered.toString('base64url')}`, 'we_1')).toThrow(NOT_AUTHENTIC)
+      expect(() => box.open(`${version}.${id}.${altered.toString('base64url')}`, 'we_1')).toThrow(NOT_AUTHENTIC)
     }
-    for (const wrong of ['', 'v1', 'v1.', 'v1.AAAA', sealed.replace('v1', 'v2'), `${sealed}.x`, sealed.slice(0, 20)])
+    for (const wrong of ['', 'v1', 'v1.', 'v1.AAAA', sealed.replace('v2', 'v3'), `${sealed}.x`, sealed.slice(0, 20)])
       expect(() => box.open(wrong, 'we_1')).toThrow('the sealed secret is not readable')
+  })
+
+  it('are opened by a retired key until it is gone, and sealed by the new one', () => {
+    const newKey = randomBytes(32).toString('base64')
+    const old = box.seal('whsec_abc', 'we_1')
+    const rotated = createSecretBox(newKey, [key])
+    expect(rotated.open(old, 'we_1')).toBe('whsec_abc')
+    expect(rotated.isCurrent(old)).toBe(false)
+    const resealed = rotated.seal('whsec_abc', 'we_1')
+    expect(rotated.isCurrent(resealed)).toBe(true)
+    const alone = createSecretBox(newKey)
+    expect(alone.open(resealed, 'we_1')).toBe('whsec_abc')
+    expect(() => alone.open(old, 'we_1')).toThrow('RETIRED_WEBHOOK_ENCRYPTION_KEYS')
+    expect(() => rotated.open(old, 'we_2')).toThrow(NOT_AUTHENTIC)
+  })
+
+  it('of the time before the keys had ids are opened by every key', () => {
+    const old = box.seal('whsec_abc', 'we_1').replace(/^v2\.\w{8}\./, 'v1.')
+    expect(createSecretBox(randomBytes(32).toString('base64'), [key]).open(old, 'we_1')).toBe('whsec_abc')
+    expect(() => createSecretBox(randomBytes(32).toString('base64')).open(old, 'we_1')).toThrow(NOT_AUTHENTIC)
   })
 
   it('need a key of 32 bytes: nothing starts without encryption', () => {

@@ -1,4 +1,4 @@
-import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
@@ -28,11 +28,11 @@ export type ParsedApiKey = { readonly id: string; readonly livemode: boolean; re
 export function createApiKey(
   livemode: boolean,
   pepper: string,
-): { id: string; text: string; digest: Buffer; last4: string } {
+): { id: string; text: string; digest: Buffer; last4: string; pepperId: string } {
   const id = randomText(12)
   const body = `pinrail_${livemode ? 'live' : 'test'}_${id}${randomText(32)}`
   const text = `${body}${checksum(body)}`
-  return { id, text, digest: digestOf(text, pepper), last4: text.slice(-4) }
+  return { id, text, digest: digestOf(text, pepper), last4: text.slice(-4), pepperId: pepperIdOf(pepper) }
 }
 
 /** Reads a key by its form and checksum, without a query. Null when it cannot be a key. */
@@ -46,6 +46,11 @@ export function parseApiKey(text: string): ParsedApiKey | null {
 /** HMAC-SHA-256 with the pepper: with a leaked table alone nobody can check guesses. Costs microseconds. */
 export function digestOf(text: string, pepper: string): Buffer {
   return createHmac('sha256', pepper).update(text).digest()
+}
+
+/** Names a pepper without telling it: the beginning of a digest of a long random text. */
+export function pepperIdOf(pepper: string): string {
+  return createHash('sha256').update('pinrail.pepper').update(pepper).digest('hex').slice(0, 8)
 }
 
 export function sameDigest(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 import type { Request } from 'express'
 import type { Queryable, Tenant } from '../../db/db.ts'
-import { findApiKey, type StoredApiKey } from '../../db/merchants/api-keys.ts'
+import { findApiKey, type NewDigest, type StoredApiKey } from '../../db/merchants/api-keys.ts'
 import { Problem } from '../http/problems.ts'
-import { type ApiScope, digestOf, parseApiKey, sameDigest } from './api-key.ts'
+import { type ApiScope, digestOf, parseApiKey, pepperIdOf, sameDigest } from './api-key.ts'
 import type { RequestLimits } from './rate-limits.ts'
 
 /** The merchant and mode that a request acts for, and what its key allows. */
@@ -14,9 +14,13 @@ export type Authenticate = (request: Request, scope: ApiScope) => Promise<Caller
 export type AuthDeps = {
   readonly db: Queryable
   readonly pepper: string
+  /** Earlier peppers, by which keys were made that nobody has used since. */
+  readonly retiredPeppers: readonly string[]
   readonly clock: () => number
   /** Called for a used key whose stored time of last use is more than a minute old. */
   readonly onKeyUsed: (keyId: string) => void
+  /** Called for a used key whose digest is by a retired pepper, with the one by the current pepper. */
+  readonly onOldPepper: (digest: NewDigest) => void
   readonly limits: Pick<RequestLimits, 'countRefusal'>
 }
 
@@ -39,15 +43,22 @@ type Cached = {
 
 export function createAuthenticate(deps: AuthDeps): Authenticate {
   const cache = new Map<string, Cached>()
+  const peppers = [deps.pepper, ...deps.retiredPeppers]
+  const pepperId = pepperIdOf(deps.pepper)
 
   return async (request, scope) => {
     const now = deps.clock()
     const parsed = parseApiKey(bearerToken(request))
     if (parsed === null) return refuse(request)
     const found = await find(parsed.id, now)
-    const right = sameDigest(digestOf(parsed.text, deps.pepper), found?.key.digest ?? NO_DIGEST)
+    const stored = found?.key.digest ?? NO_DIGEST
+    // All of them, so that the time tells nothing.
+    const [isCurrent, ...byRetired] = peppers.map((pepper) => sameDigest(digestOf(parsed.text, pepper), stored))
+    const right = isCurrent === true || byRetired.includes(true)
     if (found === null || !right || !isUsable(found.key, parsed.livemode, now)) return refuse(request)
     if (found.useIsNews) deps.onKeyUsed(parsed.id)
+    if (isCurrent !== true)
+      deps.onOldPepper({ id: parsed.id, from: stored, digest: digestOf(parsed.text, deps.pepper), pepperId })
     found.useIsNews = false
     const { key, allowed } = found
     if (allowed !== null && !isAllowed(allowed, request.ip ?? ''))

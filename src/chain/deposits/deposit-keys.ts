@@ -3,7 +3,7 @@ import type { LocalAccount } from 'viem/accounts'
 import { encodeAbiParameters } from 'viem/utils'
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
-import { accountOf } from '../keys/private-key.ts'
+import { accountOf as accountOfKey } from '../keys/private-key.ts'
 
 /** Order of the group of secp256k1 (SEC 2, 2.4.1): private keys are 1 to n − 1. */
 const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -17,24 +17,31 @@ const MIN_SEED_BYTES = 32
 export type DepositKeys = {
   /** Lower case. */
   readonly addressOf: (paymentId: string) => Hex
-  readonly accountOf: (paymentId: string) => LocalAccount
+  /** The account with this address, which may be of a retired seed; null when no seed here makes it. */
+  readonly accountAt: (paymentId: string, address: Hex) => LocalAccount | null
 }
 
 /**
  * The keys of the deposit addresses: HKDF-SHA-256 of the seed with the payment's id. The seed and the list of payments
- * are enough to recover every key. There is no counter that a restored backup could set back. Throws for a seed of
- * fewer than 32 bytes (base64).
+ * are enough to recover every key. There is no counter that a restored backup could set back. New addresses follow from
+ * the first seed. Throws for a seed of fewer than 32 bytes (base64).
  */
-export function createDepositKeys(seed: string, chainId: number): DepositKeys {
-  const secret = Buffer.from(seed, 'base64')
-  if (secret.length < MIN_SEED_BYTES) throw new Error('the deposit seed has fewer than 32 bytes')
-  const accountFor = (paymentId: string): LocalAccount => {
+export function createDepositKeys(seed: string, chainId: number, retired: readonly string[] = []): DepositKeys {
+  const secrets = [seed, ...retired].map((text) => Buffer.from(text, 'base64'))
+  if (secrets.some((secret) => secret.length < MIN_SEED_BYTES))
+    throw new Error('a deposit seed has fewer than 32 bytes')
+  const accountOf = (paymentId: string, secret: Buffer): LocalAccount => {
     const info = `pinrail.deposit.v1:${chainId}:${paymentId}`
     const material = Buffer.from(hkdfSync('sha256', secret, '', info, MATERIAL_BYTES)).toString('hex')
     const key = (BigInt(`0x${material}`) % (GROUP_ORDER - 1n)) + 1n
-    return accountOf(`0x${key.toString(16).padStart(64, '0')}`)
+    return accountOfKey(`0x${key.toString(16).padStart(64, '0')}`)
   }
-  return { accountOf: accountFor, addressOf: (paymentId) => accountFor(paymentId).address.toLowerCase() as Hex }
+  const addressOf = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
+  return {
+    addressOf: (paymentId) => addressOf(accountOf(paymentId, secrets[0] ?? Buffer.alloc(0))),
+    accountAt: (paymentId, address) =>
+      secrets.map((secret) => accountOf(paymentId, secret)).find((account) => addressOf(account) === address) ?? null,
+  }
 }
 
 /** The EIP-3009 nonce of one sweep, derived from the payment and the sweep's index. */

@@ -51,9 +51,8 @@ async function signSweep(
   { keys, treasury, validBefore }: { keys: DepositKeys; treasury: Hex; validBefore: number },
   unswept: Unswept,
 ): Promise<Sweep> {
-  const account = keys.accountOf(unswept.paymentId)
-  if (account.address.toLowerCase() !== unswept.address)
-    throw new Error(`the key of ${unswept.address} does not follow from this deposit seed`)
+  const account = keys.accountAt(unswept.paymentId, unswept.address)
+  if (account === null) throw new Error(`the key of ${unswept.address} follows from no deposit seed that is here`)
   const authNonce = sweepNonce({ ...unswept, chainId: token.chainId, token: token.address })
   const signature = await signTransferAuthorization(account, token, {
     from: unswept.address,

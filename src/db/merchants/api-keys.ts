@@ -46,6 +46,8 @@ export type NewApiKey = {
   readonly name: string
   readonly digest: Uint8Array
   readonly last4: string
+  /** Of the pepper that made the digest; null: of one without a name. */
+  readonly pepperId?: string
   readonly scopes: readonly string[]
   /** Null: from anywhere. */
   readonly allowedIps?: readonly string[] | null
@@ -57,8 +59,9 @@ export function insertApiKey(db: Queryable, tenant: Tenant, key: NewApiKey): Pro
   return one(
     db,
     keyRow,
-    sql`insert into api_key (id, merchant_id, livemode, name, digest, last4, scopes, allowed_ips, expires_at)
-        values (${key.id}, ${tenant.merchantId}, ${tenant.livemode}, ${key.name}, ${key.digest}, ${key.last4},
+    sql`insert into api_key (id, merchant_id, livemode, name, digest, pepper_id, last4, scopes, allowed_ips, expires_at)
+        values (${key.id}, ${tenant.merchantId}, ${tenant.livemode}, ${key.name}, ${key.digest},
+          ${key.pepperId ?? null}, ${key.last4},
           ${key.scopes}::text[], ${key.allowedIps ?? null}::text[], ${key.expiresAt ?? null}::timestamptz)
         returning *`,
   )
@@ -114,6 +117,23 @@ export function revokeApiKey(
     sql`update api_key set revoked_at = coalesce(revoked_at, ${revoked.at}::timestamptz)
         where id = ${revoked.id} and ${ownedBy(tenant)} returning *`,
   )
+}
+
+export type NewDigest = {
+  readonly id: string
+  /** What is stored now: a key that was given another digest meanwhile is left alone. */
+  readonly from: Uint8Array
+  readonly digest: Uint8Array
+  readonly pepperId: string
+}
+
+/** Stores digests by the current pepper in place of those by a retired one. */
+export async function storeDigests(db: Queryable, digests: readonly NewDigest[]): Promise<void> {
+  for (const { id, from, digest, pepperId } of digests)
+    await execute(
+      db,
+      sql`update api_key set digest = ${digest}, pepper_id = ${pepperId} where id = ${id} and digest = ${from}`,
+    )
 }
 
 /** Notes that these keys are in use. */

@@ -55,6 +55,12 @@ export async function listTreasuries(db: Queryable, scope: SettlementScope): Pro
   return rows.map(({ treasury }) => treasury)
 }
 
+/** The wallets of all lanes that this database knows. */
+export async function listRelayers(db: Queryable, chainId: number): Promise<Hex[]> {
+  const rows = await many(db, z.object({ wallet: hex }), sql`select wallet from lane where chain_id = ${chainId}`)
+  return rows.map(({ wallet }) => wallet)
+}
+
 export type Proven = {
   readonly paymentId: string
   readonly treasury: Hex

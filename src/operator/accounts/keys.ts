@@ -60,12 +60,12 @@ export async function createKey(office: Office): Promise<number> {
     throw new UsageError('API_KEY_PEPPER must be set, to the pepper of the api: another one makes keys that it refuses')
   const wanted = wantedBy(options)
   const merchant = await merchantOf(office)
-  const { id, text, digest, last4 } = createApiKey(db.livemode, settings.API_KEY_PEPPER.reveal())
+  const { id, text, ...made } = createApiKey(db.livemode, settings.API_KEY_PEPPER.reveal())
   await db.transaction(async (tx) => {
     await lockMerchant(tx, merchant.merchantId)
     if ((await countActiveKeys(tx, merchant, new Date().toISOString())) >= MOST_KEYS)
       throw new Refusal(`an account has at most ${MOST_KEYS} keys in use: revoke one first`)
-    await insertApiKey(tx, merchant, { id, digest, last4, ...wanted })
+    await insertApiKey(tx, merchant, { id, ...made, ...wanted })
     const data = { key: `${PREFIX}${id}`, ...wanted }
     await recordAction(tx, merchant, { ...signed, kind: 'key.created', data })
   })

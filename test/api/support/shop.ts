@@ -11,7 +11,7 @@ import { createApiServer } from '../../../src/api/http/server.ts'
 import { readApiConfig } from '../../../src/config.ts'
 import type { Tenant } from '../../../src/db/db.ts'
 import { createDb, type Db, execute, identifier, one, sql } from '../../../src/db/db.ts'
-import { insertApiKey, touchApiKeys } from '../../../src/db/merchants/api-keys.ts'
+import { insertApiKey, storeDigests, touchApiKeys } from '../../../src/db/merchants/api-keys.ts'
 import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { setWallet } from '../../../src/db/merchants/wallets.ts'
 import { deleteStarts } from '../../../src/db/outbox.ts'
@@ -70,6 +70,7 @@ export async function openShop({ temporalDown = false, mode = 'test', deps: chan
       // At once, so that a test sees what was written.
       onStarted: (id) => now(deleteStarts(db, [id])),
       onKeyUsed: (id) => now(touchApiKeys(db, [id])),
+      onOldPepper: (digest) => now(storeDigests(db, [digest])),
       ...change(composed),
     }),
   })
@@ -115,6 +116,9 @@ export async function openShop({ temporalDown = false, mode = 'test', deps: chan
       const row = await one(db, z.object({ n: z.coerce.number() }), sql`select count(*) as n from ${identifier(table)}`)
       return row.n
     },
+
+    /** Resolves when everything is stored that is written behind an answer. */
+    written: () => Promise.all(writing).then(() => undefined),
 
     async close(): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve))

@@ -6,7 +6,7 @@ const keys = createDepositKeys(SEED, 137)
 
 test('a deposit address follows from seed, chain and payment alone, for ever', () => {
   expect(keys.addressOf('pay_1')).toBe(createDepositKeys(SEED, 137).addressOf('pay_1'))
-  expect(keys.accountOf('pay_1').address.toLowerCase()).toBe(keys.addressOf('pay_1'))
+  expect(keys.accountAt('pay_1', keys.addressOf('pay_1'))?.address.toLowerCase()).toBe(keys.addressOf('pay_1'))
   const others = [
     keys.addressOf('pay_2'),
     createDepositKeys(SEED, 80_002).addressOf('pay_1'),
@@ -37,4 +37,14 @@ test('every sweep of a payment has a nonce of its own', () => {
     sweepNonce({ ...sweep, address: keys.addressOf('pay_2') }),
   ]
   expect(new Set(nonces).size).toBe(5)
+})
+
+test('an address of a retired seed keeps its key, and new ones follow from the new seed', () => {
+  const rotated = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), 137, [SEED])
+  const old = keys.addressOf('pay_1')
+  expect(rotated.addressOf('pay_1')).not.toBe(old)
+  expect(rotated.accountAt('pay_1', old)?.address.toLowerCase()).toBe(old)
+  expect(rotated.accountAt('pay_1', rotated.addressOf('pay_1'))?.address.toLowerCase()).toBe(rotated.addressOf('pay_1'))
+  expect(rotated.accountAt('pay_2', old)).toBeNull()
+  expect(createDepositKeys(Buffer.alloc(32, 9).toString('base64'), 137).accountAt('pay_1', old)).toBeNull()
 })

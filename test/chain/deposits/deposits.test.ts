@@ -271,7 +271,7 @@ test('a seed that is not the one of the addresses signs nothing', async () => {
   const wrong = world.runner({ deposits: other, hooks })
   await wrong.tick()
   await world.chain.mine({ blocks: 4 })
-  await expect(wrong.tick()).rejects.toThrow('does not follow from this deposit seed')
+  await expect(wrong.tick()).rejects.toThrow('follows from no deposit seed that is here')
   const scope = { chainId: TOKEN.chainId, livemode: false }
   await expect(assertSameSeed(world.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
   // One address of the wrong seed, shown since, does not make it the right one.

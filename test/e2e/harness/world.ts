@@ -129,8 +129,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 }
 
 /** Open to Postgres' own user, so that all data is inside and goes with it. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX))
+export function temporaryFolder(prefix = FOLDER_PREFIX): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix))
   chmodSync(folder, 0o755)
   return folder
 }

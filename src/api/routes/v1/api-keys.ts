@@ -190,8 +190,8 @@ async function addKey(deps: ApiKeyRouteDeps, { tx, caller }: { tx: Tx; caller: C
   await lockMerchant(tx, caller.merchantId)
   if ((await countActiveKeys(tx, caller, at(deps, 0))) >= MOST_KEYS)
     throw new Problem('limit_reached', `An account has at most ${MOST_KEYS} keys in use. Revoke one first.`)
-  const { id, text, digest, last4 } = createApiKey(caller.livemode, deps.pepper)
-  const stored = await insertApiKey(tx, caller, { id, digest, last4, ...wanted })
+  const { id, text, ...digest } = createApiKey(caller.livemode, deps.pepper)
+  const stored = await insertApiKey(tx, caller, { id, ...digest, ...wanted })
   return { ...render(stored), key: text }
 }
 

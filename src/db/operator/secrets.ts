@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
+import { sealedSecretRow } from '../webhooks/webhook-endpoints.ts'
+
+/** What rests on which secret, so that a retired one can be taken away when nothing needs it. */
+
+/** Keys in use by the pepper of their digest; null: of a pepper without a name. */
+export function countPeppers(db: Queryable): Promise<{ pepper_id: string | null; keys: number }[]> {
+  return many(
+    db,
+    z.object({ pepper_id: z.string().nullable(), keys: z.coerce.number() }),
+    sql`select pepper_id, count(*) as keys from api_key
+        where livemode = ${db.livemode} and revoked_at is null and (expires_at is null or expires_at > now())
+        group by pepper_id order by pepper_id`,
+  )
+}
+
+const endpointRow = z.object({ id: z.string(), secrets: z.array(sealedSecretRow).min(1) })
+export type SealedEndpoint = z.output<typeof endpointRow>
+
+/** In the order of their ids, after the one that is named. Locked when the transaction changes them. */
+export function listSealed(
+  db: Queryable,
+  { after, limit }: { after: string; limit: number },
+): Promise<SealedEndpoint[]> {
+  return many(
+    db,
+    endpointRow,
+    sql`select id, secrets from webhook_endpoint where id > ${after} and livemode = ${db.livemode}
+        order by id limit ${limit} for no key update`,
+  )
+}
+
+export async function storeSealed(tx: Tx, { id, secrets }: SealedEndpoint): Promise<void> {
+  await execute(tx, sql`update webhook_endpoint set secrets = ${JSON.stringify(secrets)}::jsonb where id = ${id}`)
+}
+
+/** Answers that are kept sealed for their Idempotency-Key, and until when the last of them is kept. */
+export function listSealedAnswers(db: Queryable): Promise<{ body: string; created_at: Date }[]> {
+  return many(
+    db,
+    z.object({ body: z.string(), created_at: z.date() }),
+    sql`select body, created_at from idempotency_key where livemode = ${db.livemode} and body ~ '^v[12][.]'
+        order by created_at desc limit 10000`,
+  )
+}

@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { privateKeyToAddress } from 'viem/accounts'
+import { deliveredEvents, finalState, JOURNEYS, until } from '../../../scripts/demo/journey.ts'
+import type { PaymentAnswer } from '../../../scripts/demo/merchant.ts'
+import { readMemory } from '../../../scripts/system/data-folder.ts'
+import { addressesOf, environmentsOf } from '../../../scripts/system/environment.ts'
+import { DEFAULT_PORTS } from '../../../scripts/system/ports.ts'
+import { removeLeftovers } from '../../../scripts/test/services/leftovers.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { runPinrail } from '../../../src/operator/command.ts'
+import { loseTemporal, putBack, takeBackup } from './backup.ts'
+import { chainFacts } from './chain-facts.ts'
+import { openAndLeave, startWorld, success, temporaryFolder, type World } from './world.ts'
+
+/**
+ * The drill of docs/backup.md on a whole system: Temporal's store is lost, the database goes back to a backup, both at
+ * once, and every secret is changed. Each time nothing may be paid twice, and what is lost is said.
+ */
+
+export type Drill = {
+  /** In each of the three kinds: settled before the backup, on the way in it, and made after it. */
+  readonly payments: number
+  readonly say: (line: string) => void
+}
+
+type Kinds = {
+  readonly before: readonly PaymentAnswer[]
+  readonly onTheWay: readonly PaymentAnswer[]
+  /** Known to the backup, opened by the buyer after it. */
+  readonly opened: readonly PaymentAnswer[]
+  readonly after: readonly PaymentAnswer[]
+}
+
+const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`
+
+const FOLDER_PREFIX = 'pinrail-drill-'
+
+/** Answers what went wrong; empty: nothing. */
+export async function playDrill({ payments, say }: Drill): Promise<string[]> {
+  // Of its own name: it is used by nobody for a moment, and other tests remove what looks left over.
+  await removeLeftovers(FOLDER_PREFIX)
+  const folder = temporaryFolder(FOLDER_PREFIX)
+  const secrets = { codec: key('old'), seed: randomBytes(32).toString('base64') }
+  const env = { CRYPTO_DEPOSITS: 'true', TEMPORAL_CODEC_KEYS: secrets.codec, DEPOSIT_SEED: secrets.seed }
+  let world = await startWorld({ folder, env })
+  const problems: string[] = []
+  try {
+    await loseStore(world, say)
+    for (const alsoTemporal of [false, true])
+      problems.push(...(await loseDatabase(world, { payments, say, alsoTemporal })))
+    const oldKey = world.system.info.secret_key
+    const waiting = await world.create()
+    await openAndLeave(world, waiting)
+    await world.stop({ keep: true })
+    world = await startWorld({ folder, env: rotate(folder, secrets) })
+    problems.push(...(await proveRotation(world, { oldKey, waiting, say })))
+    problems.push(...(await paidTwice(world)))
+    return problems
+  } finally {
+    await world.stop()
+  }
+}
+
+const seconds = (since: number): string => `${((Date.now() - since) / 1000).toFixed(1)} s`
+
+const payAll = (world: World, count: number): Promise<PaymentAnswer[]> =>
+  Promise.all(
+    Array.from({ length: count }, async (_each, index) => {
+      const { provider, body, method } = JOURNEYS[index % JOURNEYS.length] ?? { provider: 'wallet_app', body: {} }
+      const payment = await world.createPatiently({ amount: '49.90', currency: 'EUR', ...body, provider })
+      await world.pay(payment, method === undefined ? {} : { method })
+      return payment
+    }),
+  )
+
+async function loseStore(world: World, say: Drill['say']): Promise<void> {
+  const [open, unopened] = [await world.create(), await world.create()]
+  await openAndLeave(world, open)
+  await world.kill('temporal', { stayDown: true })
+  await loseTemporal(world.folder)
+  const since = Date.now()
+  await world.system.children.get('temporal')?.start()
+  await Promise.all([world.pay(open), world.pay(unopened)])
+  await Promise.all([success(world, open.id), success(world, unopened.id)])
+  say(`Temporal's store lost: two open payments were paid and final ${seconds(since)} after the loss. Lost: nothing.`)
+}
+
+type Loss = Drill & { readonly alsoTemporal: boolean }
+
+async function loseDatabase(world: World, { payments, say, alsoTemporal }: Loss): Promise<string[]> {
+  const before = await payAll(world, payments)
+  await Promise.all(before.map(({ id }) => success(world, id)))
+  const opened = await Promise.all(Array.from({ length: payments }, () => world.create()))
+  // What is on the way in the backup is paid on chain after it.
+  await world.chain.kill()
+  const onTheWay = await payAll(world, payments)
+  await Promise.all(onTheWay.map(({ id }) => reached(world, id, 'settling')))
+  const copy = await takeBackup(world)
+  await world.chain.revive()
+  await Promise.all(opened.map((payment) => world.pay(payment)))
+  const after = await payAll(world, payments)
+  const kinds: Kinds = { before, onTheWay, opened, after }
+  await Promise.all(Object.values(kinds).flatMap((kind) => kind.map(({ id }) => success(world, id))))
+
+  const since = Date.now()
+  await restore(world, { copy, alsoTemporal })
+  const checked = await pinrail(world, 'backup', 'check')
+  const rebuilt = await pinrail(world, 'settlement', 'rebuild')
+  await Promise.all([world.system.children.get('worker')?.start(), world.system.children.get('api')?.start()])
+  await Promise.all([...before, ...onTheWay].map(({ id }) => success(world, id)))
+  say(
+    `${alsoTemporal ? 'Database and Temporal lost' : 'Database lost'}: everything that the backup knew was final ` +
+      `${seconds(since)} after the loss.`,
+  )
+  for (const line of [...checked.lines, ...rebuilt.lines]) say(`  ${line}`)
+  const statuses = await statusesOf(world, opened)
+  say(
+    `  Lost: ${after.length} payments made after the backup, and the buyer's orders of ${opened.length}, which are ${statuses}.`,
+  )
+  const waiting = await pinrail(world, 'attention')
+  for (const line of waiting.lines) say(`  ${line}`)
+  const later = await payAll(world, 1)
+  await Promise.all(later.map(({ id }) => success(world, id)))
+  return [
+    ...(checked.code === 0 ? [] : ['the backup was found to contradict itself']),
+    ...(await transfersOf(world, kinds)),
+    ...(await paidTwice(world)),
+  ]
+}
+
+async function restore(world: World, { copy, alsoTemporal }: { copy: string; alsoTemporal: boolean }): Promise<void> {
+  await Promise.all((['api', 'worker'] as const).map((name) => world.kill(name, { stayDown: true })))
+  await world.kill('postgres', { stayDown: true })
+  if (alsoTemporal) await world.kill('temporal', { stayDown: true })
+  await putBack(world.folder, copy)
+  if (alsoTemporal) await loseTemporal(world.folder)
+  await world.system.children.get('postgres')?.start()
+  if (alsoTemporal) await world.system.children.get('temporal')?.start()
+}
+
+/** As an operator types it, with the worker's variables. */
+async function pinrail(world: World, ...args: string[]): Promise<{ code: number; lines: string[] }> {
+  const memory = readMemory(world.folder)
+  if (memory === null) throw new Error(`${world.folder} remembers nothing`)
+  const ports = { ...DEFAULT_PORTS, ...memory.ports }
+  const parts = { addresses: addressesOf(ports, memory.secrets, {}), ports, secrets: memory.secrets, dataFolder: '' }
+  const treasury = privateKeyToAddress(memory.secrets.treasuryKey as Hex)
+  const env = { ...environmentsOf(parts).worker, TREASURY_ADDRESSES: treasury }
+  let text = ''
+  const add = (more: string): void => void (text += more)
+  const code = await runPinrail({ args, env }, { out: add, err: add })
+  return { code, lines: text.trimEnd().split('\n') }
+}
+
+const reached = (world: World, id: string, status: string): Promise<true> =>
+  until(async () => ((await world.merchant.read(id)).status === status ? true : null), `${id} to be ${status}`)
+
+async function statusesOf(world: World, payments: readonly PaymentAnswer[]): Promise<string> {
+  const all = await Promise.all(payments.map(({ id }) => world.merchant.read(id)))
+  return [...new Set(all.map(({ status }) => status))].join(', ')
+}
+
+const treasuryOf = (world: World): string => privateKeyToAddress(world.secrets.treasuryKey as Hex)
+
+/** The chain is the truth: everything that succeeded was paid once, whatever the database has forgotten. */
+async function transfersOf(world: World, kinds: Kinds): Promise<string[]> {
+  const chain = await chainFacts(world.system.info, treasuryOf(world))
+  return Object.entries(kinds).flatMap(([kind, payments]: [string, readonly PaymentAnswer[]]) =>
+    payments.flatMap(({ id }) => {
+      const paid = chain.settlements.filter(({ nonce }) => nonce === chain.nonceOf(id)).length
+      return paid === 1 ? [] : [`${id} (${kind}) was paid ${paid} times`]
+    }),
+  )
+}
+
+/** No nonce twice, and nothing left the treasury beside the nonces. */
+async function paidTwice(world: World): Promise<string[]> {
+  const chain = await chainFacts(world.system.info, treasuryOf(world))
+  const nonces = chain.settlements.map(({ nonce }) => nonce)
+  const sum = chain.settlements.reduce((total, { micro }) => total + micro, 0n)
+  return [
+    ...(new Set(nonces).size === nonces.length ? [] : ['a nonce was used twice']),
+    ...(sum === chain.paidOut ? [] : [`${chain.paidOut} micro-USDC left the treasury, ${sum} by authorizations`]),
+  ]
+}
+
+/** New secrets in the folder, and the old ones as retired: answers the variables of the next start. */
+function rotate(folder: string, old: { codec: string; seed: string }): Record<string, string> {
+  const file = join(folder, 'dev.json')
+  const memory = JSON.parse(readFileSync(file, 'utf8')) as { secrets: Record<string, string> }
+  const { apiKeyPepper = '', webhookEncryptionKey = '' } = memory.secrets
+  const fresh = {
+    apiKeyPepper: randomBytes(32).toString('hex'),
+    webhookEncryptionKey: randomBytes(32).toString('base64'),
+  }
+  writeFileSync(file, JSON.stringify({ ...memory, secrets: { ...memory.secrets, ...fresh } }), { mode: 0o600 })
+  return {
+    CRYPTO_DEPOSITS: 'true',
+    RETIRED_API_KEY_PEPPERS: apiKeyPepper,
+    RETIRED_WEBHOOK_ENCRYPTION_KEYS: webhookEncryptionKey,
+    TEMPORAL_CODEC_KEYS: `${key('new')},${old.codec}`,
+    DEPOSIT_SEED: randomBytes(32).toString('base64'),
+    RETIRED_DEPOSIT_SEEDS: old.seed,
+  }
+}
+
+async function proveRotation(
+  world: World,
+  { oldKey, waiting, say }: { oldKey: string; waiting: PaymentAnswer; say: Drill['say'] },
+): Promise<string[]> {
+  const since = Date.now()
+  const headers = { authorization: `Bearer ${oldKey}` }
+  const { status } = await fetch(`${world.system.info.api_url}/v1/payments/${waiting.id}`, { headers })
+  await world.pay(waiting)
+  await finalState(world.merchant, waiting.id)
+  await success(world, waiting.id)
+  const events = await deliveredEvents(world.merchant, waiting.id)
+  say(
+    `Pepper, webhook key, codec key and deposit seed changed: a payment of before was final ${seconds(since)} after the ` +
+      `start, its webhook was signed with the secret of before (${events.length} delivered). Lost: nothing.`,
+  )
+  return status === 200 ? [] : [`a key by the old pepper was answered ${status}`]
+}

@@ -1,0 +1,142 @@
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { parseAllDocuments } from 'yaml'
+import { z } from 'zod'
+import { ensureHelm } from '../../scripts/setup/helm.ts'
+import { createProgress } from '../../scripts/setup/progress.mjs'
+import { run } from '../../scripts/setup/run.ts'
+import { LIVE_ENVIRONMENT, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { KNOWN_VARIABLES, readApiConfig, readWorkerConfig } from '../../src/config.ts'
+
+/** The chart of ops/helm, linted and rendered by helm itself. */
+
+const CHART = fileURLToPath(new URL('../../ops/helm/pinrail', import.meta.url))
+const EVERYTHING = ['codec.enabled=true', 'serviceMonitor.enabled=true', 'api.ingress.enabled=true']
+
+const container = z.looseObject({
+  name: z.string(),
+  command: z.array(z.string()),
+  env: z.array(z.object({ name: z.string(), value: z.string() })).default([]),
+  envFrom: z.array(z.object({ secretRef: z.object({ name: z.string() }) })),
+  securityContext: z.object({ allowPrivilegeEscalation: z.boolean(), readOnlyRootFilesystem: z.boolean() }),
+  resources: z.object({ limits: z.object({ memory: z.string() }) }),
+  readinessProbe: z.looseObject({}).optional(),
+  livenessProbe: z.looseObject({}).optional(),
+})
+const pod = z.looseObject({
+  securityContext: z.object({ runAsNonRoot: z.boolean(), runAsUser: z.number() }),
+  automountServiceAccountToken: z.boolean(),
+  terminationGracePeriodSeconds: z.number().optional(),
+  containers: z.array(container).length(1),
+})
+const manifest = z.looseObject({
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string() }),
+  spec: z.looseObject({ template: z.object({ spec: pod }).optional() }),
+})
+type Manifest = z.infer<typeof manifest>
+
+let helm = ''
+let all: Manifest[]
+beforeAll(async () => {
+  helm = await ensureHelm(createProgress(process.stderr))
+  all = await render(...EVERYTHING)
+  // A build of helm on two busy cores.
+}, 900_000)
+
+async function render(...settings: string[]): Promise<Manifest[]> {
+  const text = await run(helm, ['template', 'shop', CHART, ...settings.flatMap((setting) => ['--set', setting])])
+  return parseAllDocuments(text).map((document) => manifest.parse(document.toJS()))
+}
+
+const find = (kind: string, name: string): Manifest | undefined =>
+  all.find((one) => one.kind === kind && one.metadata.name === name)
+const podOf = (kind: string, name: string) => {
+  const spec = find(kind, name)?.spec.template?.spec
+  if (spec === undefined) throw new Error(`there is no ${kind} ${name}`)
+  return { ...spec, container: spec.containers[0]! }
+}
+const PODS = [
+  ['Deployment', 'shop-api'],
+  ['Deployment', 'shop-worker'],
+  ['Deployment', 'shop-codec'],
+  ['Job', 'shop-migrate'],
+] as const
+
+test('helm finds nothing to complain about', async () => {
+  expect(await run(helm, ['lint', '--strict', CHART])).toContain('0 chart(s) failed')
+})
+
+test('it makes every part, and with the usual values none that needs more than a cluster', async () => {
+  const kinds = (manifests: Manifest[]) => manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()
+  expect(kinds(all)).toEqual([
+    'Deployment shop-api',
+    'Deployment shop-codec',
+    'Deployment shop-worker',
+    'HorizontalPodAutoscaler shop-api',
+    'Ingress shop-api',
+    'Job shop-migrate',
+    'NetworkPolicy shop',
+    'NetworkPolicy shop-api',
+    'NetworkPolicy shop-codec',
+    'PodDisruptionBudget shop-api',
+    'PodDisruptionBudget shop-worker',
+    'Service shop-api',
+    'Service shop-codec',
+    'ServiceMonitor shop',
+  ])
+  const usual = kinds(await render())
+  expect(usual).not.toContain('ServiceMonitor shop')
+  expect(usual).toContain('NetworkPolicy shop')
+})
+
+describe.each(PODS)('%s %s', (kind, name) => {
+  test('runs unprivileged on a read-only tree, within its memory, without a token of the cluster', () => {
+    const { securityContext, automountServiceAccountToken, container: one } = podOf(kind, name)
+    expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 })
+    expect(one.securityContext).toEqual(expect.objectContaining({ readOnlyRootFilesystem: true }))
+    expect([automountServiceAccountToken, one.securityContext.allowPrivilegeEscalation]).toEqual([false, false])
+    expect(one.resources.limits.memory).toMatch(/Mi$|Gi$/)
+  })
+
+  test('is given variables that the system knows, and each once', () => {
+    const names = podOf(kind, name).container.env.map((variable) => variable.name)
+    expect(names.filter((variable) => !KNOWN_VARIABLES.has(variable))).toEqual([])
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
+
+test('nothing is killed before it has ended by itself', () => {
+  const api = readApiConfig({ ...TEST_ENVIRONMENT, DATABASE_URL: 'postgres://a@b/c' })
+  const key = { TREASURY_KEY: LIVE_ENVIRONMENT.TREASURY_KEY, RELAYER_KEYS: LIVE_ENVIRONMENT.RELAYER_KEYS }
+  const worker = readWorkerConfig({ ...TEST_ENVIRONMENT, ...key, DATABASE_URL: 'postgres://a@b/c' })
+  expect(podOf('Deployment', 'shop-api').terminationGracePeriodSeconds).toBeGreaterThan(api.API_DRAIN_MS / 1000)
+  const graceSeconds = worker.WORKER_SHUTDOWN_GRACE_MS / 1000 + 15
+  expect(podOf('Deployment', 'shop-worker').terminationGracePeriodSeconds).toBeGreaterThan(graceSeconds)
+})
+
+test('the api is asked whether it lives and whether it can work, and the worker has keys that the api has not', () => {
+  const api = podOf('Deployment', 'shop-api').container
+  expect([api.livenessProbe, api.readinessProbe]).toEqual([
+    expect.objectContaining({ httpGet: { path: '/healthz', port: 'http' } }),
+    expect.objectContaining({ httpGet: { path: '/readyz', port: 'http' } }),
+  ])
+  const secretsOf = (kind: string, name: string) =>
+    podOf(kind, name).container.envFrom.map(({ secretRef }) => secretRef.name)
+  expect(secretsOf('Deployment', 'shop-api')).toEqual(['pinrail-common'])
+  expect(secretsOf('Deployment', 'shop-worker')).toEqual(['pinrail-common', 'pinrail-worker'])
+  expect(secretsOf('Job', 'shop-migrate')).toEqual(['pinrail-migration'])
+})
+
+test('with the secrets that it names, live mode has nothing against what it sets', async () => {
+  const env = Object.fromEntries(
+    podOf('Deployment', 'shop-worker').container.env.map(({ name, value }) => [name, value]),
+  )
+  const secrets = Object.entries(LIVE_ENVIRONMENT).filter(([name]) =>
+    /_SECRET$|_KEY|_KEYS$|PEPPER|DATABASE|RPC/.test(name),
+  )
+  expect(readWorkerConfig({ ...Object.fromEntries(secrets), ...env }).PINRAIL_MODE).toBe('live')
+  // One that is left out is named.
+  const without = secrets.filter(([name]) => name !== 'TREASURY_KEY')
+  expect(() => readWorkerConfig({ ...Object.fromEntries(without), ...env })).toThrow('TREASURY_KEY: must be set')
+})
