@@ -18,6 +18,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'domain', at: ['src/domain'], may: [] },
   { name: 'evm', at: ['src/evm'], may: ['domain'] },
   { name: 'log', at: ['src/log.ts'], may: [] },
+  { name: 'bell', at: ['src/bell.ts'], may: [] },
   { name: 'ids', at: ['src/ids.ts'], may: ['domain'] },
   { name: 'config', at: ['src/config.ts', 'src/config'], may: ['domain', 'evm'] },
   { name: 'client', at: ['src/client'], may: [] },
@@ -32,7 +33,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'activities', at: ['src/activities'], may: ['domain', 'db', 'webhooks'], mayType: ['providers'] },
   { name: 'workflows', at: ['src/workflows'], may: ['domain'], mayType: ['activities'] },
   { name: 'temporal', at: ['src/temporal'], may: ['domain', 'workflows'], mayType: ['config'] },
-  { name: 'settlement', at: ['src/settlement'], may: ['domain', 'db', 'chain', 'log'] },
+  { name: 'settlement', at: ['src/settlement'], may: ['domain', 'db', 'chain', 'log', 'bell'] },
   { name: 'api-key', at: ['src/api/auth/api-key.ts'], may: [] },
   {
     name: 'api',
@@ -40,11 +41,11 @@ export const ROOMS: readonly Room[] = [
     may: ['domain', 'evm', 'ids', 'log', 'db', 'web', 'webhooks', 'api-key'],
     mayType: ['temporal'],
   },
-  { name: 'worker', at: ['src/worker'], may: ['domain', 'db', 'log', 'workflows'], mayType: ['temporal'] },
+  { name: 'worker', at: ['src/worker'], may: ['domain', 'db', 'log', 'bell', 'workflows'], mayType: ['temporal'] },
   {
     name: 'deps',
     at: ['src/deps'],
-    may: 'domain ids log config db chain providers webhooks sandbox activities workflows temporal settlement api worker'.split(
+    may: 'domain ids log bell config db chain providers webhooks sandbox activities workflows temporal settlement api worker'.split(
       ' ',
     ),
   },

@@ -222,7 +222,7 @@ export function createAuthorizer(deps: SettlementDeps): Authorizer {
           failures.push(failure)
         }
       report(deps, { signed: done, refusals: failures })
-      return { done, more: done > 0 && payouts.length === ROUND, ahead: false }
+      return { ...NOTHING, done, more: done > 0 && payouts.length === ROUND }
     },
   }
 }

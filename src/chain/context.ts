@@ -102,6 +102,8 @@ export type Progress = {
   readonly more: boolean
   /** Whether signing is so far ahead of the lanes that it waits until something is sent. */
   readonly ahead: boolean
+  /** Whether nothing is to be done until somebody tells, or a longer time has passed. */
+  readonly idle: boolean
 }
 
-export const NOTHING: Progress = { done: 0, more: false, ahead: false }
+export const NOTHING: Progress = { done: 0, more: false, ahead: false, idle: false }

@@ -15,7 +15,7 @@ import type { Block } from './rpc/node.ts'
  */
 export type SettlementEngine = {
   /** Reads final blocks, ends payouts by them, and watches the treasury. */
-  observe(): Promise<void>
+  observe(): Promise<Progress>
   /** Signs the payouts that may be paid now. */
   authorize(): Promise<Progress>
   /** Resumes envelopes that were sent, then sends what is signed. */
@@ -68,9 +68,10 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   return {
     async observe() {
       const start = (await journal.readCursor()) ?? (await firstCursor(deps))
-      if (start === null) return
+      if (start === null) return NOTHING
       const lease = await journal.leaseObserver({ ...options, start })
-      if (lease !== null) await holding('observer', () => observer.observe(lease))
+      if (lease === null) return NOTHING
+      return { ...NOTHING, done: await holding('observer', () => observer.observe(lease)) }
     },
     async authorize() {
       const cursor = await journal.readCursor()

@@ -49,6 +49,10 @@ export type Elsewhere = { readonly paymentId: string; readonly treasury: Hex; re
  * Every method is one database transaction. Those that take a lease throw LeaseLostError when a newer epoch exists.
  */
 export type SettlementJournal = {
+  /** What there is to do. `underWay`: something may be on chain soon. */
+  readWork(): Promise<{ sign: boolean; send: boolean; underWay: boolean }>
+  /** Which parts of observing have something to do. */
+  readDue(): Promise<{ pending: boolean; proven: boolean; mined: boolean; voiding: boolean }>
   readPayable(ask: { limit: number; after: Hex | null }): Promise<{ payouts: Payout[]; next: Hex | null }>
   countWaiting(): Promise<number>
   readUncancelled(limit: number): Promise<Payout[]>

@@ -3,6 +3,7 @@ import { NativeConnection, type Worker } from '@temporalio/worker'
 import { createPaymentActivities } from '../activities/payment/payment.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
+import { type Bell, createBell } from '../bell.ts'
 import { multicallCodec } from '../chain/codec.ts'
 import type { DepositDeps } from '../chain/context.ts'
 import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
@@ -10,6 +11,7 @@ import { connectRpc } from '../chain/rpc/rpc.ts'
 import { listOf } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
+import { createNotifier, listen } from '../db/notices.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { holdPayout, queuePayout, releasePayout, voidIfQueued } from '../db/settlement/payouts.ts'
@@ -28,7 +30,7 @@ import { createSender } from '../webhooks/send.ts'
 import { bundleWorkflows, openBundle } from '../worker/bundle.ts'
 import { createDeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
-import { createRelay, type Relay } from '../worker/relay.ts'
+import { createRelay, PER_ROUND, type Relay } from '../worker/relay.ts'
 import { createWorkers } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
@@ -51,6 +53,11 @@ export type WorkerOverrides = {
   /** How old a message is before the relay passes it on (milliseconds). */
   readonly relayGraceMs?: number
 }
+
+/** While nothing ends, messages about payouts are looked for that much less: the engine of this process tells of its own. */
+const IDLE_ROUNDS = 10
+
+const PAYOUTS_CHANNEL = 'pinrail_payouts'
 
 /** Payments without a workflow are looked for this often: each round reads Temporal's whole list of running ones. */
 const ORPHANS_EVERY_MS = 20_000
@@ -77,12 +84,20 @@ export async function composeWorker(
   const scope = { chainId: config.CHAIN_ID, livemode: db.livemode }
   if (deposits !== null && deposits.keys !== null) await assertSameSeed(db, deposits.keys, scope)
   const hooks = createSettlementHooks(context)
-  const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits })
+  const transfers = createBell()
+  const onEnded = (): void => transfers.ring()
+  const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits, onEnded })
+  const tellOthers = createNotifier(db, PAYOUTS_CHANNEL)
+  const notices = listen(config.DATABASE_URL, PAYOUTS_CHANNEL, () => settlement.wake())
   const { activities, close: closeActivities } = composeActivities(config, {
     db,
     context,
     treasury: treasuries.current.address,
     deposits,
+    changed: () => {
+      settlement.wake()
+      tellOthers()
+    },
   })
 
   const [connection, bundle] = await Promise.all([
@@ -110,6 +125,7 @@ export async function composeWorker(
         sweep,
         everyMs: config.RELAY_TICK_MS,
         transfersEveryMs: config.SETTLEMENT_TICK_MS,
+        transfers,
         log,
       }),
       { name: 'receipts', everyMs: RECEIPTS_EVERY_MS, tick: composeReceipts(config, { db, log, clock }), log },
@@ -117,6 +133,7 @@ export async function composeWorker(
     close: async () => {
       await connection.close()
       closeActivities()
+      await notices.close()
       await temporal.close()
       await db.close()
     },
@@ -125,7 +142,14 @@ export async function composeWorker(
 
 function composeActivities(
   config: WorkerConfig,
-  shared: { db: Db; context: ChangeContext; treasury: Hex; deposits: DepositDeps | null },
+  shared: {
+    db: Db
+    context: ChangeContext
+    treasury: Hex
+    deposits: DepositDeps | null
+    /** Told after what may have changed a payout. */
+    changed: () => void
+  },
 ) {
   const settings = partnerSettings(config)
   const converter = converterOf(config)
@@ -173,7 +197,13 @@ function composeActivities(
     },
   })
   return {
-    activities: { ...payment, ...createAnnounceActivities(delivery), ...createWebhookDeliveryActivities(delivery) },
+    activities: {
+      ...payment,
+      transferUsdc: (paymentId: string) => payment.transferUsdc(paymentId).finally(shared.changed),
+      decide: (asked: Parameters<typeof payment.decide>[0]) => payment.decide(asked).finally(shared.changed),
+      ...createAnnounceActivities(delivery),
+      ...createWebhookDeliveryActivities(delivery),
+    },
     close: () => {
       rates.close()
       delivery.sender.close()
@@ -183,7 +213,14 @@ function composeActivities(
 
 async function composeSettlement(
   config: WorkerConfig,
-  shared: { db: Db; log: Logger; hooks: SettlementHooks; treasuries: Treasuries; deposits: DepositDeps | null },
+  shared: {
+    db: Db
+    log: Logger
+    hooks: SettlementHooks
+    treasuries: Treasuries
+    deposits: DepositDeps | null
+    onEnded: () => void
+  },
 ): Promise<SettlementRunner> {
   const relayers = await openKeys(config, config.RELAYER_KEYS)
   return createSettlementRunner({
@@ -192,6 +229,7 @@ async function composeSettlement(
     clock: () => new Date(),
     log: shared.log,
     everyMs: config.SETTLEMENT_TICK_MS,
+    onEnded: shared.onEnded,
     chain: {
       rpc: connectRpc({
         urls: config.POLYGON_RPC_URLS.map((url) => url.reveal()),
@@ -240,12 +278,25 @@ function relayLoops(
     sweep,
     everyMs,
     transfersEveryMs,
+    transfers,
     log,
-  }: { sweep: { readonly tick: () => Promise<unknown> }; everyMs: number; transfersEveryMs: number; log: Logger },
+  }: {
+    sweep: { readonly tick: () => Promise<unknown> }
+    everyMs: number
+    transfersEveryMs: number
+    transfers: Bell
+    log: Logger
+  },
 ): Loop[] {
   return [
     // A settled payout is waited for by its payment: as often as the engine looks.
-    { name: 'transfers', everyMs: transfersEveryMs, tick: relay.completeTransfers, log },
+    {
+      name: 'transfers',
+      everyMs: transfersEveryMs,
+      tick: relay.completeTransfers,
+      idle: { everyMs: transfersEveryMs * IDLE_ROUNDS, bell: transfers, pageSize: PER_ROUND },
+      log,
+    },
     { name: 'starts', everyMs, tick: relay.startPayments, log },
     { name: 'partner news', everyMs, tick: relay.tellPartnerNews, log },
     { name: 'deliveries', everyMs, tick: sweep.tick, log },

@@ -1,10 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Bell, createBell } from '../bell.ts'
 import { NOTHING, type Progress, type SettlementDeps } from '../chain/context.ts'
-import { createSettlementEngine } from '../chain/engine.ts'
+import { createSettlementEngine, type SettlementEngine } from '../chain/engine.ts'
 import { assertReady, SettlementRefusal } from '../chain/startup.ts'
 import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
+
+/** While nothing happens, so many rounds are left out: a notice or another part ends the waiting. */
+const IDLE_ROUNDS = 10
+
+/** The lanes and their gas money are looked at that often though there is nothing to send: five minutes. */
+const LANES_MS = 300_000
 
 export type SettlementRunnerOptions = SettlementHooks & {
   readonly db: Db
@@ -13,6 +20,8 @@ export type SettlementRunnerOptions = SettlementHooks & {
   readonly clock: () => Date
   readonly log: SettlementDeps['log']
   readonly everyMs: number
+  /** Told when payouts have ended, after the commit. */
+  readonly onEnded?: () => void
 }
 
 export type SettlementRunner = {
@@ -20,6 +29,8 @@ export type SettlementRunner = {
   assertReady(): Promise<void>
   /** One round of each part, one after the other. A failure of one is thrown when all had their turn. */
   tick(): Promise<void>
+  /** Tells that there may be something to do: what waits because nothing happens, looks at once. */
+  wake(): void
   /** Checks the start, then goes round until the signal; gives its leases back at the end. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -32,9 +43,13 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   const journal = createSettlementJournal({ db, scope, hooks: options })
   const deps: SettlementDeps = { ...chain, journal, clock, log }
   const engine = createSettlementEngine(deps)
+  const bells = { observing: createBell(), signing: createBell(), sending: createBell() }
   const ready = (): Promise<void> => assertReady(deps, livemode)
   return {
     assertReady: ready,
+    wake() {
+      for (const bell of Object.values(bells)) bell.ring()
+    },
     async tick() {
       const failures: unknown[] = []
       for (const part of [() => engine.observe(), () => engine.authorize(), () => engine.send()])
@@ -43,28 +58,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
     },
     async run(signal) {
       await untilReady(options, ready, signal)
-      const signing = createBell()
-      const sending = createBell()
-      let isAhead = false
-      const parts: Part[] = [
-        { name: 'observing', bell: createBell(), work: () => engine.observe().then(() => NOTHING) },
-        // What is signed can be sent at once, also when a later signature of the round failed.
-        {
-          name: 'signing',
-          bell: signing,
-          async work() {
-            const progress = await engine.authorize().catch((error: unknown) => {
-              sending.ring()
-              throw error
-            })
-            isAhead = progress.ahead
-            if (progress.done > 0) sending.ring()
-            return progress
-          },
-        },
-        // Signing that waited for room goes on; else it waits for its time, so that payouts travel together.
-        { name: 'sending', bell: sending, work: () => engine.send().finally(() => isAhead && signing.ring()) },
-      ]
+      const parts = createParts({ engine, journal, bells, clock, ended: options.onEnded })
       await Promise.all(parts.map((part) => goRound(options, part, signal)))
       await engine
         .close()
@@ -91,6 +85,61 @@ async function untilReady(
   }
 }
 
+type Parts = {
+  readonly engine: SettlementEngine
+  readonly journal: Pick<SettlementDeps['journal'], 'readWork'>
+  readonly bells: Readonly<Record<'observing' | 'signing' | 'sending', Bell>>
+  readonly clock: () => Date
+  readonly ended: (() => void) | undefined
+}
+
+/** What goes round. Each asks in one statement whether there is anything to do before it does more. */
+function createParts({ engine, journal, bells, clock, ended }: Parts): Part[] {
+  let isAhead = false
+  let lookedAt = Number.NEGATIVE_INFINITY
+  return [
+    {
+      name: 'observing',
+      bell: bells.observing,
+      async work() {
+        const progress = await engine.observe()
+        if (progress.done > 0) ended?.()
+        return { ...progress, idle: !(await journal.readWork()).underWay }
+      },
+    },
+    // What is signed can be sent at once, also when a later signature of the round failed.
+    {
+      name: 'signing',
+      bell: bells.signing,
+      async work() {
+        if (!(await journal.readWork()).sign) return IDLE
+        const progress = await engine.authorize().catch((error: unknown) => {
+          bells.sending.ring()
+          throw error
+        })
+        isAhead = progress.ahead
+        if (progress.done > 0) bells.sending.ring()
+        return progress
+      },
+    },
+    // Signing that waited for room goes on; else it waits for its time, so that payouts travel together.
+    {
+      name: 'sending',
+      bell: bells.sending,
+      async work() {
+        const now = clock().getTime()
+        if (now - lookedAt < LANES_MS && !(await journal.readWork()).send) return IDLE
+        const progress = await engine.send().finally(() => isAhead && bells.signing.ring())
+        lookedAt = now
+        if (progress.done > 0) bells.observing.ring()
+        return progress
+      },
+    },
+  ]
+}
+
+const IDLE = { ...NOTHING, idle: true }
+
 type Part = { readonly name: string; readonly bell: Bell; readonly work: () => Promise<Progress> }
 
 async function goRound(
@@ -101,9 +150,9 @@ async function goRound(
   signal.addEventListener('abort', () => bell.ring(), { once: true })
   let failing = false
   while (!signal.aborted) {
-    let more = false
+    let progress = NOTHING
     try {
-      more = (await work()).more
+      progress = await work()
       if (failing) log.info({ round: name }, 'settlement works again')
       failing = false
     } catch (error) {
@@ -111,32 +160,7 @@ async function goRound(
       failing = true
     }
     // With a queue to work off, the rounds follow each other at once.
-    if (!more) await bell.wait(everyMs)
-  }
-}
-
-/** Ends another part's waiting early; rung while nobody waits, it ends the next waiting. */
-type Bell = { ring(): void; wait(ms: number): Promise<void> }
-
-function createBell(): Bell {
-  let rung = false
-  let wake = (): void => undefined
-  return {
-    ring() {
-      rung = true
-      wake()
-    },
-    async wait(ms) {
-      if (!rung)
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms)
-          wake = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-      rung = false
-    },
+    if (!progress.more) await bell.wait(progress.idle ? everyMs * IDLE_ROUNDS : everyMs)
   }
 }
 

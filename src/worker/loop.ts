@@ -1,25 +1,32 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { type Bell, createBell } from '../bell.ts'
 import type { Logger } from '../log.ts'
 
 export type Loop = {
   readonly name: string
   readonly everyMs: number
   readonly tick: () => Promise<unknown>
+  /** For one that is told when there is something to do: while a round finds nothing, it waits that long for the bell. */
+  readonly idle?: { readonly everyMs: number; readonly bell: Bell; readonly pageSize: number }
   readonly log: Logger
 }
 
 /** Runs `tick` repeatedly until the signal aborts. A round that fails is logged, and the next one tries again. */
-export async function runLoop({ name, everyMs, tick, log }: Loop, signal: AbortSignal): Promise<void> {
+export async function runLoop({ name, everyMs, tick, idle, log }: Loop, signal: AbortSignal): Promise<void> {
+  const bell = idle?.bell ?? createBell()
+  signal.addEventListener('abort', () => bell.ring(), { once: true })
   let failing = false
   while (!signal.aborted) {
+    let found: unknown = null
     try {
-      await tick()
+      found = await tick()
       if (failing) log.info({ loop: name }, 'works again')
       failing = false
     } catch (error) {
       if (!failing) log.error({ err: error, loop: name }, 'a round failed; the next one tries again')
       failing = true
     }
-    await delay(everyMs, undefined, { signal }).catch(() => undefined)
+    // There is more.
+    if (idle !== undefined && found === idle.pageSize) continue
+    await bell.wait(idle !== undefined && found === 0 ? idle.everyMs : everyMs)
   }
 }

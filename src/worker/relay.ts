@@ -33,7 +33,7 @@ export type RelayDeps = {
 
 const GRACE_MS = 3000
 /** Most messages of one round, so that rounds stay short. The next round takes the others. */
-const PER_ROUND = 100
+export const PER_ROUND = 100
 
 export function createRelay(deps: RelayDeps): Relay {
   const { db, workflows, log } = deps

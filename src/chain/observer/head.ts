@@ -69,7 +69,11 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
     )
   }
 
-  return async function watchHead(lease: Lease, cursor: ChainCursor): Promise<void> {
+  /** `isMined`: payouts are marked as seen in blocks that may have left the chain. */
+  return async function watchHead(
+    lease: Lease,
+    { cursor, isMined }: { cursor: ChainCursor; isMined: boolean },
+  ): Promise<void> {
     const seen = await look(cursor)
     if (seen === null) return
     const { chain, facts } = seen
@@ -79,7 +83,9 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
     const paid = facts.flatMap(({ kind, authNonce, blockNumber, blockHash }) =>
       kind === 'out' && authNonce !== null ? [{ authNonce, blockNumber, blockHash }] : [],
     )
-    const { reverted } = await journal.markMined(lease, { seen: paid, chain: [...chain.values()] })
+    const isQuiet = paid.length === 0 && !isMined
+    const view = { seen: paid, chain: [...chain.values()] }
+    const { reverted } = isQuiet ? { reverted: 0 } : await journal.markMined(lease, view)
     if (reverted > 0) log.warn({ reverted }, 'payouts are no longer in the chain and go out again')
     // Stored last, so that after a failure the same blocks are read again.
     if (isDone) hashes = chain

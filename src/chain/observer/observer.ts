@@ -10,6 +10,9 @@ const ENDED_AT_ONCE = 200
 /** Most deposits, and most movements of a treasury, that are told in one. */
 const APPLIED_AT_ONCE = 500
 
+/** While it is not known what there is to do, all of it is tried. */
+const EVERYTHING = { pending: true, proven: true, mined: true, voiding: true }
+
 /**
  * The observer of one engine. In memory it keeps only hashes of blocks that are not final; losing them does no harm.
  */
@@ -26,33 +29,43 @@ export function createObserver(deps: SettlementDeps) {
       log.error({ ...place, err: error }, 'a log is stored, but what it means could not be recorded; tried again')
   }
 
-  async function applyProven(): Promise<void> {
-    let ended = ENDED_AT_ONCE
-    while (ended === ENDED_AT_ONCE) {
+  /** Answers how many payouts have ended. */
+  async function applyProven(): Promise<number> {
+    let sum = 0
+    for (let ended = ENDED_AT_ONCE; ended === ENDED_AT_ONCE; ) {
       const result = await journal.applyProven(ENDED_AT_ONCE)
       ended = result.ended
+      sum += ended
       for (const { paymentId, error } of result.failed)
         log.error({ paymentId, err: error }, 'proved on chain, but recording it for the payment failed; tried again')
     }
+    return sum
   }
 
   return {
-    /** The parts do not wait for each other: what one cannot read now, another may. Throws the first failure. */
-    async observe(lease: Lease): Promise<void> {
+    /**
+     * The parts do not wait for each other: what one cannot read now, another may. Throws the first failure. Answers how
+     * many payouts have ended.
+     */
+    async observe(lease: Lease): Promise<number> {
       const start = await journal.readCursor()
-      if (start === null) return
+      if (start === null) return 0
       let cursor = start
+      let due = EVERYTHING
+      let ended = 0
       const failures: unknown[] = []
       const parts = [
         async () => void (cursor = await scanFinalized(lease, start)),
-        applyPending,
-        applyProven,
+        async () => void (due = await journal.readDue()),
+        async () => due.pending && applyPending(),
+        async () => due.proven && void (ended = await applyProven()),
         () => reconcile(lease, cursor),
-        () => proveExpired(deps, lease, cursor),
-        () => watchHead(lease, cursor),
+        async () => due.voiding && proveExpired(deps, lease, cursor),
+        () => watchHead(lease, { cursor, isMined: due.mined }),
       ]
       for (const part of parts) await part().catch((error: unknown) => failures.push(error))
       if (failures.length > 0) throw failures[0]
+      return ended
     },
   }
 }

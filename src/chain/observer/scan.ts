@@ -15,6 +15,8 @@ const RANGES_PER_ROUND = 10
  * has the block but not its logs yet answers an empty list, and so may two of three.
  */
 const READ_AGAIN_AFTER = 16
+/** So many together: one question for each block would be half of all that is asked while nothing happens. */
+const READ_AGAIN_TOGETHER = 8
 /** How far back a new start reads a second time, because it does not know what was read when. */
 const READ_AGAIN_AT_START = 64
 
@@ -29,7 +31,7 @@ export function createScan(deps: SettlementDeps) {
   async function readAgain(lease: Lease, cursor: ChainCursor): Promise<void> {
     const from = Math.max(readTwice ?? cursor.number - READ_AGAIN_AT_START, cursor.firstNumber) + 1
     const last = Math.min(cursor.number - READ_AGAIN_AFTER, from + LOG_RANGE - 1)
-    if (last < from) return
+    if (last - from + 1 < READ_AGAIN_TOGETHER) return
     const block = await deps.rpc.agreed((node) => node.block(last))
     if (block === null) return
     const read = await readRange(deps, lease, { from, final: block.value, again: true })

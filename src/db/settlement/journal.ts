@@ -13,6 +13,7 @@ import * as known from './watch/known.ts'
 import * as pauses from './watch/pause.ts'
 import * as pending from './watch/pending.ts'
 import * as reconcile from './watch/reconcile.ts'
+import * as work from './watch/work.ts'
 
 /** Everything the settlement engine keeps in Postgres, for one mode, chain and token. */
 export function createSettlementJournal(context: JournalContext) {
@@ -21,6 +22,8 @@ export function createSettlementJournal(context: JournalContext) {
     (...args: A): R =>
       method(context, ...args)
   return {
+    readWork: bind(work.readWork),
+    readDue: bind(work.readDue),
     readPayable: bind(queue.readPayable),
     countWaiting: bind(queue.countWaiting),
     readUncancelled: bind(queue.readUncancelled),

@@ -74,7 +74,7 @@ export async function readSigned(db: Queryable, where: Statement, limit: number)
 }
 
 /** As in the index payout_payable, word for word. */
-const payable = sql`(p.state = 'queued' or p.state = 'held' and p.hold_reason in ('funds', 'paused'))`
+export const payable = sql`(p.state = 'queued' or p.state = 'held' and p.hold_reason in ('funds', 'paused'))`
 
 /** As in the index payout_sendable, word for word. */
 export const sendable = sql`(p.state = 'voiding' or p.state = 'authorized' and p.lane_wallet is null)`

@@ -28,6 +28,7 @@ export async function findUnknown(context: JournalContext, scan: Logs): Promise<
  * and amount; one of our lanes; a movement. The nonce alone proves nothing: a thief with the treasury's key can use any.
  */
 export async function explain(db: Queryable, scope: SettlementScope, scan: Logs): Promise<Map<string, KnownAs>> {
+  if (scan.logs.length === 0) return new Map()
   const payouts = await readPayouts(db, scope, scan)
   const own = new Set(scan.ownTransactions)
   const known = new Map<string, KnownAs>()

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { one, sql } from '../../db.ts'
+import { type JournalContext, ours } from '../context.ts'
+import { payable, sendable } from '../queue.ts'
+import { here } from '../record.ts'
+
+/** What there is to do, in one statement: all that is asked while nothing happens. */
+export type Work = {
+  /** Payouts or cancellations wait for a signature. */
+  readonly sign: boolean
+  /** Something signed waits for a lane, or is in one. */
+  readonly send: boolean
+  /** Something may be on chain soon. */
+  readonly underWay: boolean
+}
+
+export async function readWork(context: JournalContext): Promise<Work> {
+  const { chainId, livemode } = context.scope
+  const row = await one(
+    context.db,
+    z.object({ sign: z.boolean(), send: z.boolean(), payouts: z.boolean() }),
+    sql`select
+          exists (select 1 from payout p where ${ours(context)} and ${payable})
+            or exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding' and not exists (
+              select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel')) as sign,
+          exists (select 1 from payout p where ${ours(context)} and ${sendable} and p.lane_wallet is null)
+            -- Those of lanes that nobody advances any more stay open, and are nothing to wait for.
+            or exists (select 1 from lane_tx t where t.chain_id = ${chainId} and t.state in ('reserved', 'signed', 'broadcast')
+              and t.created_at > now() - interval '1 day')
+            or exists (select 1 from deposit d where d.unswept_micro > 0 and d.chain_id = ${chainId} and d.livemode = ${livemode})
+            as send,
+          exists (select 1 from payout p where ${ours(context)} and p.state in ('authorized', 'assigned', 'mined', 'voiding'))
+            as payouts`,
+  )
+  return { sign: row.sign, send: row.send, underWay: row.send || row.payouts }
+}
+
+/** Which parts of observing have something to do, so that the others need not ask. */
+export type Due = {
+  /** Logs whose meaning is not recorded. */
+  readonly pending: boolean
+  /** Logs of payouts that have not ended. */
+  readonly proven: boolean
+  /** Payouts that a block without finality has shown. */
+  readonly mined: boolean
+  readonly voiding: boolean
+}
+
+export async function readDue(context: JournalContext): Promise<Due> {
+  const { chainId } = context.scope
+  return one(
+    context.db,
+    z.object({ pending: z.boolean(), proven: z.boolean(), mined: z.boolean(), voiding: z.boolean() }),
+    sql`select
+          exists (select 1 from treasury_log where ${here(context)} and applied_at is null)
+            or exists (select 1 from deposit_log where chain_id = ${chainId} and applied_at is null) as pending,
+          exists (select 1 from treasury_log where ${here(context)} and payment_id is null and auth_nonce is not null) as proven,
+          exists (select 1 from payout p where ${ours(context)} and p.mined_hash is not null
+            and p.state not in ('settled', 'voided')) as mined,
+          exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding') as voiding`,
+  )
+}

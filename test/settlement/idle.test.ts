@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { poll } from '../../scripts/system/waiting.ts'
+import { connectRpc } from '../../src/chain/rpc/rpc.ts'
+import type { Db } from '../../src/db/db.ts'
+import { createNotifier, listen } from '../../src/db/notices.ts'
+import type { SettlementRunner } from '../../src/settlement/runner.ts'
+import { createWorld, TOKEN, type World } from '../chain/world.ts'
+import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
+
+/** The default of SETTLEMENT_TICK_MS, and ten of them: how long a worker waits that nobody tells anything. */
+const EVERY_MS = 500
+const IDLE_MS = 5000
+const CHANNEL = 'pinrail_payouts'
+
+let world: World
+let nodes: HostileNode[]
+let statements = 0
+const stop = new AbortController()
+const running: Promise<void>[] = []
+const workers: SettlementRunner[] = []
+const notices: { close(): Promise<void> }[] = []
+
+beforeAll(async () => {
+  world = await createWorld({ relayers: 3 })
+  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
+  await world.chain.setIntervalMining({ interval: 1 })
+  for (let worker = 0; worker < 2; worker++) {
+    const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
+    const runner = world.runner({ rpc, db: counted(world.db), everyMs: EVERY_MS, options: { leaseMs: 5000 } })
+    workers.push(runner)
+    notices.push(listen(world.databaseUrl, CHANNEL, () => runner.wake()))
+    running.push(runner.run(stop.signal))
+  }
+})
+afterAll(async () => {
+  stop.abort()
+  await Promise.all(running)
+  await Promise.all(notices.map((notice) => notice.close()))
+  await Promise.all(nodes.map((node) => node.close()))
+  await world.stop()
+})
+
+/** Every statement counts, those that begin and end a transaction too. */
+function counted(db: Db): Db {
+  const count = <T extends Pick<Db, 'query'>>(on: T): T => ({
+    ...on,
+    query(text: string, values?: unknown[]) {
+      statements += 1
+      return on.query(text, values)
+    },
+  })
+  return {
+    ...count(db),
+    transaction(work) {
+      statements += 2
+      return db.transaction((tx) => work(count(tx)))
+    },
+  }
+}
+
+const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length, 0)
+const settled = async (paymentId: string) => (await world.payout(paymentId)).state === 'settled'
+
+test('two workers that have settled something ask at most 5 statements and 5 nodes a second when nothing happens', async () => {
+  const [queued] = await world.queue([{}])
+  for (const worker of workers) worker.wake()
+  await poll(() => settled(queued!.paymentId), { withinMs: 60_000, everyMs: 200, what: 'the payout to be settled' })
+  // What it needs is time without anything: the rounds of before end, and the envelope's nonce becomes final.
+  await delay(2 * IDLE_MS)
+  const [before, asked, from] = [statements, calls(), performance.now()]
+  await delay(4 * IDLE_MS)
+  const seconds = (performance.now() - from) / 1000
+  expect((statements - before) / seconds).toBeLessThanOrEqual(5)
+  expect((calls() - asked) / seconds).toBeLessThanOrEqual(5)
+  // They are at work all the same.
+  expect(statements - before).toBeGreaterThan(20)
+  expect(calls() - asked).toBeGreaterThan(20)
+})
+
+test('a notice ends the waiting of every worker: what was queued elsewhere is signed before anybody would have looked', async () => {
+  await delay(IDLE_MS)
+  const [queued] = await world.queue([{}])
+  const from = performance.now()
+  createNotifier(world.db, CHANNEL)()
+  const isSigned = async () => (await world.payout(queued!.paymentId)).state !== 'queued'
+  await poll(isSigned, { withinMs: IDLE_MS, everyMs: 20, what: 'the payout to be signed' })
+  expect(performance.now() - from).toBeLessThan(IDLE_MS / 2)
+  await poll(() => settled(queued!.paymentId), { withinMs: 60_000, everyMs: 200, what: 'the payout to be settled' })
+})
