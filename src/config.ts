@@ -45,6 +45,9 @@ const commonSchema = z.object({
   PINRAIL_MODE: z.enum(['test', 'live']).default('test'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   DATABASE_URL: url,
+  /** Where health and metrics are told to operators, never to strangers. Without a port they are told nowhere. */
+  INTERNAL_HOST: z.string().default('127.0.0.1'),
+  INTERNAL_PORT: port.optional(),
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
   ...temporalShape,
   /**
@@ -153,6 +156,11 @@ const workerSchema = commonSchema.extend({
   SETTLEMENT_TICK_MS: z.coerce.number().int().min(20).max(60_000).default(500),
   /** Time between two rounds of the relay, in milliseconds. */
   RELAY_TICK_MS: z.coerce.number().int().min(50).max(60_000).default(1000),
+  /** `<host>:<port>` at which Temporal's SDK tells its own metrics. */
+  WORKER_SDK_METRICS: z
+    .string()
+    .regex(/^[\w.-]+:\d+$/, 'must be <host>:<port>')
+    .optional(),
   WORKER_MAX_CACHED_WORKFLOWS: z.coerce.number().int().min(0).default(1000),
   /** Time that running activities have to finish after SIGTERM, in milliseconds; another worker retries the others. */
   WORKER_SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).default(25_000),

@@ -35,17 +35,18 @@ export const ROOMS: readonly Room[] = [
   { name: 'temporal', at: ['src/temporal'], may: ['domain', 'workflows'], mayType: ['config'] },
   { name: 'settlement', at: ['src/settlement'], may: ['domain', 'db', 'chain', 'log', 'bell'] },
   { name: 'api-key', at: ['src/api/auth/api-key.ts'], may: [] },
+  { name: 'observe', at: ['src/observe'], may: [] },
   {
     name: 'api',
     at: ['src/api'],
-    may: ['domain', 'evm', 'ids', 'log', 'db', 'web', 'webhooks', 'api-key'],
+    may: ['domain', 'evm', 'ids', 'log', 'db', 'web', 'webhooks', 'api-key', 'observe'],
     mayType: ['temporal'],
   },
   { name: 'worker', at: ['src/worker'], may: ['domain', 'db', 'log', 'bell', 'workflows'], mayType: ['temporal'] },
   {
     name: 'deps',
     at: ['src/deps'],
-    may: 'domain ids log bell config db chain providers webhooks sandbox activities workflows temporal settlement api worker'.split(
+    may: 'domain ids log bell config db observe chain providers webhooks sandbox activities workflows temporal settlement api worker'.split(
       ' ',
     ),
   },
@@ -54,7 +55,7 @@ export const ROOMS: readonly Room[] = [
     at: ['src/operator'],
     may: 'domain evm ids config verifier db chain webhooks workflows temporal settlement api-key'.split(' '),
   },
-  { name: 'main', at: ['src/main'], may: ['log', 'config', 'sandbox', 'api', 'worker', 'deps'] },
+  { name: 'main', at: ['src/main'], may: ['log', 'config', 'sandbox', 'observe', 'api', 'worker', 'deps'] },
 ]
 
 /** Beside the system: they may import any room of it, and each other only as said here. */

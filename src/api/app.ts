@@ -1,22 +1,23 @@
 import compression from 'compression'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import type { Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
-import type { NewDigest } from '../db/merchants/api-keys.ts'
-import { countAttention } from '../db/payments/attention.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { Logger } from '../log.ts'
+import type { HealthCheck } from '../observe/health.ts'
+import { createDurations } from '../observe/metrics.ts'
 import type { DeliveryWorkflows } from '../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth/auth.ts'
 import type { RequestLimits } from './auth/rate-limits.ts'
-import { createMetrics } from './http/metrics.ts'
+import { accessLog } from './http/metrics.ts'
 import { API_HEADERS, Problem, problemHandler } from './http/problems.ts'
 import { mountRoutes } from './route.ts'
 import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout.ts'
-import { type HealthCheck, healthRouter } from './routes/health.ts'
+import { healthRouter } from './routes/health.ts'
 import type { RateBook } from './routes/prices.ts'
 import { receiptsRouter } from './routes/receipts.ts'
 import { referenceRouter } from './routes/reference.ts'
@@ -50,6 +51,8 @@ export type ApiDeps = {
   readonly newId: (kind: 'payment' | 'attempt' | 'endpoint' | 'request') => string
   readonly log: Logger
   readonly healthChecks: readonly HealthCheck[]
+  /** What the process is measured by. */
+  readonly registry: Registry
   readonly onStarted: (paymentId: string) => void
   readonly onKeyUsed: (keyId: string) => void
   readonly onOldPepper: (digest: NewDigest) => void
@@ -66,9 +69,7 @@ export function createApp(deps: ApiDeps): Express {
   // No answer may be cached, so computing ETags would be wasted.
   app.set('etag', false)
   app.use(requestId(deps.newId))
-  const metrics = createMetrics(() => countAttention(deps.db))
-  app.use(metrics.measure)
-  app.use(metrics.router)
+  app.use(accessLog({ durations: createDurations(deps.registry), log: deps.log }))
   app.use(compressed())
   app.use(healthRouter(deps.healthChecks))
   app.use(callbackRouter(deps))

@@ -52,6 +52,8 @@ export type Db = Session & {
    * forgot to ask whose rows they are. Throws for a tenant of the other mode, which a request cannot have: that is a bug.
    */
   readonly as: (tenant: Tenant) => Session
+  /** Connections of this process: all, those that do nothing, and how many requests wait for one. */
+  readonly poolUse: () => { readonly total: number; readonly idle: number; readonly waiting: number }
   close(): Promise<void>
 }
 
@@ -149,6 +151,7 @@ export function createDb(options: DbOptions): Db {
       if (tenant.livemode !== livemode) throw new RangeError(`${tenant.merchantId} was asked for in the other mode`)
       return sessionOf(pool, tenant)
     },
+    poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   }
 }

@@ -6,6 +6,7 @@ import { type NewDigest, storeDigests, touchApiKeys } from '../db/merchants/api-
 import { deleteStarts } from '../db/outbox.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
+import { createRegistry } from '../observe/metrics.ts'
 import { createPartners, createReadCallback } from '../providers/index.ts'
 import { createSimulatedAct } from '../providers/simulated.ts'
 import { createTemporalClient } from '../temporal/connect.ts'
@@ -75,9 +76,10 @@ export async function composeApi(
     newId,
     log,
     healthChecks: [
-      { name: 'postgres', check: async () => void (await db.query('select 1')) },
-      { name: 'temporal', check: temporal.check },
+      { name: 'postgres', needed: true, check: async () => void (await db.query('select 1')) },
+      { name: 'temporal', needed: false, check: temporal.check },
     ],
+    registry: createRegistry(db.poolUse),
     onStarted: starts.add,
     onKeyUsed: usedKeys.add,
     onOldPepper: newDigests.add,

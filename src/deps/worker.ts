@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { NativeConnection, type Worker } from '@temporalio/worker'
+import type { Registry } from 'prom-client'
 import { createPaymentActivities } from '../activities/payment/payment.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
@@ -10,13 +11,17 @@ import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
 import { connectRpc } from '../chain/rpc/rpc.ts'
 import { listOf } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
+import { countBacklog, countPayments, countSettled } from '../db/books.ts'
 import type { Db } from '../db/db.ts'
 import { createNotifier, listen } from '../db/notices.ts'
+import { countAttention } from '../db/payments/attention.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { holdPayout, queuePayout, releasePayout, voidIfQueued } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Logger } from '../log.ts'
+import type { HealthCheck } from '../observe/health.ts'
+import { createRegistry, watchBooks } from '../observe/metrics.ts'
 import { CRYPTO_ACCOUNT, createCrypto } from '../providers/crypto.ts'
 import { createPartners } from '../providers/index.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
@@ -44,6 +49,9 @@ export type WorkerParts = {
   /** What the loops and the settlement do their work with: a test does a round of it by hand. */
   readonly relay: Relay
   readonly hooks: SettlementHooks
+  /** What operators ask the process for. */
+  readonly checks: readonly HealthCheck[]
+  readonly registry: Registry
 }
 
 /** What takes the place of what the configuration says: for tests, which then compose nothing by hand. */
@@ -115,7 +123,23 @@ export async function composeWorker(
     shutdownGraceMs: config.WORKER_SHUTDOWN_GRACE_MS,
     version: config.WORKER_VERSIONING ? { buildId: config.WORKER_BUILD_ID ?? 'unversioned' } : null,
   })
+  const registry = createRegistry(db.poolUse)
+  watchBooks(registry, {
+    payments: () => countPayments(db),
+    attention: () => countAttention(db),
+    backlog: () => countBacklog(db),
+    settled: () => countSettled(db),
+  })
+  const polls = async (): Promise<void> => {
+    if (workers.some((worker) => worker.getState() !== 'RUNNING')) throw new Error('a queue is not polled')
+  }
   return {
+    registry,
+    checks: [
+      { name: 'postgres', needed: true, check: async () => void (await db.query('select 1')) },
+      { name: 'temporal', needed: true, check: temporal.check },
+      { name: 'queues', needed: true, check: polls },
+    ],
     workers,
     settlement,
     relay,

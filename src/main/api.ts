@@ -3,6 +3,7 @@ import { createApiServer, stopApiServer } from '../api/http/server.ts'
 import { readApiConfig } from '../config.ts'
 import { composeApi } from '../deps/api.ts'
 import { createLogger } from '../log.ts'
+import { createInternalServer, listenInternally } from '../observe/internal-server.ts'
 import { onStop } from './stop.ts'
 
 /** The process of the API: checkout, `/v1`, callbacks of the partners. */
@@ -13,7 +14,12 @@ const newRequestId = (): string => deps.newId('request')
 const server = createApiServer(createApp(deps), { publicUrl: config.PUBLIC_URL, newRequestId })
 server.listen(config.API_PORT, config.API_HOST, () => log.info({ url: config.PUBLIC_URL }, 'api ready'))
 
+const internal = createInternalServer({ checks: deps.healthChecks, registry: deps.registry })
+await listenInternally(internal, config)
+
 onStop(log, async () => {
   await stopApiServer(server, config.API_DRAIN_MS)
   await close()
+  internal.close()
+  internal.closeAllConnections()
 })

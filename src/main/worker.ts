@@ -1,13 +1,16 @@
 import { readWorkerConfig } from '../config.ts'
 import { composeWorker } from '../deps/worker.ts'
 import { createLogger } from '../log.ts'
+import { createInternalServer, listenInternally } from '../observe/internal-server.ts'
 import { logTemporal, runWorker } from '../worker/run.ts'
 
-/** The process of the worker: workflows, activities, relay, settlement. Listens on nothing. */
+/** The process of the worker: workflows, activities, relay, settlement. Only operators can ask it something. */
 const config = readWorkerConfig()
 const log = createLogger({ level: config.LOG_LEVEL, name: 'worker' })
-logTemporal(log)
-const { close, ...parts } = await composeWorker(config, log)
+logTemporal(log, config.WORKER_SDK_METRICS)
+const { close, checks, registry, ...parts } = await composeWorker(config, log)
+const internal = createInternalServer({ checks, registry })
+await listenInternally(internal, config)
 const stop = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort())
 
@@ -15,5 +18,7 @@ const ready = (queues: string[]): void =>
   // Whoever has started it waits for this line, whatever else is to be logged.
   createLogger({ level: 'info', name: 'worker' }).info({ queues }, 'worker ready')
 const code = await runWorker({ ...parts, log, ready }, stop)
+internal.close()
+internal.closeAllConnections()
 await close()
 process.exit(code)

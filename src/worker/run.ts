@@ -2,10 +2,13 @@ import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker'
 import type { Logger } from '../log.ts'
 import { type Loop, runLoop } from './loop.ts'
 
-/** Temporal logs through our logger, and leaves signals to us: we stop loops, then activities, then connections. */
-export function logTemporal(log: Logger): void {
+/** Temporal logs through our logger, tells its metrics at the address, and leaves signals to us: we stop loops, then activities, then connections. */
+export function logTemporal(log: Logger, metricsAddress: string | undefined): void {
   Runtime.install({
     shutdownSignals: [],
+    ...(metricsAddress !== undefined && {
+      telemetryOptions: { metrics: { prometheus: { bindAddress: metricsAddress } } },
+    }),
     logger: new DefaultLogger('WARN', ({ level, message, meta }) =>
       log[level === 'ERROR' ? 'error' : 'warn'](meta ?? {}, message),
     ),

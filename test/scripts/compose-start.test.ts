@@ -40,6 +40,21 @@ test('who runs in the image is not root, and may write nothing in it', async () 
     expect([file, await mayWrite(system, join(image.folder, file))]).toEqual([file, false])
 })
 
+test('api and worker tell operators how they are, each on a port of its own, and the public one tells no numbers', async () => {
+  const { system } = composed
+  for (const host of ['api:9464', 'worker:9464'] as const) {
+    const answer = await fetch(`http://${addressOfHost(system, host)}/readyz`)
+    expect([host, answer.status, await answer.json()]).toMatchObject([host, 200, { status: 'ready' }])
+    const metrics = await (await fetch(`http://${addressOfHost(system, host)}/metrics`)).text()
+    expect(metrics).toContain('process_cpu_seconds_total')
+  }
+  const books = await (await fetch(`http://${addressOfHost(system, 'worker:9464')}/metrics`)).text()
+  expect(books).toContain('pinrail_books_readable 1')
+  const sdk = await (await fetch(`http://${addressOfHost(system, 'worker:9465')}/metrics`)).text()
+  expect(sdk).toContain('temporal_')
+  expect((await fetch(`http://${addressOfHost(system, 'api:4242')}/metrics`)).status).toBe(404)
+}, 30_000)
+
 test('a payment that api and worker of the image serve is paid, settled on chain and announced', async () => {
   const { system, prepared } = composed
   const [, secretKey = ''] = /API key: (\S+)/.exec(prepared) ?? []

@@ -68,10 +68,10 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  test('what runs for long is started again and has a health check, but for the worker', () => {
+  test('what runs for long is started again and has a health check', () => {
     const lasting = services.filter(([, { restart }]) => restart === 'unless-stopped')
     const unchecked = lasting.filter(([, { healthcheck }]) => healthcheck === undefined).map(([name]) => name)
-    expect(unchecked).toEqual(['worker'])
+    expect(unchecked).toEqual([])
     const oneShot = services.filter(([, { restart }]) => restart !== 'unless-stopped').map(([name]) => name)
     expect(oneShot.sort()).toEqual(['chain-volume', 'prepare', 'temporal-namespace', 'temporal-schema'])
   })

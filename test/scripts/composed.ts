@@ -27,7 +27,17 @@ import { compose, environmentOf, serviceOf } from './compose-file.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PASSWORD = 'development-only'
 /** The containers' own names of what is reached over the network. */
-const HOSTS = ['postgres:5432', 'temporal:7233', 'anvil:8545', 'sandbox:4300', 'inbox:4301', 'api:4242'] as const
+const HOSTS = [
+  'postgres:5432',
+  'temporal:7233',
+  'anvil:8545',
+  'sandbox:4300',
+  'inbox:4301',
+  'api:4242',
+  'api:9464',
+  'worker:9464',
+  'worker:9465',
+] as const
 /** Where compose publishes a port for buyers and merchants. */
 const PUBLISHED = {
   '127.0.0.1:4242': 'api:4242',
@@ -89,6 +99,9 @@ function here(system: Parts, text: string, service: string): string {
   let result = text.replaceAll('0.0.0.0', '127.0.0.1')
   for (const [published, host] of Object.entries(PUBLISHED))
     result = result.replaceAll(published, addressOfHost(system, host))
+  // Of each service its own: nothing outside of the container asks there.
+  for (const host of HOSTS.filter((name) => /:946[45]$/.test(name) && name.startsWith(service)))
+    result = result.replaceAll(host.replace(service, '127.0.0.1'), addressOfHost(system, host))
   for (const host of HOSTS) result = result.replaceAll(host, addressOfHost(system, host))
   return result === '/data' ? dataOf(system, service) : result
 }
@@ -105,7 +118,12 @@ export function variablesOf(system: Parts, service: string): Record<string, stri
     system.ports.get(host),
   )
   const own =
-    { api: { API_PORT: api }, sandbox: { SANDBOX_PORT: sandbox }, inbox: { INBOX_PORT: inbox } }[service] ?? {}
+    {
+      api: { API_PORT: api, INTERNAL_PORT: system.ports.get('api:9464') },
+      worker: { INTERNAL_PORT: system.ports.get('worker:9464') },
+      sandbox: { SANDBOX_PORT: sandbox },
+      inbox: { INBOX_PORT: inbox },
+    }[service] ?? {}
   return {
     ...Object.fromEntries(composed),
     ...Object.fromEntries(Object.entries(own).map(([name, port]) => [name, String(port)])),

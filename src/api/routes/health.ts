@@ -1,40 +1,20 @@
 import { Router } from 'express'
+import { type HealthCheck, healthOf } from '../../observe/health.ts'
 import { onlyMethods } from '../route.ts'
 
-export type HealthCheck = { readonly name: string; readonly check: () => Promise<void> }
-
-/** A dependency that does not answer within this time counts as down. */
-const CHECK_TIMEOUT_MS = 2000
-
-/** `/healthz` answers while the process runs. `/readyz` is 503 unless all checks pass, and names those that do not. */
+/**
+ * For whoever spreads the requests: `/healthz` answers while the process runs, `/readyz` is 503 while a part is down that
+ * every request needs. Without Temporal a payment is taken all the same, and started later.
+ */
 export function healthRouter(checks: readonly HealthCheck[]): Router {
   const router = Router()
   router.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' })
   })
   router.get('/readyz', async (_request, response) => {
-    const results = await Promise.all(checks.map(async ({ name, check }) => [name, await outcome(check)] as const))
-    const ready = results.every(([, result]) => result === 'ok')
-    response
-      .status(ready ? 200 : 503)
-      .json({ status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) })
+    const health = await healthOf(checks)
+    response.status(health.status === 'not ready' ? 503 : 200).json(health)
   })
   router.all(['/healthz', '/readyz'], onlyMethods(['GET']))
   return router
-}
-
-async function outcome(check: () => Promise<void>): Promise<string> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('no answer'), CHECK_TIMEOUT_MS)
-  })
-  const result = await Promise.race([
-    check().then(
-      () => 'ok',
-      () => 'failed',
-    ),
-    late,
-  ])
-  clearTimeout(timer)
-  return result
 }

@@ -89,6 +89,8 @@ export async function openShop({ temporalDown = false, mode = 'test', deps: chan
     temporal,
     secretBox: deps.secretBox,
     workflows: deps.workflows,
+    registry: deps.registry,
+    healthChecks: deps.healthChecks,
     log,
     ...first,
     addMerchant: (options: MerchantOptions = {}) => addMerchant(db, options),

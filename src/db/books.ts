@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { many, type Queryable, sql } from './db.ts'
+
+/** Numbers for the metrics: of this deployment's mode, without ids, read by indexes of what is open. */
+
+const waiting = { count: z.coerce.number(), oldest_seconds: z.coerce.number() }
+
+/** Payments that are not closed. */
+export function countPayments(db: Queryable) {
+  return many(
+    db,
+    z.object({ status: z.string(), method: z.string(), ...waiting }),
+    sql`select status, coalesce(method_used, provider, 'any') as method, count(*) as count,
+          extract(epoch from now() - min(updated_at)) as oldest_seconds
+        from payment where closed_at is null and livemode = ${db.livemode} group by 1, 2 order by 1, 2`,
+  )
+}
+
+/** What is to be passed on to Temporal or to merchants; an empty queue is told as 0. */
+export function countBacklog(db: Queryable) {
+  return many(
+    db,
+    z.object({ queue: z.string(), ...waiting }),
+    sql`select queue, count(since) as count, coalesce(extract(epoch from now() - min(since)), 0) as oldest_seconds from (
+          select unnest(array['start_payment', 'complete_transfer', 'partner_news', 'deliveries']) as queue,
+            null::timestamptz as since
+          union all select kind, created_at from outbox
+          union all select 'partner_news', due_at from partner_event where applied_at is null
+          union all select 'deliveries', created_at from delivery where status = 'pending' and livemode = ${db.livemode}
+        ) as open group by queue order by queue`,
+  )
+}
+
+/** What succeeded in the last 24 hours; amounts in USDC. */
+export function countSettled(db: Queryable) {
+  return many(
+    db,
+    z.object({ count: z.coerce.number(), fee_usdc: z.coerce.number() }),
+    sql`select count(*) as count, coalesce(sum(fee_micro), 0) / 1000000 as fee_usdc
+        from payment where succeeded_at > now() - interval '1 day' and livemode = ${db.livemode}`,
+  )
+}

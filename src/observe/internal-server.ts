@@ -1,0 +1,48 @@
+import { createServer, type Server } from 'node:http'
+import type { Registry } from 'prom-client'
+import { type HealthCheck, healthOf } from './health.ts'
+
+/**
+ * What operators ask a process, on a port of its own that no stranger reaches. `/healthz` answers while the process runs;
+ * `/readyz` says which part is down, with 503 when it is one that the process needs; `/metrics` in Prometheus' format.
+ */
+export function createInternalServer({
+  checks,
+  registry,
+}: {
+  checks: readonly HealthCheck[]
+  registry: Registry
+}): Server {
+  const pages: Record<string, () => Promise<{ status: number; type: string; text: string }>> = {
+    '/healthz': async () => json(200, { status: 'ok' }),
+    '/readyz': async () => {
+      const health = await healthOf(checks)
+      return json(health.status === 'not ready' ? 503 : 200, health)
+    },
+    '/metrics': async () => ({ status: 200, type: registry.contentType, text: await registry.metrics() }),
+  }
+  return createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
+    const page = pages[request.url?.split('?')[0] ?? '']
+    const answer = page === undefined ? Promise.resolve(json(404, { status: 'no such page' })) : page()
+    answer
+      .catch(() => json(500, { status: 'failed' }))
+      .then(({ status, type, text }) => response.writeHead(status, { 'content-type': type }).end(text))
+      .catch(() => response.destroy())
+  })
+}
+
+function json(status: number, body: object) {
+  return { status, type: 'application/json', text: JSON.stringify(body) }
+}
+
+/** Listens where the configuration says; without a port on nothing. */
+export async function listenInternally(
+  server: Server,
+  { INTERNAL_HOST: host, INTERNAL_PORT: port }: { INTERNAL_HOST: string; INTERNAL_PORT?: number | undefined },
+): Promise<void> {
+  if (port === undefined) return
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+}
