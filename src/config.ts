@@ -45,7 +45,7 @@ const commonSchema = z.object({
   PINRAIL_MODE: z.enum(['test', 'live']).default('test'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   DATABASE_URL: url,
-  /** Where health and metrics are told to operators, never to strangers. Without a port they are told nowhere. */
+  /** Where operators ask for health and metrics, and no stranger. Without a port nowhere. */
   INTERNAL_HOST: z.string().default('127.0.0.1'),
   INTERNAL_PORT: port.optional(),
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
@@ -92,9 +92,7 @@ const apiSchema = commonSchema.extend({
   API_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).default(100),
   /** Requests with an invalid key that one address may make in a minute. More get 429. */
   API_REFUSALS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
-  /**
-   * Time that requests under way have to finish after SIGTERM, in milliseconds. A buyer's click waits for up to 30 s.
-   */
+  /** Milliseconds that requests under way have to finish after SIGTERM. A buyer's click waits for up to 30 s. */
   API_DRAIN_MS: z.coerce.number().int().min(0).default(35_000),
   /** Name of the header in which a trusted proxy puts the buyer's country (ISO 3166 alpha-2). */
   COUNTRY_HEADER: z.string().optional(),

@@ -123,23 +123,8 @@ export async function composeWorker(
     shutdownGraceMs: config.WORKER_SHUTDOWN_GRACE_MS,
     version: config.WORKER_VERSIONING ? { buildId: config.WORKER_BUILD_ID ?? 'unversioned' } : null,
   })
-  const registry = createRegistry(db.poolUse)
-  watchBooks(registry, {
-    payments: () => countPayments(db),
-    attention: () => countAttention(db),
-    backlog: () => countBacklog(db),
-    settled: () => countSettled(db),
-  })
-  const polls = async (): Promise<void> => {
-    if (workers.some((worker) => worker.getState() !== 'RUNNING')) throw new Error('a queue is not polled')
-  }
   return {
-    registry,
-    checks: [
-      { name: 'postgres', needed: true, check: async () => void (await db.query('select 1')) },
-      { name: 'temporal', needed: true, check: temporal.check },
-      { name: 'queues', needed: true, check: polls },
-    ],
+    ...watched({ db, workers, temporal }),
     workers,
     settlement,
     relay,
@@ -162,6 +147,34 @@ export async function composeWorker(
       await db.close()
     },
   }
+}
+
+/** What operators ask the process for: the books, and the parts without which it can do nothing. */
+function watched({
+  db,
+  workers,
+  temporal,
+}: {
+  db: Db
+  workers: readonly Worker[]
+  temporal: { check(): Promise<void> }
+}) {
+  const registry = createRegistry(db.poolUse)
+  watchBooks(registry, {
+    payments: () => countPayments(db),
+    attention: () => countAttention(db),
+    backlog: () => countBacklog(db),
+    settled: () => countSettled(db),
+  })
+  const polls = async (): Promise<void> => {
+    if (workers.some((worker) => worker.getState() !== 'RUNNING')) throw new Error('a queue is not polled')
+  }
+  const checks = [
+    { name: 'postgres', needed: true, check: async () => void (await db.query('select 1')) },
+    { name: 'temporal', needed: true, check: () => temporal.check() },
+    { name: 'queues', needed: true, check: polls },
+  ]
+  return { registry, checks }
 }
 
 function composeActivities(

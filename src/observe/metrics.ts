@@ -40,90 +40,107 @@ export function createDurations(registry: Registry): Histogram<'method' | 'route
   })
 }
 
+type Row = Readonly<Record<string, string | number>>
+type Told = {
+  readonly from: keyof Books
+  readonly value: string
+  readonly help: string
+  readonly labels: readonly string[]
+}
+
+/** Each number of the books: the question that it is from, and the column that has it. */
+const TOLD: Readonly<Record<string, Told>> = {
+  pinrail_payments: {
+    from: 'payments',
+    value: 'count',
+    help: 'Payments that are not closed.',
+    labels: ['status', 'method'],
+  },
+  pinrail_payments_oldest_seconds: {
+    from: 'payments',
+    value: 'oldest_seconds',
+    help: 'Time since the last change of the one that waits longest.',
+    labels: ['status', 'method'],
+  },
+  pinrail_attention: {
+    from: 'attention',
+    value: 'count',
+    help: 'Money and time that wait for a person, by kind.',
+    labels: ['kind'],
+  },
+  pinrail_attention_oldest_seconds: {
+    from: 'attention',
+    value: 'oldest_seconds',
+    help: 'Age of what has waited longest, by kind.',
+    labels: ['kind'],
+  },
+  pinrail_backlog: {
+    from: 'backlog',
+    value: 'count',
+    help: 'What is to be passed on: outbox by kind, news of partners, deliveries.',
+    labels: ['queue'],
+  },
+  pinrail_backlog_oldest_seconds: {
+    from: 'backlog',
+    value: 'oldest_seconds',
+    help: 'Age of what has waited longest in each of them.',
+    labels: ['queue'],
+  },
+  pinrail_settled_payments_day: {
+    from: 'settled',
+    value: 'count',
+    help: 'Payments that succeeded in the last 24 hours.',
+    labels: [],
+  },
+  pinrail_fee_usdc_day: {
+    from: 'settled',
+    value: 'fee_usdc',
+    help: 'Fees of the payments that succeeded in the last 24 hours, in USDC.',
+    labels: [],
+  },
+}
+
 /**
  * Read when it is asked for. Without an answer of the database there is no series, because an old number would hide
  * money; `pinrail_books_readable` says so.
  */
-export function watchBooks(registry: Registry, books: Books): void {
+export function watchBooks(registry: Registry, sources: Books): void {
+  const books = Object.fromEntries(Object.entries(sources).map(([name, read]) => [name, once(read)])) as Record<
+    keyof Books,
+    () => Promise<readonly Row[]>
+  >
+  const registers = [registry]
   const readable = new Gauge({
     name: 'pinrail_books_readable',
-    help: '1 when the database answered the last questions of this page, else 0.',
-    registers: [registry],
+    help: '1 when the database answered what this page asked it, else 0.',
+    registers,
+    async collect() {
+      const answers = await Promise.allSettled(Object.values(books).map((read) => read()))
+      readable.set(answers.every(({ status }) => status === 'fulfilled') ? 1 : 0)
+    },
   })
-  const watch = <Row extends Readonly<Record<string, string | number>>>(
-    read: () => Promise<readonly Row[]>,
-    { name, help, labels }: { name: string; help: string; labels: readonly string[] },
-    value: (row: Row) => number,
-  ): void => {
+  for (const [name, { from, value, help, labels }] of Object.entries(TOLD))
     new Gauge({
       name,
       help,
       labelNames: labels,
-      registers: [registry],
+      registers,
       async collect() {
-        const rows = await read().catch(() => null)
+        const rows = await books[from]().catch(() => [])
         this.reset()
-        readable.set(rows === null ? 0 : 1)
-        for (const row of rows ?? [])
-          this.set(Object.fromEntries(labels.map((label) => [label, row[label] ?? ''])), value(row))
+        for (const row of rows)
+          this.set(Object.fromEntries(labels.map((label) => [label, String(row[label])])), Number(row[value]))
       },
     })
+}
+
+/** Asks once for all numbers of a page: they are collected at the same time. */
+function once(read: () => Promise<readonly Row[]>): () => Promise<readonly Row[]> {
+  let asked: Promise<readonly Row[]> | undefined
+  return () => {
+    asked ??= read().finally(() => {
+      asked = undefined
+    })
+    return asked
   }
-  const byState = ['status', 'method'] as const
-  watch(
-    books.payments,
-    { name: 'pinrail_payments', help: 'Payments that are not closed.', labels: byState },
-    ({ count }) => count,
-  )
-  watch(
-    books.payments,
-    {
-      name: 'pinrail_payments_oldest_seconds',
-      help: 'Time since the last change of the one that waits longest.',
-      labels: byState,
-    },
-    (row) => row.oldest_seconds,
-  )
-  watch(
-    books.attention,
-    { name: 'pinrail_attention', help: 'Money and time that wait for a person, by kind.', labels: ['kind'] },
-    ({ count }) => count,
-  )
-  watch(
-    books.attention,
-    { name: 'pinrail_attention_oldest_seconds', help: 'Age of what has waited longest, by kind.', labels: ['kind'] },
-    (row) => row.oldest_seconds,
-  )
-  watch(
-    books.backlog,
-    {
-      name: 'pinrail_backlog',
-      help: 'What is to be passed on: outbox by kind, news of partners, deliveries.',
-      labels: ['queue'],
-    },
-    ({ count }) => count,
-  )
-  watch(
-    books.backlog,
-    {
-      name: 'pinrail_backlog_oldest_seconds',
-      help: 'Age of what has waited longest in each of them.',
-      labels: ['queue'],
-    },
-    (row) => row.oldest_seconds,
-  )
-  watch(
-    books.settled,
-    { name: 'pinrail_settled_payments_day', help: 'Payments that succeeded in the last 24 hours.', labels: [] },
-    ({ count }) => count,
-  )
-  watch(
-    books.settled,
-    {
-      name: 'pinrail_fee_usdc_day',
-      help: 'Fees of the payments that succeeded in the last 24 hours, in USDC.',
-      labels: [],
-    },
-    (row) => row.fee_usdc,
-  )
 }

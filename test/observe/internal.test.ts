@@ -84,10 +84,16 @@ describe('metrics', () => {
 
   test('say when the books cannot be read, and show no old number', async () => {
     const registry = createRegistry(shop.db.poolUse)
-    const gone = (): Promise<never> => Promise.reject(new Error('gone'))
+    let asked = 0
+    const gone = async (): Promise<never> => {
+      asked += 1
+      throw new Error('gone')
+    }
     watchBooks(registry, { payments: gone, attention: gone, backlog: gone, settled: gone })
     const text = await registry.metrics()
     expect(text).toContain('pinrail_books_readable 0')
+    // Once for each of the four, however many numbers come from it.
+    expect(asked).toBe(4)
     expect(text).not.toMatch(/^pinrail_(?:payments|backlog|attention)\{/m)
   })
 })
