@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Problem } from './config/live.ts'
-import { MISTAKEN_TOKENS } from './config/mistaken-tokens.ts'
+import { mailShape, peopleShape } from './config/people.ts'
 import { ConfigurationError, type Environment, problemsOf, read } from './config/read.ts'
 import { retiredShape } from './config/retired.ts'
 import { Secret } from './config/secret.ts'
@@ -92,6 +92,7 @@ const apiSchema = commonSchema.extend({
   API_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).default(100),
   /** Requests with an invalid key that one address may make in a minute. More get 429. */
   API_REFUSALS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
+  ...peopleShape,
   /** Milliseconds that requests under way have to finish after SIGTERM. A buyer's click waits for up to 30 s. */
   API_DRAIN_MS: z.coerce.number().int().min(0).default(35_000),
   /** Name of the header in which a trusted proxy puts the buyer's country (ISO 3166 alpha-2). */
@@ -159,6 +160,7 @@ const workerSchema = commonSchema.extend({
     .string()
     .regex(/^[\w.-]+:\d+$/, 'must be <host>:<port>')
     .optional(),
+  ...mailShape,
   WORKER_MAX_CACHED_WORKFLOWS: z.coerce.number().int().min(0).default(1000),
   /** Time that running activities have to finish after SIGTERM, in milliseconds; another worker retries the others. */
   WORKER_SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).default(25_000),
@@ -214,6 +216,8 @@ const inboxSchema = z.object({
   INBOX_DATA: z.string().min(1),
   /** The endpoint's `whsec_…`; several, comma separated, while a secret is being rotated. */
   INBOX_WEBHOOK_SECRET: secret.optional(),
+  /** Takes mail on this port, for the page `/mail`; 0: any free one. Without it no mail is taken. */
+  INBOX_SMTP_PORT: port.optional(),
 })
 
 const lowerAddress = address.transform((value) => value.toLowerCase() as Hex)

@@ -26,6 +26,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'web', at: ['src/web'], may: ['domain', 'verifier'] },
   { name: 'db', at: ['src/db'], may: ['domain', 'evm', 'ids'] },
   { name: 'chain', at: ['src/chain'], may: ['domain', 'evm'] },
+  { name: 'notify', at: ['src/notify'], may: ['domain'] },
   { name: 'signature', at: ['src/providers/signature.ts'], may: [] },
   { name: 'providers', at: ['src/providers'], may: ['domain', 'signature'] },
   { name: 'webhooks', at: ['src/webhooks'], may: ['domain'] },
@@ -46,7 +47,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'deps',
     at: ['src/deps'],
-    may: 'domain ids log bell config db observe chain providers webhooks sandbox activities workflows temporal settlement api worker'.split(
+    may: 'domain ids log bell config db observe chain notify providers webhooks sandbox activities workflows temporal settlement api worker'.split(
       ' ',
     ),
   },

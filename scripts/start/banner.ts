@@ -3,7 +3,10 @@ import type { SystemInfo } from '../system.ts'
 /** What a person needs first: every link, the test key, and a command that makes a payment. */
 export function banner(info: SystemInfo, seconds: string): string {
   const rows = [
+    ['Dashboard', `${info.dashboard_url}  (press "Enter the demo shop")`],
+    ['Docs', `${info.api_url}/docs`],
     ['API', `${info.api_url}/v1`],
+    ['Mail inbox', `${info.inbox_url}/mail`],
     ['Webhook inbox', `${info.inbox_url}/deliveries`],
     ...(info.temporal_ui_url === '' ? [] : [['Temporal UI', info.temporal_ui_url]]),
     ['Temporal', info.temporal_address],

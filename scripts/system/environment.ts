@@ -9,6 +9,9 @@ import type { Secrets } from './secrets.ts'
 /** Native USDC on Polygon; the development chain has Circle's code at the same address. */
 export const USDC_ADDRESS = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'
 
+/** The person of the demo merchant. */
+export const DEMO_EMAIL = 'demo@shop.example'
+
 type Environment = Record<string, string>
 
 /** Where each part is reached, whether it is ours or one given from outside. */
@@ -73,7 +76,13 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
   }
   return {
     // Load tests run locally, with one account. Ctrl-C does not wait for a buyer.
-    api: { ...common, API_PORT: String(ports.api), API_REQUESTS_PER_SECOND: '100000', API_DRAIN_MS: '2000' },
+    api: {
+      ...common,
+      API_PORT: String(ports.api),
+      API_REQUESTS_PER_SECOND: '100000',
+      API_DRAIN_MS: '2000',
+      DEMO_SIGN_IN: DEMO_EMAIL,
+    },
     worker: {
       ...common,
       POLYGON_RPC_URLS: addresses.workerRpcUrls,
@@ -84,6 +93,7 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
       TREASURY_KEY: secrets.treasuryKey,
       RELAYER_KEYS: secrets.relayerKeys.join(','),
       RECEIPT_KEY: secrets.receiptKey,
+      SMTP_URL: `smtp://127.0.0.1:${ports.mail}`,
     },
     sandbox: {
       ...partners,
@@ -97,6 +107,7 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
     },
     inbox: {
       INBOX_PORT: String(ports.inbox),
+      INBOX_SMTP_PORT: String(ports.mail),
       INBOX_DATA: `${dataFolder}/inbox`,
       INBOX_WEBHOOK_SECRET: secrets.webhookSecret,
     },
@@ -111,6 +122,7 @@ const DECIDED = new Set(
       'API_PORT',
       'SANDBOX_PORT',
       'INBOX_PORT',
+      'INBOX_SMTP_PORT',
       'SANDBOX_PUBLIC_URL',
       'SANDBOX_DATA',
       'SANDBOX_CALLBACK_URL',

@@ -38,6 +38,7 @@ export const DEFAULT_PORTS = {
   api: 4242,
   sandbox: 4300,
   inbox: 4301,
+  mail: 4302,
   postgres: 54_329,
   temporal: 7233,
   temporalUi: 8233,

@@ -1,7 +1,14 @@
 import compression from 'compression'
-import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type NextFunction,
+  type Request,
+  type Response,
+} from 'express'
 import type { Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
+import type { IdKind } from '../domain/ids.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { Logger } from '../log.ts'
 import type { HealthCheck } from '../observe/health.ts'
@@ -21,6 +28,8 @@ import { healthRouter } from './routes/health.ts'
 import type { RateBook } from './routes/prices.ts'
 import { receiptsRouter } from './routes/receipts.ts'
 import { referenceRouter } from './routes/reference.ts'
+import { createSiteRouter } from './routes/site.ts'
+import { sendSiteProblem, wantsPage } from './routes/site-problem.ts'
 import { type ApiRouteDeps, apiRoutes } from './routes/v1/index.ts'
 import type { Simulate } from './routes/v1/payments/simulate.ts'
 
@@ -48,7 +57,11 @@ export type ApiDeps = {
   /** How buyers know the partners. */
   readonly partners: CheckoutDeps['partners']
   readonly clock: () => number
-  readonly newId: (kind: 'payment' | 'attempt' | 'endpoint' | 'request') => string
+  /** The deployment of the other mode; null when it is not known. */
+  readonly otherModeUrl: string | null
+  /** The demo merchant's address, who enters with one press; null where there is none. */
+  readonly demoEmail: string | null
+  readonly newId: (kind: IdKind) => string
   readonly log: Logger
   readonly healthChecks: readonly HealthCheck[]
   /** What the process is measured by. */
@@ -74,14 +87,16 @@ export function createApp(deps: ApiDeps): Express {
   app.use(healthRouter(deps.healthChecks))
   app.use(callbackRouter(deps))
   app.use(createCheckoutRouter(checkoutDeps(deps)))
-  app.use('/v1', apiHeaders)
   const routes = apiRoutes(routeDeps(deps))
+  app.use(createSiteRouter(deps, routes))
+  app.use('/v1', apiHeaders)
   app.use(referenceRouter(routes, deps.publicUrl))
   app.use(receiptsRouter(deps))
   mountRoutes(app, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits })
   app.use((request: Request) => {
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)
   })
+  app.use(pagesForBrowsers(deps))
   app.use(problemHandler(deps))
   return app
 }
@@ -93,6 +108,18 @@ function compressed() {
       !String(response.getHeader('content-type')).startsWith('text/event-stream') &&
       compression.filter(request, response),
   })
+}
+
+/** A browser that asks for a page that is not there, or that fails, gets a page; programs get a problem. */
+function pagesForBrowsers(deps: ApiDeps): ErrorRequestHandler {
+  // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent || !wantsPage(request)) {
+      next(error)
+      return
+    }
+    sendSiteProblem(deps, { request, response }, error)
+  }
 }
 
 function requestId(newId: ApiDeps['newId']) {

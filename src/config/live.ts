@@ -150,6 +150,17 @@ const RULES: readonly Rule[] = [
     const must = missingNames(Array.isArray(names) ? names.map(String) : [])
     return must === null ? [] : problem('PARTNER_NAMES', `${must}: buyers read them`)
   },
+  // The api has no SMTP_URL: only where the worker's schema is read is it asked for.
+  (settings) =>
+    'SMTP_URL' in settings && settings['SMTP_URL'] === undefined
+      ? problem('SMTP_URL', 'must be set: without it nobody can sign in to the dashboard')
+      : [],
+  about('SMTP_URL', (value) =>
+    /^smtps?:\/\//.test(value) && URL.canParse(value) && !isLoopback(new URL(value).hostname)
+      ? null
+      : 'must be smtp:// or smtps:// and a host that is not this machine',
+  ),
+  about('DEMO_SIGN_IN', () => 'must not be set: anybody could enter'),
   (settings) =>
     'TEMPORAL_CODEC_KEYS' in settings && settings['TEMPORAL_CODEC_KEYS'] === undefined
       ? problem('TEMPORAL_CODEC_KEYS', 'must be set: without it Temporal keeps everything readable')

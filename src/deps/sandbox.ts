@@ -6,6 +6,7 @@ import { createSandbox } from '../sandbox/app.ts'
 import { DEVELOPMENT_MINTER_KEY } from '../sandbox/chain.ts'
 import { createMinter } from '../sandbox/converter/minter.ts'
 import { createInbox } from '../sandbox/inbox.ts'
+import { openMailbox } from '../sandbox/mailbox.ts'
 
 /** The partner simulators and the converter's simulator, with their journals in `SANDBOX_DATA`. */
 export function composeSandbox(config: SandboxConfig, log: Logger): ReturnType<typeof createSandbox> {
@@ -32,9 +33,12 @@ function minterOf({ SANDBOX_RPC_URL: rpcUrl, SANDBOX_TREASURY: treasury, USDC_AD
   return createMinter({ rpcUrl, ...addresses, privateKey: DEVELOPMENT_MINTER_KEY })
 }
 
-/** The merchant's inbox, with its deliveries in `INBOX_DATA`. */
-export function composeInbox(config: InboxConfig, log: Logger): ReturnType<typeof createInbox> {
+/** The merchant's inbox, with its deliveries and mails in `INBOX_DATA`. */
+export async function composeInbox(config: InboxConfig, log: Logger): ReturnType<typeof createInbox> {
+  const mails = join(config.INBOX_DATA, 'mails.jsonl')
+  const mailPort = config.INBOX_SMTP_PORT
   return createInbox({
+    ...(mailPort !== undefined && { mailbox: await openMailbox({ port: mailPort, dataFile: mails, log }) }),
     secrets: config.INBOX_WEBHOOK_SECRET?.reveal().split(',') ?? [],
     dataFile: join(config.INBOX_DATA, 'deliveries.jsonl'),
     log,

@@ -40,6 +40,7 @@ import { createWorkers } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openFunding, openKeys, openTreasuries, type Treasuries, tokenOf } from './keys.ts'
+import { composeMail } from './mail.ts'
 import { type Composed, converterOf, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
 
 export type WorkerParts = {
@@ -87,6 +88,7 @@ export async function composeWorker(
   const grace = relayGraceMs === undefined ? {} : { graceMs: relayGraceMs }
   const relay = createRelay({ db, client: temporal.client, workflows, clock, log, ...grace })
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
+  const mail = composeMail(config, { db, log, clock })
   const treasuries = await openTreasuries(config)
   const deposits = openDepositKeys(config)
   const scope = { chainId: config.CHAIN_ID, livemode: db.livemode }
@@ -138,8 +140,10 @@ export async function composeWorker(
         log,
       }),
       { name: 'receipts', everyMs: RECEIPTS_EVERY_MS, tick: composeReceipts(config, { db, log, clock }), log },
+      ...mail.loops,
     ],
     close: async () => {
+      mail.close()
       await connection.close()
       closeActivities()
       await notices.close()

@@ -12,6 +12,10 @@ export const ID_PREFIXES = {
   apiKey: 'key',
   request: 'req',
   partnerEvent: 'pev',
+  person: 'per',
+  session: 'ses',
+  signInLink: 'lnk',
+  mail: 'mail',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

@@ -37,7 +37,7 @@ button { border: 1px solid; border-radius: 0.5rem; cursor: pointer; display: blo
 button.main { background: #0b57d0; border-color: #0b57d0; color: #fff; font-weight: 600; }
 :focus-visible { outline: 3px solid #f29900; outline-offset: 2px; }
 body:has(.deliveries) { max-width: 60rem; } .deliveries { list-style: none; padding: 0; }
-.deliveries li { border-top: 1px solid; padding: 0.75rem 0; } .deliveries p { margin: 0; overflow-wrap: anywhere; } summary { cursor: pointer; padding: 0.5rem 0; }
+.deliveries li { border-top: 1px solid; padding: 0.75rem 0; } .deliveries p { margin: 0; overflow-wrap: anywhere; } .mail { white-space: pre-wrap; } summary { cursor: pointer; padding: 0.5rem 0; }
 pre { overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 `
 

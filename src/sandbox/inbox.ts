@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Logger } from '../log.ts'
 import { type Html, html, page, STYLESHEET, STYLESHEET_PATH } from './html.ts'
 import { openJournal } from './journal.ts'
+import type { Mailbox } from './mailbox.ts'
 
 const deliverySchema = z.object({
   received_at: z.iso.datetime(),
@@ -39,6 +40,8 @@ export type InboxOptions = {
   /** `whsec_…`; several while one is being replaced. */
   readonly secrets: readonly string[]
   readonly dataFile: string
+  /** Absent: no mail is taken. */
+  readonly mailbox?: Mailbox
   readonly log: Logger
 }
 
@@ -95,6 +98,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
     response.set('content-security-policy', "default-src 'none'; style-src 'self'; frame-ancestors 'none'")
     response.type('html').send(inboxPage(deliveries))
   })
+  if (options.mailbox !== undefined) app.use(options.mailbox.router)
   app.post('/behaviour', (request, response) => {
     const wanted = behaviourSchema.nullable().safeParse(readJson(request))
     if (!wanted.success) return void response.status(400).json({ error: z.prettifyError(wanted.error) })
@@ -113,7 +117,11 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
     response.status(404).json({ error: 'there is nothing here' })
   })
   app.use(answerError)
-  return { app, close: journal.close }
+  const close = async (): Promise<void> => {
+    await options.mailbox?.close()
+    await journal.close()
+  }
+  return { app, close }
 }
 
 // oxlint-disable-next-line max-params -- Express knows an error handler by its four parameters.

@@ -43,18 +43,24 @@ function verifyPage(): string {
 /** In the order in which they apply. */
 const SHEETS = ['base.css', 'sheet.css', 'rail.css', 'parts.css', 'receipt.css', 'foot.css', 'wide.css']
 
+const SITE_SHEETS = ['base', 'frame', 'layout', 'press', 'tables', 'forms', 'rails', 'figures', 'plain'].map(
+  (name) => `site/${name}.css`,
+)
+
 /** Without comments and the spaces at the beginning of lines. */
-function styles(): string {
-  const written = SHEETS.map((file) => read(file)).join('\n')
+function styles(sheets: readonly string[]): string {
+  const written = sheets.map((file) => read(file)).join('\n')
   return brandStyle(PINE) + written.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\n\s*/g, '\n')
 }
 
 /** Addresses of the assets, for the pages. */
 export const ASSETS = {
-  style: publish('checkout.css', styles()),
+  style: publish('checkout.css', styles(SHEETS)),
   docsStyle: publish('docs.css'),
   script: publish('checkout.js'),
   verifyScript: verifyPage(),
+  siteStyle: publish('site.css', styles(SITE_SHEETS)),
+  siteScript: publish('site.js', read('site/site.js')),
   icon: publish('mark.svg'),
 } as const
 

@@ -139,7 +139,7 @@ describe('a secret made for development is refused', () => {
       ['WALLET_APP_SECRET', 'CARD_PARTNER_SECRET', 'LOCAL_PARTNER_SECRET', 'CONVERTER_SECRET', 'API_KEY_PEPPER'],
       ['WEBHOOK_ENCRYPTION_KEY', 'TREASURY_KEY', 'RELAYER_KEYS', 'PUBLIC_URL', 'DATABASE_URL', 'CHAIN_ID'],
       ['WALLET_APP_URL', 'CARD_PARTNER_URL', 'LOCAL_PARTNER_URL', 'CONVERTER_URL', 'POLYGON_RPC_URLS'],
-      ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS', 'RECEIPT_KEY'],
+      ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS', 'RECEIPT_KEY', 'SMTP_URL'],
     ].flat()
     const named = new Set(preflightProblems(env).map(({ name }) => name))
     // The names of the partners are for the api alone, and compose leaves them to test mode.

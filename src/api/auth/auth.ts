@@ -6,8 +6,8 @@ import { Problem } from '../http/problems.ts'
 import { type ApiScope, digestOf, parseApiKey, pepperIdOf, sameDigest } from './api-key.ts'
 import type { RequestLimits } from './rate-limits.ts'
 
-/** The merchant and mode that a request acts for, and what its key allows. */
-export type Caller = Tenant & { readonly keyId: string; readonly scopes: readonly string[] }
+/** The merchant and mode that a request acts for, and what its key allows. `keyId` is null for a person of the account. */
+export type Caller = Tenant & { readonly keyId: string | null; readonly scopes: readonly string[] }
 
 export type Authenticate = (request: Request, scope: ApiScope) => Promise<Caller>
 

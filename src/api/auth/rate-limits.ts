@@ -11,6 +11,8 @@ export type RequestLimits = {
   readonly count: (tenant: Tenant) => Promise<Record<string, string>>
   /** Counts a refused key from this IP address. Throws `rate_limited` (429) when there were too many. */
   readonly countRefusal: (address: string) => Promise<void>
+  /** Counts a try to sign in from this IP address. Throws `rate_limited` (429) when there were too many. */
+  readonly countSignIn: (address: string) => Promise<void>
 }
 
 export type RequestLimitSettings = {
@@ -19,15 +21,19 @@ export type RequestLimitSettings = {
   readonly windowSeconds: number
   /** Requests with an invalid key, from one network. Requests with a valid key are never refused for them. */
   readonly refusalsPerMinute: number
+  /** Tries to sign in, from one network. */
+  readonly signInsPerHour: number
 }
 
 export function createRequestLimits({
   requests,
   windowSeconds,
   refusalsPerMinute,
+  signInsPerHour,
 }: RequestLimitSettings): RequestLimits {
   const accounts = new RateLimiterMemory({ points: requests, duration: windowSeconds })
   const refusals = new RateLimiterMemory({ points: refusalsPerMinute, duration: 60 })
+  const signIns = new RateLimiterMemory({ points: signInsPerHour, duration: 3600 })
   const policy = `"account";q=${requests};w=${windowSeconds}`
   const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes) => ({
     'ratelimit-policy': policy,
@@ -46,6 +52,10 @@ export function createRequestLimits({
     countRefusal: async (address) => {
       const result = await consume(refusals, networkOf(address))
       if (!result.taken) throw limited(result.state, 'Too many requests with invalid keys.')
+    },
+    countSignIn: async (address) => {
+      const result = await consume(signIns, networkOf(address))
+      if (!result.taken) throw limited(result.state, 'Too many tries to sign in.')
     },
   }
 }

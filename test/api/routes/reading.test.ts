@@ -207,7 +207,9 @@ describe('a preview of routes', () => {
 describe('limits of requests', () => {
   test('are told on every answer, and beyond them 429 says when to ask again', async () => {
     const small = await openShop({
-      deps: () => ({ limits: createRequestLimits({ requests: 3, windowSeconds: 60, refusalsPerMinute: 2 }) }),
+      deps: () => ({
+        limits: createRequestLimits({ requests: 3, windowSeconds: 60, refusalsPerMinute: 2, signInsPerHour: 9 }),
+      }),
     })
     try {
       const answers = await Promise.all(Array.from({ length: 6 }, () => small.ask('GET', '/v1/providers')))

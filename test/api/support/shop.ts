@@ -38,12 +38,19 @@ export type ShopOptions = {
   readonly temporalDown?: boolean
   /** The mode of the deployment: `test` unless a test is about live mode. */
   readonly mode?: 'test' | 'live'
+  /** Where it listens; any free port unless a test needs to know it before. */
+  readonly port?: number
   /** Changes of what the app is given. */
   readonly deps?: (deps: ApiDeps) => Partial<ApiDeps>
 }
 
 /** The API on a port, with a database of its own and the run's real Temporal server, where no worker takes the workflows. */
-export async function openShop({ temporalDown = false, mode = 'test', deps: change = () => ({}) }: ShopOptions = {}) {
+export async function openShop({
+  temporalDown = false,
+  mode = 'test',
+  port = 0,
+  deps: change = () => ({}),
+}: ShopOptions = {}) {
   const database = await createTestDatabase()
   const livemode = mode === 'live'
   const db = createDb({ url: database.url, livemode, pool: 10, lockTimeoutMs: 2000 })
@@ -75,7 +82,7 @@ export async function openShop({ temporalDown = false, mode = 'test', deps: chan
     }),
   })
   const server = createApiServer(createApp(deps), { publicUrl: deps.publicUrl, newRequestId: () => newId('request') })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const first = await addMerchant(db)
   const conforms = createConformance((await (await fetch(`${url}/openapi.json`)).json()) as OpenApi)

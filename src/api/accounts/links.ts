@@ -1,0 +1,65 @@
+import { countLinks, insertLink, type SignInLink, useCode, useLink } from '../../db/accounts/sign-in-links.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { CODE_TRIES, LINK_MS, LINKS_PER_HOUR } from '../../domain/account/session.ts'
+import { confirmMail, type MailDeps, queueMail, signInMail } from './mails.ts'
+import { digestOfCode, digestOfToken, newCode, newToken } from './tokens.ts'
+
+export type LinkDeps = MailDeps & {
+  readonly db: Db
+  readonly publicUrl: string
+  readonly pepper: string
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  readonly newLinkId: () => string
+}
+
+const HOUR_MS = 3_600_000
+const HOME = '/dashboard'
+
+/**
+ * Sends a link to the address: one that signs in, or one that confirms the session. Every address gets one, whether it
+ * has an account or not, so answer, time and mail tell nothing. `to`: the path to
+ * go on with. Returns the token for the browser's cookie.
+ */
+export async function sendLink(
+  deps: LinkDeps,
+  email: string,
+  { sessionId, to }: { sessionId: string | null; to: string },
+): Promise<string> {
+  const now = deps.clock()
+  const iso = (ms: number): string => new Date(ms).toISOString()
+  const [token, browser, code] = [newToken(), newToken(), newCode()]
+  const browserDigest = digestOfToken(browser)
+  const url = `${deps.publicUrl}/sign-in/link/${token}${to === HOME ? '' : `?to=${encodeURIComponent(to)}`}`
+  const mail = sessionId === null ? signInMail(email, { url, code }) : confirmMail(email, { url, code })
+  const times = { now: iso(now), expiresAt: iso(now + LINK_MS) }
+  await deps.db.transaction(async (tx) => {
+    // Who fills the mailbox of another gets the same page, and no further mail is sent.
+    if ((await countLinks(tx, email, iso(now - HOUR_MS))) >= LINKS_PER_HOUR) return
+    await insertLink(tx, {
+      id: deps.newLinkId(),
+      email,
+      digest: digestOfToken(token),
+      codeDigest: digestOfCode(code, browserDigest, deps.pepper),
+      browserDigest,
+      sessionId,
+      ...times,
+    })
+    await queueMail(deps, tx, { mail, ...times })
+  })
+  return browser
+}
+
+/** What the browser sends back: the link's token, or the code that a person typed. */
+export type Proof = { readonly token: string } | { readonly code: string }
+
+/** Uses the link up. Null: it does not work, for whatever reason. */
+export function spendLink(deps: LinkDeps, tx: Tx, { browser, proof }: { browser: string; proof: Proof }) {
+  const browserDigest = digestOfToken(browser)
+  const now = new Date(deps.clock()).toISOString()
+  if ('token' in proof) return useLink(tx, { digest: digestOfToken(proof.token), browserDigest, now })
+  const codeDigest = digestOfCode(proof.code, browserDigest, deps.pepper)
+  return useCode(tx, { browserDigest, codeDigest, tries: CODE_TRIES, now })
+}
+
+export type { SignInLink }

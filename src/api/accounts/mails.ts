@@ -1,0 +1,69 @@
+import { insertMail } from '../../db/accounts/mail.ts'
+import type { Queryable } from '../../db/db.ts'
+import type { SecretBox } from '../../webhooks/secret-box.ts'
+
+export type Mail = { readonly to: string; readonly subject: string; readonly text: string }
+
+export type MailDeps = {
+  readonly secretBox: SecretBox
+  readonly newMailId: () => string
+}
+
+/** Keeps the mail for the worker, which sends it. Times are ISO 8601. */
+export async function queueMail(
+  deps: MailDeps,
+  db: Queryable,
+  { mail, now, expiresAt }: { mail: Mail; now: string; expiresAt: string },
+): Promise<void> {
+  const id = deps.newMailId()
+  await insertMail(db, { id, sealed: deps.secretBox.seal(JSON.stringify(mail), id), now, expiresAt })
+}
+
+export function signInMail(to: string, { url, code }: { url: string; code: string }): Mail {
+  return {
+    to,
+    subject: `Your sign-in link for Pinrail`,
+    text: `Sign in to Pinrail with this link:
+
+${url}
+
+It works once, for 15 minutes, in the browser in which you asked for it.
+If you read this on another device, type this code there: ${code}
+
+You did not ask for this? Then do nothing. Nobody was signed in.
+`,
+  }
+}
+
+export function confirmMail(to: string, { url, code }: { url: string; code: string }): Mail {
+  return {
+    to,
+    subject: 'Confirm that it is you',
+    text: `Somebody who is signed in as you wants to change the wallet, keys or people of an account at Pinrail.
+
+If it is you, confirm it with this link:
+
+${url}
+
+It works once, for 15 minutes, in the browser in which you asked for it.
+If you read this on another device, type this code there: ${code}
+
+It was not you? Sign in and choose "Sign out everywhere": ${new URL(url).origin}/dashboard/account
+`,
+  }
+}
+
+export function invitationMail(to: string, invited: { by: string; account: string; url: string }): Mail {
+  return {
+    to,
+    subject: `${invited.account} invites you to Pinrail`,
+    text: `${invited.by} invites you to the account "${invited.account}" at Pinrail.
+
+Sign in with this address, and join:
+
+${invited.url}
+
+The invitation ends after seven days.
+`,
+  }
+}

@@ -1,0 +1,196 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
+import { z } from 'zod'
+import {
+  answerChallenge,
+  findPasskey,
+  listPasskeys,
+  type NewPasskey,
+  passkeyWasUsed,
+} from '../../db/accounts/passkeys.ts'
+import type { Queryable, Tx } from '../../db/db.ts'
+import { digestOfToken, sameText } from './tokens.ts'
+
+/**
+ * Passkeys after WebAuthn Level 3. Challenges are signed, not stored, so that opening a page writes nothing; an answer to
+ * one counts once. User verification is required: a passkey then is two factors (NIST SP 800-63B-4).
+ */
+export type PasskeyDeps = {
+  readonly publicUrl: string
+  readonly pepper: string
+  /** Unix milliseconds. */
+  readonly clock: () => number
+}
+
+/** What a challenge is for; a session's id where it is for one session. */
+export type Purpose = 'sign-in' | `add ${string}` | `confirm ${string}`
+
+/** A person may take a while with the device (milliseconds). */
+const CHALLENGE_MS = 600_000
+const PUBLIC_NAME = 'Pinrail'
+
+/** False where the address is a bare IP address, for which browsers make no passkeys. */
+export function arePasskeysPossible(publicUrl: string): boolean {
+  return isIP(new URL(publicUrl).hostname.replace(/^\[|\]$/g, '')) === 0
+}
+
+/** For the page that makes a passkey; JSON for the browser. */
+export async function creationOptions(
+  deps: PasskeyDeps,
+  db: Queryable,
+  { sessionId, person }: { sessionId: string; person: { id: string; email: string } },
+): Promise<string> {
+  const { hostname } = new URL(deps.publicUrl)
+  const known = await listPasskeys(db, person.id)
+  const options = await generateRegistrationOptions({
+    rpName: PUBLIC_NAME,
+    rpID: hostname,
+    userName: person.email,
+    userID: new TextEncoder().encode(person.id),
+    challenge: newChallenge(deps, `add ${sessionId}`),
+    attestationType: 'none',
+    excludeCredentials: known.map(({ id }) => ({ id })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  })
+  return JSON.stringify(options)
+}
+
+/** For a page that asks for a passkey. Of any person, because nobody has said yet who it is. */
+export async function requestOptions(deps: PasskeyDeps, purpose: Purpose): Promise<string> {
+  const options = await generateAuthenticationOptions({
+    rpID: new URL(deps.publicUrl).hostname,
+    challenge: newChallenge(deps, purpose),
+    userVerification: 'required',
+  })
+  return JSON.stringify(options)
+}
+
+const registrationResponse = z.looseObject({
+  id: z.string().min(1).max(1400),
+  rawId: z.string(),
+  type: z.literal('public-key'),
+  clientExtensionResults: z.looseObject({}).default({}),
+  response: z.looseObject({
+    clientDataJSON: z.string(),
+    attestationObject: z.string(),
+    transports: z.array(z.string().max(30)).max(10).optional(),
+  }),
+})
+const authenticationResponse = z.looseObject({
+  id: z.string().min(1).max(1400),
+  rawId: z.string(),
+  type: z.literal('public-key'),
+  clientExtensionResults: z.looseObject({}).default({}),
+  response: z.looseObject({
+    clientDataJSON: z.string(),
+    authenticatorData: z.string(),
+    signature: z.string(),
+    userHandle: z.string().optional(),
+  }),
+})
+
+/** The passkey that the browser made; null when the answer is not one to our challenge. */
+export async function readNewPasskey(
+  deps: PasskeyDeps,
+  tx: Tx,
+  { answer, sessionId }: { answer: string; sessionId: string },
+): Promise<Pick<NewPasskey, 'id' | 'publicKey' | 'counter' | 'transports'> | null> {
+  const response = registrationResponse.safeParse(fromJson(answer))
+  if (!response.success) return null
+  const challenge = await spendChallenge(deps, tx, {
+    clientData: response.data.response.clientDataJSON,
+    purpose: `add ${sessionId}`,
+  })
+  if (challenge === null) return null
+  const verified = await quietly(
+    verifyRegistrationResponse({
+      response: response.data as Parameters<typeof verifyRegistrationResponse>[0]['response'],
+      expectedChallenge: challenge,
+      expectedOrigin: new URL(deps.publicUrl).origin,
+      expectedRPID: new URL(deps.publicUrl).hostname,
+    }),
+  )
+  if (verified?.verified !== true) return null
+  const { id, publicKey, counter } = verified.registrationInfo.credential
+  return { id, publicKey, counter, transports: response.data.response.transports ?? [] }
+}
+
+/** Whose passkey has answered; null: nobody's. For the transaction that acts upon it. */
+export async function readPasskeyAnswer(
+  deps: PasskeyDeps,
+  tx: Tx,
+  { answer, purpose }: { answer: string; purpose: Purpose },
+): Promise<{ personId: string; email: string } | null> {
+  const response = authenticationResponse.safeParse(fromJson(answer))
+  if (!response.success) return null
+  const challenge = await spendChallenge(deps, tx, { clientData: response.data.response.clientDataJSON, purpose })
+  const passkey = await findPasskey(tx, response.data.id)
+  if (challenge === null || passkey === null) return null
+  const verified = await quietly(
+    verifyAuthenticationResponse({
+      response: response.data as Parameters<typeof verifyAuthenticationResponse>[0]['response'],
+      expectedChallenge: challenge,
+      expectedOrigin: new URL(deps.publicUrl).origin,
+      expectedRPID: new URL(deps.publicUrl).hostname,
+      credential: { id: passkey.id, publicKey: new Uint8Array(passkey.publicKey), counter: passkey.counter },
+    }),
+  )
+  if (verified?.verified !== true) return null
+  const now = new Date(deps.clock()).toISOString()
+  await passkeyWasUsed(tx, { id: passkey.id, counter: verified.authenticationInfo.newCounter, now })
+  return { personId: passkey.personId, email: passkey.email }
+}
+
+/** 16 random bytes, the time until which it counts, and a signature over both and the purpose. */
+function newChallenge(deps: PasskeyDeps, purpose: Purpose): Uint8Array<ArrayBuffer> {
+  const end = Buffer.alloc(8)
+  end.writeBigUInt64BE(BigInt(deps.clock() + CHALLENGE_MS))
+  const body = Buffer.concat([randomBytes(16), end])
+  return new Uint8Array(Buffer.concat([body, signature(deps, purpose, body)]))
+}
+
+function signature({ pepper }: PasskeyDeps, purpose: Purpose, body: Buffer): Buffer {
+  return createHmac('sha256', pepper).update(`passkey ${purpose}\n`).update(body).digest()
+}
+
+/** The challenge that the browser says it has answered; null when it is not ours, has ended, or was answered before. */
+async function spendChallenge(
+  deps: PasskeyDeps,
+  tx: Tx,
+  { clientData, purpose }: { clientData: string; purpose: Purpose },
+): Promise<string | null> {
+  const data = z
+    .looseObject({ challenge: z.string() })
+    .safeParse(fromJson(Buffer.from(clientData, 'base64url').toString('utf8')))
+  if (!data.success) return null
+  const bytes = Buffer.from(data.data.challenge, 'base64url')
+  const [body, signed] = [bytes.subarray(0, 24), bytes.subarray(24)]
+  if (body.length < 24 || !sameText(signed.toString('hex'), signature(deps, purpose, body).toString('hex'))) return null
+  const end = Number(body.readBigUInt64BE(16))
+  if (end < deps.clock()) return null
+  const isFirst = await answerChallenge(tx, digestOfToken(data.data.challenge), new Date(end).toISOString())
+  return isFirst ? data.data.challenge : null
+}
+
+/** The library throws for whatever does not fit: to us that is an answer that does not count. */
+async function quietly<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch {
+    return null
+  }
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

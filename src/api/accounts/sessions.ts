@@ -1,0 +1,73 @@
+import type { Request } from 'express'
+import { listMemberships } from '../../db/accounts/people.ts'
+import {
+  confirmSession,
+  endSessions,
+  findSession,
+  insertSession,
+  type Session,
+  touchSession,
+} from '../../db/accounts/sessions.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { isOpen } from '../../domain/account/session.ts'
+import type { Cookies } from './cookies.ts'
+import { digestOfToken, newToken } from './tokens.ts'
+
+export type SessionDeps = {
+  readonly db: Db
+  readonly cookies: Cookies
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  readonly newSessionId: () => string
+}
+
+/** A session that is open, and the token of its cookie. */
+export type SignedIn = { readonly session: Session; readonly token: string }
+
+/** The time of last use is stored at most once a minute. */
+const USED_MS = 60_000
+/** In characters: what a browser says about itself is shown to its owner, and nothing else. */
+const LONGEST_AGENT = 300
+
+/** Who is signed in with the cookie of this request; null: nobody. */
+export async function findSignedIn(deps: SessionDeps, request: Request): Promise<SignedIn | null> {
+  const token = deps.cookies.read(request, 'session')
+  const session = token === null ? null : await findSession(deps.db, digestOfToken(token))
+  const now = deps.clock()
+  if (token === null || session === null || !isOpen(session, now)) return null
+  if (now - session.usedAt > USED_MS) await touchSession(deps.db, session.id, new Date(now).toISOString())
+  return { session, token }
+}
+
+/**
+ * Opens a session with a token of its own and ends the one that this browser had: a token that was there before signing
+ * in never becomes one of somebody who is signed in. Returns the cookie.
+ */
+export async function openSession(
+  deps: SessionDeps,
+  { tx, request }: { tx: Tx; request: Request },
+  { personId, how }: Pick<Session, 'personId' | 'how'>,
+): Promise<string> {
+  const now = new Date(deps.clock()).toISOString()
+  const before = deps.cookies.read(request, 'session')
+  const old = before === null ? null : await findSession(tx, digestOfToken(before))
+  if (old !== null) await endSessions(tx, old.personId, { only: old.id, now })
+  const [first] = await listMemberships(tx, personId)
+  const token = newToken()
+  await insertSession(tx, {
+    id: deps.newSessionId(),
+    digest: digestOfToken(token),
+    personId,
+    merchantId: first?.merchantId ?? null,
+    how,
+    ip: request.ip ?? '',
+    userAgent: (request.get('user-agent') ?? '').slice(0, LONGEST_AGENT),
+    now,
+  })
+  return deps.cookies.set('session', token)
+}
+
+/** Counts as freshly confirmed from now on. */
+export async function confirm(deps: SessionDeps, tx: Tx, sessionId: string): Promise<void> {
+  await confirmSession(tx, sessionId, new Date(deps.clock()).toISOString())
+}

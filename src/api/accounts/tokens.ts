@@ -1,0 +1,31 @@
+import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+
+/** 256 random bits in base64url: for cookies and links. Only its digest is stored. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** Six digits, for people who type it. */
+export function newCode(): string {
+  return String(randomInt(1_000_000)).padStart(6, '0')
+}
+
+/** SHA-256. A token has 256 random bits, so a slow hash would protect nothing more (OWASP ASVS 5.0, 6.5.2). */
+export function digestOfToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+/** A code has few digits, so it is hashed with a key that is not in the database, and together with its link. */
+export function digestOfCode(code: string, browserDigest: Buffer, pepper: string): Buffer {
+  return createHmac('sha256', pepper).update('sign-in code').update(browserDigest).update(code).digest()
+}
+
+/** The token of the forms of a session: whoever has no cookie cannot compute it, and it is never stored. */
+export function formToken(sessionToken: string): string {
+  return createHash('sha256').update(`form ${sessionToken}`).digest('base64url')
+}
+
+export function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

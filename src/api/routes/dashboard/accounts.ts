@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { writeAudit } from '../../../db/accounts/audit.ts'
+import { insertMembership, listInvitations, listMemberships, takeInvitation } from '../../../db/accounts/people.ts'
+import { chooseMerchant } from '../../../db/accounts/sessions.ts'
+import type { Db } from '../../../db/db.ts'
+import { insertMerchant } from '../../../db/merchants/merchants.ts'
+import { renderWelcome } from '../../../web/dashboard/account.tsx'
+import { SiteProblem } from '../site-problem.ts'
+import { safeText } from '../v1/fields.ts'
+import { definePersonPage, type Page } from './page.ts'
+
+export type AccountsDeps = {
+  readonly db: Db
+  readonly clock: () => number
+  readonly newMerchantId: () => string
+}
+
+/** Accounts that one person may make: more than anybody needs, and not enough to fill a database. */
+const MOST_ACCOUNTS = 10
+
+const name = safeText(100).refine((text) => text.trim() !== '', 'must not be empty')
+
+/** Making an account, joining one, and choosing which one to look at. */
+export function accountPages(deps: AccountsDeps): Page[] {
+  const now = (): string => new Date(deps.clock()).toISOString()
+  return [
+    definePersonPage({
+      method: 'get',
+      path: '/dashboard/welcome',
+      handle: async ({ person, frame }) => {
+        const invitations = await listInvitations(deps.db, { email: person.email }, now())
+        return { html: renderWelcome({ frame, invitations, name: '' }) }
+      },
+    }),
+    definePersonPage({
+      method: 'post',
+      path: '/dashboard/accounts',
+      form: z.object({ name: z.string().max(1000).default('') }),
+      handle: async ({ person, form, frame, signedIn: { session }, ip }) => {
+        const parsed = name.safeParse(form.name.trim())
+        const many = (await listMemberships(deps.db, person.id)).length
+        if (!parsed.success || many >= MOST_ACCOUNTS) {
+          const text = parsed.success
+            ? `One person has at most ${MOST_ACCOUNTS} accounts.`
+            : 'Write a name of 1 to 100 characters.'
+          return {
+            status: 400,
+            html: renderWelcome({ frame, invitations: [], name: form.name, errors: { name: text } }),
+          }
+        }
+        const merchantId = deps.newMerchantId()
+        await deps.db.transaction(async (tx) => {
+          await insertMerchant(tx, { id: merchantId, name: parsed.data })
+          await insertMembership(tx, { merchantId, personId: person.id, role: 'owner' })
+          await chooseMerchant(tx, session.id, merchantId)
+          await writeAudit(tx, { merchantId, actor: person.id, action: 'account.created', data: {}, ip })
+        })
+        return { to: '/dashboard' }
+      },
+    }),
+    definePersonPage({
+      method: 'post',
+      path: '/dashboard/accounts/join',
+      form: z.object({ account: z.string().max(100) }),
+      handle: async ({ person, form, signedIn: { session }, ip }) => {
+        const merchantId = form.account
+        const joined = await deps.db.transaction(async (tx) => {
+          const taken = await takeInvitation(tx, { merchantId, email: person.email, now: now() })
+          if (taken === null) return false
+          await insertMembership(tx, { merchantId, personId: person.id, role: taken.role })
+          await chooseMerchant(tx, session.id, merchantId)
+          const data = { role: taken.role }
+          await writeAudit(tx, { merchantId, actor: person.id, action: 'member.joined', data, ip })
+          return true
+        })
+        if (!joined) throw new SiteProblem('not_found')
+        return { to: '/dashboard' }
+      },
+    }),
+    definePersonPage({
+      method: 'post',
+      path: '/dashboard/accounts/choose',
+      form: z.object({ account: z.string().max(100) }),
+      handle: async ({ person, form, signedIn: { session } }) => {
+        const own = await listMemberships(deps.db, person.id)
+        if (!own.some(({ merchantId }) => merchantId === form.account)) throw new SiteProblem('not_found')
+        await chooseMerchant(deps.db, session.id, form.account)
+        return { to: '/dashboard' }
+      },
+    }),
+  ]
+}

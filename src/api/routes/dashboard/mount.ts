@@ -1,0 +1,161 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import express, { type Request, type RequestHandler, type Response, Router } from 'express'
+import { listMemberships, type Membership } from '../../../db/accounts/people.ts'
+import { may } from '../../../domain/account/roles.ts'
+import { isConfirmed } from '../../../domain/account/session.ts'
+import { pageHeaders } from '../../../web/page-headers.ts'
+import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/sessions.ts'
+import { formToken, sameText } from '../../accounts/tokens.ts'
+import { onlyMethods } from '../../route.ts'
+import { SiteProblem } from '../site-problem.ts'
+import type { Page, PageAnswer, PageCall } from './page.ts'
+
+export type MountDeps = SessionDeps & {
+  readonly publicUrl: string
+  /** Where the deployment of the other mode is; null when it is not known. */
+  readonly otherModeUrl: string | null
+}
+
+/** The name of the hidden field of every form. */
+export const CSRF_FIELD = '_form'
+
+const FORM_LIMIT = '16kb'
+const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 60 })
+
+/** Mounts the pages: same origin, session, form token, role, fresh confirmation, form, handler, in this order. */
+export function mountPages(pages: readonly Page[], deps: MountDeps): Router {
+  const router = Router()
+  const paths = new Map<string, Page[]>()
+  for (const page of pages) paths.set(page.path, [...(paths.get(page.path) ?? []), page])
+  for (const [path, methods] of paths) {
+    const every = setHeaders(deps.publicUrl)
+    for (const page of methods) {
+      const guards = page.method === 'post' ? [fromOurPages(deps.publicUrl), readForm] : []
+      router[page.method](path, every, ...guards, (request, response) => run(deps, page, { request, response }))
+    }
+    router.all(path, every, onlyMethods(methods.map(({ method }) => method.toUpperCase())))
+  }
+  return router
+}
+
+export function setHeaders(publicUrl: string): RequestHandler {
+  const headers = pageHeaders(publicUrl)
+  return (_request, response, next) => {
+    response.set(headers)
+    next()
+  }
+}
+
+/**
+ * Refuses a POST that does not come from a page of ours, as browsers say in `Sec-Fetch-Site` (W3C Fetch Metadata) and
+ * `Origin` (RFC 6454). One of the two must be there, and none may say otherwise.
+ */
+export function fromOurPages(publicUrl: string): RequestHandler {
+  const { origin } = new URL(publicUrl)
+  return (request, _response, next) => {
+    const [site, claimed] = [request.get('sec-fetch-site'), request.get('origin')]
+    const told = site !== undefined || claimed !== undefined
+    const ours = (site ?? 'same-origin') === 'same-origin' && (claimed ?? origin) === origin
+    next(told && ours ? undefined : new SiteProblem('forbidden_origin'))
+  }
+}
+
+async function run(deps: MountDeps, page: Page, { request, response }: { request: Request; response: Response }) {
+  const signedIn = await findSignedIn(deps, request)
+  const back = page.method === 'get' ? request.originalUrl : '/dashboard'
+  if (signedIn === null) return response.redirect(303, `/sign-in?to=${encodeURIComponent(back)}`)
+  const csrf = formToken(signedIn.token)
+  if (page.method === 'post' && !sameText(String(request.body?.[CSRF_FIELD] ?? ''), csrf))
+    throw new SiteProblem('forbidden_form')
+  const memberships = await listMemberships(deps.db, signedIn.session.personId)
+  const account = memberships.find(({ merchantId }) => merchantId === signedIn.session.merchantId) ?? memberships[0]
+  if (page.needs !== 'person') {
+    if (account === undefined) return response.redirect(303, '/dashboard/welcome')
+    if (!may(account.role, page.needs)) throw new SiteProblem('forbidden_role')
+  }
+  const params = request.params as Record<string, string>
+  if (page.fresh !== undefined && !isConfirmed(signedIn.session, deps.clock())) {
+    const to = page.method === 'get' ? request.originalUrl : page.fresh(params)
+    return response.redirect(303, `/dashboard/confirm?to=${encodeURIComponent(to)}`)
+  }
+  const call = callOf(deps, { request, signedIn, memberships, account, csrf })
+  return send(response, await page.handle({ ...call, form: parseForm(page, request) as never }))
+}
+
+type Seen = {
+  readonly request: Request
+  readonly signedIn: SignedIn
+  readonly memberships: readonly Membership[]
+  readonly account: Membership | undefined
+  readonly csrf: string
+}
+
+function callOf(deps: MountDeps, { request, signedIn, memberships, account, csrf }: Seen): PageCall {
+  const tenant = { merchantId: account?.merchantId ?? '', livemode: deps.db.livemode }
+  return {
+    request,
+    params: request.params as Record<string, string>,
+    query: textsOf(request.query),
+    form: undefined,
+    signedIn,
+    person: { id: signedIn.session.personId, email: signedIn.session.email },
+    csrf,
+    ip: request.ip ?? '',
+    frame: {
+      path: request.path,
+      account: account?.name ?? null,
+      role: account?.role ?? null,
+      accounts: memberships,
+      email: signedIn.session.email,
+      csrf,
+      testMode: !deps.db.livemode,
+      otherModeUrl: deps.otherModeUrl,
+    },
+    tenant,
+    role: account?.role ?? 'viewer',
+    db: deps.db.as(tenant),
+  }
+}
+
+/** Parameters that are there once. Postgres refuses a text with NUL, so none has one. */
+function textsOf(query: Request['query']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) => {
+      const text: unknown = Array.isArray(value) ? value.map(String).join(',') : value
+      return typeof text === 'string' && !text.includes('\0') ? [[name, text]] : []
+    }),
+  )
+}
+
+function parseForm(page: Page, request: Request): unknown {
+  // Postgres refuses a text with NUL, so no text has one.
+  if (
+    [request.body, request.params].some((values) =>
+      Object.values(values ?? {}).some((text) => String(text).includes('\0')),
+    )
+  )
+    throw new SiteProblem('bad_request')
+  if (page.form === undefined) return undefined
+  const parsed = page.form.safeParse(request.body)
+  if (!parsed.success) throw new SiteProblem('bad_request')
+  return parsed.data
+}
+
+async function send(response: Response, answer: PageAnswer): Promise<void> {
+  if ('html' in answer) {
+    response
+      .status(answer.status ?? 200)
+      .type('html')
+      .send(answer.html)
+    return
+  }
+  if ('to' in answer) {
+    for (const cookie of answer.cookies ?? []) response.append('set-cookie', cookie)
+    response.redirect(303, answer.to)
+    return
+  }
+  const { name, type, chunks } = answer.file
+  response.type(type).set('content-disposition', `attachment; filename="${name}"`)
+  await pipeline(Readable.from(chunks), response)
+}

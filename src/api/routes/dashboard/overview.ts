@@ -1,0 +1,90 @@
+import { listPasskeys } from '../../../db/accounts/passkeys.ts'
+import type { Db } from '../../../db/db.ts'
+import { countActiveKeys } from '../../../db/merchants/api-keys.ts'
+import {
+  countByStatus,
+  countDeliveries,
+  countEnded,
+  listWaiting,
+  receivedByDay,
+  type Waiting,
+} from '../../../db/merchants/overview.ts'
+import { readWallet } from '../../../db/merchants/wallets.ts'
+import { listPayments } from '../../../db/payments/payment-list.ts'
+import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
+import { PARK_REASONS } from '../../../domain/payment/payment.ts'
+import { renderOverview } from '../../../web/dashboard/overview.tsx'
+import { definePage, type Page } from './page.ts'
+
+export type OverviewDeps = { readonly db: Db; readonly clock: () => number }
+
+const LATEST = 6
+const DAYS = 30
+/** Most entries of the list; the rest is in the list of payments. */
+const MOST_WAITING = 20
+const IN_FLIGHT = ['pending', 'processing', 'settling'] as const
+
+export function overviewPages(deps: OverviewDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard',
+      needs: 'look',
+      handle: async ({ db, tenant, frame, person }) => {
+        const now = new Date(deps.clock()).toISOString()
+        const page = { limit: LATEST, after: null, before: null }
+        const [days, ended, counts, waiting, { rows }, wallet, endpoints, deliveries] = await Promise.all([
+          receivedByDay(db, tenant, { now, days: DAYS }),
+          countEnded(db, tenant, `${now.slice(0, 10)}T00:00:00Z`),
+          countByStatus(db, tenant),
+          listWaiting(db, tenant, MOST_WAITING),
+          listPayments(db, tenant, { filters: {}, page }),
+          readWallet(db, tenant),
+          listEndpoints(db, tenant),
+          countDeliveries(db, tenant, new Date(deps.clock() - 86_400_000).toISOString()),
+        ])
+        const keys = await db.transaction((tx) => countActiveKeys(tx, tenant, now))
+        const passkeys = await listPasskeys(deps.db, person.id)
+        const html = renderOverview({
+          frame,
+          now,
+          days,
+          ended,
+          inFlight: IN_FLIGHT.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0),
+          waiting: waiting.map((row) => ({ paymentId: row.payment_id, what: whatWaits(row), since: row.since })),
+          latest: rows.map(({ payment }) => payment),
+          wallet,
+          webhooks: endpoints.length === 0 ? null : deliveries,
+          steps: {
+            passkey: passkeys.length > 0,
+            wallet: wallet !== null,
+            key: keys > 0,
+            payment: counts.size > 0,
+            webhook: endpoints.length > 0,
+          },
+        })
+        return { html }
+      },
+    }),
+  ]
+}
+
+/** What the entries of the view `attention` mean to a merchant. Those of its newer kinds are told by their name. */
+const WAITING: Readonly<Record<string, string>> = {
+  processing_stale: 'The partner has been confirming the payment for more than a day',
+  conversion_overdue: 'The conversion to USDC takes longer than it should',
+  settlement_overdue: 'The USDC takes longer than it should',
+  held: 'An operator of Pinrail holds the payment',
+  partner_unread: 'The partner does not answer about the payment',
+  surplus: 'A second payment came; it is kept apart',
+  late: 'Money came after the payment had ended',
+  intent_pending: 'A refund was asked for and is not confirmed yet',
+  suspense: 'USDC was bought for a payment that had ended',
+  chargeback: 'The partner took the money back after the payment',
+}
+
+function whatWaits({ kind, detail }: Waiting): string {
+  if (kind === 'parked' && detail !== null && detail in PARK_REASONS)
+    return PARK_REASONS[detail as keyof typeof PARK_REASONS].text
+  return WAITING[kind] ?? kind.replaceAll('_', ' ')
+}

@@ -1,0 +1,204 @@
+import type { Request } from 'express'
+import { z } from 'zod'
+import { writeAudit } from '../../../db/accounts/audit.ts'
+import { deletePasskey, insertPasskey, listPasskeys } from '../../../db/accounts/passkeys.ts'
+import { listMemberships } from '../../../db/accounts/people.ts'
+import { endSessions, listSessions, type Session } from '../../../db/accounts/sessions.ts'
+import type { Tx } from '../../../db/db.ts'
+import { IDLE_MS, LINK_MS } from '../../../domain/account/session.ts'
+import { renderAccount } from '../../../web/dashboard/account.tsx'
+import { renderConfirm, renderPasskeyOffer } from '../../../web/sign-in/sign-in.tsx'
+import { type LinkDeps, sendLink } from '../../accounts/links.ts'
+import {
+  arePasskeysPossible,
+  creationOptions,
+  readNewPasskey,
+  readPasskeyAnswer,
+  requestOptions,
+} from '../../accounts/passkeys.ts'
+import { confirm, type SessionDeps } from '../../accounts/sessions.ts'
+import { pathOfOurs } from '../sign-in/return-path.ts'
+import { definePersonPage, type Page, type PersonCall } from './page.ts'
+
+export type OwnDeps = SessionDeps & LinkDeps
+
+const id = z.object({ id: z.string().max(1400) })
+const withTo = z.object({ to: z.string().max(1000).default('') })
+const answered = z.object({ answer: z.string().max(20_000), to: z.string().max(1000).default('') })
+
+/** A person's own sign-in: sessions, passkeys, and the confirmation that changes ask for. */
+export function ownPages(deps: OwnDeps): Page[] {
+  return [...sessionPages(deps), ...passkeyPages(deps), ...confirmPages(deps)]
+}
+
+const iso = (deps: OwnDeps, before = 0): string => new Date(deps.clock() - before).toISOString()
+
+function sessionPages(deps: OwnDeps): Page[] {
+  return [
+    definePersonPage({
+      method: 'get',
+      path: '/dashboard/account',
+      handle: async ({ person, signedIn, frame }) => {
+        const sessions = await listSessions(deps.db, person.id, iso(deps, IDLE_MS))
+        const passkeys = await listPasskeys(deps.db, person.id)
+        const shown = sessions.map((session) => ({
+          id: session.id,
+          device: deviceName(session.userAgent),
+          ip: session.ip,
+          usedAt: new Date(session.usedAt).toISOString(),
+          isThis: session.id === signedIn.session.id,
+        }))
+        return { html: renderAccount({ frame, passkeys, sessions: shown, now: iso(deps) }) }
+      },
+    }),
+    definePersonPage({
+      method: 'post',
+      path: '/dashboard/sign-out',
+      handle: async ({ signedIn: { session } }) => {
+        await endSessions(deps.db, session.personId, { only: session.id, now: iso(deps) })
+        return { to: '/sign-in', cookies: [deps.cookies.clear('session')] }
+      },
+    }),
+    definePersonPage({
+      method: 'post',
+      path: '/dashboard/sessions/end',
+      form: id,
+      handle: async ({ person, form }) => {
+        await endSessions(deps.db, person.id, { only: form.id, now: iso(deps) })
+        return { to: '/dashboard/account' }
+      },
+    }),
+    definePersonPage({
+      method: 'post',
+      path: '/dashboard/sessions/end-others',
+      handle: async ({ person, signedIn: { session } }) => {
+        await endSessions(deps.db, person.id, { allBut: session.id, now: iso(deps) })
+        return { to: '/dashboard/account' }
+      },
+    }),
+  ]
+}
+
+function passkeyPages(deps: OwnDeps): Page[] {
+  const back = (): string => '/dashboard/account'
+  return [
+    definePersonPage({
+      method: 'get',
+      path: '/dashboard/passkey',
+      fresh: () => '/dashboard/passkey',
+      handle: async ({ person, signedIn: { session }, csrf }) => {
+        const options = arePasskeysPossible(deps.publicUrl)
+          ? await creationOptions(deps, deps.db, { sessionId: session.id, person })
+          : null
+        return { html: renderPasskeyOffer({ csrf, options }) }
+      },
+    }),
+    definePersonPage({
+      method: 'post',
+      path: '/dashboard/passkeys',
+      fresh: () => '/dashboard/passkey',
+      form: answered,
+      handle: async (call) => {
+        const { session } = call.signedIn
+        const added = await deps.db.transaction(async (tx) => {
+          const made = await readNewPasskey(deps, tx, { answer: call.form.answer, sessionId: session.id })
+          if (made === null) return false
+          await auditEverywhere(tx, call, 'passkey.added')
+          // Sessions from before the new way to sign in end, so that a stolen one does not outlive it.
+          await endSessions(tx, call.person.id, { allBut: session.id, now: iso(deps) })
+          return insertPasskey(tx, { ...made, personId: call.person.id, name: deviceName(agentOf(call.request)) })
+        })
+        return { to: added ? '/dashboard/account' : '/dashboard/passkey' }
+      },
+    }),
+    definePersonPage({
+      method: 'post',
+      path: '/dashboard/passkeys/remove',
+      fresh: back,
+      form: id,
+      handle: async (call) => {
+        await deps.db.transaction(async (tx) => {
+          if (!(await deletePasskey(tx, call.person.id, call.form.id))) return
+          await auditEverywhere(tx, call, 'passkey.removed')
+          await endSessions(tx, call.person.id, { allBut: call.signedIn.session.id, now: iso(deps) })
+        })
+        return { to: back() }
+      },
+    }),
+  ]
+}
+
+function confirmPages(deps: OwnDeps): Page[] {
+  const possible = arePasskeysPossible(deps.publicUrl)
+  const purposeOf = (session: Session) => `confirm ${session.id}` as const
+  return [
+    definePersonPage({
+      method: 'get',
+      path: '/dashboard/confirm',
+      handle: async ({ query, csrf, person, signedIn: { session } }) => {
+        const has = possible && (await listPasskeys(deps.db, person.id)).length > 0
+        const passkeyOptions = has ? await requestOptions(deps, purposeOf(session)) : null
+        return { html: renderConfirm({ csrf, to: pathOfOurs(query['to']), passkeyOptions, email: person.email }) }
+      },
+    }),
+    definePersonPage({
+      method: 'post',
+      path: '/dashboard/confirm',
+      form: withTo,
+      handle: async ({ form, person, signedIn: { session } }) => {
+        const to = pathOfOurs(form.to)
+        const browser = await sendLink(deps, person.email, { sessionId: session.id, to })
+        const cookie = deps.cookies.set('browser', browser, LINK_MS / 1000)
+        return { to: `/sign-in/sent?to=${encodeURIComponent(to)}`, cookies: [cookie] }
+      },
+    }),
+    definePersonPage({
+      method: 'post',
+      path: '/dashboard/confirm/passkey',
+      form: answered,
+      handle: async ({ form, person, signedIn: { session } }) => {
+        const to = pathOfOurs(form.to)
+        const confirmed = await deps.db.transaction(async (tx) => {
+          const found = await readPasskeyAnswer(deps, tx, { answer: form.answer, purpose: purposeOf(session) })
+          if (found?.personId !== person.id) return false
+          await confirm(deps, tx, session.id)
+          return true
+        })
+        return { to: confirmed ? to : `/dashboard/confirm?to=${encodeURIComponent(to)}` }
+      },
+    }),
+  ]
+}
+
+/** A person's own change stands in the log of each of their accounts. */
+async function auditEverywhere(tx: Tx, { person, ip }: PersonCall, action: string): Promise<void> {
+  for (const { merchantId } of await listMemberships(tx, person.id))
+    await writeAudit(tx, { merchantId, actor: person.id, action, data: {}, ip })
+}
+
+const agentOf = (request: Request): string => request.get('user-agent') ?? ''
+
+/** Enough to know one's own device by; what a browser says about itself proves nothing. */
+function deviceName(agent: string): string {
+  const browser = /Edg\//.test(agent)
+    ? 'Edge'
+    : /Firefox\//.test(agent)
+      ? 'Firefox'
+      : /Chrome\//.test(agent)
+        ? 'Chrome'
+        : /Safari\//.test(agent)
+          ? 'Safari'
+          : 'A browser'
+  const system = /Android/.test(agent)
+    ? 'Android'
+    : /iPhone|iPad/.test(agent)
+      ? 'iOS'
+      : /Mac OS X/.test(agent)
+        ? 'macOS'
+        : /Windows/.test(agent)
+          ? 'Windows'
+          : /Linux/.test(agent)
+            ? 'Linux'
+            : null
+  return system === null ? browser : `${browser} on ${system}`
+}

@@ -1,0 +1,68 @@
+import type { Request } from 'express'
+import type { z } from 'zod'
+import type { Session as DbSession, Tenant } from '../../../db/db.ts'
+import type { Ability, Role } from '../../../domain/account/roles.ts'
+import type { Frame } from '../../../web/dashboard/frame.tsx'
+import type { SignedIn } from '../../accounts/sessions.ts'
+
+/** A page of the dashboard or an action of it, as a value: the router and the tests read the same list. */
+export type Page = {
+  readonly method: 'get' | 'post'
+  /** As Express writes it, with `:name` for parameters. */
+  readonly path: string
+  /** What the role must be able to do. `person`: be signed in; an account is not needed. */
+  readonly needs: Ability | 'person'
+  /** A fresh passkey or link is asked for first; afterwards the person is at this path. */
+  readonly fresh?: (params: Readonly<Record<string, string>>) => string
+  /** Of the body. Fields of a form are text, and absent when nothing was checked. */
+  readonly form?: z.ZodType
+  handle(call: PageCall<never>): Promise<PageAnswer>
+}
+
+/** A person who is signed in, without an account as yet. */
+export type PersonCall<F = unknown> = {
+  readonly request: Request
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+  readonly form: F
+  readonly signedIn: SignedIn
+  readonly person: { readonly id: string; readonly email: string }
+  /** The hidden field that every form must carry. */
+  readonly csrf: string
+  readonly ip: string
+  /** What every page shows around its own content. */
+  readonly frame: Frame
+}
+
+export type PageCall<F = unknown> = PersonCall<F> & {
+  readonly tenant: Tenant
+  readonly role: Role
+  /** Sees only the rows of the account. */
+  readonly db: DbSession
+}
+
+export type PageAnswer =
+  | { readonly html: string; readonly status?: number }
+  /** 303 to a path of ours. */
+  | { readonly to: string; readonly cookies?: readonly string[] }
+  | { readonly file: { readonly name: string; readonly type: string; readonly chunks: AsyncIterable<string> } }
+
+/** Gives the handler's `form` the type of its schema. */
+export function definePage<F extends z.ZodType | undefined>(
+  page: Omit<Page, 'handle' | 'form' | 'needs'> & {
+    needs: Ability
+    form?: F
+    handle(call: PageCall<F extends z.ZodType ? z.output<F> : undefined>): Promise<PageAnswer>
+  },
+): Page {
+  return page as unknown as Page
+}
+
+export function definePersonPage<F extends z.ZodType | undefined>(
+  page: Omit<Page, 'handle' | 'form' | 'needs'> & {
+    form?: F
+    handle(call: PersonCall<F extends z.ZodType ? z.output<F> : undefined>): Promise<PageAnswer>
+  },
+): Page {
+  return { ...page, needs: 'person' } as unknown as Page
+}

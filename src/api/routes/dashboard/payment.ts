@@ -1,0 +1,59 @@
+import { readPayment } from '../../../db/payments/payments.ts'
+import { readTimeline } from '../../../db/payments/timeline.ts'
+import { may } from '../../../domain/account/roles.ts'
+import { isId } from '../../../domain/ids.ts'
+import { renderPayment } from '../../../domain/payment/payment-object.ts'
+import { whyNotCancelable } from '../../../domain/payment/snapshot.ts'
+import { renderPaymentPage } from '../../../web/dashboard/payment/payment.tsx'
+import { GROUPS, type Group } from '../../../web/dashboard/payment/timeline.tsx'
+import { Problem } from '../../http/problems.ts'
+import { SiteProblem } from '../site-problem.ts'
+import { act, type WithRoutes } from './operations.ts'
+import { definePage, type Page, type PageCall } from './page.ts'
+
+export type PaymentPageDeps = WithRoutes & { readonly publicUrl: string }
+
+export function paymentPages(deps: PaymentPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard/payments/:id',
+      needs: 'look',
+      handle: async (call) => ({ html: await show(deps, call, null) }),
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/payments/:id/cancel',
+      needs: 'sell',
+      handle: async (call) => {
+        const id = call.params['id'] ?? ''
+        try {
+          await act(deps, call, { name: 'cancelPayment', params: { id } })
+        } catch (error) {
+          if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
+          return { status: 409, html: await show(deps, call, error.message) }
+        }
+        return { to: `/dashboard/payments/${id}` }
+      },
+    }),
+  ]
+}
+
+async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: string | null): Promise<string> {
+  const { db, tenant, query, role } = call
+  const id = call.params['id'] ?? ''
+  const found = isId('payment', id) ? await readPayment(db, tenant, id) : null
+  if (found === null) throw new SiteProblem('not_found')
+  const { payment, attempts } = found
+  const object = renderPayment(payment, attempts, publicUrl)
+  return renderPaymentPage({
+    frame: call.frame,
+    payment,
+    attempts,
+    timeline: await readTimeline(db, tenant, id),
+    show: (Object.keys(GROUPS) as Group[]).find((group) => group === query['show']) ?? 'all',
+    cancelable: may(role, 'sell') && payment.status !== 'canceled' && whyNotCancelable(object) === null,
+    problem,
+    publicUrl,
+  })
+}

@@ -1,0 +1,189 @@
+import { z } from 'zod'
+import { countByStatus } from '../../../db/merchants/overview.ts'
+import type { PageOf } from '../../../db/pages.ts'
+import { listPayments, type PaymentFilters } from '../../../db/payments/payment-list.ts'
+import { isCurrency } from '../../../domain/currencies.ts'
+import { isId } from '../../../domain/ids.ts'
+import { USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../../domain/payment/payment.ts'
+import { renderPayment } from '../../../domain/payment/payment-object.ts'
+import {
+  type PaymentsQuery,
+  PERIODS,
+  type Period,
+  paymentsHref,
+  renderPayments,
+  VIEWS,
+} from '../../../web/dashboard/payments.tsx'
+import { csvLine } from './csv.ts'
+import { definePage, type Page, type PageCall } from './page.ts'
+
+export type PaymentListDeps = { readonly publicUrl: string; readonly clock: () => number }
+
+const PER_PAGE = 50
+/** Rows that an export reads at once: the memory it needs, whatever the number of payments. */
+const PER_READ = 500
+
+export function paymentListPages(deps: PaymentListDeps): Page[] {
+  return [
+    definePage({ method: 'get', path: '/dashboard/payments', needs: 'look', handle: (call) => list(deps, call) }),
+    ...(['csv', 'json'] as const).map((form) =>
+      definePage({
+        method: 'get',
+        path: `/dashboard/payments.${form}`,
+        needs: 'look',
+        handle: async (call) => ({
+          file: {
+            name: `payments-${new Date(deps.clock()).toISOString().slice(0, 10)}.${form}`,
+            type: form === 'csv' ? 'text/csv; charset=utf-8' : 'application/json',
+            chunks: exported(deps, call, form),
+          },
+        }),
+      }),
+    ),
+  ]
+}
+
+const oneOf = <T extends string>(all: readonly T[], text: string | undefined): T | '' =>
+  all.find((one) => one === text) ?? ''
+
+/** Whatever the address says that is not known counts as not said. */
+function readQuery(query: PageCall['query']): PaymentsQuery {
+  const wanted = (query['status'] ?? '').split(',')
+  return {
+    view:
+      oneOf(
+        VIEWS.map(({ key }) => key),
+        query['view'],
+      ) || 'all',
+    q: (query['q'] ?? '').trim().slice(0, 200),
+    status: PAYMENT_STATUSES.filter((status) => wanted.includes(status)),
+    provider: oneOf(USED_PROVIDER_NAMES, query['provider']),
+    currency: isCurrency(query['currency'] ?? '') ? (query['currency'] ?? '') : '',
+    created: oneOf(Object.keys(PERIODS) as Period[], query['created']),
+    sort: query['sort'] === 'oldest' ? 'oldest' : 'newest',
+  }
+}
+
+const DAY_MS = 86_400_000
+
+function filtersOf(query: PaymentsQuery, now: number): PaymentFilters {
+  const statuses = query.status.length > 0 ? query.status : statusesOf(query.view)
+  return {
+    status: statuses.length > 0 ? statuses : undefined,
+    provider: query.provider || undefined,
+    currency: query.currency || undefined,
+    search: query.q || undefined,
+    createdFrom: query.created === '' ? undefined : beginOf(query.created, now),
+  }
+}
+
+function statusesOf(view: string): readonly PaymentStatus[] {
+  return VIEWS.find(({ key }) => key === view)?.statuses ?? []
+}
+
+function beginOf(period: Period, now: number): string {
+  const today = new Date(now).toISOString().slice(0, 10)
+  if (period === 'today') return `${today}T00:00:00.000Z`
+  if (period === 'month') return `${today.slice(0, 7)}-01T00:00:00.000Z`
+  return new Date(now - (period === '7d' ? 7 : 30) * DAY_MS).toISOString()
+}
+
+async function list({ publicUrl, clock }: PaymentListDeps, call: Pick<PageCall, 'db' | 'tenant' | 'query' | 'frame'>) {
+  const query = readQuery(call.query)
+  const filters = filtersOf(query, clock())
+  const cursor = z.string().refine((text) => isId('payment', text))
+  const after = cursor.safeParse(call.query['after']).data ?? null
+  const before = cursor.safeParse(call.query['before']).data ?? null
+  const page = pageOf(query.sort, { after, before })
+  const { rows, hasMore } = await listPayments(call.db, call.tenant, { filters, page })
+  const newestFirst = rows.map(({ payment }) => payment)
+  const payments = query.sort === 'newest' ? newestFirst : newestFirst.toReversed()
+  const goesBack = before !== null
+  const at = (name: 'after' | 'before', id: string | undefined): string | null =>
+    id === undefined ? null : withCursor(paymentsHref(query), name, id)
+  return {
+    html: renderPayments({
+      frame: call.frame,
+      query,
+      payments,
+      counts: await countByStatus(call.db, call.tenant),
+      newer: (goesBack ? hasMore : after !== null) ? at('before', payments[0]?.id) : null,
+      older: (goesBack ? true : hasMore) ? at('after', payments.at(-1)?.id) : null,
+      now: new Date(clock()).toISOString(),
+      curl: curlOf(publicUrl, filters),
+    }),
+  }
+}
+
+/** `after` and `before` are those of the page as it is read; the list of the API runs from new to old always. */
+function pageOf(
+  sort: PaymentsQuery['sort'],
+  { after, before }: { after: string | null; before: string | null },
+): PageOf {
+  if (sort === 'newest') return { limit: PER_PAGE, after: before === null ? after : null, before }
+  // Every id comes after the empty one, so that is where the oldest are.
+  return before === null
+    ? { limit: PER_PAGE, after: null, before: after ?? '' }
+    : { limit: PER_PAGE, after: before, before: null }
+}
+
+function withCursor(href: string, name: string, id: string): string {
+  return `${href}${href.includes('?') ? '&' : '?'}${name}=${id}`
+}
+
+function curlOf(publicUrl: string, { status, provider, currency, createdFrom }: PaymentFilters): string {
+  const query = new URLSearchParams()
+  if (status !== undefined) query.set('status', status.join(','))
+  if (provider !== undefined) query.set('provider', provider)
+  if (currency !== undefined) query.set('currency', currency)
+  if (createdFrom !== undefined) query.set('created[gte]', createdFrom)
+  const text = query.toString()
+  return `curl -g '${publicUrl}/v1/payments${text === '' ? '' : `?${text}`}' \\\n  -H "authorization: Bearer $SECRET_KEY"`
+}
+
+const COLUMNS = [
+  'id',
+  'status',
+  'amount_decimal',
+  'currency',
+  'provider_used',
+  'method_used',
+  'reference',
+  'description',
+  'created_at',
+  'paid_at',
+  'succeeded_at',
+] as const
+const SETTLEMENT_COLUMNS = ['gross_usdc', 'fee_usdc', 'net_usdc', 'rate', 'destination', 'tx_hash'] as const
+
+/** Everything that is listed, newest first, in pieces. */
+async function* exported(
+  { publicUrl, clock }: PaymentListDeps,
+  { db, tenant, query }: Pick<PageCall, 'db' | 'tenant' | 'query' | 'frame'>,
+  form: 'csv' | 'json',
+): AsyncIterable<string> {
+  const filters = filtersOf(readQuery(query), clock())
+  yield form === 'csv' ? csvLine([...COLUMNS, ...SETTLEMENT_COLUMNS]) : '['
+  let after: string | null = null
+  for (let isFirst = true; ; isFirst = false) {
+    const page: PageOf = { limit: PER_READ, after, before: null }
+    const { rows, hasMore } = await listPayments(db, tenant, { filters, page })
+    const objects = rows.map(({ payment, attempts }) => renderPayment(payment, attempts, publicUrl))
+    if (form === 'json') {
+      const texts = objects.map((object) => JSON.stringify(object)).join(',\n')
+      yield `${isFirst || texts === '' ? '' : ',\n'}${texts}`
+    } else
+      yield objects
+        .map((object) =>
+          csvLine([
+            ...COLUMNS.map((name) => object[name]),
+            ...SETTLEMENT_COLUMNS.map((name) => object.settlement?.[name] ?? null),
+          ]),
+        )
+        .join('')
+    after = rows.at(-1)?.payment.id ?? null
+    if (!hasMore || after === null) break
+  }
+  if (form === 'json') yield ']\n'
+}

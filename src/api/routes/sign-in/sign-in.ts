@@ -1,0 +1,167 @@
+import express, { type Request, type Response, Router } from 'express'
+import { z } from 'zod'
+import { findOrInsertPerson } from '../../../db/accounts/people.ts'
+import { findLink } from '../../../db/accounts/sign-in-links.ts'
+import type { Tx } from '../../../db/db.ts'
+import { readEmail } from '../../../domain/account/email.ts'
+import { LINK_MS } from '../../../domain/account/session.ts'
+import { renderDeadLink, renderLink, renderSent, renderSignIn } from '../../../web/sign-in/sign-in.tsx'
+import { type LinkDeps, type Proof, type SignInLink, sendLink, spendLink } from '../../accounts/links.ts'
+import { arePasskeysPossible, readPasskeyAnswer, requestOptions } from '../../accounts/passkeys.ts'
+import { confirm, findSignedIn, openSession, type SessionDeps } from '../../accounts/sessions.ts'
+import { digestOfToken } from '../../accounts/tokens.ts'
+import type { RequestLimits } from '../../auth/rate-limits.ts'
+import { onlyMethods } from '../../route.ts'
+import { fromOurPages, setHeaders } from '../dashboard/mount.ts'
+import { pathOfOurs } from './return-path.ts'
+
+export type SignInDeps = SessionDeps &
+  LinkDeps & {
+    readonly newPersonId: () => string
+    readonly limits: Pick<RequestLimits, 'countSignIn'>
+    /** The address of the demo merchant, who enters with one press; null where there is none. */
+    readonly demoEmail: string | null
+  }
+
+const FORM_LIMIT = '32kb'
+const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 10 })
+
+const text = z.string().max(20_000).default('')
+const fields = z.object({ to: text, email: text, code: text, answer: text })
+
+/** Signing up and in. GET never uses anything up: mail scanners open links. */
+export function createSignInRouter(deps: SignInDeps): Router {
+  const router = Router()
+  router.use('/sign-in', setHeaders(deps.publicUrl))
+  const post = [fromOurPages(deps.publicUrl), readForm]
+  router.get('/sign-in', (request, response) => show(deps, request, response))
+  router.post('/sign-in', ...post, (request, response) => ask(deps, request, response))
+  router.get('/sign-in/sent', (request, response) => {
+    const { to, wrong } = request.query
+    response.type('html').send(renderSent({ to: pathOfOurs(to), wrong: wrong !== undefined }))
+  })
+  router.post('/sign-in/code', ...post, (request, response) => byCode(deps, request, response))
+  router.get('/sign-in/link/:token', (request, response) => showLink(deps, request, response))
+  router.post('/sign-in/link/:token', ...post, (request, response) => byLink(deps, request, response))
+  router.post('/sign-in/passkey', ...post, (request, response) => byPasskey(deps, request, response))
+  router.post('/sign-in/demo', ...post, (request, response) => asDemo(deps, request, response))
+  router.all(['/sign-in', '/sign-in/link/:token'], onlyMethods(['GET', 'POST']))
+  router.all('/sign-in/sent', onlyMethods(['GET']))
+  router.all(['/sign-in/code', '/sign-in/passkey', '/sign-in/demo'], onlyMethods(['POST']))
+  return router
+}
+
+async function show(deps: SignInDeps, request: Request, response: Response): Promise<void> {
+  const to = pathOfOurs(request.query['to'])
+  if ((await findSignedIn(deps, request)) !== null) return response.redirect(303, to)
+  response.type('html').send(await signInPage(deps, { to, email: '', errors: {} }))
+}
+
+async function signInPage(
+  deps: SignInDeps,
+  { to, email, errors }: { to: string; email: string; errors: Readonly<Record<string, string>> },
+): Promise<string> {
+  const passkeyOptions = arePasskeysPossible(deps.publicUrl) ? await requestOptions(deps, 'sign-in') : null
+  return renderSignIn({ to, passkeyOptions, demo: deps.demoEmail !== null, email, errors })
+}
+
+async function ask(deps: SignInDeps, request: Request, response: Response): Promise<void> {
+  const form = fields.parse(request.body ?? {})
+  const to = pathOfOurs(form.to)
+  const email = readEmail(form.email)
+  if (email === null) {
+    const errors = { email: 'Write the whole address, such as you@shop.example.' }
+    response.status(400).type('html')
+    response.send(await signInPage(deps, { to, email: form.email.slice(0, 254), errors }))
+    return
+  }
+  await deps.limits.countSignIn(request.ip ?? '')
+  const browser = await sendLink(deps, email, { sessionId: null, to })
+  response.append('set-cookie', deps.cookies.set('browser', browser, LINK_MS / 1000))
+  response.redirect(303, `/sign-in/sent?to=${encodeURIComponent(to)}`)
+}
+
+async function showLink(deps: SignInDeps, request: Request, response: Response): Promise<void> {
+  const token = String(request.params['token'])
+  const browser = deps.cookies.read(request, 'browser')
+  const link =
+    browser === null
+      ? null
+      : await findLink(deps.db, {
+          digest: digestOfToken(token),
+          browserDigest: digestOfToken(browser),
+          now: new Date(deps.clock()).toISOString(),
+        })
+  if (link === null) return dead(response)
+  const [email, confirms] = [link.email, link.sessionId !== null]
+  const action = `/sign-in/link/${encodeURIComponent(token)}`
+  response.type('html').send(renderLink({ email, action, to: pathOfOurs(request.query['to']), confirms }))
+}
+
+async function byLink(deps: SignInDeps, request: Request, response: Response): Promise<void> {
+  const done = await spend(deps, request, { token: String(request.params['token']) })
+  if (done === null) return dead(response)
+  go(deps, response, { ...done, to: fields.parse(request.body ?? {}).to })
+}
+
+async function byCode(deps: SignInDeps, request: Request, response: Response): Promise<void> {
+  const { code, to } = fields.parse(request.body ?? {})
+  await deps.limits.countSignIn(request.ip ?? '')
+  const done = await spend(deps, request, { code: code.replace(/\s/g, '') })
+  if (done === null) return response.redirect(303, `/sign-in/sent?wrong=1&to=${encodeURIComponent(pathOfOurs(to))}`)
+  go(deps, response, { ...done, to })
+}
+
+async function byPasskey(deps: SignInDeps, request: Request, response: Response): Promise<void> {
+  const { answer, to } = fields.parse(request.body ?? {})
+  await deps.limits.countSignIn(request.ip ?? '')
+  const cookie = await deps.db.transaction(async (tx) => {
+    const person = await readPasskeyAnswer(deps, tx, { answer, purpose: 'sign-in' })
+    if (person === null) return null
+    return openSession(deps, { tx, request }, { personId: person.personId, how: 'passkey' })
+  })
+  if (cookie === null) return response.redirect(303, `/sign-in?to=${encodeURIComponent(pathOfOurs(to))}`)
+  go(deps, response, { cookie, to })
+}
+
+async function asDemo(deps: SignInDeps, request: Request, response: Response): Promise<void> {
+  const email = deps.demoEmail
+  if (email === null) return response.redirect(303, '/sign-in')
+  const cookie = await deps.db.transaction(async (tx) => {
+    const person = await findOrInsertPerson(tx, { id: deps.newPersonId(), email })
+    return openSession(deps, { tx, request }, { personId: person.id, how: 'demo' })
+  })
+  go(deps, response, { cookie, to: fields.parse(request.body ?? {}).to })
+}
+
+/** Null: the proof is none. A link that confirms a session does so only in that session. */
+function spend(deps: SignInDeps, request: Request, proof: Proof): Promise<{ cookie: string | null } | null> {
+  return deps.db.transaction(async (tx) => {
+    const browser = deps.cookies.read(request, 'browser')
+    const link = browser === null ? null : await spendLink(deps, tx, { browser, proof })
+    if (link === null) return null
+    return link.sessionId === null ? signIn(deps, { tx, request }, link) : confirmOwn(deps, { tx, request }, link)
+  })
+}
+
+async function signIn(deps: SignInDeps, at: { tx: Tx; request: Request }, { email }: SignInLink) {
+  const person = await findOrInsertPerson(at.tx, { id: deps.newPersonId(), email })
+  return { cookie: await openSession(deps, at, { personId: person.id, how: 'link' }) }
+}
+
+async function confirmOwn(deps: SignInDeps, { tx, request }: { tx: Tx; request: Request }, link: SignInLink) {
+  const signedIn = await findSignedIn(deps, request)
+  if (signedIn === null || signedIn.session.id !== link.sessionId) return null
+  await confirm(deps, tx, signedIn.session.id)
+  return { cookie: null }
+}
+
+function go(deps: SignInDeps, response: Response, { cookie, to }: { cookie: string | null; to: string }): void {
+  if (cookie !== null) response.append('set-cookie', cookie)
+  response.append('set-cookie', deps.cookies.clear('browser'))
+  response.redirect(303, pathOfOurs(to))
+}
+
+function dead(response: Response): void {
+  response.status(404).type('html').send(renderDeadLink())
+}

@@ -1,0 +1,76 @@
+import type { ErrorRequestHandler, Request, Response } from 'express'
+import type { Logger } from '../../log.ts'
+import { pageHeaders } from '../../web/page-headers.ts'
+import { renderSiteProblem, type SiteProblemName } from '../../web/site/problem.tsx'
+import { PROBLEMS } from '../http/problem-codes.ts'
+import { asProblem } from '../http/problems.ts'
+
+const STATUS: Readonly<Record<SiteProblemName, number>> = {
+  bad_request: 400,
+  forbidden_origin: 403,
+  forbidden_form: 403,
+  forbidden_role: 403,
+  last_owner: 409,
+  not_found: 404,
+  not_allowed: 405,
+  too_many: 429,
+  internal: 500,
+  busy: 503,
+}
+
+/** Thrown by a page for people; `siteProblemHandler` turns it into a page. */
+export class SiteProblem extends Error {
+  readonly problem: SiteProblemName
+  readonly headers: Readonly<Record<string, string>>
+  constructor(problem: SiteProblemName, headers: Readonly<Record<string, string>> = {}) {
+    super(problem)
+    this.problem = problem
+    this.headers = headers
+  }
+}
+
+type Deps = { readonly log: Logger; readonly publicUrl: string }
+
+/** Answers every error of the pages for people with a page. Logs those with a status of 500 or above. */
+export function siteProblemHandler(deps: Deps): ErrorRequestHandler {
+  // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) {
+      next(error)
+      return
+    }
+    sendSiteProblem(deps, { request, response }, error)
+  }
+}
+
+/** Whether a browser asks for a page, and not a program, which gets a problem. */
+export function wantsPage(request: Request): boolean {
+  if (request.path.startsWith('/v1') || request.path.startsWith('/callbacks')) return false
+  return request.accepts(['json', 'html']) === 'html'
+}
+
+export function sendSiteProblem(
+  { log, publicUrl }: Deps,
+  { request, response }: { request: Request; response: Response },
+  error: unknown,
+): void {
+  const { problem, headers } = pageOf(error)
+  const status = STATUS[problem]
+  const requestId = String(response.locals['requestId'])
+  // Paths may hold the key to a link: they are not logged.
+  if (status >= 500) log.error({ err: error, request_id: requestId }, 'page failed')
+  response.status(status).set(pageHeaders(publicUrl)).set(headers)
+  response.type('html').send(request.method === 'HEAD' ? '' : renderSiteProblem(problem, { status, requestId }))
+}
+
+function pageOf(error: unknown): Pick<SiteProblem, 'problem' | 'headers'> {
+  if (error instanceof SiteProblem) return error
+  const { code, extras } = asProblem(error)
+  const headers = extras.headers ?? {}
+  const { status } = PROBLEMS[code]
+  if (status === 404) return { problem: 'not_found', headers }
+  if (status === 405) return { problem: 'not_allowed', headers }
+  if (status === 429) return { problem: 'too_many', headers }
+  if (status < 500) return { problem: 'bad_request', headers }
+  return { problem: status === 503 ? 'busy' : 'internal', headers }
+}

@@ -1,0 +1,76 @@
+import { Router } from 'express'
+import type { IdKind } from '../../domain/ids.ts'
+import type { Logger } from '../../log.ts'
+import { ASSETS, findAsset } from '../../web/assets.ts'
+import { renderHome } from '../../web/site/home.tsx'
+import { createCookies } from '../accounts/cookies.ts'
+import { onlyMethods, type Route } from '../route.ts'
+import { accountPages } from './dashboard/accounts.ts'
+import { type MountDeps, mountPages, setHeaders } from './dashboard/mount.ts'
+import { overviewPages } from './dashboard/overview.ts'
+import { ownPages } from './dashboard/own.ts'
+import type { Page } from './dashboard/page.ts'
+import { paymentPages } from './dashboard/payment.ts'
+import { paymentListPages } from './dashboard/payments.ts'
+import { teamPages } from './dashboard/team.ts'
+import { createSignInRouter, type SignInDeps } from './sign-in/sign-in.ts'
+import { SiteProblem, siteProblemHandler } from './site-problem.ts'
+
+/** What the pages need; who makes the ids is asked once. */
+export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
+  Pick<MountDeps, 'otherModeUrl'> & {
+    readonly log: Logger
+    readonly newId: (kind: IdKind) => string
+  }
+
+/** Everything for people who are no buyers: the home page, signing in, the dashboard. */
+export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Router {
+  const router = Router()
+  const headers = setHeaders(deps.publicUrl)
+  router.get('/', headers, (_request, response) => {
+    response.removeHeader('x-robots-tag')
+    response.type('html').send(renderHome({ testMode: !deps.db.livemode }))
+  })
+  router.get('/robots.txt', (_request, response) => {
+    response.type('text/plain').send('User-agent: *\nDisallow: /c/\nDisallow: /dashboard\nDisallow: /sign-in\n')
+  })
+  router.get('/favicon.ico', (_request, response) => {
+    const icon = findAsset(ASSETS.icon.slice('/assets/'.length))
+    response.set('cache-control', 'public, max-age=86400').type('image/svg+xml').send(icon?.body)
+  })
+  router.all(['/', '/robots.txt', '/favicon.ico'], onlyMethods(['GET']))
+  const own = siteDeps(deps)
+  router.use(createSignInRouter(own))
+  router.use(mountPages(dashboardPages(deps, routes), own))
+  router.use(['/dashboard', '/sign-in'], headers, () => {
+    throw new SiteProblem('not_found')
+  })
+  router.use(['/dashboard', '/sign-in'], siteProblemHandler(deps))
+  return router
+}
+
+function siteDeps(deps: SiteDeps) {
+  const { newId } = deps
+  return {
+    ...deps,
+    cookies: createCookies(deps.publicUrl),
+    newSessionId: () => newId('session'),
+    newPersonId: () => newId('person'),
+    newLinkId: () => newId('signInLink'),
+    newMailId: () => newId('mail'),
+    newMerchantId: () => newId('merchant'),
+  }
+}
+
+/** Every page and action of the dashboard, as values: the router and the tests read this list. */
+export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[] {
+  const own = { ...siteDeps(deps), routes }
+  return [
+    ...ownPages(own),
+    ...accountPages(own),
+    ...overviewPages(own),
+    ...paymentListPages(own),
+    ...paymentPages(own),
+    ...teamPages(own),
+  ]
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { execute, many, type Queryable, sql } from '../db.ts'
+
+export type NewMail = {
+  readonly id: string
+  readonly sealed: string
+  /** ISO 8601. */
+  readonly now: string
+  readonly expiresAt: string
+}
+
+export async function insertMail(db: Queryable, mail: NewMail): Promise<void> {
+  await execute(
+    db,
+    sql`insert into mail (id, sealed, created_at, expires_at, next_at)
+        values (${mail.id}, ${mail.sealed}, ${mail.now}::timestamptz, ${mail.expiresAt}::timestamptz,
+          ${mail.now}::timestamptz)`,
+  )
+}
+
+const dueRow = z.object({ id: z.string(), sealed: z.string(), tries: z.number() })
+export type DueMail = z.output<typeof dueRow>
+
+/**
+ * Takes mails that are due, oldest first. Until `again` nobody else takes them: whoever ends in between loses none, and
+ * two senders do not send the same one.
+ */
+export function takeDueMail(
+  db: Queryable,
+  { now, again, limit }: { now: string; again: string; limit: number },
+): Promise<DueMail[]> {
+  return many(
+    db,
+    dueRow,
+    sql`update mail set next_at = ${again}::timestamptz, tries = tries + 1
+        where id = any(array(
+          select id from mail where sealed is not null and next_at <= ${now}::timestamptz
+            and expires_at > ${now}::timestamptz
+          order by next_at limit ${limit} for update skip locked))
+        returning id, sealed, tries`,
+  )
+}
+
+/** The content is gone with it. */
+export async function mailWasSent(db: Queryable, id: string, now: string): Promise<void> {
+  await execute(db, sql`update mail set sealed = null, failure = null, sent_at = ${now}::timestamptz where id = ${id}`)
+}
+
+export async function mailFailed(
+  db: Queryable,
+  { id, failure, nextAt }: { id: string; failure: string; nextAt: string },
+): Promise<void> {
+  await execute(db, sql`update mail set failure = ${failure}, next_at = ${nextAt}::timestamptz where id = ${id}`)
+}
+
+/** Gives up what is of no use any more. Returns how many were never sent. */
+export function giveUpMail(db: Queryable, now: string): Promise<number> {
+  return execute(
+    db,
+    sql`update mail set sealed = null, failure = coalesce(failure, 'nobody sent it in time')
+        where sealed is not null and expires_at <= ${now}::timestamptz`,
+  )
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import { ROLES, type Role } from '../../domain/account/roles.ts'
+import { execute, many, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
+import { time } from '../payments/payment-rows.ts'
+
+const personRow = z.object({ id: z.string(), email: z.string() })
+export type Person = z.output<typeof personRow>
+
+/** The person with this address, made now when there is none. */
+export async function findOrInsertPerson(tx: Tx, person: Person): Promise<Person> {
+  await execute(
+    tx,
+    sql`insert into person (id, email) values (${person.id}, ${person.email}) on conflict (email) do nothing`,
+  )
+  return one(tx, personRow, sql`select id, email from person where email = ${person.email}`)
+}
+
+const role = z.enum(ROLES as unknown as [Role, ...Role[]])
+
+const membershipRow = z
+  .object({ merchant_id: z.string(), merchant_name: z.string(), role })
+  .transform((row) => ({ merchantId: row.merchant_id, name: row.merchant_name, role: row.role }))
+export type Membership = z.output<typeof membershipRow>
+
+/** The accounts of a person, oldest first. */
+export function listMemberships(db: Queryable, personId: string): Promise<Membership[]> {
+  return many(
+    db,
+    membershipRow,
+    sql`select merchant_id, merchant.name as merchant_name, role from membership
+        join merchant on merchant.id = merchant_id where person_id = ${personId}
+        order by membership.created_at, merchant_id`,
+  )
+}
+
+/** Makes the person one of the account. Who is one already keeps the role. */
+export async function insertMembership(
+  db: Queryable,
+  member: { merchantId: string; personId: string; role: Role },
+): Promise<void> {
+  await execute(
+    db,
+    sql`insert into membership (merchant_id, person_id, role)
+        values (${member.merchantId}, ${member.personId}, ${member.role}) on conflict do nothing`,
+  )
+}
+
+const memberRow = z
+  .object({
+    person_id: z.string(),
+    email: z.string(),
+    role,
+    seen_at: time.nullable(),
+    passkeys: z.coerce.number(),
+  })
+  .transform((row) => ({
+    personId: row.person_id,
+    email: row.email,
+    role: row.role,
+    seenAt: row.seen_at,
+    passkeys: row.passkeys,
+  }))
+export type Member = z.output<typeof memberRow>
+
+export function listMembers(db: Queryable, merchantId: string): Promise<Member[]> {
+  return many(
+    db,
+    memberRow,
+    sql`select person_id, email, role, seen_at, (select count(*) from passkey where passkey.person_id = person.id) as passkeys
+        from membership join person on person.id = person_id
+        where merchant_id = ${merchantId} order by membership.created_at, person_id`,
+  )
+}
+
+/** Changes the role. Null when there is no such member. An account without an owner is refused by the caller, who holds its lock. */
+export function setRole(
+  tx: Tx,
+  member: { merchantId: string; personId: string; role: Role },
+): Promise<{ role: Role } | null> {
+  return maybeOne(
+    tx,
+    z.object({ role }),
+    sql`update membership set role = ${member.role}
+        where merchant_id = ${member.merchantId} and person_id = ${member.personId} returning role`,
+  )
+}
+
+/** Takes the person out of the account, and its sessions away from the account's pages. */
+export async function deleteMembership(tx: Tx, member: { merchantId: string; personId: string }): Promise<boolean> {
+  const { merchantId, personId } = member
+  await execute(
+    tx,
+    sql`update session set merchant_id = null where person_id = ${personId} and merchant_id = ${merchantId}`,
+  )
+  const gone = sql`delete from membership where merchant_id = ${merchantId} and person_id = ${personId}`
+  return (await execute(tx, gone)) === 1
+}
+
+const invitationRow = z
+  .object({ merchant_id: z.string(), merchant_name: z.string(), email: z.string(), role, expires_at: time })
+  .transform((row) => ({
+    merchantId: row.merchant_id,
+    merchantName: row.merchant_name,
+    email: row.email,
+    role: row.role,
+    expiresAt: row.expires_at,
+  }))
+export type Invitation = z.output<typeof invitationRow>
+
+/** Invites the address; inviting it again changes role and end. */
+export async function insertInvitation(
+  tx: Tx,
+  invited: { merchantId: string; email: string; role: Role; expiresAt: string },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`insert into invitation (merchant_id, email, role, expires_at)
+        values (${invited.merchantId}, ${invited.email}, ${invited.role}, ${invited.expiresAt}::timestamptz)
+        on conflict (merchant_id, email) do update set role = excluded.role, expires_at = excluded.expires_at`,
+  )
+}
+
+/** Those that have not ended: of an account, or to an address. */
+export function listInvitations(
+  db: Queryable,
+  of: { merchantId: string } | { email: string },
+  now: string,
+): Promise<Invitation[]> {
+  const whose = 'email' in of ? sql`email = ${of.email}` : sql`merchant_id = ${of.merchantId}`
+  return many(
+    db,
+    invitationRow,
+    sql`select merchant_id, merchant.name as merchant_name, email, role, expires_at from invitation
+        join merchant on merchant.id = merchant_id
+        where ${whose} and expires_at > ${now}::timestamptz order by invitation.created_at, email limit 100`,
+  )
+}
+
+/** Takes the invitation away. Null when there is none that has not ended. */
+export function takeInvitation(
+  tx: Tx,
+  { merchantId, email, now }: { merchantId: string; email: string; now: string },
+): Promise<{ role: Role } | null> {
+  return maybeOne(
+    tx,
+    z.object({ role }),
+    sql`delete from invitation where merchant_id = ${merchantId} and email = ${email}
+        and expires_at > ${now}::timestamptz returning role`,
+  )
+}

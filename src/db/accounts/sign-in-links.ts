@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { execute, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
+
+const linkRow = z
+  .object({ id: z.string(), email: z.string(), session_id: z.string().nullable() })
+  .transform((row) => ({ id: row.id, email: row.email, sessionId: row.session_id }))
+export type SignInLink = z.output<typeof linkRow>
+
+export type NewSignInLink = {
+  readonly id: string
+  readonly email: string
+  readonly digest: Uint8Array
+  readonly codeDigest: Uint8Array
+  /** Of the cookie of the browser that asked. */
+  readonly browserDigest: Uint8Array
+  /** The session that it confirms; null: it opens one. */
+  readonly sessionId: string | null
+  /** ISO 8601. */
+  readonly now: string
+  readonly expiresAt: string
+}
+
+/** Links that the address was sent since the time. Waits for others who count for the same address. */
+export async function countLinks(tx: Tx, email: string, since: string): Promise<number> {
+  await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`sign_in_link ${email}`}, 0))`)
+  const { sent } = await one(
+    tx,
+    z.object({ sent: z.coerce.number() }),
+    sql`select count(*) as sent from sign_in_link where email = ${email} and created_at > ${since}::timestamptz`,
+  )
+  return sent
+}
+
+export async function insertLink(tx: Tx, link: NewSignInLink): Promise<void> {
+  await execute(
+    tx,
+    sql`insert into sign_in_link
+          (id, email, digest, code_digest, browser_digest, session_id, created_at, expires_at)
+        values (${link.id}, ${link.email}, ${link.digest}, ${link.codeDigest}, ${link.browserDigest}, ${link.sessionId},
+          ${link.now}::timestamptz, ${link.expiresAt}::timestamptz)`,
+  )
+}
+
+/** The link, when it still works in this browser. Reading it uses nothing up. */
+export function findLink(
+  db: Queryable,
+  link: { digest: Uint8Array; browserDigest: Uint8Array; now: string },
+): Promise<SignInLink | null> {
+  return maybeOne(
+    db,
+    linkRow,
+    sql`select id, email, session_id from sign_in_link
+        where digest = ${link.digest} and browser_digest = ${link.browserDigest}
+          and used_at is null and expires_at > ${link.now}::timestamptz`,
+  )
+}
+
+/** Uses the link up: of any number of presses, one gets it. */
+export function useLink(
+  tx: Tx,
+  link: { digest: Uint8Array; browserDigest: Uint8Array; now: string },
+): Promise<SignInLink | null> {
+  return maybeOne(
+    tx,
+    linkRow,
+    sql`update sign_in_link set used_at = ${link.now}::timestamptz
+        where digest = ${link.digest} and browser_digest = ${link.browserDigest}
+          and used_at is null and expires_at > ${link.now}::timestamptz
+        returning id, email, session_id`,
+  )
+}
+
+/**
+ * Uses up the link that this browser asked for by the code from the same mail. Each try counts, also a wrong one, so it
+ * must be committed whatever is answered.
+ */
+export function useCode(
+  tx: Tx,
+  code: { browserDigest: Uint8Array; codeDigest: Uint8Array; tries: number; now: string },
+): Promise<SignInLink | null> {
+  return maybeOne(
+    tx,
+    linkRow,
+    sql`with tried as (
+          update sign_in_link set code_tries = code_tries + 1,
+            used_at = case when code_digest = ${code.codeDigest} then ${code.now}::timestamptz end
+          where browser_digest = ${code.browserDigest} and used_at is null and code_tries < ${code.tries}
+            and expires_at > ${code.now}::timestamptz
+          returning *)
+        select id, email, session_id from tried where used_at is not null`,
+  )
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payment/payment.ts'
+import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
+import { time } from '../payments/payment-rows.ts'
+
+/** What the dashboard says about an account as a whole. Days are those of UTC. */
+
+const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
+
+const dayRow = z.object({ day: z.string(), payments: z.coerce.number(), net_micro: z.string() })
+export type DayReceived = z.output<typeof dayRow>
+
+/** What became final on each of the last days, oldest first; days without any are there too. `now` is ISO 8601. */
+export function receivedByDay(
+  db: Queryable,
+  tenant: Tenant,
+  { now, days }: { now: string; days: number },
+): Promise<DayReceived[]> {
+  return many(
+    db,
+    dayRow,
+    sql`with span as (
+          select generate_series(date_trunc('day', ${now}::timestamptz at time zone 'UTC') - make_interval(days => ${days - 1}),
+            date_trunc('day', ${now}::timestamptz at time zone 'UTC'), interval '1 day') as day),
+        received as (
+          select date_trunc('day', succeeded_at at time zone 'UTC') as day, count(*) as payments, sum(net_micro) as net
+          from payment where ${owned(tenant)} and status = 'succeeded'
+            and succeeded_at >= (select min(day) from span) at time zone 'UTC' group by 1)
+        select to_char(span.day, 'YYYY-MM-DD') as day, coalesce(payments, 0) as payments, coalesce(net, 0)::text as net_micro
+        from span left join received using (day) order by span.day`,
+  )
+}
+
+const endedRow = z.object({ succeeded: z.coerce.number(), ended: z.coerce.number() })
+
+/** Payments that somebody tried to pay and that ended since the time, and how many of them succeeded. */
+export function countEnded(db: Queryable, tenant: Tenant, since: string): Promise<z.output<typeof endedRow>> {
+  return one(
+    db,
+    endedRow,
+    sql`select count(*) filter (where status = 'succeeded') as succeeded, count(*) as ended
+        from payment where ${owned(tenant)} and status in ('succeeded', 'failed', 'expired', 'canceled', 'refunded')
+          and updated_at >= ${since}::timestamptz
+          and exists (select 1 from attempt where attempt.payment_id = payment.id)`,
+  )
+}
+
+const statusRow = z.object({ status: z.enum(PAYMENT_STATUSES), payments: z.coerce.number() })
+
+export async function countByStatus(db: Queryable, tenant: Tenant): Promise<ReadonlyMap<PaymentStatus, number>> {
+  const rows = await many(
+    db,
+    statusRow,
+    sql`select status, count(*) as payments from payment where ${owned(tenant)} group by status`,
+  )
+  return new Map(rows.map(({ status, payments }) => [status, payments]))
+}
+
+const waitingRow = z.object({ kind: z.string(), detail: z.string().nullable(), payment_id: z.string(), since: time })
+export type Waiting = z.output<typeof waitingRow>
+
+/** The account's part of the view `attention`, what has waited longest first. */
+export function listWaiting(db: Queryable, tenant: Tenant, limit: number): Promise<Waiting[]> {
+  return many(
+    db,
+    waitingRow,
+    sql`select kind, detail, payment_id, since from attention where ${owned(tenant)} order by since limit ${limit}`,
+  )
+}
+
+const healthRow = z.object({ delivered: z.coerce.number(), tried: z.coerce.number(), waiting: z.coerce.number() })
+
+/** Deliveries of webhooks that were made since the time, and those that still wait. */
+export function countDeliveries(db: Queryable, tenant: Tenant, since: string): Promise<z.output<typeof healthRow>> {
+  return one(
+    db,
+    healthRow,
+    sql`select count(*) filter (where delivery.status = 'delivered') as delivered, count(*) as tried,
+          count(*) filter (where delivery.status = 'pending') as waiting
+        from delivery join event on event.id = delivery.event_id
+        where event.merchant_id = ${tenant.merchantId} and event.livemode = ${tenant.livemode}
+          and event.created_at >= ${since}::timestamptz`,
+  )
+}

@@ -1,0 +1,28 @@
+import type { WorkerConfig } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import type { Logger } from '../log.ts'
+import { createMailSender } from '../notify/mail.ts'
+import { createSecretBox } from '../webhooks/secret-box.ts'
+import type { Loop } from '../worker/loop.ts'
+import { type MailRoundDeps, sendDueMail } from '../worker/mail-round.ts'
+
+/** The loop that sends mails; none without a mail server. */
+export function composeMail(
+  config: WorkerConfig,
+  { db, log, clock }: { db: Db; log: Logger; clock: () => number },
+): { loops: Loop[]; close: () => void } {
+  if (config.SMTP_URL === undefined) return { loops: [], close: () => undefined }
+  const sender = createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
+  const box = createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal())
+  const deps: MailRoundDeps = {
+    db,
+    log,
+    clock,
+    open: (sealed, id) => box.open(sealed, id),
+    send: (mail) => sender.send(mail),
+  }
+  return {
+    loops: [{ name: 'mail', everyMs: config.RELAY_TICK_MS, tick: () => sendDueMail(deps), log }],
+    close: () => sender.close(),
+  }
+}

@@ -1,0 +1,31 @@
+/** In milliseconds. After OWASP ASVS 5.0, 7.3: a session that nobody uses ends, and so does every one after a day. */
+export const IDLE_MS = 3_600_000
+export const ABSOLUTE_MS = 86_400_000
+
+/** For how long a fresh passkey or link counts for changes of wallet, keys, secrets and members (milliseconds). */
+export const CONFIRMED_MS = 600_000
+
+/** For how long a link in a mail works (milliseconds). */
+export const LINK_MS = 900_000
+
+/** Tries to type the code of one mail: with six digits a guesser has one chance in 200,000. */
+export const CODE_TRIES = 5
+
+/** Links that one address is sent within an hour. More are not sent, and the page says the same. */
+export const LINKS_PER_HOUR = 5
+
+/** Unix milliseconds. */
+export type SessionTimes = {
+  readonly createdAt: number
+  readonly usedAt: number
+  readonly confirmedAt: number
+  readonly endedAt: number | null
+}
+
+export function isOpen({ createdAt, usedAt, endedAt }: SessionTimes, now: number): boolean {
+  return endedAt === null && now - usedAt < IDLE_MS && now - createdAt < ABSOLUTE_MS
+}
+
+export function isConfirmed({ confirmedAt }: SessionTimes, now: number): boolean {
+  return now - confirmedAt < CONFIRMED_MS
+}

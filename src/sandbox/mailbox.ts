@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { type Request, type Response, Router } from 'express'
+import PostalMime from 'postal-mime'
+import { SMTPServer } from 'smtp-server'
+import { z } from 'zod'
+import type { Logger } from '../log.ts'
+import { type Html, html, page } from './html.ts'
+import { openJournal } from './journal.ts'
+
+const mailSchema = z.object({
+  received_at: z.iso.datetime(),
+  message_id: z.string(),
+  to: z.array(z.string()),
+  subject: z.string(),
+  text: z.string(),
+})
+export type ReceivedMail = z.infer<typeof mailSchema>
+
+/** Most mails on the page. The JSON has all. */
+const SHOWN = 50
+const MAX_BYTES = 262_144
+
+export type Mailbox = {
+  /** `/mail` for people, `/mails` for programs. */
+  readonly router: Router
+  readonly port: number
+  close: () => Promise<void>
+}
+
+/**
+ * A mail server on this machine, and a page with what came: the mails of a system that runs here leave it never. It
+ * speaks the real protocol (RFC 5321), so that nothing is different elsewhere but the address.
+ */
+export async function openMailbox(options: { port: number; dataFile: string; log: Logger }): Promise<Mailbox> {
+  const mails: ReceivedMail[] = []
+  const journal = await openJournal(options.dataFile, mailSchema, (mail) => {
+    mails.push(mail)
+  })
+  /** Resolves with what the sender is told: an error, or nothing when the mail is on the disk. */
+  const keep = async (stream: AsyncIterable<Buffer>, to: string[]): Promise<Error | undefined> => {
+    try {
+      const chunks: Buffer[] = []
+      for await (const chunk of stream) chunks.push(chunk)
+      await journal.append(await readMail(Buffer.concat(chunks), to))
+      return undefined
+    } catch {
+      return new Error('the mail could not be kept')
+    }
+  }
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    size: MAX_BYTES,
+    onData: (stream, session, done) => {
+      const to = session.envelope.rcptTo.map(({ address }) => address)
+      void answer(keep(stream, to), done)
+    },
+  })
+  server.on('error', (error) => options.log.warn({ err: error }, 'the mail server had trouble with a connection'))
+  server.listen(options.port, '127.0.0.1')
+  await once(server.server, 'listening')
+  const address = server.server.address()
+  const router = Router()
+  router.get('/mails', async (_request: Request, response: Response) => {
+    await journal.settled()
+    response.json(mails)
+  })
+  router.get('/mail', (_request: Request, response: Response) => {
+    response.set('content-security-policy', "default-src 'none'; style-src 'self'; frame-ancestors 'none'")
+    response.type('html').send(mailPage(mails))
+  })
+  return {
+    router,
+    port: address !== null && typeof address === 'object' ? address.port : options.port,
+    close: async () => {
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+      await journal.close()
+    },
+  }
+}
+
+/** The server asks with a callback. */
+async function answer(kept: Promise<Error | undefined>, done: (error?: Error) => void): Promise<void> {
+  done(await kept)
+}
+
+async function readMail(bytes: Buffer, to: string[]): Promise<ReceivedMail> {
+  const { messageId = '', subject = '', text = '' } = await PostalMime.parse(bytes)
+  return { received_at: new Date().toISOString(), message_id: messageId, to, subject, text }
+}
+
+function mailPage(mails: readonly ReceivedMail[]): string {
+  const items = mails
+    .slice(-SHOWN)
+    .toReversed()
+    .map(
+      (mail) => html`<li>
+<p><b>${mail.subject}</b></p>
+<p>to ${mail.to.join(', ')}, ${mail.received_at}</p>
+<p class="mail">${linked(mail.text)}</p>
+</li>`,
+    )
+  return page(
+    'Mail inbox',
+    html`<h1>Mail inbox</h1>
+<p>${mails.length.toString()} mails; the latest first. Nothing leaves this machine. As JSON: <a href="/mails">/mails</a></p>
+<ol class="deliveries">${items}</ol>`,
+  )
+}
+
+/** Addresses as links, which mail programs do too. */
+function linked(text: string): Html[] {
+  return text
+    .split(/(https?:\/\/[^\s<>"]+)/)
+    .map((part, index) => (index % 2 === 1 ? html`<a href="${part}">${part}</a>` : html`${part}`))
+}

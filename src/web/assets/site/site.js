@@ -1,0 +1,77 @@
+// Copying, passkeys and keys of the keyboard. Every page works without; passkeys alone need a script.
+
+/** @type {(selector: string) => any[]} Elements of a kind that the selector says, and the checker cannot know. */
+const all = (selector) => [...document.querySelectorAll(selector)]
+
+for (const button of all('[data-copy]')) {
+  button.hidden = false
+  const label = button.querySelector('span')
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.dataset.copy ?? '')
+    const said = label.textContent
+    label.setAttribute('role', 'status')
+    label.textContent = 'Copied'
+    setTimeout(() => {
+      label.textContent = said
+    }, 2000)
+  })
+}
+
+// WebAuthn Level 3: the browser reads and writes the JSON forms itself.
+const possible = typeof window.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function'
+for (const form of possible ? all('form[data-passkey]') : []) {
+  form.hidden = false
+  form.addEventListener('submit', async (/** @type {Event} */ event) => {
+    const answer = form.elements.namedItem('answer')
+    if (answer.value !== '') return
+    event.preventDefault()
+    const failed = form.querySelector('.error')
+    failed.hidden = true
+    try {
+      const options = JSON.parse(form.dataset.options)
+      /** @type {any} */
+      const credential =
+        form.dataset.passkey === 'create'
+          ? await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })
+          : await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) })
+      answer.value = JSON.stringify(credential.toJSON())
+      form.requestSubmit()
+    } catch {
+      failed.hidden = false
+    }
+  })
+}
+
+// `/` searches, `j` and `k` go along the rows, `g` and a letter go to a page. Never while somebody types.
+/** @type {Record<string, string>} */
+const PLACES = { o: '/dashboard', p: '/dashboard/payments', k: '/dashboard/keys', w: '/dashboard/webhooks' }
+let going = false
+document.addEventListener('keydown', (/** @type {any} */ event) => {
+  const typing = event.target.closest?.('input, textarea, select')
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || !document.body.classList.contains('app')) return
+  const { key } = event
+  const place = going ? PLACES[key] : undefined
+  going = key === 'g'
+  if (place) location.assign(place)
+  const [search] = all('input[type=search]')
+  if (key === '/' && search) {
+    event.preventDefault()
+    search.focus()
+  }
+  if (key !== 'j' && key !== 'k') return
+  const rows = all('main .row-link')
+  const at = rows.indexOf(document.activeElement)
+  rows[key === 'j' ? at + 1 : Math.max(0, at - 1)]?.focus()
+})
+
+// Menus close when something else is pressed, or with Escape.
+document.addEventListener('click', (/** @type {any} */ event) => {
+  for (const menu of all('details:is(.more, .chip, .who)[open]')) if (!menu.contains(event.target)) menu.open = false
+})
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape') return
+  for (const menu of all('details:is(.more, .chip, .who)[open]')) {
+    menu.open = false
+    menu.querySelector('summary').focus()
+  }
+})

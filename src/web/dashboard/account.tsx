@@ -1,0 +1,179 @@
+import { Field, type FormErrors, PostButton, PostForm } from '../site/form.tsx'
+import { SiteIcon } from '../site/icons.tsx'
+import { Recent } from '../site/moment.tsx'
+import { Card, Head } from '../site/parts.tsx'
+import { type Frame, renderFramed, roleName } from './frame.tsx'
+
+export type OwnPasskey = {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: string
+  readonly usedAt: string | null
+}
+export type OwnSession = {
+  readonly id: string
+  readonly device: string
+  readonly ip: string
+  readonly usedAt: string
+  readonly isThis: boolean
+}
+export type AccountView = {
+  readonly frame: Frame
+  readonly passkeys: readonly OwnPasskey[]
+  readonly sessions: readonly OwnSession[]
+  readonly now: string
+}
+
+/** The person's own sign-in: passkeys, and where they are signed in. */
+export function renderAccount({ frame, passkeys, sessions, now }: AccountView): string {
+  const belongs = frame.account !== null && frame.role !== null
+  return renderFramed({
+    frame,
+    title: 'Your sign-in',
+    narrow: true,
+    children: (
+      <>
+        <Head
+          title="Your sign-in"
+          lead={belongs ? `${frame.email} · ${roleName(frame.role)} of ${frame.account}` : frame.email}
+          actions={
+            <PostButton action="/dashboard/sign-out" csrf={frame.csrf}>
+              Sign out
+            </PostButton>
+          }
+        />
+        <Card id="pk" title="Passkeys" flush actions={<AddPasskey />}>
+          <ul class="list">
+            {passkeys.length === 0 && (
+              <li>
+                <p class="soft">None yet. You sign in with a link by e-mail, and always can.</p>
+              </li>
+            )}
+            {passkeys.map((passkey) => (
+              <PasskeyItem key={passkey.id} passkey={passkey} csrf={frame.csrf} now={now} />
+            ))}
+          </ul>
+        </Card>
+        <Card
+          id="ss"
+          title="Signed in"
+          flush
+          actions={
+            <PostButton action="/dashboard/sessions/end-others" csrf={frame.csrf}>
+              Sign out everywhere else
+            </PostButton>
+          }
+        >
+          <ul class="list">
+            {sessions.map((session) => (
+              <SessionItem key={session.id} session={session} csrf={frame.csrf} now={now} />
+            ))}
+          </ul>
+        </Card>
+      </>
+    ),
+  })
+}
+
+function AddPasskey() {
+  return (
+    <a class="btn" href="/dashboard/passkey">
+      <SiteIcon name="plus" />
+      Add
+    </a>
+  )
+}
+
+function PasskeyItem({ passkey, csrf, now }: { passkey: OwnPasskey; csrf: string; now: string }) {
+  const { id, name, createdAt, usedAt } = passkey
+  return (
+    <li>
+      <SiteIcon name="passkey" />
+      <div class="grow">
+        <strong>{name}</strong>
+        <p class="soft">
+          Added <Recent at={createdAt} now={now} />
+          {usedAt !== null && (
+            <>
+              , used <Recent at={usedAt} now={now} />
+            </>
+          )}
+        </p>
+      </div>
+      <PostButton action="/dashboard/passkeys/remove" csrf={csrf} fields={{ id }} look="btn text">
+        Remove<span class="hidden"> {name}</span>
+      </PostButton>
+    </li>
+  )
+}
+
+function SessionItem({ session, csrf, now }: { session: OwnSession; csrf: string; now: string }) {
+  const { id, device, ip, usedAt, isThis } = session
+  return (
+    <li>
+      <SiteIcon name="device" />
+      <div class="grow">
+        <strong>
+          {device} {isThis && <span class="tag">this one</span>}
+        </strong>
+        <p class="soft">
+          {ip}, used <Recent at={usedAt} now={now} />
+        </p>
+      </div>
+      {!isThis && (
+        <PostButton action="/dashboard/sessions/end" csrf={csrf} fields={{ id }} look="btn text">
+          Sign out<span class="hidden"> {device}</span>
+        </PostButton>
+      )}
+    </li>
+  )
+}
+
+export type WelcomeView = {
+  readonly frame: Frame
+  readonly invitations: readonly { readonly merchantId: string; readonly merchantName: string; readonly role: string }[]
+  readonly name: string
+  readonly errors?: FormErrors
+}
+
+/** For a person who belongs to no account: join one that invites, or make one. */
+export function renderWelcome({ frame, invitations, name, errors }: WelcomeView): string {
+  return renderFramed({
+    frame,
+    title: 'Welcome',
+    narrow: true,
+    children: (
+      <>
+        <Head title="Welcome" lead={`You are signed in as ${frame.email}.`} />
+        {invitations.map(({ merchantId, merchantName, role }) => (
+          <Card key={merchantId} id={`join-${merchantId}`} title={`${merchantName} invites you`}>
+            <p>Your role will be {role}.</p>
+            <PostButton
+              action="/dashboard/accounts/join"
+              csrf={frame.csrf}
+              fields={{ account: merchantId }}
+              look="btn fill"
+            >
+              Join {merchantName}
+            </PostButton>
+          </Card>
+        ))}
+        <Card id="make" title="Make an account">
+          <PostForm action="/dashboard/accounts" csrf={frame.csrf}>
+            <Field name="name" label="Name of your shop" hint="Buyers see it when they pay." errors={errors}>
+              {(attributes) => (
+                <input {...attributes} required maxLength={100} autocomplete="organization" value={name} />
+              )}
+            </Field>
+            <div class="row">
+              <button type="submit" class="btn fill big">
+                Make the account
+              </button>
+            </div>
+          </PostForm>
+          <p class="hint">It is free. You pay 4.5 % of a payment that succeeds, and nothing else.</p>
+        </Card>
+      </>
+    ),
+  })
+}

@@ -1,0 +1,163 @@
+import type { ComponentChildren } from 'preact'
+import type { Role } from '../../domain/account/roles.ts'
+import { renderDocument } from '../site/document.tsx'
+import { Mark, SiteIcon } from '../site/icons.tsx'
+
+/** What every page of the dashboard shows around its own content. */
+export type Frame = {
+  readonly path: string
+  /** The name of the account; null while the person belongs to none. */
+  readonly account: string | null
+  readonly role: Role | null
+  readonly accounts: readonly { readonly merchantId: string; readonly name: string }[]
+  readonly email: string
+  readonly csrf: string
+  readonly testMode: boolean
+  /** Where the deployment of the other mode is; null when it is not known. */
+  readonly otherModeUrl: string | null
+}
+
+type Place = { readonly href: string; readonly name: string; readonly icon: SiteIcon }
+
+const MAIN: readonly Place[] = [
+  { href: '/dashboard', name: 'Overview', icon: 'home' },
+  { href: '/dashboard/payments', name: 'Payments', icon: 'payments' },
+]
+const SETTINGS: readonly Place[] = [{ href: '/dashboard/team', name: 'Team', icon: 'team' }]
+
+export type FramedPage = {
+  readonly frame: Frame
+  readonly title: string
+  /** A form or a text: the column is narrower. */
+  readonly narrow?: boolean
+  readonly children: ComponentChildren
+}
+
+export function renderFramed({ frame, title, narrow = false, children }: FramedPage): string {
+  const { account, testMode } = frame
+  const name = account === null ? title : `${title} · ${account}${testMode ? ' (test)' : ''}`
+  return renderDocument({
+    title: name,
+    look: testMode ? 'app is-test' : 'app',
+    children: (
+      <>
+        <a class="skip" href="#main">
+          Skip to content
+        </a>
+        {testMode && <TestBar otherModeUrl={frame.otherModeUrl} />}
+        <header class="bar">
+          <a class="logo" href="/dashboard" aria-label="Pinrail, overview">
+            <Mark />
+          </a>
+          <b>{account ?? 'Pinrail'}</b>
+          <button class="btn text" type="button" popovertarget="nav">
+            <SiteIcon name="menu" />
+            Menu
+          </button>
+        </header>
+        <Nav frame={frame} />
+        <main id="main" class={narrow ? 'page mid' : 'page'} tabIndex={-1}>
+          <div class="in">{children}</div>
+        </main>
+      </>
+    ),
+  })
+}
+
+function TestBar({ otherModeUrl }: { otherModeUrl: string | null }) {
+  return (
+    <aside class="test" aria-label="Test mode">
+      <p>
+        <b class="tag">Test</b> No real money moves.
+      </p>
+      {otherModeUrl !== null && <a href={`${otherModeUrl}/dashboard`}>Switch to live</a>}
+    </aside>
+  )
+}
+
+function Nav({ frame }: { frame: Frame }) {
+  return (
+    <nav class="nav" id="nav" popover="auto" aria-label="Main">
+      <a class="logo" href="/dashboard">
+        <Mark />
+        Pinrail
+      </a>
+      {frame.account !== null && <Account frame={frame} />}
+      <div>
+        <Places places={MAIN} path={frame.path} />
+        <h2 id="nav-2">Settings</h2>
+        <Places places={SETTINGS} path={frame.path} labelledBy="nav-2" />
+      </div>
+      <ul>
+        <PlaceItem place={{ href: '/docs', name: 'Docs', icon: 'book' }} path={frame.path} />
+        <li>
+          <a href="/dashboard/account" aria-current={frame.path === '/dashboard/account' ? 'page' : undefined}>
+            <SiteIcon name="user" />
+            Your sign-in
+            {frame.role !== null && <small>{roleName(frame.role)}</small>}
+          </a>
+        </li>
+      </ul>
+    </nav>
+  )
+}
+
+/** The account that is looked at, and the others of the same person. */
+function Account({ frame: { account, accounts, csrf, testMode } }: { frame: Frame }) {
+  return (
+    <details class="who">
+      <summary>
+        <span class="avatar" aria-hidden="true">
+          {initials(account ?? '')}
+        </span>
+        <span>
+          {account}
+          <small>{testMode ? 'Test mode' : 'Live'}</small>
+        </span>
+        <SiteIcon name="down" />
+      </summary>
+      <form class="menu" method="post" action="/dashboard/accounts/choose">
+        <input type="hidden" name="_form" value={csrf} />
+        {accounts.map(({ merchantId, name }) => (
+          <button key={merchantId} class="btn text" type="submit" name="account" value={merchantId}>
+            {name}
+          </button>
+        ))}
+      </form>
+    </details>
+  )
+}
+
+function Places({ places, path, labelledBy }: { places: readonly Place[]; path: string; labelledBy?: string }) {
+  return (
+    <ul aria-labelledby={labelledBy}>
+      {places.map((place) => (
+        <PlaceItem key={place.href} place={place} path={path} />
+      ))}
+    </ul>
+  )
+}
+
+function PlaceItem({ place: { href, name, icon }, path }: { place: Place; path: string }) {
+  const isHere = path === href || (href !== '/dashboard' && path.startsWith(`${href}/`))
+  return (
+    <li>
+      <a href={href} aria-current={isHere ? 'page' : undefined}>
+        <SiteIcon name={icon} />
+        {name}
+      </a>
+    </li>
+  )
+}
+
+export function roleName(role: Role): string {
+  return `${role.charAt(0).toUpperCase()}${role.slice(1)}`
+}
+
+function initials(name: string): string {
+  const words = name.split(/\s+/).filter((word) => word !== '')
+  return words
+    .slice(0, 2)
+    .map((word) => Array.from(word)[0]?.toUpperCase() ?? '')
+    .join('')
+}

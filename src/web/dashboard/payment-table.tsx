@@ -1,0 +1,76 @@
+import type { ComponentChildren } from 'preact'
+import type { Payment } from '../../domain/payment/payment-object.ts'
+import { Recent } from '../site/moment.tsx'
+import { RowLink, Table } from '../site/table.tsx'
+import { Fiat, METHOD_WORDS, Status, Usdc } from './payment-words.tsx'
+
+type PaymentTableProps = {
+  readonly caption: string
+  readonly payments: readonly Payment[]
+  readonly now: string
+  /** The head of the last column, which may be a link that sorts. */
+  readonly created?: ComponentChildren
+  readonly sort?: 'ascending' | 'descending'
+}
+
+export function PaymentTable({ caption, payments, now, created = 'Created', sort }: PaymentTableProps) {
+  return (
+    <Table<Payment>
+      caption={caption}
+      rows={payments}
+      columns={[
+        {
+          name: 'Amount',
+          look: 'num fit',
+          place: 'a',
+          cell: ({ id, amount }) => (
+            <RowLink href={`/dashboard/payments/${id}`}>
+              <Fiat money={amount} />
+            </RowLink>
+          ),
+        },
+        { name: 'Status', look: 'fit', place: 'b', cell: ({ status }) => <Status status={status} /> },
+        { name: 'Description', look: 'clip', place: 'c', cell: (payment) => <Described payment={payment} /> },
+        {
+          name: 'Method',
+          look: 'fit',
+          cell: ({ methodUsed }) =>
+            methodUsed === null ? (
+              <span class="soft amt">Not chosen yet</span>
+            ) : (
+              <span class="amt">{METHOD_WORDS[methodUsed]}</span>
+            ),
+        },
+        {
+          name: 'You receive',
+          look: 'num',
+          cell: ({ usdc }) =>
+            usdc === null ? (
+              <span class="soft">
+                <span aria-hidden="true">–</span>
+                <span class="hidden">Nothing yet</span>
+              </span>
+            ) : (
+              <Usdc micro={usdc.net} decimals={2} />
+            ),
+        },
+        {
+          name: created,
+          look: 'num',
+          place: 'd',
+          ...(sort !== undefined && { sort }),
+          cell: ({ createdAt }) => <Recent at={createdAt} now={now} />,
+        },
+      ]}
+    />
+  )
+}
+
+function Described({ payment: { reference, description, id } }: { payment: Payment }) {
+  if (reference === null && description === null) return <span class="soft">{id}</span>
+  return (
+    <>
+      {reference !== null && <b>{reference}</b>} {description !== null && <span class="soft">{description}</span>}
+    </>
+  )
+}

@@ -1,0 +1,239 @@
+import { PROVIDERS } from '../../../domain/methods.ts'
+import { FEE_PERCENT } from '../../../domain/money.ts'
+import { isOpen } from '../../../domain/payment/payment.ts'
+import { type Attempt, checkoutUrl, explorerUrl, type Payment } from '../../../domain/payment/payment-object.ts'
+import { PostButton } from '../../site/form.tsx'
+import { SiteIcon } from '../../site/icons.tsx'
+import { momentText } from '../../site/moment.tsx'
+import { Amount, Card, Copy, Curl, Fact, Facts, Head, Note, shortened } from '../../site/parts.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { Fiat, fiatText, METHOD_WORDS, nextStep, STATUS_LOOKS, Usdc, usdcText } from '../payment-words.tsx'
+import { type Group, Timeline, type TimelineItem } from './timeline.tsx'
+
+export type PaymentView = {
+  readonly frame: Frame
+  readonly payment: Payment
+  readonly attempts: readonly Attempt[]
+  readonly timeline: readonly TimelineItem[]
+  readonly show: Group
+  /** Whether this person may cancel, and the payment may be canceled. */
+  readonly cancelable: boolean
+  /** What came of an action of this page; null: none. */
+  readonly problem: string | null
+  readonly publicUrl: string
+}
+
+export function renderPaymentPage(view: PaymentView): string {
+  const { frame, payment, attempts, timeline, show, publicUrl } = view
+  const { id, amount, status } = payment
+  const { word, tone, icon } = STATUS_LOOKS[status]
+  return renderFramed({
+    frame,
+    title: `${fiatText(amount)} ${amount.currency}`,
+    children: (
+      <>
+        <Head
+          back={{ href: '/dashboard/payments', name: 'Payments' }}
+          title={
+            <>
+              <span class="huge">
+                {fiatText(amount)} {amount.currency}
+              </span>{' '}
+              <span class={`status ${tone}`}>
+                <SiteIcon name={icon} />
+                {word}
+              </span>
+            </>
+          }
+          lead={<span class="lead">{nextStep(payment)}</span>}
+          actions={<Actions view={view} />}
+        >
+          <Stops payment={payment} />
+        </Head>
+        {view.problem !== null && <Note tone="problem" icon="warn" strong={view.problem} />}
+        <div class="cols">
+          <div class="col">
+            <Timeline items={timeline} show={show} />
+          </div>
+          <div class="side">
+            <Money payment={payment} />
+            <Details payment={payment} />
+            <Ids payment={payment} attempts={attempts} />
+            <Curl command={`curl ${publicUrl}/v1/payments/${id} \\\n  -H "authorization: Bearer $SECRET_KEY"`} />
+          </div>
+        </div>
+      </>
+    ),
+  })
+}
+
+function Actions({ view: { payment, publicUrl, cancelable, frame } }: { view: PaymentView }) {
+  const checkout = checkoutUrl(publicUrl, payment.checkoutToken)
+  return (
+    <>
+      <a class="btn" href={payment.status === 'succeeded' ? `${checkout}/receipt` : checkout}>
+        <SiteIcon name="receipt" />
+        {payment.status === 'succeeded' ? 'Receipt' : isOpen(payment.status) ? 'Open checkout' : 'What the buyer sees'}
+      </a>
+      {cancelable && (
+        <PostButton action={`/dashboard/payments/${payment.id}/cancel`} csrf={frame.csrf} look="btn danger">
+          Cancel payment
+        </PostButton>
+      )}
+    </>
+  )
+}
+
+/** The four stops of every payment. */
+function Stops({ payment }: { payment: Payment }) {
+  const { createdAt, paidAt, rate, usdc, succeededAt } = payment
+  const stops = [
+    { name: 'Created', at: createdAt },
+    { name: 'Paid', at: paidAt },
+    { name: 'Converted', at: usdc === null ? null : (rate?.lockedAt ?? paidAt) },
+    { name: 'In your wallet', at: succeededAt },
+  ]
+  return (
+    <ol class="stops">
+      {stops.map(({ name, at }, index) => (
+        <li key={name} class={at === null ? 'quiet' : 'success full'}>
+          <span class="pin">{at === null ? null : <SiteIcon name="check" />}</span>
+          <b>
+            {name}
+            <span class="hidden">{at === null ? ': not yet' : ': done'}</span>
+          </b>
+          {at !== null && (
+            <small>
+              <time dateTime={at}>{momentText(at, 'seconds')}</time>
+              {index === 0 && ' UTC'}
+            </small>
+          )}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Money({ payment: { amount, confirmed, rate, usdc, quote } }: { payment: Payment }) {
+  if (usdc === null)
+    return (
+      <Card id="money" title="Money">
+        <Facts>
+          <Fact name="Asked">
+            <Fiat money={amount} />
+          </Fact>
+          <Fact name="You would receive">
+            <Amount number={`≈ ${usdcText(quote.netMicro, 2)}`} code="USDC" />
+          </Fact>
+        </Facts>
+        <p class="hint">
+          At the rate of its creation, less our fee of {FEE_PERCENT} %. The rate is locked when it is paid.
+        </p>
+      </Card>
+    )
+  const paid = confirmed ?? amount
+  return (
+    <Card id="money" title="Money">
+      <table class="calc">
+        <caption class="hidden">
+          From {fiatText(paid)} {paid.currency} to USDC
+        </caption>
+        <tbody>
+          <tr>
+            <th scope="row">Buyer paid</th>
+            <td>
+              <Fiat money={paid} />
+            </td>
+          </tr>
+          {rate !== null && (
+            <tr>
+              <th scope="row">Rate, locked {momentText(rate.lockedAt, 'seconds')}</th>
+              <td>
+                <Amount number={rate.rate} code="USDC" />
+              </td>
+            </tr>
+          )}
+          <tr>
+            <th scope="row">Converted</th>
+            <td>
+              <Usdc micro={usdc.gross} />
+            </td>
+          </tr>
+          <tr>
+            <th scope="row">Fee, {FEE_PERCENT} %</th>
+            <td>
+              <Amount number={`−${usdcText(usdc.fee, 6)}`} code="USDC" />
+            </td>
+          </tr>
+          <tr>
+            <th scope="row">You receive</th>
+            <td>
+              <Usdc micro={usdc.net} />
+            </td>
+          </tr>
+        </tbody>
+      </table>
+      <p class="hint">The fee covers partner, conversion and gas. You pay it only when a payment succeeds.</p>
+    </Card>
+  )
+}
+
+function Details({ payment }: { payment: Payment }) {
+  const { description, reference, provider, providerUsed, methodUsed, metadata } = payment
+  const used = providerUsed ?? provider
+  return (
+    <Card id="det" title="Details">
+      <Facts>
+        {description !== null && <Fact name="Description">{description}</Fact>}
+        {reference !== null && <Fact name="Reference">{reference}</Fact>}
+        <Fact name="Method">
+          {methodUsed !== null ? METHOD_WORDS[methodUsed] : used === null ? 'The buyer picks' : PROVIDERS[used].label}{' '}
+          {provider !== null && <span class="tag">pinned</span>}
+        </Fact>
+        {metadata !== null &&
+          Object.entries(metadata).map(([key, value]) => (
+            <Fact key={key} name={key}>
+              <code>{value}</code>
+            </Fact>
+          ))}
+      </Facts>
+    </Card>
+  )
+}
+
+function Ids({ payment, attempts }: { payment: Payment; attempts: readonly Attempt[] }) {
+  const { id, transfer, destination } = payment
+  const explorer = explorerUrl(payment)
+  return (
+    <Card id="ids" title="Ids">
+      <Facts>
+        <Fact name="Payment">
+          <Copy value={id} short={shortened(id, 12, 5)} />
+        </Fact>
+        <Fact name="Wallet">
+          <Copy value={destination} short={shortened(destination, 6, 4)} />
+        </Fact>
+        {transfer !== null && (
+          <Fact name="Transaction">
+            <Copy value={transfer.txHash} short={shortened(transfer.txHash)} />
+          </Fact>
+        )}
+        {attempts.flatMap(({ partnerReference: reference }) =>
+          reference === null
+            ? []
+            : [
+                <Fact key={reference} name="Partner order">
+                  <Copy value={reference} short={shortened(reference)} />
+                </Fact>,
+              ],
+        )}
+      </Facts>
+      {explorer !== null && (
+        <a class="with-i" href={explorer} rel="noreferrer">
+          See it on a block explorer
+          <SiteIcon name="out" />
+        </a>
+      )}
+    </Card>
+  )
+}

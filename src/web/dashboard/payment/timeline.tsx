@@ -1,0 +1,109 @@
+import type { Tone } from '../../look/parts.tsx'
+import { SiteIcon } from '../../site/icons.tsx'
+import { momentText } from '../../site/moment.tsx'
+import { Card, Fold } from '../../site/parts.tsx'
+
+export type TimelineItem = {
+  readonly at: string
+  readonly kind: string
+  readonly to_status: string | null
+  readonly actor: string
+  readonly message: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+type Source = { readonly name: string; readonly icon: SiteIcon; readonly group: 'money' | 'buyer' | 'webhooks' }
+
+/** Where an entry comes from, by the beginning of its kind and by who did it. */
+function sourceOf({ kind, actor }: TimelineItem): Source {
+  if (kind.startsWith('webhook') || kind.startsWith('event'))
+    return { name: 'Webhook', icon: 'webhook', group: 'webhooks' }
+  if (actor === 'operator') return { name: 'Operator', icon: 'user', group: 'money' }
+  if (kind === 'payment.created') return { name: 'API', icon: 'code', group: 'buyer' }
+  if (kind === 'payment.converted' || kind.includes('rate') || kind.includes('fill'))
+    return { name: 'Conversion', icon: 'convert', group: 'money' }
+  if (kind === 'payment.succeeded' || kind === 'payment.settling' || kind.startsWith('deposit'))
+    return { name: 'Chain', icon: 'cube', group: 'money' }
+  if (actor === 'buyer' || kind.startsWith('checkout')) return { name: 'Buyer', icon: 'user', group: 'buyer' }
+  if (actor === 'partner') return { name: 'Partner', icon: 'bank', group: 'money' }
+  return { name: 'Pinrail', icon: 'clock', group: 'money' }
+}
+
+/** Only outcomes are toned. */
+function toneOf({ kind, to_status: to, data }: TimelineItem): Tone | null {
+  if (to === 'succeeded') return 'success'
+  if (to === 'under_review') return 'wait'
+  if (to === 'failed') return 'problem'
+  if (kind !== 'webhook.attempt') return null
+  const status = Number(data['response_status'] ?? 0)
+  return status >= 200 && status <= 299 ? 'success' : 'wait'
+}
+
+export const GROUPS = { all: 'All', money: 'Money', buyer: 'Buyer', webhooks: 'Webhooks' } as const
+export type Group = keyof typeof GROUPS
+
+/** Oldest first: what happened, who did it, and the time since the step before. */
+export function Timeline({ items, show }: { items: readonly TimelineItem[]; show: Group }) {
+  const day = items[0] === undefined ? '' : `${momentText(items[0].at, 'day')}, UTC`
+  const shown = items
+    .map((item, index) => ({ item, before: items[index - 1], source: sourceOf(item) }))
+    .filter(({ source }) => show === 'all' || source.group === show)
+  return (
+    <Card
+      id="tl"
+      title="Timeline"
+      lead={day}
+      actions={
+        <nav class="seg" aria-label="Show">
+          {Object.entries(GROUPS).map(([key, name]) => (
+            <a key={key} href={key === 'all' ? '?' : `?show=${key}`} aria-current={key === show ? 'true' : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+      }
+    >
+      {shown.length === 0 && <p class="soft">Nothing of this kind has happened.</p>}
+      <ol class="timeline">
+        {shown.map(({ item, before, source }) => (
+          <li key={item} class={toneOf(item) ?? undefined}>
+            <span class="pin">
+              <SiteIcon name={source.icon} />
+            </span>
+            <div>
+              <p>
+                <b>{item.message}</b>
+              </p>
+              <Details item={item} />
+            </div>
+            <p class="soft">
+              <span class="wide-only">{source.name} · </span>
+              <time dateTime={item.at}>{momentText(item.at, 'seconds')}</time>
+              {before !== undefined && <small>{since(before.at, item.at)}</small>}
+            </p>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  )
+}
+
+function Details({ item: { data, message } }: { item: TimelineItem }) {
+  if (Object.keys(data).length === 0) return null
+  return (
+    <Fold title="Details">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <pre tabIndex={0} aria-label={`Details of: ${message}`}>
+        <code>{JSON.stringify(data, null, 2)}</code>
+      </pre>
+    </Fold>
+  )
+}
+
+/** +7 s, +4 min, +3 h, +2 d. */
+function since(before: string, at: string): string {
+  const seconds = Math.max(0, Math.round((Date.parse(at) - Date.parse(before)) / 1000))
+  if (seconds < 120) return `+${seconds} s`
+  if (seconds < 7200) return `+${Math.round(seconds / 60)} min`
+  return seconds < 172_800 ? `+${Math.round(seconds / 3600)} h` : `+${Math.round(seconds / 86_400)} d`
+}

@@ -1,0 +1,295 @@
+import type { ComponentChildren } from 'preact'
+import { CURRENCIES } from '../../domain/currencies.ts'
+import { PROVIDERS, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payment/payment.ts'
+import type { Payment } from '../../domain/payment/payment-object.ts'
+import { SiteIcon } from '../site/icons.tsx'
+import { Curl, Head } from '../site/parts.tsx'
+import { type Frame, renderFramed } from './frame.tsx'
+import { PaymentTable } from './payment-table.tsx'
+import { Status } from './payment-words.tsx'
+
+/** Saved views: a name and the states that it shows; none stands for all. */
+export const VIEWS: readonly {
+  readonly key: string
+  readonly name: string
+  readonly statuses: readonly PaymentStatus[]
+}[] = [
+  { key: 'all', name: 'All', statuses: [] },
+  { key: 'in_flight', name: 'In flight', statuses: ['pending', 'processing', 'settling'] },
+  { key: 'under_review', name: 'Under review', statuses: ['under_review'] },
+  { key: 'succeeded', name: 'Succeeded', statuses: ['succeeded'] },
+  { key: 'failed', name: 'Failed', statuses: ['failed'] },
+]
+
+export const PERIODS = { today: 'Today', '7d': 'Last 7 days', '30d': 'Last 30 days', month: 'This month' } as const
+export type Period = keyof typeof PERIODS
+
+/** What the address of the page says. It is the only state that the page has. */
+export type PaymentsQuery = {
+  readonly view: string
+  readonly q: string
+  readonly status: readonly PaymentStatus[]
+  readonly provider: string
+  readonly currency: string
+  readonly created: Period | ''
+  readonly sort: 'newest' | 'oldest'
+}
+
+export type PaymentsView = {
+  readonly frame: Frame
+  readonly query: PaymentsQuery
+  readonly payments: readonly Payment[]
+  readonly counts: ReadonlyMap<PaymentStatus, number>
+  /** Links to the pages before and after this one; null where there is none. */
+  readonly newer: string | null
+  readonly older: string | null
+  readonly now: string
+  readonly curl: string
+}
+
+const PATH = '/dashboard/payments'
+
+/** The address of the list with these changes, without what is as usual. */
+export function paymentsHref(query: PaymentsQuery, changes: Partial<PaymentsQuery> = {}, path = PATH): string {
+  const { view, q, status, provider, currency, created, sort } = { ...query, ...changes }
+  const set = new URLSearchParams()
+  if (view !== 'all') set.set('view', view)
+  if (q !== '') set.set('q', q)
+  if (status.length > 0) set.set('status', status.join(','))
+  if (provider !== '') set.set('provider', provider)
+  if (currency !== '') set.set('currency', currency)
+  if (created !== '') set.set('created', created)
+  if (sort !== 'newest') set.set('sort', sort)
+  const text = set.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+export function renderPayments(view: PaymentsView): string {
+  const { frame, query, payments, now } = view
+  const isAny = [...view.counts.values()].some((count) => count > 0)
+  return renderFramed({
+    frame,
+    title: 'Payments',
+    children: (
+      <>
+        <Head title="Payments" actions={isAny ? <Export query={query} /> : undefined} />
+        {isAny && <Tabs view={view} />}
+        {isAny && <Filters query={query} />}
+        <div class="sheet">
+          {payments.length > 0 ? (
+            <PaymentTable
+              caption={`Payments, ${query.sort === 'newest' ? 'newest' : 'oldest'} first`}
+              payments={payments}
+              now={now}
+              sort={query.sort === 'newest' ? 'descending' : 'ascending'}
+              created={
+                <a href={paymentsHref(query, { sort: query.sort === 'newest' ? 'oldest' : 'newest' })}>Created</a>
+              }
+            />
+          ) : (
+            <Empty query={query} isAny={isAny} />
+          )}
+          <Pager newer={view.newer} older={view.older} />
+        </div>
+        <Curl command={view.curl} />
+      </>
+    ),
+  })
+}
+
+function Export({ query }: { query: PaymentsQuery }) {
+  return (
+    <details class="more">
+      <summary class="btn">
+        <SiteIcon name="download" />
+        Export
+      </summary>
+      <ul class="menu">
+        {(['csv', 'json'] as const).map((form) => (
+          <li key={form}>
+            <a href={paymentsHref(query, {}, `${PATH}.${form}`)}>{form.toUpperCase()}, all that is listed</a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function Tabs({ view: { query, counts } }: { view: PaymentsView }) {
+  const total = (statuses: readonly PaymentStatus[]): number =>
+    [...counts].reduce((sum, [status, n]) => sum + (statuses.length === 0 || statuses.includes(status) ? n : 0), 0)
+  return (
+    <nav class="tabs" aria-label="Views">
+      {VIEWS.map(({ key, name, statuses }) => (
+        <a
+          key={key}
+          href={paymentsHref({ ...query, status: [] }, { view: key })}
+          aria-current={query.view === key && query.status.length === 0 ? 'page' : undefined}
+        >
+          {name}
+          <span class="count">{total(statuses).toLocaleString('en')}</span>
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+/** Every filter is a form of its own that keeps the others. */
+function Kept({ query, but }: { query: PaymentsQuery; but: keyof PaymentsQuery }) {
+  const href = paymentsHref(query, { [but]: but === 'status' ? [] : but === 'view' ? 'all' : '' })
+  const kept = [...new URL(href, 'https://pinrail.invalid').searchParams]
+  return (
+    <>
+      {kept.map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+    </>
+  )
+}
+
+function Filters({ query }: { query: PaymentsQuery }) {
+  const isSet = paymentsHref(query, { view: 'all', sort: 'newest' }) !== PATH
+  return (
+    <search class="row tight">
+      <form class="search" method="get" action={PATH}>
+        <Kept query={query} but="q" />
+        <SiteIcon name="search" />
+        <label class="hidden" for="q">
+          Search payments
+        </label>
+        <input
+          id="q"
+          name="q"
+          type="search"
+          value={query.q}
+          placeholder="Order, description, id, transaction"
+          aria-keyshortcuts="/"
+        />
+      </form>
+      <div class="row tight">
+        <Chip query={query} but="created" name="Created" value={query.created === '' ? '' : PERIODS[query.created]}>
+          {Object.entries(PERIODS).map(([key, name]) => (
+            <label key={key} class="check">
+              <input type="radio" name="created" value={key} checked={query.created === key} />
+              {name}
+            </label>
+          ))}
+        </Chip>
+        <Chip query={query} but="status" name="Status" value={query.status.join(', ')}>
+          {PAYMENT_STATUSES.map((status) => (
+            <label key={status} class="check">
+              <input type="checkbox" name="status" value={status} checked={query.status.includes(status)} />
+              <Status status={status} />
+            </label>
+          ))}
+        </Chip>
+        <Chip query={query} but="provider" name="Method" value={query.provider}>
+          {USED_PROVIDER_NAMES.map((provider) => (
+            <label key={provider} class="check">
+              <input type="radio" name="provider" value={provider} checked={query.provider === provider} />
+              {PROVIDERS[provider].label}
+            </label>
+          ))}
+        </Chip>
+        <Chip query={query} but="currency" name="Currency" value={query.currency}>
+          <select name="currency" aria-label="Currency">
+            {CURRENCIES.map((code) => (
+              <option key={code} selected={query.currency === code}>
+                {code}
+              </option>
+            ))}
+          </select>
+        </Chip>
+        {isSet && <a href={PATH}>Clear</a>}
+      </div>
+    </search>
+  )
+}
+
+function Chip({
+  query,
+  but,
+  name,
+  value,
+  children,
+}: {
+  readonly query: PaymentsQuery
+  readonly but: keyof PaymentsQuery
+  readonly name: string
+  readonly value: string
+  readonly children: ComponentChildren
+}) {
+  return (
+    <details class={value === '' ? 'chip' : 'chip on'} name="filter">
+      <summary>
+        {value === '' ? <SiteIcon name="plus" /> : null}
+        {value === '' ? name : `${name}: `}
+        {value !== '' && <b>{value}</b>}
+      </summary>
+      <form class="pop stack tight" method="get" action={PATH}>
+        <Kept query={query} but={but} />
+        <fieldset>
+          <legend>{name}</legend>
+          {children}
+        </fieldset>
+        <div class="actions">
+          <button type="submit" class="btn fill">
+            Apply
+          </button>
+        </div>
+      </form>
+    </details>
+  )
+}
+
+function Empty({ query, isAny }: { query: PaymentsQuery; isAny: boolean }) {
+  if (isAny)
+    return (
+      <div class="empty stack">
+        <h2>Nothing found</h2>
+        <p class="soft">
+          {query.q === '' ? 'No payment fits these filters.' : `No payment has “${query.q}” and fits the filters.`}
+        </p>
+        <p class="actions">
+          <a class="btn" href={PATH}>
+            Show all payments
+          </a>
+        </p>
+      </div>
+    )
+  return (
+    <div class="empty stack">
+      <span class="pin large">
+        <SiteIcon name="payments" />
+      </span>
+      <h2>No payments yet</h2>
+      <p class="soft">A payment is what one buyer pays you once. Your shop creates it with an API key.</p>
+      <p class="actions">
+        <a class="btn" href="/docs#createPayment">
+          Read how
+        </a>
+      </p>
+    </div>
+  )
+}
+
+function Pager({ newer, older }: { newer: string | null; older: string | null }) {
+  if (newer === null && older === null) return null
+  return (
+    <nav class="pager row between" aria-label="Pages">
+      {newer === null ? (
+        <span />
+      ) : (
+        <a class="btn" href={newer} rel="prev">
+          Back
+        </a>
+      )}
+      {older !== null && (
+        <a class="btn" href={older} rel="next">
+          More
+        </a>
+      )}
+    </nav>
+  )
+}

@@ -1,0 +1,231 @@
+import { renderDoor } from '../site/document.tsx'
+import { Field, type FormErrors } from '../site/form.tsx'
+import { SiteIcon } from '../site/icons.tsx'
+
+/** Where to go afterwards; every form carries it along. */
+function To({ to }: { to: string }) {
+  return <input type="hidden" name="to" value={to} />
+}
+
+export type PasskeyForm = {
+  readonly action: string
+  /** What the browser is to do, as JSON; null: passkeys are not possible here. */
+  readonly options: string | null
+  readonly kind: 'get' | 'create'
+}
+
+/** Hidden until the script, without which there are no passkeys, shows it. */
+export function PasskeyButton({
+  form: { action, options, kind },
+  fields,
+  label,
+}: {
+  readonly form: PasskeyForm
+  readonly fields: Readonly<Record<string, string>>
+  readonly label: string
+}) {
+  if (options === null) return null
+  return (
+    <form class="stack" method="post" action={action} hidden data-passkey={kind} data-options={options}>
+      {Object.entries(fields).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <input type="hidden" name="answer" value="" />
+      <button type="submit" class={kind === 'create' ? 'btn fill big' : 'btn big'}>
+        <SiteIcon name="passkey" />
+        {label}
+      </button>
+      <p class="error" role="alert" hidden>
+        The passkey was not used. Try again, or use the e-mail link.
+      </p>
+    </form>
+  )
+}
+
+export type SignInView = {
+  readonly to: string
+  readonly passkeyOptions: string | null
+  /** Whether the demo merchant may be entered with one press. */
+  readonly demo: boolean
+  readonly email: string
+  readonly errors?: FormErrors
+}
+
+export function renderSignIn({ to, passkeyOptions, demo, email, errors }: SignInView): string {
+  return renderDoor(
+    'Sign in',
+    <>
+      <p>New here? The same form makes your free account.</p>
+      <PasskeyButton
+        form={{ action: '/sign-in/passkey', options: passkeyOptions, kind: 'get' }}
+        fields={{ to }}
+        label="Use a passkey"
+      />
+      <form class="stack" method="post" action="/sign-in">
+        <To to={to} />
+        <Field name="email" label="E-mail" errors={errors}>
+          {(attributes) => (
+            <input {...attributes} type="email" autocomplete="username webauthn" required value={email} />
+          )}
+        </Field>
+        <button type="submit" class="btn fill big">
+          Send me a sign-in link
+        </button>
+      </form>
+      {demo && (
+        <form class="stack" method="post" action="/sign-in/demo">
+          <To to={to} />
+          <button type="submit" class="btn big">
+            Enter the demo shop
+          </button>
+          <p class="hint">Only where everything runs on one machine. No mail is needed.</p>
+        </form>
+      )}
+    </>,
+  )
+}
+
+export function renderSent({ to, wrong }: { to: string; wrong: boolean }): string {
+  return renderDoor(
+    'Look at your e-mail',
+    <>
+      <p class="brand">
+        <span class="pin large">
+          <SiteIcon name="mail" />
+        </span>
+      </p>
+      <p>If the address can sign in, a link is there now. It works once, for 15 minutes, in this browser.</p>
+      <form class="stack" method="post" action="/sign-in/code">
+        <To to={to} />
+        <Field
+          name="code"
+          label="Or type the code from the e-mail"
+          errors={wrong ? { code: 'That is not the code of the last e-mail, or it has ended.' } : {}}
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              inputMode="numeric"
+              autocomplete="one-time-code"
+              class="otp"
+              maxLength={7}
+              placeholder="000 000"
+              required
+            />
+          )}
+        </Field>
+        <button type="submit" class="btn fill big">
+          Go on
+        </button>
+      </form>
+      <p class="hint">
+        Nothing after a minute? Look in spam, or <a href="/sign-in">try again</a>.
+      </p>
+    </>,
+  )
+}
+
+export function renderLink({
+  email,
+  action,
+  to,
+  confirms,
+}: {
+  readonly email: string
+  readonly action: string
+  readonly to: string
+  readonly confirms: boolean
+}): string {
+  return renderDoor(
+    confirms ? 'Confirm that it is you?' : 'Sign in to Pinrail?',
+    <>
+      <p>
+        As <b>{email}</b>.
+      </p>
+      <form class="stack" method="post" action={action}>
+        <To to={to} />
+        <button type="submit" class="btn fill big">
+          {confirms ? 'Confirm' : 'Sign in'}
+        </button>
+      </form>
+      <p class="hint">You did not ask for this? Close the page. Nothing happens.</p>
+    </>,
+  )
+}
+
+export function renderDeadLink(): string {
+  return renderDoor(
+    'This link does not work here',
+    <>
+      <p>A link works once, for 15 minutes, and only in the browser in which you asked for it.</p>
+      <p>Go back to that browser and type the code from the e-mail there, or ask for a new link.</p>
+      <a class="btn fill big" href="/sign-in">
+        Ask for a new link
+      </a>
+    </>,
+  )
+}
+
+export function renderConfirm({
+  csrf,
+  to,
+  passkeyOptions,
+  email,
+}: {
+  readonly csrf: string
+  readonly to: string
+  readonly passkeyOptions: string | null
+  readonly email: string
+}): string {
+  return renderDoor(
+    'Confirm that it is you',
+    <>
+      <p>Wallet, keys, secrets and people are changed only after that.</p>
+      <PasskeyButton
+        form={{ action: '/dashboard/confirm/passkey', options: passkeyOptions, kind: 'get' }}
+        fields={{ _form: csrf, to }}
+        label="Confirm with a passkey"
+      />
+      <form class="stack" method="post" action="/dashboard/confirm">
+        <input type="hidden" name="_form" value={csrf} />
+        <To to={to} />
+        <button type="submit" class="btn fill big">
+          <SiteIcon name="mail" />
+          Send me a link
+        </button>
+      </form>
+      <a class="btn text big" href="/dashboard">
+        Cancel
+      </a>
+      <p class="hint">The link goes to {email}. A confirmation counts for 10 minutes, for this browser only.</p>
+    </>,
+  )
+}
+
+export function renderPasskeyOffer({ csrf, options }: { csrf: string; options: string | null }): string {
+  return renderDoor(
+    'Sign in faster next time',
+    <>
+      <p class="brand">
+        <span class="pin large">
+          <SiteIcon name="passkey" />
+        </span>
+      </p>
+      <p>A passkey uses your fingerprint, face or device PIN. There is no password, so none can be stolen.</p>
+      {options === null && (
+        <p class="hint">
+          Browsers make passkeys only for a host name. This address is a bare IP address, so links by e-mail are the way
+          to sign in here.
+        </p>
+      )}
+      <PasskeyButton
+        form={{ action: '/dashboard/passkeys', options, kind: 'create' }}
+        fields={{ _form: csrf }}
+        label="Add a passkey"
+      />
+      <a class="btn text big" href="/dashboard">
+        Not now
+      </a>
+    </>,
+  )
+}

@@ -1,0 +1,89 @@
+import type { ComponentChildren } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { ASSETS } from '../assets.ts'
+import { Mark } from './icons.tsx'
+
+export type DocumentShape = {
+  readonly title: string
+  /** Classes of the body: `app` has a rail, `plain door` is a box, `plain` is a page of the site. */
+  readonly look: string
+  readonly children: ComponentChildren
+}
+
+/** A whole HTML document as text. */
+export function renderDocument({ title, look, children }: DocumentShape): string {
+  return `<!doctype html>${renderToString(
+    <html lang="en" dir="ltr">
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title} · Pinrail`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
+        <meta name="color-scheme" content="light dark" />
+        {/* With no-referrer a browser sends `Origin: null` with our own forms. Other origins still get nothing. */}
+        <meta name="referrer" content="same-origin" />
+        <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
+        <link rel="stylesheet" href={ASSETS.siteStyle} />
+        <script src={ASSETS.siteScript} type="module" />
+      </head>
+      <body class={look}>{children}</body>
+    </html>,
+  )}`
+}
+
+/** A page that is one box: sign-in and confirmation. */
+export function renderDoor(title: string, children: ComponentChildren): string {
+  return renderDocument({
+    title,
+    look: 'plain door',
+    children: (
+      <>
+        <main id="main">
+          <a class="logo" href="/">
+            <Mark />
+            Pinrail
+          </a>
+          <section class="card" aria-labelledby="h">
+            <h1 id="h">{title}</h1>
+            {children}
+          </section>
+        </main>
+        <footer class="foot row">
+          <ul class="row">
+            <li>
+              <a href="/docs">Docs</a>
+            </li>
+          </ul>
+        </footer>
+      </>
+    ),
+  })
+}
+
+/** A page of the site for people who are not signed in. */
+export function renderSite(title: string, look: string, children: ComponentChildren): string {
+  return renderDocument({
+    title,
+    look: `plain ${look}`,
+    children: (
+      <>
+        <header class="site row between">
+          <a class="skip" href="#main">
+            Skip to content
+          </a>
+          <a class="logo" href="/">
+            <Mark />
+            Pinrail
+          </a>
+          <nav class="row" aria-label="Site">
+            <a href="/docs">Docs</a>
+            <a href="/sign-in">Sign in</a>
+          </nav>
+        </header>
+        {children}
+        <footer class="foot row between">
+          <p>Pinrail moves money between payment partners and your own wallet. It never keeps it.</p>
+        </footer>
+      </>
+    ),
+  })
+}

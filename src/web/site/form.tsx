@@ -1,0 +1,116 @@
+import type { ComponentChildren } from 'preact'
+import { Note } from './parts.tsx'
+
+/** A form that posts, with the field that proves that the page is ours. */
+export function PostForm({
+  action,
+  csrf,
+  look = 'stack',
+  children,
+  ...more
+}: {
+  readonly action: string
+  readonly csrf: string
+  readonly look?: string
+  readonly id?: string
+  readonly children: ComponentChildren
+}) {
+  return (
+    <form class={look} method="post" action={action} {...more}>
+      <input type="hidden" name="_form" value={csrf} />
+      {children}
+    </form>
+  )
+}
+
+/** A button that posts. */
+export function PostButton({
+  action,
+  csrf,
+  fields = {},
+  look = 'btn',
+  children,
+}: {
+  readonly action: string
+  readonly csrf: string
+  readonly fields?: Readonly<Record<string, string>>
+  readonly look?: string
+  readonly children: ComponentChildren
+}) {
+  return (
+    <PostForm action={action} csrf={csrf} look="">
+      {Object.entries(fields).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit" class={look}>
+        {children}
+      </button>
+    </PostForm>
+  )
+}
+
+/** What is wrong with the fields of a form, by name. */
+export type FormErrors = Readonly<Record<string, string>>
+
+type FieldProps = {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+  readonly optional?: boolean
+  readonly errors?: FormErrors | undefined
+  /** The control; it gets what connects it with its hint and error. */
+  readonly children: (attributes: {
+    id: string
+    name: string
+    'aria-describedby'?: string
+    'aria-invalid'?: 'true'
+  }) => ComponentChildren
+}
+
+export function Field({ name, label, hint, optional = false, errors = {}, children }: FieldProps) {
+  const error = errors[name]
+  const described = [hint !== undefined && `${name}-h`, error !== undefined && `${name}-e`].filter(Boolean).join(' ')
+  return (
+    <div class={error === undefined ? 'field' : 'field has-error'}>
+      <label for={name}>
+        {label}
+        {optional && <span class="opt">optional</span>}
+      </label>
+      {hint !== undefined && (
+        <p class="hint" id={`${name}-h`}>
+          {hint}
+        </p>
+      )}
+      {children({
+        id: name,
+        name,
+        ...(described !== '' && { 'aria-describedby': described }),
+        ...(error !== undefined && { 'aria-invalid': 'true' as const }),
+      })}
+      {error !== undefined && (
+        <p class="error" id={`${name}-e`}>
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Above a form that was sent back: what to correct, with links to the fields. */
+export function ErrorSummary({ errors = {} }: { errors?: FormErrors | undefined }) {
+  const all = Object.entries(errors)
+  if (all.length === 0) return null
+  return (
+    <Note
+      tone="problem"
+      icon="warn"
+      strong={all.length === 1 ? 'One thing to correct' : `${all.length} things to correct`}
+    >
+      {all.map(([name, text]) => (
+        <p key={name}>
+          <a href={`#${name}`}>{text}</a>
+        </p>
+      ))}
+    </Note>
+  )
+}

@@ -1,0 +1,36 @@
+/** Times of the dashboard: UTC, and said so once a page in its title. The exact moment is in the element. */
+
+const FORMS = {
+  time: { hour: '2-digit', minute: '2-digit' },
+  seconds: { hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  day: { day: 'numeric', month: 'short', year: 'numeric' },
+  long: { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>
+
+const formats = Object.fromEntries(
+  Object.entries(FORMS).map(([name, form]) => [
+    name,
+    new Intl.DateTimeFormat('en-GB', { ...form, timeZone: 'UTC', hourCycle: 'h23' }),
+  ]),
+)
+
+export type MomentForm = keyof typeof FORMS
+
+export function Moment({ at, form = 'long' }: { at: string; form?: MomentForm }) {
+  const utc = form === 'day' ? '' : ' UTC'
+  return <time dateTime={at}>{`${momentText(at, form)}${utc}`}</time>
+}
+
+export function momentText(at: string, form: MomentForm): string {
+  return formats[form]?.format(new Date(at)) ?? at
+}
+
+/** The time of the same day, else the day. */
+export function Recent({ at, now }: { at: string; now: string }) {
+  const isToday = at.slice(0, 10) === now.slice(0, 10)
+  return (
+    <time dateTime={at} class="soft" title={`${momentText(at, 'long')} UTC`}>
+      {momentText(at, isToday ? 'time' : 'day')}
+    </time>
+  )
+}

@@ -1,0 +1,71 @@
+import { renderSite } from './document.tsx'
+
+export type SiteProblemName =
+  | 'bad_request'
+  | 'forbidden_origin'
+  | 'forbidden_form'
+  | 'forbidden_role'
+  | 'last_owner'
+  | 'not_found'
+  | 'not_allowed'
+  | 'too_many'
+  | 'internal'
+  | 'busy'
+
+/** What it is, and what to do. */
+const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
+  bad_request: ['That could not be read', 'Go back, load the page again, and send it once more. Nothing was changed.'],
+  forbidden_origin: [
+    'That did not come from this site',
+    'Nothing was changed. If you pressed the button here, load the page again and press it once more.',
+  ],
+  forbidden_form: [
+    'The page was too old',
+    'You have signed in again since it was opened. Nothing was changed. Load the page again and send it once more.',
+  ],
+  forbidden_role: [
+    'Your role does not allow this',
+    'Nothing was changed. An owner of the account can do it, or give you another role under Team.',
+  ],
+  last_owner: ['An account needs an owner', 'Nothing was changed. Make somebody else an owner first.'],
+  not_found: ['There is no page here', 'The address may be mistyped, or the page belongs to another account.'],
+  not_allowed: ['That is not possible here', 'Go back and use the buttons of the page. Nothing was changed.'],
+  too_many: ['Too many tries', 'Wait a few minutes, then try again. Payments are not affected.'],
+  internal: [
+    'Something went wrong on our side',
+    'Your money is safe: payments go on by themselves. Try again; if it keeps failing, tell us the request id.',
+  ],
+  busy: ['Not available for a moment', 'Your money is safe: payments go on by themselves. Try again in a moment.'],
+}
+
+/** A page for an error: the number small, the sentence large, one way on. */
+export function renderSiteProblem(
+  problem: SiteProblemName,
+  { status, requestId }: { status: number; requestId: string },
+): string {
+  const [title, text] = WORDS[problem]
+  return renderSite(
+    title,
+    '',
+    <main id="main" class="page mid">
+      <div class="in gap">
+        <p class="soft">{status}</p>
+        <h1>{title}</h1>
+        <p class="lead">{text}</p>
+        <p class="actions">
+          <a class="btn fill" href="/dashboard">
+            Go to the dashboard
+          </a>
+          <a class="btn" href="/">
+            Home
+          </a>
+        </p>
+        {status >= 500 && (
+          <p class="hint">
+            Request id <code>{requestId}</code>
+          </p>
+        )}
+      </div>
+    </main>,
+  )
+}

@@ -1,0 +1,52 @@
+import { giveUpMail, mailFailed, mailWasSent, takeDueMail } from '../db/accounts/mail.ts'
+import type { Db } from '../db/db.ts'
+import type { Logger } from '../log.ts'
+
+export type MailRoundDeps = {
+  readonly db: Db
+  /** Opens what the api has sealed. Throws when it was altered. */
+  readonly open: (sealed: string, id: string) => string
+  readonly send: (mail: { id: string; to: string; subject: string; text: string }) => Promise<void>
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  readonly log: Logger
+}
+
+const PER_ROUND = 20
+/** A mail that was taken belongs to its sender for so long: more than one send can take (milliseconds). */
+const TAKEN_MS = 120_000
+/** Time until the next try, doubling each time (milliseconds). A link works for 15 minutes, so tries are close. */
+const FIRST_RETRY_MS = 5_000
+const LONGEST_RETRY_MS = 120_000
+
+/** Sends the mails that are due. Returns how many were sent. A mail that fails holds up no other. */
+export async function sendDueMail(deps: MailRoundDeps): Promise<number> {
+  const { db, clock, log } = deps
+  const iso = (after = 0): string => new Date(clock() + after).toISOString()
+  const lost = await giveUpMail(db, iso())
+  if (lost > 0) log.error({ mails: lost }, 'mails were not sent in time and are given up: look at the mail server')
+  const due = await takeDueMail(db, { now: iso(), again: iso(TAKEN_MS), limit: PER_ROUND })
+  const results = await Promise.all(
+    due.map(async ({ id, sealed, tries }) => {
+      try {
+        await deps.send({ id, ...(JSON.parse(deps.open(sealed, id)) as { to: string; subject: string; text: string }) })
+        await mailWasSent(db, id, iso())
+        return true
+      } catch (error) {
+        const failure = kindOf(error)
+        log.warn({ mail: id, tries, failure }, 'a mail could not be sent yet')
+        const delay = Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), LONGEST_RETRY_MS)
+        await mailFailed(db, { id, failure, nextAt: iso(delay) })
+        return false
+      }
+    }),
+  )
+  return results.filter(Boolean).length
+}
+
+/** The code alone: answers of mail servers repeat addresses. */
+function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const code = 'code' in error ? String(error.code) : error.name
+  return 'responseCode' in error ? `${code} ${String(error.responseCode)}` : code
+}

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { z } from 'zod'
+import { many, sql } from '../../../src/db/db.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+import { linkIn, mailsTo, signIn, signUp, Visitor } from './visitor.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+})
+afterAll(() => shop?.close())
+
+/** The owner of an account of their own, with payments made by a key of it. */
+async function openAccount(email: string) {
+  const owner = await signUp(shop, email)
+  const [row] = await many(
+    shop.db,
+    z.object({ merchant_id: z.string() }),
+    sql`select merchant_id from membership join person on person.id = person_id where email = ${email}`,
+  )
+  const tenant = { merchantId: row?.merchant_id ?? '', livemode: false }
+  const { key } = await shop.addKey(tenant)
+  const wallet = { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }
+  await shop.ask('PUT', '/v1/settings/wallet', { key, body: wallet })
+  const pay = async (body: object): Promise<string> => {
+    const answer = await shop.ask('POST', '/v1/payments', { key, body })
+    if (answer.status !== 201) throw new Error(answer.text)
+    return String(answer.body['id'])
+  }
+  return { owner, tenant, key, pay }
+}
+
+describe('payments', () => {
+  test('are listed newest first, and filtered, searched and sorted by the address of the page alone', async () => {
+    const { owner, pay } = await openAccount('list@shop.example')
+    const ids: string[] = []
+    for (let index = 0; index < 120; index++)
+      ids.push(
+        await pay({
+          amount: '10.00',
+          currency: index % 2 === 0 ? 'EUR' : 'USD',
+          reference: `order-${String(index).padStart(3, '0')}`,
+        }),
+      )
+    const idsOn = (html: string): string[] =>
+      [...html.matchAll(/row-link" href="\/dashboard\/payments\/(\w+)"/g)].map((match) => match[1] ?? '')
+    const next = (html: string, rel: string): string | null =>
+      new RegExp(`href="([^"]+)" rel="${rel}"`).exec(html)?.[1]?.replaceAll('&amp;', '&') ?? null
+    for (const [start, wanted] of [
+      ['/dashboard/payments', ids.toReversed()],
+      ['/dashboard/payments?sort=oldest', ids],
+      ['/dashboard/payments?currency=USD', ids.filter((_, index) => index % 2 === 1).toReversed()],
+      ['/dashboard/payments?created=today', ids.toReversed()],
+      ['/dashboard/payments?view=succeeded', []],
+      ['/dashboard/payments?status=created,failed&q=order-11', ids.slice(110).toReversed()],
+      [`/dashboard/payments?q=${ids[7]}`, [ids[7]]],
+    ] as const) {
+      const seen: string[] = []
+      const trail: string[] = []
+      for (let at: string | null = start; at !== null; ) {
+        const { status, html } = await owner.get(at)
+        expect([at, status]).toEqual([at, 200])
+        seen.push(...idsOn(html))
+        trail.push(at)
+        at = next(html, 'next')
+      }
+      expect([start, seen]).toEqual([start, [...wanted]])
+      for (let at: string | null = trail.at(-1) ?? null, page = trail.length - 1; page > 0 && at !== null; page--) {
+        const back: string | null = next((await owner.get(at)).html, 'prev')
+        expect(idsOn((await owner.get(back ?? '')).html)).toEqual(idsOn((await owner.get(trail[page - 1] ?? '')).html))
+        at = back
+      }
+    }
+  })
+
+  test('are exported as they are listed: every one once, as CSV and as JSON, and no cell is a formula', async () => {
+    const { owner, pay } = await openAccount('export@shop.example')
+    const descriptions = ['=HYPERLINK("https://evil.example")', '+1', '-1', '@x', 'a "quoted", text', 'plain']
+    for (const description of descriptions) await pay({ amount: 5, currency: 'EUR', description })
+    const csv = await owner.get('/dashboard/payments.csv')
+    expect(csv.headers.get('content-disposition')).toMatch(/^attachment; filename="payments-\d{4}-\d\d-\d\d\.csv"$/)
+    const lines = csv.html.trimEnd().split('\r\n')
+    expect(lines).toHaveLength(1 + descriptions.length)
+    expect(lines.filter((line) => /(?:^|,)"?[=+@-]/.test(line))).toEqual([])
+    expect(csv.html).toContain('"a ""quoted"", text"')
+    const json = JSON.parse((await owner.get('/dashboard/payments.json?currency=EUR')).html) as {
+      description: string
+    }[]
+    expect(json.map(({ description }) => description).sort()).toEqual(descriptions.toSorted())
+    expect(JSON.parse((await owner.get('/dashboard/payments.json?currency=USD')).html)).toEqual([])
+  })
+
+  test('a payment shows its amount, next step, money, ids and timeline; what the merchant wrote is text', async () => {
+    const { owner, pay } = await openAccount('one@shop.example')
+    const description = '<script>alert(1)</script><img src=x onerror=alert(1)>'
+    const id = await pay({ amount: '1249.50', currency: 'SEK', description, metadata: { cart: '7f31' } })
+    const { html } = await owner.get(`/dashboard/payments/${id}`)
+    for (const text of [
+      '1,249.50 SEK',
+      'Send the buyer to the checkout',
+      'You would receive',
+      id,
+      '7f31',
+      'The payment was created',
+      `curl http`,
+    ])
+      expect(html).toContain(text)
+    expect(html).not.toContain('<script>alert')
+    expect(html).not.toContain('<img src=x')
+  })
+
+  test('one of another account, of no account, and nonsense get the same page', async () => {
+    const { owner } = await openAccount('two@shop.example')
+    const { pay } = await openAccount('three@shop.example')
+    const foreign = await pay({ amount: 5, currency: 'EUR' })
+    const pages = []
+    for (const id of [foreign, 'pay_01m804v6xffqc8dqr8b1t1nxw5', 'nonsense', '%00', 'a%2fb']) {
+      const { status, html } = await owner.get(`/dashboard/payments/${id}`)
+      pages.push({ status, html: html.replace(/req_\w+/g, '') })
+    }
+    expect(new Set(pages.slice(0, 3).map(({ html }) => html)).size).toBe(1)
+    expect(pages.every(({ status }) => status === 404 || status === 400)).toBe(true)
+  })
+})
+
+describe('the team', () => {
+  test('an invited person joins with the role, and every change is in the log', async () => {
+    const { owner } = await openAccount('boss@shop.example')
+    expect((await owner.submit('/dashboard/team/invite', { email: 'Dev@Shop.example', role: 'developer' })).to).toBe(
+      '/dashboard/team',
+    )
+    expect((await mailsTo(shop, 'dev@shop.example')).at(-1)?.text).toContain('Halden Coffee')
+    const dev = await signIn(shop, 'dev@shop.example')
+    const welcome = await dev.get('/dashboard/welcome')
+    const account = /name="account" value="(\w+)"/.exec(welcome.html)?.[1] ?? ''
+    expect((await dev.submit('/dashboard/accounts/join', { account })).to).toBe('/dashboard')
+    expect((await dev.submit('/dashboard/accounts/join', { account })).status).toBe(404)
+    expect((await dev.submit('/dashboard/team/invite', { email: 'x@shop.example', role: 'owner' })).status).toBe(403)
+    const team = await owner.get('/dashboard/team')
+    for (const text of ['dev@shop.example', 'member invited: developer', 'member joined: developer', 'account created'])
+      expect(team.html).toContain(text)
+    const person = /name="person" value="(\w+)"/.exec(team.html)?.[1] ?? ''
+    expect((await owner.submit('/dashboard/team/remove', { person })).to).toBe('/dashboard/team')
+    expect((await dev.get('/dashboard')).to).toBe('/dashboard/welcome')
+  })
+
+  test('an account keeps an owner, and nobody reaches into the team of another', async () => {
+    const [first, second] = [await openAccount('own-1@shop.example'), await openAccount('own-2@shop.example')]
+    const rows = await many(
+      shop.db,
+      z.object({ person_id: z.string(), merchant_id: z.string() }),
+      sql`select person_id, merchant_id from membership where merchant_id = any(${[first.tenant.merchantId, second.tenant.merchantId]}::text[])`,
+    )
+    const self = rows.find((row) => row.merchant_id === first.tenant.merchantId)?.person_id ?? ''
+    const other = rows.find((row) => row.merchant_id === second.tenant.merchantId)?.person_id ?? ''
+    expect((await first.owner.submit('/dashboard/team/role', { person: self, role: 'viewer' })).status).toBe(409)
+    expect((await first.owner.submit('/dashboard/team/remove', { person: self })).status).toBe(409)
+    expect((await first.owner.submit('/dashboard/team/remove', { person: other })).status).toBe(404)
+    expect((await first.owner.submit('/dashboard/team/role', { person: other, role: 'viewer' })).status).toBe(404)
+    expect((await second.owner.get('/dashboard/team')).html).toContain('Invite somebody')
+  })
+})
+
+describe('pages for browsers, problems for programs', () => {
+  test.each([
+    ['/', 200],
+    ['/nothing', 404],
+    ['/dashboard/nothing', 404],
+    ['/sign-in/nothing', 404],
+  ])('%s', async (path, status) => {
+    const page = await new Visitor(shop).get(path)
+    expect([page.status, page.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(page.html).not.toMatch(/ style=| on\w+=|<script>/)
+  })
+
+  test('a program gets a problem for the same path, and robots and icons are there', async () => {
+    const answer = await fetch(`${shop.url}/nothing`)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      404,
+      'application/problem+json; charset=utf-8',
+    ])
+    expect(await (await fetch(`${shop.url}/robots.txt`)).text()).toContain('Disallow: /c/')
+    expect((await fetch(`${shop.url}/favicon.ico`)).headers.get('content-type')).toContain('image/svg+xml')
+  })
+
+  test('a session never signs a program in, and a key never a page', async () => {
+    const { owner, key } = await openAccount('both@shop.example')
+    const session = owner.cookies.get('pinrail_session') ?? ''
+    const byCookie = await fetch(`${shop.url}/v1/payments`, { headers: { cookie: `pinrail_session=${session}` } })
+    expect(byCookie.status).toBe(401)
+    const byKey = await new Visitor(shop).get('/dashboard', { authorization: `Bearer ${key}` })
+    expect(byKey.to).toContain('/sign-in')
+  })
+})
+
+test('over https the cookies are bound to the host, and come from nobody else', async () => {
+  const secure = await openShop({ deps: () => ({ publicUrl: 'https://pay.pinrail.example' }) })
+  try {
+    const visitor = new Visitor(secure)
+    const asked = await visitor.post('/sign-in', { email: 'safe@shop.example' })
+    expect(asked.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-pinrail_browser=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=900$/),
+    ])
+    const done = await visitor.post((await linkIn(secure, 'safe@shop.example')).path)
+    expect(done.headers.getSetCookie()[0]).toMatch(
+      /^__Host-pinrail_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    )
+    const name = '__Host-pinrail_session'
+    const planted = new Visitor(secure)
+    planted.cookies.set('pinrail_session', visitor.cookies.get(name) ?? '')
+    expect((await planted.get('/dashboard')).to).toContain('/sign-in')
+  } finally {
+    await secure.close()
+  }
+})

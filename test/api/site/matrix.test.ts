@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { insertMembership } from '../../../src/db/accounts/people.ts'
+import { execute, sql } from '../../../src/db/db.ts'
+import { type Ability, may, ROLES, type Role } from '../../../src/domain/account/roles.ts'
+import { CONFIRMED_MS, IDLE_MS } from '../../../src/domain/account/session.ts'
+import { furnish } from '../support/furnished.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+import { composedPages } from './pages.ts'
+import { type PageAnswer, signIn, Visitor } from './visitor.ts'
+
+let shop: Shop
+let ahead = 0
+const visitors = new Map<Role, Visitor>()
+beforeAll(async () => {
+  shop = await openShop({ deps: () => ({ clock: () => Date.now() + ahead }) })
+  await furnish(shop)
+  for (const role of ROLES) visitors.set(role, await member(role, `${role}@shop.example`))
+})
+afterAll(() => shop?.close())
+
+/** Somebody with the role in the shop's own account. */
+async function member(role: Role, email: string): Promise<Visitor> {
+  await signIn(shop, email)
+  await execute(
+    shop.db,
+    sql`insert into membership (merchant_id, person_id, role)
+        select ${shop.tenant.merchantId}, id, ${role} from person where email = ${email} on conflict do nothing`,
+  )
+  return signIn(shop, email)
+}
+
+const pages = composedPages()
+/** The path with ids of nothing: who is refused must be so before anything is looked for. */
+const pathOf = (path: string): string => path.replaceAll(/:\w+/g, 'nothing')
+const isRefused = ({ status, to }: PageAnswer): boolean =>
+  status === 403 || (status === 303 && to !== null && /^\/(?:sign-in|dashboard\/(?:confirm|welcome))/.test(to))
+
+/** Everything that changes something when it is let through. */
+async function snapshot(): Promise<string> {
+  const { rows } = await shop.db.query(
+    `select (select json_agg(t order by t.id) from api_key t)::text || (select json_agg(w) from wallet w)::text
+      || (select count(*) from webhook_endpoint) || (select count(*) from membership) || (select count(*) from invitation)
+      || (select count(*) from session where ended_at is null) || (select count(*) from audit_entry)
+      || (select count(*) from passkey) || (select count(*) from merchant) as all`,
+  )
+  return String(rows[0]?.all)
+}
+
+test('every page and action is refused to nobody, to a wrong, ended, idle and foreign session, and from elsewhere', async () => {
+  const before = await snapshot()
+  let attempts = 0
+  const through: string[] = []
+  const note = (what: string, answer: PageAnswer): void => {
+    attempts += 1
+    if (!isRefused(answer)) through.push(`${what}: ${answer.status} ${answer.to}`)
+  }
+  const owner = visitors.get('owner') as Visitor
+  const session = owner.cookies.get('pinrail_session') ?? ''
+  const _form = await owner.formField()
+  const withCookie = (value: string | null): Visitor => {
+    const visitor = new Visitor(shop)
+    if (value !== null) visitor.cookies.set('pinrail_session', value)
+    return visitor
+  }
+  for (const { method, path } of pages) {
+    const at = pathOf(path)
+    const name = `${method} ${path}`
+    for (const [state, cookie] of [
+      ['no session', null],
+      ['a made-up session', 'B'.repeat(43)],
+      ['a cut session', session.slice(0, 42)],
+      ['a session in other case', swapCase(session)],
+    ] as const) {
+      const visitor = withCookie(cookie)
+      note(`${name} with ${state}`, method === 'get' ? await visitor.get(at) : await visitor.post(at, { _form }))
+    }
+    if (method === 'get') continue
+    const headers = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' },
+      {},
+    ] as const
+    for (const header of headers)
+      note(
+        `${name} from ${JSON.stringify(header)}`,
+        await withCookie(session).post(at, { _form }, header as Record<string, string>),
+      )
+    for (const field of ['', 'x', _form.slice(1), await (visitors.get('viewer') as Visitor).formField()])
+      note(`${name} with another form token`, await withCookie(session).post(at, { _form: field }))
+  }
+  ahead = IDLE_MS + 60_000
+  for (const { method, path } of pages) {
+    const visitor = withCookie(session)
+    const at = pathOf(path)
+    note(`${method} ${path} idle`, method === 'get' ? await visitor.get(at) : await visitor.post(at, { _form }))
+  }
+  ahead = 0
+  expect(through).toEqual([])
+  expect(attempts).toBeGreaterThan(150)
+  expect(await snapshot()).toBe(before)
+})
+
+test('every page and action is refused to every role that lacks the ability, and to a confirmation that is old', async () => {
+  const before = await snapshot()
+  const through: string[] = []
+  const shut: string[] = []
+  for (const role of ROLES) {
+    const visitor = visitors.get(role) as Visitor
+    const _form = await visitor.formField()
+    for (const { method, path, needs } of pages) {
+      if (needs === 'person') continue
+      const at = pathOf(path)
+      const allowed = may(role, needs as Ability)
+      if (allowed && method === 'post') continue
+      const answer = method === 'get' ? await visitor.get(at) : await visitor.post(at, { _form })
+      if (allowed && isRefused(answer)) shut.push(`${role} ${method} ${path}: ${answer.status} ${answer.to}`)
+      if (!allowed && answer.status !== 403) through.push(`${role} ${method} ${path}: ${answer.status}`)
+    }
+  }
+  const owner = visitors.get('owner') as Visitor
+  const _form = await owner.formField()
+  ahead = CONFIRMED_MS + 60_000
+  for (const { method, path, fresh } of pages) {
+    if (fresh === undefined) continue
+    const answer = method === 'get' ? await owner.get(pathOf(path)) : await owner.post(pathOf(path), { _form })
+    if (!(answer.to ?? '').startsWith('/dashboard/confirm'))
+      through.push(`unconfirmed ${method} ${path}: ${answer.status}`)
+  }
+  ahead = 0
+  expect(through).toEqual([])
+  expect(shut).toEqual([])
+  expect(await snapshot()).toBe(before)
+})
+
+test('somebody of another account sees and changes nothing of this one', async () => {
+  const other = await shop.addMerchant()
+  const stranger = await signIn(shop, 'stranger@shop.example')
+  const { rows } = await shop.db.query(`select id from person where email = 'stranger@shop.example'`)
+  await insertMembership(shop.db, { merchantId: other.tenant.merchantId, personId: String(rows[0]?.id), role: 'owner' })
+  const payments = await shop.ask('GET', '/v1/payments')
+  const [payment] = payments.body['data'] as { id: string }[]
+  const own = await (visitors.get('viewer') as Visitor).get('/dashboard/payments')
+  expect(own.html).toContain(payment?.id)
+  for (const path of ['/dashboard', '/dashboard/payments', '/dashboard/payments.csv', '/dashboard/payments.json'])
+    expect((await stranger.get(path)).html).not.toContain(payment?.id)
+  expect((await stranger.submit('/dashboard/accounts/choose', { account: shop.tenant.merchantId })).status).toBe(404)
+  expect((await stranger.submit('/dashboard/accounts/join', { account: shop.tenant.merchantId })).status).toBe(404)
+})
+
+function swapCase(text: string): string {
+  return text.replace(/[a-zA-Z]/, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  )
+}

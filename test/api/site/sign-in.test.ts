@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { z } from 'zod'
+import { many, sql } from '../../../src/db/db.ts'
+import { ABSOLUTE_MS, CONFIRMED_MS, IDLE_MS, LINK_MS } from '../../../src/domain/account/session.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+import { linkIn, mailsTo, signIn, signUp, Visitor } from './visitor.ts'
+
+let shop: Shop
+/** Milliseconds that the clock is ahead. */
+let ahead = 0
+beforeAll(async () => {
+  shop = await openShop({ deps: () => ({ clock: () => Date.now() + ahead }) })
+})
+afterAll(() => shop?.close())
+
+let people = 0
+const address = (): string => `person-${(people += 1)}@shop.example`
+
+/** Runs with the clock ahead, and puts it right again. */
+async function later<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  ahead += ms
+  try {
+    return await work()
+  } finally {
+    ahead -= ms
+  }
+}
+
+describe('signing up by a link', () => {
+  test('a new address gets a link, signs in by a press, makes an account, and sees its overview', async () => {
+    const email = address()
+    const visitor = new Visitor(shop)
+    const asked = await visitor.post('/sign-in', { email })
+    expect([asked.status, asked.to]).toEqual([303, '/sign-in/sent?to=%2Fdashboard'])
+    const { path } = await linkIn(shop, email)
+    const shown = await visitor.get(path)
+    expect([shown.status, shown.html.includes(email)]).toEqual([200, true])
+    const used = await visitor.post(path)
+    expect([used.status, used.to]).toEqual([303, '/dashboard'])
+    expect((await visitor.get('/dashboard')).to).toBe('/dashboard/welcome')
+    expect((await visitor.submit('/dashboard/accounts', { name: 'Halden Coffee' })).to).toBe('/dashboard')
+    const overview = await visitor.get('/dashboard')
+    expect(overview.status).toBe(200)
+    expect(overview.html).toContain('Halden Coffee')
+    expect(overview.html).toContain('First steps')
+  })
+
+  test('opening the link as often as one likes uses nothing up; the press works once', async () => {
+    const email = address()
+    const visitor = new Visitor(shop)
+    await visitor.post('/sign-in', { email })
+    const { path } = await linkIn(shop, email)
+    for (let round = 0; round < 5; round++) expect((await visitor.get(path)).status).toBe(200)
+    const cookies = new Map(visitor.cookies)
+    const presses = await Promise.all(
+      Array.from({ length: 10 }, () => {
+        const same = new Visitor(shop)
+        for (const [name, value] of cookies) same.cookies.set(name, value)
+        return same.post(path)
+      }),
+    )
+    expect(presses.filter(({ status }) => status === 303)).toHaveLength(1)
+    expect(presses.filter(({ status }) => status === 404)).toHaveLength(9)
+  })
+
+  test('a link works in no other browser, and after 15 minutes in none', async () => {
+    const email = address()
+    const visitor = new Visitor(shop)
+    await visitor.post('/sign-in', { email })
+    const { path } = await linkIn(shop, email)
+    const other = new Visitor(shop)
+    await other.post('/sign-in', { email: address() })
+    expect((await other.get(path)).status).toBe(404)
+    expect((await other.post(path)).status).toBe(404)
+    expect((await new Visitor(shop).post(path)).status).toBe(404)
+    await later(LINK_MS + 1000, async () => {
+      expect((await visitor.get(path)).status).toBe(404)
+      expect((await visitor.post(path)).status).toBe(404)
+    })
+    expect((await visitor.post(path)).to).toBe('/dashboard')
+  })
+
+  test('the code signs in the browser that asked; five wrong ones use it up, and the link is none the less one', async () => {
+    const email = address()
+    const visitor = new Visitor(shop)
+    await visitor.post('/sign-in', { email })
+    const { code } = await linkIn(shop, email)
+    expect((await new Visitor(shop).post('/sign-in/code', { code })).to).toContain('wrong=1')
+    const spaced = `${code.slice(0, 3)} ${code.slice(3)}`
+    expect((await visitor.post('/sign-in/code', { code: spaced })).to).toBe('/dashboard')
+
+    const second = address()
+    const guesser = new Visitor(shop)
+    await guesser.post('/sign-in', { email: second })
+    const right = (await linkIn(shop, second)).code
+    for (let round = 0; round < 5; round++)
+      await guesser.post('/sign-in/code', { code: right === '000000' ? '111111' : '000000' })
+    expect((await guesser.post('/sign-in/code', { code: right })).to).toContain('wrong=1')
+  })
+
+  test('tokens, codes and cookies are in the database as digests alone, and the mail is sealed', async () => {
+    const email = address()
+    const visitor = new Visitor(shop)
+    await visitor.post('/sign-in', { email })
+    const { path, code } = await linkIn(shop, email)
+    const rows = await many(
+      shop.db,
+      z.object({ row: z.string() }),
+      sql`select sign_in_link::text as row from sign_in_link
+      union all select mail::text from mail union all select session::text from session`,
+    )
+    const secrets = [path.split('/').at(-1) ?? '', code, ...visitor.cookies.values()].filter((text) => text.length > 6)
+    expect(secrets.length).toBeGreaterThan(1)
+    for (const secret of secrets) expect(rows.filter(({ row }) => row.includes(secret))).toEqual([])
+  })
+})
+
+describe('nothing tells whether an address has an account', () => {
+  test('the same answer and as many mails for an address that has one, one that has none, and one asked too often', async () => {
+    const known = address()
+    await signUp(shop, known)
+    const unknown = address()
+    const seen = []
+    for (const email of [known, unknown]) {
+      const visitor = new Visitor(shop)
+      const { status, to, html, headers } = await visitor.post('/sign-in', { email })
+      const cookies = [...visitor.cookies].map(([name, value]) => `${name} ${value.length}`)
+      const { text } = (await mailsTo(shop, email)).at(-1) ?? { text: '' }
+      const mail = text.replace(/link\/\S+/, 'link').replace(/\d{6}/, 'code')
+      seen.push({ status, to, html, cookies, mail, policy: headers.get('content-security-policy') })
+    }
+    expect(seen[0]).toEqual(seen[1])
+    const often = address()
+    const answers = []
+    for (let round = 0; round < 8; round++) {
+      const { status, to } = await new Visitor(shop).post('/sign-in', { email: often })
+      answers.push(`${status} ${to}`)
+    }
+    expect(new Set(answers)).toEqual(new Set([`303 ${seen[0]?.to}`]))
+    expect(await mailsTo(shop, often)).toHaveLength(5)
+  })
+
+  test('what is no address is refused with words, and no mail is written', async () => {
+    for (const email of [
+      '',
+      'nobody',
+      'a@b',
+      'a b@shop.example',
+      `${'x'.repeat(250)}@shop.example`,
+      'a@shop.example\0',
+    ]) {
+      const answer = await new Visitor(shop).post('/sign-in', { email })
+      expect([email, answer.status]).toEqual([email, 400])
+      expect(answer.html).toContain('Write the whole address')
+    }
+  })
+})
+
+describe('sessions', () => {
+  test('a token that was there before signing in is none afterwards, and the old session ends', async () => {
+    const email = address()
+    const visitor = await signUp(shop, email)
+    const before = visitor.cookies.get('pinrail_session') ?? ''
+    await visitor.post('/sign-in', { email })
+    await visitor.post((await linkIn(shop, email)).path)
+    const after = visitor.cookies.get('pinrail_session')
+    expect(after).not.toBe(before)
+    const thief = new Visitor(shop)
+    thief.cookies.set('pinrail_session', before)
+    expect((await thief.get('/dashboard')).to).toContain('/sign-in')
+    const fixed = new Visitor(shop)
+    fixed.cookies.set('pinrail_session', 'A'.repeat(43))
+    await fixed.post('/sign-in', { email })
+    await fixed.post((await linkIn(shop, email)).path)
+    expect(fixed.cookies.get('pinrail_session')).not.toBe('A'.repeat(43))
+  })
+
+  test('one that nobody uses ends after an hour, and every one after a day', async () => {
+    const idle = await signUp(shop, address())
+    await later(IDLE_MS + 1000, async () => expect((await idle.get('/dashboard')).to).toContain('/sign-in'))
+    const busy = await signUp(shop, address())
+    const hours = Math.floor(ABSOLUTE_MS / IDLE_MS)
+    for (let half = 1; half < hours * 2; half++)
+      await later((half * IDLE_MS) / 2, async () => expect((await busy.get('/dashboard')).status).toBe(200))
+    await later(ABSOLUTE_MS + 1000, async () => expect((await busy.get('/dashboard')).to).toContain('/sign-in'))
+  })
+
+  test('signing out ends it, and signing out everywhere else ends the others', async () => {
+    const email = address()
+    const [here, there] = [await signUp(shop, email), await signIn(shop, email)]
+    expect((await there.get('/dashboard')).status).toBe(200)
+    await here.submit('/dashboard/sessions/end-others')
+    expect((await there.get('/dashboard')).to).toContain('/sign-in')
+    expect((await here.get('/dashboard')).status).toBe(200)
+    const kept = here.cookies.get('pinrail_session') ?? ''
+    await here.submit('/dashboard/sign-out')
+    here.cookies.set('pinrail_session', kept)
+    expect((await here.get('/dashboard')).to).toContain('/sign-in')
+  })
+
+  test('a session of another is not ended by its id', async () => {
+    const [mine, other] = [await signUp(shop, address()), await signUp(shop, address())]
+    const rows = await many(shop.db, z.object({ id: z.string() }), sql`select id from session where ended_at is null`)
+    for (const { id } of rows) if (rows.length > 1) await mine.submit('/dashboard/sessions/end', { id })
+    expect((await other.get('/dashboard')).status).toBe(200)
+  })
+
+  test('what needs a fresh confirmation asks for it after ten minutes, by a link that leads back', async () => {
+    const email = address()
+    const visitor = await signUp(shop, email)
+    expect((await visitor.get('/dashboard/passkey')).status).toBe(200)
+    await later(CONFIRMED_MS + 1000, async () => {
+      const asked = await visitor.get('/dashboard/passkey')
+      expect(asked.to).toBe('/dashboard/confirm?to=%2Fdashboard%2Fpasskey')
+      await visitor.submit('/dashboard/confirm', { to: '/dashboard/passkey' })
+      const { path } = await linkIn(shop, email)
+      const thief = await signUp(shop, address())
+      thief.cookies.set('pinrail_browser', visitor.cookies.get('pinrail_browser') ?? '')
+      const to = new URL(path, shop.url).searchParams.get('to') ?? ''
+      const back = await visitor.post(path, { to })
+      expect(back.to).toBe('/dashboard/passkey')
+      expect((await visitor.get('/dashboard/passkey')).status).toBe(200)
+    })
+  })
+
+  test('a link that confirms a session signs nobody else in', async () => {
+    const email = address()
+    const visitor = await signUp(shop, email)
+    await visitor.submit('/dashboard/confirm', { to: '/dashboard/passkey' })
+    const { path } = await linkIn(shop, email)
+    const thief = await signUp(shop, address())
+    thief.cookies.set('pinrail_browser', visitor.cookies.get('pinrail_browser') ?? '')
+    expect((await thief.post(path)).status).toBe(404)
+    const nobody = new Visitor(shop)
+    nobody.cookies.set('pinrail_browser', visitor.cookies.get('pinrail_browser') ?? '')
+    expect((await nobody.post(path)).status).toBe(404)
+    expect(nobody.cookies.has('pinrail_session')).toBe(false)
+  })
+})
+
+describe('where it goes afterwards', () => {
+  test.each([
+    'https://evil.example/dashboard',
+    '//evil.example/dashboard',
+    '/\\evil.example',
+    '/dashboard/../../evil',
+    '/dashboard//evil.example',
+    '/dashboard/..%2f..%2fsign-in\\',
+    '/dashboardevil',
+    'javascript:alert(1)',
+    '/dashboard/\r\nset-cookie: a=b',
+  ])('%s leads to the dashboard', async (to) => {
+    const email = address()
+    const visitor = new Visitor(shop)
+    const asked = await visitor.post('/sign-in', { email, to })
+    expect(asked.to).toBe('/sign-in/sent?to=%2Fdashboard')
+    const done = await visitor.post((await linkIn(shop, email)).path, { to })
+    expect(done.to).toBe('/dashboard')
+  })
+})
+
+test('links are those of the configured address, whatever host the request names', async () => {
+  const email = address()
+  for (const headers of [{ 'x-forwarded-host': 'evil.example' }, { forwarded: 'host=evil.example' }]) {
+    await new Visitor(shop).post('/sign-in', { email }, { 'sec-fetch-site': 'same-origin', ...headers })
+    expect((await mailsTo(shop, email)).at(-1)?.text).not.toContain('evil.example')
+  }
+})
+
+test('the demo button is not there, and does nothing, where no demo person is configured', async () => {
+  const visitor = new Visitor(shop)
+  expect((await visitor.get('/sign-in')).html).not.toContain('demo shop')
+  await visitor.post('/sign-in/demo')
+  expect(visitor.cookies.size).toBe(0)
+})

@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { many, sql } from '../../../src/db/db.ts'
+import type { Shop } from '../support/shop.ts'
+
+export type PageAnswer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly html: string
+  /** Where a redirect leads. */
+  readonly to: string | null
+}
+
+export type Form = Readonly<Record<string, string>>
+
+/** A browser without a script: it keeps cookies, says where its requests come from, and follows nothing by itself. */
+export class Visitor {
+  readonly cookies = new Map<string, string>()
+  readonly #shop: Pick<Shop, 'url'>
+
+  constructor(shop: Pick<Shop, 'url'>) {
+    this.#shop = shop
+  }
+
+  get(path: string, headers: Form = {}): Promise<PageAnswer> {
+    return this.#send(path, { method: 'GET', headers: { accept: 'text/html', ...headers } })
+  }
+
+  /** Posts a form as a browser does from one of our pages, unless the headers say otherwise. */
+  post(path: string, form: Form = {}, headers: Form = { 'sec-fetch-site': 'same-origin' }): Promise<PageAnswer> {
+    const type = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }
+    const body = new URLSearchParams(form).toString()
+    return this.#send(path, { method: 'POST', headers: { ...type, ...headers }, body })
+  }
+
+  /** The hidden field of the forms of the page. */
+  async formField(path = '/dashboard/account'): Promise<string> {
+    return /name="_form" value="([^"]+)"/.exec((await this.get(path)).html)?.[1] ?? ''
+  }
+
+  /** Posts a form of a page that is open, with its hidden field. */
+  async submit(path: string, form: Form = {}): Promise<PageAnswer> {
+    return this.post(path, { _form: await this.formField(), ...form })
+  }
+
+  async #send(path: string, init: Omit<RequestInit, 'headers'> & { headers: Form }): Promise<PageAnswer> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { ...(cookie !== '' && { cookie }), ...init.headers }
+    const response = await fetch(`${this.#shop.url}${path}`, { ...init, headers, redirect: 'manual' })
+    for (const set of response.headers.getSetCookie()) {
+      const [name = '', value = ''] = (set.split(';')[0] ?? '').split('=')
+      if (value === '') this.cookies.delete(name)
+      else this.cookies.set(name, value)
+    }
+    const { status } = response
+    return { status, headers: response.headers, html: await response.text(), to: response.headers.get('location') }
+  }
+}
+
+const mailRow = z.object({ id: z.string(), sealed: z.string() })
+
+/** Mails that were queued for the address, oldest first. */
+export async function mailsTo(shop: Shop, address: string): Promise<{ subject: string; text: string }[]> {
+  const rows = await many(
+    shop.db,
+    mailRow,
+    sql`select id, sealed from mail where sealed is not null order by created_at, id`,
+  )
+  return rows
+    .map(
+      ({ id, sealed }) => JSON.parse(shop.secretBox.open(sealed, id)) as { to: string; subject: string; text: string },
+    )
+    .filter(({ to }) => to === address)
+}
+
+export async function linkIn(shop: Shop, address: string): Promise<{ path: string; code: string }> {
+  const mail = (await mailsTo(shop, address)).at(-1)
+  const url = /https?:\/\/\S+\/sign-in\/link\/\S+/.exec(mail?.text ?? '')?.[0]
+  const code = /\b\d{6}\b/.exec(mail?.text ?? '')?.[0]
+  if (url === undefined || code === undefined) throw new Error(`no link was sent to ${address}`)
+  return { path: url.replace(/^https?:\/\/[^/]+/, ''), code }
+}
+
+/** Signs up or in by a link, as a person does. */
+export async function signIn(shop: Shop, address: string): Promise<Visitor> {
+  const visitor = new Visitor(shop)
+  await visitor.post('/sign-in', { email: address })
+  const { path } = await linkIn(shop, address)
+  await visitor.post(path.split('?')[0] ?? path)
+  return visitor
+}
+
+/** A person with an account of their own. */
+export async function signUp(shop: Shop, address: string, name = 'Halden Coffee'): Promise<Visitor> {
+  const visitor = await signIn(shop, address)
+  await visitor.submit('/dashboard/accounts', { name })
+  return visitor
+}

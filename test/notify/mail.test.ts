@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import express from 'express'
+import { pino } from 'pino'
+import request from 'supertest'
+import { z } from 'zod'
+import { BOX_KEY } from '../../scripts/test/environment.ts'
+import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
+import { queueMail } from '../../src/api/accounts/mails.ts'
+import { createDb, type Db, one, sql } from '../../src/db/db.ts'
+import { newId } from '../../src/ids.ts'
+import { createMailSender, type MailSender } from '../../src/notify/mail.ts'
+import { type Mailbox, openMailbox, type ReceivedMail } from '../../src/sandbox/mailbox.ts'
+import { createSecretBox } from '../../src/webhooks/secret-box.ts'
+import { sendDueMail } from '../../src/worker/mail-round.ts'
+
+const log = pino({ level: 'silent' })
+const box = createSecretBox(BOX_KEY)
+let database: TestDatabase
+let db: Db
+let folder: string
+let mailbox: Mailbox
+let sender: MailSender
+let now = Date.UTC(2026, 10, 22)
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = createDb({ url: database.url, livemode: false, pool: 4 })
+  folder = await mkdtemp(join(tmpdir(), 'mailbox-'))
+  mailbox = await openMailbox({ port: 0, dataFile: join(folder, 'mails.jsonl'), log })
+  sender = createMailSender({ url: `smtp://127.0.0.1:${mailbox.port}`, from: 'Pinrail <pinrail@shop.example>' })
+})
+afterAll(async () => {
+  sender?.close()
+  await mailbox?.close()
+  await db?.close()
+  await database?.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function queue(to: string, text = 'Hello'): Promise<string> {
+  const id = newId('mail')
+  const times = { now: new Date(now).toISOString(), expiresAt: new Date(now + 900_000).toISOString() }
+  await queueMail({ secretBox: box, newMailId: () => id }, db, { mail: { to, subject: 'Süß', text }, ...times })
+  return id
+}
+
+const round = (send: MailSender['send'] = (mail) => sender.send(mail)): Promise<number> =>
+  sendDueMail({ db, open: (sealed, id) => box.open(sealed, id), send, clock: () => now, log })
+
+async function received(to: string): Promise<ReceivedMail[]> {
+  const mails = (await request(express().use(mailbox.router)).get('/mails')).body as ReceivedMail[]
+  return mails.filter((mail) => mail.to.includes(to))
+}
+
+const stateRow = z.object({ sealed: z.string().nullable(), failure: z.string().nullable(), tries: z.number() })
+const stateOf = (id: string) => one(db, stateRow, sql`select sealed, failure, tries from mail where id = ${id}`)
+
+test('a mail comes to the server of the address as it was written, once, and its content is wiped', async () => {
+  const text = `Grüße: https://shop.example/sign-in/link/${'x'.repeat(120)}\n\nZweite Zeile\n`
+  const id = await queue('one@shop.example', text)
+  await Promise.all([round(), round(), round()])
+  const mails = await received('one@shop.example')
+  expect(mails.map((mail) => [mail.subject, mail.text.trim(), mail.message_id])).toEqual([
+    ['Süß', text.trim(), `<${id}@pinrail.mail>`],
+  ])
+  expect(await stateOf(id)).toEqual({ sealed: null, failure: null, tries: 1 })
+  const page = await request(express().use(mailbox.router)).get('/mail')
+  expect(page.text).toContain('href="https://shop.example/sign-in/link/')
+})
+
+test('what the mail server does not take is tried again, after a pause, and holds up no other mail', async () => {
+  const [id, other] = [await queue('two@shop.example'), await queue('three@shop.example')]
+  const refuses: MailSender['send'] = async (mail) => {
+    if (mail.id === id)
+      throw Object.assign(new Error('two@shop.example is busy'), { code: 'EENVELOPE', responseCode: 450 })
+    await sender.send(mail)
+  }
+  expect(await round(refuses)).toBe(1)
+  expect(await received('three@shop.example')).toHaveLength(1)
+  expect(await stateOf(other)).toMatchObject({ sealed: null })
+  expect(await stateOf(id)).toMatchObject({ failure: 'EENVELOPE 450', tries: 1 })
+  expect(await round()).toBe(0)
+  now += 6_000
+  expect(await round()).toBe(1)
+  expect(await received('two@shop.example')).toHaveLength(1)
+})
+
+test('a sender that dies between taking and sending loses nothing: another takes the mail later', async () => {
+  const id = await queue('four@shop.example')
+  const dies: MailSender['send'] = () => Promise.reject(new Error('killed'))
+  await round(dies)
+  now += 121_000
+  expect(await round()).toBe(1)
+  expect(await received('four@shop.example')).toHaveLength(1)
+  expect(await stateOf(id)).toMatchObject({ sealed: null, failure: null })
+})
+
+test('a mail whose link has ended is not sent any more, and says why', async () => {
+  const id = await queue('five@shop.example')
+  now += 901_000
+  expect(await round()).toBe(0)
+  expect(await received('five@shop.example')).toEqual([])
+  expect(await stateOf(id)).toMatchObject({ sealed: null, failure: 'nobody sent it in time' })
+})
