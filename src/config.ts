@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Problem } from './config/live.ts'
-import { mailShape, peopleShape } from './config/people.ts'
+import { mailboxShape, mailShape, peopleShape } from './config/people.ts'
 import { ConfigurationError, type Environment, problemsOf, read } from './config/read.ts'
 import { retiredShape } from './config/retired.ts'
 import { Secret } from './config/secret.ts'
@@ -88,10 +88,6 @@ const apiSchema = commonSchema.extend({
   API_PORT: port.default(4242),
   /** How many proxies stand in front: so many entries of X-Forwarded-For are believed. */
   TRUST_PROXY_HOPS: z.coerce.number().int().min(0).max(5).default(0),
-  /** Requests that an account may make in each mode. More get 429. Each process counts for itself. */
-  API_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).default(100),
-  /** Requests with an invalid key that one address may make in a minute. More get 429. */
-  API_REFUSALS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   ...peopleShape,
   /** Milliseconds that requests under way have to finish after SIGTERM. A buyer's click waits for up to 30 s. */
   API_DRAIN_MS: z.coerce.number().int().min(0).default(35_000),
@@ -216,8 +212,7 @@ const inboxSchema = z.object({
   INBOX_DATA: z.string().min(1),
   /** The endpoint's `whsec_…`; several, comma separated, while a secret is being rotated. */
   INBOX_WEBHOOK_SECRET: secret.optional(),
-  /** Takes mail on this port, for the page `/mail`; 0: any free one. Without it no mail is taken. */
-  INBOX_SMTP_PORT: port.optional(),
+  ...mailboxShape,
 })
 
 const lowerAddress = address.transform((value) => value.toLowerCase() as Hex)

@@ -1,8 +1,12 @@
 import { z } from 'zod'
 import { Secret } from './secret.ts'
 
-/** Variables of the api about people who sign in. */
+/** Variables of the api about who asks: limits of requests, and people who sign in. */
 export const peopleShape = {
+  /** Requests that an account may make in each mode. More get 429. Each process counts for itself. */
+  API_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).default(100),
+  /** Requests with an invalid key that one address may make in a minute. More get 429. */
+  API_REFUSALS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   /** Tries to sign in to the dashboard that one address may make in an hour. More get 429. */
   SIGN_INS_PER_HOUR: z.coerce.number().int().min(1).default(30),
   /** The deployment of the other mode: the dashboard's link to it. */
@@ -21,4 +25,10 @@ export const mailShape = {
     .optional(),
   /** Who the mails are from. */
   MAIL_FROM: z.string().min(3).default('Pinrail <pinrail@localhost>'),
+}
+
+/** Variables of the inbox of `npm start`, which takes the mails of the system. */
+export const mailboxShape = {
+  /** Takes mail on this port, for the page `/mail`; 0: any free one. Without it no mail is taken. */
+  INBOX_SMTP_PORT: z.coerce.number().int().min(0).max(65535).optional(),
 }

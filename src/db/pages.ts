@@ -33,13 +33,13 @@ export function cutPage<T>(rows: readonly T[], page: PageOf): { rows: T[]; hasMo
   return { rows: isBackwards(page) ? kept.reverse() : kept, hasMore: rows.length > page.limit }
 }
 
-/** Whether every cursor is an item of the list; `list` is `from … where …`, `id` the column of the cursor. */
+/** Whether every cursor is an item of the list, or the empty one, before which nothing stands; `list` is `from … where …`, `id` the column of the cursor. */
 export async function hasCursors(
   db: Queryable,
   { after, before }: PageOf,
   { id, list }: { id: Statement; list: Statement },
 ): Promise<boolean> {
-  const cursors = new Set([after, before].filter((cursor) => cursor !== null))
+  const cursors = new Set([after, before].filter((cursor) => cursor !== null && cursor !== ''))
   if (cursors.size === 0) return true
   const asked = sql`select count(*) as count ${list} and ${id} = any(${[...cursors]}::text[])`
   return (await one(db, z.object({ count: z.coerce.number() }), asked)).count === cursors.size

@@ -33,7 +33,7 @@ export function overviewPages(deps: OverviewDeps): Page[] {
       handle: async ({ db, tenant, frame, person }) => {
         const now = new Date(deps.clock()).toISOString()
         const page = { limit: LATEST, after: null, before: null }
-        const [days, ended, counts, waiting, { rows }, wallet, endpoints, deliveries] = await Promise.all([
+        const [days, ended, counts, waiting, latest, wallet, endpoints, deliveries] = await Promise.all([
           receivedByDay(db, tenant, { now, days: DAYS }),
           countEnded(db, tenant, `${now.slice(0, 10)}T00:00:00Z`),
           countByStatus(db, tenant),
@@ -52,7 +52,7 @@ export function overviewPages(deps: OverviewDeps): Page[] {
           ended,
           inFlight: IN_FLIGHT.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0),
           waiting: waiting.map((row) => ({ paymentId: row.payment_id, what: whatWaits(row), since: row.since })),
-          latest: rows.map(({ payment }) => payment),
+          latest: (latest?.rows ?? []).map(({ payment }) => payment),
           wallet,
           webhooks: endpoints.length === 0 ? null : deliveries,
           steps: {

@@ -13,6 +13,9 @@ import { definePage, type Page, type PageCall } from './page.ts'
 
 export type PaymentPageDeps = WithRoutes & { readonly publicUrl: string }
 
+/** Entries that the page shows; the API has all. */
+const MOST_ENTRIES = 1000
+
 export function paymentPages(deps: PaymentPageDeps): Page[] {
   return [
     definePage({
@@ -46,11 +49,13 @@ async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: str
   if (found === null) throw new SiteProblem('not_found')
   const { payment, attempts } = found
   const object = renderPayment(payment, attempts, publicUrl)
+  const page = { limit: MOST_ENTRIES, after: null, before: null }
+  const timeline = await readTimeline(db, tenant, { paymentId: id, page })
   return renderPaymentPage({
     frame: call.frame,
     payment,
     attempts,
-    timeline: await readTimeline(db, tenant, id),
+    timeline: timeline.rows,
     show: (Object.keys(GROUPS) as Group[]).find((group) => group === query['show']) ?? 'all',
     cancelable: may(role, 'sell') && payment.status !== 'canceled' && whyNotCancelable(object) === null,
     problem,

@@ -15,6 +15,7 @@ import {
   renderPayments,
   VIEWS,
 } from '../../../web/dashboard/payments.tsx'
+import { SiteProblem } from '../site-problem.ts'
 import { csvLine } from './csv.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
 
@@ -96,7 +97,9 @@ async function list({ publicUrl, clock }: PaymentListDeps, call: Pick<PageCall, 
   const after = cursor.safeParse(call.query['after']).data ?? null
   const before = cursor.safeParse(call.query['before']).data ?? null
   const page = pageOf(query.sort, { after, before })
-  const { rows, hasMore } = await listPayments(call.db, call.tenant, { filters, page })
+  const found = await listPayments(call.db, call.tenant, { filters, page })
+  if (found === null) throw new SiteProblem('not_found')
+  const { rows, hasMore } = found
   const newestFirst = rows.map(({ payment }) => payment)
   const payments = query.sort === 'newest' ? newestFirst : newestFirst.toReversed()
   const goesBack = before !== null
@@ -168,7 +171,9 @@ async function* exported(
   let after: string | null = null
   for (let isFirst = true; ; isFirst = false) {
     const page: PageOf = { limit: PER_READ, after, before: null }
-    const { rows, hasMore } = await listPayments(db, tenant, { filters, page })
+    const found = await listPayments(db, tenant, { filters, page })
+    if (found === null) throw new Error('the last payment of a page is gone')
+    const { rows, hasMore } = found
     const objects = rows.map(({ payment, attempts }) => renderPayment(payment, attempts, publicUrl))
     if (form === 'json') {
       const texts = objects.map((object) => JSON.stringify(object)).join(',\n')
