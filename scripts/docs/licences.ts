@@ -17,6 +17,7 @@ const READ_BY_HAND: Readonly<Record<string, string>> = { unionfs: 'Unlicense' }
  */
 export const PERMISSIVE: ReadonlySet<string> = new Set([
   'MIT',
+  'MIT-0',
   'ISC',
   'BSD-2-Clause',
   'BSD-3-Clause',
