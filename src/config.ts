@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Problem } from './config/live.ts'
+import { MISTAKEN_TOKENS } from './config/mistaken-tokens.ts'
 import { mailboxShape, mailShape, peopleShape } from './config/people.ts'
 import { ConfigurationError, type Environment, problemsOf, read } from './config/read.ts'
 import { retiredShape } from './config/retired.ts'
@@ -61,7 +62,9 @@ const commonSchema = z.object({
   API_KEY_PEPPER: secret,
   /** 32 bytes in base64: encrypts webhook secrets at rest. */
   WEBHOOK_ENCRYPTION_KEY: secret,
-  ...retiredShape,
+  /** Earlier ones of both, comma separated: `pinrail secrets status` says when they are needed no more. */
+  RETIRED_API_KEY_PEPPERS: secret.optional(),
+  RETIRED_WEBHOOK_ENCRYPTION_KEYS: secret.optional(),
   /** Exact `host:port` pairs that webhooks may reach in test mode although they are private. Refused in live mode. */
   WEBHOOK_TEST_TARGETS: list.default([]),
   /** Whole percent of the asked amount that may be missing before a payment counts as underpaid. */
@@ -241,7 +244,8 @@ const officeSchema = z.object({
   TEMPORAL_CODEC_KEYS: commonSchema.shape.TEMPORAL_CODEC_KEYS,
   API_KEY_PEPPER: secret.optional(),
   WEBHOOK_ENCRYPTION_KEY: secret.optional(),
-  ...retiredShape,
+  RETIRED_API_KEY_PEPPERS: secret.optional(),
+  RETIRED_WEBHOOK_ENCRYPTION_KEYS: secret.optional(),
   CHAIN_ID: commonSchema.shape.CHAIN_ID,
   USDC_ADDRESS: commonSchema.shape.USDC_ADDRESS,
   POLYGON_RPC_URLS: workerSchema.shape.POLYGON_RPC_URLS.optional(),

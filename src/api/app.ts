@@ -8,6 +8,7 @@ import express, {
 } from 'express'
 import type { Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
+import type { NewDigest } from '../db/merchants/api-keys.ts'
 import type { IdKind } from '../domain/ids.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { Logger } from '../log.ts'
