@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { codecKeys } from './config/codec-keys.ts'
 import type { Problem } from './config/live.ts'
 import { MISTAKEN_TOKENS } from './config/mistaken-tokens.ts'
 import { mailboxShape, mailShape, peopleShape } from './config/people.ts'
@@ -17,18 +18,6 @@ import type { Hex } from './domain/hex.ts'
 const secret = z
   .string()
   .min(1)
-  .transform((value) => new Secret(value))
-/** The standard alphabet of base64, with padding: 32 bytes. */
-const codecKeys = z
-  .string()
-  .regex(
-    /^\s*[\w.-]{1,64}:[A-Za-z0-9+/]{43}=\s*(?:,\s*[\w.-]{1,64}:[A-Za-z0-9+/]{43}=\s*)*$/,
-    'must be <id>:<32 bytes in base64>, several comma separated',
-  )
-  .refine((value) => {
-    const ids = value.split(',').map((entry) => entry.trim().split(':')[0])
-    return new Set(ids).size === ids.length
-  }, 'must name each id once')
   .transform((value) => new Secret(value))
 const url = z.url()
 const list = z.string().transform((value) =>
@@ -62,9 +51,7 @@ const commonSchema = z.object({
   API_KEY_PEPPER: secret,
   /** 32 bytes in base64: encrypts webhook secrets at rest. */
   WEBHOOK_ENCRYPTION_KEY: secret,
-  /** Earlier ones of both, comma separated: `pinrail secrets status` says when they are needed no more. */
-  RETIRED_API_KEY_PEPPERS: secret.optional(),
-  RETIRED_WEBHOOK_ENCRYPTION_KEYS: secret.optional(),
+  ...retiredShape,
   /** Exact `host:port` pairs that webhooks may reach in test mode although they are private. Refused in live mode. */
   WEBHOOK_TEST_TARGETS: list.default([]),
   /** Whole percent of the asked amount that may be missing before a payment counts as underpaid. */

@@ -1,33 +1,24 @@
-import { randomUUID } from 'node:crypto'
 import { NativeConnection, type Worker } from '@temporalio/worker'
 import type { Registry } from 'prom-client'
 import { createPaymentActivities } from '../activities/payment/payment.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
-import { type Bell, createBell } from '../bell.ts'
-import { multicallCodec } from '../chain/codec.ts'
+import { createBell } from '../bell.ts'
 import type { DepositDeps } from '../chain/context.ts'
-import { SETTLEMENT_DEFAULTS } from '../chain/context.ts'
-import { connectRpc } from '../chain/rpc/rpc.ts'
 import { listOf } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
-import { countBacklog, countPayments, countSettled } from '../db/books.ts'
 import type { Db } from '../db/db.ts'
 import { createNotifier, listen } from '../db/notices.ts'
-import { countAttention } from '../db/payments/attention.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { holdPayout, queuePayout, releasePayout, voidIfQueued } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Logger } from '../log.ts'
 import type { HealthCheck } from '../observe/health.ts'
-import { createRegistry, watchBooks } from '../observe/metrics.ts'
 import { CRYPTO_ACCOUNT, createCrypto } from '../providers/crypto.ts'
 import { createPartners } from '../providers/index.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
-import { createReceiptIssuer } from '../settlement/receipts/issue.ts'
-import { createReceiptSigner } from '../settlement/receipts/sign.ts'
-import { createSettlementRunner, type SettlementRunner } from '../settlement/runner.ts'
+import type { SettlementRunner } from '../settlement/runner.ts'
 import { createTemporalClient, dataConverter } from '../temporal/connect.ts'
 import { createPaymentWorkflows } from '../temporal/payments.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
@@ -35,13 +26,16 @@ import { createSender } from '../webhooks/send.ts'
 import { bundleWorkflows, openBundle } from '../worker/bundle.ts'
 import { createDeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
-import { createRelay, PER_ROUND, type Relay } from '../worker/relay.ts'
+import { createRelay, type Relay } from '../worker/relay.ts'
 import { createWorkers } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
-import { openDepositKeys, openFunding, openKeys, openTreasuries, type Treasuries, tokenOf } from './keys.ts'
+import { openDepositKeys, openTreasuries, tokenOf } from './keys.ts'
+import { relayLoops } from './loops.ts'
 import { composeMail } from './mail.ts'
+import { composeReceipts, composeSettlement } from './settlement.ts'
 import { type Composed, converterOf, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
+import { watched } from './watched.ts'
 
 export type WorkerParts = {
   readonly workers: Worker[]
@@ -63,18 +57,10 @@ export type WorkerOverrides = {
   readonly relayGraceMs?: number
 }
 
-/** While nothing ends, messages about payouts are looked for that much less: the engine of this process tells of its own. */
-const IDLE_ROUNDS = 10
-
 const PAYOUTS_CHANNEL = 'pinrail_payouts'
-
-/** Payments without a workflow are looked for this often: each round reads Temporal's whole list of running ones. */
-const ORPHANS_EVERY_MS = 20_000
 
 /** A receipt can wait, and one look finds all that were settled meanwhile. */
 const RECEIPTS_EVERY_MS = 5000
-/** The receipts of a full block have some megabytes, and nobody waits for them. */
-const RECEIPTS_TIMEOUT_MS = 20_000
 
 export async function composeWorker(
   config: WorkerConfig,
@@ -110,21 +96,7 @@ export async function composeWorker(
     },
   })
 
-  const [connection, bundle] = await Promise.all([
-    NativeConnection.connect(config.temporal.connection),
-    config.WORKFLOW_BUNDLE === undefined ? bundleWorkflows() : openBundle(config.WORKFLOW_BUNDLE),
-  ])
-  const workers = await createWorkers({
-    connection,
-    namespace: config.temporal.namespace,
-    bundle,
-    activities,
-    dataConverter: dataConverter(config, 'worker'),
-    maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
-    stickyTimeoutMs: config.WORKER_STICKY_TIMEOUT_MS,
-    shutdownGraceMs: config.WORKER_SHUTDOWN_GRACE_MS,
-    version: config.WORKER_VERSIONING ? { buildId: config.WORKER_BUILD_ID ?? 'unversioned' } : null,
-  })
+  const { workers, connection } = await composeQueues(config, activities)
   return {
     ...watched({ db, workers, temporal }),
     workers,
@@ -153,32 +125,23 @@ export async function composeWorker(
   }
 }
 
-/** What operators ask the process for: the books, and the parts without which it can do nothing. */
-function watched({
-  db,
-  workers,
-  temporal,
-}: {
-  db: Db
-  workers: readonly Worker[]
-  temporal: { check(): Promise<void> }
-}) {
-  const registry = createRegistry(db.poolUse)
-  watchBooks(registry, {
-    payments: () => countPayments(db),
-    attention: () => countAttention(db),
-    backlog: () => countBacklog(db),
-    settled: () => countSettled(db),
+async function composeQueues(config: WorkerConfig, activities: Parameters<typeof createWorkers>[0]['activities']) {
+  const [connection, bundle] = await Promise.all([
+    NativeConnection.connect(config.temporal.connection),
+    config.WORKFLOW_BUNDLE === undefined ? bundleWorkflows() : openBundle(config.WORKFLOW_BUNDLE),
+  ])
+  const workers = await createWorkers({
+    connection,
+    namespace: config.temporal.namespace,
+    bundle,
+    activities,
+    dataConverter: dataConverter(config, 'worker'),
+    maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
+    stickyTimeoutMs: config.WORKER_STICKY_TIMEOUT_MS,
+    shutdownGraceMs: config.WORKER_SHUTDOWN_GRACE_MS,
+    version: config.WORKER_VERSIONING ? { buildId: config.WORKER_BUILD_ID ?? 'unversioned' } : null,
   })
-  const polls = async (): Promise<void> => {
-    if (workers.some((worker) => worker.getState() !== 'RUNNING')) throw new Error('a queue is not polled')
-  }
-  const checks = [
-    { name: 'postgres', needed: true, check: async () => void (await db.query('select 1')) },
-    { name: 'temporal', needed: true, check: () => temporal.check() },
-    { name: 'queues', needed: true, check: polls },
-  ]
-  return { registry, checks }
+  return { workers, connection }
 }
 
 function composeActivities(
@@ -250,97 +213,4 @@ function composeActivities(
       delivery.sender.close()
     },
   }
-}
-
-async function composeSettlement(
-  config: WorkerConfig,
-  shared: {
-    db: Db
-    log: Logger
-    hooks: SettlementHooks
-    treasuries: Treasuries
-    deposits: DepositDeps | null
-    onEnded: () => void
-  },
-): Promise<SettlementRunner> {
-  const relayers = await openKeys(config, config.RELAYER_KEYS)
-  return createSettlementRunner({
-    ...shared.hooks,
-    db: shared.db,
-    clock: () => new Date(),
-    log: shared.log,
-    everyMs: config.SETTLEMENT_TICK_MS,
-    onEnded: shared.onEnded,
-    chain: {
-      rpc: connectRpc({
-        urls: config.POLYGON_RPC_URLS.map((url) => url.reveal()),
-        quorum: config.FINALITY_QUORUM,
-        chainId: config.CHAIN_ID,
-        warn: (about, message) => shared.log.warn(about, message),
-      }),
-      codec: multicallCodec,
-      token: tokenOf(config),
-      treasuries: shared.treasuries.all,
-      deposits: shared.deposits,
-      relayers,
-      funding: await openFunding(config),
-      options: {
-        ...SETTLEMENT_DEFAULTS,
-        retiredTreasuries: shared.treasuries.retired,
-        // A new name per start: an engine that was killed is not its own successor until its lease has run out.
-        owner: randomUUID(),
-        maxFeeWei: BigInt(config.MAX_FEE_GWEI) * 1_000_000_000n,
-        ...(config.SETTLEMENT_START_BLOCK !== undefined && { startBlock: config.SETTLEMENT_START_BLOCK }),
-        maxMicroPerDay: BigInt(config.PAYOUT_MAX_USDC_PER_DAY) * 1_000_000n,
-      },
-    },
-  })
-}
-
-function composeReceipts(config: WorkerConfig, shared: { db: Db; log: Logger; clock: () => number }) {
-  const token = tokenOf(config).address
-  return createReceiptIssuer({
-    ...shared,
-    scope: { livemode: shared.db.livemode, chainId: config.CHAIN_ID, token },
-    rpc: connectRpc({
-      urls: config.POLYGON_RPC_URLS.map((url) => url.reveal()),
-      quorum: config.FINALITY_QUORUM,
-      chainId: config.CHAIN_ID,
-      timeoutMs: RECEIPTS_TIMEOUT_MS,
-    }),
-    signer: createReceiptSigner(config.RECEIPT_KEY.reveal()),
-    issuer: config.PUBLIC_URL,
-  })
-}
-
-function relayLoops(
-  relay: Relay,
-  {
-    sweep,
-    everyMs,
-    transfersEveryMs,
-    transfers,
-    log,
-  }: {
-    sweep: { readonly tick: () => Promise<unknown> }
-    everyMs: number
-    transfersEveryMs: number
-    transfers: Bell
-    log: Logger
-  },
-): Loop[] {
-  return [
-    // A settled payout is waited for by its payment: as often as the engine looks.
-    {
-      name: 'transfers',
-      everyMs: transfersEveryMs,
-      tick: relay.completeTransfers,
-      idle: { everyMs: transfersEveryMs * IDLE_ROUNDS, bell: transfers, pageSize: PER_ROUND },
-      log,
-    },
-    { name: 'starts', everyMs, tick: relay.startPayments, log },
-    { name: 'partner news', everyMs, tick: relay.tellPartnerNews, log },
-    { name: 'deliveries', everyMs, tick: sweep.tick, log },
-    { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },
-  ]
 }

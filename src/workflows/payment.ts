@@ -43,11 +43,11 @@ import { createOperatorView } from './operator-view.ts'
 import { buyerWaits, CONVERSION_WAITS, money, reading, records, settlement } from './options.ts'
 import { createRequests } from './requests.ts'
 
-/** Runs that were recorded before ended although a partner's news had not been read. */
+/** Runs that were recorded before ended although a partner's news had not been read, */
 const KEEPS_UNREAD_NEWS = 'keeps-unread-news'
-/** … and decided without asking the partner whether the money is still there. */
+/** … decided without asking the partner whether the money is still there, */
 const READS_BEFORE_DECISIONS = 'reads-before-decisions'
-/** … and heard nothing while a payout was on its way, */
+/** … heard nothing while a payout was on its way, */
 const HEARS_WHILE_PAYING = 'hears-while-paying'
 /** … and waited without end for a partner that was confirming. */
 const WATCHES_SILENCE = 'watches-silence'
@@ -174,15 +174,11 @@ class PaymentStory {
   async #reload(): Promise<void> {
     this.#rowMayHaveChanged = false
     this.#accept(await records.loadPayment(this.#id))
-    if (this.#mayExpire()) this.#clocks.watchExpiry()
+    const { status } = this.#now
+    // A confirmation that is withdrawn makes it one that waits for its buyer again.
+    if (isOpen(status) || (status === 'processing' && patched(EXPIRES_WHEN_WITHDRAWN))) this.#clocks.watchExpiry()
     for (const attemptId of watchedAttempts(this.#now)) this.#news.add(attemptId)
     if (this.#now.attempts.length > 0) this.#clocks.pollOrders()
-  }
-
-  /** A confirmation that is withdrawn makes the payment one that waits for its buyer again. */
-  #mayExpire(): boolean {
-    const { status } = this.#now
-    return isOpen(status) || (status === 'processing' && patched(EXPIRES_WHEN_WITHDRAWN))
   }
 
   async #waitForSomething(): Promise<void> {

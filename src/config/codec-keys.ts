@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import { Secret } from './secret.ts'
+
+/** Keys of the payloads, each with its id. The standard alphabet of base64, with padding: 32 bytes. */
+export const codecKeys = z
+  .string()
+  .regex(
+    /^\s*[\w.-]{1,64}:[A-Za-z0-9+/]{43}=\s*(?:,\s*[\w.-]{1,64}:[A-Za-z0-9+/]{43}=\s*)*$/,
+    'must be <id>:<32 bytes in base64>, several comma separated',
+  )
+  .refine((value) => {
+    const ids = value.split(',').map((entry) => entry.trim().split(':')[0])
+    return new Set(ids).size === ids.length
+  }, 'must name each id once')
+  .transform((value) => new Secret(value))

@@ -1,0 +1,42 @@
+import type { Bell } from '../bell.ts'
+import type { Logger } from '../log.ts'
+import type { Loop } from '../worker/loop.ts'
+import { PER_ROUND, type Relay } from '../worker/relay.ts'
+
+/** While nothing ends, messages about payouts are looked for that much less: the engine of this process tells of its own. */
+const IDLE_ROUNDS = 10
+
+/** Payments without a workflow are looked for this often: each round reads Temporal's whole list of running ones. */
+const ORPHANS_EVERY_MS = 20_000
+
+export function relayLoops(
+  relay: Relay,
+  {
+    sweep,
+    everyMs,
+    transfersEveryMs,
+    transfers,
+    log,
+  }: {
+    sweep: { readonly tick: () => Promise<unknown> }
+    everyMs: number
+    transfersEveryMs: number
+    transfers: Bell
+    log: Logger
+  },
+): Loop[] {
+  return [
+    // A settled payout is waited for by its payment: as often as the engine looks.
+    {
+      name: 'transfers',
+      everyMs: transfersEveryMs,
+      tick: relay.completeTransfers,
+      idle: { everyMs: transfersEveryMs * IDLE_ROUNDS, bell: transfers, pageSize: PER_ROUND },
+      log,
+    },
+    { name: 'starts', everyMs, tick: relay.startPayments, log },
+    { name: 'partner news', everyMs, tick: relay.tellPartnerNews, log },
+    { name: 'deliveries', everyMs, tick: sweep.tick, log },
+    { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },
+  ]
+}

@@ -1,0 +1,33 @@
+import type { Worker } from '@temporalio/worker'
+import { countBacklog, countPayments, countSettled } from '../db/books.ts'
+import type { Db } from '../db/db.ts'
+import { countAttention } from '../db/payments/attention.ts'
+import { createRegistry, watchBooks } from '../observe/metrics.ts'
+
+/** What operators ask the process for: the books, and the parts without which it can do nothing. */
+export function watched({
+  db,
+  workers,
+  temporal,
+}: {
+  db: Db
+  workers: readonly Worker[]
+  temporal: { check(): Promise<void> }
+}) {
+  const registry = createRegistry(db.poolUse)
+  watchBooks(registry, {
+    payments: () => countPayments(db),
+    attention: () => countAttention(db),
+    backlog: () => countBacklog(db),
+    settled: () => countSettled(db),
+  })
+  const polls = async (): Promise<void> => {
+    if (workers.some((worker) => worker.getState() !== 'RUNNING')) throw new Error('a queue is not polled')
+  }
+  const checks = [
+    { name: 'postgres', needed: true, check: async () => void (await db.query('select 1')) },
+    { name: 'temporal', needed: true, check: () => temporal.check() },
+    { name: 'queues', needed: true, check: polls },
+  ]
+  return { registry, checks }
+}
