@@ -26,6 +26,10 @@ test('every kind has a prefix of its own, which merchants store', () => {
     apiKey: 'key',
     request: 'req',
     partnerEvent: 'pev',
+    person: 'per',
+    signInLink: 'lnk',
+    session: 'ses',
+    mail: 'mail',
   })
 })
 

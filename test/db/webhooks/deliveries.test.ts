@@ -164,7 +164,7 @@ describe('the deliveries of an event', () => {
       endpoint_disabled: false,
     })
     expect(JSON.parse(String(delivery?.body)).id).toBe(eventId)
-    expect(delivery?.secrets[0]?.sealed).toMatch(/^v1\./)
+    expect(delivery?.secrets[0]?.sealed).toMatch(/^v2\.[0-9a-f]{8}\./)
     expect(await loadDeliveries(db, eventId, endpointId)).toEqual([delivery])
     expect(await loadDeliveries(db, eventId, 'we_other')).toEqual([])
   })

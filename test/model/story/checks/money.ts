@@ -158,7 +158,8 @@ export function checkPayout(facts: Facts): string[] {
   const isPaid = paidOut !== null
   const isSeen = incidents.includes('unexpected_settlement') || payment.parkReason === 'unexpected_settlement'
   if (isPaid && paidOut !== usdc?.net) wrong.push(`paid ${paidOut}, net is ${usdc?.net}`)
-  if (isPaid && kept < BigInt(payment.confirmed?.minor ?? '0') && !incidents.includes('chargeback'))
+  const isLossSeen = incidents.includes('chargeback') || (status === 'refunded' && isSeen)
+  if (isPaid && kept < BigInt(payment.confirmed?.minor ?? '0') && !isLossSeen)
     wrong.push(`paid out, and of ${payment.confirmed?.minor} only ${kept} is kept: no chargeback`)
   if (isPaid !== (status === 'succeeded') && !isSeen)
     wrong.push(`the payout is ${payout?.state ?? 'none'}, the payment ${status}`)
