@@ -142,43 +142,6 @@ describe('late and second money', () => {
     expect(await attempts(paymentId)).toEqual(['refunded'])
   })
 
-  test('late money whose workflow was terminated has one again, and ends when the partner takes the money back', async () => {
-    const { paymentId, attemptId } = await lateable()
-    await world.workflows.cancel(paymentId)
-    await world.skip('72 hours')
-    expect(await result(paymentId)).toBe('canceled')
-    await world.faultAt('local_partner', { fault: 'late_money' })
-    await world.pay('local_partner', attemptId)
-    const late = handle(`late_${attemptId}`)
-    const runs = () =>
-      late.describe().then(
-        ({ status }) => status.name === 'RUNNING',
-        () => false,
-      )
-    // Terminated within a task, a run would keep the time of this server from being skipped.
-    await until(
-      () =>
-        late.fetchHistory().then(
-          ({ events }) => events ?? [],
-          () => [],
-        ),
-      (events) => events.some(({ timerStartedEventAttributes }) => Boolean(timerStartedEventAttributes)),
-    )
-    await late.terminate('by hand')
-    // The relay finds it by the list of running workflows, which this server does not have; then it does this.
-    expect(await world.workflows.openLateMoney({ paymentId, attemptId })).toBe(true)
-    expect(await runs()).toBe(true)
-    await world.atPartner('local_partner', attemptId, { action: 'reverse' })
-    await until(
-      () => world.read(paymentId),
-      ({ parts }) => parts.length === 2 && parts.every(({ state }) => state === 'reversed'),
-    )
-    await world.skip('2 minutes')
-    // Waiting for a result skips time, and a run that is just reading an order is then over the limit of its task for ever.
-    await until(runs, (isRunning) => !isRunning)
-    expect(await late.result()).toBe('refunded')
-  })
-
   test('a second payment for the same payment is kept for an operator and never settled twice', async () => {
     const { paymentId, attemptId } = await lateable()
     const other = await world.openAttempt(paymentId, 'card_partner', 'card')
