@@ -23,7 +23,7 @@ export const DEFECTS: readonly Defect[] = [
     and: [
       {
         file: 'src/workflows/payment.ts',
-        find: '        if (patched(KEEPS_UNREAD_NEWS)) this.#unread.add(attemptId)\n',
+        find: '        if (patched(PATCHES.keepsUnreadNews)) this.#unread.add(attemptId)\n',
         put: '',
       },
     ],
@@ -164,7 +164,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a partner that is confirming is waited for without end',
     file: 'src/workflows/payment.ts',
-    find: "    if (nextStep(this.#now) === 'await_partner' && patched(WATCHES_SILENCE)) this.#clocks.watchSilence()\n",
+    find: "    if (nextStep(this.#now) === 'await_partner' && patched(PATCHES.watchesSilence)) this.#clocks.watchSilence()\n",
     put: '',
   },
   {
@@ -224,7 +224,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a settlement that takes too long is marked by the next poll',
     file: 'src/workflows/clocks.ts',
-    find: '      if (patched(DELAY_ON_TIME)) startDelay()\n',
+    find: '      if (patched(PATCHES.delayOnTime)) startDelay()\n',
     put: '',
   },
   {

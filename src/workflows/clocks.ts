@@ -1,12 +1,7 @@
 import { patched, sleep } from '@temporalio/workflow'
 import { isClosed, isOpen } from '../domain/payment/payment.ts'
 import { nextStep, type PaymentSnapshot } from '../domain/payment/snapshot.ts'
-import { POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
-
-/** Runs that were recorded before looked at the delay of a settlement only when they polled. */
-const DELAY_ON_TIME = 'delay-on-time'
-/** … and stayed open when a confirmation was withdrawn after the expiry. */
-export const EXPIRES_WHEN_WITHDRAWN = 'expires-when-withdrawn'
+import { PATCHES, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
 
 /** What the clocks of a payment ask, and whom they wake. */
 export type ClockFace = {
@@ -79,7 +74,7 @@ export function createClocks(face: ClockFace): Clocks {
       const now = face.now()
       const step = nextStep(now)
       if (rung.expired && isOpen(now.status)) return 'expired'
-      if (isOverdue && isOpen(now.status) && patched(EXPIRES_WHEN_WITHDRAWN)) return 'expired'
+      if (isOverdue && isOpen(now.status) && patched(PATCHES.expiresWhenWithdrawn)) return 'expired'
       if (rung.listening_ended && step === 'listen') return 'listening_ended'
       return rung.silent && step === 'await_partner' ? 'silent' : null
     },
@@ -109,7 +104,7 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
       const { paidAt, delayedAfterMinutes } = face.now()
       // The next poll starts the clock in time, and most payments are settled before it.
       if (paidAt === null || watchesDelay || nextPollAt <= paidAt + delayedAfterMinutes * 60_000) return
-      if (patched(DELAY_ON_TIME)) startDelay()
+      if (patched(PATCHES.delayOnTime)) startDelay()
     },
   }
 

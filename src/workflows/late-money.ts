@@ -15,11 +15,8 @@ import { whyNoteRefused } from '../domain/payment/decision.ts'
 import type { DecisionAnswer, OperatorNote } from '../domain/payment/requests.ts'
 import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import { type LateMoneyInput, lateMoneyOptions, operatorUpdates } from './messages.ts'
-import { money, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES, reading, records } from './options.ts'
+import { money, PATCHES, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES, reading, records } from './options.ts'
 import { PAYMENTS_QUEUE } from './queues.ts'
-
-/** Runs that were recorded before ended only by a decision. */
-const WATCHES_LATE_MONEY = 'watches-late-money'
 
 /**
  * Money that came after its payment had stopped listening. It is booked to suspense; an operator gives it back, or
@@ -38,7 +35,7 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   setCurrentDetails(
     `### late money\n\nThe partner received money for ${input.paymentId} after the payment had stopped listening. It is safe at the partner and booked to suspense.\n\nDecide with \`refund\` or \`recordExternalRefund\`.`,
   )
-  if (patched(WATCHES_LATE_MONEY)) await untilItIsGone()
+  if (patched(PATCHES.watchesLateMoney)) await untilItIsGone()
   else await condition(() => refunded)
   await condition(allHandlersFinished)
   return 'refunded'

@@ -68,3 +68,23 @@ export const delivering = proxyActivities<WebhookDeliveryActivities>({
 export const POLL_AFTER_MINUTES = [1, 5, 15, 60] as const
 /** After that, every so many minutes. */
 export const POLL_EVERY_MINUTES = 360
+
+/** What runs that were recorded before did otherwise: each name is in their histories, and stays. */
+export const PATCHES = {
+  /** They ended although a partner's news had not been read, */
+  keepsUnreadNews: 'keeps-unread-news',
+  /** decided without asking the partner whether the money is still there, */
+  readsBeforeDecisions: 'reads-before-decisions',
+  /** and asked that for a payment that was over, whose money could not go anywhere. */
+  closesRecordsUnread: 'closes-records-unread',
+  /** They heard nothing while a payout was on its way, */
+  hearsWhilePaying: 'hears-while-paying',
+  /** waited without end for a partner that was confirming, */
+  watchesSilence: 'watches-silence',
+  /** stayed open when a confirmation was withdrawn after the expiry, */
+  expiresWhenWithdrawn: 'expires-when-withdrawn',
+  /** looked at the delay of a settlement only when they polled, */
+  delayOnTime: 'delay-on-time',
+  /** and had late money ended only by a decision. */
+  watchesLateMoney: 'watches-late-money',
+} as const

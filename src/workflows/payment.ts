@@ -17,7 +17,7 @@ import {
   whyNoteRefused,
   whyRefused,
 } from '../domain/payment/decision.ts'
-import { isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
+import { isClosed, isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
 import {
   type CancelAnswer,
   type DecisionAnswer,
@@ -36,21 +36,12 @@ import {
   whyNotCancelable,
 } from '../domain/payment/snapshot.ts'
 import { createAnnouncer } from './announcer.ts'
-import { createClocks, EXPIRES_WHEN_WITHDRAWN } from './clocks.ts'
+import { createClocks } from './clocks.ts'
 import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
-import { buyerWaits, CONVERSION_WAITS, money, reading, records, settlement } from './options.ts'
+import { buyerWaits, CONVERSION_WAITS, money, PATCHES, reading, records, settlement } from './options.ts'
 import { createRequests } from './requests.ts'
-
-/** Runs that were recorded before ended although a partner's news had not been read, */
-const KEEPS_UNREAD_NEWS = 'keeps-unread-news'
-/** … decided without asking the partner whether the money is still there, */
-const READS_BEFORE_DECISIONS = 'reads-before-decisions'
-/** … heard nothing while a payout was on its way, */
-const HEARS_WHILE_PAYING = 'hears-while-paying'
-/** … and waited without end for a partner that was confirming. */
-const WATCHES_SILENCE = 'watches-silence'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
 export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
@@ -140,7 +131,7 @@ class PaymentStory {
       this.#accept(changed)
     })
     await condition(() => this.#payingEnded || this.#hasComeIn())
-    if (!this.#payingEnded && !patched(HEARS_WHILE_PAYING)) await this.#paying
+    if (!this.#payingEnded && !patched(PATCHES.hearsWhilePaying)) await this.#paying
   }
 
   async #parkSilent(): Promise<void> {
@@ -152,7 +143,13 @@ class PaymentStory {
   async #close(as: 'expired' | 'canceled' | 'listening_ended'): Promise<void> {
     this.#clocks.heard()
     this.#accept(await money.closeUnpaid({ paymentId: this.#id, as }))
-    if (isOpen(this.#now.status)) this.#clocks.watchExpiry()
+    this.#watchExpiry()
+  }
+
+  #watchExpiry(): void {
+    const { status } = this.#now
+    // A confirmation that is withdrawn makes it one that waits for its buyer again.
+    if (isOpen(status) || (status === 'processing' && patched(PATCHES.expiresWhenWithdrawn))) this.#clocks.watchExpiry()
   }
 
   /** What a partner has done is read from the partner; one that does not answer is asked again by the next poll. */
@@ -165,7 +162,7 @@ class PaymentStory {
         this.#unread.delete(attemptId)
       } catch {
         log.warn('the partner order could not be read; the relay and the next poll try again', { attemptId })
-        if (patched(KEEPS_UNREAD_NEWS)) this.#unread.add(attemptId)
+        if (patched(PATCHES.keepsUnreadNews)) this.#unread.add(attemptId)
         this.#clocks.pollOrders()
       }
     }
@@ -174,9 +171,7 @@ class PaymentStory {
   async #reload(): Promise<void> {
     this.#rowMayHaveChanged = false
     this.#accept(await records.loadPayment(this.#id))
-    const { status } = this.#now
-    // A confirmation that is withdrawn makes it one that waits for its buyer again.
-    if (isOpen(status) || (status === 'processing' && patched(EXPIRES_WHEN_WITHDRAWN))) this.#clocks.watchExpiry()
+    this.#watchExpiry()
     for (const attemptId of watchedAttempts(this.#now)) this.#news.add(attemptId)
     if (this.#now.attempts.length > 0) this.#clocks.pollOrders()
   }
@@ -184,7 +179,7 @@ class PaymentStory {
   async #waitForSomething(): Promise<void> {
     this.#show(this.#now, 'long')
     this.#clocks.watchListening()
-    if (nextStep(this.#now) === 'await_partner' && patched(WATCHES_SILENCE)) this.#clocks.watchSilence()
+    if (nextStep(this.#now) === 'await_partner' && patched(PATCHES.watchesSilence)) this.#clocks.watchSilence()
     await condition(() => this.#hasComeIn() || this.#payingEnded || this.#clocks.due() !== null)
   }
 
@@ -267,9 +262,10 @@ class PaymentStory {
 
   async #decide(decision: OperatorDecision, note: OperatorNote): Promise<DecisionAnswer> {
     this.#refuse(whyNoLongerAllowed(decision, note, this.#now))
-    if (decision === 'hold' && this.#now.status === 'settling' && !patched(HEARS_WHILE_PAYING))
+    if (decision === 'hold' && this.#now.status === 'settling' && !patched(PATCHES.hearsWhilePaying))
       this.#refuse('A settling payment cannot be held here')
-    if (setsMoneyGoing(decision, this.#now) && patched(READS_BEFORE_DECISIONS)) {
+    const isRecord = isClosed(this.#now.status) && patched(PATCHES.closesRecordsUnread)
+    if (!isRecord && setsMoneyGoing(decision, this.#now) && patched(PATCHES.readsBeforeDecisions)) {
       await this.#readPaidOrder()
       this.#refuse(whyNoLongerAllowed(decision, note, this.#now))
     }

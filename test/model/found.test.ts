@@ -92,3 +92,69 @@ test('… also in a run that has taken over', () =>
       { do: 'partner', act: 'decline', of: 0, percent: 100, news: 'told' },
     ],
   }))
+
+// refunded, with money that was counted
+test('a part of the money that goes after the payout was voided leaves the rest to an operator', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'engine', act: 'ask void' },
+      { do: 'engine', act: 'void' },
+      { do: 'partner', act: 'take some back', of: 0, percent: 60, news: 'told' },
+    ],
+  }))
+
+// the news was asked about again for ever
+test('news of a misfit that an operator has before them is read', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
+      { do: 'news', of: 0 },
+    ],
+  }))
+
+// no decision ended it: approving asked the partner for money that could not go anywhere
+test('the misfit of a payment that is over can be closed', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'twice' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 50, news: 'told' },
+    ],
+  }))
+
+// pending for ever
+test('a confirmation that the expiry finds, and that is withdrawn, lets the payment expire', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'wait', minutes: 1439 },
+      { do: 'partner', act: 'pay slowly', of: 0, percent: 100, news: 'later' },
+      { do: 'wait', minutes: 1 },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+    ],
+  }))
+
+test('a payout that was voided and is settled after all stands before an operator', () =>
+  holds({
+    minor: '10000',
+    pinned: true,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 60, news: 'told' },
+      { do: 'engine', act: 'void' },
+      { do: 'engine', act: 'settle after all' },
+    ],
+  }))

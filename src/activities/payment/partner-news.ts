@@ -27,7 +27,8 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   if (takesAway(effect) && isOutdated(asked, work.state)) return false
   const understood = fits(attempt, order, context)
   // A misfit that an operator has before them is answered; any other one is asked about again.
-  const isAnswered = understood || effect.park !== null || effect.incident !== null
+  const isSeen = work.state.payment.parkReason === 'amount_mismatch' && attempt.status === 'on_hold'
+  const isAnswered = understood || isSeen || effect.park !== null || effect.incident !== null
   if (isAnswered && asked.unread !== null) await markApplied(work.tx, attempt.id, asked.unread)
   await apply(work, attempt, { effect, reference: order.reference, rate: news.rate })
   await recordCancel(work, attempt.id)

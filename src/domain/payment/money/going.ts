@@ -93,7 +93,8 @@ export function partlyGone(story: Story, missing: string): OrderEffect {
   const lost = parts.filter(({ state }) => state === 'counted')
   const effect: OrderEffect = { ...nothing(attempt.status), parts }
   if (payment.paidAttemptId !== attempt.id || lost.length === 0) return effect
-  if (payment.converted) return afterConversion(story, { ...effect, attempt: attempt.status })
+  // Of a void payout only the record is left: the rest is still to be given back, by an operator.
+  if (payment.converted) return payment.parkReason === 'payout_voided' ? effect : afterConversion(story, effect)
   const before = chargeSum(payment.parts, { attemptId: attempt.id, states: ['counted'] })
   const counted = lost.reduce((sum, { chargeMinor }) => subtract(sum, subtract('0', chargeMinor)), before)
   const taken: OrderEffect = { ...effect, money: 'take' }
