@@ -168,7 +168,8 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
     await timeline.pass(24 * HOUR_MS)
     await settle()
   }
-  await timeline.pass(HOUR_MS)
+  // Here the relay looks for what has no workflow once a day.
+  await timeline.pass(25 * HOUR_MS)
 }
 
 /** The next story must not find anything of this one. */
