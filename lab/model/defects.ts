@@ -156,6 +156,12 @@ export const DEFECTS: readonly Defect[] = [
     put: "  const receipts = story.payment.listenEnded || story.payment.status === 'succeeded' ? [] : newReceipts(story)\n  const missing",
   },
   {
+    name: 'a conversion that is open at the end is forgotten',
+    file: 'src/domain/payment/snapshot.ts',
+    find: "      if (isConversionLeft(payment)) return 'end_conversion'\n",
+    put: '',
+  },
+  {
     name: 'a conversion is waited for without end',
     file: 'src/workflows/options.ts',
     find: '  overdueMs: 30 * 60_000,',

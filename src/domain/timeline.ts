@@ -76,6 +76,7 @@ const NOTES = {
   'payment.rate_locked': ['system', 'The rate was locked: there was none when the money came'],
   'payment.converted': ['system', 'Converted to USDC'],
   'payment.fill_kept': ['system', 'The converter filled the order after the payment had stopped; the USDC is kept'],
+  'payment.conversion_ended': ['system', 'The converter has not filled the order, and never will'],
   'payment.settlement_delayed': ['system', 'The settlement takes longer than it should'],
   'payment.expiry_postponed': ['system', 'An identity check is running: the expiry was moved by 24 hours'],
   'payment.listening_ended': ['system', 'Late money is not waited for any more'],

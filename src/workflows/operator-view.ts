@@ -62,6 +62,8 @@ function doing(payment: PaymentSnapshot): string {
       return 'The partner has the money of the buyer. It is being converted to USDC.'
     case 'transfer':
       return 'Converted. The USDC is on its way to the merchant; it counts when its block is final.'
+    case 'end_conversion':
+      return 'Closed. The converter is asked what it made of the order, until it has filled or ended it.'
     case 'await_operator':
       return 'The money is safe where it is. Nothing moves until a decision.'
     case 'listen':

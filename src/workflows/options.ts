@@ -40,7 +40,9 @@ export const money = proxyActivities<Pick<PaymentActivities, 'convertToUsdc' | '
 export const CONVERSION_WAITS = {
   overdueMs: 30 * 60_000,
   /** Between two tries for which the converter has set no longer time: some thirty of them, not hundreds. */
-  longestSeconds: 60,
+  convert: 60,
+  /** … when nobody waits for its answer any more. */
+  end_conversion: 3600,
 } as const
 
 /** Waits for the settlement engine, which completes it by its id; running it again only asks how far it is. */

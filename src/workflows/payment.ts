@@ -55,6 +55,8 @@ export async function payment(input: messages.PaymentInput): Promise<PaymentStat
   })
 }
 
+type ConverterStep = 'convert' | 'end_conversion'
+
 class PaymentStory {
   readonly #id: string
   #now: PaymentSnapshot
@@ -65,7 +67,7 @@ class PaymentStory {
   #paying: Promise<void> | null = null
   #payingEnded = false
   /** Since when the converter has been asked in vain (Unix milliseconds), and how often. */
-  #converting: { readonly since: number; readonly tries: number } | null = null
+  #converting: { readonly step: ConverterStep; readonly since: number; readonly tries: number } | null = null
   readonly #news = new Set<string>()
   /** Attempts whose news could not be read yet: the run does not end before they are. */
   readonly #unread = new Set<string>()
@@ -95,14 +97,14 @@ class PaymentStory {
       this.#payingEnded = false
       const step = nextStep(this.#now)
       const due = this.#clocks.due()
-      if (step !== 'convert') this.#converting = null
+      if (step !== this.#converting?.step) this.#converting = null
       if (this.#mustContinueAsNew()) await this.#continueAsNew()
       else if (this.#rowMayHaveChanged) await this.#reload()
       else if (this.#requests.waiting()) await this.#requests.doNext()
       else if (this.#news.size > 0) await this.#readOrders()
       else if (due === 'silent') await this.#parkSilent()
       else if (due !== null) await this.#close(due)
-      else if (step === 'convert') await this.#convert()
+      else if (step === 'convert' || step === 'end_conversion') await this.#convert(step)
       else if (step === 'transfer') await this.#transfer()
       else if (step !== 'done') await this.#waitForSomething()
       else if (await this.#nothingIsLeft()) return this.#now.status
@@ -110,15 +112,15 @@ class PaymentStory {
   }
 
   /** One short try. While the converter has no answer, news, requests and operators come in between. */
-  async #convert(): Promise<void> {
+  async #convert(step: ConverterStep): Promise<void> {
     const { since, tries } = this.#converting ?? { since: Date.now(), tries: 0 }
     this.#show(this.#now, tries === 0 ? 'short' : 'long')
     const last = Date.now() - since >= CONVERSION_WAITS.overdueMs
     const answer = await money.convertToUsdc(last ? { paymentId: this.#id, last } : this.#id)
     this.#accept(answer)
     if (answer.wait === undefined) return
-    this.#converting = { since, tries: tries + 1 }
-    const seconds = Math.max(answer.wait, Math.min(2 ** tries, CONVERSION_WAITS.longestSeconds))
+    this.#converting = { step, since, tries: tries + 1 }
+    const seconds = Math.max(answer.wait, Math.min(2 ** tries, CONVERSION_WAITS[step]))
     await condition(() => this.#hasComeIn(), seconds * 1000)
   }
 

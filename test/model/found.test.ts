@@ -158,3 +158,31 @@ test('a payout that was voided and is settled after all stands before an operato
       { do: 'engine', act: 'settle after all' },
     ],
   }))
+
+// the converter had sold the money of a refunded payment, and the books did not know
+test('a conversion that is filled after the refund is in the books', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'simulator', fault: 'delay', seconds: 60 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'decide', decision: 'hold', of: null, late: false },
+      { do: 'decide', decision: 'refund', of: null, late: false },
+    ],
+  }))
+
+test('… also when its answer was lost', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'fault', at: 'convert', trouble: 'answer lost', times: 1 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'decide', decision: 'hold', of: null, late: false },
+      { do: 'wait', minutes: 1 },
+      { do: 'decide', decision: 'recordExternalRefund', of: null, late: false },
+    ],
+  }))

@@ -49,6 +49,7 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
     paidAttemptId: null,
     confirmed: null,
     fill: null,
+    conversionOpen: false,
     rate: null,
     usdc: null,
     transfer: null,

@@ -32,12 +32,16 @@ describe('while the converter has not filled the order', () => {
     expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null })
   })
 
-  test('after half an hour it is an operator’s: refunded, and nothing is settled', async () => {
+  test('after half an hour it is an operator’s: refunded, it ends when the converter has filled the order', async () => {
     const { paymentId } = await converting(7200)
     await world.skip('34 minutes')
     expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'conversion' })
     expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
+    expect(await payment(paymentId)).toMatchObject({ conversionOpen: true, fill: null })
+    // The converter's clock follows after each jump.
+    for (let quarter = 0; quarter < 8; quarter++) await world.skip('15 minutes')
     expect(await result(paymentId)).toBe('refunded')
+    expect(await payment(paymentId)).toMatchObject({ conversionOpen: false, usdc: null, fill: { accepted: false } })
   })
 })
 

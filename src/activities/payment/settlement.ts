@@ -11,6 +11,7 @@ import { NOT_FREE, whyNotFree } from '../../domain/payment/money/intents.ts'
 import { unitSum } from '../../domain/payment/money/parts.ts'
 import { lockedRate } from '../../domain/payment/order-changes.ts'
 import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { nextStep, snapshotOf } from '../../domain/payment/snapshot.ts'
 import { because, noteOf, type Reason } from '../../domain/timeline.ts'
 import type { Conversion } from '../../providers/converter/converter.ts'
 import { isPartnerError, waitAfter } from '../failure.ts'
@@ -34,7 +35,7 @@ export async function convertToUsdc(deps: PaymentDeps, order: ConversionOrder): 
   const { paymentId, last } = typeof order === 'string' ? { paymentId: order, last: false } : order
   const state = await loadPayment(deps.db, paymentId)
   const { payment } = state
-  if (!isConvertible(payment)) return unchanged(state)
+  if (!isConvertible(payment)) return isConversionLeft(state) ? endConversion(deps, state) : unchanged(state)
   if (whyNotFree(state) !== null) return parkUnfree(deps, paymentId)
   const rate = payment.rate?.rate ?? (await lockRate(deps, state))
   if (rate === null) return last ? parkOverdue(deps, paymentId) : { ...unchanged(state), wait: NO_RATE_SECONDS }
@@ -58,17 +59,37 @@ function isConvertible(payment: Payment): payment is Payment & { readonly confir
 }
 
 /** A converter that gives no answer may have filled the order: the same key asks about the same order again. */
-async function askConverter(
+function askConverter(
   deps: PaymentDeps,
   order: { readonly paymentId: string; readonly amount: Money; readonly rate: string },
 ): Promise<Conversion> {
   const { paymentId, ...rest } = order
-  try {
-    return await deps.converter.convert({ key: conversionKey(paymentId), ...rest }, callSignal())
-  } catch (error) {
-    if (!isPartnerError(error)) throw error
-    return { kind: 'pending', retryAfterSeconds: waitAfter(error) }
-  }
+  return deps.converter.convert({ key: conversionKey(paymentId), ...rest }, callSignal()).catch(pendingIfPartner)
+}
+
+function pendingIfPartner(error: unknown): Extract<Conversion, { kind: 'pending' }> {
+  if (!isPartnerError(error)) throw error
+  return { kind: 'pending', retryAfterSeconds: waitAfter(error) }
+}
+
+const isConversionLeft = (state: PaymentWithAttempts): boolean => nextStep(snapshotOf(state)) === 'end_conversion'
+
+/**
+ * The payment will not take what the converter may have bought for it. The order is ended, or its fill is booked: the
+ * money may not be sold with nobody's knowledge.
+ */
+async function endConversion(deps: PaymentDeps, state: PaymentWithAttempts): Promise<Converted> {
+  const { id } = state.payment
+  const ended = await deps.converter.cancel(conversionKey(id), callSignal()).catch(pendingIfPartner)
+  if (ended.kind === 'pending') return { ...unchanged(state), wait: ended.retryAfterSeconds }
+  return changePayment(deps.db, deps.context, {
+    id,
+    work: async (work) => {
+      if (!isConversionLeft(work.state)) return
+      if (ended.kind === 'canceled') await work.change(noteOf('payment.conversion_ended'), { conversionOpen: false })
+      else await keepFill(work, { filled: ended.microUsdc, reference: ended.reference })
+    },
+  })
 }
 
 /** The money came when there was no current rate: it is locked now. USDC has the rate that its buyer was shown. */

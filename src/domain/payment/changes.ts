@@ -24,6 +24,8 @@ export type PaymentFields = {
   fillExpectedMicro?: string
   fillReference?: string
   fillAccepted?: boolean
+  /** The converter may have the payment's order, and its answer is not on record. */
+  conversionOpen?: boolean
   grossMicro?: string
   feeMicro?: string
   netMicro?: string

@@ -39,6 +39,7 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   confirmed: null,
   rate: null,
   fill: null,
+  conversionOpen: false,
   usdc: null,
   transfer: null,
   expiryPostponed: false,

@@ -38,6 +38,8 @@ export type Payment = {
   readonly rate: { readonly rate: string; readonly source: string; readonly lockedAt: string } | null
   /** Set when the converter's fill was too far off the locked rate. The converter is not asked again. */
   readonly fill: Fill | null
+  /** The converter may have the payment's order, and its answer is not on record. */
+  readonly conversionOpen: boolean
   readonly usdc: { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: MicroUsdc } | null
   readonly transfer: {
     readonly txHash: string

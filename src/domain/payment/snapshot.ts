@@ -50,9 +50,19 @@ export type PaymentSnapshot = {
   readonly partPaid?: boolean
   /** Unix milliseconds from when on a partner that is still confirming counts as silent; null when none is. */
   readonly silentAt?: number | null
+  /** The converter may have the payment's order, and its answer is not on record. */
+  readonly conversionOpen?: boolean
 }
 
-export type NextStep = 'await_buyer' | 'await_partner' | 'convert' | 'transfer' | 'await_operator' | 'listen' | 'done'
+export type NextStep =
+  | 'await_buyer'
+  | 'await_partner'
+  | 'convert'
+  | 'transfer'
+  | 'await_operator'
+  | 'end_conversion'
+  | 'listen'
+  | 'done'
 
 /** The one place that says what a payment does next, whether it just started or was found again after a disaster. */
 export function nextStep(payment: PaymentSnapshot): NextStep {
@@ -72,9 +82,15 @@ export function nextStep(payment: PaymentSnapshot): NextStep {
     case 'expired':
     case 'canceled':
     case 'refunded':
+      if (isConversionLeft(payment)) return 'end_conversion'
       if (needsOperator(payment) !== null || (payment.refunding ?? []).length > 0) return 'await_operator'
       return payment.listenUntil === null ? 'done' : 'listen'
   }
+}
+
+/** The converter may fill an order that the payment will not take: one that listens may still come back for it. */
+function isConversionLeft({ status, conversionOpen, listenUntil }: PaymentSnapshot): boolean {
+  return conversionOpen === true && (status === 'refunded' || listenUntil === null)
 }
 
 /** A payment that was just created: what a first run knows without reading the row. */
@@ -156,6 +172,7 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
     netUsdc: payment.usdc === null ? null : formatUsdc(payment.usdc.net),
     ...moneyOf(state),
     silentAt: silentAt(payment, attempts),
+    conversionOpen: payment.conversionOpen,
   }
 }
 

@@ -24,6 +24,7 @@ const STEPS: Readonly<Record<ReturnType<typeof nextStep>, string>> = {
   convert: 'The partner has the money of the buyer. It is being converted to USDC.',
   transfer: 'Converted. The USDC is on its way to the merchant, and counts when its block is final.',
   await_operator: 'It waits for an operator. The money is safe where it is.',
+  end_conversion: 'Closed. The converter is asked what it made of the order, until it has filled or ended it.',
   listen: 'Closed. An unfinished partner order may still bring money.',
   done: 'Nothing is left to do.',
 }

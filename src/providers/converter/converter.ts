@@ -16,6 +16,12 @@ export type Conversion =
   | { readonly kind: 'pending'; readonly retryAfterSeconds: number }
   | { readonly kind: 'refused'; readonly reason: string }
 
+/** What became of an order that is not wanted any more. */
+export type EndedConversion =
+  | Exclude<Conversion, { readonly kind: 'refused' }>
+  /** It has bought nothing, and never will. */
+  | { readonly kind: 'canceled' }
+
 /** Buys USDC for the treasury with the fiat money that a partner has confirmed. */
 export type Converter = {
   /** The current rates of every currency that we charge in. */
@@ -25,4 +31,9 @@ export type Converter = {
     order: { readonly key: string; readonly amount: Money; readonly rate: string },
     signal: AbortSignal,
   ): Promise<Conversion>
+  /**
+   * Ends the order of the key and creates none. Idempotent. A key that the converter has never seen is `canceled` too,
+   * and refused from then on: a call that is still on its way buys nothing. What it has begun to fill is `pending`.
+   */
+  cancel(key: string, signal: AbortSignal): Promise<EndedConversion>
 }

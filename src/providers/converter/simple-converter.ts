@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isCurrency } from '../../domain/currencies.ts'
 import { type HttpAnswer, type HttpCall, send, troubleOf, unclear } from '../http.ts'
 import { readAs } from '../reading.ts'
-import type { Conversion, Converter, Rate } from './converter.ts'
+import type { Conversion, Converter, EndedConversion, Rate } from './converter.ts'
 
 /**
  * The converter's REST API: a bearer secret, amounts and rates as decimal text, one conversion for each
@@ -14,13 +14,15 @@ const NAME = 'converter'
 /** Bounds, in seconds, for the time after which a pending conversion says to ask again. */
 const RETRY_SECONDS = { min: 1, max: 600 }
 
+const OTHER_KEY = 'answered about another conversion'
+
 const rateText = z.string().regex(/^\d{1,12}(\.\d{1,12})?$/)
 const ratesSchema = z.object({
   as_of: z.iso.datetime(),
   source: z.string().min(1).max(100),
   rates: z.record(z.string(), rateText),
 })
-const conversionSchema = z.discriminatedUnion('status', [
+const openSchema = [
   z.object({
     status: z.literal('filled'),
     id: z.string().min(1).max(100),
@@ -28,7 +30,14 @@ const conversionSchema = z.discriminatedUnion('status', [
     bought_micro_usdc: z.string().regex(/^\d{1,30}$/),
   }),
   z.object({ status: z.literal('pending'), key: z.string(), retry_after_seconds: z.int().min(0) }),
+] as const
+const conversionSchema = z.discriminatedUnion('status', [
+  ...openSchema,
   z.object({ status: z.literal('rejected'), key: z.string(), reason: z.string().max(200) }),
+])
+const endedSchema = z.discriminatedUnion('status', [
+  ...openSchema,
+  z.object({ status: z.literal('canceled'), key: z.string() }),
 ])
 
 export function createConverter(settings: { readonly url: string; readonly secret: string }): Converter {
@@ -51,6 +60,10 @@ export function createConverter(settings: { readonly url: string; readonly secre
       const url = `${settings.url}/v1/conversions`
       return readConversion(key, await call({ method: 'POST', url, headers, body }, signal))
     },
+    async cancel(key, signal) {
+      const url = `${settings.url}/v1/conversions/${encodeURIComponent(key)}/cancel`
+      return readEnded(key, await call({ method: 'POST', url, headers: {} }, signal))
+    },
   }
 }
 
@@ -63,16 +76,19 @@ function readRates(answer: HttpAnswer): Rate[] {
 
 function readConversion(key: string, answer: HttpAnswer): Conversion {
   const conversion = readAs(NAME, conversionSchema, answer)
-  if (conversion.key !== key) throw unclear(NAME, 'answered about another conversion')
-  switch (conversion.status) {
-    case 'filled':
-      return { kind: 'filled', microUsdc: BigInt(conversion.bought_micro_usdc).toString(), reference: conversion.id }
-    case 'pending':
-      return {
-        kind: 'pending',
-        retryAfterSeconds: Math.min(Math.max(conversion.retry_after_seconds, RETRY_SECONDS.min), RETRY_SECONDS.max),
-      }
-    case 'rejected':
-      return { kind: 'refused', reason: conversion.reason }
-  }
+  if (conversion.key !== key) throw unclear(NAME, OTHER_KEY)
+  return conversion.status === 'rejected' ? { kind: 'refused', reason: conversion.reason } : readOpen(conversion)
+}
+
+function readEnded(key: string, answer: HttpAnswer): EndedConversion {
+  const conversion = readAs(NAME, endedSchema, answer)
+  if (conversion.key !== key) throw unclear(NAME, OTHER_KEY)
+  return conversion.status === 'canceled' ? { kind: 'canceled' } : readOpen(conversion)
+}
+
+function readOpen(conversion: z.infer<(typeof openSchema)[number]>): Exclude<Conversion, { kind: 'refused' }> {
+  if (conversion.status === 'filled')
+    return { kind: 'filled', microUsdc: BigInt(conversion.bought_micro_usdc).toString(), reference: conversion.id }
+  const seconds = Math.min(Math.max(conversion.retry_after_seconds, RETRY_SECONDS.min), RETRY_SECONDS.max)
+  return { kind: 'pending', retryAfterSeconds: seconds }
 }

@@ -40,6 +40,8 @@ export type SimulatedConverter = {
   /** Null when there is no chain to deliver on. */
   readonly topUp: TreasuryTopUp | null
   readonly journalFile: string
+  /** The conversion of the key that is filled by now. */
+  find(key: string): SandboxConversion | null
   close(): Promise<void>
 }
 
@@ -75,7 +77,11 @@ export async function createSimulatedConverter(options: SimulatedConverterOption
   )
   const topUp = minter === null ? null : createTreasuryTopUp({ state, append, minter, clock, log })
   const router = routes({ state, append, settled, faults, options, topUp })
-  return { router, faults, topUp, journalFile: journal.file, close: journal.close }
+  const find = (key: string) => {
+    const conversion = state.conversions.get(key)
+    return conversion === undefined || conversion.filledAt > clock() ? null : conversion
+  }
+  return { router, faults, topUp, find, journalFile: journal.file, close: journal.close }
 }
 
 function routes(deps: Deps): Router {
@@ -109,7 +115,19 @@ function routes(deps: Deps): Router {
     const key = request.get('idempotency-key') ?? ''
     await perform({ response, faults, operation: 'convert', key }, () => convert(deps, key, request))
   })
+  router.post('/v1/conversions/:key/cancel', async (request, response) => {
+    const { key } = request.params
+    await perform({ response, faults, operation: 'cancel', key }, () => cancel(deps, key))
+  })
   return router
+}
+
+/** What it has taken on it fills; what it has not seen it will not take on. */
+async function cancel({ state, append, settled, options }: Deps, key: string): Promise<Reply> {
+  const existing = state.conversions.get(key)
+  if (existing === undefined && !state.canceled.has(key)) await append({ kind: 'cancel', key })
+  else await settled()
+  return existing === undefined ? jsonReply(200, { status: 'canceled', key }) : describe(existing, options.clock())
 }
 
 async function convert(deps: Deps, key: string, request: Request): Promise<Reply> {
@@ -124,6 +142,7 @@ async function convert(deps: Deps, key: string, request: Request): Promise<Reply
       return jsonReply(409, { error: 'the key belongs to another order' })
     return describe(existing, deps.options.clock())
   }
+  if (deps.state.canceled.has(key)) return jsonReply(200, { status: 'rejected', key, reason: 'the order was canceled' })
   const { clock, seed } = deps.options
   const reason = refusal(deps, { key, isFair: isNearMarket(rate, rateAt(currency, clock(), seed)) })
   // A refusal has no effect and is not stored, so the same key may be tried again.

@@ -32,6 +32,7 @@ export type Batch = z.infer<typeof batchSchema>
 
 export const converterEntrySchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('conversion'), conversion: conversionSchema }),
+  z.object({ kind: z.literal('cancel'), key: z.string() }),
   z.object({ kind: z.literal('batch'), batch: batchSchema }),
   z.object({ kind: z.literal('fault'), fault: faultSchema }),
 ])
@@ -39,6 +40,8 @@ export type ConverterEntry = z.infer<typeof converterEntrySchema>
 
 export type ConverterState = {
   readonly conversions: Map<string, SandboxConversion>
+  /** Keys that were canceled before there was a conversion: there will be none. */
+  readonly canceled: Set<string>
   /** Keys of conversions that are in no batch yet. */
   readonly undelivered: Set<string>
   readonly batches: Map<string, Batch>
@@ -46,7 +49,7 @@ export type ConverterState = {
 }
 
 export function emptyConverterState(): ConverterState {
-  return { conversions: new Map(), undelivered: new Set(), batches: new Map(), faults: new Map() }
+  return { conversions: new Map(), canceled: new Set(), undelivered: new Set(), batches: new Map(), faults: new Map() }
 }
 
 export function applyConverterEntry(state: ConverterState, entry: ConverterEntry): void {
@@ -54,6 +57,9 @@ export function applyConverterEntry(state: ConverterState, entry: ConverterEntry
     case 'conversion':
       state.conversions.set(entry.conversion.key, entry.conversion)
       state.undelivered.add(entry.conversion.key)
+      return
+    case 'cancel':
+      state.canceled.add(entry.key)
       return
     case 'batch':
       state.batches.set(entry.batch.id, entry.batch)

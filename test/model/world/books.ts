@@ -1,3 +1,4 @@
+import { conversionKey } from '../../../src/domain/ids.ts'
 import type { ProviderName, ProviderUsed } from '../../../src/domain/methods.ts'
 import type { SandboxOrder } from '../../../src/sandbox/partners/order.ts'
 import type { Shop } from './shop.ts'
@@ -16,4 +17,10 @@ export async function attemptsOf(shop: Shop): Promise<Attempt[]> {
 
 export async function orderOf(shop: Shop, { id, provider }: Attempt): Promise<SandboxOrder | null> {
   return provider === 'crypto' ? null : shop.stage.sandbox.partners[provider as ProviderName].book.find(id)
+}
+
+/** Micro-USDC that the converter has bought for the payment, by its own books; what is still being filled is not. */
+export function boughtFor(shop: Shop): bigint {
+  const conversion = shop.stage.sandbox.converter.find(conversionKey(shop.paymentId))
+  return conversion === null ? 0n : BigInt(conversion.boughtMicroUsdc)
 }

@@ -14,6 +14,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   cancelOrder: 'cancel',
   refundOrder: 'refund',
   convert: 'convert',
+  // Of the converter.
+  cancel: 'cancel',
   rates: 'rates',
 }
 /** As long as a call may take, and most of it. */

@@ -72,6 +72,7 @@ export function overviewPages(deps: OverviewDeps): Page[] {
 /** What the entries of the view `attention` mean to a merchant. Those of its newer kinds are told by their name. */
 const WAITING: Readonly<Record<string, string>> = {
   processing_stale: 'The partner has been confirming the payment for more than a day',
+  conversion_open: 'The converter has not said what it made of an order that is not needed any more',
   conversion_overdue: 'The conversion to USDC takes longer than it should',
   settlement_overdue: 'The USDC takes longer than it should',
   held: 'An operator of Pinrail holds the payment',
