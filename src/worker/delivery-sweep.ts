@@ -1,4 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
+import { pruneAccounts } from '../db/accounts/retention.ts'
 import type { Queryable } from '../db/db.ts'
 import { pruneOld } from '../db/retention.ts'
 import { type OverdueDelivery, takeOverdueDeliveries } from '../db/webhooks/deliveries.ts'
@@ -43,6 +44,7 @@ export function createDeliverySweep(deps: DeliverySweepDeps): DeliverySweep {
       if (now >= purgeDue) {
         await purgeExpiredSecrets(deps.db, at)
         await pruneOld(deps.db, at)
+        await pruneAccounts(deps.db, at)
         purgeDue = now + PURGE_EVERY_MS
       }
       const overdue = await takeOverdueDeliveries(deps.db, {

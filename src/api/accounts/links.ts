@@ -1,6 +1,6 @@
 import { countLinks, insertLink, type SignInLink, useCode, useLink } from '../../db/accounts/sign-in-links.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { CODE_TRIES, LINK_MS, LINKS_PER_HOUR } from '../../domain/account/session.ts'
+import { CODE_TRIES, CODE_TRIES_A_DAY, LINK_MS, LINKS_PER_HOUR } from '../../domain/account/session.ts'
 import { confirmMail, type MailDeps, queueMail, signInMail } from './mails.ts'
 import { digestOfCode, digestOfToken, newCode, newToken } from './tokens.ts'
 
@@ -14,6 +14,7 @@ export type LinkDeps = MailDeps & {
 }
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const HOME = '/dashboard'
 
 /**
@@ -35,7 +36,7 @@ export async function sendLink(
   const times = { now: iso(now), expiresAt: iso(now + LINK_MS) }
   await deps.db.transaction(async (tx) => {
     // Who fills the mailbox of another gets the same page, and no further mail is sent.
-    if ((await countLinks(tx, email, iso(now - HOUR_MS))) >= LINKS_PER_HOUR) return
+    if ((await countLinks(tx, { email, sessionId, since: iso(now - HOUR_MS) })) >= LINKS_PER_HOUR) return
     await insertLink(tx, {
       id: deps.newLinkId(),
       email,
@@ -56,10 +57,17 @@ export type Proof = { readonly token: string } | { readonly code: string }
 /** Uses the link up. Null: it does not work, for whatever reason. */
 export function spendLink(deps: LinkDeps, tx: Tx, { browser, proof }: { browser: string; proof: Proof }) {
   const browserDigest = digestOfToken(browser)
-  const now = new Date(deps.clock()).toISOString()
+  const [now, since] = [deps.clock(), deps.clock() - DAY_MS].map((ms) => new Date(ms).toISOString()) as [string, string]
   if ('token' in proof) return useLink(tx, { digest: digestOfToken(proof.token), browserDigest, now })
   const codeDigest = digestOfCode(proof.code, browserDigest, deps.pepper)
-  return useCode(tx, { browserDigest, codeDigest, tries: CODE_TRIES, now })
+  return useCode(tx, {
+    browserDigest,
+    codeDigest,
+    tries: CODE_TRIES,
+    addressTries: CODE_TRIES_A_DAY,
+    since,
+    now,
+  })
 }
 
 export type { SignInLink }

@@ -8,13 +8,13 @@ import {
   type Session,
   touchSession,
 } from '../../db/accounts/sessions.ts'
-import type { Db, Tx } from '../../db/db.ts'
+import type { Queryable, Tx } from '../../db/db.ts'
 import { isOpen } from '../../domain/account/session.ts'
 import type { Cookies } from './cookies.ts'
 import { digestOfToken, newToken } from './tokens.ts'
 
 export type SessionDeps = {
-  readonly db: Db
+  readonly db: Queryable
   readonly cookies: Cookies
   /** Unix milliseconds. */
   readonly clock: () => number

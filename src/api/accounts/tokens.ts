@@ -20,9 +20,14 @@ export function digestOfCode(code: string, browserDigest: Buffer, pepper: string
   return createHmac('sha256', pepper).update('sign-in code').update(browserDigest).update(code).digest()
 }
 
-/** The token of the forms of a session: whoever has no cookie cannot compute it, and it is never stored. */
-export function formToken(sessionToken: string): string {
-  return createHash('sha256').update(`form ${sessionToken}`).digest('base64url')
+/**
+ * The token of the forms of a session for one account: whoever has no cookie cannot compute it, and it is never stored.
+ * A form that was opened for one account so changes nothing in the one that was chosen since.
+ */
+export function formToken(sessionToken: string, merchantId: string | null): string {
+  return createHash('sha256')
+    .update(`form ${sessionToken} ${merchantId ?? ''}`)
+    .digest('base64url')
 }
 
 export function sameText(a: string, b: string): boolean {

@@ -15,6 +15,11 @@ export async function findOrInsertPerson(tx: Tx, person: Person): Promise<Person
   return one(tx, personRow, sql`select id, email from person where email = ${person.email}`)
 }
 
+/** Whoever counts what the person has waits for others who do. */
+export async function lockPerson(tx: Tx, id: string): Promise<void> {
+  await execute(tx, sql`select 1 from person where id = ${id} for update`)
+}
+
 const role = z.enum(ROLES as unknown as [Role, ...Role[]])
 
 const membershipRow = z
@@ -118,6 +123,19 @@ export async function insertInvitation(
         values (${invited.merchantId}, ${invited.email}, ${invited.role}, ${invited.expiresAt}::timestamptz)
         on conflict (merchant_id, email) do update set role = excluded.role, expires_at = excluded.expires_at`,
   )
+}
+
+/** Ends the invitation. It stays as a row, because its mail counts. False when there is none that has not ended. */
+export async function endInvitation(
+  tx: Tx,
+  { merchantId, email, now }: { merchantId: string; email: string; now: string },
+): Promise<boolean> {
+  const ended = await execute(
+    tx,
+    sql`update invitation set expires_at = ${now}::timestamptz
+        where merchant_id = ${merchantId} and email = ${email} and expires_at > ${now}::timestamptz`,
+  )
+  return ended === 1
 }
 
 /** Those that have not ended: of an account, or to an address. */

@@ -20,13 +20,25 @@ export type NewSignInLink = {
   readonly expiresAt: string
 }
 
-/** Links that the address was sent since the time. Waits for others who count for the same address. */
-export async function countLinks(tx: Tx, email: string, since: string): Promise<number> {
+/** Whoever counts for the address waits for others who do. */
+async function lockAddress(tx: Tx, email: string): Promise<void> {
   await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`sign_in_link ${email}`}, 0))`)
+}
+
+/**
+ * Links that the address was sent since the time: those that sign in, or those that confirm the session. They are
+ * counted apart, because anybody may ask for the first.
+ */
+export async function countLinks(
+  tx: Tx,
+  { email, sessionId, since }: { email: string; sessionId: string | null; since: string },
+): Promise<number> {
+  await lockAddress(tx, email)
   const { sent } = await one(
     tx,
     z.object({ sent: z.coerce.number() }),
-    sql`select count(*) as sent from sign_in_link where email = ${email} and created_at > ${since}::timestamptz`,
+    sql`select count(*) as sent from sign_in_link where email = ${email}
+          and session_id is not distinct from ${sessionId} and created_at > ${since}::timestamptz`,
   )
   return sent
 }
@@ -72,12 +84,26 @@ export function useLink(
 
 /**
  * Uses up the link that this browser asked for by the code from the same mail. Each try counts, also a wrong one, so it
- * must be committed whatever is answered.
+ * must be committed whatever is answered. After too many wrong ones for the address since the time, none works.
  */
-export function useCode(
+export async function useCode(
   tx: Tx,
-  code: { browserDigest: Uint8Array; codeDigest: Uint8Array; tries: number; now: string },
+  code: {
+    browserDigest: Uint8Array
+    codeDigest: Uint8Array
+    tries: number
+    addressTries: number
+    since: string
+    now: string
+  },
 ): Promise<SignInLink | null> {
+  const asked = await maybeOne(
+    tx,
+    z.object({ email: z.string() }),
+    sql`select email from sign_in_link where browser_digest = ${code.browserDigest}`,
+  )
+  if (asked === null) return null
+  await lockAddress(tx, asked.email)
   return maybeOne(
     tx,
     linkRow,
@@ -86,6 +112,8 @@ export function useCode(
             used_at = case when code_digest = ${code.codeDigest} then ${code.now}::timestamptz end
           where browser_digest = ${code.browserDigest} and used_at is null and code_tries < ${code.tries}
             and expires_at > ${code.now}::timestamptz
+            and ${code.addressTries} > (select sum(code_tries) from sign_in_link where email = ${asked.email}
+              and used_at is null and created_at > ${code.since}::timestamptz)
           returning *)
         select id, email, session_id from tried where used_at is not null`,
   )

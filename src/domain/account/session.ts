@@ -11,7 +11,16 @@ export const LINK_MS = 900_000
 /** Tries to type the code of one mail: with six digits a guesser has one chance in 200,000. */
 export const CODE_TRIES = 5
 
-/** Links that one address is sent within an hour. More are not sent, and the page says the same. */
+/**
+ * Wrong codes for one address within a day, whatever the number of its mails: a guesser who asks for mail after mail has
+ * one chance in 50,000 a day. Links work on, so nobody is kept out by it.
+ */
+export const CODE_TRIES_A_DAY = 20
+
+/**
+ * Links that one address is sent within an hour to sign in, and one session to confirm itself. More are not
+ * sent, and the page says the same.
+ */
 export const LINKS_PER_HOUR = 5
 
 /** Unix milliseconds. */

@@ -115,7 +115,16 @@ function Members({ view: { members, invitations, frame, owns, now } }: { view: T
           name: <span class="hidden">Actions</span>,
           look: 'num',
           cell: (row) =>
-            owns && row.until === null && row.email !== frame.email ? (
+            !owns ? null : row.until !== null ? (
+              <PostButton
+                action="/dashboard/team/withdraw"
+                csrf={frame.csrf}
+                fields={{ email: row.email }}
+                look="btn text"
+              >
+                Withdraw<span class="hidden"> the invitation of {row.email}</span>
+              </PostButton>
+            ) : row.email !== frame.email ? (
               <MemberActions row={row} csrf={frame.csrf} />
             ) : null,
         },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { insertMembership } from '../../../src/db/accounts/people.ts'
 import { execute, sql } from '../../../src/db/db.ts'
 import { type Ability, may, ROLES, type Role } from '../../../src/domain/account/roles.ts'
-import { CONFIRMED_MS, IDLE_MS } from '../../../src/domain/account/session.ts'
+import { ABSOLUTE_MS, CONFIRMED_MS, IDLE_MS } from '../../../src/domain/account/session.ts'
 import { furnish } from '../support/furnished.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { composedPages } from './pages.ts'
@@ -35,6 +35,39 @@ const pathOf = (path: string): string => path.replaceAll(/:\w+/g, 'nothing')
 const isRefused = ({ status, to }: PageAnswer): boolean =>
   status === 403 || (status === 303 && to !== null && /^\/(?:sign-in|dashboard\/(?:confirm|welcome))/.test(to))
 
+/** What a browser says about a form of another site, or of a site beside ours; and a program that says nothing. */
+const FOREIGN: readonly Record<string, string>[] = [
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': 'none' },
+  { 'sec-fetch-site': '' },
+  { origin: 'https://evil.example' },
+  { origin: 'null' },
+  { origin: 'http://127.0.0.1.evil.example' },
+  { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' },
+  { 'sec-fetch-site': 'same-origin', origin: 'null' },
+  {},
+]
+
+/** The cookie of somebody who has signed out. */
+async function endedSession(): Promise<string> {
+  const visitor = await member('owner', 'ended@shop.example')
+  const cookie = visitor.cookies.get('pinrail_session') ?? ''
+  await visitor.submit('/dashboard/sign-out')
+  return cookie
+}
+
+/** The cookie of a session that began more than a day ago and was used a moment ago. */
+async function oldSession(): Promise<string> {
+  const visitor = await member('owner', 'old@shop.example')
+  await execute(
+    shop.db,
+    sql`update session set created_at = ${new Date(Date.now() - ABSOLUTE_MS - 1000).toISOString()}::timestamptz
+        where person_id = (select id from person where email = 'old@shop.example')`,
+  )
+  return visitor.cookies.get('pinrail_session') ?? ''
+}
+
 /** Everything that changes something when it is let through. */
 async function snapshot(): Promise<string> {
   const { rows } = await shop.db.query(
@@ -47,50 +80,48 @@ async function snapshot(): Promise<string> {
 }
 
 test('every page and action is refused to nobody, to a wrong, ended, idle and foreign session, and from elsewhere', async () => {
-  const before = await snapshot()
   let attempts = 0
   const through: string[] = []
   const note = (what: string, answer: PageAnswer): void => {
     attempts += 1
     if (!isRefused(answer)) through.push(`${what}: ${answer.status} ${answer.to}`)
   }
-  const owner = visitors.get('owner') as Visitor
-  const session = owner.cookies.get('pinrail_session') ?? ''
-  const _form = await owner.formField()
   const withCookie = (value: string | null): Visitor => {
     const visitor = new Visitor(shop)
     if (value !== null) visitor.cookies.set('pinrail_session', value)
     return visitor
   }
+  const forms = new Map<Role, string>()
+  for (const role of ROLES) forms.set(role, await (visitors.get(role) as Visitor).formField())
+  const session = visitors.get('owner')?.cookies.get('pinrail_session') ?? ''
+  const _form = forms.get('owner') ?? ''
+  const states = [
+    ['no session', null],
+    ['a made-up session', 'B'.repeat(43)],
+    ['a cut session', session.slice(0, 42)],
+    ['a session in other case', swapCase(session)],
+    ['a session that was signed out', await endedSession()],
+    ['a session of a day, still in use', await oldSession()],
+  ] as const
+  const before = await snapshot()
   for (const { method, path } of pages) {
     const at = pathOf(path)
-    const name = `${method} ${path}`
-    for (const [state, cookie] of [
-      ['no session', null],
-      ['a made-up session', 'B'.repeat(43)],
-      ['a cut session', session.slice(0, 42)],
-      ['a session in other case', swapCase(session)],
-    ] as const) {
+    for (const [state, cookie] of states) {
       const visitor = withCookie(cookie)
-      note(`${name} with ${state}`, method === 'get' ? await visitor.get(at) : await visitor.post(at, { _form }))
+      const answer = method === 'get' ? await visitor.get(at) : await visitor.post(at, { _form })
+      note(`${method} ${path} with ${state}`, answer)
     }
     if (method === 'get') continue
-    const headers = [
-      { 'sec-fetch-site': 'cross-site' },
-      { 'sec-fetch-site': 'same-site' },
-      { 'sec-fetch-site': 'none' },
-      { origin: 'https://evil.example' },
-      { origin: 'null' },
-      { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' },
-      {},
-    ] as const
-    for (const header of headers)
-      note(
-        `${name} from ${JSON.stringify(header)}`,
-        await withCookie(session).post(at, { _form }, header as Record<string, string>),
-      )
-    for (const field of ['', 'x', _form.slice(1), await (visitors.get('viewer') as Visitor).formField()])
-      note(`${name} with another form token`, await withCookie(session).post(at, { _form: field }))
+    for (const [index, role] of ROLES.entries()) {
+      const name = `${method} ${path} by ${role}`
+      const visitor = withCookie(visitors.get(role)?.cookies.get('pinrail_session') ?? '')
+      const own = forms.get(role) ?? ''
+      for (const header of FOREIGN)
+        note(`${name} from ${JSON.stringify(header)}`, await visitor.post(at, { _form: own }, header))
+      const others = forms.get(ROLES[(index + 1) % ROLES.length] as Role) ?? ''
+      for (const field of ['', 'x', own.slice(1), `${own}A`, swapCase(own), others])
+        note(`${name} with another form token`, await visitor.post(at, { _form: field }))
+    }
   }
   ahead = IDLE_MS + 60_000
   for (const { method, path } of pages) {
@@ -100,7 +131,7 @@ test('every page and action is refused to nobody, to a wrong, ended, idle and fo
   }
   ahead = 0
   expect(through).toEqual([])
-  expect(attempts).toBeGreaterThan(150)
+  expect(attempts).toBeGreaterThan(800)
   expect(await snapshot()).toBe(before)
 })
 
@@ -147,8 +178,34 @@ test('somebody of another account sees and changes nothing of this one', async (
   expect(own.html).toContain(payment?.id)
   for (const path of ['/dashboard', '/dashboard/payments', '/dashboard/payments.csv', '/dashboard/payments.json'])
     expect((await stranger.get(path)).html).not.toContain(payment?.id)
+  const changes = await shop.db.query('select count(*)::int as n from audit_entry')
+  for (const { method, path } of pages.filter(({ path: one }) => one.includes(':id'))) {
+    const at = path.replace(':id', payment?.id ?? '')
+    const answer = method === 'get' ? await stranger.get(at) : await stranger.submit(at)
+    expect([path, answer.status, answer.html.includes('order-')]).toEqual([path, 404, false])
+  }
+  expect((await shop.db.query('select count(*)::int as n from audit_entry')).rows).toEqual(changes.rows)
   expect((await stranger.submit('/dashboard/accounts/choose', { account: shop.tenant.merchantId })).status).toBe(404)
   expect((await stranger.submit('/dashboard/accounts/join', { account: shop.tenant.merchantId })).status).toBe(404)
+})
+
+test('a session of the test deployment is none of the live one', async () => {
+  const live = await openShop({ mode: 'live' })
+  try {
+    const owner = visitors.get('owner') as Visitor
+    const _form = await owner.formField()
+    const through: string[] = []
+    for (const { method, path } of pages)
+      for (const name of ['pinrail_session', '__Host-pinrail_session']) {
+        const visitor = new Visitor(live)
+        visitor.cookies.set(name, owner.cookies.get('pinrail_session') ?? '')
+        const answer = method === 'get' ? await visitor.get(pathOf(path)) : await visitor.post(pathOf(path), { _form })
+        if (!isRefused(answer)) through.push(`${method} ${path}: ${answer.status}`)
+      }
+    expect(through).toEqual([])
+  } finally {
+    await live.close()
+  }
 })
 
 function swapCase(text: string): string {

@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import { writeAudit } from '../../../db/accounts/audit.ts'
-import { insertMembership, listInvitations, listMemberships, takeInvitation } from '../../../db/accounts/people.ts'
+import {
+  insertMembership,
+  listInvitations,
+  listMemberships,
+  lockPerson,
+  takeInvitation,
+} from '../../../db/accounts/people.ts'
 import { chooseMerchant } from '../../../db/accounts/sessions.ts'
 import type { Db } from '../../../db/db.ts'
 import { insertMerchant } from '../../../db/merchants/merchants.ts'
@@ -18,7 +24,8 @@ export type AccountsDeps = {
 /** Accounts that one person may make: more than anybody needs, and not enough to fill a database. */
 const MOST_ACCOUNTS = 10
 
-const name = safeText(100).refine((text) => text.trim() !== '', 'must not be empty')
+/** A name stands in the mail of an invitation: with an address in it, it would be somebody else's mail. */
+const name = safeText(100).refine((text) => text.trim() !== '' && !/:\/\/|www\./i.test(text))
 
 /** Making an account, joining one, and choosing which one to look at. */
 export function accountPages(deps: AccountsDeps): Page[] {
@@ -38,24 +45,22 @@ export function accountPages(deps: AccountsDeps): Page[] {
       form: z.object({ name: z.string().max(1000).default('') }),
       handle: async ({ person, form, frame, signedIn: { session }, ip }) => {
         const parsed = name.safeParse(form.name.trim())
-        const many = (await listMemberships(deps.db, person.id)).length
-        if (!parsed.success || many >= MOST_ACCOUNTS) {
-          const text = parsed.success
-            ? `One person has at most ${MOST_ACCOUNTS} accounts.`
-            : 'Write a name of 1 to 100 characters.'
-          return {
-            status: 400,
-            html: renderWelcome({ frame, invitations: [], name: form.name, errors: { name: text } }),
-          }
-        }
+        const again = (text: string) => ({
+          status: 400,
+          html: renderWelcome({ frame, invitations: [], name: form.name, errors: { name: text } }),
+        })
+        if (!parsed.success) return again('Write a name of 1 to 100 characters, without a web address.')
         const merchantId = deps.newMerchantId()
-        await deps.db.transaction(async (tx) => {
+        const made = await deps.db.transaction(async (tx) => {
+          await lockPerson(tx, person.id)
+          if ((await listMemberships(tx, person.id)).length >= MOST_ACCOUNTS) return false
           await insertMerchant(tx, { id: merchantId, name: parsed.data })
           await insertMembership(tx, { merchantId, personId: person.id, role: 'owner' })
           await chooseMerchant(tx, session.id, merchantId)
           await writeAudit(tx, { merchantId, actor: person.id, action: 'account.created', data: {}, ip })
+          return true
         })
-        return { to: '/dashboard' }
+        return made ? { to: '/dashboard' } : again(`One person has at most ${MOST_ACCOUNTS} accounts.`)
       },
     }),
     definePersonPage({

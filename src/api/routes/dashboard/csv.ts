@@ -4,12 +4,14 @@ export function csvLine(values: readonly (string | number | null)[]): string {
 }
 
 /**
- * A text that begins like a formula gets an apostrophe in front: programs for tables would run it (OWASP, CSV
- * injection). Numbers are written as they are.
+ * What looks like a formula gets an apostrophe in front: programs for tables would run it (OWASP, CSV injection). Also
+ * after a tab, a line end or a semicolon, at which some of them begin a cell, whatever is quoted; and in full width.
  */
+const FORMULA = /(?<=^|[;\t\r\n])(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])/g
+
 function field(value: string | number | null): string {
   if (value === null) return ''
   const text = String(value)
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const safe = text.replaceAll(FORMULA, "'")
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import { listMemberships, type Membership } from '../../../db/accounts/people.ts'
+import type { Db } from '../../../db/db.ts'
 import { may } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
 import { pageHeaders } from '../../../web/page-headers.ts'
@@ -12,6 +13,7 @@ import { SiteProblem } from '../site-problem.ts'
 import type { Page, PageAnswer, PageCall } from './page.ts'
 
 export type MountDeps = SessionDeps & {
+  readonly db: Db
   readonly publicUrl: string
   /** Where the deployment of the other mode is; null when it is not known. */
   readonly otherModeUrl: string | null
@@ -65,11 +67,11 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
   const signedIn = await findSignedIn(deps, request)
   const back = page.method === 'get' ? request.originalUrl : '/dashboard'
   if (signedIn === null) return response.redirect(303, `/sign-in?to=${encodeURIComponent(back)}`)
-  const csrf = formToken(signedIn.token)
-  if (page.method === 'post' && !sameText(String(request.body?.[CSRF_FIELD] ?? ''), csrf))
-    throw new SiteProblem('forbidden_form')
   const memberships = await listMemberships(deps.db, signedIn.session.personId)
   const account = memberships.find(({ merchantId }) => merchantId === signedIn.session.merchantId) ?? memberships[0]
+  const csrf = formToken(signedIn.token, account?.merchantId ?? null)
+  if (page.method === 'post' && !sameText(String(request.body?.[CSRF_FIELD] ?? ''), csrf))
+    throw new SiteProblem('forbidden_form')
   if (page.needs !== 'person') {
     if (account === undefined) return response.redirect(303, '/dashboard/welcome')
     if (!may(account.role, page.needs)) throw new SiteProblem('forbidden_role')

@@ -103,10 +103,12 @@ function passkeyPages(deps: OwnDeps): Page[] {
         const added = await deps.db.transaction(async (tx) => {
           const made = await readNewPasskey(deps, tx, { answer: call.form.answer, sessionId: session.id })
           if (made === null) return false
+          const name = deviceName(agentOf(call.request))
+          if (!(await insertPasskey(tx, { ...made, personId: call.person.id, name }))) return false
           await auditEverywhere(tx, call, 'passkey.added')
           // Sessions from before the new way to sign in end, so that a stolen one does not outlive it.
           await endSessions(tx, call.person.id, { allBut: session.id, now: iso(deps) })
-          return insertPasskey(tx, { ...made, personId: call.person.id, name: deviceName(agentOf(call.request)) })
+          return true
         })
         return { to: added ? '/dashboard/account' : '/dashboard/passkey' }
       },

@@ -30,6 +30,8 @@ export function paymentPages(deps: PaymentPageDeps): Page[] {
       needs: 'sell',
       handle: async (call) => {
         const id = call.params['id'] ?? ''
+        // Before anything is written to the audit log, which nobody can clean.
+        if (!(await exists(call, id))) throw new SiteProblem('not_found')
         try {
           await act(deps, call, { name: 'cancelPayment', params: { id } })
         } catch (error) {
@@ -40,6 +42,10 @@ export function paymentPages(deps: PaymentPageDeps): Page[] {
       },
     }),
   ]
+}
+
+async function exists({ db, tenant }: PageCall, id: string): Promise<boolean> {
+  return isId('payment', id) && (await readPayment(db, tenant, id)) !== null
 }
 
 async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: string | null): Promise<string> {

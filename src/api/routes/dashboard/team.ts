@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { listAudit, writeAudit } from '../../../db/accounts/audit.ts'
+import { countMailedInvitations, takeInvitationMail } from '../../../db/accounts/invitation-mails.ts'
 import {
   deleteMembership,
+  endInvitation,
   insertInvitation,
   listInvitations,
   listMembers,
+  type Member,
   setRole,
 } from '../../../db/accounts/people.ts'
 import type { Db, Tx } from '../../../db/db.ts'
@@ -18,10 +21,14 @@ import { definePage, type Page, type PageCall } from './page.ts'
 
 export type TeamDeps = MailDeps & { readonly db: Db; readonly clock: () => number; readonly publicUrl: string }
 
-const INVITED_MS = 7 * 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const INVITED_MS = 7 * DAY_MS
 const SHOWN = 100
-/** People and invitations of one account: a bound on what one account may have sent. */
+/** People and invitations of one account, and invitations that it may have mailed in a day. */
 const MOST_PEOPLE = 50
+/** Invitations that one address is mailed within an hour, by all accounts together, and one by each of them. */
+const MAILS_PER_HOUR = 5
 
 const role = z.enum(ROLES)
 const back = (): string => '/dashboard/team'
@@ -58,7 +65,7 @@ export function teamPages(deps: TeamDeps): Page[] {
       handle: (call) =>
         changeTeam(deps, call, async (tx) => {
           const member = { merchantId: call.tenant.merchantId, personId: call.form.person, role: call.form.role }
-          return (await setRole(tx, member)) === null ? null : 'member.role'
+          return (await setRole(tx, member)) === null ? null : { action: 'member.role', data: call.form }
         }),
     }),
     definePage({
@@ -70,7 +77,20 @@ export function teamPages(deps: TeamDeps): Page[] {
       handle: (call) =>
         changeTeam(deps, call, async (tx) => {
           const member = { merchantId: call.tenant.merchantId, personId: call.form.person }
-          return (await deleteMembership(tx, member)) ? 'member.removed' : null
+          return (await deleteMembership(tx, member)) ? { action: 'member.removed', data: call.form } : null
+        }),
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/team/withdraw',
+      needs: 'own',
+      fresh: back,
+      form: z.object({ email: z.string().max(1000) }),
+      handle: (call) =>
+        changeTeam(deps, call, async (tx) => {
+          const now = new Date(deps.clock()).toISOString()
+          const invited = { merchantId: call.tenant.merchantId, email: call.form.email, now }
+          return (await endInvitation(tx, invited)) ? { action: 'invitation.withdrawn', data: {} } : null
         }),
     }),
   ]
@@ -102,39 +122,57 @@ async function invite(
   { tenant: { merchantId }, person, ip, form, frame }: PageCall<{ role: (typeof ROLES)[number] }>,
   email: string,
 ): Promise<string | null> {
-  const now = new Date(deps.clock()).toISOString()
-  const expiresAt = new Date(deps.clock() + INVITED_MS).toISOString()
+  const iso = (after: number): string => new Date(deps.clock() + after).toISOString()
+  const [now, expiresAt] = [iso(0), iso(INVITED_MS)]
   return deps.db.transaction(async (tx) => {
-    await lockMerchant(tx, merchantId)
-    const members = await listMembers(tx, merchantId)
+    const members = await lockTeam(tx, { merchantId, person })
     const open = await listInvitations(tx, { merchantId }, now)
     if (members.some((member) => member.email === email)) return 'This person is in the team already.'
     if (members.length + open.length >= MOST_PEOPLE) return `An account has at most ${MOST_PEOPLE} people.`
+    if ((await countMailedInvitations(tx, merchantId, iso(-DAY_MS))) >= MOST_PEOPLE)
+      return `An account may send at most ${MOST_PEOPLE} invitations in a day.`
     await insertInvitation(tx, { merchantId, email, role: form.role, expiresAt })
     const mail = invitationMail(email, {
       by: person.email,
       account: frame.account ?? '',
       url: `${deps.publicUrl}/dashboard/welcome`,
     })
-    await queueMail(deps, tx, { mail, now, expiresAt })
+    // Who is invited again and again is not mailed as often; the invitation stands where the person signs in.
+    if (await takeInvitationMail(tx, { merchantId, email, now, since: iso(-HOUR_MS), most: MAILS_PER_HOUR }))
+      await queueMail(deps, tx, { mail, now, expiresAt })
     await writeAudit(tx, { merchantId, actor: person.id, action: 'member.invited', data: { role: form.role }, ip })
     return null
   })
 }
 
+/**
+ * The members, who stay as they are until the end of the transaction. What the person may do is asked again: somebody
+ * else may have taken it away while this request waited.
+ */
+async function lockTeam(
+  tx: Tx,
+  { merchantId, person }: { merchantId: string; person: PageCall['person'] },
+): Promise<Member[]> {
+  await lockMerchant(tx, merchantId)
+  const members = await listMembers(tx, merchantId)
+  const own = members.find(({ personId }) => personId === person.id)
+  if (own === undefined || !may(own.role, 'own')) throw new SiteProblem('forbidden_role')
+  return members
+}
+
 /** A change of the team under its lock. One that would leave the account without an owner is taken back. */
 async function changeTeam(
   deps: TeamDeps,
-  { tenant: { merchantId }, person, ip, form }: PageCall<{ person: string; role?: string }>,
-  work: (tx: Tx) => Promise<string | null>,
+  { tenant: { merchantId }, person, ip }: PageCall,
+  work: (tx: Tx) => Promise<{ action: string; data: object } | null>,
 ) {
   await deps.db.transaction(async (tx) => {
-    await lockMerchant(tx, merchantId)
-    const action = await work(tx)
-    if (action === null) throw new SiteProblem('not_found')
+    await lockTeam(tx, { merchantId, person })
+    const done = await work(tx)
+    if (done === null) throw new SiteProblem('not_found')
     const left = await listMembers(tx, merchantId)
     if (!left.some((member) => member.role === 'owner')) throw new SiteProblem('last_owner')
-    await writeAudit(tx, { merchantId, actor: person.id, action, data: { ...form }, ip })
+    await writeAudit(tx, { merchantId, actor: person.id, ...done, ip })
   })
   return { to: back() }
 }

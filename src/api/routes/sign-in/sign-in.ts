@@ -13,6 +13,7 @@ import { digestOfToken } from '../../accounts/tokens.ts'
 import type { RequestLimits } from '../../auth/rate-limits.ts'
 import { onlyMethods } from '../../route.ts'
 import { fromOurPages, setHeaders } from '../dashboard/mount.ts'
+import { SiteProblem } from '../site-problem.ts'
 import { pathOfOurs } from './return-path.ts'
 
 export type SignInDeps = SessionDeps &
@@ -28,6 +29,13 @@ const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parame
 
 const text = z.string().max(20_000).default('')
 const fields = z.object({ to: text, email: text, code: text, answer: text })
+
+/** The fields of the form. One that is there twice, or is too long, is nothing that our pages send. */
+function fieldsOf(request: Request): z.output<typeof fields> {
+  const parsed = fields.safeParse(request.body ?? {})
+  if (!parsed.success) throw new SiteProblem('bad_request')
+  return parsed.data
+}
 
 /** Signing up and in. GET never uses anything up: mail scanners open links. */
 export function createSignInRouter(deps: SignInDeps): Router {
@@ -62,11 +70,11 @@ async function signInPage(
   { to, email, errors }: { to: string; email: string; errors: Readonly<Record<string, string>> },
 ): Promise<string> {
   const passkeyOptions = arePasskeysPossible(deps.publicUrl) ? await requestOptions(deps, 'sign-in') : null
-  return renderSignIn({ to, passkeyOptions, demo: deps.demoEmail !== null, email, errors })
+  return renderSignIn({ to, passkeyOptions, demo: demoOf(deps) !== null, email, errors })
 }
 
 async function ask(deps: SignInDeps, request: Request, response: Response): Promise<void> {
-  const form = fields.parse(request.body ?? {})
+  const form = fieldsOf(request)
   const to = pathOfOurs(form.to)
   const email = readEmail(form.email)
   if (email === null) {
@@ -99,13 +107,14 @@ async function showLink(deps: SignInDeps, request: Request, response: Response):
 }
 
 async function byLink(deps: SignInDeps, request: Request, response: Response): Promise<void> {
+  const { to } = fieldsOf(request)
   const done = await spend(deps, request, { token: String(request.params['token']) })
   if (done === null) return dead(response)
-  go(deps, response, { ...done, to: fields.parse(request.body ?? {}).to })
+  go(deps, response, { ...done, to })
 }
 
 async function byCode(deps: SignInDeps, request: Request, response: Response): Promise<void> {
-  const { code, to } = fields.parse(request.body ?? {})
+  const { code, to } = fieldsOf(request)
   await deps.limits.countSignIn(request.ip ?? '')
   const done = await spend(deps, request, { code: code.replace(/\s/g, '') })
   if (done === null) return response.redirect(303, `/sign-in/sent?wrong=1&to=${encodeURIComponent(pathOfOurs(to))}`)
@@ -113,7 +122,7 @@ async function byCode(deps: SignInDeps, request: Request, response: Response): P
 }
 
 async function byPasskey(deps: SignInDeps, request: Request, response: Response): Promise<void> {
-  const { answer, to } = fields.parse(request.body ?? {})
+  const { answer, to } = fieldsOf(request)
   await deps.limits.countSignIn(request.ip ?? '')
   const cookie = await deps.db.transaction(async (tx) => {
     const person = await readPasskeyAnswer(deps, tx, { answer, purpose: 'sign-in' })
@@ -124,14 +133,20 @@ async function byPasskey(deps: SignInDeps, request: Request, response: Response)
   go(deps, response, { cookie, to })
 }
 
+/** Null in live mode, whatever is configured: anybody could enter. */
+function demoOf({ demoEmail, db }: SignInDeps): string | null {
+  return db.livemode ? null : demoEmail
+}
+
 async function asDemo(deps: SignInDeps, request: Request, response: Response): Promise<void> {
-  const email = deps.demoEmail
+  const { to } = fieldsOf(request)
+  const email = demoOf(deps)
   if (email === null) return response.redirect(303, '/sign-in')
   const cookie = await deps.db.transaction(async (tx) => {
     const person = await findOrInsertPerson(tx, { id: deps.newPersonId(), email })
     return openSession(deps, { tx, request }, { personId: person.id, how: 'demo' })
   })
-  go(deps, response, { cookie, to: fields.parse(request.body ?? {}).to })
+  go(deps, response, { cookie, to })
 }
 
 /** Null: the proof is none. A link that confirms a session does so only in that session. */
@@ -150,7 +165,7 @@ async function signIn(deps: SignInDeps, at: { tx: Tx; request: Request }, { emai
 }
 
 async function confirmOwn(deps: SignInDeps, { tx, request }: { tx: Tx; request: Request }, link: SignInLink) {
-  const signedIn = await findSignedIn(deps, request)
+  const signedIn = await findSignedIn({ ...deps, db: tx }, request)
   if (signedIn === null || signedIn.session.id !== link.sessionId) return null
   await confirm(deps, tx, signedIn.session.id)
   return { cookie: null }

@@ -1,0 +1,26 @@
+import { execute, type Queryable, sql } from '../db.ts'
+
+/** How long traces of signing in are kept, in days: long enough to look into a complaint of last month. */
+const TRACES_DAYS = 30
+/** Rows of a table in one statement, so that none holds its locks for long; the rest waits for the next round. */
+const BATCH = 5000
+
+/** Deletes sessions, links, mails and invitations that ended long ago, and answered challenges. `now` is ISO 8601 UTC. */
+export async function pruneAccounts(db: Queryable, now: string): Promise<number> {
+  const before = sql`${now}::timestamptz - make_interval(days => ${TRACES_DAYS})`
+  const statements = [
+    sql`delete from sign_in_link where ctid = any(array(
+          select ctid from sign_in_link where created_at < ${before} limit ${BATCH}))`,
+    sql`delete from session where ctid = any(array(
+          select ctid from session where created_at < ${before} limit ${BATCH}))`,
+    sql`delete from mail where ctid = any(array(
+          select ctid from mail where created_at < ${before} and expires_at < ${now}::timestamptz limit ${BATCH}))`,
+    sql`delete from invitation where ctid = any(array(
+          select ctid from invitation where expires_at < ${before} limit ${BATCH}))`,
+    sql`delete from answered_challenge where ctid = any(array(
+          select ctid from answered_challenge where expires_at < ${now}::timestamptz limit ${BATCH}))`,
+  ]
+  let deleted = 0
+  for (const statement of statements) deleted += await execute(db, statement)
+  return deleted
+}

@@ -1,0 +1,83 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import express from 'express'
+import { createCookies } from '../../../src/api/accounts/cookies.ts'
+import { mountPages } from '../../../src/api/routes/dashboard/mount.ts'
+import { definePage } from '../../../src/api/routes/dashboard/page.ts'
+import { openShop, type Shop } from '../support/shop.ts'
+import { composedPages } from './pages.ts'
+import { signUp, Visitor } from './visitor.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+})
+afterAll(() => shop?.close())
+
+test('a page whose query forgets whose rows it reads sees nothing of another account', async () => {
+  await shop.ask('POST', '/v1/payments', { body: { amount: 5, currency: 'EUR' } })
+  const owner = await signUp(shop, 'forgetful@shop.example')
+  const page = definePage({
+    method: 'get',
+    path: '/dashboard/forgets',
+    needs: 'look',
+    handle: async ({ db }) => {
+      const seen = await db.query(
+        `select (select count(*) from payment) + (select count(*) from api_key) + (select count(*) from attention) as n`,
+      )
+      const people = await db.query('select count(*) from person').catch((error: Error) => error.message)
+      return { html: JSON.stringify([Number(seen.rows[0]?.n), people]) }
+    },
+  })
+  const publicUrl = 'http://127.0.0.1:4242'
+  const cookies = createCookies(publicUrl)
+  const deps = { db: shop.db, cookies, clock: Date.now, newSessionId: () => '', publicUrl, otherModeUrl: null }
+  const server = createServer(express().use(mountPages([page], deps)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const visitor = new Visitor({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    visitor.cookies.set('pinrail_session', owner.cookies.get('pinrail_session') ?? '')
+    expect(JSON.parse((await visitor.get('/dashboard/forgets')).html)).toEqual([
+      0,
+      'permission denied for table person',
+    ])
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+// The matrix asks each page what it needs, so a page that asks for less would pass it.
+test('what each page asks of a person is as it was decided', () => {
+  const table = composedPages().map(
+    ({ method, path, needs, fresh }) => `${method} ${path}: ${needs}${fresh === undefined ? '' : ', confirmed'}`,
+  )
+  expect(table.toSorted()).toEqual([
+    'get /dashboard/account: person',
+    'get /dashboard/confirm: person',
+    'get /dashboard/passkey: person, confirmed',
+    'get /dashboard/payments.csv: look',
+    'get /dashboard/payments.json: look',
+    'get /dashboard/payments/:id: look',
+    'get /dashboard/payments: look',
+    'get /dashboard/team: look',
+    'get /dashboard/welcome: person',
+    'get /dashboard: look',
+    'post /dashboard/accounts/choose: person',
+    'post /dashboard/accounts/join: person',
+    'post /dashboard/accounts: person',
+    'post /dashboard/confirm/passkey: person',
+    'post /dashboard/confirm: person',
+    'post /dashboard/passkeys/remove: person, confirmed',
+    'post /dashboard/passkeys: person, confirmed',
+    'post /dashboard/payments/:id/cancel: sell',
+    'post /dashboard/sessions/end-others: person',
+    'post /dashboard/sessions/end: person',
+    'post /dashboard/sign-out: person',
+    'post /dashboard/team/invite: own, confirmed',
+    'post /dashboard/team/remove: own, confirmed',
+    'post /dashboard/team/role: own, confirmed',
+    'post /dashboard/team/withdraw: own, confirmed',
+  ])
+})
