@@ -131,7 +131,7 @@ test('every page and action is refused to nobody, to a wrong, ended, idle and fo
   }
   ahead = 0
   expect(through).toEqual([])
-  expect(attempts).toBeGreaterThan(800)
+  expect(attempts).toBeGreaterThan(1000)
   expect(await snapshot()).toBe(before)
 }, 180_000)
 
