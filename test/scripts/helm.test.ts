@@ -79,10 +79,12 @@ test('it makes every part, and with the usual values none that needs more than a
     'NetworkPolicy shop',
     'NetworkPolicy shop-api',
     'NetworkPolicy shop-codec',
+    'NetworkPolicy shop-internal',
     'PodDisruptionBudget shop-api',
     'PodDisruptionBudget shop-worker',
     'Service shop-api',
     'Service shop-codec',
+    'Service shop-internal',
     'ServiceMonitor shop',
   ])
   const usual = kinds(await render())
@@ -115,12 +117,27 @@ test('nothing is killed before it has ended by itself', () => {
   expect(podOf('Deployment', 'shop-worker').terminationGracePeriodSeconds).toBeGreaterThan(graceSeconds)
 })
 
-test('the api is asked whether it lives and whether it can work, and the worker has keys that the api has not', () => {
-  const api = podOf('Deployment', 'shop-api').container
-  expect([api.livenessProbe, api.readinessProbe]).toEqual([
-    expect.objectContaining({ httpGet: { path: '/healthz', port: 'http' } }),
-    expect.objectContaining({ httpGet: { path: '/readyz', port: 'http' } }),
-  ])
+test.each([
+  ['shop-api', 'http'],
+  ['shop-worker', 'internal'],
+])(
+  '%s is asked whether it lives and whether it can work, and tells its metrics inside of the cluster',
+  (name, port) => {
+    const { livenessProbe, readinessProbe, env } = podOf('Deployment', name).container
+    expect([livenessProbe, readinessProbe]).toEqual([
+      expect.objectContaining({ httpGet: { path: '/healthz', port } }),
+      expect.objectContaining({ httpGet: { path: '/readyz', port } }),
+    ])
+    expect(env).toEqual(
+      expect.arrayContaining([
+        { name: 'INTERNAL_HOST', value: '0.0.0.0' },
+        { name: 'INTERNAL_PORT', value: '9464' },
+      ]),
+    )
+  },
+)
+
+test('the worker has keys that the api has not', () => {
   const secretsOf = (kind: string, name: string) =>
     podOf(kind, name).container.envFrom.map(({ secretRef }) => secretRef.name)
   expect(secretsOf('Deployment', 'shop-api')).toEqual(['pinrail-common'])
@@ -133,7 +150,7 @@ test('with the secrets that it names, live mode has nothing against what it sets
     podOf('Deployment', 'shop-worker').container.env.map(({ name, value }) => [name, value]),
   )
   const secrets = Object.entries(LIVE_ENVIRONMENT).filter(([name]) =>
-    /_SECRET$|_KEY|_KEYS$|PEPPER|DATABASE|RPC/.test(name),
+    /_SECRET$|_KEY|_KEYS$|PEPPER|DATABASE|RPC|SMTP/.test(name),
   )
   expect(readWorkerConfig({ ...Object.fromEntries(secrets), ...env }).PINRAIL_MODE).toBe('live')
   // One that is left out is named.
