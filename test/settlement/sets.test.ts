@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals'
 import { type Db, type Tx } from '../../src/db/db.ts'
 import { bookAll } from '../../src/db/ledger.ts'
-import { loadPayment } from '../../src/db/payments/payments.ts'
+import { loadPayment, lockPayment } from '../../src/db/payments/payments.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
-import { readPayout } from '../../src/db/settlement/payouts.ts'
+import { holdPayout, readPayout } from '../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import type { Booking } from '../../src/domain/ledger.ts'
 import { renderPayment } from '../../src/domain/payment/payment-object.ts'
@@ -71,6 +71,17 @@ async function apply(id: string, hooks: MoneyWorld['hooks'] = world.hooks) {
 }
 
 describe('payouts that are proved together', () => {
+  it('leave one whose payment is being changed to the next round: neither waits for the other', async () => {
+    const ids = await proved(2)
+    await db.transaction(async (tx) => {
+      await lockPayment(tx, ids[0]!)
+      expect(await apply(ids[0]!)).toMatchObject({ ended: 1, failed: [] })
+      await holdPayout(tx, ids[0]!, 'looked at it')
+    })
+    expect(await apply(ids[0]!)).toMatchObject({ ended: 1, failed: [] })
+    expect((await world.payment(ids[0]!)).status).toBe('succeeded')
+  })
+
   it('book what each alone would book: lines, timeline, event, delivery and message', async () => {
     const ids = await proved(5)
     expect(await apply(ids[0]!)).toMatchObject({ ended: 5, failed: [] })

@@ -108,17 +108,19 @@ export async function readCursor(context: JournalContext): Promise<ChainCursor |
  */
 export function applyProven(context: JournalContext, limit: number): Promise<{ ended: number; failed: FailedHook[] }> {
   return context.db.transaction(async (tx) => {
+    // With their payments: a decision locks those first, and would wait for a payout that waits for its payment.
     const rows = await many(
       tx,
       provenRow,
       sql`select p.payment_id, l.kind, p.micro_usdc::text, p.recipient, l.tx_hash, l.log_index, l.block_number,
             l.block_hash, l.finalized_at, l.gas_share::text, p.hook_error is not null as failed_before
           from treasury_log l join payout p on p.auth_nonce = l.auth_nonce and p.treasury = l.treasury
+            join payment on payment.id = p.payment_id
           where l.chain_id = ${context.scope.chainId} and l.token = ${context.scope.token} and l.payment_id is null
             and p.livemode = ${context.scope.livemode} and l.auth_nonce is not null and p.state not in ('settled', 'voided')
             and (l.kind = 'cancel' or (l.counterparty, l.micro_usdc) = (p.recipient, p.micro_usdc))
             and (p.hook_retry_at is null or p.hook_retry_at <= now())
-          order by l.block_number, l.log_index limit ${limit} for update of p skip locked`,
+          order by l.block_number, l.log_index limit ${limit} for update of payment, p skip locked`,
     )
     const failed: FailedHook[] = []
     const settle = async (batch: readonly Proven[]): Promise<void> => {
