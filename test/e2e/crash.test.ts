@@ -39,7 +39,13 @@ async function heldAt(payment: PaymentAnswer, hold: Hold, paying = world.pay(pay
   void hold.reached.then(() => {
     reached = true
   })
-  await until(async () => (reached ? true : null), `${payment.id} to be held`, REACHED_WITHIN_MS)
+  try {
+    await until(async () => (reached ? true : null), `${payment.id} to be held`, REACHED_WITHIN_MS)
+  } catch (error) {
+    // What nobody came to must not hold the points after it.
+    await hold.release()
+    throw error
+  }
   return { payment, paying, release: hold.release }
 }
 
@@ -61,6 +67,14 @@ const throughRow = (status: string, body?: object, how?: object) => async () => 
   const paying = world.pay(payment, how)
   await untilStatus(payment, status)
   return heldAt(payment, await world.lock('select 1 from payment where id = $1 for update', [payment.id]), paying)
+}
+
+/** The books are locked as soon as it is settling: the settlement passes by a payment whose row is locked. */
+const throughBooks = async () => {
+  const payment = await world.create()
+  const paying = world.pay(payment)
+  await untilStatus(payment, 'settling')
+  return heldAt(payment, await world.lock('lock table ledger_transaction in share row exclusive mode'), paying)
 }
 
 const untilStatus = ({ id }: PaymentAnswer, status: string) =>
@@ -110,7 +124,7 @@ const ALONE: readonly CrashPoint[] = [
   },
   { at: 'after the transaction was signed and stored, before it is sent', hold: throughChain('request') },
   { at: 'after the transaction was sent, before the answer came', hold: throughChain('answer') },
-  { at: 'after the transfer is final, before it is recorded', hold: throughRow('settling') },
+  { at: 'after the transfer is final, before it is recorded', hold: throughBooks },
   {
     at: 'after the settlement was recorded, before the workflow knows',
     hold: async () => {

@@ -193,6 +193,8 @@ async function lockDatabase(url: string, statement: string, values: unknown[]): 
   const { rows } = await client.query('select pg_backend_pid() as pid')
   const waiting = `select 1 from pg_stat_activity where ${rows[0].pid} = any(pg_blocking_pids(pid))`
   const reached = until(async () => ((await client.query(waiting)).rowCount === 0 ? null : true), 'somebody to wait')
+  // Whoever released it before anybody came asks no more.
+  reached.catch(() => undefined)
   return { reached: reached.then(() => undefined), release: () => client.end() }
 }
 
