@@ -75,8 +75,10 @@ const storedPayment = z.object({
   version: z.number(),
 })
 
-export const paymentRow = storedPayment.transform(
-  (row): Payment => ({
+export const paymentRow = storedPayment.transform(paymentOf)
+
+function paymentOf(row: z.output<typeof storedPayment>): Payment {
+  return {
     id: row.id,
     merchantId: row.merchant_id,
     livemode: row.livemode,
@@ -116,8 +118,8 @@ export const paymentRow = storedPayment.transform(
     canceledAt: row.canceled_at,
     closedAt: row.closed_at,
     version: row.version,
-  }),
-)
+  }
+}
 
 function fillOf(row: z.output<typeof storedPayment>): Payment['fill'] {
   const { fill_micro: micro, fill_expected_micro: expected, fill_reference: reference, fill_accepted: accepted } = row
@@ -181,6 +183,11 @@ export const stateRow = moneyRow
       attempts.flatMap(({ attempt, unread }) => (unread === null ? [] : [[attempt.id, unread] as const])),
     ),
   }))
+
+/** A payment with everything that hangs on it, where both are read in one statement. */
+export const wholePaymentRow = storedPayment
+  .extend({ state: stateRow })
+  .transform(({ state, ...row }) => ({ payment: paymentOf(row), ...state }))
 
 function attemptOf(row: z.output<typeof storedAttempt>): Attempt {
   return {

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { NewPayment } from '../../domain/payment/new-payment.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { because, moveNote } from '../../domain/timeline.ts'
-import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { moneyColumns } from './money/money-rows.ts'
-import { paymentRow, stateRow } from './payment-rows.ts'
+import { paymentRow, stateRow, wholePaymentRow } from './payment-rows.ts'
 import { timelineInsert } from './timeline.ts'
 
 /** A claim of an Idempotency-Key with the answer it will have: stored in the statement that creates the payment. */
@@ -83,23 +83,13 @@ export async function readIdempotentAnswer(
 }
 
 /** Null when the payment does not exist, is another merchant's or of the other mode: the caller cannot tell which. */
-export async function readPayment(db: Queryable, tenant: Tenant, id: string): Promise<PaymentWithAttempts | null> {
-  const payment = await maybeOne(
-    db,
-    paymentRow,
-    sql`select * from payment where id = ${id} and merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`,
-  )
-  return payment === null ? null : { payment, ...(await readState(db, id)) }
+export function readPayment(db: Queryable, tenant: Tenant, id: string): Promise<PaymentWithAttempts | null> {
+  return readWhole(db, sql`payment.id = ${id} and merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`)
 }
 
 /** The payment behind a checkout link: the token is the capability. Null also for one of the other mode. */
-export async function readPaymentByToken(db: Queryable, token: string): Promise<PaymentWithAttempts | null> {
-  const payment = await maybeOne(
-    db,
-    paymentRow,
-    sql`select * from payment where checkout_token = ${token} and livemode = ${db.livemode}`,
-  )
-  return payment === null ? null : { payment, ...(await readState(db, payment.id)) }
+export function readPaymentByToken(db: Queryable, token: string): Promise<PaymentWithAttempts | null> {
+  return readWhole(db, sql`checkout_token = ${token} and livemode = ${db.livemode}`)
 }
 
 /** With the newest unread news of each attempt that has any, by the attempt's id. */
@@ -107,13 +97,19 @@ export type PaymentWithNews = PaymentWithAttempts & { readonly unread: ReadonlyM
 
 /** By id alone, for what is not a merchant's request. Throws when there is no such payment in this mode. */
 export async function loadPayment(db: Queryable, id: string): Promise<PaymentWithNews> {
-  const payment = await maybeOne(
+  const found = await readWhole(db, sql`payment.id = ${id} and livemode = ${db.livemode}`, 'with news')
+  if (found === null) throw new Error(`no payment ${id}`)
+  return found
+}
+
+/** The payment and what hangs on it, of one snapshot, for whoever changes nothing. */
+function readWhole(db: Queryable, which: Statement, news?: 'with news'): Promise<PaymentWithNews | null> {
+  return maybeOne(
     db,
-    paymentRow,
-    sql`select * from payment where id = ${id} and livemode = ${db.livemode}`,
+    wholePaymentRow,
+    sql`select payment.*, to_jsonb(state) as state
+        from payment, lateral (${stateColumns(sql`payment.id`, news)}) as state where ${which}`,
   )
-  if (payment === null) throw new Error(`no payment ${id}`)
-  return { payment, ...(await readState(db, id, 'with news')) }
 }
 
 /** Locks the row until the transaction ends; every change of a payment begins here. Throws when there is none in this mode. */
@@ -146,27 +142,33 @@ export async function lockPayments(tx: Tx, ids: readonly string[]): Promise<Map<
 
 type Rest = Omit<PaymentWithNews, 'payment'>
 
-async function readState(db: Queryable, paymentId: string, news?: 'with news'): Promise<Rest> {
-  const state = (await readStates(db, [paymentId], news)).get(paymentId)
+async function readState(db: Queryable, paymentId: string): Promise<Rest> {
+  const state = (await readStates(db, [paymentId])).get(paymentId)
   if (state === undefined) throw new Error(`nothing was read of ${paymentId}`)
   return state
 }
 
 /** Attempts and money of payments. After a lock it must be a statement of its own: see `moneyColumns`. */
-async function readStates(db: Queryable, ids: readonly string[], news?: 'with news'): Promise<Map<string, Rest>> {
+async function readStates(db: Queryable, ids: readonly string[]): Promise<Map<string, Rest>> {
+  const rows = await many(
+    db,
+    z.object({ id: z.string(), state: stateRow }),
+    sql`select given.id, to_jsonb(state) as state
+        from unnest(${[...ids]}::text[]) as given(id), lateral (${stateColumns(sql`given.id`)}) as state`,
+  )
+  return new Map(rows.map(({ id, state }) => [id, state]))
+}
+
+/** Columns for `stateRow`. */
+function stateColumns(paymentId: Statement, news?: 'with news'): Statement {
   const unread =
     news === undefined
       ? sql`null`
       : sql`(select max(seq)::text from partner_event where attempt_id = attempt.id and applied_at is null)`
-  const rows = await many(
-    db,
-    z.object({ id: z.string(), state: stateRow }),
-    sql`select given.id, to_jsonb(state) as state from unnest(${[...ids]}::text[]) as given(id), lateral (select
+  return sql`select
       coalesce((select jsonb_agg(to_jsonb(attempt) || jsonb_build_object('amount_minor', amount_minor::text,
           'unread', ${unread}) order by created_at, id)
-        from attempt where payment_id = given.id), '[]') as attempts, ${moneyColumns(sql`given.id`)}) as state`,
-  )
-  return new Map(rows.map(({ id, state }) => [id, state]))
+        from attempt where payment_id = ${paymentId}), '[]') as attempts, ${moneyColumns(paymentId)}`
 }
 
 /** Payments that must have a workflow: not closed, and old enough that a start in progress is not disturbed. */
