@@ -6,6 +6,7 @@ import { renderHome } from '../../web/site/home.tsx'
 import { createCookies } from '../accounts/cookies.ts'
 import { onlyMethods, type Route } from '../route.ts'
 import { accountPages } from './dashboard/accounts.ts'
+import { keyPages } from './dashboard/developers/keys.ts'
 import { type MountDeps, mountPages, setHeaders } from './dashboard/mount.ts'
 import { overviewPages } from './dashboard/overview.ts'
 import { ownPages } from './dashboard/own.ts'
@@ -71,6 +72,7 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...overviewPages(own),
     ...paymentListPages(own),
     ...paymentPages(own),
+    ...keyPages(own),
     ...teamPages(own),
   ]
 }

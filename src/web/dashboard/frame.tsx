@@ -23,6 +23,7 @@ const MAIN: readonly Place[] = [
   { href: '/dashboard', name: 'Overview', icon: 'home' },
   { href: '/dashboard/payments', name: 'Payments', icon: 'payments' },
 ]
+const DEVELOPERS: readonly Place[] = [{ href: '/dashboard/keys', name: 'API keys', icon: 'key' }]
 const SETTINGS: readonly Place[] = [{ href: '/dashboard/team', name: 'Team', icon: 'team' }]
 
 export type FramedPage = {
@@ -85,8 +86,10 @@ function Nav({ frame }: { frame: Frame }) {
       {frame.account !== null && <Account frame={frame} />}
       <div>
         <Places places={MAIN} path={frame.path} />
-        <h2 id="nav-2">Settings</h2>
-        <Places places={SETTINGS} path={frame.path} labelledBy="nav-2" />
+        <h2 id="nav-2">Developers</h2>
+        <Places places={DEVELOPERS} path={frame.path} labelledBy="nav-2" />
+        <h2 id="nav-3">Settings</h2>
+        <Places places={SETTINGS} path={frame.path} labelledBy="nav-3" />
       </div>
       <ul>
         <PlaceItem place={{ href: '/docs', name: 'Docs', icon: 'book' }} path={frame.path} />

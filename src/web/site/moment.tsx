@@ -34,3 +34,25 @@ export function Recent({ at, now }: { at: string; now: string }) {
     </time>
   )
 }
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** A span in its largest unit: `5 min`, `22 h`, `3 days`. */
+export function spanText(ms: number): string {
+  if (ms < MINUTE_MS) return 'less than a minute'
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`
+  if (ms < 2 * DAY_MS) return `${Math.floor(ms / HOUR_MS)} h`
+  return `${Math.floor(ms / DAY_MS)} days`
+}
+
+/** How long ago, for what happened within a day; else the day. */
+export function Ago({ at, now }: { at: string; now: string }) {
+  const ms = Date.parse(now) - Date.parse(at)
+  return (
+    <time dateTime={at} title={`${momentText(at, 'long')} UTC`}>
+      {ms < MINUTE_MS ? 'just now' : ms < DAY_MS ? `${spanText(ms)} ago` : momentText(at, 'day')}
+    </time>
+  )
+}

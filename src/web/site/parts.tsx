@@ -61,11 +61,13 @@ export function Note({
   tone,
   icon,
   strong,
+  actions,
   children,
 }: {
   readonly tone: Tone
   readonly icon: SiteIcon
   readonly strong: string
+  readonly actions?: ComponentChildren
   readonly children?: ComponentChildren
 }) {
   return (
@@ -75,7 +77,18 @@ export function Note({
         <strong>{strong}</strong>
         {children}
       </div>
+      {actions !== undefined && <div class="actions">{actions}</div>}
     </div>
+  )
+}
+
+/** A state as icon and word. */
+export function State({ tone, icon, children }: { tone: Tone; icon: SiteIcon; children: ComponentChildren }) {
+  return (
+    <span class={`status ${tone}`}>
+      <SiteIcon name={icon} />
+      {children}
+    </span>
   )
 }
 

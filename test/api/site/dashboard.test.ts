@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
 import { many, sql } from '../../../src/db/db.ts'
 import { openShop, type Shop } from '../support/shop.ts'
-import { linkIn, mailsTo, signIn, signUp, Visitor } from './visitor.ts'
+import { openAccount } from './account.ts'
+import { linkIn, mailsTo, signIn, Visitor } from './visitor.ts'
 
 let shop: Shop
 beforeAll(async () => {
@@ -10,29 +11,9 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-/** The owner of an account of their own, with payments made by a key of it. */
-async function openAccount(email: string) {
-  const owner = await signUp(shop, email)
-  const [row] = await many(
-    shop.db,
-    z.object({ merchant_id: z.string() }),
-    sql`select merchant_id from membership join person on person.id = person_id where email = ${email}`,
-  )
-  const tenant = { merchantId: row?.merchant_id ?? '', livemode: false }
-  const { key } = await shop.addKey(tenant)
-  const wallet = { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }
-  await shop.ask('PUT', '/v1/settings/wallet', { key, body: wallet })
-  const pay = async (body: object): Promise<string> => {
-    const answer = await shop.ask('POST', '/v1/payments', { key, body })
-    if (answer.status !== 201) throw new Error(answer.text)
-    return String(answer.body['id'])
-  }
-  return { owner, tenant, key, pay }
-}
-
 describe('payments', () => {
   test('are listed newest first, and filtered, searched and sorted by the address of the page alone', async () => {
-    const { owner, pay } = await openAccount('list@shop.example')
+    const { owner, pay } = await openAccount(shop, 'list@shop.example')
     const ids: string[] = []
     for (let index = 0; index < 120; index++)
       ids.push(
@@ -74,7 +55,7 @@ describe('payments', () => {
   })
 
   test('are exported as they are listed: every one once, as CSV and as JSON, and no cell is a formula', async () => {
-    const { owner, pay } = await openAccount('export@shop.example')
+    const { owner, pay } = await openAccount(shop, 'export@shop.example')
     const descriptions = ['=HYPERLINK("https://evil.example")', '+1', '-1', '@x', 'a "quoted", text', 'plain']
     for (const description of descriptions) await pay({ amount: 5, currency: 'EUR', description })
     const csv = await owner.get('/dashboard/payments.csv')
@@ -91,7 +72,7 @@ describe('payments', () => {
   })
 
   test('a payment shows its amount, next step, money, ids and timeline; what the merchant wrote is text', async () => {
-    const { owner, pay } = await openAccount('one@shop.example')
+    const { owner, pay } = await openAccount(shop, 'one@shop.example')
     const description = '<script>alert(1)</script><img src=x onerror=alert(1)>'
     const id = await pay({ amount: '1249.50', currency: 'SEK', description, metadata: { cart: '7f31' } })
     const { html } = await owner.get(`/dashboard/payments/${id}`)
@@ -110,8 +91,8 @@ describe('payments', () => {
   })
 
   test('one of another account, of no account, and nonsense get the same page', async () => {
-    const { owner } = await openAccount('two@shop.example')
-    const { pay } = await openAccount('three@shop.example')
+    const { owner } = await openAccount(shop, 'two@shop.example')
+    const { pay } = await openAccount(shop, 'three@shop.example')
     const foreign = await pay({ amount: 5, currency: 'EUR' })
     const pages = []
     for (const id of [foreign, 'pay_01m804v6xffqc8dqr8b1t1nxw5', 'nonsense', '%00', 'a%2fb']) {
@@ -125,7 +106,7 @@ describe('payments', () => {
 
 describe('the team', () => {
   test('an invited person joins with the role, and every change is in the log', async () => {
-    const { owner } = await openAccount('boss@shop.example')
+    const { owner } = await openAccount(shop, 'boss@shop.example')
     expect((await owner.submit('/dashboard/team/invite', { email: 'Dev@Shop.example', role: 'developer' })).to).toBe(
       '/dashboard/team',
     )
@@ -145,7 +126,10 @@ describe('the team', () => {
   })
 
   test('an account keeps an owner, and nobody reaches into the team of another', async () => {
-    const [first, second] = [await openAccount('own-1@shop.example'), await openAccount('own-2@shop.example')]
+    const [first, second] = [
+      await openAccount(shop, 'own-1@shop.example'),
+      await openAccount(shop, 'own-2@shop.example'),
+    ]
     const rows = await many(
       shop.db,
       z.object({ person_id: z.string(), merchant_id: z.string() }),
@@ -185,7 +169,7 @@ describe('pages for browsers, problems for programs', () => {
   })
 
   test('a session never signs a program in, and a key never a page', async () => {
-    const { owner, key } = await openAccount('both@shop.example')
+    const { owner, key } = await openAccount(shop, 'both@shop.example')
     const session = owner.cookies.get('pinrail_session') ?? ''
     const byCookie = await fetch(`${shop.url}/v1/payments`, { headers: { cookie: `pinrail_session=${session}` } })
     expect(byCookie.status).toBe(401)

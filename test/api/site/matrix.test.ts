@@ -3,17 +3,18 @@ import { insertMembership } from '../../../src/db/accounts/people.ts'
 import { execute, sql } from '../../../src/db/db.ts'
 import { type Ability, may, ROLES, type Role } from '../../../src/domain/account/roles.ts'
 import { ABSOLUTE_MS, CONFIRMED_MS, IDLE_MS } from '../../../src/domain/account/session.ts'
-import { furnish } from '../support/furnished.ts'
+import { type Furnished, furnish } from '../support/furnished.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { composedPages } from './pages.ts'
 import { type PageAnswer, signIn, Visitor } from './visitor.ts'
 
 let shop: Shop
+let own: Furnished
 let ahead = 0
 const visitors = new Map<Role, Visitor>()
 beforeAll(async () => {
   shop = await openShop({ deps: () => ({ clock: () => Date.now() + ahead }) })
-  await furnish(shop)
+  own = await furnish(shop)
   for (const role of ROLES) visitors.set(role, await member(role, `${role}@shop.example`))
 })
 afterAll(() => shop?.close())
@@ -32,6 +33,9 @@ async function member(role: Role, email: string): Promise<Visitor> {
 const pages = composedPages()
 /** The path with ids of nothing: who is refused must be so before anything is looked for. */
 const pathOf = (path: string): string => path.replaceAll(/:\w+/g, 'nothing')
+/** The path with ids of what the shop has. */
+const ownPathOf = (path: string): string =>
+  path.replace(':id', path.startsWith('/dashboard/keys') ? own.apiKey : own.payment)
 const isRefused = ({ status, to }: PageAnswer): boolean =>
   status === 403 || (status === 303 && to !== null && /^\/(?:sign-in|dashboard\/(?:confirm|welcome))/.test(to))
 
@@ -117,11 +121,11 @@ test('every page and action is refused to nobody, to a wrong, ended, idle and fo
     for (const [index, role] of ROLES.entries()) {
       const name = `${method} ${path} by ${role}`
       const visitor = withCookie(visitors.get(role)?.cookies.get('pinrail_session') ?? '')
-      const own = forms.get(role) ?? ''
+      const form = forms.get(role) ?? ''
       for (const header of FOREIGN)
-        note(`${name} from ${JSON.stringify(header)}`, await visitor.post(at, { _form: own }, header), 'foreign')
+        note(`${name} from ${JSON.stringify(header)}`, await visitor.post(at, { _form: form }, header), 'foreign')
       const others = forms.get(ROLES[(index + 1) % ROLES.length] as Role) ?? ''
-      for (const field of ['', 'x', own.slice(1), `${own}A`, swapCase(own), others])
+      for (const field of ['', 'x', form.slice(1), `${form}A`, swapCase(form), others])
         note(`${name} with another form token`, await visitor.post(at, { _form: field }), 'foreign')
     }
   }
@@ -180,13 +184,14 @@ test('somebody of another account sees and changes nothing of this one', async (
   await insertMembership(shop.db, { merchantId: other.tenant.merchantId, personId: String(rows[0]?.id), role: 'owner' })
   const payments = await shop.ask('GET', '/v1/payments')
   const [payment] = payments.body['data'] as { id: string }[]
-  const own = await (visitors.get('viewer') as Visitor).get('/dashboard/payments')
-  expect(own.html).toContain(payment?.id)
+  const list = await (visitors.get('viewer') as Visitor).get('/dashboard/payments')
+  expect(list.html).toContain(payment?.id)
   for (const path of ['/dashboard', '/dashboard/payments', '/dashboard/payments.csv', '/dashboard/payments.json'])
     expect((await stranger.get(path)).html).not.toContain(payment?.id)
   const changes = await shop.db.query('select count(*)::int as n from audit_entry')
   for (const { method, path } of pages.filter(({ path: one }) => one.includes(':id'))) {
-    const at = path.replace(':id', payment?.id ?? '')
+    const at = ownPathOf(path)
+    if (method === 'get') expect([at, (await (visitors.get('owner') as Visitor).get(at)).status]).toEqual([at, 200])
     const answer = method === 'get' ? await stranger.get(at) : await stranger.submit(at)
     expect([path, answer.status, answer.html.includes('order-')]).toEqual([path, 404, false])
   }

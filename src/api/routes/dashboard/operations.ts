@@ -1,6 +1,7 @@
 import { writeAudit } from '../../../db/accounts/audit.ts'
 import type { Session as DbSession, Tx } from '../../../db/db.ts'
 import { API_SCOPES } from '../../auth/api-key.ts'
+import type { Problem } from '../../http/problems.ts'
 import { explain, mustBe } from '../../http/validation.ts'
 import type { Route } from '../../route.ts'
 import type { PageCall } from './page.ts'
@@ -17,14 +18,47 @@ export type Asked = {
   readonly params?: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly query?: Readonly<Record<string, string>>
+  /** The idempotency key: a form that is sent again gets the answer of the first time. */
+  readonly once?: string
 }
 
-type Answered = { readonly status: number; readonly body: Record<string, unknown> }
+type Answered = {
+  readonly status: number
+  readonly body: Record<string, unknown>
+  /** The same form was sent before, and this is what was answered. */
+  readonly isReplay: boolean
+}
 
 /** Asks a route that waits for something outside. It is in the log even when the answer is lost. */
 export async function act(deps: WithRoutes, call: PageCall, asked: Asked): Promise<Answered> {
   await note(call.db, call, asked)
   return handle(routeOf(deps, asked.name), { call, db: call.db, asked })
+}
+
+/** Asks a route whose work is in the database. The change and its entry in the log are one transaction. */
+export function change(deps: WithRoutes, call: PageCall, asked: Asked): Promise<Answered> {
+  return call.db.transaction(async (tx) => {
+    const answered = await handle(routeOf(deps, asked.name), { call, db: joining(tx), asked })
+    if (!answered.isReplay) await note(tx, call, asked)
+    return answered
+  })
+}
+
+/** A session whose transactions are this one. */
+function joining(tx: Tx): DbSession {
+  return { livemode: tx.livemode, query: (text, values) => tx.query(text, values), transaction: (work) => work(tx) }
+}
+
+/** What a refusal of the API says about the fields of a form, by name; `other` when it is about none of them. */
+export function errorsOf(problem: Problem, other: string): Record<string, string> {
+  const { errors = [] } = problem.extras
+  if (errors.length === 0) return { [other]: problem.message }
+  return Object.fromEntries(
+    errors.toReversed().map(({ pointer, message }) => {
+      const said = message.replace(/^[\w.]+: /, '')
+      return [pointer.split('/')[1] ?? other, `${said.charAt(0).toUpperCase()}${said.slice(1)}`]
+    }),
+  )
 }
 
 function routeOf({ routes }: WithRoutes, name: string): Route {
@@ -33,7 +67,10 @@ function routeOf({ routes }: WithRoutes, name: string): Route {
   return route
 }
 
-async function handle(route: Route, { call, db, asked }: { call: PageCall; db: DbSession; asked: Asked }) {
+async function handle(
+  route: Route,
+  { call, db, asked }: { call: PageCall; db: DbSession; asked: Asked },
+): Promise<Answered> {
   const { params = {}, body = {}, query = {} } = asked
   const parsed = (schema: Route['body'], value: unknown, where: 'body' | 'query' | 'path'): unknown => {
     if (schema === undefined) return undefined
@@ -47,10 +84,11 @@ async function handle(route: Route, { call, db, asked }: { call: PageCall; db: D
     body: parsed(route.body, body, 'body'),
     query: parsed(route.query, query, 'query'),
     params: parsed(route.params, params, 'path'),
-    idempotencyKey: null,
+    idempotencyKey: asked.once ?? null,
   })
   const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
-  return { status: answer.status, body: JSON.parse(text) as Record<string, unknown> }
+  const isReplay = answer.headers?.['idempotent-replayed'] === 'true'
+  return { status: answer.status, body: JSON.parse(text) as Record<string, unknown>, isReplay }
 }
 
 async function note(db: DbSession | Tx, { tenant, person, ip }: PageCall, asked: Asked): Promise<void> {

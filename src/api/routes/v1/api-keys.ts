@@ -171,12 +171,11 @@ function revokeRoute(deps: ApiKeyRouteDeps): Route {
     operationId: 'revokeApiKey',
     tag: 'API keys',
     summary: 'Revoke an API key, within a second',
+    description: 'Also with a live key: it only takes power away.',
     scope: 'keys:write',
     params: idPath,
     answers: { 200: keyObject },
-    problems: ['step_up_required'],
     handle: async ({ caller, db, params }) => {
-      requireTestKey(deps, caller, 'keys')
       const revoked = await revokeApiKey(db, caller, { id: bareId(params.id), at: at(deps, 0) })
       if (revoked === null) throw noKey()
       return { status: 200, body: render(revoked) }

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { findOwnApiKey, listApiKeys, type StoredApiKey } from '../../../../db/merchants/api-keys.ts'
+import { may } from '../../../../domain/account/roles.ts'
+import {
+  KEY_DAYS,
+  KEY_PRESETS,
+  type KeyDraft,
+  type KeyPreset,
+  renderKeyMade,
+  renderNewKey,
+} from '../../../../web/dashboard/developers/key-form.tsx'
+import { isInUse, type KeyShown } from '../../../../web/dashboard/developers/key-words.tsx'
+import { renderKey, renderKeys } from '../../../../web/dashboard/developers/keys.tsx'
+import { API_SCOPES } from '../../../auth/api-key.ts'
+import { Problem } from '../../../http/problems.ts'
+import { SiteProblem } from '../../site-problem.ts'
+import { change, errorsOf, type WithRoutes } from '../operations.ts'
+import { definePage, type Page, type PageCall } from '../page.ts'
+
+export type KeyPageDeps = WithRoutes & { readonly clock: () => number; readonly publicUrl: string }
+
+/** More than an account has in use; of those that ended, the newest. */
+const MOST_SHOWN = 100
+const DAY_SECONDS = 86_400
+
+/** What the presets stand for. Nouns that do not exist match nothing. */
+const PRESET_SCOPES: Readonly<Record<Exclude<KeyPreset, 'own'>, readonly string[]>> = {
+  sell: API_SCOPES.filter((scope) => /^(?:payments|payment_links|links):/.test(scope)),
+  read: API_SCOPES.filter((scope) => scope.endsWith(':read')),
+  all: API_SCOPES,
+}
+
+const oneOf = <T extends string>(all: Readonly<Record<T, unknown>>) => z.enum(Object.keys(all) as [T, ...T[]])
+const once = z
+  .string()
+  .regex(/^[\w-]{1,64}$/)
+  .default(() => randomUUID())
+const newForm = z.object({
+  name: z.string().max(1000),
+  preset: oneOf(KEY_PRESETS),
+  scope: z.union([z.string().transform((one) => [one]), z.array(z.string())]).default([]),
+  allowed_ips: z.string().max(5000).default(''),
+  days: oneOf(KEY_DAYS),
+  once,
+})
+const rollForm = z.object({
+  overlap: z
+    .string()
+    .regex(/^\d{1,6}$/)
+    .default('86400'),
+  once,
+})
+
+const pageOf = (params: Readonly<Record<string, string>>): string =>
+  `/dashboard/keys/${encodeURIComponent(params['id'] ?? '')}`
+
+export function keyPages(deps: KeyPageDeps): Page[] {
+  return [...listPages(deps), ...newPages(deps), ...changePages(deps)]
+}
+
+function listPages(deps: KeyPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard/keys',
+      needs: 'look',
+      handle: async ({ db, tenant, frame, role }) => {
+        const found = await listApiKeys(db, tenant, { limit: MOST_SHOWN, after: null, before: null })
+        const all = (found?.rows ?? []).map(shown)
+        const { now } = common(deps)
+        const keys = [...all.filter((key) => isInUse(key, now)), ...all.filter((key) => !isInUse(key, now))]
+        return { html: renderKeys({ ...common(deps), frame, keys, mayChange: may(role, 'develop') }) }
+      },
+    }),
+  ]
+}
+
+function newPages(deps: KeyPageDeps): Page[] {
+  const path = '/dashboard/keys/new'
+  const show = ({ frame }: PageCall, draft: KeyDraft, errors: Record<string, string>): string =>
+    renderNewKey({ ...common(deps), frame, draft, errors, once: randomUUID() })
+  return [
+    definePage({
+      method: 'get',
+      path,
+      needs: 'develop',
+      fresh: () => path,
+      handle: async (call) => {
+        const draft: KeyDraft = { name: '', preset: 'sell', scopes: [], allowedIps: '', days: '0' }
+        return { html: show(call, draft, {}) }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/keys',
+      needs: 'develop',
+      fresh: () => path,
+      form: newForm,
+      handle: async (call) => {
+        const { form } = call
+        const draft = { ...form, scopes: form.scope, allowedIps: form.allowed_ips }
+        const ips = form.allowed_ips.split(/[\s,]+/).filter((ip) => ip !== '')
+        const body = {
+          name: form.name.trim(),
+          scopes: form.preset === 'own' ? form.scope : PRESET_SCOPES[form.preset],
+          ...(ips.length > 0 && { allowed_ips: ips }),
+          ...(form.days !== '0' && { expires_in: Number(form.days) * DAY_SECONDS }),
+        }
+        const asked = { name: 'createApiKey', body, once: form.once }
+        const made = await orErrors(() => change(deps, call, asked))
+        if ('errors' in made) return { status: 400, html: show(call, draft, readable(made.errors, ips)) }
+        return { html: await showMade(deps, call, { body: made.body, oldUntil: null }) }
+      },
+    }),
+  ]
+}
+
+function changePages(deps: KeyPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard/keys/:id',
+      needs: 'look',
+      handle: async (call) => ({ html: await show(deps, call, null) }),
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/keys/:id/roll',
+      needs: 'develop',
+      fresh: pageOf,
+      form: rollForm,
+      handle: async (call) => {
+        const old = await findOwn(call)
+        const body = { overlap: Number(call.form.overlap) }
+        const asked = { name: 'rotateApiKey', params: { id: shown(old).id }, body, once: call.form.once }
+        const made = await orErrors(() => change(deps, call, asked))
+        if ('errors' in made)
+          return { status: 409, html: await show(deps, call, Object.values(made.errors)[0] ?? 'Nothing was changed.') }
+        const { expiresAt: oldUntil } = await findOwn(call)
+        return { html: await showMade(deps, call, { body: made.body, oldUntil }) }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/keys/:id/revoke',
+      needs: 'develop',
+      fresh: pageOf,
+      handle: async (call) => {
+        await change(deps, call, { name: 'revokeApiKey', params: { id: call.params['id'] ?? '' } })
+        return { to: '/dashboard/keys' }
+      },
+    }),
+  ]
+}
+
+const common = ({ clock, publicUrl }: KeyPageDeps) => ({
+  scopes: API_SCOPES,
+  now: new Date(clock()).toISOString(),
+  publicUrl,
+})
+
+/** What was done, or what the API says against the fields of the form. */
+async function orErrors<T extends object>(work: () => Promise<T>): Promise<T | { errors: Record<string, string> }> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
+    return { errors: errorsOf(error, 'name') }
+  }
+}
+
+/** Names the first address that is none, rather than its place in a list. */
+function readable(errors: Record<string, string>, ips: readonly string[]): Record<string, string> {
+  if (errors['allowed_ips'] === undefined) return errors
+  const wrong = ips.find((ip) => !isNetwork(ip))
+  const text = wrong === undefined ? errors['allowed_ips'] : `“${wrong}” is not an address.`
+  return { ...errors, allowed_ips: `${text} Write 203.0.113.7 or 203.0.113.0/24, one a line.` }
+}
+
+const isNetwork = (text: string): boolean =>
+  z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]).safeParse(text).success
+
+async function findOwn({ db, tenant, params }: Pick<PageCall, 'db' | 'tenant' | 'params'>): Promise<StoredApiKey> {
+  const id = /^key_([0-9A-Za-z]{12})$/.exec(params['id'] ?? '')?.[1]
+  const found = id === undefined ? null : await findOwnApiKey(db, tenant, id)
+  if (found === null) throw new SiteProblem('not_found')
+  return found
+}
+
+async function show(deps: KeyPageDeps, call: PageCall, problem: string | null): Promise<string> {
+  const apiKey = shown(await findOwn(call))
+  const mayChange = may(call.role, 'develop')
+  return renderKey({ ...common(deps), frame: call.frame, apiKey, mayChange, once: randomUUID(), problem })
+}
+
+const answered = z.object({ id: z.string(), key: z.string() })
+
+async function showMade(
+  deps: KeyPageDeps,
+  call: PageCall,
+  { body, oldUntil }: { body: unknown; oldUntil: string | null },
+): Promise<string> {
+  const { id, key: text } = answered.parse(body)
+  const apiKey = shown(await findOwn({ ...call, params: { id } }))
+  return renderKeyMade({ ...common(deps), frame: call.frame, apiKey, text, oldUntil })
+}
+
+function shown(key: StoredApiKey): KeyShown {
+  return { ...key, id: `key_${key.id}` }
+}

@@ -1,0 +1,183 @@
+import { curlText } from '../../site/curl.ts'
+import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
+import { Moment } from '../../site/moment.tsx'
+import { Curl, Fact, Facts, Head } from '../../site/parts.tsx'
+import { Secret } from '../../site/secret.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { type KeyShown, MayDo } from './key-words.tsx'
+
+const back = { href: '/dashboard/keys', name: 'API keys' }
+
+export const KEY_PRESETS = {
+  sell: { name: 'Sell', what: 'Create and read payments and links' },
+  read: { name: 'Read only', what: 'For bookkeeping and reports' },
+  all: { name: 'Everything', what: 'Also webhooks and settings. Never the wallet in live mode.' },
+  own: { name: 'Choose', what: 'Pick single scopes' },
+} as const
+export type KeyPreset = keyof typeof KEY_PRESETS
+
+/** When the key ends, in days; 0: never. */
+export const KEY_DAYS = { '0': 'Never', '90': 'In 90 days', '365': 'In 1 year' } as const
+
+/** What the form was filled with. */
+export type KeyDraft = {
+  readonly name: string
+  readonly preset: KeyPreset
+  readonly scopes: readonly string[]
+  readonly allowedIps: string
+  readonly days: keyof typeof KEY_DAYS
+}
+
+export type NewKeyView = {
+  readonly frame: Frame
+  readonly draft: KeyDraft
+  readonly errors: FormErrors
+  readonly scopes: readonly string[]
+  readonly once: string
+  readonly publicUrl: string
+}
+
+export function renderNewKey({ frame, draft, errors, scopes, once, publicUrl }: NewKeyView): string {
+  const body = { name: 'Shop server', scopes: ['payments:read', 'payments:write'] }
+  return renderFramed({
+    frame,
+    title: 'New API key',
+    narrow: true,
+    children: (
+      <>
+        <Head back={back} title="New API key" />
+        <PostForm action="/dashboard/keys" csrf={frame.csrf} look="form card">
+          <input type="hidden" name="once" value={once} />
+          <ErrorSummary errors={errors} />
+          <Field name="name" label="Name" hint="Where will you use it?" errors={errors}>
+            {(attributes) => <input {...attributes} required maxLength={100} value={draft.name} />}
+          </Field>
+          <Presets draft={draft} />
+          <Scopes draft={draft} scopes={scopes} errors={errors} />
+          <Field
+            name="allowed_ips"
+            label="Allowed addresses"
+            hint="One per line. Empty means from anywhere."
+            optional
+            errors={errors}
+          >
+            {(attributes) => <textarea {...attributes} class="mono" rows={2} value={draft.allowedIps} />}
+          </Field>
+          <Field name="days" label="Ends">
+            {(attributes) => (
+              <select {...attributes}>
+                {Object.entries(KEY_DAYS).map(([days, text]) => (
+                  <option key={days} value={days} selected={days === draft.days}>
+                    {text}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <div class="row">
+            <button type="submit" class="btn fill big">
+              Create key
+            </button>
+            <a class="btn text" href="/dashboard/keys">
+              Cancel
+            </a>
+          </div>
+        </PostForm>
+        {frame.testMode && <Curl command={curlText(`${publicUrl}/v1/api_keys`, { method: 'POST', body })} />}
+      </>
+    ),
+  })
+}
+
+function Presets({ draft }: { draft: KeyDraft }) {
+  return (
+    <fieldset>
+      <legend>May do</legend>
+      <div class="options">
+        {Object.entries(KEY_PRESETS).map(([preset, { name, what }]) => (
+          <label key={preset} class="option">
+            <input type="radio" name="preset" value={preset} checked={preset === draft.preset} />
+            <span>
+              <b>{name}</b>
+              <small>{what}</small>
+            </span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+/** Shown while `Choose` is chosen; always in browsers without `:has()`. */
+function Scopes({ draft, scopes, errors }: Pick<NewKeyView, 'draft' | 'scopes' | 'errors'>) {
+  const error = errors['scopes']
+  return (
+    <fieldset class="own-scopes" id="scopes" tabIndex={-1}>
+      <legend>Scopes</legend>
+      {error !== undefined && <p class="error">{error}</p>}
+      <div class="options">
+        {scopes.map((scope) => (
+          <label key={scope} class="check">
+            <input type="checkbox" name="scope" value={scope} checked={draft.scopes.includes(scope)} />
+            <code>{scope}</code>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+export type KeyMadeView = {
+  readonly frame: Frame
+  readonly apiKey: KeyShown
+  /** The key itself, which is shown only here. */
+  readonly text: string
+  /** Until when the key that it replaces works; null: it replaces none. */
+  readonly oldUntil: string | null
+  readonly scopes: readonly string[]
+  readonly publicUrl: string
+}
+
+export function renderKeyMade({ frame, apiKey, text, oldUntil, scopes, publicUrl }: KeyMadeView): string {
+  const { name, allowedIps, expiresAt } = apiKey
+  const body = { amount: '49.90', currency: 'EUR' }
+  const pay = curlText(`${publicUrl}/v1/payments`, { method: 'POST', body })
+  return renderFramed({
+    frame,
+    title: 'Your new key',
+    narrow: true,
+    children: (
+      <>
+        <Head back={back} title="Your new key" />
+        <Secret
+          id="key"
+          label={name}
+          what="key"
+          value={text}
+          lead="You will not see it again. Keep it on your server, never in a page or an app."
+        >
+          <Facts>
+            <Fact name="May do">
+              <MayDo scopes={apiKey.scopes} all={scopes} />
+            </Fact>
+            <Fact name="Allowed from">{allowedIps === null ? 'Any address' : allowedIps.join(', ')}</Fact>
+            <Fact name="Ends">{expiresAt === null ? 'Never' : <Moment at={expiresAt} />}</Fact>
+            {oldUntil !== null && (
+              <Fact name="The old key works until">
+                <Moment at={oldUntil} />
+              </Fact>
+            )}
+          </Facts>
+          {apiKey.scopes.includes('payments:write') && (
+            <Curl title="Try it" open command={`export SECRET_KEY=${text.slice(0, 20)}…${text.slice(-4)}\n${pay}`} />
+          )}
+          <p class="actions">
+            <a class="btn" href="/dashboard/keys">
+              I have saved it
+            </a>
+          </p>
+        </Secret>
+      </>
+    ),
+  })
+}

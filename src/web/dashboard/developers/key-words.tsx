@@ -1,0 +1,92 @@
+import { SiteIcon } from '../../site/icons.tsx'
+import { spanText } from '../../site/moment.tsx'
+import { State } from '../../site/parts.tsx'
+
+/** An API key as its account sees it. Times are ISO 8601. */
+export type KeyShown = {
+  /** With its prefix, as in the API. */
+  readonly id: string
+  readonly livemode: boolean
+  readonly name: string
+  readonly last4: string
+  readonly scopes: readonly string[]
+  readonly allowedIps: readonly string[] | null
+  readonly createdAt: string
+  readonly lastUsedAt: string | null
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+}
+
+export function isInUse({ revokedAt, expiresAt }: KeyShown, now: string): boolean {
+  return revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.parse(now))
+}
+
+/** What can be told of a key: its beginning and its end. */
+export function KeyText({ apiKey: { id, livemode, last4 } }: { apiKey: KeyShown }) {
+  return <code>{`pinrail_${livemode ? 'live' : 'test'}_${id.replace(/^key_/, '').slice(0, 4)}…${last4}`}</code>
+}
+
+export function KeyState({ apiKey, now }: { apiKey: KeyShown; now: string }) {
+  const { revokedAt, expiresAt } = apiKey
+  if (revokedAt !== null)
+    return (
+      <State tone="quiet" icon="minus">
+        Revoked
+      </State>
+    )
+  if (!isInUse(apiKey, now))
+    return (
+      <State tone="quiet" icon="clock">
+        Ended
+      </State>
+    )
+  if (expiresAt === null)
+    return (
+      <State tone="success" icon="okring">
+        Active
+      </State>
+    )
+  return (
+    <State tone="wait" icon="clock">
+      Ends in {spanText(Date.parse(expiresAt) - Date.parse(now))}
+    </State>
+  )
+}
+
+export function MayDo({ scopes, all }: { scopes: readonly string[]; all: readonly string[] }) {
+  return (
+    <>
+      {wordsOf(scopes, all).map((word) => (
+        <span key={word}>
+          <span class="tag">{word}</span>{' '}
+        </span>
+      ))}
+    </>
+  )
+}
+
+/** Everything, Read only, or what the scopes are about. */
+function wordsOf(scopes: readonly string[], all: readonly string[]): string[] {
+  if (all.every((scope) => scopes.includes(scope))) return ['Everything']
+  const reads = all.filter((scope) => scope.endsWith(':read'))
+  if (scopes.length === reads.length && reads.every((scope) => scopes.includes(scope))) return ['Read only']
+  const nouns = [...new Set(scopes.map((scope) => scope.split(':')[0] ?? scope))]
+  return nouns.map((noun) => {
+    const name = `${noun.charAt(0).toUpperCase()}${noun.slice(1).replaceAll('_', ' ')}`
+    return scopes.includes(`${noun}:write`) ? name : `${name}, read`
+  })
+}
+
+export function AllowedFrom({ ips }: { ips: readonly string[] | null }) {
+  if (ips === null) return <>Any</>
+  return <>{ips.length === 1 ? ips[0] : `${ips.length} addresses`}</>
+}
+
+export function NewKeyLink() {
+  return (
+    <a class="btn fill" href="/dashboard/keys/new">
+      <SiteIcon name="plus" />
+      New key
+    </a>
+  )
+}

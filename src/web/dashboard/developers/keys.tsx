@@ -1,0 +1,225 @@
+import { curlText } from '../../site/curl.ts'
+import { Field, PostButton, PostForm } from '../../site/form.tsx'
+import { SiteIcon } from '../../site/icons.tsx'
+import { Ago, Moment, spanText } from '../../site/moment.tsx'
+import { Card, Curl, Fact, Facts, Head, Note } from '../../site/parts.tsx'
+import { RowLink, Table } from '../../site/table.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { AllowedFrom, isInUse, type KeyShown, KeyState, KeyText, MayDo, NewKeyLink } from './key-words.tsx'
+
+export type KeysView = {
+  readonly frame: Frame
+  readonly keys: readonly KeyShown[]
+  /** Every scope that there is. */
+  readonly scopes: readonly string[]
+  /** Whether this person may make and end keys. */
+  readonly mayChange: boolean
+  readonly now: string
+  readonly publicUrl: string
+}
+
+export function renderKeys({ frame, keys, scopes, mayChange, now, publicUrl }: KeysView): string {
+  return renderFramed({
+    frame,
+    title: 'API keys',
+    children: (
+      <>
+        <Head
+          title="API keys"
+          lead="A key can create payments. It can never move your money elsewhere."
+          actions={mayChange ? <NewKeyLink /> : undefined}
+        />
+        {keys
+          .filter((key) => isBeingReplaced(key, now))
+          .map((key) => (
+            <StillWorks key={key.id} apiKey={key} now={now} />
+          ))}
+        {keys.length === 0 ? (
+          <NoKeys mayChange={mayChange} />
+        ) : (
+          <div class="sheet">
+            <KeyTable keys={keys} scopes={scopes} now={now} />
+          </div>
+        )}
+        <Curl command={curlText(`${publicUrl}/v1/api_keys`)} />
+      </>
+    ),
+  })
+}
+
+const SOON_MS = 7 * 86_400_000
+
+function isBeingReplaced(key: KeyShown, now: string): boolean {
+  const { expiresAt } = key
+  return isInUse(key, now) && expiresAt !== null && Date.parse(expiresAt) - Date.parse(now) < SOON_MS
+}
+
+function StillWorks({ apiKey: { id, name, expiresAt, lastUsedAt }, now }: { apiKey: KeyShown; now: string }) {
+  return (
+    <Note
+      tone="wait"
+      icon="clock"
+      strong={`“${name}” still works for ${spanText(Date.parse(expiresAt ?? now) - Date.parse(now))}`}
+      actions={
+        <a class="btn" href={`/dashboard/keys/${id}`}>
+          Look at it
+        </a>
+      }
+    >
+      <p>
+        {lastUsedAt === null ? (
+          'Nothing has used it.'
+        ) : (
+          <>
+            It was last used <Ago at={lastUsedAt} now={now} />.
+          </>
+        )}
+      </p>
+    </Note>
+  )
+}
+
+function KeyTable({ keys, scopes, now }: Pick<KeysView, 'keys' | 'scopes' | 'now'>) {
+  return (
+    <Table<KeyShown>
+      caption="API keys, newest first"
+      rows={keys}
+      rowLook={(key) => (isInUse(key, now) ? '' : 'soft')}
+      columns={[
+        { name: 'Name', place: 'a', cell: ({ id, name }) => <RowLink href={`/dashboard/keys/${id}`}>{name}</RowLink> },
+        { name: 'Key', place: 'c', cell: (key) => <KeyText apiKey={key} /> },
+        { name: 'May do', cell: (key) => <MayDo scopes={key.scopes} all={scopes} /> },
+        { name: 'Allowed from', cell: ({ allowedIps }) => <AllowedFrom ips={allowedIps} /> },
+        {
+          name: 'Last used',
+          place: 'd',
+          look: 'num',
+          cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Ago at={lastUsedAt} now={now} />),
+        },
+        { name: 'Status', place: 'b', look: 'fit', cell: (key) => <KeyState apiKey={key} now={now} /> },
+      ]}
+    />
+  )
+}
+
+function NoKeys({ mayChange }: { mayChange: boolean }) {
+  return (
+    <section class="card empty stack">
+      <SiteIcon name="key" />
+      <h2>No keys yet</h2>
+      <p>A key lets your shop create payments. {mayChange ? '' : 'An owner or a developer can make one.'}</p>
+    </section>
+  )
+}
+
+export type KeyView = Omit<KeysView, 'keys'> & {
+  readonly apiKey: KeyShown
+  /** Of the forms: sent again they do nothing new. */
+  readonly once: string
+  /** Why the last thing was not done. */
+  readonly problem: string | null
+}
+
+export function renderKey(view: KeyView): string {
+  const { frame, apiKey, mayChange, now, problem } = view
+  return renderFramed({
+    frame,
+    title: apiKey.name,
+    narrow: true,
+    children: (
+      <>
+        <Head
+          back={{ href: '/dashboard/keys', name: 'API keys' }}
+          title={
+            <>
+              {apiKey.name} <KeyState apiKey={apiKey} now={now} />
+            </>
+          }
+          lead={<KeyText apiKey={apiKey} />}
+        />
+        {problem !== null && <Note tone="problem" icon="warn" strong={problem} />}
+        <KeyFacts view={view} />
+        {mayChange && isInUse(apiKey, now) && <Roll view={view} />}
+        {mayChange && isInUse(apiKey, now) && <Revoke view={view} />}
+      </>
+    ),
+  })
+}
+
+function KeyFacts({ view: { apiKey, now } }: { view: KeyView }) {
+  const { scopes, allowedIps, createdAt, lastUsedAt, expiresAt, revokedAt } = apiKey
+  return (
+    <Card id="about" title="About this key">
+      <Facts>
+        <Fact name="May do">
+          {scopes.map((scope) => (
+            <span key={scope}>
+              <span class="tag">{scope}</span>{' '}
+            </span>
+          ))}
+        </Fact>
+        <Fact name="Allowed from">{allowedIps === null ? 'Any address' : allowedIps.join(', ')}</Fact>
+        <Fact name="Made">
+          <Moment at={createdAt} />
+        </Fact>
+        <Fact name="Last used">{lastUsedAt === null ? 'Never' : <Ago at={lastUsedAt} now={now} />}</Fact>
+        <Fact name="Ends">{expiresAt === null ? 'Never' : <Moment at={expiresAt} />}</Fact>
+        {revokedAt !== null && (
+          <Fact name="Revoked">
+            <Moment at={revokedAt} />
+          </Fact>
+        )}
+      </Facts>
+    </Card>
+  )
+}
+
+/** For how long the old key works on, in seconds. */
+const OVERLAPS = [
+  [0, 'Not at all: it ends at once'],
+  [3600, 'For 1 hour'],
+  [86_400, 'For 24 hours'],
+  [604_800, 'For 7 days'],
+] as const
+const USUAL_OVERLAP = 86_400
+
+function Roll({ view: { frame, apiKey, once, publicUrl } }: { view: KeyView }) {
+  const body = { overlap: USUAL_OVERLAP }
+  return (
+    <Card id="roll" title="Roll" lead="A new key takes its place, with the same name, scopes and addresses.">
+      <PostForm action={`/dashboard/keys/${apiKey.id}/roll`} csrf={frame.csrf}>
+        <input type="hidden" name="once" value={once} />
+        <Field name="overlap" label="This key works on">
+          {(attributes) => (
+            <select {...attributes}>
+              {OVERLAPS.map(([seconds, text]) => (
+                <option key={seconds} value={seconds} selected={seconds === USUAL_OVERLAP}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <p class="actions">
+          <button type="submit" class="btn fill">
+            Roll key
+          </button>
+        </p>
+      </PostForm>
+      {!apiKey.livemode && (
+        <Curl command={curlText(`${publicUrl}/v1/api_keys/${apiKey.id}/rotate`, { method: 'POST', body })} />
+      )}
+    </Card>
+  )
+}
+
+function Revoke({ view: { frame, apiKey, publicUrl } }: { view: KeyView }) {
+  return (
+    <Card id="revoke" title="Revoke" lead="Programs that use it are refused within a second. Payments under way go on.">
+      <PostButton action={`/dashboard/keys/${apiKey.id}/revoke`} csrf={frame.csrf} look="btn danger">
+        Revoke key
+      </PostButton>
+      <Curl command={curlText(`${publicUrl}/v1/api_keys/${apiKey.id}`, { method: 'DELETE' })} />
+    </Card>
+  )
+}

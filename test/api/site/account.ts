@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { one, sql, type Tenant } from '../../../src/db/db.ts'
+import { setWallet } from '../../../src/db/merchants/wallets.ts'
+import { type Shop, WALLET } from '../support/shop.ts'
+import { signUp, type Visitor } from './visitor.ts'
+
+export type Account = {
+  readonly owner: Visitor
+  readonly tenant: Tenant
+  readonly key: string
+  readonly keyId: string
+  /** Makes a payment; answers its id. */
+  readonly pay: (body: object) => Promise<string>
+}
+
+/** The owner of an account of their own, with a wallet and a key. */
+export async function openAccount(shop: Shop, email: string): Promise<Account> {
+  const owner = await signUp(shop, email)
+  const { merchant_id } = await one(
+    shop.db,
+    z.object({ merchant_id: z.string() }),
+    sql`select merchant_id from membership join person on person.id = person_id where email = ${email}`,
+  )
+  const tenant = { merchantId: merchant_id, livemode: shop.tenant.livemode }
+  const { key, keyId } = await shop.addKey(tenant)
+  await setWallet(shop.db, tenant, WALLET)
+  const pay = async (body: object): Promise<string> => {
+    const answer = await shop.ask('POST', '/v1/payments', { key, body })
+    if (answer.status !== 201) throw new Error(answer.text)
+    return String(answer.body['id'])
+  }
+  return { owner, tenant, key, keyId, pay }
+}
+
+/** The field of the forms of the page that makes them count once. */
+export async function onceIn(owner: Visitor, path: string): Promise<string> {
+  return /name="once" value="([^"]+)"/.exec((await owner.get(path)).html)?.[1] ?? ''
+}
