@@ -3,14 +3,17 @@ import { countBacklog, countPayments, countSettled } from '../db/books.ts'
 import type { Db } from '../db/db.ts'
 import { countAttention } from '../db/payments/attention.ts'
 import { createRegistry, watchBooks } from '../observe/metrics.ts'
+import { type SettlementSources, watchSettlement } from '../observe/settlement.ts'
 
-/** What operators ask the process for: the books, and the parts without which it can do nothing. */
+/** What operators ask the process for: the books, settlement, and the parts without which it can do nothing. */
 export function watched({
   db,
   workers,
   temporal,
+  settlement,
 }: {
   db: Db
+  settlement: SettlementSources
   workers: readonly Worker[]
   temporal: { check(): Promise<void> }
 }) {
@@ -21,6 +24,7 @@ export function watched({
     backlog: () => countBacklog(db),
     settled: () => countSettled(db),
   })
+  watchSettlement(registry, settlement)
   const polls = async (): Promise<void> => {
     if (workers.some((worker) => worker.getState() !== 'RUNNING')) throw new Error('a queue is not polled')
   }

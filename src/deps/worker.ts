@@ -98,7 +98,7 @@ export async function composeWorker(
 
   const { workers, connection } = await composeQueues(config, activities)
   return {
-    ...watched({ db, workers, temporal }),
+    ...watched({ db, workers, temporal, settlement: settlement.figures }),
     workers,
     settlement,
     relay,

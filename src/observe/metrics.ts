@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { onceEach, type Told, tell } from './told.ts'
 
 /** What of the books is counted: the same numbers from every process, so one of them is enough. */
 export type Books = {
@@ -40,16 +41,8 @@ export function createDurations(registry: Registry): Histogram<'method' | 'route
   })
 }
 
-type Row = Readonly<Record<string, string | number>>
-type Told = {
-  readonly from: keyof Books
-  readonly value: string
-  readonly help: string
-  readonly labels: readonly string[]
-}
-
 /** Each number of the books: the question that it is from, and the column that has it. */
-const TOLD: Readonly<Record<string, Told>> = {
+const TOLD: Readonly<Record<string, Told<keyof Books>>> = {
   pinrail_payments: {
     from: 'payments',
     value: 'count',
@@ -105,42 +98,15 @@ const TOLD: Readonly<Record<string, Told>> = {
  * money; `pinrail_books_readable` says so.
  */
 export function watchBooks(registry: Registry, sources: Books): void {
-  const books = Object.fromEntries(Object.entries(sources).map(([name, read]) => [name, once(read)])) as Record<
-    keyof Books,
-    () => Promise<readonly Row[]>
-  >
-  const registers = [registry]
+  const books = onceEach(sources)
   const readable = new Gauge({
     name: 'pinrail_books_readable',
     help: '1 when the database answered what this page asked it, else 0.',
-    registers,
+    registers: [registry],
     async collect() {
       const answers = await Promise.allSettled(Object.values(books).map((read) => read()))
       readable.set(answers.every(({ status }) => status === 'fulfilled') ? 1 : 0)
     },
   })
-  for (const [name, { from, value, help, labels }] of Object.entries(TOLD))
-    new Gauge({
-      name,
-      help,
-      labelNames: labels,
-      registers,
-      async collect() {
-        const rows = await books[from]().catch(() => [])
-        this.reset()
-        for (const row of rows)
-          this.set(Object.fromEntries(labels.map((label) => [label, String(row[label])])), Number(row[value]))
-      },
-    })
-}
-
-/** Asks once for all numbers of a page: they are collected at the same time. */
-function once(read: () => Promise<readonly Row[]>): () => Promise<readonly Row[]> {
-  let asked: Promise<readonly Row[]> | undefined
-  return () => {
-    asked ??= read().finally(() => {
-      asked = undefined
-    })
-    return asked
-  }
+  tell(registry, books, TOLD)
 }

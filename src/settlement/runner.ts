@@ -6,6 +6,7 @@ import { assertReady, SettlementRefusal } from '../chain/startup.ts'
 import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
+import { createSettlementFigures, type SettlementFigures } from './figures.ts'
 
 /** While nothing happens, so many rounds are left out: a notice or another part ends the waiting. */
 const IDLE_ROUNDS = 10
@@ -25,6 +26,8 @@ export type SettlementRunnerOptions = SettlementHooks & {
 }
 
 export type SettlementRunner = {
+  /** What operators are told about it. */
+  readonly figures: SettlementFigures
   /** Throws SettlementRefusal for a configuration with which nothing must be paid. */
   assertReady(): Promise<void>
   /** One round of each part, one after the other. A failure of one is thrown when all had their turn. */
@@ -46,6 +49,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   const bells = { observing: createBell(), signing: createBell(), sending: createBell() }
   const ready = (): Promise<void> => assertReady(deps, livemode)
   return {
+    figures: createSettlementFigures({ db, chain, clock }),
     assertReady: ready,
     wake() {
       for (const bell of Object.values(bells)) bell.ring()

@@ -46,7 +46,8 @@ async function moveCursor(
   if (scan.again === true) return
   await execute(
     tx,
-    sql`update chain_cursor set scanned_number = ${scan.number}, scanned_hash = ${scan.hash} where ${here(context)}`,
+    sql`update chain_cursor set scanned_number = ${scan.number}, scanned_hash = ${scan.hash}, scanned_at = now()
+        where ${here(context)}`,
   )
 }
 

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
-import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
+import { execute, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 import { leaveEnvelopes } from './envelopes.ts'
-import { hex, shownState } from './payouts.ts'
 
-/** What an operator may do to lanes and to the pause of the solvency watch, and what status shows. */
+/** What an operator may do to lanes and to the pause of the solvency watch. */
 
 /** Opens a quarantined lane again, after its foreign nonces were looked into. False when it was not quarantined. */
 export async function releaseLane(db: Queryable, lane: { chainId: number; wallet: Hex }): Promise<boolean> {
@@ -58,62 +57,4 @@ export async function acknowledgeTransfers(
       sql`update chain_cursor set paused_reason = null, paused_until_final = null where chain_id = ${scope.chainId} and token = ${scope.token}`,
     )
   return remaining
-}
-
-const laneRow = z.object({
-  wallet: hex,
-  status: z.string(),
-  status_reason: z.string().nullable(),
-  next_nonce: z.string(),
-  open: z.coerce.number(),
-})
-const stateRow = z.object({
-  state: z.string(),
-  reason: z.string().nullable(),
-  count: z.coerce.number(),
-  micro: z.string(),
-})
-const attentionRow = z.object({ kind: z.string(), subject: z.string(), detail: z.string().nullable() })
-const cursorRow = z.object({ number: z.string(), hash: hex, paused_reason: z.string().nullable() })
-
-export type SettlementStatus = {
-  readonly cursor: z.infer<typeof cursorRow> | null
-  readonly lanes: readonly z.infer<typeof laneRow>[]
-  readonly payouts: readonly z.infer<typeof stateRow>[]
-  /** What waits for a person, or fails and is tried again; the oldest first. */
-  readonly attention: readonly z.infer<typeof attentionRow>[]
-}
-
-/** Lanes, payouts by state, and how far the chain has been read. */
-export async function readSettlementStatus(
-  db: Queryable,
-  scope: { chainId: number; token: Hex },
-): Promise<SettlementStatus> {
-  const cursor = await maybeOne(
-    db,
-    cursorRow,
-    sql`select scanned_number::text as number, scanned_hash as hash, paused_reason from chain_cursor
-        where chain_id = ${scope.chainId} and token = ${scope.token}`,
-  )
-  const lanes = await many(
-    db,
-    laneRow,
-    sql`select l.wallet, l.status, l.status_reason, l.next_nonce::text,
-          (select count(*) from lane_tx t where (t.chain_id, t.wallet) = (l.chain_id, l.wallet)
-            and t.state in ('reserved', 'signed', 'broadcast')) as open
-        from lane l where l.chain_id = ${scope.chainId} order by l.wallet`,
-  )
-  const payouts = await many(
-    db,
-    stateRow,
-    sql`select ${shownState} as state, p.hold_reason as reason, count(*), sum(p.micro_usdc)::text as micro from payout p
-        where p.chain_id = ${scope.chainId} and p.token = ${scope.token} and p.livemode = ${db.livemode} group by 1, 2 order by 1, 2`,
-  )
-  const attention = await many(
-    db,
-    attentionRow,
-    sql`select kind, subject, detail from settlement_attention where livemode is null or livemode = ${db.livemode}
-        order by since nulls first limit 50`,
-  )
-  return { cursor, lanes, payouts, attention }
 }

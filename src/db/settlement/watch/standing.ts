@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import type { Hex } from '../../../domain/hex.ts'
+import type { Standing } from '../../../domain/settlement/standing.ts'
+import { many, maybeOne, type Queryable, sql } from '../../db.ts'
+import { hex, shownState } from '../payouts.ts'
+
+/** What is told about settlement, to people and to metrics: read by indexes of what is open, however much has ended. */
+
+type Scope = { readonly chainId: number; readonly token: Hex }
+
+const queueRow = z.object({
+  state: z.string(),
+  reason: z.string().nullable(),
+  count: z.coerce.number(),
+  micro: z.string(),
+  oldestSeconds: z.coerce.number(),
+})
+
+/** Payouts that have not ended, by state and reason. */
+export function readQueue(db: Queryable, { chainId, token }: Scope): Promise<Standing['queue'][number][]> {
+  return many(
+    db,
+    queueRow,
+    sql`select ${shownState} as state, p.hold_reason as reason, count(*), sum(p.micro_usdc)::text as micro,
+          extract(epoch from now() - min(p.created_at)) as "oldestSeconds" from payout p
+        where p.chain_id = ${chainId} and p.token = ${token} and p.livemode = ${db.livemode}
+          and p.state not in ('settled', 'voided')
+        group by 1, 2 order by 1, 2`,
+  )
+}
+
+const cursorRow = z.object({
+  number: z.coerce.number(),
+  hash: hex,
+  ageSeconds: z.coerce.number(),
+  isObserved: z.boolean(),
+  pausedReason: z.string().nullable(),
+  pausedUntilFinal: z.coerce.number().nullable(),
+})
+
+/** An engine renews its lease at every round; one that is idle goes round every five seconds. */
+const OBSERVED_SECONDS = 60
+
+/** How far the final chain was read, when that moved last, and whether an engine has lately been at it. */
+export function readChainCursor(db: Queryable, { chainId, token }: Scope): Promise<Standing['cursor']> {
+  return maybeOne(
+    db,
+    cursorRow,
+    sql`select scanned_number as number, scanned_hash as hash, extract(epoch from now() - scanned_at) as "ageSeconds",
+          lease_until > now() - ${OBSERVED_SECONDS} * interval '1 second' as "isObserved",
+          paused_reason as "pausedReason", paused_until_final as "pausedUntilFinal"
+        from chain_cursor where chain_id = ${chainId} and token = ${token}`,
+  )
+}
+
+const laneRow = z.object({
+  wallet: hex,
+  status: z.enum(['open', 'paused_gas', 'quarantined']),
+  reason: z.string().nullable(),
+  nextNonce: z.coerce.number(),
+  open: z.coerce.number(),
+  unminedSeconds: z.coerce.number().nullable(),
+  isFunding: z.boolean(),
+})
+
+/** Lanes with what they have on the way, and how long the oldest of it has been in no block. */
+export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): Promise<Standing['lanes'][number][]> {
+  return many(
+    db,
+    laneRow,
+    sql`select l.wallet, l.status, l.status_reason as reason, l.next_nonce as "nextNonce", t.open,
+          t.seconds as "unminedSeconds",
+          l.wallet in (select g.wallet from lane_tx g where g.chain_id = ${chainId} and g.kind = 'topup') as "isFunding"
+        from lane l, lateral (
+          select count(*) as open, extract(epoch from now() - min(t.created_at) filter (where not exists (
+              select 1 from payout p where p.chain_id = t.chain_id and p.lane_wallet = t.wallet and p.lane_nonce = t.nonce
+                and p.mined_hash is not null))) as seconds
+          from lane_tx t where t.chain_id = l.chain_id and t.wallet = l.wallet
+            and t.state in ('reserved', 'signed', 'broadcast')) t
+        where l.chain_id = ${chainId} order by l.wallet`,
+  )
+}
+
+const attentionRow = z.object({ kind: z.string(), subject: z.string(), detail: z.string().nullable() })
+
+/** What waits for a person, or fails and is tried again; the oldest first. */
+export function listSettlementAttention(db: Queryable): Promise<Standing['attention'][number][]> {
+  return many(
+    db,
+    attentionRow,
+    sql`select kind, subject, detail from settlement_attention where livemode is null or livemode = ${db.livemode}
+        order by since nulls first limit 50`,
+  )
+}
+
+const countRow = z.object({ kind: z.string(), count: z.coerce.number(), oldestSeconds: z.coerce.number() })
+
+/** How much of each kind waits for a person, and for how long. What carries no time counts as new. */
+export function countSettlementAttention(db: Queryable): Promise<z.infer<typeof countRow>[]> {
+  return many(
+    db,
+    countRow,
+    sql`select kind, count(*), coalesce(extract(epoch from now() - min(since)), 0) as "oldestSeconds"
+        from settlement_attention where livemode is null or livemode = ${db.livemode} group by kind order by kind`,
+  )
+}
+
+/** Payments that were settled within the last ten minutes, and when the last one was. */
+export async function readLatelySettled(db: Queryable): Promise<Standing['settled']> {
+  const row = await maybeOne(
+    db,
+    z.object({ count: z.coerce.number(), secondsAgo: z.coerce.number().nullable() }),
+    sql`select (select count(*) from payment where succeeded_at > now() - interval '10 minutes' and livemode = ${db.livemode}),
+          (select extract(epoch from now() - succeeded_at) from payment
+            where succeeded_at is not null and livemode = ${db.livemode} order by succeeded_at desc limit 1) as "secondsAgo"`,
+  )
+  return row ?? { count: 0, secondsAgo: null }
+}
+
+/** Treasuries that a worker has named, the current one first, then the last that was retired. */
+export async function listTreasuriesInUse(db: Queryable, { chainId, token }: Scope): Promise<Hex[]> {
+  const rows = await many(
+    db,
+    z.object({ address: hex }),
+    sql`select address from treasury where chain_id = ${chainId} and token = ${token}
+        order by retired_at desc nulls first, address`,
+  )
+  return rows.map(({ address }) => address)
+}

@@ -1,0 +1,65 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+/** A null is not told: it is not known now. */
+export type Row = Readonly<Record<string, string | number | null>>
+export type Sources<Name extends string> = Readonly<Record<Name, () => Promise<readonly Row[]>>>
+
+/** One number: the question that it is from, the column that has it, and what it is told by. */
+export type Told<Name extends string> = {
+  readonly from: Name
+  readonly value: string
+  readonly help: string
+  readonly labels: readonly string[]
+  /** It only grows while the process lives. */
+  readonly counts?: true
+}
+
+/**
+ * Tells numbers that are read when they are asked for. Without an answer there is no series, because an old number would
+ * hide money. Each source is asked once for all of its numbers on a page.
+ */
+export function tell<Name extends string>(
+  registry: Registry,
+  sources: Sources<Name>,
+  numbers: Readonly<Record<string, Told<Name>>>,
+): void {
+  for (const [name, { from, value, help, labels, counts }] of Object.entries(numbers)) {
+    const labelled = (row: Row) => Object.fromEntries(labels.map((label) => [label, String(row[label])]))
+    const rows = async (): Promise<readonly Row[]> =>
+      (await sources[from]().catch((): Row[] => [])).filter((row) => row[value] !== null)
+    const common = { name, help, labelNames: labels, registers: [registry] }
+    if (counts === true)
+      new Counter({
+        ...common,
+        async collect() {
+          const found = await rows()
+          this.reset()
+          for (const row of found) this.inc(labelled(row), Number(row[value]))
+        },
+      })
+    else
+      new Gauge({
+        ...common,
+        async collect() {
+          const found = await rows()
+          this.reset()
+          for (const row of found) this.set(labelled(row), Number(row[value]))
+        },
+      })
+  }
+}
+
+/** Asks once for all numbers of a page: they are collected at the same time. */
+export function onceEach<Name extends string>(sources: Sources<Name>): Sources<Name> {
+  const once = (read: () => Promise<readonly Row[]>): (() => Promise<readonly Row[]>) => {
+    let asked: Promise<readonly Row[]> | undefined
+    return () => {
+      asked ??= read().finally(() => {
+        asked = undefined
+      })
+      return asked
+    }
+  }
+  const entries = Object.entries<() => Promise<readonly Row[]>>(sources)
+  return Object.fromEntries(entries.map(([name, read]) => [name, once(read)])) as Sources<Name>
+}

@@ -1,0 +1,146 @@
+import type { SettlementDeps } from '../chain/context.ts'
+import { type Funds, readFunds } from '../chain/token/funds.ts'
+import type { Db } from '../db/db.ts'
+import { countSettlementAttention, readChainCursor, readLanes, readQueue } from '../db/settlement/watch/standing.ts'
+import type { Hex } from '../domain/hex.ts'
+
+/** Balances change slowly, and paid nodes count calls (milliseconds). */
+const FUNDS_MS = 30_000
+
+/** Figures are told as floating point numbers, because that is all that the format of the metrics has. */
+const units = (amount: bigint, decimals: number): number => Number(amount) / 10 ** decimals
+
+type Chain = Pick<SettlementDeps, 'rpc' | 'token' | 'treasuries' | 'relayers' | 'funding'>
+
+/**
+ * What operators are told about settlement, a row for each series. Queue, cursor, lanes and attention are read by one
+ * statement each; what the nodes are like is known already.
+ */
+export function createSettlementFigures({ db, chain, clock }: { db: Db; chain: Chain; clock: () => Date }) {
+  const { token } = chain
+  const scope = { chainId: token.chainId, token: token.address }
+  return {
+    ...createFundsFigures(chain, clock),
+    ...createNodeFigures(chain.rpc),
+    async queue() {
+      const rows = await readQueue(db, scope)
+      return rows.map(({ state, reason, count, micro, oldestSeconds }) => ({
+        state,
+        reason: reason ?? 'none',
+        count,
+        usdc: units(BigInt(micro), 6),
+        oldest_seconds: oldestSeconds,
+      }))
+    },
+    async cursor() {
+      const cursor = await readChainCursor(db, scope)
+      if (cursor === null) return []
+      const head = quorumHead(chain.rpc)
+      return [
+        {
+          block: cursor.number,
+          age_seconds: cursor.ageSeconds,
+          lag_blocks: head === null ? null : Math.max(0, head - cursor.number),
+          paused: cursor.pausedReason === null ? 0 : 1,
+        },
+      ]
+    },
+    async lanes() {
+      const rows = await readLanes(db, scope)
+      return rows.map(({ wallet, status, open, unminedSeconds }) => ({
+        wallet,
+        status,
+        one: 1,
+        open,
+        unmined_seconds: unminedSeconds ?? 0,
+      }))
+    },
+    async attention() {
+      const rows = await countSettlementAttention(db)
+      return rows.map(({ kind, count, oldestSeconds }) => ({ kind, count, oldest_seconds: oldestSeconds }))
+    },
+  }
+}
+
+function createFundsFigures(chain: Chain, clock: () => Date) {
+  const wallets = walletsOf(chain)
+  const readKnownFunds = createFundsReader({ chain, wallets, clock })
+  return {
+    async treasuries() {
+      const { micro } = await readKnownFunds()
+      return wallets.treasuries.map((wallet, index) => ({
+        wallet,
+        role: index === 0 ? 'current' : 'earlier',
+        usdc: units(micro[index] ?? 0n, 6),
+      }))
+    },
+    async gas() {
+      const { wei } = await readKnownFunds()
+      return wallets.lanes.map((wallet, index) => ({
+        wallet,
+        role: index < chain.relayers.length ? 'relayer' : 'funding',
+        pol: units(wei[index] ?? 0n, 18),
+      }))
+    },
+  }
+}
+
+function createNodeFigures(rpc: Chain['rpc']) {
+  return {
+    async nodes() {
+      return rpc.health().map(({ name, state, head, latencyMs, failures, wrong }) => ({
+        node: name,
+        state,
+        one: 1,
+        head,
+        latency_seconds: latencyMs === null ? null : latencyMs / 1000,
+        failures,
+        wrong,
+      }))
+    },
+    async calls() {
+      return rpc
+        .health()
+        .flatMap(({ name, calls }) => Object.entries(calls).map(([method, count]) => ({ node: name, method, count })))
+    },
+    async quorum() {
+      const usable = rpc.health().filter(({ state }) => state === 'good' || state === 'doubtful')
+      return [{ spare: usable.length - rpc.quorum }]
+    },
+  }
+}
+
+export type SettlementFigures = ReturnType<typeof createSettlementFigures>
+
+type Wallets = { readonly treasuries: readonly Hex[]; readonly lanes: readonly Hex[] }
+
+function walletsOf({ treasuries, relayers, funding }: Chain): Wallets {
+  const lower = ({ address }: { readonly address: string }): Hex => address.toLowerCase() as Hex
+  return {
+    treasuries: treasuries.map(lower),
+    lanes: [...relayers, ...(funding === null ? [] : [funding.account])].map(lower),
+  }
+}
+
+/** One call of one node for all wallets, and none when they were read lately. */
+function createFundsReader({ chain, wallets, clock }: { chain: Chain; wallets: Wallets; clock: () => Date }) {
+  let known: { readonly at: number; readonly funds: Promise<Funds> } | null = null
+  return function readKnownFunds(): Promise<Funds> {
+    const now = clock().getTime()
+    if (known !== null && now - known.at < FUNDS_MS) return known.funds
+    const funds = chain.rpc.any((node) => readFunds(node, { token: chain.token.address, ...wallets }))
+    const asked = { at: now, funds }
+    known = asked
+    // What was not answered is asked again by the next page.
+    funds.catch(() => {
+      if (known === asked) known = null
+    })
+    return funds
+  }
+}
+
+/** The newest block that a quorum of nodes has told this process; null while fewer have. */
+function quorumHead(rpc: Chain['rpc']): number | null {
+  const heads = rpc.health().flatMap(({ head }) => (head === null ? [] : [head]))
+  return heads.toSorted((a, b) => b - a)[rpc.quorum - 1] ?? null
+}
