@@ -52,6 +52,11 @@ export function formatUsdc(micro: MicroUsdc): string {
   return formatUnits(micro, USDC_DECIMALS)
 }
 
+/** POL of an amount in wei, cut to four decimals: for people. */
+export function formatPol(wei: bigint): string {
+  return formatUnits((wei / 10n ** 14n).toString(), 4)
+}
+
 /** The inverse of formatUsdc: exactly six decimals in, micro-USDC out. */
 export function parseUsdc(text: string): MicroUsdc {
   if (!/^\d+\.\d{6}$/.test(text)) throw new RangeError('USDC amounts have exactly six decimals')

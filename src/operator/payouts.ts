@@ -1,7 +1,7 @@
 import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
-import { abandonLane, acknowledgeTransfers, readSettlementStatus, releaseLane } from '../db/settlement/operator.ts'
+import { abandonLane, acknowledgeTransfers, releaseLane } from '../db/settlement/operator.ts'
 import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
 
@@ -16,26 +16,6 @@ export type Operation = {
 }
 
 const scopeOf = ({ CHAIN_ID, USDC_ADDRESS }: OperatorConfig) => ({ chainId: CHAIN_ID, token: USDC_ADDRESS })
-
-/** Lanes, payouts by state, how far the chain was read, and whether the solvency watch has stopped everything. */
-export async function showStatus({ db, settings, say, give = () => undefined }: Operation): Promise<number> {
-  const status = await readSettlementStatus(db, scopeOf(settings))
-  const { cursor, lanes, payouts, attention } = status
-  give('settlement', status)
-  if (cursor === null) say('the chain was never read')
-  else {
-    say(`read to final block ${cursor.number} ${cursor.hash}`)
-    if (cursor.paused_reason !== null) say(`ALL LANES ARE PAUSED: ${cursor.paused_reason}`)
-  }
-  for (const lane of lanes) {
-    const why = lane.status_reason === null ? '' : ` (${lane.status_reason})`
-    say(`lane ${lane.wallet} ${lane.status}${why}: next nonce ${lane.next_nonce}, ${lane.open} on the way`)
-  }
-  for (const { state, reason, count, micro } of payouts)
-    say(`${reason === null ? state : `${state}(${reason})`}: ${count} payouts, ${micro} micro-USDC`)
-  for (const { kind, subject, detail } of attention) say(`LOOK AT THIS: ${kind} ${subject}: ${detail ?? 'no detail'}`)
-  return 0
-}
 
 const describe = (payout: PayoutView): string =>
   `${payout.paymentId}: ${payout.holdReason === null ? payout.state : `${payout.state}(${payout.holdReason})`}, ` +

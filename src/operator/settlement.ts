@@ -4,9 +4,10 @@ import { assertMode } from '../db/deployment.ts'
 import type { Hex } from '../domain/hex.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
 import type { Call, Command } from './call.ts'
-import { abandon, acknowledge, changeOf, changePayout, type Operation, reopen, showStatus } from './payouts.ts'
+import { abandon, acknowledge, changeOf, changePayout, type Operation, reopen } from './payouts.ts'
 import { rebuild } from './rebuild.ts'
 import { repairFinality } from './repair.ts'
+import { showStatus } from './status.ts'
 import { takeOverPayouts } from './take-over.ts'
 
 /** Commands about payouts and the chain: with the worker's variables of both. */
@@ -25,7 +26,7 @@ const DRY = ['dry-run'] as const
 export const SETTLEMENT: readonly Command[] = [
   {
     words: 'settlement status',
-    does: 'lanes, payouts by state, how far the chain was read, what is paused',
+    does: 'is money moving, and if not, why: then what to do, queue, chain, nodes, lanes, treasury',
     run: settles(showStatus),
   },
   {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { changeOf, changePayout, type Operation, showStatus } from '../../src/operator/payouts.ts'
+import { changeOf, changePayout, type Operation } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
+import { showStatus } from '../../src/operator/status.ts'
 import { createWorld, settingsOf, type World } from '../chain/world.ts'
 
 let world: World
@@ -37,8 +38,9 @@ test('an operator holds a payout, releases it, and sees before and after; a dry 
   const runner = world.runner()
   await world.finalize(runner)
   expect(await state(id)).toBe('held')
-  expect(await showStatus(operation())).toBe(0)
-  expect(said).toContainEqual(expect.stringMatching(/^held\(operator\): 1 payouts/))
+  expect(await showStatus(operation())).toBe(1)
+  expect(said[0]).toMatch(/^No money is moving: 1 payout of [\d.]+ USDC is held \(operator\) until somebody decides\.$/)
+  expect(said).toContainEqual(expect.stringMatching(/^ {2}held\(operator\) +1 payouts/))
   expect(await change('release', id)).toBe(0)
   await world.finalize(runner)
   expect(await state(id)).toBe('settled')

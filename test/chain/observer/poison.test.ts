@@ -6,7 +6,8 @@ import { createTreasurySigner } from '../../../src/chain/authorization.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { TOPICS } from '../../../src/chain/token/contracts.ts'
-import { acknowledgeTransfers, readSettlementStatus } from '../../../src/db/settlement/operator.ts'
+import { acknowledgeTransfers } from '../../../src/db/settlement/operator.ts'
+import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { Payout } from '../../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
@@ -41,7 +42,7 @@ const cursor = async () =>
     number: number
     paused: string | null
   }
-const attention = async () => (await readSettlementStatus(world.db, scope)).attention
+const attention = async () => listSettlementAttention(world.db)
 
 async function expectPaidOnce(queued: readonly Queued[]): Promise<void> {
   for (const { paymentId, recipient, micro } of queued) {

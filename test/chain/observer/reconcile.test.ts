@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
-import { readSettlementStatus } from '../../../src/db/settlement/operator.ts'
+import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
 import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
 
@@ -23,8 +23,7 @@ const runnerOf = () => {
   return world.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs: 2000 }) })
 }
 const state = async (queued: Queued) => (await world.payout(queued.paymentId)).state
-const attention = async () =>
-  (await readSettlementStatus(world.db, { chainId: TOKEN.chainId, token: TOKEN.address })).attention
+const attention = async () => listSettlementAttention(world.db)
 const laterBy = (seconds: number): void => {
   world.clock.now = new Date(world.clock.now.getTime() + seconds * 1000)
 }

@@ -4,9 +4,9 @@ import { createDb, type Db } from '../../../src/db/db.ts'
 import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
 import { finishSweep } from '../../../src/db/settlement/deposits.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
-import { readSettlementStatus } from '../../../src/db/settlement/operator.ts'
 import { holdPayout, queuePayout, readPayout, releasePayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
 import { listOwing, listTreasuries, queueProven } from '../../../src/db/settlement/rebuild.ts'
+import { readQueue } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { newId } from '../../../src/ids.ts'
@@ -162,8 +162,8 @@ describe('a payout of the other mode', () => {
     for await (const { paymentId } of listOwing(db, SCOPE)) owing.push(paymentId)
     expect(owing).toEqual([own.id])
     expect(await listTreasuries(db, SCOPE)).toEqual([TREASURY])
-    expect((await readSettlementStatus(db, SCOPE)).payouts).toEqual([
-      { state: 'queued', reason: null, count: 1, micro: '1000000' },
+    expect(await readQueue(db, SCOPE)).toEqual([
+      { state: 'queued', reason: null, count: 1, micro: '1000000', oldestSeconds: expect.any(Number) },
     ])
   })
 

@@ -3,7 +3,6 @@ import { createTestDatabase, type TestDatabase } from '../../../scripts/test/ser
 import { createDb, type Db } from '../../../src/db/db.ts'
 import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
-import { readSettlementStatus } from '../../../src/db/settlement/operator.ts'
 import {
   holdPayout,
   type NewPayout,
@@ -12,6 +11,7 @@ import {
   releasePayout,
   requestVoid,
 } from '../../../src/db/settlement/payouts.ts'
+import { readChainCursor, readLanes, readQueue } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 
@@ -146,16 +146,11 @@ describe('a payout', () => {
     const payout = await newPayout({ chainId: 4242 })
     await queue(payout)
     const scope = { chainId: 4242, token: TOKEN } as const
-    expect(await readSettlementStatus(db, scope)).toEqual({
-      cursor: null,
-      lanes: [],
-      payouts: [{ state: 'queued', reason: null, count: 1, micro: '1000000' }],
-      attention: [],
-    })
+    const one = { count: 1, micro: '1000000', oldestSeconds: expect.any(Number) }
+    expect(await readQueue(db, scope)).toEqual([{ state: 'queued', reason: null, ...one }])
+    expect([await readChainCursor(db, scope), await readLanes(db, scope)]).toEqual([null, []])
     await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'why'))
-    expect((await readSettlementStatus(db, scope)).payouts).toEqual([
-      { state: 'held', reason: 'operator', count: 1, micro: '1000000' },
-    ])
+    expect(await readQueue(db, scope)).toEqual([{ state: 'held', reason: 'operator', ...one }])
   })
 
   test('waits its turn: a long queue of one merchant delays no other, and nobody is passed over', async () => {

@@ -1,0 +1,53 @@
+import { formatUsdc } from '../money.ts'
+import type { Standing, Trouble } from './standing.ts'
+import { ageText, payoutsText, troublesOf } from './troubles.ts'
+
+export type Answer = {
+  /** In words, in one line: is money moving, and if not, why. */
+  readonly text: string
+  readonly moving: 'yes' | 'partly' | 'no' | 'nothing_to_do'
+  /** What stops everything comes first. */
+  readonly troubles: readonly Trouble[]
+}
+
+/** A payout takes some seconds; after that one that waits wants an explanation. */
+const LONG_SECONDS = 600
+
+export function answerOf(standing: Standing): Answer {
+  const found = troublesOf(standing)
+  const troubles = [...found, ...unexplained(standing, found)].toSorted((a, b) => Number(b.stops) - Number(a.stops))
+  const [first] = troubles
+  const waits = sumOf(standing.queue)
+  if (waits.count === 0)
+    return first === undefined
+      ? { text: `Nothing to do: every payout has ended${lastOne(standing)}.`, moving: 'nothing_to_do', troubles }
+      : { text: `Nothing waits to be paid, but look at this: ${first.what}.`, moving: 'nothing_to_do', troubles }
+  if (first?.stops === true) return { text: `No money is moving: ${first.what}.`, moving: 'no', troubles }
+  const settled = standing.settled.count === 0 ? '' : `${standing.settled.count} settled in the last ten minutes, `
+  const going = `${settled}${waits.text} on the way`
+  if (first === undefined) return { text: `Money is moving: ${going}.`, moving: 'yes', troubles }
+  return { text: `Money is moving (${going}), but ${first.what}.`, moving: 'partly', troubles }
+}
+
+/** Something waits for long, nothing has settled meanwhile, and no other look has found the reason. */
+function unexplained({ queue, settled }: Standing, found: readonly Trouble[]): Trouble[] {
+  const oldest = Math.max(0, ...queue.filter(({ state }) => state !== 'held').map((entry) => entry.oldestSeconds))
+  if (oldest < LONG_SECONDS || settled.count > 0 || found.some(({ stops }) => stops)) return []
+  return [
+    {
+      kind: 'unexplained',
+      stops: true,
+      what: `the oldest payout has waited for ${ageText(oldest)} and nothing has settled since, for a reason that this page does not know`,
+      todo: 'Run `pinrail doctor`, and look into the log of the worker.',
+    },
+  ]
+}
+
+function sumOf(queue: Standing['queue']): { count: number; text: string } {
+  const count = queue.reduce((sum, entry) => sum + entry.count, 0)
+  const micro = queue.reduce((sum, entry) => sum + BigInt(entry.micro), 0n)
+  return { count, text: `${payoutsText(count)} of ${formatUsdc(String(micro))} USDC` }
+}
+
+const lastOne = ({ settled: { secondsAgo } }: Standing): string =>
+  secondsAgo === null ? '' : `, the last one ${ageText(secondsAgo)} ago`

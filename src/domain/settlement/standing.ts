@@ -1,0 +1,73 @@
+import type { Hex } from '../hex.ts'
+import type { MicroUsdc } from '../money.ts'
+import type { LaneStatus } from './payout.ts'
+
+/** Where settlement stands: what is known when somebody asks, and what follows from it. Ages are in seconds. */
+export type Standing = {
+  /** Payouts that have not ended, by state and reason. */
+  readonly queue: readonly {
+    readonly state: string
+    readonly reason: string | null
+    readonly count: number
+    readonly micro: MicroUsdc
+    readonly oldestSeconds: number
+  }[]
+  /** In the last ten minutes, and the last one at all. */
+  readonly settled: { readonly count: number; readonly secondsAgo: number | null }
+  /** Null: the chain was never read. */
+  readonly cursor: {
+    readonly number: number
+    readonly hash: Hex
+    readonly ageSeconds: number
+    /** Whether an engine has lately been at it. */
+    readonly isObserved: boolean
+    readonly pausedReason: string | null
+    /** The block that must become final for the pause to end by itself; null: an operator ends it. */
+    readonly pausedUntilFinal: number | null
+  } | null
+  readonly lanes: readonly {
+    readonly wallet: Hex
+    readonly status: LaneStatus
+    readonly reason: string | null
+    readonly nextNonce: number
+    /** Transactions that are not final. */
+    readonly open: number
+    /** How long the oldest of them has been in no block; null: none is. */
+    readonly unminedSeconds: number | null
+    /** It sends gas money to the others and no payouts. */
+    readonly isFunding: boolean
+  }[]
+  readonly attention: readonly { readonly kind: string; readonly subject: string; readonly detail: string | null }[]
+  /** What the nodes say. */
+  readonly chain: {
+    readonly nodes: readonly { readonly name: string; readonly head: number | null; readonly why: string | null }[]
+    readonly quorum: number
+    /** On which a quorum agrees; null: there is none now. */
+    readonly final: number | null
+    /** Micro-USDC, by treasury, the current one first; and wei, by lane. Null: no node says it now. */
+    readonly treasuries: readonly { readonly wallet: Hex; readonly micro: bigint | null }[]
+    readonly gas: readonly { readonly wallet: Hex; readonly wei: bigint | null }[]
+  }
+}
+
+/** Something that keeps money from moving, or will. `stops`: nothing moves while it lasts. */
+export type Trouble = {
+  readonly kind:
+    | 'paused'
+    | 'unread'
+    | 'no_worker'
+    | 'cursor_stuck'
+    | 'no_quorum'
+    | 'node'
+    | 'no_lane'
+    | 'lane_quarantined'
+    | 'no_gas'
+    | 'treasury_low'
+    | 'not_mined'
+    | 'held'
+    | 'hook'
+    | 'unexplained'
+  readonly stops: boolean
+  readonly what: string
+  readonly todo: string
+}

@@ -1,0 +1,207 @@
+import { formatUsdc } from '../money.ts'
+import type { Standing, Trouble } from './standing.ts'
+
+/** What keeps money from moving, or will: each look knows one cause and what to do about it. */
+
+/** A final block comes every few seconds, and an idle engine looks every five. */
+const STUCK_SECONDS = 120
+/** After that a transaction at the price of its time should be in a block. */
+const UNMINED_SECONDS = 300
+export function troublesOf(standing: Standing): Trouble[] {
+  const looks = [pauseOf, nodesOf, readingOf, lanesOf, treasuryOf, minedOf, recordsOf, holdsOf]
+  return looks.flatMap((look) => look(standing))
+}
+
+function pauseOf({ cursor }: Standing): Trouble[] {
+  if (cursor === null || cursor.pausedReason === null) return []
+  const { pausedReason: reason, pausedUntilFinal: until } = cursor
+  const what = `signing and sending are paused, because ${reason}`
+  if (until !== null)
+    return [
+      {
+        kind: 'paused',
+        stops: true,
+        what,
+        todo: `Wait: when block ${until} is final without it, the pause ends by itself.`,
+      },
+    ]
+  const todo = reason.startsWith('finalized block')
+    ? 'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.'
+    : 'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, move the USDC away: the key is stolen.'
+  return [{ kind: 'paused', stops: true, what, todo }]
+}
+
+function readingOf({ cursor, chain }: Standing): Trouble[] {
+  if (cursor === null)
+    return [
+      {
+        kind: 'unread',
+        stops: true,
+        what: 'no worker has read the chain yet',
+        todo: 'Start a worker; its log says what keeps it from starting.',
+      },
+    ]
+  if (cursor.ageSeconds < STUCK_SECONDS) return []
+  const since = `the chain was read to block ${cursor.number} ${ageText(cursor.ageSeconds)} ago, and no further`
+  if (!cursor.isObserved)
+    return [
+      {
+        kind: 'no_worker',
+        stops: true,
+        what: `no worker is at work: ${since}`,
+        todo: 'Start a worker. If one runs, its log says why settlement does not.',
+      },
+    ]
+  const todo =
+    chain.final === null
+      ? 'Mend the nodes: see below which of them answers what.'
+      : chain.final <= cursor.number
+        ? 'Wait: the chain itself makes no block final. Payouts settle when it does.'
+        : 'Look into the log of the worker: it says which blocks it could not read.'
+  return [{ kind: 'cursor_stuck', stops: true, what: since, todo }]
+}
+
+function nodesOf({ chain }: Standing): Trouble[] {
+  const silent = chain.nodes.filter(({ head }) => head === null)
+  const names = silent.map(({ name, why }) => (why === null ? name : `${name} (${why})`)).join(', ')
+  if (chain.final === null)
+    return [
+      {
+        kind: 'no_quorum',
+        stops: true,
+        what: `fewer than ${chain.quorum} of ${chain.nodes.length} nodes agree on a final block${names === '' ? '' : `: no answer from ${names}`}`,
+        todo: 'Bring the nodes back, or name others in POLYGON_RPC_URLS and restart the workers.',
+      },
+    ]
+  if (silent.length === 0) return []
+  return [
+    {
+      kind: 'node',
+      stops: false,
+      what: `no answer from ${names}`,
+      todo: 'A quorum is left. Bring the node back before a second one fails.',
+    },
+  ]
+}
+
+function lanesOf({ lanes, cursor }: Standing): Trouble[] {
+  const carriers = lanes.filter(({ isFunding }) => !isFunding)
+  const usable = carriers.filter(({ status }) => status === 'open')
+  const quarantined = lanes.filter(({ status }) => status === 'quarantined')
+  const broke = lanes.filter(({ status }) => status === 'paused_gas')
+  const stops = usable.length === 0
+  const none: Trouble[] =
+    carriers.length === 0 && cursor !== null
+      ? [
+          {
+            kind: 'no_lane',
+            stops: true,
+            what: 'no lane has been opened yet',
+            todo: 'A worker opens its lanes at the start. Its log says what keeps it from that.',
+          },
+        ]
+      : []
+  return [
+    ...none,
+    ...quarantined.map(
+      ({ wallet, reason }): Trouble => ({
+        kind: 'lane_quarantined',
+        stops,
+        what: `lane ${wallet} is quarantined: ${reason ?? 'no reason is stored'}`,
+        todo: `Find out who used its key. Then run \`pinrail settlement reopen ${wallet}\`, or give the worker another key in RELAYER_KEYS.`,
+      }),
+    ),
+    ...broke.map(
+      ({ wallet, reason, isFunding }): Trouble => ({
+        kind: 'no_gas',
+        stops: stops && !isFunding,
+        what: `lane ${wallet} has too little gas money${reason === null ? '' : ` (${reason})`}`,
+        todo: isFunding
+          ? `Send POL to ${wallet}: it keeps the other lanes in gas money.`
+          : `Send POL to ${wallet}. With GAS_FUNDING_KEY set, see that the funding wallet has POL.`,
+      }),
+    ),
+  ]
+}
+
+function treasuryOf({ queue, chain }: Standing): Trouble[] {
+  const [current] = chain.treasuries
+  const wanting = queue.filter(({ state, reason }) => state === 'held' && reason === 'funds')
+  const unsent = queue.filter(({ state }) => state === 'queued' || state === 'authorized')
+  const needed = [...wanting, ...unsent].reduce((sum, { micro }) => sum + BigInt(micro), 0n)
+  const has = current?.micro ?? null
+  if (wanting.length === 0 && (has === null || has >= needed)) return []
+  const others = queue.filter((entry) => !wanting.includes(entry) && entry.state !== 'held')
+  const balance = has === null ? 'too little USDC' : `${formatUsdc(String(has))} USDC`
+  return [
+    {
+      kind: 'treasury_low',
+      // Small payouts may still find enough.
+      stops: wanting.length > 0 && others.length === 0,
+      what: `the treasury has ${balance}, and payouts of ${formatUsdc(String(needed))} USDC wait for it`,
+      todo: `Send USDC to the treasury${current === undefined ? '' : ` ${current.wallet}`}. Payouts that wait for funds go on by themselves.`,
+    },
+  ]
+}
+
+function minedOf({ lanes }: Standing): Trouble[] {
+  return lanes.flatMap(({ wallet, unminedSeconds: age }): Trouble[] =>
+    age === null || age < UNMINED_SECONDS
+      ? []
+      : [
+          {
+            kind: 'not_mined',
+            stops: false,
+            what: `a transaction of lane ${wallet} has been in no block for ${ageText(age)}`,
+            todo: 'Compare the price of gas with MAX_FEE_GWEI. Above the cap it waits until gas is cheaper, or you raise the cap.',
+          },
+        ],
+  )
+}
+
+const HOOKS = ['payout_hook', 'treasury_log', 'deposit_log']
+
+function recordsOf({ attention }: Standing): Trouble[] {
+  const failing = attention.filter(({ kind }) => HOOKS.includes(kind))
+  const [first] = failing
+  if (first === undefined) return []
+  return [
+    {
+      kind: 'hook',
+      stops: false,
+      what: `${failing.length} ${failing.length === 1 ? 'fact' : 'facts'} of the chain could not be recorded (${first.subject}: ${first.detail ?? 'no detail'})`,
+      todo: 'They are proved and kept, and tried again every 30 seconds. Look into the log of the worker for the reason.',
+    },
+  ]
+}
+
+function holdsOf({ queue }: Standing): Trouble[] {
+  const held = queue.filter(({ state, reason }) => state === 'held' && reason !== 'funds')
+  return held.map(({ reason, count, micro }): Trouble => {
+    const others = queue.some((entry) => entry.state !== 'held')
+    const payouts = `${payoutsText(count)} of ${formatUsdc(micro)} USDC`
+    const verb = count === 1 ? 'is' : 'are'
+    if (reason === 'paused')
+      return {
+        kind: 'held',
+        stops: !others,
+        what: `${payouts} ${verb} held until the token is no longer paused, or the wait after a rotation is over`,
+        todo: 'Wait: they go on by themselves. `pinrail payments explain <payment>` says what they wait for.',
+      }
+    return {
+      kind: 'held',
+      stops: !others,
+      what: `${payouts} ${verb} held (${reason ?? 'no reason'}) until somebody decides`,
+      todo: '`pinrail attention` names them. Then `pinrail settlement release <payment>`, or `void <payment>` before a refund.',
+    }
+  })
+}
+
+export const payoutsText = (count: number): string => `${count} ${count === 1 ? 'payout' : 'payouts'}`
+
+/** Ages for people: `40 s`, `12 min`, `3 h`, `5 days`. */
+export function ageText(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
+}

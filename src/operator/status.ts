@@ -1,0 +1,132 @@
+import type { Rpc } from '../chain/rpc/rpc.ts'
+import { readFunds } from '../chain/token/funds.ts'
+import {
+  listSettlementAttention,
+  listTreasuriesInUse,
+  readChainCursor,
+  readLanes,
+  readLatelySettled,
+  readQueue,
+} from '../db/settlement/watch/standing.ts'
+import { formatPol, formatUsdc } from '../domain/money.ts'
+import { type Answer, answerOf } from '../domain/settlement/answer.ts'
+import type { Standing } from '../domain/settlement/standing.ts'
+import { ageText } from '../domain/settlement/troubles.ts'
+import { columns } from './call.ts'
+import type { Operation } from './payouts.ts'
+import { connectNodes } from './rebuild.ts'
+
+/**
+ * A page of text whose first line says whether money is moving, and if not, why; then what to do, then the figures.
+ * Answers 1 when something is to be looked at.
+ */
+export async function showStatus(operation: Operation): Promise<number> {
+  const { say, give = () => undefined } = operation
+  const standing = await readStanding(operation)
+  const answer = answerOf(standing)
+  give('settlement', { ...answer, ...standing })
+  say(answer.text)
+  for (const line of [...todoLines(answer), ...queueLines(standing), ...chainLines(standing), ...walletLines(standing)])
+    say(line)
+  for (const { kind, subject, detail } of standing.attention)
+    say(`LOOK AT THIS: ${kind} ${subject}: ${detail ?? 'no detail'}`)
+  return answer.troubles.length === 0 ? 0 : 1
+}
+
+async function readStanding(operation: Operation): Promise<Standing> {
+  const { db, settings } = operation
+  const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
+  const lanes = await readLanes(db, scope)
+  const [queue, settled, cursor, attention, chain] = await Promise.all([
+    readQueue(db, scope),
+    readLatelySettled(db),
+    readChainCursor(db, scope),
+    listSettlementAttention(db),
+    readChain(operation, lanes),
+  ])
+  return { queue, settled, cursor, lanes, attention, chain }
+}
+
+async function readChain(operation: Operation, lanes: Standing['lanes']): Promise<Standing['chain']> {
+  const { db, settings } = operation
+  const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
+  const treasuries = [...new Set([...(await listTreasuriesInUse(db, scope)), ...settings.TREASURY_ADDRESSES])]
+  const wallets = lanes.map(({ wallet }) => wallet)
+  // The first line is the answer: what a node is blamed for is said with it, below.
+  const rpc = connectNodes({ settings, say: () => undefined })
+  const [final, heads, funds] = await Promise.all([
+    rpc.finalized().catch(() => null),
+    readHeads(rpc),
+    rpc.any((node) => readFunds(node, { token: scope.token, treasuries, lanes: wallets })).catch(() => null),
+  ])
+  return {
+    nodes: heads,
+    quorum: rpc.quorum,
+    final: final?.number ?? null,
+    treasuries: treasuries.map((wallet, index) => ({ wallet, micro: funds?.micro[index] ?? null })),
+    gas: wallets.map((wallet, index) => ({ wallet, wei: funds?.wei[index] ?? null })),
+  }
+}
+
+/** Each node for itself, so that the one that does not answer is named. */
+function readHeads(rpc: Rpc): Promise<Standing['chain']['nodes'][number][]> {
+  return Promise.all(
+    rpc.nodes.map(async (node) => {
+      try {
+        return { name: node.name, head: (await node.block('latest')).number, why: null }
+      } catch (error) {
+        return { name: node.name, head: null, why: error instanceof Error ? error.message : String(error) }
+      }
+    }),
+  )
+}
+
+const todoLines = ({ troubles }: Answer): string[] =>
+  troubles.length === 0
+    ? []
+    : ['', 'What to do', ...troubles.flatMap(({ what, todo }) => [`  ${capital(what)}.`, `    ${todo}`])]
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+
+function queueLines({ queue, settled }: Standing): string[] {
+  const rows = queue.map(({ state, reason, count, micro, oldestSeconds }) => [
+    `  ${reason === null ? state : `${state}(${reason})`}`,
+    `${count} payouts`,
+    `${formatUsdc(micro)} USDC`,
+    `the oldest for ${ageText(oldestSeconds)}`,
+  ])
+  const last = settled.secondsAgo === null ? 'none yet' : `the last one ${ageText(settled.secondsAgo)} ago`
+  return ['', 'Payouts', ...columns(rows), `  settled: ${settled.count} in the last ten minutes, ${last}`]
+}
+
+function chainLines({ cursor, chain }: Standing): string[] {
+  const read =
+    cursor === null
+      ? '  never read'
+      : `  read to final block ${cursor.number} ${cursor.hash}, ${ageText(cursor.ageSeconds)} ago`
+  const final = chain.final === null ? 'no quorum names a final block' : `a quorum calls block ${chain.final} final`
+  const pause = cursor === null || cursor.pausedReason === null ? [] : [`  PAUSED: ${cursor.pausedReason}`]
+  const nodes = chain.nodes.map(({ name, head, why }) => [
+    `  ${name}`,
+    head === null ? `no answer: ${why}` : `at ${head}`,
+  ])
+  return ['', 'Chain', read, `  ${final}`, ...pause, ...columns(nodes)]
+}
+
+function walletLines({ lanes, chain }: Standing): string[] {
+  const lines = lanes.map(({ wallet, status, reason, nextNonce, open, unminedSeconds, isFunding }) => [
+    `  ${isFunding ? 'gas money' : 'lane'} ${wallet}`,
+    status,
+    polText(chain.gas.find((each) => each.wallet === wallet)?.wei ?? null),
+    `next nonce ${nextNonce}, ${open} on the way`,
+    unminedSeconds === null ? '' : `in no block for ${ageText(unminedSeconds)}`,
+    reason === null ? '' : `(${reason})`,
+  ])
+  const treasuries = chain.treasuries.map(({ wallet, micro }) => [
+    `  treasury ${wallet}`,
+    micro === null ? 'USDC unknown' : `${formatUsdc(String(micro))} USDC`,
+  ])
+  return ['', 'Wallets', ...columns(treasuries), ...columns(lines)]
+}
+
+const polText = (wei: bigint | null): string => (wei === null ? 'POL unknown' : `${formatPol(wei)} POL`)

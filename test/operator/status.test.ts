@@ -1,0 +1,198 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { Secret } from '../../src/config/secret.ts'
+import type { Settlement } from '../../src/domain/settlement/payout.ts'
+import type { Operation } from '../../src/operator/payouts.ts'
+import { showStatus } from '../../src/operator/status.ts'
+import { createWorld, settingsOf, type World } from '../chain/world.ts'
+import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
+
+/** `pinrail settlement status`: the first line answers whether money is moving, and if not, why. */
+
+let world: World
+let node: HostileNode
+beforeAll(async () => {
+  world = await createWorld()
+  node = await startHostileNode(world.anvil.url)
+  // As the payments' part does it.
+  world.hooks.onSettled = async (tx, settlements: readonly Settlement[]) =>
+    void (await tx.query(`update payment set succeeded_at = now() where id = any($1)`, [
+      settlements.map(({ paymentId }) => paymentId),
+    ]))
+})
+afterAll(async () => {
+  await node?.close()
+  await world?.stop()
+})
+// Each case makes its own trouble.
+afterEach(async () => {
+  node.behave = () => 'honest'
+  await world.db.query(`update chain_cursor set paused_reason = null, paused_until_final = null, scanned_at = now()`)
+  await world.db.query(`update lane set status = 'open', status_reason = null`)
+  await world.db.query(`update payout set created_at = now() where state not in ('settled', 'voided')`)
+  await world.finalize(world.runner(), 3)
+})
+
+type Json = { text: string; moving: string; troubles: { kind: string; stops: boolean; todo: string }[] }
+
+async function status(urls = [world.anvil.url]): Promise<{ code: number; first: string; page: string; json: Json }> {
+  const said: string[] = []
+  const given = new Map<string, unknown>()
+  const operation: Operation = {
+    db: world.db,
+    settings: {
+      ...settingsOf(world),
+      POLYGON_RPC_URLS: urls.map((url) => new Secret(url)),
+      FINALITY_QUORUM: Math.floor(urls.length / 2) + 1,
+    },
+    hooks: world.hooks,
+    dryRun: false,
+    say: (line) => void said.push(line),
+    give: (name, value) => void given.set(name, value),
+  }
+  const code = await showStatus(operation)
+  return { code, first: said[0] ?? '', page: said.join('\n'), json: given.get('settlement') as Json }
+}
+const kinds = ({ json }: { json: Json }): string[] => json.troubles.map(({ kind }) => kind)
+
+test('before a worker has read the chain: it says so, and to start one', async () => {
+  const found = await status()
+  expect(found.first).toBe('Nothing waits to be paid, but look at this: no worker has read the chain yet.')
+  expect(found.code).toBe(1)
+  expect(found.page).toContain('Start a worker')
+})
+
+test('nothing to do: every payout has ended', async () => {
+  const [queued] = await world.queue([{ micro: 7_000_000n }])
+  await world.finalize(world.runner(), 3)
+  const found = await status()
+  expect([found.first, found.code]).toEqual([
+    expect.stringMatching(/^Nothing to do: every payout has ended, the last one \d+ s ago\.$/),
+    0,
+  ])
+  expect(found.json).toMatchObject({ text: found.first, moving: 'nothing_to_do', troubles: [] })
+  expect(found.page).not.toContain('What to do')
+  expect(found.page).not.toContain(queued!.paymentId)
+})
+
+test('all well: it counts what settled and what is on the way', async () => {
+  await world.queue([{ micro: 2_000_000n }])
+  const found = await status()
+  expect(found.first).toBe('Money is moving: 1 settled in the last ten minutes, 1 payout of 2.000000 USDC on the way.')
+  expect([found.code, found.json.moving]).toEqual([0, 'yes'])
+  expect(found.page).toMatch(/ {2}queued {2}1 payouts {2}2\.000000 USDC/)
+  expect(found.page).toMatch(/ {2}treasury 0x[0-9a-f]{40} {2}[\d.]+ USDC/)
+  expect(found.page).toMatch(/ {2}lane 0x[0-9a-f]{40} {2}open {2}[\d.]+ POL/)
+  expect(found.page).toMatch(/read to final block \d+ 0x[0-9a-f]{64}, \d+ s ago/)
+})
+
+test('paused: the reason is the answer, and what to do follows from it', async () => {
+  await world.queue([{}])
+  await world.db.query(`update chain_cursor set paused_reason = 'finalized block 7 was 0xaa and is 0xbb now'`)
+  const replaced = await status()
+  expect(replaced.first).toBe(
+    'No money is moving: signing and sending are paused, because finalized block 7 was 0xaa and is 0xbb now.',
+  )
+  expect([replaced.code, replaced.json.moving]).toEqual([1, 'no'])
+  expect(replaced.page).toContain('pinrail settlement repair-finality --dry-run')
+  await world.db.query(`update chain_cursor set paused_reason = 'somebody sent 5', paused_until_final = 99`)
+  expect((await status()).page).toContain('when block 99 is final without it, the pause ends by itself')
+  await world.db.query('update chain_cursor set paused_until_final = null')
+  expect((await status()).page).toContain('pinrail settlement acknowledge <tx hash>')
+})
+
+test('cursor stuck: a worker that cannot read is told from one that does not run, and from nodes that do not agree', async () => {
+  await world.queue([{}])
+  await world.db.query(`update chain_cursor set scanned_at = now() - interval '20 minutes', lease_until = now()`)
+  const stuck = await status()
+  expect(stuck.first).toMatch(/^No money is moving: the chain was read to block \d+ 20 min ago, and no further\.$/)
+  expect([stuck.code, kinds(stuck)]).toEqual([1, ['cursor_stuck']])
+  await world.db.query(`update chain_cursor set lease_until = now() - interval '10 minutes'`)
+  const stopped = await status()
+  expect(stopped.first).toMatch(/^No money is moving: no worker is at work: the chain was read/)
+  expect(stopped.page).toContain('Start a worker')
+  node.behave = () => ({ status: 503, text: 'down' })
+  const silent = await status([node.url])
+  expect(silent.first).toMatch(
+    /^No money is moving: fewer than 1 of 1 nodes agree on a final block: no answer from rpc1/,
+  )
+  for (const secret of node.secrets) expect(silent.page).not.toContain(secret)
+})
+
+test('one node of three does not answer: money moves, and the page names it', async () => {
+  await world.queue([{}])
+  const [first, second] = await Promise.all([startHostileNode(world.anvil.url), startHostileNode(world.anvil.url)])
+  try {
+    node.behave = () => ({ status: 503, text: 'down' })
+    const found = await status([first.url, second.url, node.url])
+    expect(found.first).toMatch(/^Money is moving \(.* on the way\), but no answer from rpc3/)
+    expect([found.code, kinds(found)]).toEqual([1, ['node']])
+  } finally {
+    await Promise.all([first.close(), second.close()])
+  }
+})
+
+test('lane quarantined: the only one stops all, one of two does not', async () => {
+  await world.queue([{}])
+  await world.db.query(`update lane set status = 'quarantined', status_reason = 'nonces 3 were used by strangers'`)
+  const alone = await status()
+  expect(alone.first).toMatch(
+    /^No money is moving: lane 0x[0-9a-f]{40} is quarantined: nonces 3 were used by strangers\.$/,
+  )
+  expect(alone.page).toContain('pinrail settlement reopen 0x')
+  await world.db.query(`insert into lane (chain_id, wallet, next_nonce) values (31337, '0x${'9'.repeat(40)}', 0)`)
+  const two = await status()
+  await world.db.query(`delete from lane where wallet = '0x${'9'.repeat(40)}'`)
+  expect(two.first).toMatch(/^Money is moving \(.*\), but lane 0x[0-9a-f]{40} is quarantined/)
+  expect([two.code, two.json.moving, kinds(two)]).toEqual([1, 'partly', ['lane_quarantined']])
+})
+
+test('no gas money: the engine stops the lane, and the page says where to send POL', async () => {
+  const { address } = world.relayers[0]!
+  await world.chain.setBalance({ address, value: 1n })
+  await world.queue([{}])
+  const runner = world.runner()
+  await runner.tick()
+  const found = await status()
+  await world.chain.setBalance({ address, value: 10n ** 21n })
+  expect(found.first).toMatch(
+    /^No money is moving: lane 0x[0-9a-f]{40} has too little gas money \(1 wei, \d+ needed\)\.$/,
+  )
+  expect(found.page).toContain(`Send POL to ${address.toLowerCase()}`)
+  expect([found.code, kinds(found)]).toEqual([1, ['no_gas']])
+})
+
+test('treasury too low: the page says what it has, what is missing, and which wallet it is', async () => {
+  const [queued] = await world.queue([{ micro: 10n ** 12n - 1n }])
+  world.clock.now = new Date(Date.now() + 1000)
+  const runner = world.runner()
+  await runner.tick()
+  await runner.tick()
+  expect((await world.payout(queued!.paymentId)).holdReason).toBe('funds')
+  const found = await status()
+  expect(found.first).toMatch(
+    /^No money is moving: the treasury has 999\d+\.\d{6} USDC, and payouts of 999999\.999999 USDC wait for it\.$/,
+  )
+  expect(found.page).toContain(`Send USDC to the treasury ${world.treasury.address.toLowerCase()}`)
+  expect([found.code, kinds(found)]).toEqual([1, ['treasury_low']])
+  await world.queue([{}])
+  expect((await status()).json.moving).toBe('partly')
+  await world.db.query(`delete from payout where payment_id = $1`, [queued!.paymentId])
+})
+
+test('a hook that fails, and a payout that waits for no reason that is known, are said', async () => {
+  const [queued] = await world.queue([{}])
+  await world.db.query(`update payout set hook_error = 'no such row' where payment_id = $1`, [queued!.paymentId])
+  const failing = await status()
+  expect(failing.first).toContain('but 1 fact of the chain could not be recorded')
+  expect(failing.page).toContain('no such row')
+  await world.db.query(
+    `update payout set hook_error = null, created_at = now() - interval '11 minutes' where payment_id = $1`,
+    [queued!.paymentId],
+  )
+  await world.db.query(`update payment set succeeded_at = now() - interval '1 hour' where succeeded_at is not null`)
+  const unknown = await status()
+  expect(unknown.first).toMatch(
+    /^No money is moving: the oldest payout has waited for 11 min and nothing has settled since/,
+  )
+  expect([unknown.code, kinds(unknown)]).toEqual([1, ['unexplained']])
+})
