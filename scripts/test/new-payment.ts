@@ -13,6 +13,7 @@ export function newPayment(fields: Partial<NewPayment> & Pick<NewPayment, 'id' |
     successUrl: null,
     cancelUrl: null,
     checkoutToken: fields.id,
+    paymentLink: null,
     destination: `0x${'7'.repeat(40)}`,
     chainId: 31337,
     token: `0x${'3'.repeat(40)}`,

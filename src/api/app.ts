@@ -143,6 +143,7 @@ function routeDeps(deps: ApiDeps): ApiRouteDeps {
     ...deps,
     newPaymentId: () => newId('payment'),
     newAttemptId: () => newId('attempt'),
+    newLinkId: () => newId('link'),
     newEndpointId: () => newId('endpoint'),
   }
 }

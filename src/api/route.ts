@@ -13,6 +13,7 @@ import { explain, mustBe } from './http/validation.ts'
 
 export const TAGS = {
   Payments: 'Charge a buyer, follow the payment.',
+  'Payment links': 'A page that makes a payment each time a buyer presses Continue.',
   Methods: 'What can be paid with, where, and what arrives.',
   Events: 'Everything that was announced, to be pulled.',
   Webhooks: 'Where events are sent, what was delivered, and again.',

@@ -11,6 +11,7 @@ export function createPinrail(options: ClientOptions) {
   const call = createTransport(options)
   return {
     payments: paymentsOf(call),
+    paymentLinks: paymentLinksOf(call),
     providers: { list: () => call('listProviders') },
     quotes: { read: (query: Query<'readQuote'>) => call('readQuote', { query }) },
     routes: { preview: (body: Body<'previewRoutes'>) => call('previewRoutes', { body }) },
@@ -40,6 +41,19 @@ function paymentsOf(call: Transport) {
     timeline: (id: string) => call('readPaymentTimeline', { path: { id } }),
     /** Of a settled payment: the proof that the USDC arrived. */
     receipt: (id: string) => call('readPaymentReceipt', { path: { id } }),
+  }
+}
+
+function paymentLinksOf(call: Transport) {
+  const list = (query: Query<'listPaymentLinks'> = {}) => call('listPaymentLinks', { query })
+  return {
+    create: (body: Body<'createPaymentLink'>, once: Once = {}) => call('createPaymentLink', { body, ...once }),
+    read: (id: string) => call('readPaymentLink', { path: { id } }),
+    list,
+    /** Every link, newest first, over all pages. */
+    all: (query: Query<'listPaymentLinks'> = {}) => pages(list, query),
+    update: (id: string, body: Body<'updatePaymentLink'>) => call('updatePaymentLink', { path: { id }, body }),
+    deactivate: (id: string) => call('deactivatePaymentLink', { path: { id } }),
   }
 }
 

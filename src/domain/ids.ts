@@ -16,6 +16,7 @@ export const ID_PREFIXES = {
   session: 'ses',
   signInLink: 'lnk',
   mail: 'mail',
+  link: 'plink',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

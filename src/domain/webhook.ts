@@ -9,6 +9,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'payment.under_review',
   'payment.refunded',
   'payment.chargeback',
+  'payment_link.completed',
 ] as const
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
 

@@ -61,10 +61,7 @@ async function settleTogether(
   await putOutbox(
     tx,
     'complete_transfer',
-    settlements.map(({ paymentId }, index) => {
-      const event = events[index] ?? null
-      return { subject: paymentId, payload: { events: event === null ? [] : [event] } }
-    }),
+    settlements.map(({ paymentId }, index) => ({ subject: paymentId, payload: { events: events[index] ?? [] } })),
   )
 }
 

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { aLink } from '../../scripts/test/new-link.ts'
 import type { Tenant } from '../../src/db/db.ts'
+import { listLinks } from '../../src/db/links/link-list.ts'
+import { findLink, insertLink, lockLink, updateLink } from '../../src/db/links/links.ts'
 import {
   countActiveKeys,
   expireApiKey,
@@ -56,6 +59,7 @@ async function furnish() {
       successUrl: null,
       cancelUrl: null,
       checkoutToken: payment,
+      paymentLink: null,
       destination: `0x${'1'.repeat(40)}`,
       chainId: 1,
       token: 't',
@@ -65,6 +69,8 @@ async function furnish() {
     },
   })
   await setWallet(db, tenant, `0x${'1'.repeat(40)}`)
+  const link = newId('link')
+  await insertLink(db, tenant, aLink({ id: link }))
   const key = { id: 'abcdefabcdef', name: 'k', digest: Buffer.alloc(32), last4: 'abcd', scopes: [] }
   await insertApiKey(db, tenant, key)
   const endpoint = (await addEndpoint(db, tenant)).id
@@ -78,6 +84,10 @@ async function furnish() {
     listPayments: async (as) => (await listPayments(db, as, { filters: {}, page }))?.rows,
     readTimeline: async (as) => (await readTimeline(db, as, { paymentId: payment, page })).rows,
     'listPayments from a cursor': (as) => listPayments(db, as, { filters: {}, page: { ...page, before: payment } }),
+    findLink: (as) => findLink(db, as, link),
+    listLinks: async (as) => (await listLinks(db, as, { filters: {}, page }))?.rows,
+    lockLink: (as) => db.transaction((tx) => lockLink(tx, as, link)),
+    updateLink: (as) => updateLink(db, as, { id: link, changes: { title: 'mine' } }),
     readIdempotentAnswer: (as) => readIdempotentAnswer(db, as, claim),
     readWallet: (as) => readWallet(db, as),
     readWalletSetting: (as) => readWalletSetting(db, as),

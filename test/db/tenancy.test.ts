@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { aLink } from '../../scripts/test/new-link.ts'
+import { newPayment } from '../../scripts/test/new-payment.ts'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { createDb, type Db, type Session, type Tenant } from '../../src/db/db.ts'
+import { insertLink } from '../../src/db/links/links.ts'
+import { insertPayment } from '../../src/db/payments/payments.ts'
 import { recordEvent } from '../../src/db/webhooks/events.ts'
 import { insertEndpoint } from '../../src/db/webhooks/webhook-endpoints.ts'
 import { newId } from '../../src/ids.ts'
@@ -23,6 +27,7 @@ afterAll(async () => {
 
 const OWNED = [
   'payment',
+  'payment_link',
   'attempt',
   'timeline_entry',
   'wallet',
@@ -63,6 +68,7 @@ async function furnish(tenant: Tenant): Promise<void> {
      values ($1, $2, $3, '1', 100, 'EUR', 'picker', $1, $4, 1, 't', '{}', now(), now(), now())`,
     [payment, merchantId, livemode, `0x${'1'.repeat(40)}`],
   )
+  await insertLink(db, tenant, aLink({ id: newId('link') }))
   await run(
     `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
      values ($1, $2, 'card_partner', 'card', 'open', 100, 'EUR', now(), now())`,
@@ -107,6 +113,7 @@ describe('without a condition on the merchant', () => {
     const session = db.as(other)
     const touched = [
       "update webhook_endpoint set url = 'https://evil.example'",
+      "update payment_link set title = 'Evil'",
       "update api_key set scopes = '{keys:write}'",
       `update wallet set address = '0x${'2'.repeat(40)}'`,
       "update delivery set status = 'pending'",
@@ -130,6 +137,30 @@ describe('without a condition on the merchant', () => {
       await expect(db.as(other).query(insert, [merchantId, livemode, `0x${'3'.repeat(40)}`])).rejects.toThrow(
         'row-level security',
       )
+  })
+
+  it('a payment is made by an own link only, and no request sets the wallet, the price or the stop of one', async () => {
+    const idOf = async ({ merchantId, livemode }: Tenant): Promise<string> =>
+      (await db.query('select id from payment_link where merchant_id = $1 and livemode = $2', [merchantId, livemode]))
+        .rows[0].id
+    const pay = async (link: string) => {
+      const id = newId('payment')
+      const payment = { ...newPayment({ id, createdAt: new Date().toISOString() }), paymentLink: link }
+      return db.as(mine).transaction(async (tx) => {
+        await insertPayment(tx, mine, { payment, claim: null })
+        await tx.query('select no_such_column')
+      })
+    }
+    await expect(pay(await idOf(other))).rejects.toThrow('must be the tenant')
+    await expect(pay(await idOf(live))).rejects.toThrow('must be the tenant')
+    await expect(pay(await idOf(mine))).rejects.toThrow('no_such_column')
+    const wallet = `0x${'2'.repeat(40)}`
+    await expect(insertLink(db.as(mine), mine, aLink({ id: newId('link'), wallet }))).rejects.toThrow(
+      'row-level security',
+    )
+    for (const change of [`wallet = '${wallet}'`, 'amount_minor = 1', 'stopped_at = null', 'completed_at = now()'])
+      await expect(db.as(mine).query(`update payment_link set ${change}`)).rejects.toThrow('permission denied')
+    await expect(db.query(`update payment_link set wallet = '${wallet}'`)).rejects.toThrow('are fixed')
   })
 
   it('a message to Temporal is about an own payment, and only its start', async () => {

@@ -94,6 +94,7 @@ function paymentOf({ id, checkoutToken, past }: { id: string; checkoutToken: str
   return {
     id,
     checkoutToken,
+    paymentLink: null,
     amountText: '10.00',
     amount: { minor: '1000', currency: 'EUR' },
     provider: null,

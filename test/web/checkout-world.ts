@@ -124,6 +124,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
       successUrl: 'https://shop.example/thanks',
       cancelUrl: 'https://shop.example/cart',
       checkoutToken: `checkout-of-${id}`,
+      paymentLink: null,
       destination: `0x${'70'.repeat(20)}`,
       chainId: 137,
       token: `0x${'3c'.repeat(20)}`,

@@ -42,6 +42,7 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
     successUrl: 'https://shop.example/thanks',
     cancelUrl: 'https://shop.example/cart',
     checkoutToken: 'token-of-the-tests',
+    paymentLink: null,
     destination: `0x${'70'.repeat(20)}`,
     chainId: 137,
     token: `0x${'3c'.repeat(20)}`,

@@ -11,7 +11,8 @@ import { because, moveNote, type Note, type Reason } from '../../domain/timeline
 import { isWebhookEventType, type WebhookEventType } from '../../domain/webhook.ts'
 import { type Db, execute, sql, type Tx } from '../db.ts'
 import { book } from '../ledger.ts'
-import { recordEvent } from '../webhooks/events.ts'
+import { completeLinks } from '../links/completed.ts'
+import { type NewEvent, recordEvents } from '../webhooks/events.ts'
 import {
   closeIncident,
   insertIncident,
@@ -130,12 +131,11 @@ export async function changePaymentIn(
   const isDone = nextStep(snapshotOf(state)) === 'done'
   if (isDone) for (const dust of dustOf(state)) await money.addPart(dust)
   await markClosed(tx, state.payment, { isDone, at })
-  const events: string[] = []
   const { merchantId, livemode } = state.payment
-  for (const { type, object } of announced) {
-    const eventId = await recordEvent(tx, { merchantId, livemode, type, paymentId: id, object, at })
-    if (eventId !== null) events.push(eventId)
-  }
+  const news: NewEvent[] = announced.map((told) => ({ ...told, merchantId, livemode, paymentId: id, at }))
+  const isPaid = announced.some(({ type }) => type === 'payment.succeeded')
+  const completed = isPaid ? await completeLinks(tx, { publicUrl: context.publicUrl, at }, [state.payment]) : []
+  const events = (await recordEvents(tx, [...news, ...completed])).flatMap((eventId) => eventId ?? [])
   return { payment: snapshotOf(state), events }
 }
 

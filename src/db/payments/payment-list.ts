@@ -9,6 +9,8 @@ export type PaymentFilters = {
   readonly currency?: string | undefined
   readonly reference?: string | undefined
   readonly tx_hash?: string | undefined
+  /** The id of the link that they were made by. */
+  readonly paymentLink?: string | undefined
   /** ISO 8601. */
   readonly createdFrom?: string | undefined
   readonly createdBefore?: string | undefined
@@ -39,12 +41,14 @@ export async function listPayments(
 
 function matching(filters: PaymentFilters): Statement {
   const { status, provider, currency, reference, tx_hash: txHash, createdFrom, createdBefore, search } = filters
+  const { paymentLink } = filters
   const clauses = [
     ...(status === undefined ? [] : [sql`and status = any(${status}::text[])`]),
     ...(provider === undefined ? [] : [sql`and coalesce(provider_used, provider) = ${provider}`]),
     ...(currency === undefined ? [] : [sql`and currency = ${currency}`]),
     ...(reference === undefined ? [] : [sql`and reference = ${reference}`]),
     ...(txHash === undefined ? [] : [sql`and tx_hash = ${txHash.toLowerCase()}`]),
+    ...(paymentLink === undefined ? [] : [sql`and payment_link = ${paymentLink}`]),
     ...(createdFrom === undefined ? [] : [sql`and created_at >= ${createdFrom}::timestamptz`]),
     ...(createdBefore === undefined ? [] : [sql`and created_at < ${createdBefore}::timestamptz`]),
     ...(search === undefined ? [] : [searchFor(search)]),

@@ -3,6 +3,7 @@ import { type Payment, type PaymentWithAttempts, renderPayment } from '../../dom
 import { nextStep, snapshotOf } from '../../domain/payment/snapshot.ts'
 import { moveNote, type Reason } from '../../domain/timeline.ts'
 import { execute, sql, type Tx } from '../db.ts'
+import { completeLinks } from '../links/completed.ts'
 import { recordEvents } from '../webhooks/events.ts'
 import type { ChangeContext } from './payment-changes.ts'
 
@@ -16,14 +17,14 @@ export type Success = {
 
 /**
  * Writes state, timeline, events and deliveries of many locked payments in two statements, with the rows that
- * `changePaymentIn` would write for each alone. Answers the event of each that somebody subscribes to. Throws when
+ * `changePaymentIn` would write for each alone. Answers the events of each that somebody subscribes to. Throws when
  * somebody wrote without the lock.
  */
 export async function succeedTogether(
   tx: Tx,
   context: ChangeContext,
   successes: readonly Success[],
-): Promise<(string | null)[]> {
+): Promise<string[][]> {
   if (successes.length === 0) return []
   const at = new Date(context.now()).toISOString()
   const after = successes.map((success) => succeeded(success, at))
@@ -56,15 +57,20 @@ export async function succeedTogether(
   )
   if (written !== successes.length)
     throw new Error(`${successes.length - written} of ${successes.length} payments have changed without their lock`)
-  return recordEvents(
-    tx,
-    successes.map(({ state: { attempts } }, index) => {
-      const payment = after[index] as Payment
-      const { id, merchantId, livemode } = payment
-      const object = renderPayment(payment, attempts, context.publicUrl)
-      return { merchantId, livemode, type: 'payment.succeeded', paymentId: id, object, at }
-    }),
-  )
+  const news = successes.map(({ state: { attempts } }, index) => {
+    const payment = after[index] as Payment
+    const { id, merchantId, livemode } = payment
+    const object = renderPayment(payment, attempts, context.publicUrl)
+    return { merchantId, livemode, type: 'payment.succeeded', paymentId: id, object, at }
+  })
+  const completed = await completeLinks(tx, { publicUrl: context.publicUrl, at }, after)
+  const ids = await recordEvents(tx, [...news, ...completed])
+  return after.map((payment, index) => {
+    const ofLinks = completed.flatMap(({ paymentId }, place) =>
+      paymentId === payment.id ? [ids[news.length + place]] : [],
+    )
+    return [ids[index], ...ofLinks].flatMap((id) => id ?? [])
+  })
 }
 
 function succeeded({ state, transfer, exception }: Success, at: string): Payment {

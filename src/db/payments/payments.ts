@@ -44,12 +44,12 @@ export async function insertPayment(
       -- Its row feeds the two inserts below, so that they depend on the claim too.
       made as (
         insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, provider, fallback,
-          description, reference, metadata, success_url, cancel_url, checkout_token, destination, chain_id, token,
-          quote, created_at, updated_at, expires_at)
+          description, reference, metadata, success_url, cancel_url, checkout_token, payment_link, destination, chain_id,
+          token, quote, created_at, updated_at, expires_at)
         select ${p.id}, ${tenant.merchantId}, ${tenant.livemode}, ${p.amountText}, ${p.amount.minor}::numeric,
           ${p.amount.currency}, ${p.provider}, ${p.fallback}, ${p.description}, ${p.reference},
           ${p.metadata === null ? null : JSON.stringify(p.metadata)}::jsonb, ${p.successUrl}, ${p.cancelUrl},
-          ${p.checkoutToken}, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
+          ${p.checkoutToken}, ${p.paymentLink}, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
           ${p.createdAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.expiresAt}::timestamptz
         from claimed returning id),
       -- A timeline without its beginning would not explain the rest.

@@ -14,6 +14,7 @@ export type NewPayment = Pick<
   | 'successUrl'
   | 'cancelUrl'
   | 'checkoutToken'
+  | 'paymentLink'
   | 'destination'
   | 'chainId'
   | 'token'

@@ -29,6 +29,8 @@ export type Payment = {
   readonly successUrl: string | null
   readonly cancelUrl: string | null
   readonly checkoutToken: string
+  /** The link that it was made by. */
+  readonly paymentLink: string | null
   readonly destination: string
   readonly chainId: number
   readonly token: string
@@ -162,7 +164,7 @@ export function renderPayment(payment: Payment, attempts: readonly Attempt[], pu
     },
     settlement: renderSettlement(payment),
     attempts: attempts.map(renderAttempt),
-    payment_link: null,
+    payment_link: payment.paymentLink,
     created_at: payment.createdAt,
     updated_at: payment.updatedAt,
     expires_at: payment.expiresAt,

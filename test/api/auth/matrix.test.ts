@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { aLink } from '../../../scripts/test/new-link.ts'
 import { API_SCOPES, createApiKey } from '../../../src/api/auth/api-key.ts'
 import type { Route } from '../../../src/api/route.ts'
 import { type ApiRouteDeps, apiRoutes } from '../../../src/api/routes/v1/index.ts'
+import { insertLink } from '../../../src/db/links/links.ts'
+import { newId } from '../../../src/ids.ts'
 import { plant } from '../../deps/two-modes.ts'
 import { type Furnished, furnish, type Row, rowsFor } from '../support/furnished.ts'
 import { type AskOptions, endKey, expectProblem, openShop, type Shop } from '../support/shop.ts'
@@ -70,32 +73,36 @@ async function askAs(route: Route, options: AskOptions & { query?: string; at?: 
   })
 }
 
-type Things = Pick<Furnished, 'payment' | 'endpoint' | 'event' | 'apiKey'>
+type Things = Pick<Furnished, 'payment' | 'link' | 'endpoint' | 'event' | 'apiKey'>
 
 /** The path with the ids of other things than the victim's. */
-function swapped(path: string, { payment, endpoint, event, apiKey }: Things): string {
+function swapped(path: string, { payment, link, endpoint, event, apiKey }: Things): string {
   return path
     .replace(victim.payment, payment)
+    .replace(victim.link, link)
     .replace(victim.endpoint, endpoint)
     .replace(victim.event, event)
     .replace(victim.apiKey, apiKey)
 }
 
 const isAbout = ({ operationId }: Route): boolean => {
-  const { payment, endpoint, event, apiKey } = victim
-  return [payment, endpoint, event, apiKey].some((id) => rows[operationId]!.path.includes(id))
+  const { payment, link, endpoint, event, apiKey } = victim
+  return [payment, link, endpoint, event, apiKey].some((id) => rows[operationId]!.path.includes(id))
 }
 
 /** What the victim has in live mode, written into the database: no process of this system would make it. */
 async function liveTwin(): Promise<Things> {
   const tenant = { ...victim.merchant.tenant, livemode: true }
   const { id: payment, endpointId: endpoint, eventId: event } = await plant(shop.db, tenant)
-  return { payment, endpoint, event, apiKey: `key_${(await shop.addKey(tenant)).keyId}` }
+  const made = aLink({ id: newId('link') })
+  await insertLink(shop.db, tenant, made)
+  return { payment, link: made.id, endpoint, event, apiKey: `key_${(await shop.addKey(tenant)).keyId}` }
 }
 
-async function storedAbout({ payment, endpoint, event, apiKey }: Things): Promise<string> {
+async function storedAbout({ payment, link, endpoint, event, apiKey }: Things): Promise<string> {
   const found = await Promise.all([
     shop.db.query('select * from payment where id = $1', [payment]),
+    shop.db.query('select * from payment_link where id = $1', [link]),
     shop.db.query('select * from webhook_endpoint where id = $1', [endpoint]),
     shop.db.query('select * from delivery where event_id = $1', [event]),
     shop.db.query('select * from api_key where id = $1', [apiKey.slice('key_'.length)]),
@@ -106,7 +113,17 @@ async function storedAbout({ payment, endpoint, event, apiKey }: Things): Promis
 
 /** Everything that is stored, but for when a key was used last. */
 async function stored(): Promise<string> {
-  const tables = ['payment', 'timeline_entry', 'outbox', 'webhook_endpoint', 'event', 'delivery', 'wallet', 'merchant']
+  const tables = [
+    'payment',
+    'payment_link',
+    'timeline_entry',
+    'outbox',
+    'webhook_endpoint',
+    'event',
+    'delivery',
+    'wallet',
+    'merchant',
+  ]
   const all = await Promise.all(
     [...tables, 'idempotency_key'].map(async (table) => {
       const { rows: found } = await shop.db.query(
@@ -167,8 +184,8 @@ describe('the authentication matrix', () => {
   test('shows another merchant nothing that is not theirs, and the merchant nothing of the other mode', async () => {
     const other = await shop.addMerchant()
     const live = await liveTwin()
-    const { payment, endpoint, event, apiKey } = victim
-    const theirs = [payment, endpoint, event, apiKey]
+    const { payment, link, endpoint, event, apiKey } = victim
+    const theirs = [payment, link, endpoint, event, apiKey]
     const keptOf = () => shop.db.query('select status, version, updated_at from payment where id = $1', [payment])
     const before = (await keptOf()).rows
     const liveBefore = await storedAbout(live)
@@ -180,7 +197,7 @@ describe('the authentication matrix', () => {
       for (const id of theirs) expect([route.operationId, shown.includes(id)]).toEqual([route.operationId, false])
     }
     expect((await keptOf()).rows).toEqual(before)
-    const lists = ['listPayments', 'listEvents', 'listWebhookEndpoints', 'listApiKeys']
+    const lists = ['listPayments', 'listPaymentLinks', 'listEvents', 'listWebhookEndpoints', 'listApiKeys']
     for (const route of ROUTES.filter(({ operationId }) => lists.includes(operationId))) {
       const { text } = await askAs(route, {})
       for (const id of Object.values(live))
@@ -196,8 +213,8 @@ describe('the authentication matrix', () => {
   test('answers the same bytes for what is another merchant’s, of the other mode, and not there at all', async () => {
     const other = await shop.addMerchant()
     const live = await liveTwin()
-    const { payment, endpoint, event, apiKey } = victim
-    const theirs = [payment, endpoint, event, apiKey, ...Object.values(live)]
+    const { payment, link, endpoint, event, apiKey } = victim
+    const theirs = [payment, link, endpoint, event, apiKey, ...Object.values(live)]
     const absent = (text: string): string => theirs.reduce((all, id) => all.replaceAll(id, nobodys(id)), text)
     const about = ROUTES.filter((route) => isAbout(route))
     expect(about.length).toBeGreaterThan(12)

@@ -15,7 +15,17 @@ import { type Merchant, openShop, type Shop } from '../support/shop.ts'
  * as every other route is. What they show, row-level security lets through.
  */
 
-const TABLES = ['payment', 'timeline_entry', 'wallet', 'api_key', 'event', 'delivery', 'webhook_endpoint', 'merchant']
+const TABLES = [
+  'payment',
+  'payment_link',
+  'timeline_entry',
+  'wallet',
+  'api_key',
+  'event',
+  'delivery',
+  'webhook_endpoint',
+  'merchant',
+]
 
 const careless = (operationId: string, path: string, handle: Route['handle']): Route =>
   defineRoute({
@@ -90,13 +100,21 @@ describe.each(['careless', 'careless-transaction'])('a route that selects withou
     expect(seen.length).toBeGreaterThan(0)
     expect(seen.length).toBeLessThan(all.length)
     expect(JSON.stringify(seen)).not.toContain(theirs.merchant.tenant.merchantId)
-    for (const id of [theirs.payment, theirs.endpoint, theirs.event, theirs.apiKey.slice(4)])
+    for (const id of [theirs.payment, theirs.link, theirs.endpoint, theirs.event, theirs.apiKey.slice(4)])
       expect(JSON.stringify(seen)).not.toContain(id)
     expect(JSON.stringify(seen)).not.toContain('"livemode":true')
   })
 
   test('shows a merchant that has nothing nothing', async () => {
-    for (const table of ['payment', 'timeline_entry', 'wallet', 'event', 'delivery', 'webhook_endpoint'])
+    for (const table of [
+      'payment',
+      'payment_link',
+      'timeline_entry',
+      'wallet',
+      'event',
+      'delivery',
+      'webhook_endpoint',
+    ])
       expect([table, await read(`/${path}/${table}`, newcomer)]).toEqual([table, '[]'])
   })
 })

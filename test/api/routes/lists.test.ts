@@ -16,6 +16,7 @@ const read = async (path: string) => (await shop.ask('GET', path)).body as { dat
 describe('a cursor', () => {
   const UNKNOWN = {
     '/v1/payments': 'pay_01m7z134d8fetv1hwd26y1yksm',
+    '/v1/payment_links': 'plink_01m7z134d8fetv1hwd26y1yksm',
     '/v1/events': 'evt_01m7z134d8fetv1hwd26y1yksm',
     '/v1/api_keys': 'key_000000000000',
     deliveries: 'evt_01m7z134d8fetv1hwd26y1yksm',
@@ -40,6 +41,7 @@ describe('a cursor', () => {
     const other = await furnish(shop, await shop.addMerchant())
     for (const path of [
       `/v1/payments?starting_after=${other.payment}`,
+      `/v1/payment_links?starting_after=${other.link}`,
       `/v1/events?ending_before=${other.event}`,
       `/v1/api_keys?starting_after=${other.apiKey}`,
       `/v1/webhook_endpoints/${own.endpoint}/deliveries?starting_after=${other.event}`,

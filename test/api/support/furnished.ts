@@ -6,6 +6,7 @@ import type { Merchant, Shop } from './shop.ts'
 export type Furnished = {
   readonly merchant: Merchant
   readonly payment: string
+  readonly link: string
   readonly endpoint: string
   readonly event: string
   readonly apiKey: string
@@ -21,6 +22,7 @@ export async function furnish(shop: Shop, merchant: Merchant = shop): Promise<Fu
     return answer.body
   }
   const payment = await make('/v1/payments', { amount: '49.99', currency: 'EUR', reference: 'order-1' })
+  const link = await make('/v1/payment_links', { title: 'Tasting box', amount: 64, currency: 'EUR' })
   const endpoint = await make('/v1/webhook_endpoints', { url: HOOK_URL, enabled_events: ['*'] })
   const apiKey = await make('/v1/api_keys', { name: 'spare', scopes: ['payments:read'] })
   const at = new Date().toISOString()
@@ -30,6 +32,7 @@ export async function furnish(shop: Shop, merchant: Merchant = shop): Promise<Fu
   return {
     merchant,
     payment: String(payment['id']),
+    link: String(link['id']),
     endpoint: String(endpoint['id']),
     event: String(event),
     apiKey: String(apiKey['id']),
@@ -40,7 +43,7 @@ export async function furnish(shop: Shop, merchant: Merchant = shop): Promise<Fu
 export type Row = { readonly path: string; readonly body?: unknown }
 
 /** One row for every operation: a route without one fails the tests. */
-export function rowsFor({ payment, endpoint, event, apiKey }: Furnished): Readonly<Record<string, Row>> {
+export function rowsFor({ payment, link, endpoint, event, apiKey }: Furnished): Readonly<Record<string, Row>> {
   return {
     createPayment: { path: '/v1/payments', body: { amount: 49.99, currency: 'EUR' } },
     listPayments: { path: '/v1/payments' },
@@ -48,6 +51,11 @@ export function rowsFor({ payment, endpoint, event, apiKey }: Furnished): Readon
     readPaymentReceipt: { path: `/v1/payments/${payment}/receipt` },
     readPaymentTimeline: { path: `/v1/payments/${payment}/timeline` },
     cancelPayment: { path: `/v1/payments/${payment}/cancel` },
+    createPaymentLink: { path: '/v1/payment_links', body: { title: 'Tip jar', currency: 'EUR' } },
+    listPaymentLinks: { path: '/v1/payment_links' },
+    readPaymentLink: { path: `/v1/payment_links/${link}` },
+    updatePaymentLink: { path: `/v1/payment_links/${link}`, body: { title: 'Mine' } },
+    deactivatePaymentLink: { path: `/v1/payment_links/${link}/deactivate` },
     listProviders: { path: '/v1/providers' },
     readQuote: { path: '/v1/quotes?amount=49.99&currency=EUR' },
     previewRoutes: { path: '/v1/routes/preview', body: { amount: 49.99, currency: 'EUR' } },

@@ -63,15 +63,18 @@ export const amountText = z
   })
 
 /** For the document: an amount in a currency without decimals has none. */
-export const AMOUNT_BY_CURRENCY = {
-  allOf: [
-    {
-      anyOf: [
-        { properties: { currency: { not: { enum: CURRENCIES.filter((code) => decimalsOf(code) === 0) } } } },
-        { properties: { amount: { anyOf: [{ type: 'integer' }, { type: 'string', pattern: '^[1-9]\\d*$' }] } } },
-      ],
-    },
-  ],
+export function amountsByCurrency(...fields: readonly string[]) {
+  const whole = { anyOf: [{ type: 'integer' }, { type: 'string', pattern: '^[1-9]\\d*$' }] }
+  return {
+    allOf: [
+      {
+        anyOf: [
+          { properties: { currency: { not: { enum: CURRENCIES.filter((code) => decimalsOf(code) === 0) } } } },
+          { properties: Object.fromEntries(fields.map((field) => [field, whole])) },
+        ],
+      },
+    ],
+  }
 }
 
 /** In characters: more than any real amount needs. */

@@ -1,6 +1,7 @@
 import type { Route } from '../../route.ts'
 import { type ApiKeyRouteDeps, apiKeyRoutes } from './api-keys.ts'
 import { eventRoutes } from './events.ts'
+import { type LinkRouteDeps, linkRoutes } from './links/links.ts'
 import { type PaymentCreateDeps, paymentCreateRoute } from './payments/payment-create.ts'
 import { paymentListRoutes } from './payments/payment-list.ts'
 import { type PaymentRouteDeps, paymentRoutes } from './payments/payments.ts'
@@ -13,6 +14,7 @@ import { type EndpointRouteDeps, endpointRoutes } from './webhooks/endpoints.ts'
 
 export type ApiRouteDeps = PaymentCreateDeps &
   PaymentRouteDeps &
+  LinkRouteDeps &
   QuoteDeps &
   EndpointRouteDeps &
   DeliveryRouteDeps &
@@ -26,6 +28,7 @@ export function apiRoutes(deps: ApiRouteDeps): Route[] {
     paymentCreateRoute(deps),
     ...paymentListRoutes(deps),
     ...paymentRoutes(deps),
+    ...linkRoutes(deps),
     ...providerRoutes(deps),
     ...quoteRoutes(deps),
     ...eventRoutes(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { TIMELINE_ID } from '../../../db/payments/timeline.ts'
 import { typeId } from '../../../domain/ids.ts'
 import { Problem } from '../../http/problems.ts'
-import { MOMENT, said } from './patterns.ts'
+import { MOMENT, SEARCHED, said } from './patterns.ts'
 
 /** Lists are newest first, a page at a time. A cursor is the id of an item, so new items do not shift the pages. */
 
@@ -34,6 +34,7 @@ const limit = (otherwise: number) =>
 /** Ids of what a list has, as its cursors. Anything else is refused before the database is asked. */
 const CURSORS = {
   payment: typeId('payment'),
+  link: typeId('link'),
   event: typeId('event'),
   key: /^key_[0-9A-Za-z]{12}$/,
   entry: TIMELINE_ID,
@@ -41,7 +42,7 @@ const CURSORS = {
 type Listed = keyof typeof CURSORS
 
 export function cursorOf(kind: Listed) {
-  const words = { payment: 'a payment', event: 'an event', key: 'a key', entry: 'an entry' }
+  const words = { payment: 'a payment', link: 'a payment link', event: 'an event', key: 'a key', entry: 'an entry' }
   return z.string().regex(CURSORS[kind], `must be the id of ${words[kind]}`)
 }
 
@@ -80,6 +81,14 @@ export function listOf<T extends z.ZodType>(item: T) {
 export function listAnswer<T>(data: readonly T[], hasMore: boolean) {
   return { status: 200, body: { object: 'list', data, has_more: hasMore } }
 }
+
+/** Text to look for. */
+export const searched = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(SEARCHED, 'must not contain control characters')
+  .refine((text) => text.isWellFormed(), 'must not contain broken Unicode')
 
 /** Milliseconds since 1970. */
 const YEAR_10000 = Date.UTC(10_000, 0)

@@ -14,7 +14,7 @@ import { type Offer, offersFor, type Refusal } from '../../../domain/offers.ts'
 import { QUOTE, ROUTE_PREVIEW } from '../../document/examples.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { amountProblem, QUOTE_MS, type RateBook, readRates, requirePrice } from '../prices.ts'
-import { AMOUNT_BY_CURRENCY, amountText, currency, currencyCode, moment, usdcAmount } from './fields.ts'
+import { amountsByCurrency, amountText, currency, currencyCode, moment, usdcAmount } from './fields.ts'
 import { said } from './patterns.ts'
 
 export type QuoteDeps = { readonly rates: RateBook; readonly crypto: boolean; readonly clock: () => number }
@@ -48,7 +48,7 @@ const previewBody = z
       .optional(),
     device_wallet: z.boolean().optional().meta({ description: 'Whether the buyer’s device has a wallet of its own.' }),
   })
-  .meta(said(AMOUNT_BY_CURRENCY))
+  .meta(said(amountsByCurrency('amount')))
 
 const offerObject = z.strictObject({
   provider: z.enum(USED_PROVIDER_NAMES),

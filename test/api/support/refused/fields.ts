@@ -4,7 +4,7 @@ import { AMOUNTS, type Case, CURRENCIES, HOOKS, INVALID, JSON_TEXTS, type Refuse
 type BodyRoute = { readonly name: string; readonly path: string; readonly method: string; readonly body: object }
 
 /** Where bodies go, with one that works. */
-function bodyRoutes({ endpoint, apiKey }: Furnished): readonly BodyRoute[] {
+function bodyRoutes({ link, endpoint, apiKey }: Furnished): readonly BodyRoute[] {
   return [
     { name: 'create a payment', method: 'POST', path: '/v1/payments', body: { amount: '49.99', currency: 'EUR' } },
     { name: 'preview', method: 'POST', path: '/v1/routes/preview', body: { amount: '49.99', currency: 'EUR' } },
@@ -19,6 +19,8 @@ function bodyRoutes({ endpoint, apiKey }: Furnished): readonly BodyRoute[] {
     },
     { name: 'key', method: 'POST', path: '/v1/api_keys', body: { name: 'x' } },
     { name: 'rotation of a key', method: 'POST', path: `/v1/api_keys/${apiKey}/rotate`, body: {} },
+    { name: 'link', method: 'POST', path: '/v1/payment_links', body: { title: 'x', currency: 'EUR' } },
+    { name: 'change of a link', method: 'PATCH', path: `/v1/payment_links/${link}`, body: {} },
     { name: 'wallet', method: 'PUT', path: '/v1/settings/wallet', body: { address: `0x${'1'.repeat(40)}` } },
   ]
 }
@@ -30,7 +32,9 @@ export function bodies(victim: Furnished): Refused[] {
 
 function fieldCases(victim: Furnished): Refused[] {
   const routes = bodyRoutes(victim)
-  const [create, preview, endpoint, change, rotate, redeliver, key, , wallet] = routes as [
+  const [create, preview, endpoint, change, rotate, redeliver, key, , link, linkChange, wallet] = routes as [
+    BodyRoute,
+    BodyRoute,
     BodyRoute,
     BodyRoute,
     BodyRoute,
@@ -111,6 +115,23 @@ function fieldCases(victim: Furnished): Refused[] {
       wrong(null, [], ['x'], ['1.2.3'], ['1.2.3.4/33'], ['::1/129'], ['localhost'], [5], '127.0.0.1'),
     ),
     ...withField(key, 'expires_in', wrong(null, 59, 31_536_001, 60.5, '60')),
+    ...withField(link, 'amount', AMOUNTS),
+    ...withField(link, 'min_amount', AMOUNTS),
+    ...withField(link, 'currency', CURRENCIES),
+    ...withField(link, 'title', TEXTS),
+    ...withField(link, 'inactive_message', TEXTS),
+    ...withField(link, 'success_url', URLS),
+    ...withField(link, 'max_payments', wrong(null, 0, -1, 1.5, '5', 1_000_001, 1e300, [])),
+    ...withField(
+      link,
+      'expires_at',
+      wrong(null, 5, '', 'soon', '2020-01-01T00:00:00Z', '2026-02-30T00:00:00Z', '1', []),
+    ),
+    ...withField(link, 'prefill', wrong(null, 'amount', ['wallet'], [5], {}, ['amount', 'amount', 'amount'])),
+    ...withField(link, 'wallet', wrong(`0x${'1'.repeat(40)}`, null)),
+    ...withField(linkChange, 'amount', wrong(5, null)),
+    ...withField(linkChange, 'active', wrong(null, 'true', 0, [])),
+    ...withField(linkChange, 'title', wrong(null, '', 'x'.repeat(101))),
     ...withField(
       wallet,
       'address',

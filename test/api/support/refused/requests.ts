@@ -32,7 +32,7 @@ function queryCases(): Refused[] {
     'surely=1',
   ]
   return [
-    ...['/v1/payments', '/v1/events', '/v1/api_keys'].flatMap((path) => refused(path, ...limits)),
+    ...['/v1/payments', '/v1/payment_links', '/v1/events', '/v1/api_keys'].flatMap((path) => refused(path, ...limits)),
     ...refused(
       '/v1/payments',
       'status=',
@@ -52,7 +52,9 @@ function queryCases(): Refused[] {
       'created[lt]=2026-02-30T00:00:00Z',
       'created[lte]=1',
       'created=1',
+      'payment_link=x',
     ),
+    ...refused('/v1/payment_links', 'active=1', 'active=', 'reference=', 'search=%00', 'starting_after=pay_x'),
     ...refused(
       '/v1/events',
       'type=x',
@@ -89,6 +91,9 @@ function idCases(): Refused[] {
     ['GET', '/v1/payments/{}'],
     ['GET', '/v1/payments/{}/timeline'],
     ['POST', '/v1/payments/{}/cancel'],
+    ['GET', '/v1/payment_links/{}'],
+    ['PATCH', '/v1/payment_links/{}', { active: true }],
+    ['POST', '/v1/payment_links/{}/deactivate'],
     ['GET', '/v1/events/{}'],
     ['GET', '/v1/webhook_endpoints/{}'],
     ['DELETE', '/v1/webhook_endpoints/{}'],

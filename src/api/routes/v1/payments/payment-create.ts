@@ -94,6 +94,7 @@ async function newPayment(
     cancelUrl: body.cancel_url ?? null,
     // 128 bits: whoever has the link may see and pay the payment, so it must be impossible to guess.
     checkoutToken: randomBytes(16).toString('base64url'),
+    paymentLink: null,
     destination,
     chainId: deps.chainId,
     token: deps.token,
@@ -129,7 +130,7 @@ async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise
 }
 
 /** Throws `url_invalid` for localhost: in live mode a buyer must be able to reach the shop. */
-function refuseLocalUrl(field: string, value: string | undefined): void {
+export function refuseLocalUrl(field: string, value: string | undefined): void {
   if (value === undefined || !isLocal(new URL(value))) return
   const message = `${field}: must be an https URL of a public host.`
   throw new Problem('validation_failed', message, {

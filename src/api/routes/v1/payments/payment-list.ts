@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listPayments } from '../../../../db/payments/payment-list.ts'
 import { readPayment } from '../../../../db/payments/payments.ts'
 import { readTimeline } from '../../../../db/payments/timeline.ts'
-import { isId } from '../../../../domain/ids.ts'
+import { isId, typeId } from '../../../../domain/ids.ts'
 import { PROVIDER_NAMES } from '../../../../domain/methods.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
 import { renderPayment } from '../../../../domain/payment/payment-object.ts'
@@ -10,20 +10,12 @@ import { TIMELINE_ENTRY } from '../../../document/examples.ts'
 import { Problem } from '../../../http/problems.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { idPath, moment } from '../fields.ts'
-import { listAnswer, listOf, noCursor, pageOf, pageQuery, since } from '../lists.ts'
-import { SEARCHED } from '../patterns.ts'
+import { listAnswer, listOf, noCursor, pageOf, pageQuery, searched, since } from '../lists.ts'
 import { paymentObject } from './payment-schemas.ts'
 import type { PaymentRouteDeps } from './payments.ts'
 
 /** One or more, with commas between. */
 const STATUSES = new RegExp(`^(?:${PAYMENT_STATUSES.join('|')})(?:,(?:${PAYMENT_STATUSES.join('|')}))*$`)
-
-const searched = z
-  .string()
-  .min(1)
-  .max(200)
-  .regex(SEARCHED, 'must not contain control characters')
-  .refine((text) => text.isWellFormed(), 'must not contain broken Unicode')
 
 const listQuery = z.strictObject({
   ...pageQuery('payment'),
@@ -42,6 +34,7 @@ const listQuery = z.strictObject({
     .string()
     .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hexadecimal digits')
     .optional(),
+  payment_link: z.string().regex(typeId('link'), 'must be the id of a payment link').optional(),
   'created[gte]': since.optional(),
   'created[lt]': since.optional(),
   search: searched.optional().meta({ description: 'In id, reference, description or transaction.' }),
@@ -72,13 +65,14 @@ export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicU
     answers: { 200: listOf(paymentObject) },
     example: { query: { limit: '10', status: 'created,pending', 'created[gte]': '2026-01-01T00:00:00Z' } },
     handle: async ({ caller, db, query }) => {
-      const { status, provider, currency, reference, tx_hash, search } = query
+      const { status, provider, currency, reference, tx_hash, search, payment_link: paymentLink } = query
       const filters = {
         status: status?.split(','),
         provider,
         currency,
         reference,
         tx_hash,
+        paymentLink,
         search,
         createdFrom: query['created[gte]'],
         createdBefore: query['created[lt]'],

@@ -5,7 +5,7 @@ import { parseAmount } from '../../../../domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
 import { PAYMENT } from '../../../document/examples.ts'
 import {
-  AMOUNT_BY_CURRENCY,
+  amountsByCurrency,
   amountText,
   characters,
   currenciesAllowed,
@@ -21,7 +21,8 @@ import { LINE, RETURN_URL, said } from '../patterns.ts'
 
 /** Bodies and answers of the payment routes. */
 
-const url = z
+/** Where a buyer is sent back to. */
+export const url = z
   .string()
   .max(2048, 'must have at most 2048 characters')
   .meta({ pattern: RETURN_URL.source })
@@ -36,7 +37,7 @@ export function isLocal(parsed: URL): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(parsed.hostname)
 }
 
-const metadata = z
+export const metadata = z
   .record(z.string(), safeText(500, 0, 'lines'))
   .refine((value) => Object.keys(value).length <= 50, 'must have at most 50 keys')
   .refine(
@@ -61,32 +62,35 @@ const createPaymentFields = z.strictObject({
 })
 
 /** Runs a refinement although fields are invalid, so that all problems are reported at once. */
-const ALWAYS = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null }
+export const ALWAYS = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null }
+
+/** How a refinement by `isTaken` says no. */
+export const NOT_TAKEN = {
+  ...ALWAYS,
+  path: ['currency'],
+  params: { code: 'currency_not_supported' },
+  error: ({ input }: { input: unknown }) => notTaken((input as { provider: unknown }).provider),
+}
 
 export const createPaymentBody = createPaymentFields
-  .refine(({ amount, currency }) => !fits(amount, currency, 'precision'), {
+  .refine(({ amount, currency }) => !hasTooManyDecimals(amount, currency), {
     ...ALWAYS,
     path: ['amount'],
     params: { code: 'amount_precision' },
     error: ({ input }) => decimalsAllowed((input as { currency: Currency }).currency),
   })
-  .refine(({ provider, currency }) => isTaken(provider, currency), {
-    ...ALWAYS,
-    path: ['currency'],
-    params: { code: 'currency_not_supported' },
-    error: ({ input }) => notTaken((input as { provider: unknown }).provider),
-  })
-  .meta(said(AMOUNT_BY_CURRENCY))
+  .refine(({ provider, currency }) => isTaken(provider, currency), NOT_TAKEN)
+  .meta(said(amountsByCurrency('amount')))
 export type CreatePaymentBody = z.output<typeof createPaymentBody>
 
-function fits(amount: unknown, currency: unknown, problem: string): boolean {
+export function hasTooManyDecimals(amount: unknown, currency: unknown): boolean {
   if (typeof amount !== 'string' || typeof currency !== 'string' || !isCurrency(currency)) return false
   const parsed = parseAmount(amount, currency)
-  return !parsed.ok && parsed.problem === problem
+  return !parsed.ok && parsed.problem === 'precision'
 }
 
 /** True for unknown providers and currencies too: their own fields report those. */
-function isTaken(provider: unknown, currency: unknown): boolean {
+export function isTaken(provider: unknown, currency: unknown): boolean {
   if (typeof provider !== 'string' || !isProviderName(provider)) return true
   if (typeof currency !== 'string' || !isCurrency(currency)) return true
   return currenciesOf(provider).includes(currency)

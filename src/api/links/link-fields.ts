@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { PREFILLS } from '../../domain/link/link.ts'
+import { PROVIDER_NAMES } from '../../domain/methods.ts'
+import { amountsByCurrency, amountText, currencyCode, decimalsAllowed, safeText } from '../routes/v1/fields.ts'
+import { MOMENT, said } from '../routes/v1/patterns.ts'
+import { ALWAYS, hasTooManyDecimals, isTaken, metadata, NOT_TAKEN, url } from '../routes/v1/payments/payment-schemas.ts'
+
+/** What a link is made of. The API and the forms read the same fields by the same rules. */
+
+const AMOUNTS = ['amount', 'min_amount', 'max_amount'] as const
+
+const prefill = z
+  .array(z.enum(PREFILLS), 'must be a list of amount, reference')
+  .max(PREFILLS.length)
+  .transform((names) => [...new Set(names)])
+  .meta({
+    description: 'What the query of the address may fill in: `?amount=` (where the buyer decides), `?reference=`.',
+  })
+
+const moment = z
+  .string()
+  .regex(MOMENT, 'must be a time such as 2026-12-24T18:00:00Z, or whole seconds since 1970')
+  .transform((text) => new Date(/^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text)).toISOString())
+
+/** What may be changed later. */
+const changeable = {
+  title: safeText(100),
+  description: safeText(500),
+  reference: safeText(200).meta({ description: 'Your own number. Buyers do not see it.' }),
+  metadata,
+  success_url: url,
+  max_payments: z.int().min(1).max(1_000_000).meta({
+    description: 'Payments that are open or paid, at most. One that ends without money gives its place back.',
+  }),
+  expires_at: moment.meta({ description: 'No payment is made from then on.' }),
+  inactive_message: safeText(500).meta({ description: 'What a buyer reads while the link makes no payments.' }),
+}
+
+const linkFields = z.strictObject({
+  currency: currencyCode,
+  amount: amountText.optional().meta({ description: 'In major units. Without it the buyer decides.' }),
+  min_amount: amountText.optional().meta({ description: 'The least that the buyer may decide for.' }),
+  max_amount: amountText.optional().meta({ description: 'The most that the buyer may decide for.' }),
+  provider: z.enum(PROVIDER_NAMES).optional(),
+  title: changeable.title,
+  description: changeable.description.optional(),
+  reference: changeable.reference.optional(),
+  metadata: changeable.metadata.optional(),
+  success_url: changeable.success_url.optional(),
+  prefill: prefill.default([]),
+  max_payments: changeable.max_payments.optional(),
+  expires_at: changeable.expires_at.optional(),
+  inactive_message: changeable.inactive_message.optional(),
+})
+
+export const createLinkBody = AMOUNTS.reduce(
+  (schema, field) =>
+    schema.refine((body) => !hasTooManyDecimals(body[field], body.currency), {
+      ...ALWAYS,
+      path: [field],
+      params: { code: 'amount_precision' },
+      error: ({ input }) => decimalsAllowed((input as { currency: z.output<typeof currencyCode> }).currency),
+    }),
+  linkFields
+    .refine(({ provider, currency }) => isTaken(provider, currency), NOT_TAKEN)
+    .refine(({ amount, min_amount, max_amount }) => amount === undefined || (min_amount ?? max_amount) === undefined, {
+      ...ALWAYS,
+      path: ['amount'],
+      message: 'must not stand beside min_amount or max_amount, which are for amounts that the buyer decides',
+    })
+    .refine(({ amount, prefill: names }) => amount === undefined || !names?.includes('amount'), {
+      ...ALWAYS,
+      path: ['prefill'],
+      message: 'must not have amount where the amount is fixed',
+    }),
+).meta(
+  said({
+    ...amountsByCurrency(...AMOUNTS),
+    not: {
+      anyOf: [
+        { required: ['amount', 'min_amount'] },
+        { required: ['amount', 'max_amount'] },
+        { required: ['amount', 'prefill'], properties: { prefill: { contains: { const: 'amount' } } } },
+      ],
+    },
+  }),
+)
+export type CreateLinkBody = z.output<typeof createLinkBody>
+
+export const updateLinkBody = z
+  .strictObject({
+    active: z.boolean().optional(),
+    title: changeable.title.optional(),
+    description: changeable.description.nullable().optional(),
+    reference: changeable.reference.nullable().optional(),
+    metadata: changeable.metadata.nullable().optional(),
+    success_url: changeable.success_url.nullable().optional(),
+    prefill: prefill.optional(),
+    max_payments: changeable.max_payments.nullable().optional(),
+    expires_at: changeable.expires_at.nullable().optional(),
+    inactive_message: changeable.inactive_message.nullable().optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+  .meta(said({ minProperties: 1 }))
+export type UpdateLinkBody = z.output<typeof updateLinkBody>

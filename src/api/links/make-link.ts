@@ -1,0 +1,82 @@
+import { randomInt } from 'node:crypto'
+import type { NewLink } from '../../db/links/links.ts'
+import type { CreatedVia, LinkPrice } from '../../domain/link/link.ts'
+import { compareAt, type Money } from '../../domain/money.ts'
+import { Problem } from '../http/problems.ts'
+import { type RateBook, requirePrice } from '../routes/prices.ts'
+import { refuseLocalUrl } from '../routes/v1/payments/payment-create.ts'
+import type { CreateLinkBody } from './link-fields.ts'
+
+export type LinkMakerDeps = {
+  readonly rates: RateBook
+  readonly clock: () => number
+  readonly newLinkId: () => string
+}
+
+type Making = { readonly livemode: boolean; readonly wallet: string | null; readonly createdVia: CreatedVia }
+
+/** The link that the fields ask for. Throws a Problem for what cannot be: the price, the end, the way back. */
+export async function makeLink(deps: LinkMakerDeps, body: CreateLinkBody, making: Making): Promise<NewLink> {
+  const { livemode, wallet, createdVia } = making
+  if (livemode) refuseLocalUrl('success_url', body.success_url)
+  requireFuture(body.expires_at, deps.clock())
+  return {
+    id: deps.newLinkId(),
+    code: newLinkCode(),
+    price: await priceOf(deps, body),
+    provider: body.provider ?? null,
+    title: body.title,
+    description: body.description ?? null,
+    reference: body.reference ?? null,
+    metadata: body.metadata ?? null,
+    successUrl: body.success_url ?? null,
+    prefill: body.prefill,
+    maxPayments: body.max_payments ?? null,
+    expiresAt: body.expires_at ?? null,
+    inactiveMessage: body.inactive_message ?? null,
+    wallet,
+    createdVia,
+    createdAt: new Date(deps.clock()).toISOString(),
+  }
+}
+
+export function requireFuture(time: string | null | undefined, now: number): void {
+  if (time !== null && time !== undefined && Date.parse(time) <= now)
+    throw invalid('expires_at', 'must be in the future')
+}
+
+/** Every amount must pass the limits of the method now; the buyer's is held against them again. */
+async function priceOf({ rates }: LinkMakerDeps, body: CreateLinkBody): Promise<LinkPrice> {
+  const { currency } = body
+  const read = async (field: 'amount' | 'min_amount' | 'max_amount'): Promise<Money | null> => {
+    const text = body[field]
+    if (text === undefined) return null
+    const question = { text, currency, provider: body.provider ?? null }
+    return (await requirePrice(rates, question).catch((problem) => throwOf(field, problem))).amount
+  }
+  const price = { currency, amount: await read('amount'), min: await read('min_amount'), max: await read('max_amount') }
+  if (price.min !== null && price.max !== null && compareAt(price.min, price.max, { a: '1', b: '1' }) > 0)
+    throw invalid('max_amount', 'must not be less than min_amount')
+  return price
+}
+
+/** The same problem, of another field. */
+function throwOf(field: string, problem: unknown): never {
+  if (problem instanceof Problem && problem.extras.param === 'amount')
+    throw new Problem(problem.code, problem.message, { ...problem.extras, param: field })
+  throw problem
+}
+
+function invalid(field: string, must: string): Problem {
+  const message = `${field}: ${must}.`
+  const errors = [{ pointer: `/${field}`, code: 'parameter_invalid', message }]
+  return new Problem('validation_failed', message, { param: field, errors })
+}
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** 59 bits: a code is no secret, but a list of the links that there are should not be had by guessing. */
+const CODE_LENGTH = 10
+
+function newLinkCode(): string {
+  return Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
+}

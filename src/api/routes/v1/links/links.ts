@@ -1,0 +1,186 @@
+import { z } from 'zod'
+import type { Queryable, Session, Tenant } from '../../../../db/db.ts'
+import { listLinks } from '../../../../db/links/link-list.ts'
+import { findLink, insertLink, type LinkChanges, updateLink } from '../../../../db/links/links.ts'
+import { readWallet } from '../../../../db/merchants/wallets.ts'
+import { isId } from '../../../../domain/ids.ts'
+import { type PaymentLink, renderLink } from '../../../../domain/link/link.ts'
+import { answerOnce, claimOf } from '../../../http/idempotency.ts'
+import { Problem } from '../../../http/problems.ts'
+import { createLinkBody, type UpdateLinkBody, updateLinkBody } from '../../../links/link-fields.ts'
+import { type LinkMakerDeps, makeLink, requireFuture } from '../../../links/make-link.ts'
+import { defineRoute, type Route } from '../../../route.ts'
+import { idPath } from '../fields.ts'
+import { listAnswer, listOf, noCursor, pageOf, pageQuery, searched } from '../lists.ts'
+import { refuseLocalUrl } from '../payments/payment-create.ts'
+import { linkObject } from './link-object.ts'
+
+export type LinkRouteDeps = LinkMakerDeps & { readonly publicUrl: string }
+
+export function linkRoutes(deps: LinkRouteDeps): Route[] {
+  return [createRoute(deps), ...readRoutes(deps), ...changeRoutes(deps)]
+}
+
+const shown = ({ publicUrl, clock }: LinkRouteDeps, link: PaymentLink) =>
+  renderLink(link, { publicUrl, now: new Date(clock()).toISOString() })
+
+function createRoute(deps: LinkRouteDeps): Route {
+  return defineRoute({
+    method: 'post',
+    path: '/v1/payment_links',
+    operationId: 'createPaymentLink',
+    tag: 'Payment links',
+    summary: 'Create a payment link',
+    description: 'Its price, currency and method are fixed from then on. Without `amount` the buyer decides.',
+    scope: 'payments:write',
+    idempotency: 'itself',
+    body: createLinkBody,
+    answers: { 201: linkObject },
+    problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported', 'wallet_not_configured'],
+    example: { body: { title: 'October tasting box', amount: 64, currency: 'EUR', max_payments: 50 } },
+    handle: ({ caller, db, body, idempotencyKey }) => {
+      const claim = claimOf('POST /v1/payment_links', idempotencyKey, body)
+      return answerOnce(db, { tenant: caller, claim }, async (tx) => {
+        const { livemode } = caller
+        const made = await makeLink(deps, body, { livemode, wallet: null, createdVia: 'api' })
+        if ((await readWallet(tx, caller)) === null)
+          throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create links.')
+        const link = await insertLink(tx, caller, made)
+        return { status: 201, body: shown(deps, link), headers: { location: `/v1/payment_links/${link.id}` } }
+      })
+    },
+  })
+}
+
+const listQuery = z.strictObject({
+  ...pageQuery('link'),
+  active: z
+    .enum(['true', 'false'])
+    .optional()
+    .transform((text) => (text === undefined ? undefined : text === 'true')),
+  reference: searched.optional(),
+  search: searched.optional().meta({ description: 'In title, reference, code or id.' }),
+})
+
+function readRoutes(deps: LinkRouteDeps): Route[] {
+  const list = defineRoute({
+    method: 'get',
+    path: '/v1/payment_links',
+    operationId: 'listPaymentLinks',
+    tag: 'Payment links',
+    summary: 'List payment links, newest first',
+    scope: 'payments:read',
+    query: listQuery,
+    answers: { 200: listOf(linkObject) },
+    example: { query: { active: 'true' } },
+    handle: async ({ caller, db, query }) => {
+      const { active, reference, search } = query
+      const page = pageOf(query)
+      const found = await listLinks(db, caller, { filters: { active, reference, search }, page })
+      if (found === null) throw noCursor(page)
+      return listAnswer(
+        found.rows.map((link) => shown(deps, link)),
+        found.hasMore,
+      )
+    },
+  })
+  const read = defineRoute({
+    method: 'get',
+    path: '/v1/payment_links/{id}',
+    operationId: 'readPaymentLink',
+    tag: 'Payment links',
+    summary: 'Read a payment link',
+    scope: 'payments:read',
+    params: idPath,
+    answers: { 200: linkObject },
+    handle: async ({ caller, db, params }) => ({
+      status: 200,
+      body: shown(deps, await findOwnLink(db, caller, params.id)),
+    }),
+  })
+  return [list, read]
+}
+
+function changeRoutes(deps: LinkRouteDeps): Route[] {
+  const update = defineRoute({
+    method: 'patch',
+    path: '/v1/payment_links/{id}',
+    operationId: 'updatePaymentLink',
+    tag: 'Payment links',
+    summary: 'Change a payment link, pause it or go on',
+    description: 'Payments that exist stay as they are.',
+    scope: 'payments:write',
+    params: idPath,
+    body: updateLinkBody,
+    answers: { 200: linkObject },
+    problems: ['not_possible_now'],
+    example: { body: { title: 'November tasting box', max_payments: null } },
+    handle: async ({ caller, db, params, body }) => {
+      if (caller.livemode) refuseLocalUrl('success_url', body.success_url ?? undefined)
+      requireFuture(body.expires_at, deps.clock())
+      return { status: 200, body: shown(deps, await changeOwnLink(db, caller, { id: params.id, body })) }
+    },
+  })
+  const deactivate = defineRoute({
+    method: 'post',
+    path: '/v1/payment_links/{id}/deactivate',
+    operationId: 'deactivatePaymentLink',
+    tag: 'Payment links',
+    summary: 'Pause a payment link',
+    description: 'It makes no payments until it is set active again. Payments under way go on.',
+    scope: 'payments:write',
+    params: idPath,
+    answers: { 200: linkObject },
+    handle: async ({ caller, db, params }) => ({
+      status: 200,
+      body: shown(deps, await changeOwnLink(db, caller, { id: params.id, body: { active: false } })),
+    }),
+  })
+  return [update, deactivate]
+}
+
+/** Throws `resource_missing` (404) alike for malformed and unknown ids, and for links of others. */
+export async function findOwnLink(db: Queryable, tenant: Tenant, id: string): Promise<PaymentLink> {
+  const link = isId('link', id) ? await findLink(db, tenant, id) : null
+  if (link === null) throw new Problem('resource_missing', 'There is no such payment link.')
+  return link
+}
+
+/** Throws as `findOwnLink` does, and for what the present state forbids. */
+export function changeOwnLink(
+  db: Session,
+  tenant: Tenant,
+  { id, body }: { id: string; body: UpdateLinkBody },
+): Promise<PaymentLink> {
+  return db.transaction(async (tx) => {
+    const link = await findOwnLink(tx, tenant, id)
+    if (body.active === true && link.stoppedAt !== null)
+      throw new Problem('not_possible_now', 'An operator has stopped this link. Ask the support why.')
+    if (link.price.amount !== null && body.prefill?.includes('amount')) {
+      const message = 'prefill: must not have amount where the amount is fixed.'
+      const errors = [{ pointer: '/prefill', code: 'parameter_invalid', message }]
+      throw new Problem('validation_failed', message, { param: 'prefill', errors })
+    }
+    const changed = await updateLink(tx, tenant, { id, changes: changesOf(body) })
+    if (changed === null) throw new Problem('resource_missing', 'There is no such payment link.')
+    return changed
+  })
+}
+
+/** The fields that were named. */
+function changesOf(body: UpdateLinkBody): LinkChanges {
+  const { success_url: successUrl, max_payments: maxPayments, expires_at: expiresAt } = body
+  const { active, title, description, reference, metadata, prefill, inactive_message: inactiveMessage } = body
+  return {
+    ...(active !== undefined && { active }),
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(reference !== undefined && { reference }),
+    ...(metadata !== undefined && { metadata }),
+    ...(successUrl !== undefined && { successUrl }),
+    ...(prefill !== undefined && { prefill }),
+    ...(maxPayments !== undefined && { maxPayments }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(inactiveMessage !== undefined && { inactiveMessage }),
+  }
+}

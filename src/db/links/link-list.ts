@@ -1,0 +1,42 @@
+import type { PaymentLink } from '../../domain/link/link.ts'
+import { many, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
+import { byId, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
+import { linkColumns, linkRow } from './links.ts'
+
+export type LinkFilters = {
+  /** Whether its owner has it active, and no operator has stopped it. */
+  readonly active?: boolean | undefined
+  readonly reference?: string | undefined
+  /** In title, reference, code or id. */
+  readonly search?: string | undefined
+}
+
+/** Newest first. Null when a cursor is no link of the merchant. */
+export async function listLinks(
+  db: Queryable,
+  tenant: Tenant,
+  { filters, page }: { filters: LinkFilters; page: PageOf },
+): Promise<{ rows: PaymentLink[]; hasMore: boolean } | null> {
+  const list = sql`from payment_link where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
+  if (!(await hasCursors(db, page, { id: sql`id`, list }))) return null
+  const found = await many(
+    db,
+    linkRow,
+    sql`select ${linkColumns} ${list} ${matching(filters)} ${pageClause(byId(sql`id`), page)}`,
+  )
+  return cutPage(found, page)
+}
+
+function matching({ active, reference, search }: LinkFilters): Statement {
+  const clauses = [
+    ...(active === undefined ? [] : [sql`and (active and stopped_at is null) = ${active}`]),
+    ...(reference === undefined ? [] : [sql`and reference = ${reference}`]),
+    ...(search === undefined ? [] : [searchFor(search)]),
+  ]
+  return clauses.reduce((left, right) => sql`${left} ${right}`, sql``)
+}
+
+function searchFor(text: string): Statement {
+  const pattern = `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+  return sql`and (id = ${text} or code = ${text} or title ilike ${pattern} or reference ilike ${pattern})`
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
+import type { PaymentLink } from '../../domain/link/link.ts'
+import { PREFILLS } from '../../domain/link/link.ts'
+import { PROVIDER_NAMES } from '../../domain/methods.ts'
+import type { Money } from '../../domain/money.ts'
+import { maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { time } from '../payments/payment-rows.ts'
+
+const units = z.string().nullable()
+
+const storedLink = z.object({
+  id: z.string(),
+  merchant_id: z.string(),
+  livemode: z.boolean(),
+  code: z.string(),
+  active: z.boolean(),
+  currency: z.enum(CURRENCIES as [Currency, ...Currency[]]),
+  amount_minor: units,
+  min_minor: units,
+  max_minor: units,
+  provider: z.enum(PROVIDER_NAMES).nullable(),
+  title: z.string(),
+  description: z.string().nullable(),
+  reference: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()).nullable(),
+  success_url: z.string().nullable(),
+  prefill: z.array(z.enum(PREFILLS)),
+  max_payments: z.number().nullable(),
+  payments_count: z.coerce.number(),
+  expires_at: time.nullable(),
+  inactive_message: z.string().nullable(),
+  wallet: z.string().nullable(),
+  created_via: z.enum(['api', 'dashboard', 'form']),
+  completed_at: time.nullable(),
+  stopped_at: time.nullable(),
+  stopped_reason: z.string().nullable(),
+  created_at: time,
+  updated_at: time,
+})
+
+export const linkRow = storedLink.transform((row): PaymentLink => {
+  const money = (minor: string | null): Money | null => (minor === null ? null : { minor, currency: row.currency })
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    livemode: row.livemode,
+    code: row.code,
+    active: row.active,
+    price: {
+      currency: row.currency,
+      amount: money(row.amount_minor),
+      min: money(row.min_minor),
+      max: money(row.max_minor),
+    },
+    provider: row.provider,
+    title: row.title,
+    description: row.description,
+    reference: row.reference,
+    metadata: row.metadata,
+    successUrl: row.success_url,
+    prefill: row.prefill,
+    maxPayments: row.max_payments,
+    paymentsCount: row.payments_count,
+    expiresAt: row.expires_at,
+    inactiveMessage: row.inactive_message,
+    wallet: row.wallet,
+    createdVia: row.created_via,
+    completedAt: row.completed_at,
+    stoppedAt: row.stopped_at,
+    stoppedReason: row.stopped_reason,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+})
+
+/** The columns of `linkRow`, of a table that is called payment_link in the statement. */
+export const linkColumns = sql`payment_link.*, link_places_taken(payment_link.id) as payments_count`
+
+export type NewLink = Omit<
+  PaymentLink,
+  'merchantId' | 'livemode' | 'active' | 'paymentsCount' | 'completedAt' | 'stoppedAt' | 'stoppedReason' | 'updatedAt'
+>
+
+export function insertLink(db: Queryable, tenant: Tenant, link: NewLink): Promise<PaymentLink> {
+  const { price } = link
+  return one(
+    db,
+    linkRow,
+    sql`insert into payment_link (id, merchant_id, livemode, code, currency, amount_minor, min_minor, max_minor, provider,
+        title, description, reference, metadata, success_url, prefill, max_payments, expires_at, inactive_message, wallet,
+        created_via, created_at, updated_at)
+      values (${link.id}, ${tenant.merchantId}, ${tenant.livemode}, ${link.code}, ${price.currency},
+        ${price.amount?.minor ?? null}::numeric, ${price.min?.minor ?? null}::numeric, ${price.max?.minor ?? null}::numeric,
+        ${link.provider}, ${link.title}, ${link.description}, ${link.reference}, ${json(link.metadata)}::jsonb,
+        ${link.successUrl}, ${link.prefill}::text[], ${link.maxPayments}, ${link.expiresAt}::timestamptz,
+        ${link.inactiveMessage}, ${link.wallet}, ${link.createdVia}, ${link.createdAt}::timestamptz,
+        ${link.createdAt}::timestamptz)
+      returning ${linkColumns}`,
+  )
+}
+
+/** Null when the merchant has no such link in this mode. */
+export function findLink(db: Queryable, tenant: Tenant, id: string): Promise<PaymentLink | null> {
+  return maybeOne(db, linkRow, sql`select ${linkColumns} from payment_link where id = ${id} and ${ownedBy(tenant)}`)
+}
+
+/** The link of the page: its code is in the address. Null also for one of the other mode. */
+export function findLinkByCode(db: Queryable, code: string): Promise<PaymentLink | null> {
+  return maybeOne(
+    db,
+    linkRow,
+    sql`select ${linkColumns} from payment_link where code = ${code} and livemode = ${db.livemode}`,
+  )
+}
+
+/**
+ * Locks the link until the transaction ends, and counts its places after that: of two presses for the last place the
+ * second sees that it is taken.
+ */
+export async function lockLink(tx: Tx, tenant: Tenant, id: string): Promise<PaymentLink | null> {
+  const locked = sql`select id from payment_link where id = ${id} and ${ownedBy(tenant)} for no key update`
+  if ((await maybeOne(tx, z.object({ id: z.string() }), locked)) === null) return null
+  return findLink(tx, tenant, id)
+}
+
+export type LinkChanges = Partial<
+  Pick<
+    PaymentLink,
+    | 'active'
+    | 'title'
+    | 'description'
+    | 'reference'
+    | 'metadata'
+    | 'successUrl'
+    | 'prefill'
+    | 'maxPayments'
+    | 'expiresAt'
+    | 'inactiveMessage'
+  >
+>
+
+/** Null when the merchant has no such link. */
+export function updateLink(
+  db: Queryable,
+  tenant: Tenant,
+  { id, changes }: { id: string; changes: LinkChanges },
+): Promise<PaymentLink | null> {
+  const { active, title, description, reference, metadata, successUrl, prefill } = changes
+  const { maxPayments, expiresAt, inactiveMessage } = changes
+  const set = [
+    sql`updated_at = now()`,
+    ...(active === undefined ? [] : [sql`, active = ${active}`]),
+    ...(title === undefined ? [] : [sql`, title = ${title}`]),
+    ...(description === undefined ? [] : [sql`, description = ${description}`]),
+    ...(reference === undefined ? [] : [sql`, reference = ${reference}`]),
+    ...(metadata === undefined ? [] : [sql`, metadata = ${json(metadata)}::jsonb`]),
+    ...(successUrl === undefined ? [] : [sql`, success_url = ${successUrl}`]),
+    ...(prefill === undefined ? [] : [sql`, prefill = ${prefill}::text[]`]),
+    ...(maxPayments === undefined ? [] : [sql`, max_payments = ${maxPayments}`]),
+    ...(expiresAt === undefined ? [] : [sql`, expires_at = ${expiresAt}::timestamptz`]),
+    ...(inactiveMessage === undefined ? [] : [sql`, inactive_message = ${inactiveMessage}`]),
+  ].reduce((left, right) => sql`${left}${right}`)
+  return maybeOne(
+    db,
+    linkRow,
+    sql`update payment_link set ${set} where id = ${id} and ${ownedBy(tenant)} returning ${linkColumns}`,
+  )
+}
+
+const json = (value: unknown): string | null => (value === null ? null : JSON.stringify(value))
+
+function ownedBy(tenant: Tenant): Statement {
+  return sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
+}

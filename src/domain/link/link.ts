@@ -1,0 +1,108 @@
+import type { Currency } from '../currencies.ts'
+import type { ProviderName } from '../methods.ts'
+import { formatAmount, type Money } from '../money.ts'
+
+/** A payment link: the page that makes a payment each time a buyer presses Continue. */
+
+/** What the query of a link's address may fill in. */
+export const PREFILLS = ['amount', 'reference'] as const
+export type Prefill = (typeof PREFILLS)[number]
+
+/** Who made it: a program, a person in the dashboard, or somebody without an account. */
+export type CreatedVia = 'api' | 'dashboard' | 'form'
+
+/** A link as it is stored. Times are ISO 8601 UTC with milliseconds. */
+export type PaymentLink = {
+  readonly id: string
+  readonly merchantId: string
+  readonly livemode: boolean
+  readonly code: string
+  readonly active: boolean
+  readonly price: LinkPrice
+  readonly provider: ProviderName | null
+  readonly title: string
+  readonly description: string | null
+  /** The maker's own; buyers do not see it. */
+  readonly reference: string | null
+  readonly metadata: Readonly<Record<string, string>> | null
+  readonly successUrl: string | null
+  readonly prefill: readonly Prefill[]
+  readonly maxPayments: number | null
+  /** Payments that hold a place: open or paid. */
+  readonly paymentsCount: number
+  readonly expiresAt: string | null
+  readonly inactiveMessage: string | null
+  /** Null: the account's wallet when the payment is made. */
+  readonly wallet: string | null
+  readonly createdVia: CreatedVia
+  readonly completedAt: string | null
+  readonly stoppedAt: string | null
+  readonly stoppedReason: string | null
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** `amount` null: the buyer decides, within the bounds that are there, and those of the method. */
+export type LinkPrice = {
+  readonly currency: Currency
+  readonly amount: Money | null
+  readonly min: Money | null
+  readonly max: Money | null
+}
+
+export const LINK_STATUSES = ['active', 'paused', 'sold_out', 'expired', 'stopped'] as const
+export type LinkStatus = (typeof LINK_STATUSES)[number]
+
+type Judged = Pick<PaymentLink, 'active' | 'stoppedAt' | 'expiresAt' | 'maxPayments' | 'paymentsCount'>
+
+/** Only an active link makes payments. `now` is ISO 8601. An operator's word comes first, then the owner's. */
+export function linkStatus(link: Judged, now: string): LinkStatus {
+  if (link.stoppedAt !== null) return 'stopped'
+  if (!link.active) return 'paused'
+  if (link.expiresAt !== null && Date.parse(link.expiresAt) <= Date.parse(now)) return 'expired'
+  if (link.maxPayments !== null && link.paymentsCount >= link.maxPayments) return 'sold_out'
+  return 'active'
+}
+
+export function linkUrl(publicUrl: string, code: string): string {
+  return `${publicUrl}/l/${code}`
+}
+
+/** The payment link object of the API and of events. `now` is ISO 8601. */
+export function renderLink(link: PaymentLink, { publicUrl, now }: { publicUrl: string; now: string }) {
+  const { price } = link
+  return {
+    id: link.id,
+    object: 'payment_link' as const,
+    livemode: link.livemode,
+    code: link.code,
+    url: linkUrl(publicUrl, link.code),
+    active: link.active && link.stoppedAt === null,
+    status: linkStatus(link, now),
+    amount: numberOf(price.amount),
+    min_amount: numberOf(price.min),
+    max_amount: numberOf(price.max),
+    currency: price.currency,
+    provider: link.provider,
+    title: link.title,
+    description: link.description,
+    reference: link.reference,
+    metadata: link.metadata ?? {},
+    success_url: link.successUrl,
+    prefill: [...link.prefill],
+    max_payments: link.maxPayments,
+    payments_count: link.paymentsCount,
+    expires_at: link.expiresAt,
+    inactive_message: link.inactiveMessage,
+    wallet: link.wallet,
+    created_via: link.createdVia,
+    completed_at: link.completedAt,
+    created_at: link.createdAt,
+    updated_at: link.updatedAt,
+  }
+}
+
+/** At most 14 digits, so the number prints as it was sent. */
+function numberOf(amount: Money | null): number | null {
+  return amount === null ? null : Number(formatAmount(amount))
+}
