@@ -18,6 +18,7 @@ export function aLink(fields: Partial<NewLink> & Pick<NewLink, 'id'>): NewLink {
     inactiveMessage: null,
     wallet: null,
     createdVia: 'api',
+    anonymous: false,
     createdAt: new Date().toISOString(),
     ...fields,
   }

@@ -9,6 +9,12 @@ export const peopleShape = {
   API_REFUSALS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   /** Tries to sign in to the dashboard that one address may make in an hour. More get 429. */
   SIGN_INS_PER_HOUR: z.coerce.number().int().min(1).default(30),
+  /** Payments that one address may start on the pages of links in a minute. More get 429. */
+  LINK_PRESSES_PER_MINUTE: z.coerce.number().int().min(1).default(20),
+  /** Payments that may be started on the page of one link in a minute. More get 429. */
+  LINK_PAYMENTS_PER_MINUTE: z.coerce.number().int().min(1).default(600),
+  /** Links without an account that one address may make, and reports that it may send, in an hour. More get 429. */
+  LINK_FORMS_PER_HOUR: z.coerce.number().int().min(1).default(10),
   /** The deployment of the other mode: the dashboard's link to it. */
   OTHER_MODE_URL: z.url().optional(),
   /** Whoever opens the sign-in page may enter as this person with one press. Refused in live mode. */

@@ -66,6 +66,8 @@ export async function composeApi(
       windowSeconds: 1,
       refusalsPerMinute: config.API_REFUSALS_PER_MINUTE,
       signInsPerHour: config.SIGN_INS_PER_HOUR,
+      pressesPerMinute: { address: config.LINK_PRESSES_PER_MINUTE, link: config.LINK_PAYMENTS_PER_MINUTE },
+      formsPerHour: config.LINK_FORMS_PER_HOUR,
     }),
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,

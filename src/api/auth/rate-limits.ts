@@ -13,6 +13,10 @@ export type RequestLimits = {
   readonly countRefusal: (address: string) => Promise<void>
   /** Counts a try to sign in from this IP address. Throws `rate_limited` (429) when there were too many. */
   readonly countSignIn: (address: string) => Promise<void>
+  /** Counts a press on the page of a link, of this IP address and of the link. Throws as above. */
+  readonly countPress: (address: string, linkId: string) => Promise<void>
+  /** Counts a link that is made without an account, or a report, from this IP address. Throws as above. */
+  readonly countForm: (address: string) => Promise<void>
 }
 
 export type RequestLimitSettings = {
@@ -23,6 +27,10 @@ export type RequestLimitSettings = {
   readonly refusalsPerMinute: number
   /** Tries to sign in, from one network. */
   readonly signInsPerHour: number
+  /** Presses on pages of links, from one network and on one link. */
+  readonly pressesPerMinute: { readonly address: number; readonly link: number }
+  /** Links that are made without an account, and reports, from one network. */
+  readonly formsPerHour: number
 }
 
 export function createRequestLimits({
@@ -30,10 +38,15 @@ export function createRequestLimits({
   windowSeconds,
   refusalsPerMinute,
   signInsPerHour,
+  pressesPerMinute,
+  formsPerHour,
 }: RequestLimitSettings): RequestLimits {
   const accounts = new RateLimiterMemory({ points: requests, duration: windowSeconds })
   const refusals = new RateLimiterMemory({ points: refusalsPerMinute, duration: 60 })
   const signIns = new RateLimiterMemory({ points: signInsPerHour, duration: 3600 })
+  const presses = new RateLimiterMemory({ points: pressesPerMinute.address, duration: 60 })
+  const linkPresses = new RateLimiterMemory({ points: pressesPerMinute.link, duration: 60 })
+  const forms = new RateLimiterMemory({ points: formsPerHour, duration: 3600 })
   const policy = `"account";q=${requests};w=${windowSeconds}`
   const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes) => ({
     'ratelimit-policy': policy,
@@ -56,6 +69,17 @@ export function createRequestLimits({
     countSignIn: async (address) => {
       const result = await consume(signIns, networkOf(address))
       if (!result.taken) throw limited(result.state, 'Too many tries to sign in.')
+    },
+    countPress: async (address, linkId) => {
+      // The address first: one that is refused uses up nothing of the link.
+      const own = await consume(presses, networkOf(address))
+      if (!own.taken) throw limited(own.state, 'Too many payments were started from here.')
+      const ofLink = await consume(linkPresses, linkId)
+      if (!ofLink.taken) throw limited(ofLink.state, 'Too many payments of this link were started.')
+    },
+    countForm: async (address) => {
+      const result = await consume(forms, networkOf(address))
+      if (!result.taken) throw limited(result.state, 'Too many links or reports from here.')
     },
   }
 }

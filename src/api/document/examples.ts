@@ -1,3 +1,5 @@
+import { PAYMENT_LINK } from './link-example.ts'
+
 /** One example of every object, for the document. A test compares each with its schema. */
 
 const PAYMENT_ID = 'pay_01m7z134d8fetv1hwd26y1yksm'
@@ -69,38 +71,6 @@ export const PAYMENT = {
   failed_at: null,
   canceled_at: null,
   version: 5,
-}
-
-const LINK_ID = 'plink_01m7z0zqy3fzrbpe3gambgs8r8'
-
-export const PAYMENT_LINK = {
-  id: LINK_ID,
-  object: 'payment_link',
-  livemode: false,
-  code: 'k7Qm2vXa9B',
-  url: 'https://pay.example/l/k7Qm2vXa9B',
-  active: true,
-  status: 'active',
-  amount: 64,
-  min_amount: null,
-  max_amount: null,
-  currency: 'EUR',
-  provider: null,
-  title: 'October tasting box',
-  description: 'Three coffees from three farms',
-  reference: null,
-  metadata: {},
-  success_url: null,
-  prefill: [],
-  max_payments: 50,
-  payments_count: 38,
-  expires_at: null,
-  inactive_message: null,
-  wallet: null,
-  created_via: 'api',
-  completed_at: null,
-  created_at: CREATED,
-  updated_at: CREATED,
 }
 
 const TREASURY = '0x1f9840a85d5af5bf1d1762f925bdaddc4201f984'
@@ -304,7 +274,7 @@ export const WALLET_SETTING = {
 export const PATH_IDS: Readonly<Record<string, string>> = {
   '/v1/payments/{id}': PAYMENT_ID,
   '/v1/test/payments/{id}': PAYMENT_ID,
-  '/v1/payment_links/{id}': LINK_ID,
+  '/v1/payment_links/{id}': PAYMENT_LINK.id,
   '/v1/events/{id}': EVENT_ID,
   '/v1/webhook_endpoints/{id}': ENDPOINT_ID,
   '/v1/api_keys/{id}': API_KEY.id,

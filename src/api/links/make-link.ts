@@ -36,6 +36,7 @@ export async function makeLink(deps: LinkMakerDeps, body: CreateLinkBody, making
     inactiveMessage: body.inactive_message ?? null,
     wallet,
     createdVia,
+    anonymous: createdVia === 'form',
     createdAt: new Date(deps.clock()).toISOString(),
   }
 }

@@ -31,6 +31,7 @@ const storedLink = z.object({
   expires_at: time.nullable(),
   inactive_message: z.string().nullable(),
   wallet: z.string().nullable(),
+  anonymous: z.boolean(),
   created_via: z.enum(['api', 'dashboard', 'form']),
   completed_at: time.nullable(),
   stopped_at: time.nullable(),
@@ -66,6 +67,7 @@ export const linkRow = storedLink.transform((row): PaymentLink => {
     inactiveMessage: row.inactive_message,
     wallet: row.wallet,
     createdVia: row.created_via,
+    anonymous: row.anonymous,
     completedAt: row.completed_at,
     stoppedAt: row.stopped_at,
     stoppedReason: row.stopped_reason,
@@ -89,12 +91,12 @@ export function insertLink(db: Queryable, tenant: Tenant, link: NewLink): Promis
     linkRow,
     sql`insert into payment_link (id, merchant_id, livemode, code, currency, amount_minor, min_minor, max_minor, provider,
         title, description, reference, metadata, success_url, prefill, max_payments, expires_at, inactive_message, wallet,
-        created_via, created_at, updated_at)
+        created_via, anonymous, created_at, updated_at)
       values (${link.id}, ${tenant.merchantId}, ${tenant.livemode}, ${link.code}, ${price.currency},
         ${price.amount?.minor ?? null}::numeric, ${price.min?.minor ?? null}::numeric, ${price.max?.minor ?? null}::numeric,
         ${link.provider}, ${link.title}, ${link.description}, ${link.reference}, ${json(link.metadata)}::jsonb,
         ${link.successUrl}, ${link.prefill}::text[], ${link.maxPayments}, ${link.expiresAt}::timestamptz,
-        ${link.inactiveMessage}, ${link.wallet}, ${link.createdVia}, ${link.createdAt}::timestamptz,
+        ${link.inactiveMessage}, ${link.wallet}, ${link.createdVia}, ${link.anonymous}, ${link.createdAt}::timestamptz,
         ${link.createdAt}::timestamptz)
       returning ${linkColumns}`,
   )

@@ -35,6 +35,8 @@ export type PaymentLink = {
   /** Null: the account's wallet when the payment is made. */
   readonly wallet: string | null
   readonly createdVia: CreatedVia
+  /** Nobody knows who made it. */
+  readonly anonymous: boolean
   readonly completedAt: string | null
   readonly stoppedAt: string | null
   readonly stoppedReason: string | null
@@ -55,11 +57,11 @@ export type LinkStatus = (typeof LINK_STATUSES)[number]
 
 type Judged = Pick<PaymentLink, 'active' | 'stoppedAt' | 'expiresAt' | 'maxPayments' | 'paymentsCount'>
 
-/** Only an active link makes payments. `now` is ISO 8601. An operator's word comes first, then the owner's. */
+/** Only an active link makes payments. `now` is ISO 8601 UTC with milliseconds. An operator's word comes first, then the owner's. */
 export function linkStatus(link: Judged, now: string): LinkStatus {
   if (link.stoppedAt !== null) return 'stopped'
   if (!link.active) return 'paused'
-  if (link.expiresAt !== null && Date.parse(link.expiresAt) <= Date.parse(now)) return 'expired'
+  if (link.expiresAt !== null && link.expiresAt <= now) return 'expired'
   if (link.maxPayments !== null && link.paymentsCount >= link.maxPayments) return 'sold_out'
   return 'active'
 }

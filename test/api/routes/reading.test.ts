@@ -208,7 +208,14 @@ describe('limits of requests', () => {
   test('are told on every answer, and beyond them 429 says when to ask again', async () => {
     const small = await openShop({
       deps: () => ({
-        limits: createRequestLimits({ requests: 3, windowSeconds: 60, refusalsPerMinute: 2, signInsPerHour: 9 }),
+        limits: createRequestLimits({
+          requests: 3,
+          windowSeconds: 60,
+          refusalsPerMinute: 2,
+          signInsPerHour: 9,
+          pressesPerMinute: { address: 9, link: 9 },
+          formsPerHour: 9,
+        }),
       }),
     })
     try {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LINK_STATUSES, PREFILLS } from '../../../../domain/link/link.ts'
 import { PROVIDER_NAMES } from '../../../../domain/methods.ts'
-import { PAYMENT_LINK } from '../../../document/examples.ts'
+import { PAYMENT_LINK } from '../../../document/link-example.ts'
 import { currency, moment } from '../fields.ts'
 
 export const linkObject = z

@@ -1,28 +1,17 @@
-import { randomBytes } from 'node:crypto'
 import type { Session, Tenant } from '../../../../db/db.ts'
 import { readWallet } from '../../../../db/merchants/wallets.ts'
 import { insertPayment } from '../../../../db/payments/payments.ts'
 import { createdPayment, type NewPayment } from '../../../../domain/payment/new-payment.ts'
 import { type PaymentObject, renderPayment } from '../../../../domain/payment/payment-object.ts'
-import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import type { Answer } from '../../../http/answer.ts'
 import { type Claim, claimOf, readReplay, refuseWhileRunning, stillRunning } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
 import { defineRoute, type Route } from '../../../route.ts'
-import { QUOTE_MS, type RateBook, requirePrice } from '../../prices.ts'
+import { type RateBook, requirePrice } from '../../prices.ts'
+import { type DraftDeps, draftPayment, type StartDeps, startWorkflow } from './draft.ts'
 import { type CreatePaymentBody, createPaymentBody, isLocal, paymentObject } from './payment-schemas.ts'
 
-export type PaymentCreateDeps = {
-  readonly workflows: Pick<PaymentWorkflows, 'start'>
-  readonly rates: RateBook
-  readonly publicUrl: string
-  readonly chainId: number
-  readonly token: string
-  readonly clock: () => number
-  readonly newPaymentId: () => string
-  /** Called when the workflow was started: the outbox row may be deleted. */
-  readonly onStarted: (paymentId: string) => void
-}
+export type PaymentCreateDeps = DraftDeps & StartDeps & { readonly rates: RateBook; readonly publicUrl: string }
 
 const ROUTE = 'POST /v1/payments'
 
@@ -79,12 +68,8 @@ async function newPayment(
   const destination = await readWallet(db, caller)
   if (destination === null)
     throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create payments.')
-  const now = deps.clock()
-  const { amount, rate, rateSource, usdc } = price
-  return {
-    id: deps.newPaymentId(),
+  const draft = {
     amountText: body.amount,
-    amount,
     provider,
     fallback: body.fallback,
     description: body.description ?? null,
@@ -92,31 +77,14 @@ async function newPayment(
     metadata: body.metadata ?? null,
     successUrl: body.success_url ?? null,
     cancelUrl: body.cancel_url ?? null,
-    // 128 bits: whoever has the link may see and pay the payment, so it must be impossible to guess.
-    checkoutToken: randomBytes(16).toString('base64url'),
     paymentLink: null,
     destination,
-    chainId: deps.chainId,
-    token: deps.token,
-    quote: { rate, rateSource, netMicro: usdc.net, expiresAt: new Date(now + QUOTE_MS).toISOString() },
-    createdAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + body.expires_in * 1000).toISOString(),
   }
+  return draftPayment(deps, draft, { price, expiresIn: body.expires_in })
 }
 
 function renderNew({ publicUrl }: PaymentCreateDeps, caller: Tenant, payment: NewPayment): PaymentObject {
   return renderPayment(createdPayment(payment, caller), [], publicUrl)
-}
-
-/** Never throws: what Temporal does not start now, the relay starts within seconds. */
-async function startWorkflow(deps: PaymentCreateDeps, caller: Tenant, payment: NewPayment): Promise<void> {
-  const { id, amount, provider, expiresAt } = payment
-  try {
-    await deps.workflows.start({ id, merchantId: caller.merchantId, amount, provider, expiresAt, status: 'created' })
-    deps.onStarted(id)
-  } catch {
-    // The outbox row stays. The relay starts the workflow, and counts and logs the failures.
-  }
 }
 
 /**

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import type { Tenant } from '../../../../db/db.ts'
+import type { NewPayment } from '../../../../domain/payment/new-payment.ts'
+import type { Price } from '../../../../domain/payment/price.ts'
+import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
+import { QUOTE_MS } from '../../prices.ts'
+
+/** What every way to make a payment has in common: the API, and the page of a link. */
+
+export type DraftDeps = {
+  readonly chainId: number
+  readonly token: string
+  readonly clock: () => number
+  readonly newPaymentId: () => string
+}
+
+type Draft = Omit<
+  NewPayment,
+  'id' | 'amount' | 'checkoutToken' | 'chainId' | 'token' | 'quote' | 'createdAt' | 'expiresAt'
+>
+
+/** `expiresIn` is in seconds. */
+export function draftPayment(
+  deps: DraftDeps,
+  draft: Draft,
+  { price, expiresIn }: { price: Price; expiresIn: number },
+): NewPayment {
+  const now = deps.clock()
+  const { amount, rate, rateSource, usdc } = price
+  return {
+    ...draft,
+    id: deps.newPaymentId(),
+    amount,
+    // 128 bits: whoever has the link may see and pay the payment, so it must be impossible to guess.
+    checkoutToken: randomBytes(16).toString('base64url'),
+    chainId: deps.chainId,
+    token: deps.token,
+    quote: { rate, rateSource, netMicro: usdc.net, expiresAt: new Date(now + QUOTE_MS).toISOString() },
+    createdAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + expiresIn * 1000).toISOString(),
+  }
+}
+
+export type StartDeps = {
+  readonly workflows: Pick<PaymentWorkflows, 'start'>
+  /** Called when the workflow was started: the outbox row may be deleted. */
+  readonly onStarted: (paymentId: string) => void
+}
+
+/** Never throws: what Temporal does not start now, the relay starts within seconds. */
+export async function startWorkflow(deps: StartDeps, caller: Tenant, payment: NewPayment): Promise<void> {
+  const { id, amount, provider, expiresAt } = payment
+  try {
+    await deps.workflows.start({ id, merchantId: caller.merchantId, amount, provider, expiresAt, status: 'created' })
+    deps.onStarted(id)
+  } catch {
+    // The outbox row stays. The relay starts the workflow, and counts and logs the failures.
+  }
+}
