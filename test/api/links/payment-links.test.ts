@@ -59,8 +59,8 @@ describe('a payment link', () => {
     [
       'a currency that its method does not take',
       { currency: 'JPY', provider: 'card_partner' },
-      'validation_failed',
-      400,
+      'currency_not_supported',
+      422,
     ],
     ['a wallet of its own', { wallet: `0x${'1'.repeat(40)}` }, 'validation_failed', 400],
     ['an end in the past', { expires_at: '2020-01-01T00:00:00Z' }, 'validation_failed', 400],
