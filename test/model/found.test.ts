@@ -186,3 +186,16 @@ test('… also when its answer was lost', () =>
       { do: 'decide', decision: 'recordExternalRefund', of: null, late: false },
     ],
   }))
+
+// the decision was tried for ever: there is no way from failed to failed
+test('a rejection that was carried out, and whose answer was lost, is answered when it is tried again', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'hold', of: 0, percent: 100, news: 'told' },
+      { do: 'decide', decision: 'reject', of: null, late: false, together: true },
+      { do: 'cut the next activity', at: 1 },
+    ],
+  }))

@@ -53,7 +53,11 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
     rule: parkedFor('approve'),
     late: [HELD, NOTHING_TO_SETTLE, ...NOT_WHOLE],
   },
-  reject: { does: 'ends the payment as `failed`', rule: parkedFor('reject'), late: [MONEY_CONFIRMED] },
+  reject: {
+    does: 'ends the payment as `failed`',
+    rule: parkedFor('reject'),
+    late: [MONEY_CONFIRMED, { when: 'the payment waits for no operator any more' }],
+  },
   refund: {
     does: 'gives the money back through the partner',
     rule: parkedFor('refund'),
@@ -106,11 +110,14 @@ function whyHeldBack(decision: OperatorDecision, payment: Pick<PaymentSnapshot, 
 
 function notOffered(payment: PaymentSnapshot, decision: OperatorDecision): string | null {
   const reason = needsOperator(payment)
-  if (reason === null) return `The payment is ${payment.status} and waits for no operator`
+  if (reason === null) return waitsForNobody(payment)
   const { decisions } = PARK_REASONS[reason]
   if (offers(decisions, decision)) return null
   return `Parked for ${reason}: ${decisions.length === 0 ? 'it ends by itself' : `decide with ${decisions.join(', ')}`}`
 }
+
+const waitsForNobody = ({ status }: { status: PaymentStatus }): string =>
+  `The payment is ${status} and waits for no operator`
 
 function offers(decisions: readonly string[], decision: OperatorDecision): boolean {
   return decisions.includes(decision)
@@ -192,6 +199,9 @@ export function effectOfDecision(
       return { ...NOTHING, payout: 'release', ...moved('settling', because('payout_retried', told(note))) }
     }
     case 'reject':
+      // Carried out before, when its answer was lost.
+      if (payment.status === 'failed') return NOTHING
+      if (payment.status !== 'under_review') return { refused: waitsForNobody(payment) }
       if (payment.paidAttemptId !== null || chargeSum(state.parts, {}) !== '0') return { refused: MONEY_CONFIRMED.why }
       return { ...NOTHING, ...moved('failed', because('rejected', told(note))) }
   }

@@ -91,9 +91,7 @@ describe('what a decision leads to', () => {
     const cases = decisions.flatMap((decision) =>
       PAYMENT_STATUSES.flatMap((status) => rows.map((row) => ({ decision, status, row: { ...row, status } }))),
     )
-    // Rejecting is allowed only while the payment is parked, which the validator has asked.
-    const allowed = cases.filter(({ decision, status }) => decision !== 'reject' || status === 'under_review')
-    const moves = allowed.flatMap(({ decision, status, row }) => {
+    const moves = cases.flatMap(({ decision, status, row }) => {
       const found = effect(decision, row, [attempt({})])
       return 'refused' in found || found.move === null ? [] : [{ decision, status, to: found.move.to }]
     })
@@ -147,6 +145,12 @@ describe('what a decision leads to', () => {
   test('a payment that has moved on meanwhile is left alone', () => {
     for (const decision of ['approve', 'retry'] as const)
       expect(effect(decision, { status: 'succeeded', usdc })).toMatchObject({ change: null, move: null })
+  })
+
+  test('reject of what has ended is done already where it was rejected, and refused elsewhere', () => {
+    expect(effect('reject', { status: 'failed' })).toMatchObject({ change: null, move: null })
+    for (const status of ['pending', 'expired', 'canceled', 'succeeded'] as const)
+      expect(effect('reject', { status })).toEqual({ refused: `The payment is ${status} and waits for no operator` })
   })
 
   test('reject is refused once money was confirmed', () => {
