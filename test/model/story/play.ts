@@ -17,8 +17,8 @@ const METHODS: Readonly<Record<ProviderUsed, MethodName>> = {
   crypto: 'usdc',
 }
 const HOUR_MS = 3_600_000
-/** Longer than any partner is listened to, expiry postponed included. */
-const DAYS_TO_END = 9
+/** Longer than any partner is listened to, expiry postponed included, and than any converter takes in a story. */
+const DAYS_TO_END = 26
 
 /** Says what happens next; null: the story is told, and comes to its end. */
 export type Teller = (look: () => Promise<View>) => Promise<Told | null> | Told | null

@@ -6,12 +6,14 @@ import type { Shop } from '../world/shop.ts'
 /** For whatever waits for an operator there is a decision that ends it: one who takes what is offered comes to an end. */
 
 const MOST_DECISIONS = 12
+/** As long as the slowest converter of a story takes. */
+const MOST_DAYS = 26
 const MINUTES = 60_000
 
 /** Decides until nothing waits. Answers what cannot be ended. */
 export async function tidyUp(shop: Shop): Promise<string[]> {
   const answers: string[] = []
-  for (let count = 0; count < MOST_DECISIONS; count++) {
+  for (let [count, days] = [0, 0]; count < MOST_DECISIONS && days < MOST_DAYS; ) {
     const before = await read(shop)
     if (before === null) return []
     const { snapshot } = before
@@ -36,6 +38,8 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     shop.relayTransfers()
     // What is only listened for ends by itself.
     await shop.timeline.pass(decision === undefined ? 24 * 60 * MINUTES : 50 * MINUTES)
+    if (decision === undefined) days++
+    else count++
   }
   const end = await read(shop)
   return end === null ? [] : [`no decision ends it: ${end.status} (${answers.slice(-3).join('; ')})`]
