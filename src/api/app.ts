@@ -22,6 +22,7 @@ import { createAuthenticate } from './auth/auth.ts'
 import type { RequestLimits } from './auth/rate-limits.ts'
 import { accessLog } from './http/metrics.ts'
 import { API_HEADERS, Problem, problemHandler } from './http/problems.ts'
+import type { OpenPages } from './live/open-pages.ts'
 import { mountRoutes } from './route.ts'
 import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout.ts'
@@ -64,6 +65,8 @@ export type ApiDeps = {
   readonly demoEmail: string | null
   readonly newId: (kind: IdKind) => string
   readonly log: Logger
+  /** The pages of buyers that hear of changes. */
+  readonly openPages: OpenPages
   readonly healthChecks: readonly HealthCheck[]
   /** What the process is measured by. */
   readonly registry: Registry
@@ -152,6 +155,7 @@ function checkoutDeps(deps: ApiDeps): CheckoutDeps {
   return {
     db: deps.db,
     rates: deps.rates,
+    openPages: deps.openPages,
     openAttempt: (paymentId, request) => deps.workflows.openAttempt(paymentId, request),
     publicUrl: deps.publicUrl,
     newAttemptId: () => deps.newId('attempt'),

@@ -35,7 +35,11 @@ export type Queryable = {
 }
 
 /** The client of a running transaction: functions that must be part of one ask for this type, not for a pool. */
-export type Tx = Queryable & { readonly inTransaction: true }
+export type Tx = Queryable & {
+  readonly inTransaction: true
+  /** Runs `work` when the transaction has been committed, and never when it was rolled back. It must not throw. */
+  readonly afterCommit: (work: () => void) => void
+}
 
 /** What the handler of a request needs: single statements, and transactions. */
 export type Session = Queryable & {
@@ -178,11 +182,18 @@ async function transaction<T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
+  const after: (() => void)[] = []
   let broken: Error | undefined
   try {
     await client.query(begin)
-    const result = await work({ query: (text, values) => client.query(text, values), livemode, inTransaction: true })
+    const result = await work({
+      query: (text, values) => client.query(text, values),
+      livemode,
+      inTransaction: true,
+      afterCommit: (next) => void after.push(next),
+    })
     await client.query('commit')
+    for (const next of after) next()
     return result
   } catch (error) {
     broken = await client.query('rollback').then(

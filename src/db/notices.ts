@@ -10,20 +10,47 @@ import type { Queryable } from './db.ts'
 const TOGETHER_MS = 50
 const RECONNECT_MS = 5000
 
-/** Tells soon after it is called, in a transaction of its own: the caller's has been committed by then. */
-export function createNotifier(db: Queryable, channel: string): () => void {
+/** Something of a payout has changed. */
+export const PAYOUTS_CHANNEL = 'pinrail_payouts'
+/** Payments have changed: their ids. */
+export const PAYMENTS_CHANNEL = 'pinrail_payments'
+
+/** Postgres refuses a notice of 8,000 bytes. An id of ours has 30 and a space. */
+const IDS_OF_NOTICE = 250
+
+/**
+ * Tells soon after it is called, in a transaction of its own: the caller's must have been committed by then. The ids that
+ * were given meanwhile, each once, are what the notice says.
+ */
+export function createNotifier(db: Queryable, channel: string, togetherMs = TOGETHER_MS): (id?: string) => void {
   let timer: NodeJS.Timeout | undefined
-  return () => {
+  const told = new Set<string>()
+  return (id) => {
+    if (id !== undefined) told.add(id)
     timer ??= setTimeout(() => {
       timer = undefined
-      db.query('select pg_notify($1, $2)', [channel, '']).catch(() => undefined)
-    }, TOGETHER_MS)
+      const ids = [...told]
+      told.clear()
+      const notices: string[] = []
+      for (let from = 0; from < Math.max(ids.length, 1); from += IDS_OF_NOTICE)
+        notices.push(ids.slice(from, from + IDS_OF_NOTICE).join(' '))
+      db.query('select pg_notify($1, notice) from unnest($2::text[]) as notice', [channel, notices]).catch(
+        () => undefined,
+      )
+    }, togetherMs)
     timer.unref()
   }
 }
 
-/** Calls `heard` for each notice, and when the connection was made anew: some may have been missed. */
-export function listen(url: string, channel: string, heard: () => void): { close(): Promise<void> } {
+/**
+ * Calls `heard` for each notice with the ids in it, and with null when the connection was made anew: some may have been
+ * missed.
+ */
+export function listen(
+  url: string,
+  channel: string,
+  heard: (ids: readonly string[] | null) => void,
+): { close(): Promise<void> } {
   let closed = false
   let client: pg.Client | null = null
   let timer: NodeJS.Timeout | undefined
@@ -38,13 +65,13 @@ export function listen(url: string, channel: string, heard: () => void): { close
       timer = setTimeout(connect, RECONNECT_MS)
       timer.unref()
     }
-    fresh.on('notification', heard)
+    fresh.on('notification', ({ payload = '' }) => heard(payload.split(' ')))
     fresh.on('error', again)
     fresh.on('end', again)
     fresh
       .connect()
       .then(() => fresh.query(`listen ${fresh.escapeIdentifier(channel)}`))
-      .then(heard, again)
+      .then(() => heard(null), again)
   }
 
   connect()

@@ -1,12 +1,17 @@
+import type { Registry } from 'prom-client'
 import type { ApiDeps } from '../api/app.ts'
 import { createRequestLimits } from '../api/auth/rate-limits.ts'
+import { createOpenPages } from '../api/live/open-pages.ts'
 import { listOf } from '../config/secret.ts'
 import type { ApiConfig } from '../config.ts'
+import type { Db } from '../db/db.ts'
 import { type NewDigest, storeDigests, touchApiKeys } from '../db/merchants/api-keys.ts'
+import { listen, PAYMENTS_CHANNEL } from '../db/notices.ts'
 import { deleteStarts } from '../db/outbox.ts'
+import { readStamps } from '../db/payments/payments.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
-import { createRegistry } from '../observe/metrics.ts'
+import { createRegistry, watchPages } from '../observe/metrics.ts'
 import { createPartners, createReadCallback } from '../providers/index.ts'
 import { createSimulatedAct } from '../providers/simulated.ts'
 import { createTemporalClient } from '../temporal/connect.ts'
@@ -49,6 +54,8 @@ export async function composeApi(
   const starts = createWriteBehind<string>({ ...later, write: (ids) => deleteStarts(db, ids) })
   const newDigests = createWriteBehind<NewDigest>({ ...later, write: (digests) => storeDigests(db, digests) })
   const usedKeys = createWriteBehind<string>({ ...later, write: (ids) => touchApiKeys(db, ids) })
+  const registry = createRegistry(db.poolUse)
+  const pages = composePages(config, { db, log, registry })
   const deps: ApiDeps = {
     db,
     workflows: createPaymentWorkflows({ client: temporal.client, taskQueue: taskQueues.payments, load: loadStart(db) }),
@@ -84,7 +91,8 @@ export async function composeApi(
       { name: 'postgres', needed: true, check: async () => void (await db.query('select 1')) },
       { name: 'temporal', needed: false, check: temporal.check },
     ],
-    registry: createRegistry(db.poolUse),
+    openPages: pages.openPages,
+    registry,
     onStarted: starts.add,
     onKeyUsed: usedKeys.add,
     onOldPepper: newDigests.add,
@@ -94,8 +102,29 @@ export async function composeApi(
     close: async () => {
       await Promise.all([starts.flush(), usedKeys.flush(), newDigests.flush()])
       rates.close()
+      await pages.close()
       await temporal.close()
       await db.close()
+    },
+  }
+}
+
+/** What tells the pages of buyers: one connection of the process, which hears of every change. */
+function composePages(
+  { DATABASE_URL }: ApiConfig,
+  { db, log, registry }: { readonly db: Db; readonly log: Logger; readonly registry: Registry },
+) {
+  const openPages = createOpenPages({
+    readStamps: (ids) => readStamps(db, ids),
+    onError: (error) => log.warn({ err: error }, 'open pages were not told of a change yet'),
+  })
+  watchPages(registry, openPages.count)
+  const notices = listen(DATABASE_URL, PAYMENTS_CHANNEL, openPages.heard)
+  return {
+    openPages,
+    async close() {
+      openPages.close()
+      await notices.close()
     },
   }
 }

@@ -8,7 +8,7 @@ import type { DepositDeps } from '../chain/context.ts'
 import { listOf } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
-import { createNotifier, listen } from '../db/notices.ts'
+import { createNotifier, listen, PAYMENTS_CHANNEL, PAYOUTS_CHANNEL } from '../db/notices.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { holdPayout, queuePayout, releasePayout, voidIfQueued } from '../db/settlement/payouts.ts'
@@ -57,7 +57,8 @@ export type WorkerOverrides = {
   readonly relayGraceMs?: number
 }
 
-const PAYOUTS_CHANNEL = 'pinrail_payouts'
+/** People do not see the difference, and a busy process tells of many payments at once. */
+const PAGES_TOLD_EVERY_MS = 200
 
 /** A receipt can wait, and one look finds all that were settled meanwhile. */
 const RECEIPTS_EVERY_MS = 5000
@@ -68,7 +69,8 @@ export async function composeWorker(
   { clock = Date.now, relayGraceMs }: WorkerOverrides = {},
 ): Promise<Composed<WorkerParts>> {
   const db = await openDb(config, log)
-  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock }
+  const changed = createNotifier(db, PAYMENTS_CHANNEL, PAGES_TOLD_EVERY_MS)
+  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed }
   const temporal = createTemporalClient(config)
   const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
   const grace = relayGraceMs === undefined ? {} : { graceMs: relayGraceMs }

@@ -18,6 +18,8 @@ const internal = createInternalServer({ checks: deps.healthChecks, registry: dep
 await listenInternally(internal, config)
 
 onStop(log, async () => {
+  // These answers have no end of their own.
+  deps.openPages.close()
   await stopApiServer(server, config.API_DRAIN_MS)
   await close()
   internal.close()

@@ -41,6 +41,18 @@ export function createDurations(registry: Registry): Histogram<'method' | 'route
   })
 }
 
+/** Pages of buyers that this process tells of changes. */
+export function watchPages(registry: Registry, count: () => number): void {
+  new Gauge({
+    name: 'pinrail_open_pages',
+    help: 'Pages of buyers that hear of changes from this process.',
+    registers: [registry],
+    collect() {
+      this.set(count())
+    },
+  })
+}
+
 /** Each number of the books: the question that it is from, and the column that has it. */
 const TOLD: Readonly<Record<string, Told<keyof Books>>> = {
   pinrail_payments: {

@@ -153,10 +153,28 @@ describe('an open page', () => {
     expect(loads).toBe(0)
   })
 
-  test('goes on asking after the network failed', async () => {
+  test('is told of a change, and asks only then', async () => {
     await open({ javaScript: true })
     const payment = await world.create({ provider: 'wallet_app' })
     await movePayment(world, payment.id, ['pending', 'processing'])
+    const told = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/live'))
+    await page.goto(payment.url)
+    expect((await told).status()).toBe(200)
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/status')) asked.push(request.url())
+    })
+    await movePayment(world, payment.id, ['settling'])
+    await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
+    expect(asked).toHaveLength(1)
+    expect(world.openPages.count()).toBeGreaterThan(0)
+  })
+
+  test('goes on asking after the network failed, where nobody tells it', async () => {
+    await open({ javaScript: true })
+    const payment = await world.create({ provider: 'wallet_app' })
+    await movePayment(world, payment.id, ['pending', 'processing'])
+    await page.route('**/live?*', (route) => route.abort())
     await page.goto(payment.url)
     await page.route('**/status', (route) => route.abort(), { times: 1 })
     const failed = page.waitForEvent('requestfailed')

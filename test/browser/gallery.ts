@@ -51,6 +51,11 @@ export async function serveGallery(): Promise<{
       return
     }
     const [, , slug, status] = pathname.split('/')
+    // Nothing changes here: a browser that is told so does not come back.
+    if (status === 'live') {
+      response.writeHead(204).end()
+      return
+    }
     const name = decodeURIComponent(slug ?? '')
     response.writeHead(200, { ...pageHeaders(origin), 'content-type': status ? 'application/json' : 'text/html' })
     const language = searchParams.get('language') ?? ''

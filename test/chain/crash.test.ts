@@ -35,6 +35,7 @@ function dyingAt(db: Db, statement: RegExp): Db & { isDead(): boolean } {
         guard('begin')
         const mortal: Tx = {
           inTransaction: true,
+          afterCommit: tx.afterCommit,
           livemode: db.livemode,
           query: async (text, values) => {
             guard(text)

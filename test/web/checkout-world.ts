@@ -4,11 +4,13 @@ import express from 'express'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { createTestDatabase } from '../../scripts/test/services/databases.ts'
+import { createOpenPages } from '../../src/api/live/open-pages.ts'
 import { type CheckoutDeps, createCheckoutRouter } from '../../src/api/routes/checkout.ts'
 import { createDb, many, sql } from '../../src/db/db.ts'
 import { insertMerchant } from '../../src/db/merchants/merchants.ts'
+import { createNotifier, listen as listenFor, PAYMENTS_CHANNEL } from '../../src/db/notices.ts'
 import { changePayment, type PaymentWork } from '../../src/db/payments/payment-changes.ts'
-import { insertPayment, readPaymentByToken } from '../../src/db/payments/payments.ts'
+import { insertPayment, readPaymentByToken, readStamps } from '../../src/db/payments/payments.ts'
 import type { Currency } from '../../src/domain/currencies.ts'
 import { chargeCurrencyOf } from '../../src/domain/methods.ts'
 import { convertCurrency } from '../../src/domain/money.ts'
@@ -38,13 +40,19 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
   const asked: OpenAttemptRequest[] = []
   const app = express()
   const server = await listen(createServer(app))
-  const context = { publicUrl: server.url, now: Date.now }
+  const context = { publicUrl: server.url, now: Date.now, changed: createNotifier(db, PAYMENTS_CHANNEL) }
+  const openPages = createOpenPages({
+    readStamps: (ids) => readStamps(db, ids),
+    onError: (error) => process.stderr.write(`${String(error)}\n`),
+  })
+  const notices = listenFor(database.url, PAYMENTS_CHANNEL, openPages.heard)
   let answer: 'opens' | 'declines' | 'is unavailable' | 'throws' = 'opens'
 
   const deps: CheckoutDeps = {
     db,
     rates: { current: async (currency) => ({ rate: rateOf(currency), source: 'test' }) },
     openAttempt,
+    openPages,
     publicUrl: server.url,
     newAttemptId: () => newId('attempt'),
     clock: Date.now,
@@ -62,6 +70,8 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     partnerUrl: partner.url,
     asked,
     db,
+    databaseUrl: database.url,
+    openPages,
     setAnswer: (next: typeof answer) => {
       answer = next
     },
@@ -69,6 +79,8 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     change,
     timeline,
     async close() {
+      openPages.close()
+      await notices.close()
       await Promise.all([end(server.server), end(partner.server)])
       await db.close()
       await database.drop()

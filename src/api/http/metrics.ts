@@ -18,6 +18,8 @@ export function accessLog({ durations, log }: AccessDeps): RequestHandler {
   return (request, response, next) => {
     const end = durations.startTimer()
     response.once('finish', () => {
+      // How long a page was open is not how long it waited.
+      if (String(response.getHeader('content-type')).startsWith('text/event-stream')) return
       const path = (request.route as { path?: unknown } | undefined)?.path
       const route = typeof path === 'string' ? path : 'unmatched'
       const method = route === 'unmatched' ? 'other' : request.method

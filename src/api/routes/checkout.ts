@@ -25,6 +25,8 @@ import { liveStatus } from '../../web/checkout/live.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../web/checkout/page.tsx'
 import { type Words, wordsIn } from '../../web/messages/words.ts'
 import { pageHeaders } from '../../web/page-headers.ts'
+import { followPayment } from '../live/follow-payment.ts'
+import type { OpenPages } from '../live/open-pages.ts'
 import {
   buyerCountry,
   buyerLocale,
@@ -38,7 +40,7 @@ import {
 } from './buyer.ts'
 import { askedFor, continueForm, countryForm, languageForm, ownPage, parseForm, readChoice } from './checkout-forms.ts'
 import { noteOffer } from './offers.ts'
-import { PageProblem, pageProblemHandler } from './page-problem.ts'
+import { linkToken, PageProblem, pageProblemHandler } from './page-problem.ts'
 import { type RateBook, readRates } from './prices.ts'
 
 /** The hosted checkout: pages for a buyer with a link. The link is the only key. GET never creates anything. */
@@ -53,6 +55,7 @@ export type CheckoutDeps = {
   ) => Promise<OpenAttemptAnswer | { readonly kind: 'unavailable' }>
   readonly publicUrl: string
   readonly newAttemptId: () => string
+  readonly openPages: OpenPages
   /** Unix milliseconds. */
   readonly clock: () => number
   /** Name of the header in which a trusted proxy puts the buyer's country. */
@@ -82,13 +85,15 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   router.get('/c/:token/go', (request, response) => showHandoff(deps, request, response))
   router.get('/c/:token/receipt', (request, response) => showReceipt(deps, request, response))
   router.get('/c/:token/status', (request, response) => sendStatus(deps, request, response))
+  router.get('/c/:token/live', (request, response) => followPayment(deps, request, response))
   router.post('/c/:token/continue', ...form, (request, response) => openAttempt(deps, request, response))
   router.post('/c/:token/opened', fromOurPage(deps.publicUrl), (request, response) =>
     noteOpening(deps, request, response),
   )
   router.post('/c/:token/country', ...form, (request, response) => chooseCountry(deps, request, response))
   router.post('/c/:token/language', ...form, (request, response) => chooseLanguage(deps, request, response))
-  router.all(['/c/:token', '/c/:token/go', '/c/:token/receipt', '/c/:token/status'], refuseMethod('GET, HEAD'))
+  const shown = ['', '/go', '/receipt', '/status', '/live'].map((page) => `/c/:token${page}`)
+  router.all(shown, refuseMethod('GET, HEAD'))
   const posted = ['continue', 'country', 'language', 'opened'].map((name) => `/c/:token/${name}`)
   router.all(posted, refuseMethod('POST'))
   router.use('/c', () => {
@@ -198,9 +203,7 @@ async function chooseLanguage(deps: CheckoutDeps, request: Request, response: Re
 }
 
 async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Checkout> {
-  const token = String(request.params['token'])
-  // Postgres refuses a text with NUL, so no token has one.
-  const found = token.includes('\0') ? null : await readPaymentByToken(deps.db, token)
+  const found = await readPaymentByToken(deps.db, linkToken(request))
   if (found === null) throw new PageProblem('not_found')
   const { payment, attempts, parts, intents } = found
   const country = buyerCountry(request, deps.countryHeader)

@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler } from 'express'
+import type { ErrorRequestHandler, Request } from 'express'
 import type { Logger } from '../../log.ts'
 import { type CheckoutProblem, renderProblem } from '../../web/checkout/problem.tsx'
 import { wordsIn } from '../../web/messages/words.ts'
@@ -57,4 +57,11 @@ function answerFor(error: unknown): PageAnswer {
   if (status < 500) return { problem: 'bad_request', status }
   const retryAfter = extras.headers?.['retry-after']
   return retryAfter === undefined ? { problem: 'internal', status } : { problem: 'busy', status, retryAfter }
+}
+
+/** What the link has after `/c/`. Postgres refuses a text with NUL, so no payment has such a token. */
+export function linkToken(request: Request): string {
+  const token = String(request.params['token'])
+  if (token.includes('\0')) throw new PageProblem('not_found')
+  return token
 }

@@ -27,7 +27,12 @@ import { lockPayment } from './payments.ts'
 import { insertNote } from './timeline.ts'
 
 /** What every change needs to know of its surroundings. */
-export type ChangeContext = { readonly publicUrl: string; readonly now: () => number }
+export type ChangeContext = {
+  readonly publicUrl: string
+  readonly now: () => number
+  /** Told the id of each payment when its change has been committed. */
+  readonly changed?: (paymentId: string) => void
+}
 
 /** What a change answers: the payment afterwards, and the events that somebody subscribes to. */
 export type Changed = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
@@ -131,6 +136,7 @@ export async function changePaymentIn(
   const isDone = nextStep(snapshotOf(state)) === 'done'
   if (isDone) for (const dust of dustOf(state)) await money.addPart(dust)
   await markClosed(tx, state.payment, { isDone, at })
+  tx.afterCommit(() => context.changed?.(id))
   const { merchantId, livemode } = state.payment
   const news: NewEvent[] = announced.map((told) => ({ ...told, merchantId, livemode, paymentId: id, at }))
   const isPaid = announced.some(({ type }) => type === 'payment.succeeded')

@@ -57,6 +57,7 @@ export async function succeedTogether(
   )
   if (written !== successes.length)
     throw new Error(`${successes.length - written} of ${successes.length} payments have changed without their lock`)
+  tx.afterCommit(() => successes.forEach(({ state }) => context.changed?.(state.payment.id)))
   const news = successes.map(({ state: { attempts } }, index) => {
     const payment = after[index] as Payment
     const { id, merchantId, livemode } = payment

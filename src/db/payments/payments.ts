@@ -92,8 +92,30 @@ export function readPaymentByToken(db: Queryable, token: string): Promise<Paymen
   return readWhole(db, sql`checkout_token = ${token} and livemode = ${db.livemode}`)
 }
 
+/** The id of the payment behind a checkout link. Null also for one of the other mode. */
+export async function findPaymentId(db: Queryable, token: string): Promise<string | null> {
+  const found = await maybeOne(
+    db,
+    z.object({ id: z.string() }),
+    sql`select id from payment where checkout_token = ${token} and livemode = ${db.livemode}`,
+  )
+  return found?.id ?? null
+}
+
 /** With the newest unread news of each attempt that has any, by the attempt's id. */
 export type PaymentWithNews = PaymentWithAttempts & { readonly unread: ReadonlyMap<string, string> }
+
+/** What changes whenever the page of a payment may: see `stampOf` of the checkout. */
+export async function readStamps(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await many(
+    db,
+    z.object({ id: z.string(), stamp: z.string() }),
+    sql`select payment.id, concat_ws('-', version, (select count(*) from attempt where payment_id = payment.id),
+          (select status from attempt where payment_id = payment.id order by created_at desc, id desc limit 1)) as stamp
+        from payment where id = any(${[...ids]}) and livemode = ${db.livemode}`,
+  )
+  return new Map(rows.map(({ id, stamp }) => [id, stamp]))
+}
 
 /** By id alone, for what is not a merchant's request. Throws when there is no such payment in this mode. */
 export async function loadPayment(db: Queryable, id: string): Promise<PaymentWithNews> {

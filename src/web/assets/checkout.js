@@ -5,6 +5,8 @@
 
 /** Never slower than this between two questions, in milliseconds, however often the network fails. */
 const MAX_PAUSE = 30_000
+/** Seconds between two questions while the server tells of changes. */
+const TOLD_PAUSE = 15
 /** So many questions in a row that fail are a lost connection, and not a hiccup. */
 const LOST_AFTER = 2
 
@@ -42,6 +44,7 @@ function followPayment(main) {
   let trueAt = new Date()
   /** @type {number | undefined} */
   let timer
+  const news = hearNews(main.dataset.live ?? '', { heard: () => void ask(), lost: askAgain })
 
   async function ask() {
     clearTimeout(timer)
@@ -56,12 +59,15 @@ function followPayment(main) {
       failures += 1
     }
     showConnection()
+    news.follow(seconds > 0)
     askAgain()
   }
 
   function askAgain() {
     clearTimeout(timer)
-    const pause = Math.min(seconds * 1000 * 2 ** failures, MAX_PAUSE)
+    // What comes in a second or two is a matter of time, and no change of the payment.
+    const pace = news.isTold() && seconds > 2 ? Math.max(seconds, TOLD_PAUSE) : seconds
+    const pause = Math.min(pace * 1000 * 2 ** failures, MAX_PAUSE)
     if (seconds > 0) timer = window.setTimeout(() => void ask(), pause)
   }
 
@@ -95,6 +101,7 @@ function followPayment(main) {
   }
 
   document.addEventListener('visibilitychange', () => {
+    news.follow(seconds > 0)
     if (document.visibilityState === 'visible' && seconds > 0) void ask()
   })
   addEventListener('offline', showConnection)
@@ -102,7 +109,47 @@ function followPayment(main) {
     failures = 0
     if (seconds > 0) void ask()
   })
+  news.follow(seconds > 0)
   askAgain()
+}
+
+/**
+ * The server tells of changes on a connection. A page that nobody looks at gives it back.
+ * @param {string} address @param {{ heard: () => void, lost: () => void }} listener
+ */
+function hearNews(address, { heard, lost }) {
+  const [live, known] = address.split('?knows=')
+  let stamp = known ?? ''
+  let isTold = false
+  /** @type {EventSource | undefined} */
+  let events
+
+  /** @param {boolean} isWanted */
+  function follow(isWanted) {
+    if (!isWanted || document.visibilityState === 'hidden') {
+      events?.close()
+      events = undefined
+      isTold = false
+      return
+    }
+    // One that was refused is not asked for again before the page is looked at anew: the page asks by itself.
+    if (events !== undefined) return
+    events = new EventSource(`${live}?knows=${encodeURIComponent(stamp)}`)
+    events.onopen = () => {
+      isTold = true
+    }
+    // Again and again while there is no connection: only the first one changes when the page asks next.
+    events.onerror = () => {
+      if (!isTold) return
+      isTold = false
+      lost()
+    }
+    events.onmessage = ({ lastEventId }) => {
+      stamp = lastEventId
+      heard()
+    }
+  }
+  return { follow, isTold: () => isTold }
 }
 
 /**

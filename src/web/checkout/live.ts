@@ -43,6 +43,11 @@ export function pollSeconds(checkout: Checkout, view: View): number | undefined 
   return over && !mayMoneyCome(checkout) ? undefined : POLL_IDLE
 }
 
+/** Changes with everything of the payment that its page may show; the database says the same in `readStamps`. */
+export function stampOf({ payment, attempts }: Checkout): string {
+  return [payment.version, attempts.length, attempts.at(-1)?.status].filter((part) => part !== undefined).join('-')
+}
+
 /** Changes with everything that the page shows and that may change while it is open. */
 export function keyOf(checkout: Checkout, view: View): string {
   const { payment, attempts } = checkout

@@ -15,7 +15,7 @@ import { NotOffered } from './before/not-offered.tsx'
 import { OpenElsewhere } from './before/open-elsewhere.tsx'
 import { Pick } from './before/pick.tsx'
 import { type Checkout, tellsOpening } from './checkout.ts'
-import { isWaiting, keyOf, pollSeconds, urlOf } from './live.ts'
+import { isWaiting, keyOf, pollSeconds, stampOf, urlOf } from './live.ts'
 import { Checking } from './meanwhile/checking.tsx'
 import { Finish, Handoff } from './meanwhile/finish.tsx'
 import { OfflineLine } from './meanwhile/offline.tsx'
@@ -51,6 +51,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
           data-key={keyOf(checkout, view)}
           data-status={`${checkout.path}/status`}
           data-poll={pollSeconds(checkout, view)}
+          data-live={`${checkout.path}/live?knows=${stampOf(checkout)}`}
           data-opened={tellsOpening(checkout) ? `${checkout.path}/opened` : undefined}
         >
           <OfflineLine words={words} view={view} />

@@ -1,0 +1,53 @@
+/** An open page, as far as it listens. */
+export type Stream = {
+  readonly headers: Headers
+  /** The id of the next event that has not been taken yet. */
+  readonly next: () => Promise<string>
+  /** The ids of all events so far. */
+  readonly heard: () => readonly string[]
+  /** Resolves when the server has ended the answer. */
+  readonly ended: Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export async function openStream(url: string, lastEventId?: string): Promise<Stream> {
+  const ending = new AbortController()
+  const response = await fetch(url, {
+    signal: ending.signal,
+    headers: { accept: 'text/event-stream', ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) },
+  })
+  if (response.status !== 200 || response.body === null) throw new Error(`${url}: ${response.status}`)
+  const heard: string[] = []
+  let taken = 0
+  let wake = (): void => undefined
+  const read = async (body: ReadableStream<Uint8Array>): Promise<void> => {
+    let text = ''
+    for await (const chunk of body) {
+      text += Buffer.from(chunk).toString()
+      const events = text.split('\n\n')
+      text = events.pop() ?? ''
+      for (const event of events) {
+        const id = /^id: (.*)$/m.exec(event)?.[1]
+        if (id !== undefined) heard.push(id)
+      }
+      wake()
+    }
+  }
+  const reading = read(response.body)
+  const closed = reading.catch((error: Error) => {
+    if (error.name !== 'AbortError') throw error
+  })
+  return {
+    headers: response.headers,
+    async next() {
+      while (heard.length <= taken) await new Promise<void>((resolve) => (wake = resolve))
+      return heard[taken++] ?? ''
+    },
+    heard: () => heard,
+    ended: reading,
+    close: async () => {
+      ending.abort()
+      await closed
+    },
+  }
+}
