@@ -199,3 +199,18 @@ test('a rejection that was carried out, and whose answer was lost, is answered w
       { do: 'cut the next activity', at: 1 },
     ],
   }))
+
+// money that the partner had taken back came again into the books
+test('an answer from before the reversal, which comes after it, brings no money back', () =>
+  holds({
+    minor: '4999',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'fault', at: 'cancel', trouble: 'slow', times: 1 },
+      { do: 'cancel', together: true },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'lose the run' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 60, news: 'told', together: true },
+    ],
+  }))

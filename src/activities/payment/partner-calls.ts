@@ -12,8 +12,9 @@ const TRIES_BEFORE_CLOSING = 4
 /** An attempt as it was known before the partner was asked, with the newest of its unread news. */
 export type AskedAttempt = {
   readonly attempt: Attempt
-  /** How many parts of money were known of it. */
+  /** How many parts of money were known of it, and how many of them tell that money went. */
   readonly parts: number
+  readonly gone: number
   readonly unread: string | null
 }
 
@@ -26,11 +27,12 @@ export type OrderNews = {
 }
 
 export function toAsk(before: PaymentWithNews, attempt: Attempt): AskedAttempt {
-  return { attempt, parts: partCount(before, attempt.id), unread: before.unread.get(attempt.id) ?? null }
+  return { attempt, ...partCount(before, attempt.id), unread: before.unread.get(attempt.id) ?? null }
 }
 
-export function partCount({ parts }: PaymentWithAttempts, attemptId: string): number {
-  return parts.filter((part) => part.attemptId === attemptId).length
+export function partCount({ parts }: PaymentWithAttempts, attemptId: string): Pick<AskedAttempt, 'parts' | 'gone'> {
+  const own = parts.filter((part) => part.attemptId === attemptId)
+  return { parts: own.length, gone: own.filter(({ kind }) => kind !== 'receipt').length }
 }
 
 /** After a few tries silence is accepted: the attempt stays unproved, and the payment goes on listening for its money. */

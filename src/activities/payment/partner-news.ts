@@ -24,7 +24,7 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   if (attempt === undefined || order === null) return false
   const context = { account: deps.accounts[attempt.provider], tolerancePercent: deps.tolerancePercent }
   const effect = effectOfOrder(known(work.state), attempt, { order, context })
-  if (takesAway(effect) && isOutdated(asked, work.state)) return false
+  if (isOutdated(effect, asked, work.state)) return false
   const understood = fits(attempt, order, context)
   // A misfit that an operator has before them is answered; any other one is asked about again.
   const isSeen = work.state.payment.parkReason === 'amount_mismatch' && attempt.status === 'on_hold'
@@ -41,10 +41,16 @@ function known({ payment, ...money }: PaymentWithAttempts): KnownPayment {
   return { ...payment, ...money, pinned: payment.provider !== null, converted: payment.usdc !== null }
 }
 
-/** Something was written about the attempt since the partner was asked: its answer may be older than that. */
-function isOutdated({ attempt, parts }: AskedAttempt, state: PaymentWithAttempts): boolean {
-  const now = state.attempts.find(({ id }) => id === attempt.id)
-  return now?.updatedAt !== attempt.updatedAt || partCount(state, attempt.id) !== parts
+/**
+ * The answer may be older than what was written about the attempt since the partner was asked: money that it does not
+ * tell of may have come meanwhile, and money that it tells of may have gone.
+ */
+function isOutdated(effect: OrderEffect, asked: AskedAttempt, state: PaymentWithAttempts): boolean {
+  const { id, updatedAt } = asked.attempt
+  const now = partCount(state, id)
+  if (effect.parts.length > 0 && now.gone !== asked.gone) return true
+  const isChanged = now.parts !== asked.parts || state.attempts.find((one) => one.id === id)?.updatedAt !== updatedAt
+  return takesAway(effect) && isChanged
 }
 
 async function apply(
