@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { LocalAccount } from 'viem/accounts'
 import { DEVELOPMENT_CHAIN_ID } from '../../scripts/system/anvil.ts'
 import { createTreasurySigner, type Token } from '../../src/chain/authorization.ts'
 import { multicallCodec, type PayoutCodec } from '../../src/chain/codec.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from '../../src/chain/context.ts'
-import { accountOf } from '../../src/chain/keys/private-key.ts'
+import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
+import { accountOf as keyOf } from '../../src/chain/keys/private-key.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Db } from '../../src/db/db.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
@@ -20,9 +22,15 @@ export type EngineParts = {
   readonly db: Db
   readonly rpcUrls: readonly string[]
   readonly treasuryKey: Hex
+  /** Of earlier treasuries, which pay what was queued on them. */
+  readonly retiredTreasuryKeys?: readonly Hex[]
   readonly relayerKeys: readonly Hex[]
   /** Tops up the relayers. Without it, nobody does. */
   readonly fundingKey?: Hex
+  /** Base64. Without it, payments have no addresses of their own. */
+  readonly depositSeed?: string
+  /** How a key signs. Default: as it is told. */
+  readonly accountOf?: (key: Hex) => LocalAccount
   readonly log: SettlementDeps['log']
   readonly everyMs: number
   readonly codec?: PayoutCodec
@@ -34,6 +42,7 @@ const nothing = async (): Promise<void> => undefined
 
 /** The settlement engine as the worker composes it, on a local chain, without payment workflows. */
 export function composeEngine(parts: EngineParts): SettlementRunner {
+  const { accountOf = keyOf, retiredTreasuryKeys = [], depositSeed } = parts
   const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
   return createSettlementRunner({
     db: parts.db,
@@ -56,8 +65,11 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
       }),
       codec: parts.codec ?? multicallCodec,
       token: TOKEN,
-      treasuries: [createTreasurySigner(accountOf(parts.treasuryKey), policy)],
-      deposits: null,
+      treasuries: [parts.treasuryKey, ...retiredTreasuryKeys].map((key) =>
+        createTreasurySigner(accountOf(key), policy),
+      ),
+      deposits:
+        depositSeed === undefined ? null : { keys: createDepositKeys(depositSeed, TOKEN.chainId), wrongTokens: [] },
       relayers: parts.relayerKeys.map(accountOf),
       funding: parts.fundingKey === undefined ? null : { account: accountOf(parts.fundingKey), ...TOP_UP },
       options: {

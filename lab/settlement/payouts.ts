@@ -9,19 +9,28 @@ export type Owed = { readonly paymentId: string; readonly recipient: Hex; readon
 
 export const newRecipient = (): Hex => `0x${randomBytes(20).toString('hex')}`
 
-/** Payments of which only the payout matters here, each with its payout in the queue. */
-export async function queueOwed(
+/** Payments of which only the payout matters here. */
+export async function insertOwed(
   db: Db,
-  owed: readonly Owed[],
-  from: { readonly token: Hex; readonly treasury: Hex },
+  owed: readonly { readonly paymentId: string; readonly recipient: Hex }[],
+  token: Hex,
 ): Promise<void> {
   await db.query(
     `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
        destination, chain_id, token, quote, created_at, updated_at, expires_at)
      select p.id, 'mer_1', false, '1.00', 100, 'USD', 'none', p.id, p.destination, $3, $4, '{}', now(), now(), now()
      from unnest($1::text[], $2::text[]) as p(id, destination) on conflict do nothing`,
-    [owed.map(({ paymentId }) => paymentId), owed.map(({ recipient }) => recipient), DEVELOPMENT_CHAIN_ID, from.token],
+    [owed.map(({ paymentId }) => paymentId), owed.map(({ recipient }) => recipient), DEVELOPMENT_CHAIN_ID, token],
   )
+}
+
+/** Such payments, each with its payout in the queue. */
+export async function queueOwed(
+  db: Db,
+  owed: readonly Owed[],
+  from: { readonly token: Hex; readonly treasury: Hex },
+): Promise<void> {
+  await insertOwed(db, owed, from.token)
   await db.transaction(async (tx) => {
     for (const { paymentId, recipient, micro } of owed)
       await queuePayout(tx, {

@@ -18,13 +18,31 @@ async function ask<T>(rpcUrl: string, method: string, params: readonly unknown[]
 }
 
 /** Every transfer of the token out of these wallets, since the first block. */
-export async function readTransfers(
+export function readTransfers(
   rpcUrl: string,
   query: { readonly token: string; readonly from: readonly string[] },
 ): Promise<Transfer[]> {
-  const senders = query.from.map((address) => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`)
-  const filter = { address: query.token, fromBlock: '0x0', toBlock: 'latest', topics: [TRANSFER, senders] }
-  const logs = await ask<RawLog[]>(rpcUrl, 'eth_getLogs', [filter])
+  return readLogs(rpcUrl, { address: query.token, toBlock: 'latest', topics: [TRANSFER, query.from.map(asTopic)] })
+}
+
+/** Every transfer of something to these wallets, up to a block. */
+export async function readDeposits(
+  rpcUrl: string,
+  query: { readonly token: string; readonly to: readonly string[]; readonly until: number },
+): Promise<Transfer[]> {
+  const toBlock = `0x${query.until.toString(16)}`
+  const logs = await readLogs(rpcUrl, {
+    address: query.token,
+    toBlock,
+    topics: [TRANSFER, null, query.to.map(asTopic)],
+  })
+  return logs.filter(({ micro }) => micro > 0n)
+}
+
+const asTopic = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
+
+async function readLogs(rpcUrl: string, filter: object): Promise<Transfer[]> {
+  const logs = await ask<RawLog[]>(rpcUrl, 'eth_getLogs', [{ fromBlock: '0x0', ...filter }])
   return logs.map((log) => ({
     to: `0x${(log.topics[2] ?? '').slice(-40)}`.toLowerCase(),
     micro: BigInt(log.data),

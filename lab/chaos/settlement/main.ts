@@ -6,17 +6,23 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { Progress } from '../../../scripts/setup/progress.mjs'
 import { newRecipient, type Owed } from '../../settlement/payouts.ts'
 import { type Stage, startStage } from '../../settlement/stage.ts'
-import { readNonce, readSent } from './chain-facts.ts'
 import { judge, type Verdict } from './checker.ts'
-import { controlSide, engineSide, type Side, withDb } from './sides.ts'
+import { checkRecord, readGasMoney } from './record.ts'
+import { controlSide, engineSide, type Side } from './sides.ts'
 import { runStorm, type Storm } from './storm.ts'
 import { SLOTS_IN_AN_EPOCH } from './weather.ts'
 
+/** Seconds within which the engine settles again after the last fault. */
+const SETTLES_AGAIN_WITHIN = 60
+
 /**
- * `npm run chaos:settlement -- --seed N --payouts 2000`: two engines in a storm (lost requests and answers, dropped
- * transactions, reorganizations, fee spikes, SIGKILLs, a database set back to an older dump; one node at a time that hangs,
- * drips, tells a wrong head, has no logs or no state; strangers' transfers of nothing and of dust), judged by what the chain
- * shows. It says how often each was tried; then plain transfers in the same storm, as the control (`--control 0` leaves it out).
+ * `npm run chaos:settlement -- --seed N --payouts 2000`: two engines in a storm: lost requests and answers, dropped
+ * transactions, reorganizations, fee spikes, SIGKILLs; one node at a time that hangs, drips, tells a wrong head, has no logs
+ * or no state; strangers' transfers to the treasury and to addresses of payments; keys that refuse now and then. In the
+ * middle the key of a lane is removed under its transaction, the treasury is rotated, and the database is set back to a
+ * dump that knows neither. Judged by what the chain shows, and by how soon payouts are settled again after the last
+ * fault. It says how often each was tried; then plain transfers in the same storm, as the control (`--control 0` leaves
+ * it out).
  */
 export async function main(args: readonly string[], progress: Progress): Promise<number> {
   const { values } = parseArgs({
@@ -45,7 +51,7 @@ type Run = { readonly seed: number; readonly payouts: number; readonly logs: str
 async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
   const { seed, payouts, logs, progress } = run
   const anvil = ['--no-mining', '--slots-in-an-epoch', String(SLOTS_IN_AN_EPOCH)]
-  const stage = await startStage({ relayers: 2, anvil, durable: false })
+  const stage = await startStage({ relayers: 3, anvil, durable: false })
   try {
     if (which === 'engine') await leaveLittleGasMoney(stage)
     // The first reorganizations must not take back what the wallets begin with.
@@ -63,7 +69,9 @@ async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
     if (which === 'control') return []
     const gasMoney = await readGasMoney(stage)
     progress.line(`${side.name}: ${gasMoney.transfers} transfers of gas money to the relayers`)
-    return [...problemsOf(storm, verdict), ...gasMoney.problems, ...(await recordProblems(stage, payouts))]
+    const record = await checkRecord(stage, side, payouts)
+    progress.line(`${side.name}: ${record.elsewhere} of them held because the treasury before had paid them`)
+    return [...problemsOf(storm, verdict), ...gasMoney.problems, ...record.problems]
   } finally {
     await stage.stop()
   }
@@ -77,11 +85,14 @@ async function leaveLittleGasMoney({ chain, relayerKeys, fundingKey }: Stage): P
 }
 
 function tell(progress: Progress, { side, storm, verdict }: { side: Side; storm: Storm; verdict: Verdict }): void {
-  const { finished, ...happened } = storm
-  const events = Object.entries(happened).map(([name, value]) => `${name} ${value}`)
-  progress.line(`${side.name}: ${finished ? 'finished' : 'NOT finished'}; ${events.join(', ')}`)
-  const untried = Object.entries(happened).flatMap(([name, value]) => (value === 0 ? [name] : []))
+  const { finished, tried, seconds, settlesAgainAfter, longestStandstill } = storm
+  const events = Object.entries(tried).map(([name, value]) => `${name} ${value}`)
+  progress.line(`${side.name}: ${finished ? 'finished' : 'NOT finished'} after ${seconds} s; ${events.join(', ')}`)
+  const untried = Object.entries(tried).flatMap(([name, value]) => (value === 0 ? [name] : []))
   if (untried.length > 0) progress.line(`${side.name}: too short to try ${untried.join(', ')}`)
+  progress.line(
+    `${side.name}: settles again ${settlesAgainAfter} s after the last fault; never longer than ${longestStandstill} s without`,
+  )
   const { owed, once, doubled, unpaid, overpaid } = verdict
   progress.line(
     `${side.name}: ${once} of ${owed} paid once, ${doubled} doubled, ${unpaid} unpaid, ${overpaid} micro-USDC too much`,
@@ -91,44 +102,12 @@ function tell(progress: Progress, { side, storm, verdict }: { side: Side; storm:
 function problemsOf(storm: Storm, verdict: Verdict): string[] {
   const problems: string[] = []
   if (!storm.finished) problems.push('not every payout was settled in time')
+  // A run that the storm has not left shows nothing here: it is not finished either.
+  if (storm.longestStandstill > SETTLES_AGAIN_WITHIN)
+    problems.push(`${storm.longestStandstill} s without a settlement after the last fault`)
   for (const kind of ['doubled', 'unpaid', 'wrongAmount', 'strangers'] as const)
     if (verdict[kind] > 0) problems.push(`${verdict[kind]} ${kind}`)
   if (verdict.once !== verdict.owed) problems.push(`${verdict.once} of ${verdict.owed} paid once`)
   if (verdict.balances !== 'agree') problems.push('balances and transfers differ')
-  return problems
-}
-
-/** What the chain says about the funding wallet: it pays relayers, and nobody else. */
-async function readGasMoney(stage: Stage): Promise<{ transfers: number; problems: string[] }> {
-  const [funding = '', ...relayers] = [stage.fundingKey, ...stage.relayerKeys].map((key) =>
-    privateKeyToAccount(key).address.toLowerCase(),
-  )
-  const sent = await readSent(stage.rpcUrl, funding)
-  const strange = sent.filter(
-    ({ to, value }) => !(relayers.includes(to) && value > 0n) && !(to === funding && value === 0n),
-  )
-  const problems = strange.map(({ to, value }) => `gas money: ${value} wei went to ${to}`)
-  return { transfers: sent.length, problems }
-}
-
-/** What the service's own record must say in the end: each settlement announced once, no nonce without its row. */
-async function recordProblems(stage: Stage, payouts: number): Promise<string[]> {
-  const rows = (text: string): Promise<Record<string, string>[]> =>
-    withDb(stage.databaseUrl('storm'), async (db) => (await db.query(text)).rows as Record<string, string>[])
-  const problems: string[] = []
-  const announced = await rows('select count(*) as all, count(distinct payment_id) as payments from announced')
-  if (announced[0]?.['all'] !== String(payouts) || announced[0]['payments'] !== String(payouts))
-    problems.push(`announced ${announced[0]?.['all']} times for ${announced[0]?.['payments']} payments`)
-  const paused = await rows('select paused_reason from chain_cursor where paused_reason is not null')
-  for (const { paused_reason: reason } of paused) problems.push(`paused: ${reason}`)
-  const stopped = await rows(`select wallet, status_reason as reason from lane where status = 'quarantined'`)
-  for (const { wallet, reason } of stopped) problems.push(`lane ${wallet} is stopped: ${reason}`)
-  for (const key of [...stage.relayerKeys, stage.fundingKey]) {
-    const wallet = privateKeyToAccount(key).address.toLowerCase()
-    const lanes = await rows(`select next_nonce from lane where wallet = '${wallet}'`)
-    const nonce = await readNonce(stage.rpcUrl, wallet)
-    if (lanes[0] !== undefined && lanes[0]['next_nonce'] !== String(nonce))
-      problems.push(`lane ${wallet} is at nonce ${lanes[0]['next_nonce']}, the chain at ${nonce}`)
-  }
   return problems
 }

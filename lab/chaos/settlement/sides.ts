@@ -1,8 +1,13 @@
 import { privateKeyToAccount } from 'viem/accounts'
+import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { createDb, type Db } from '../../../src/db/db.ts'
+import { openDeposit } from '../../../src/db/payments/deposits.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
-import { type Owed, queueOwed } from '../../settlement/payouts.ts'
+import { insertOwed, newRecipient, type Owed, queueOwed } from '../../settlement/payouts.ts'
 import type { Stage } from '../../settlement/stage.ts'
+import { createOperator, type Operator } from './operator.ts'
+import type { PayerKeys } from './payers/payer-process.ts'
 
 /** One side of the comparison: the engine, or the control. */
 export type Side = {
@@ -10,37 +15,82 @@ export type Side = {
   readonly script: 'engine.ts' | 'plain-transfers.ts'
   /** Wallets that the USDC leaves from. */
   readonly payers: readonly string[]
+  /** Addresses of payments to which buyers, and strangers, may send anything. */
+  readonly deposits: readonly Hex[]
+  /** What operators do with it in the middle; null when it knows no lanes and no rotation. */
+  readonly operator: Operator | null
   /** Prepares the side before the first payment. */
   prepare(db: Db): Promise<void>
   /** Requests the payments. Idempotent. */
   queue(db: Db, owed: readonly Owed[]): Promise<void>
-  /** How many payments the side calls paid. */
+  /** How many payments have ended: those that the side calls paid, and those left to a person. */
   countPaid(db: Db): Promise<number>
   /** Whether none of its transactions is on the way any more. */
   isDrained(db: Db): Promise<boolean>
-  /** The relayer wallets of the process with this number. */
-  walletsOf(index: number): readonly number[]
+  /** The keys of the process with this number. */
+  keysOf(index: number): PayerKeys
 }
 
-const count = async (db: Db, text: string): Promise<number> =>
-  Number(((await db.query(text)).rows[0] as { count: string }).count)
+const count = async (db: Db, text: string, values: readonly unknown[] = []): Promise<number> =>
+  Number(((await db.query(text, [...values])).rows[0] as { count: string }).count)
+
+/** Addresses of payments that are watched, and to which strangers send. */
+const DEPOSITS = 8
+const DEPOSIT_SEED = Buffer.alloc(32, 5).toString('base64')
 
 export function engineSide(stage: Stage): Side {
-  const treasury = privateKeyToAccount(stage.treasuryKey).address
+  const operator = createOperator(stage)
+  const keys = createDepositKeys(DEPOSIT_SEED, stage.chain.chain.id)
+  const bought = Array.from({ length: DEPOSITS }, (_deposit, index) => ({
+    paymentId: `pay_bought_${index}`,
+    attemptId: `att_bought_${index}`,
+    recipient: newRecipient(),
+  }))
   return {
     name: 'pinrail',
     script: 'engine.ts',
-    payers: [treasury],
+    payers: operator.treasuries,
+    deposits: bought.map(({ paymentId }) => keys.addressOf(paymentId)),
+    operator,
     async prepare(db) {
+      await operator.fundSuccessor()
       await db.query('create table announced (payment_id text not null, what text not null)')
+      await insertOwed(db, bought, stage.token)
+      for (const { paymentId, attemptId } of bought) {
+        await db.query(
+          `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+           values ($1, $2, 'crypto', 'usdc', 'open', 500, 'USD', now(), now())`,
+          [attemptId, paymentId],
+        )
+        await openDeposit(db, {
+          attemptId,
+          addressOf: keys.addressOf,
+          chainId: stage.chain.chain.id,
+          token: stage.token,
+          askedMicro: '5000000',
+          rate: { rate: '1', source: 'storm', asOf: new Date().toISOString() },
+          expiresAt: Math.floor(Date.now() / 1000) + 3600,
+          watchSeconds: 3600,
+        })
+      }
     },
-    queue: (db, owed) => queueOwed(db, owed, { token: stage.token, treasury }),
-    countPaid: (db) => count(db, `select count(*) from payout where state = 'settled'`),
+    queue: (db, owed) => queueOwed(db, owed, { token: stage.token, treasury: operator.treasury() }),
+    countPaid: (db) => count(db, `select count(*) from payout where state = 'settled' or ${PAID_ELSEWHERE}`),
     isDrained: async (db) =>
-      (await count(db, `select count(*) from lane_tx where state in ('reserved', 'signed', 'broadcast')`)) === 0,
-    walletsOf: () => stage.relayerKeys.map((_key, index) => index),
+      (await count(
+        db,
+        `select count(*) from lane_tx where state in ('reserved', 'signed', 'broadcast') and wallet <> all ($1)`,
+        [operator.removed()],
+      )) === 0,
+    keysOf: () => ({ ...operator.keys(), depositSeed: DEPOSIT_SEED }),
   }
 }
+
+/**
+ * A payout that a restored database has queued on the new treasury, and that the earlier one had paid already: it is held
+ * for a person, and the chain must show the one payment.
+ */
+export const PAID_ELSEWHERE = `(state = 'held' and hold_detail = 'another treasury of ours has paid or cancelled this payment')`
 
 /** Micro-USDC for each wallet of the control: all of it, several times. */
 const CONTROL_MICRO = 10n ** 13n
@@ -51,6 +101,8 @@ export function controlSide(stage: Stage): Side {
     name: 'plain transfers',
     script: 'plain-transfers.ts',
     payers,
+    deposits: [],
+    operator: null,
     async prepare(db) {
       for (const to of payers) await mintUsdc(stage.chain, { to, micro: CONTROL_MICRO })
       await db.query(
@@ -71,7 +123,13 @@ export function controlSide(stage: Stage): Side {
     },
     countPaid: (db) => count(db, `select count(*) from plain where state = 'paid'`),
     isDrained: async () => true,
-    walletsOf: (index) => [index],
+    keysOf: (index) => ({
+      treasuryKey: stage.treasuryKey,
+      retiredTreasuryKeys: [],
+      relayerKeys: stage.relayerKeys.slice(index, index + 1),
+      fundingKey: stage.fundingKey,
+      depositSeed: DEPOSIT_SEED,
+    }),
   }
 }
 

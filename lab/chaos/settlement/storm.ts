@@ -1,27 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Hex } from '../../../src/domain/hex.ts'
 import { createRandom, type Random } from '../../../test/support/random.ts'
 import type { Owed } from '../../settlement/payouts.ts'
 import type { Stage } from '../../settlement/stage.ts'
-import { type LossyNode, startLossyNode } from './lossy-proxy.ts'
-import { createPayerProcess, type PayerProcess } from './payer-process.ts'
+import { type LossyNode, startLossyNode } from './nodes/lossy-proxy.ts'
+import { TROUBLES } from './nodes/trouble.ts'
+import { Scene } from './scene.ts'
 import { type Side, withDb } from './sides.ts'
 import { createStrangers } from './strangers.ts'
-import { TROUBLES, type Trouble } from './trouble.ts'
+import { createTurns, type Turns } from './turns.ts'
 import { createWeather } from './weather.ts'
 
 const STEP_MS = 120
 const WAVE = 25
+/** Part of the payments that may be asked for and not paid yet, so that every turn of the storm meets new ones. */
+const AHEAD = 0.2
 /** Of the processes together, each step. */
 const KILL_CHANCE = 0.06
-/** Parts of the payments that are paid when the dump is taken, and when the database is set back to it. */
-const DUMP_AT = 0.25
-const RESTORE_AT = 0.6
+/** Most of those that are just starting are spared: on a slow machine no other would ever be killed. */
+const STARTING_CHANCE = 0.2
 /** Of one node being in trouble from now on, and of it being well again, each step: some seconds each. */
 const TROUBLE_CHANCE = 0.05
 const WELL_CHANCE = 0.04
-const POISON_CHANCE = 0.1
-const DEADLINE_MS = 10 * 60_000
+const POISON_CHANCE = 0.2
+/** Part of the payments that must be paid in the storm. The rest is asked for when it is over. */
+const STORM_UNTIL = 0.8
+/** Some of them are still on the way then, so that it is seen how these get on. */
+const CALM_BEFORE = 0.95
+const SAY_MS = 15_000
+const DEADLINE_MS = 15 * 60_000
 
 export type StormOptions = {
   readonly seed: number
@@ -30,68 +36,14 @@ export type StormOptions = {
   readonly say: (text: string) => void
 }
 
-export type Storm = Record<'kills' | 'restores' | 'lostRequests' | 'lostResponses', number> &
-  Record<Trouble | 'zeroTransfers' | 'zeroTransfersFrom' | 'dust', number> &
-  Record<'blocks' | 'reorganizations' | 'drops' | 'feeSpikes' | 'seconds', number> & { readonly finished: boolean }
-
-/** The payers of one side with everything that happens to them. */
-class Scene {
-  readonly database = 'storm'
-  readonly #stage: Stage
-  readonly #side: Side
-  readonly #nodes: readonly LossyNode[]
-  readonly #processes: readonly PayerProcess[]
-
-  constructor(parts: { stage: Stage; side: Side; nodes: readonly LossyNode[]; logFile: string }) {
-    this.#stage = parts.stage
-    this.#side = parts.side
-    this.#nodes = parts.nodes
-    this.#processes = [0, 1].map(() => createPayerProcess(parts.side.script, parts.logFile))
-  }
-
-  get url(): string {
-    return this.#stage.databaseUrl(this.database)
-  }
-
-  async begin(): Promise<void> {
-    await this.#stage.createDatabase(this.database)
-    await withDb(this.url, (db) => this.#side.prepare(db))
-    for (const index of this.#processes.keys()) this.#start(index)
-  }
-
-  #start(index: number): void {
-    const { treasuryKey, relayerKeys, fundingKey, token } = this.#stage
-    this.#processes[index]?.start({
-      databaseUrl: this.url,
-      rpcUrls: this.#nodes.map(({ url }) => url),
-      token,
-      treasuryKey,
-      fundingKey,
-      relayerKeys: this.#side.walletsOf(index).map((wallet) => relayerKeys[wallet] as Hex),
-    })
-  }
-
-  async killOne(index: number): Promise<void> {
-    await this.#processes[index]?.kill()
-    this.#start(index)
-  }
-
-  async dump(): Promise<void> {
-    await this.#stage.copyDatabase(this.database, 'dump')
-  }
-
-  /** Restores the dump, so everything since then is lost; then the payments are requested again. */
-  async restore(owed: readonly Owed[]): Promise<void> {
-    await this.end()
-    await this.#stage.dropDatabase(this.database)
-    await this.#stage.copyDatabase('dump', this.database)
-    await withDb(this.url, (db) => this.#side.queue(db, owed))
-    for (const index of this.#processes.keys()) this.#start(index)
-  }
-
-  async end(): Promise<void> {
-    await Promise.all(this.#processes.map((process) => process.kill()))
-  }
+export type Storm = {
+  readonly finished: boolean
+  /** How often each kind of trouble came to bear. */
+  readonly tried: Readonly<Record<string, number>>
+  readonly seconds: number
+  /** After the last fault: seconds until a payout was settled, and the longest time without one while some were open. */
+  readonly settlesAgainAfter: number
+  readonly longestStandstill: number
 }
 
 export async function runStorm(stage: Stage, side: Side, options: StormOptions): Promise<Storm> {
@@ -101,12 +53,7 @@ export async function runStorm(stage: Stage, side: Side, options: StormOptions):
   const scene = new Scene({ stage, side, nodes, logFile: options.logFile })
   try {
     await scene.begin()
-    const passed = await passThrough(scene, { stage, side, random, nodes, ...options })
-    const sum = (kind: 'requests' | 'responses'): number => nodes.reduce((total, { lost }) => total + lost[kind], 0)
-    const troubles = Object.fromEntries(
-      TROUBLES.map((trouble) => [trouble, nodes.reduce((total, node) => total + node.troubles[trouble], 0)]),
-    ) as Record<Trouble, number>
-    return { ...passed, ...troubles, lostRequests: sum('requests'), lostResponses: sum('responses') }
+    return await passThrough(scene, { stage, side, random, nodes, ...options })
   } finally {
     await scene.end()
     await Promise.all(nodes.map((node) => node.close()))
@@ -138,49 +85,109 @@ function createTroubles(nodes: readonly LossyNode[], random: Random): () => void
   }
 }
 
-async function passThrough(
-  scene: Scene,
-  { stage, side, random, nodes, owed, say }: Passage,
-): Promise<Omit<Storm, Trouble | 'lostRequests' | 'lostResponses'>> {
+/** Everything that goes wrong by chance, once a step, and how often it did. */
+async function createFaults(scene: Scene, { stage, side, random, nodes }: Passage) {
   const weather = createWeather(stage, random)
-  const strangers = await createStrangers(stage, random)
+  const strangers = await createStrangers(stage, random, side.deposits)
   const changeTrouble = createTroubles(nodes, random)
-  const begun = Date.now()
-  const happened = { kills: 0, restores: 0, finished: false }
-  let [queued, paid, dumped, said] = [0, 0, false, 0]
+  let kills = 0
+  const sum = (of: (node: LossyNode) => number): number => nodes.reduce((total, node) => total + of(node), 0)
+  return {
+    async step(): Promise<void> {
+      if (random.chance(POISON_CHANCE)) await strangers.poison()
+      await weather.step()
+      changeTrouble()
+      const [strikes, whom, evenStarting] = [
+        random.chance(KILL_CHANCE),
+        random.below(2),
+        random.chance(STARTING_CHANCE),
+      ]
+      if (!strikes || !(evenStarting || scene.isUp(whom))) return
+      await scene.killOne(whom)
+      kills += 1
+    },
+    calm(): void {
+      weather.calm()
+      scene.calm()
+      for (const node of nodes) node.calm()
+    },
+    /** Without faults there are blocks. */
+    calmStep: () => weather.step(),
+    counts(): Record<string, number> {
+      const troubles = TROUBLES.map((trouble) => [trouble, sum((node) => node.troubles[trouble])] as const)
+      const lost = {
+        lostRequests: sum((node) => node.lost.requests),
+        lostResponses: sum((node) => node.lost.responses),
+      }
+      const refusals = side.operator === null ? {} : { keyRefusals: scene.refusals }
+      return { kills, ...lost, ...Object.fromEntries(troubles), ...weather.counts, ...strangers.counts, ...refusals }
+    },
+  }
+}
+
+/** How long it took after the last fault until payouts were settled again. */
+function createStandstill() {
+  let begun: number | null = null
+  let [last, settledBefore, first, longest] = [0, 0, Number.NaN, 0]
+  const now = (): number => performance.now()
+  return {
+    begin(settled: number): void {
+      begun = now()
+      last = begun
+      settledBefore = settled
+    },
+    look(settled: number): void {
+      if (begun === null) return
+      longest = Math.max(longest, now() - last)
+      if (settled <= settledBefore) return
+      if (Number.isNaN(first)) first = now() - begun
+      last = now()
+      settledBefore = settled
+    },
+    seconds: () => ({ settlesAgainAfter: seconds(first), longestStandstill: seconds(longest) }),
+  }
+}
+
+const seconds = (ms: number): number => Math.round(ms / 100) / 10
+
+async function passThrough(scene: Scene, passage: Passage): Promise<Storm> {
+  const { side, owed, say } = passage
+  const faults = await createFaults(scene, passage)
+  const turns: Turns = createTurns(scene, side, say)
+  const standstill = createStandstill()
+  const begun = performance.now()
+  let [queued, paid, said, isCalm, finished] = [0, 0, 0, false, false]
   const look = () =>
     withDb(scene.url, async (db) => {
-      const wave = owed.slice(queued, queued + WAVE)
+      const allowed = isCalm ? owed.length : Math.min(STORM_UNTIL, paid / owed.length + AHEAD) * owed.length
+      const wave = owed.slice(queued, Math.min(queued + WAVE, Math.ceil(allowed)))
       if (wave.length > 0) await side.queue(db, wave)
       queued += wave.length
+      const isOpen = paid < owed.length
       paid = await side.countPaid(db)
+      if (isOpen) standstill.look(paid)
       return paid === owed.length && (await side.isDrained(db))
     })
-  while (!happened.finished && Date.now() - begun < DEADLINE_MS) {
-    if (random.chance(POISON_CHANCE)) await strangers.poison()
-    await weather.step()
-    changeTrouble()
-    const [kills, whom] = [random.chance(KILL_CHANCE), random.below(2)]
-    if (kills) {
-      await scene.killOne(whom)
-      happened.kills += 1
+  while (!finished && performance.now() - begun < DEADLINE_MS) {
+    await (isCalm ? faults.calmStep() : faults.step())
+    finished = await look()
+    await turns.step(paid, { owed: owed.slice(0, queued), of: owed.length })
+    if (!isCalm && turns.isOver() && paid >= STORM_UNTIL * owed.length * CALM_BEFORE) {
+      isCalm = true
+      faults.calm()
+      standstill.begin(paid)
+      say(`${side.name}: the last fault, after ${Math.round((performance.now() - begun) / 1000)} s; ${paid} paid`)
     }
-    happened.finished = await look()
-    if (!dumped && paid >= DUMP_AT * owed.length) {
-      dumped = true
-      await scene.dump()
-    }
-    if (dumped && happened.restores === 0 && paid >= RESTORE_AT * owed.length) {
-      happened.restores = 1
-      say(`${side.name}: ${paid} paid; the database is set back to a dump from when ${DUMP_AT * 100} % were`)
-      await scene.restore(owed.slice(0, queued))
-      happened.finished = false
-    }
-    if (Date.now() - said > 15_000) {
-      said = Date.now()
-      say(`${side.name}: ${paid} of ${owed.length} paid after ${Math.round((said - begun) / 1000)} s`)
+    if (performance.now() - begun - said > SAY_MS) {
+      said = performance.now() - begun
+      say(`${side.name}: ${paid} of ${owed.length} paid after ${Math.round(said / 1000)} s`)
     }
     await delay(STEP_MS)
   }
-  return { ...weather.counts, ...strangers.counts, ...happened, seconds: Math.round((Date.now() - begun) / 1000) }
+  return {
+    finished,
+    tried: { ...faults.counts(), ...turns.counts },
+    seconds: Math.round((performance.now() - begun) / 1000),
+    ...standstill.seconds(),
+  }
 }

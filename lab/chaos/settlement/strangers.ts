@@ -1,6 +1,7 @@
 import { createWalletClient, encodeFunctionData, http, parseAbi } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
+import { keccak256, toBytes } from 'viem/utils'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import type { Random } from '../../../test/support/random.ts'
@@ -13,43 +14,76 @@ const abi = parseAbi([
   'function transferFrom(address from, address to, uint256 value) returns (bool)',
 ])
 
+/** What strangers send: to the treasury, to the addresses of payments, in the name of both, and of an unknown token. */
+const POISONS = [
+  'zeroTransfers',
+  'zeroTransfersFrom',
+  'dust',
+  'depositZeroTransfers',
+  'depositZeroTransfersFrom',
+  'depositDust',
+  'unknownToken',
+  // No poison, but money: it must be recorded, and reach the treasury.
+  'deposits',
+] as const
+type Poison = (typeof POISONS)[number]
+
+/** Where the token's proxy keeps its implementation. */
+const IMPLEMENTATION_SLOT = keccak256(toBytes('org.zeppelinos.proxy.implementation'))
+
+/** A copy of the token that nobody has heard of. Its transfers of nothing leave the same logs. */
+const UNKNOWN_TOKEN: Hex = '0x00000000000000000000000000000000000000e5'
+
 export type Strangers = {
-  readonly counts: { zeroTransfers: number; zeroTransfersFrom: number; dust: number }
-  /** Sends one transfer that means nothing to the treasury, or in its name. */
+  readonly counts: Record<Poison, number>
+  /** Sends one transfer. */
   poison(): Promise<void>
 }
 
 /** Anybody, who sends what the token lets anybody send. */
-export async function createStrangers(stage: Stage, random: Random): Promise<Strangers> {
-  const counts = { zeroTransfers: 0, zeroTransfersFrom: 0, dust: 0 }
+export async function createStrangers(
+  stage: Stage,
+  random: Random,
+  addressesOfPayments: readonly Hex[],
+): Promise<Strangers> {
+  const counts = Object.fromEntries(POISONS.map((name) => [name, 0])) as Record<Poison, number>
   const treasury = privateKeyToAccount(stage.treasuryKey).address
   const account = privateKeyToAccount(generatePrivateKey())
   const client = createWalletClient({ account, chain: foundry, transport: http(stage.rpcUrl) })
   await stage.chain.setBalance({ address: account.address, value: 10n ** 24n })
-  await mintUsdc(stage.chain, { to: account.address, micro: 1_000_000n })
+  await mintUsdc(stage.chain, { to: account.address, micro: 10n ** 12n })
+  const code = await stage.chain.getCode({ address: stage.token })
+  const slot = await stage.chain.getStorageAt({ address: stage.token, slot: IMPLEMENTATION_SLOT })
+  await stage.chain.setCode({ address: UNKNOWN_TOKEN, bytecode: code ?? '0x' })
+  await stage.chain.setStorageAt({ address: UNKNOWN_TOKEN, index: IMPLEMENTATION_SLOT, value: slot ?? '0x' })
   // No reorganization takes their money back.
   await stage.chain.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
-  const poisons: { readonly name: keyof typeof counts; readonly data: () => Hex }[] = [
-    { name: 'zeroTransfers', data: () => encodeFunctionData({ abi, functionName: 'transfer', args: [treasury, 0n] }) },
-    {
-      name: 'zeroTransfersFrom',
-      data: () => encodeFunctionData({ abi, functionName: 'transferFrom', args: [treasury, newRecipient(), 0n] }),
-    },
-    { name: 'dust', data: () => encodeFunctionData({ abi, functionName: 'transfer', args: [treasury, 1n] }) },
-  ]
+  const give = (to: Hex, micro: bigint): Hex => encodeFunctionData({ abi, functionName: 'transfer', args: [to, micro] })
+  const take = (from: Hex): Hex =>
+    encodeFunctionData({ abi, functionName: 'transferFrom', args: [from, newRecipient(), 0n] })
+  const anyAddress = (): Hex => random.pick(addressesOfPayments)
+  const data: Record<Poison, () => Hex> = {
+    zeroTransfers: () => give(treasury, 0n),
+    zeroTransfersFrom: () => take(treasury),
+    dust: () => give(treasury, 1n),
+    depositZeroTransfers: () => give(anyAddress(), 0n),
+    depositZeroTransfersFrom: () => take(anyAddress()),
+    depositDust: () => give(anyAddress(), 1n),
+    unknownToken: () => give(random.chance(0.5) ? treasury : anyAddress(), 0n),
+    deposits: () => give(anyAddress(), 1_000_000n),
+  }
   return {
     counts,
     async poison() {
-      const chosen = poisons[random.below(poisons.length)]
-      if (chosen === undefined) return
+      const chosen = random.pick(addressesOfPayments.length === 0 ? POISONS.slice(0, 3) : POISONS)
       await client.sendTransaction({
-        to: stage.token,
-        data: chosen.data(),
+        to: chosen === 'unknownToken' ? UNKNOWN_TOKEN : stage.token,
+        data: data[chosen](),
         gas: 200_000n,
         maxFeePerGas: 400n * 10n ** 9n,
         maxPriorityFeePerGas: 40n * 10n ** 9n,
       })
-      counts[chosen.name] += 1
+      counts[chosen] += 1
     },
   }
 }

@@ -14,16 +14,23 @@ export type Weather = {
   readonly counts: { blocks: number; reorganizations: number; drops: number; feeSpikes: number }
   /** Lets the next thing happen to the chain. */
   step(): Promise<void>
+  /** From now on there are blocks, and nothing else. */
+  calm(): void
 }
 
 export function createWeather({ chain }: Stage, random: Random): Weather {
   const counts = { blocks: 0, reorganizations: 0, drops: 0, feeSpikes: 0 }
   let expensiveBlocks = 0
+  let isCalm = false
   const request = (method: string, params: unknown[]): Promise<unknown> => chain.request({ method, params } as never)
   return {
     counts,
+    calm() {
+      isCalm = true
+      expensiveBlocks = 0
+    },
     async step() {
-      const [spikes, drops, reorganizes] = [random.chance(0.03), random.chance(0.05), random.chance(0.07)]
+      const [spikes, drops, reorganizes] = [0.03, 0.05, 0.07].map((chance) => random.chance(chance) && !isCalm)
       const [depth, length] = [1 + random.below(DEEPEST_REORGANIZATION), 5 + random.below(6)]
       if (spikes) {
         expensiveBlocks = length

@@ -12,13 +12,16 @@ const AHEAD = 500
  * The node's answers as a node with this trouble gives them; null when nothing of them is about it. Heads and logs alone
  * are wrong: a quorum must be able to tell.
  */
-export function troubled(body: Buffer, answer: Buffer, trouble: Trouble): Buffer | null {
+export function troubled(
+  { body, answer, newest }: { body: Buffer; answer: Buffer; newest: number },
+  trouble: Trouble,
+): Buffer | null {
   const calls = listOf<Call>(body)
   const answers = listOf<Answer>(answer)
   let changed = false
   const told = answers.map((one) => {
     const call = calls.find(({ id }) => id === one.id)
-    const other = call === undefined ? null : wrongAnswer(call, one, trouble)
+    const other = call === undefined ? null : wrongAnswer(call, one, { trouble, newest })
     if (other === null) return one
     changed = true
     return other
@@ -27,7 +30,22 @@ export function troubled(body: Buffer, answer: Buffer, trouble: Trouble): Buffer
   return Buffer.from(JSON.stringify(Array.isArray(JSON.parse(answer.toString())) ? told : told[0]))
 }
 
-function wrongAnswer({ method, params }: Call, answer: Answer, trouble: Trouble): Answer | null {
+/** The highest head that these answers name; 0 when they name none. */
+export function newestIn(body: Buffer, answer: Buffer): number {
+  const heads = listOf<Call>(body).filter(
+    ({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === 'latest',
+  )
+  const numbers = listOf<Answer>(answer)
+    .filter(({ id }) => heads.some((call) => call.id === id))
+    .map(({ result }) => Number((result as { number: string } | null | undefined)?.number ?? 0))
+  return Math.max(0, ...numbers)
+}
+
+function wrongAnswer(
+  { method, params }: Call,
+  answer: Answer,
+  { trouble, newest }: { trouble: Trouble; newest: number },
+): Answer | null {
   const { result } = answer
   if (trouble === 'emptyAnswer' && method === 'eth_getLogs' && Array.isArray(result) && result.length > 0)
     return { ...answer, result: [] }
@@ -41,8 +59,8 @@ function wrongAnswer({ method, params }: Call, answer: Answer, trouble: Trouble)
     return { ...answer, result: { ...block, number, hash } }
   }
   // A node that prunes has the state of the last blocks alone, and says so in words of its own.
-  const at = { eth_call: 1, eth_getTransactionCount: 1 }[method]
-  if (trouble === 'prunedState' && at !== undefined && /^(?:0x|finalized)/.test(String(params[at]))) {
+  const at = { eth_call: 1, eth_getTransactionCount: 1, eth_getBalance: 1 }[method]
+  if (trouble === 'prunedState' && at !== undefined && isOld(params[at], newest)) {
     const { id } = answer
     return {
       ...answer,
@@ -53,6 +71,12 @@ function wrongAnswer({ method, params }: Call, answer: Answer, trouble: Trouble)
   }
   return null
 }
+
+/** Final blocks are at least as old as this in the storm. */
+const KEPT_BLOCKS = 4
+
+const isOld = (tag: unknown, newest: number): boolean =>
+  tag === 'finalized' || (typeof tag === 'string' && tag.startsWith('0x') && Number(tag) <= newest - KEPT_BLOCKS)
 
 function listOf<T>(body: Buffer): T[] {
   const parsed = JSON.parse(body.toString()) as T | T[]

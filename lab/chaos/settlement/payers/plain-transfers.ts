@@ -4,8 +4,8 @@ import { createClient, http, publicActions, walletActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { encodeFunctionData, keccak256 } from 'viem/utils'
-import type { Hex } from '../../../src/domain/hex.ts'
-import { usdcAdminAbi } from '../../../src/sandbox/chain.ts'
+import type { Hex } from '../../../../src/domain/hex.ts'
+import { usdcAdminAbi } from '../../../../src/sandbox/chain.ts'
 import type { PayerInput } from './payer-process.ts'
 
 /**
@@ -63,6 +63,9 @@ async function pay(payout: Claimed, nonce: number): Promise<void> {
   await db.query('update plain set state = $2 where payment_id = $1', [payout.payment_id, paid ? 'paid' : 'queued'])
 }
 
+// Nobody is left to end it.
+process.on('disconnect', () => process.exit())
+process.send?.('up')
 for (;;) {
   try {
     const nonce = await client.getTransactionCount({ address: account.address, blockTag: 'pending' })

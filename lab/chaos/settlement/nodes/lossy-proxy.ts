@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { forward } from '../../../test/support/anvil.ts'
-import type { Random } from '../../../test/support/random.ts'
-import { TROUBLES, type Trouble, troubled } from './trouble.ts'
+import { forward } from '../../../../test/support/anvil.ts'
+import type { Random } from '../../../../test/support/random.ts'
+import { newestIn, TROUBLES, type Trouble, troubled } from './trouble.ts'
 
 export type LossyNode = {
   readonly url: string
@@ -12,6 +12,8 @@ export type LossyNode = {
   readonly troubles: Record<Trouble, number>
   /** What it does wrong now. */
   trouble: Trouble | null
+  /** Loses nothing from now on, and does nothing wrong. */
+  calm(): void
   close(): Promise<void>
 }
 
@@ -25,9 +27,11 @@ export async function startLossyNode(
 ): Promise<LossyNode> {
   const { random } = chances
   const lost = { requests: 0, responses: 0 }
+  let calm = false
+  let newest = 0
   const server = createServer((incoming, outgoing) => {
-    const losesRequest = random.chance(chances.request)
-    const losesResponse = random.chance(chances.response)
+    const losesRequest = random.chance(chances.request) && !calm
+    const losesResponse = random.chance(chances.response) && !calm
     const chunks: Buffer[] = []
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', () => {
@@ -40,7 +44,8 @@ export async function startLossyNode(
       forward(target, body, (answer) => {
         if (losesResponse) lost.responses += 1
         if (losesResponse || answer === null) return void outgoing.destroy()
-        give(node, outgoing, { body, answer })
+        newest = Math.max(newest, newestIn(body, answer))
+        give(node, outgoing, { body, answer, newest })
       })
     })
   })
@@ -51,6 +56,10 @@ export async function startLossyNode(
     lost,
     troubles: Object.fromEntries(TROUBLES.map((trouble) => [trouble, 0])) as Record<Trouble, number>,
     trouble: null,
+    calm() {
+      calm = true
+      node.trouble = null
+    },
     async close() {
       server.closeAllConnections()
       server.close()
@@ -60,14 +69,17 @@ export async function startLossyNode(
   return node
 }
 
-function give(node: LossyNode, outgoing: ServerResponse, { body, answer }: { body: Buffer; answer: Buffer }): void {
+type Told = { readonly body: Buffer; readonly answer: Buffer; readonly newest: number }
+
+function give(node: LossyNode, outgoing: ServerResponse, told: Told): void {
+  const { answer } = told
   const { trouble } = node
-  const told = trouble === null ? null : troubled(body, answer, trouble)
-  if (trouble !== null && (told !== null || trouble === 'hang' || trouble === 'drip')) node.troubles[trouble] += 1
+  const other = trouble === null ? null : troubled(told, trouble)
+  if (trouble !== null && (other !== null || trouble === 'hang' || trouble === 'drip')) node.troubles[trouble] += 1
   if (trouble === 'hang') return
   outgoing.writeHead(200, { 'content-type': 'application/json' })
   if (trouble === 'drip') return drip(outgoing, answer)
-  outgoing.end(told ?? answer)
+  outgoing.end(other ?? answer)
 }
 
 function drip(outgoing: ServerResponse, answer: Buffer): void {

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Hex } from '../../../../src/domain/hex.ts'
+
+/** The keys that a process that pays is given. */
+export type PayerKeys = {
+  readonly treasuryKey: Hex
+  readonly retiredTreasuryKeys: readonly Hex[]
+  readonly relayerKeys: readonly Hex[]
+  readonly fundingKey: Hex
+  readonly depositSeed: string
+}
+
+/** What a process that pays is told. */
+export type PayerInput = PayerKeys & {
+  readonly databaseUrl: string
+  readonly rpcUrls: readonly string[]
+  readonly token: Hex
+  /** How often a key refuses to sign. */
+  readonly refusalChance: number
+}
+
+export type PayerProcess = {
+  start(input: PayerInput): void
+  /** Whether it has begun to pay. */
+  isUp(): boolean
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>
+  /** From now on its keys refuse nothing. */
+  calm(): void
+}
+
+type PayerSetup = {
+  readonly script: 'engine.ts' | 'plain-transfers.ts'
+  readonly logFile: string
+  /** Told each time that a key has refused to sign. */
+  readonly onRefusal: () => void
+}
+
+/** What such a process says. */
+type Message = 'up' | 'refused'
+
+/** A process that pays, to be killed at any moment. */
+export function createPayerProcess({ script, logFile, onRefusal }: PayerSetup): PayerProcess {
+  const path = fileURLToPath(new URL(script, import.meta.url))
+  let child: ChildProcess | null = null
+  let up = false
+  return {
+    isUp: () => up,
+    start(input) {
+      child = spawn(process.execPath, ['--import', 'tsx', path, JSON.stringify(input)], {
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      })
+      const log = createWriteStream(logFile, { flags: 'a' })
+      child.stdout?.pipe(log)
+      child.stderr?.pipe(log)
+      child.on('message', (message: Message) => {
+        if (message === 'up') up = true
+        else onRefusal()
+      })
+    },
+    calm() {
+      if (child?.connected === true) child.send('calm')
+    },
+    async kill() {
+      const running = child
+      child = null
+      up = false
+      if (running === null || running.exitCode !== null || running.signalCode !== null) return
+      running.kill('SIGKILL')
+      await once(running, 'exit')
+    },
+  }
+}

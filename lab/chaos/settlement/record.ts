@@ -1,0 +1,85 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Stage } from '../../settlement/stage.ts'
+import { readDeposits, readNonce, readSent } from './chain-facts.ts'
+import { DATABASE } from './scene.ts'
+import { PAID_ELSEWHERE, type Side, withDb } from './sides.ts'
+
+/** What the chain says about the funding wallet: it pays relayers, and nobody else. */
+export async function readGasMoney(stage: Stage): Promise<{ transfers: number; problems: string[] }> {
+  const [funding = '', ...relayers] = [stage.fundingKey, ...stage.relayerKeys].map((key) =>
+    privateKeyToAccount(key).address.toLowerCase(),
+  )
+  const sent = await readSent(stage.rpcUrl, funding)
+  const strange = sent.filter(
+    ({ to, value }) => !(relayers.includes(to) && value > 0n) && !(to === funding && value === 0n),
+  )
+  const problems = strange.map(({ to, value }) => `gas money: ${value} wei went to ${to}`)
+  return { transfers: sent.length, problems }
+}
+
+/**
+ * What the service's own record must say in the end: each settlement announced once, no nonce without its row, each deposit
+ * that is final. `elsewhere` are payouts that are held because the treasury before has paid them.
+ */
+export async function checkRecord(
+  stage: Stage,
+  side: Side,
+  payouts: number,
+): Promise<{ elsewhere: number; problems: string[] }> {
+  return withDb(stage.databaseUrl(DATABASE), async (db) => {
+    const rows = async (text: string): Promise<Record<string, string>[]> =>
+      (await db.query(text)).rows as Record<string, string>[]
+    const [ended] = await rows(
+      `select count(*) filter (where state = 'settled') as settled, count(*) filter (where ${PAID_ELSEWHERE}) as elsewhere
+       from payout`,
+    )
+    const problems: string[] = []
+    const [settled, elsewhere] = [Number(ended?.['settled']), Number(ended?.['elsewhere'])]
+    if (settled + elsewhere !== payouts) problems.push(`${settled} settled and ${elsewhere} held of ${payouts}`)
+    const [announced] = await rows(
+      `select count(*) as all, count(distinct payment_id) as payments from announced where what not like 'held:%'`,
+    )
+    if (Number(announced?.['all']) !== settled || Number(announced?.['payments']) !== settled)
+      problems.push(`announced ${announced?.['all']} times for ${announced?.['payments']} of ${settled} payments`)
+    for (const { reason } of await rows(
+      'select paused_reason as reason from chain_cursor where paused_reason is not null',
+    ))
+      problems.push(`paused: ${reason}`)
+    for (const { wallet, reason } of await rows(
+      `select wallet, status_reason as reason from lane where status = 'quarantined'`,
+    ))
+      problems.push(`lane ${wallet} is stopped: ${reason}`)
+    problems.push(...(await nonceProblems(stage, side, rows)), ...(await depositProblems(stage, side, rows)))
+    return { elsewhere, problems }
+  })
+}
+
+type Rows = (text: string) => Promise<Record<string, string>[]>
+
+/** A lane whose key was removed is left as it was. */
+async function nonceProblems(stage: Stage, { operator }: Side, rows: Rows): Promise<string[]> {
+  const problems: string[] = []
+  const wallets = [...stage.relayerKeys, stage.fundingKey].map((key) => privateKeyToAccount(key).address.toLowerCase())
+  const removed: readonly string[] = operator?.removed() ?? []
+  for (const wallet of wallets.filter((one) => !removed.includes(one))) {
+    const [lane] = await rows(`select next_nonce from lane where wallet = '${wallet}'`)
+    const nonce = await readNonce(stage.rpcUrl, wallet)
+    if (lane !== undefined && lane['next_nonce'] !== String(nonce))
+      problems.push(`lane ${wallet} is at nonce ${lane['next_nonce']}, the chain at ${nonce}`)
+  }
+  return problems
+}
+
+/** Transfers of something to addresses of payments, as far as the chain was read, and nothing else. */
+async function depositProblems(stage: Stage, side: Side, rows: Rows): Promise<string[]> {
+  const [cursor] = await rows('select scanned_number as number from chain_cursor')
+  const onChain = await readDeposits(stage.rpcUrl, {
+    token: stage.token,
+    to: side.deposits,
+    until: Number(cursor?.['number']),
+  })
+  const [stored] = await rows('select count(*) as count, coalesce(sum(units), 0)::text as units from deposit_log')
+  const units = onChain.reduce((sum, { micro }) => sum + micro, 0n)
+  if (stored?.['count'] === String(onChain.length) && stored['units'] === String(units)) return []
+  return [`${stored?.['count']} deposits of ${stored?.['units']} recorded, ${onChain.length} of ${units} on chain`]
+}

@@ -1,0 +1,95 @@
+import type { Owed } from '../../settlement/payouts.ts'
+import type { Stage } from '../../settlement/stage.ts'
+import type { LossyNode } from './nodes/lossy-proxy.ts'
+import { createPayerProcess, type PayerProcess } from './payers/payer-process.ts'
+import { type Side, withDb } from './sides.ts'
+
+/** Of one signature: what a key service refuses on a bad day. */
+const REFUSAL_CHANCE = 0.03
+
+export const DATABASE = 'storm'
+
+/** The payers of one side, and what can be done to them. */
+export class Scene {
+  readonly #stage: Stage
+  readonly #side: Side
+  readonly #nodes: readonly LossyNode[]
+  readonly #processes: readonly PayerProcess[]
+  /** How often a key has refused to sign. */
+  refusals = 0
+
+  constructor(parts: { stage: Stage; side: Side; nodes: readonly LossyNode[]; logFile: string }) {
+    const { side, logFile } = parts
+    this.#stage = parts.stage
+    this.#side = side
+    this.#nodes = parts.nodes
+    const onRefusal = (): void => {
+      this.refusals += 1
+    }
+    this.#processes = [0, 1].map(() => createPayerProcess({ script: side.script, logFile, onRefusal }))
+  }
+
+  get url(): string {
+    return this.#stage.databaseUrl(DATABASE)
+  }
+
+  async begin(): Promise<void> {
+    await this.#stage.createDatabase(DATABASE)
+    await withDb(this.url, (db) => this.#side.prepare(db))
+    this.#startAll()
+  }
+
+  #start(index: number): void {
+    this.#processes[index]?.start({
+      ...this.#side.keysOf(index),
+      databaseUrl: this.url,
+      rpcUrls: this.#nodes.map(({ url }) => url),
+      token: this.#stage.token,
+      refusalChance: REFUSAL_CHANCE,
+    })
+  }
+
+  #startAll(): void {
+    for (const index of this.#processes.keys()) this.#start(index)
+  }
+
+  isUp(index: number): boolean {
+    return this.#processes[index]?.isUp() === true
+  }
+
+  async killOne(index: number): Promise<void> {
+    await this.#processes[index]?.kill()
+    this.#start(index)
+  }
+
+  dump(): Promise<void> {
+    return this.#stage.copyDatabase(DATABASE, 'dump')
+  }
+
+  /** Stops everybody, and starts them with the keys of now. */
+  async restart(): Promise<void> {
+    await this.end()
+    this.#startAll()
+  }
+
+  /** Restores the dump, so everything since then is lost; then the payments are requested again. */
+  async restore(owed: readonly Owed[]): Promise<void> {
+    await this.end()
+    await this.#stage.dropDatabase(DATABASE)
+    await this.#stage.copyDatabase('dump', DATABASE)
+    await withDb(this.url, async (db) => {
+      await this.#side.operator?.rebuild(db, owed)
+      await this.#side.queue(db, owed)
+    })
+    this.#startAll()
+  }
+
+  /** Nothing more is done to them, and their keys refuse nothing. */
+  calm(): void {
+    for (const process of this.#processes) process.calm()
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#processes.map((process) => process.kill()))
+  }
+}

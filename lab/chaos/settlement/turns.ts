@@ -1,0 +1,82 @@
+import type { Owed } from '../../settlement/payouts.ts'
+import type { Scene } from './scene.ts'
+import { type Side, withDb } from './sides.ts'
+
+/** Something that happens once, when so large a part of the payments is paid. */
+type Turn = {
+  readonly name: TurnName
+  readonly at: number
+  /** So many steps of the storm at least lie between it and the one before. */
+  readonly after: number
+  /** False: it cannot happen now, and is tried again. */
+  happen(owed: readonly Owed[]): Promise<boolean>
+}
+
+const TURNS = ['dumps', 'laneKeysRemoved', 'rotations', 'restores', 'waitsPassed'] as const
+type TurnName = (typeof TURNS)[number]
+
+/**
+ * Parts of the payments that are paid. The restored database knows neither the removed key nor the rotation. What the new
+ * treasury is to pay waits for the last one.
+ */
+const AT: Readonly<Record<TurnName, Pick<Turn, 'at' | 'after'>>> = {
+  dumps: { at: 0.2, after: 0 },
+  laneKeysRemoved: { at: 0.3, after: 0 },
+  rotations: { at: 0.4, after: 0 },
+  restores: { at: 0.4, after: 60 },
+  waitsPassed: { at: 0, after: 60 },
+}
+
+/** Steps after which what cannot happen is left out. */
+const PATIENCE = 400
+
+export type Turns = {
+  readonly counts: Record<string, number>
+  /** Whether everything has happened that can. */
+  isOver(): boolean
+  /** Lets happen what is due; `owed` are the payments that were asked for. */
+  step(paid: number, asked: { readonly owed: readonly Owed[]; readonly of: number }): Promise<void>
+}
+
+export function createTurns(scene: Scene, { operator, name }: Side, say: (text: string) => void): Turns {
+  const happen: Record<TurnName, Turn['happen']> = {
+    async dumps() {
+      await scene.dump()
+      return true
+    },
+    async laneKeysRemoved() {
+      if (!(await withDb(scene.url, async (db) => operator?.removeLaneKey(db) ?? false))) return false
+      await scene.restart()
+      return true
+    },
+    async rotations() {
+      operator?.rotate()
+      await scene.restart()
+      return true
+    },
+    async restores(owed) {
+      await scene.restore(owed)
+      return true
+    },
+    waitsPassed: () => withDb(scene.url, async (db) => operator?.passTheWait(db) ?? false),
+  }
+  const names = TURNS.filter((turn) => operator !== null || turn === 'dumps' || turn === 'restores')
+  const counts = Object.fromEntries(names.map((turn) => [turn, 0]))
+  const turns: Turn[] = names.map((turn) => ({ name: turn, ...AT[turn], happen: happen[turn] }))
+  let waited = 0
+  return {
+    counts,
+    isOver: () => turns.length === 0,
+    async step(paid, { owed, of }) {
+      const [turn] = turns
+      waited += 1
+      if (turn === undefined || paid < turn.at * of || waited < turn.after) return
+      if (await turn.happen(owed)) {
+        say(`${name}: ${turn.name} at ${paid} of ${of} paid`)
+        counts[turn.name] = 1
+        waited = 0
+        turns.shift()
+      } else if (waited > PATIENCE) turns.shift()
+    },
+  }
+}
