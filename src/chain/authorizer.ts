@@ -215,7 +215,7 @@ export function createAuthorizer(deps: SettlementDeps): Authorizer {
       for (const treasury of treasuries)
         try {
           const ofTreasury = payouts.filter((payout) => payout.treasury === treasury)
-          const toSign = await choosePayable(deps, treasury, ofTreasury)
+          const toSign = await choosePayable(deps, { treasury, payouts: ofTreasury, head: head.number })
           done += await signTransfers(deps, toSign, deadline(deps, head.timestamp))
         } catch (failure) {
           // The key of another treasury may still sign.
@@ -231,14 +231,18 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_chunk, at) => items.slice(at * size, (at + 1) * size))
 }
 
-async function choosePayable(deps: SettlementDeps, treasury: Hex, payouts: readonly Payout[]): Promise<Payout[]> {
+async function choosePayable(
+  deps: SettlementDeps,
+  { treasury, payouts, head }: { treasury: Hex; payouts: readonly Payout[]; head: number },
+): Promise<Payout[]> {
   const { journal, rpc, token, options } = deps
   const retired = await journal.readRetired()
   const rotation = await checkRotation(deps, payouts, retired)
   const earlier = new Set(retired.map((one) => one.treasury))
   const otherTreasuries = watchedTreasuries(deps).filter((other) => other !== treasury && !earlier.has(other))
-  const state = await rpc.any((node) =>
-    readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries }),
+  // At one block, so that those who know it can agree.
+  const state = await rpc.demand('what the state of token and treasury is', (node) =>
+    readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries, at: head }),
   )
   const now = deps.clock().getTime()
   const inTreasury = state.balance - (await journal.readReserved(treasury))

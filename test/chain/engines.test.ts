@@ -45,7 +45,9 @@ test('an engine whose lease was taken over can write nothing more for the lane',
     journal.storeAttempt(stale, { nonce: 0, txHash: '0x', raw: '0x', maxFee: 1n, tip: 1n, signedBlock: 1 }),
   ).rejects.toThrow(LeaseLostError)
   await expect(journal.setLaneStatus(stale, { status: 'open', reason: null })).rejects.toThrow(LeaseLostError)
-  await expect(journal.endEnvelopes(stale, [{ nonce: 0, state: 'foreign' }])).rejects.toThrow(LeaseLostError)
+  await expect(journal.endEnvelopes(stale, { ends: [{ nonce: 0, state: 'foreign' }], chainTime: 0 })).rejects.toThrow(
+    LeaseLostError,
+  )
   await expect(journal.adoptNonces(stale, 5)).rejects.toThrow(LeaseLostError)
   await journal.releaseLeases('second')
 })

@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { SettlementDeps } from '../context.ts'
-import { isNoAnswer } from '../rpc/failure.ts'
-import type { Transaction } from '../rpc/node.ts'
+import { isNoAnswer, NodeFailure } from '../rpc/failure.ts'
+import type { RpcNode, Transaction } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 
 /** How many blocks back the transaction of a nonce is looked for: nodes without an archive keep so many. */
@@ -59,13 +59,22 @@ function createHistory(rpc: Rpc, wallet: Hex): History {
     return value
   }
   return {
-    countAt: (block) => once(counts, block, () => rpc.any((node) => node.transactionCount(wallet, block))),
+    countAt: (block) => once(counts, block, () => ask(rpc, (node) => node.transactionCount(wallet, block))),
     sentIn: (block) =>
       once(sent, block, async () => {
-        const transactions = await rpc.any((node) => node.transactions(block))
-        return transactions.filter(({ from }) => from === wallet)
+        const sentBy = async (node: RpcNode): Promise<Transaction[]> =>
+          (await node.transactions(block)).filter(({ from }) => from === wallet)
+        return ask(rpc, sentBy)
       }),
   }
+}
+
+/** By a quorum: no single node's word stops a lane. Throws what a node says when none has the answer any more. */
+async function ask<T>(rpc: Rpc, read: (node: RpcNode) => Promise<T>): Promise<T> {
+  const agreed = await rpc.agreed(read)
+  if (agreed !== null) return agreed.value
+  await rpc.any(read)
+  throw new NodeFailure('rpc', { kind: 'silent', answer: 'the nodes do not agree on what a wallet has sent' })
 }
 
 /** Finds the block of a nonce by bisection: a wallet's transaction count only grows from block to block. */

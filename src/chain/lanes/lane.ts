@@ -45,20 +45,22 @@ export async function advanceLane(
 ): Promise<LaneRound | null> {
   const { journal, rpc, options } = deps
   const wallet = lower(account.address)
-  const final = await readFinalNonce(deps, wallet, view)
-  // Without it nothing is ended, and everything else goes on.
-  const first = final ?? (await rpc.agreed((node) => node.transactionCount(wallet, 'latest')))?.value
-  const lane = first === undefined ? null : await journal.leaseLane(wallet, { ...options, firstNonce: first })
+  const head = view.head.number
+  const [final, mined] = await Promise.all([
+    readFinalNonce(deps, wallet, view),
+    rpc.demand(`which nonce of ${wallet} is next`, (node) => node.transactionCount(wallet, head)),
+  ])
+  // Without the final one nothing is ended, and everything else goes on.
+  const lane = await journal.leaseLane(wallet, { ...options, firstNonce: final ?? mined })
   if (lane === null) return null
-  const mined = await rpc.any((node) => node.transactionCount(wallet, 'latest'))
   const envelopes = await journal.readEnvelopes(lane)
   const ends = final === null ? [] : await readEnds(deps, envelopes, { final, view })
   const strangers = strangeNonces(lane, ends, final ?? 0)
   // Read before anything is written: when a read fails, the next round tries again.
   const quarantined = lane.status === 'quarantined' || (await quarantine(deps, lane, { strangers, view }))
   await adopt(deps, lane, final ?? 0)
-  await conclude(deps, lane, ends)
   const sender: Sender = { deps, account, lane, view }
+  await conclude(sender, ends)
   const round = (slots: number, stuck: readonly Envelope[]): LaneRound => {
     let free = slots
     return {
@@ -87,7 +89,7 @@ export async function advanceLane(
   if (unmined[0] !== undefined && isSlow(unmined[0], view)) return round(0, unmined)
   if (refused) return round(0, [])
   const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
-  const funded = await checkGasMoney(deps, lane, oneMore(maxFee) * BigInt(unmined.length + 1))
+  const funded = await checkGasMoney(sender, oneMore(maxFee) * BigInt(unmined.length + 1))
   // Nonces that the chain has used and the journal has not wait until they are final.
   const behind = Math.max(lane.nextNonce, final ?? 0) < mined
   return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0, [])
@@ -155,8 +157,10 @@ async function adopt(deps: SettlementDeps, lane: Lane, final: number): Promise<v
 }
 
 /** Whether the wallet can pay for all envelopes in flight and one more. A lane that cannot, waits. */
-async function checkGasMoney(deps: SettlementDeps, lane: Lane, needed: bigint): Promise<boolean> {
-  const balance = await deps.rpc.any((node) => node.balance(lane.wallet))
+async function checkGasMoney({ deps, lane, view }: Sender, needed: bigint): Promise<boolean> {
+  const balance = await deps.rpc.demand(`how much gas money ${lane.wallet} has`, (node) =>
+    node.balance(lane.wallet, view.head.number),
+  )
   const funded = balance >= needed
   if (funded !== (lane.status === 'open')) {
     const reason = funded ? null : `${balance} wei, ${needed} needed`
@@ -176,9 +180,9 @@ async function readEnds(
   return (await Promise.all(used.map((envelope) => readEnd(deps, envelope, view)))).filter((end) => end !== null)
 }
 
-async function conclude(deps: SettlementDeps, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<void> {
+async function conclude({ deps, lane, view }: Sender, ends: readonly EnvelopeEnd[]): Promise<void> {
   if (ends.length === 0) return
-  const refused = await deps.journal.endEnvelopes(lane, ends)
+  const refused = await deps.journal.endEnvelopes(lane, { ends, chainTime: view.head.timestamp })
   if (refused.length > 0) deps.log.warn({ wallet: lane.wallet, refused }, 'payouts refused in a batch')
   const foreign = ends.filter(({ state }) => state === 'foreign').map(({ nonce }) => nonce)
   if (foreign.length > 0)

@@ -84,41 +84,46 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
   const { nonce } = envelope
   if (last === undefined) {
     const fees = chooseFees(view.fees, deps.options.maxFeeWei)
-    if (await deps.journal.isWanted(lane, nonce)) await signAgain(sender, envelope, fees)
-    else await broadcast(sender, await signAndStore(sender, { ...emptyTransfer(lane.wallet), nonce }, fees))
+    if (await isOver(sender, envelope)) await useUp(sender, nonce, fees)
+    else await signAgain(sender, envelope, fees)
     return
   }
   const about = { wallet: lane.wallet, nonce, attempts: envelope.attempts.length }
   const late = isOverdue(last, view.head.number, deps.options)
   const fees = bumpFees(last, view.fees, deps.options.maxFeeWei)
   // Before its stored bytes are sent again: they would only pay for refusals.
-  const isOver = async () => !(await deps.journal.isWanted(lane, nonce)) || (await hasExpired(sender, envelope))
-  if (lowest && late && fees !== null && (await isOver())) {
-    deps.log.info(
-      { ...about, ...fees },
-      'what it carries has ended, left or expired: its nonce is used up by an empty transfer',
-    )
-    await broadcast(sender, await signAndStore(sender, { ...emptyTransfer(lane.wallet), nonce }, fees))
-    return
-  }
+  if (lowest && late && fees !== null && (await isOver(sender, envelope))) return useUp(sender, nonce, fees)
   const outcome = isDue(deps, last) ? await broadcast(sender, await stored(sender, envelope, last)) : 'unknown'
   if (!lowest || !(late || outcome === 'underpriced')) return
   if (fees === null) {
     deps.log.error({ ...about, maxFee: last.maxFee }, 'a transaction is stuck at the fee cap')
     return
   }
+  if (!late && (await isOver(sender, envelope))) return useUp(sender, nonce, fees)
   deps.log.info({ ...about, ...fees }, 'raising the price of a stuck transaction')
   await signAgain(sender, envelope, fees)
 }
 
-/** Whether none of its authorizations is valid any more: a higher price would only pay for refusals. */
-async function hasExpired({ deps, lane, view }: Sender, envelope: Envelope): Promise<boolean> {
-  const deadline = deps.codec.deadline(await deps.journal.readCalldata(lane, envelope.nonce))
+/**
+ * Whether nothing of what it carries is left to it, or none of its authorizations is valid any more: then it would only
+ * pay for refusals.
+ */
+async function isOver({ deps, lane, view }: Sender, { nonce }: Envelope): Promise<boolean> {
+  if (!(await deps.journal.isWanted(lane, nonce))) return true
+  const deadline = deps.codec.deadline(await deps.journal.readCalldata(lane, nonce))
   return deadline !== null && view.head.timestamp >= deadline
 }
 
 /** Uses up a nonce at the least cost, by an empty transfer to the wallet itself. */
-const emptyTransfer = (wallet: Hex): Call => ({ target: wallet, calldata: '0x', gasLimit: TRANSFER_GAS })
+async function useUp(sender: Sender, nonce: number, fees: Fees): Promise<void> {
+  const { wallet } = sender.lane
+  sender.deps.log.info(
+    { wallet, nonce, ...fees },
+    'what it carries has ended, left or expired: its nonce is used up by an empty transfer',
+  )
+  const empty: Call = { target: wallet, calldata: '0x', gasLimit: TRANSFER_GAS }
+  await broadcast(sender, await signAndStore(sender, { ...empty, nonce }, fees))
+}
 
 function isDue(deps: SettlementDeps, attempt: EnvelopeAttempt): boolean {
   const { lastBroadcastAt } = attempt

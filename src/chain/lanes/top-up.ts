@@ -22,7 +22,9 @@ export function createTopUp(deps: SettlementDeps) {
     if (lane === null) return
     const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
     const low = codec.gasLimit(codec.maxItems) * maxFee * BigInt(options.maxInFlight + 1)
-    const balances = await rpc.any((node) => Promise.all(wallets.map((wallet) => node.balance(wallet))))
+    const balances = await rpc.demand('how much gas money the relayers have', (node) =>
+      Promise.all(wallets.map((wallet) => node.balance(wallet, view.head.number))),
+    )
     for (const [index, target] of wallets.entries()) {
       const missing = low - (balances[index] ?? low)
       if (missing <= 0n || lane.free() === 0) continue

@@ -77,5 +77,5 @@ function quorumth<T extends number | bigint>({ quorum }: Nodes, values: readonly
   return values.toSorted((a, b) => (a > b ? -1 : a < b ? 1 : 0))[quorum - 1] ?? null
 }
 
-const noQuorum = (what: string): NodeFailure =>
+export const noQuorum = (what: string): NodeFailure =>
   new NodeFailure('rpc', { kind: 'silent', answer: `no quorum of nodes says ${what} now` })

@@ -56,7 +56,7 @@ export type RpcNode = {
   /** Of every transaction of the block, in its order. A large answer. */
   rawReceipts(block: number): Promise<RawReceipt[]>
   transactionCount(wallet: Hex, at: BlockTag): Promise<number>
-  balance(wallet: Hex): Promise<bigint>
+  balance(wallet: Hex, at: BlockTag): Promise<bigint>
   code(address: Hex): Promise<Hex>
   call(call: Call, at?: BlockTag): Promise<Hex>
   feeHistory(blocks: number): Promise<FeeHistory>
@@ -115,7 +115,7 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
         alone: true,
       }),
     transactionCount: (wallet, tag) => read('eth_getTransactionCount', [wallet, at(tag)], numberOf),
-    balance: (wallet) => read('eth_getBalance', [wallet, 'latest'], quantityOf),
+    balance: (wallet, tag) => read('eth_getBalance', [wallet, at(tag)], quantityOf),
     code: (address) => read('eth_getCode', [address, 'latest'], (answer) => hexOf(answer)),
     call: ({ gas, ...call }, tag = 'latest') =>
       read('eth_call', [gas === undefined ? call : { ...call, gas: quantity(gas) }, at(tag)], (answer) =>

@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import { askAny, askQuorum, sendToAll } from './ask.ts'
 import type { Nodes } from './gather.ts'
-import { readFees, readFinalized, readHead } from './heads.ts'
+import { noQuorum, readFees, readFinalized, readHead } from './heads.ts'
 import type { NodeHealth } from './health.ts'
 import { type Block, connectNode, type FeeHistory, type RpcNode, type Sent } from './node.ts'
 
@@ -19,6 +19,8 @@ export type Rpc = {
    * ask fewer nodes.
    */
   agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null>
+  /** The same, for what nothing can go on without: throws NodeFailure when they do not agree now. `what` is for people. */
+  demand<T>(what: string, read: (node: RpcNode) => Promise<T>): Promise<T>
   /** Sends the signed transaction to every node. Returns the best outcome. */
   broadcast(raw: Hex): Promise<Sent>
   /**
@@ -45,6 +47,11 @@ export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
     nodes,
     quorum,
     agreed: (read) => shared.agreed(read),
+    async demand(what, read) {
+      const answer = await shared.agreed(read)
+      if (answer === null) throw noQuorum(what)
+      return answer.value
+    },
     any: (read) => askAny(asked(), read),
     broadcast: (raw) => sendToAll({ quorum, nodes: asked() }, raw),
     newest: () => readHead(shared),

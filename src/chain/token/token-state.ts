@@ -40,7 +40,7 @@ export async function readToken(
 export type TokenState = {
   readonly paused: boolean
   readonly treasuryBlacklisted: boolean
-  /** Micro-USDC in the treasury at the newest block. */
+  /** Micro-USDC in the treasury. */
   readonly balance: bigint
   /** One for each payout, in the order of the arguments. */
   readonly payouts: readonly {
@@ -51,11 +51,11 @@ export type TokenState = {
   }[]
 }
 
-/** Reads the state of token, treasury and payouts that signing depends on. */
+/** Reads the state of token, treasury and payouts that signing depends on, at a block. */
 export async function readTokenState(
   node: RpcNode,
   treasury: Hex,
-  query: { token: Hex; payouts: readonly Payout[]; otherTreasuries: readonly Hex[] },
+  query: { token: Hex; payouts: readonly Payout[]; otherTreasuries: readonly Hex[]; at: number },
 ): Promise<TokenState> {
   const reads: TokenRead[] = [
     { view: 'paused', args: [] },
@@ -70,7 +70,7 @@ export async function readTokenState(
       }),
     ]),
   ]
-  const values = await readToken(node, query.token, { reads })
+  const values = await readToken(node, query.token, { reads, at: query.at })
   return {
     paused: values[0] === 1n,
     treasuryBlacklisted: values[1] === 1n,

@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { RecordedDeposit } from '../../domain/settlement/deposit.ts'
 import type { GasSpent, HoldReason, Settlement, TreasuryMovement, VoidProof } from '../../domain/settlement/payout.ts'
-import { type Db, type Statement, sql, type Tx } from '../db.ts'
+import { type Db, execute, type Statement, sql, type Tx } from '../db.ts'
 
 /** Whose payouts an engine handles: one mode, one chain, one token. */
 export type SettlementScope = { readonly livemode: boolean; readonly chainId: number; readonly token: Hex }
@@ -32,6 +32,17 @@ export const ours = ({ scope }: JournalContext): Statement =>
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }
 
 export type FailedHook = { readonly paymentId: string; readonly error: Error }
+
+/** Makes a change that reaches exactly so many rows. Throws when it does not: what it rests on is not as it was read. */
+export async function change(
+  tx: Tx,
+  statement: Statement,
+  expected: { readonly rows: number; readonly what: string },
+): Promise<void> {
+  const changed = await execute(tx, statement)
+  if (changed !== expected.rows)
+    throw new Error(`${expected.what}: ${changed} rows changed instead of ${expected.rows}`)
+}
 
 /** Runs `work` under a savepoint: null, or the failure after which everything that it did is undone. */
 export async function attempt(tx: Tx, work: () => Promise<void>): Promise<Error | null> {

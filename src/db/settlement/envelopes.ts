@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { Envelope, EnvelopeEnd, GasSpent, Lane } from '../../domain/settlement/payout.ts'
 import { execute, many, one, type Statement, sql, type Tx } from '../db.ts'
-import type { JournalContext } from './context.ts'
+import { change, type JournalContext } from './context.ts'
 import { hex } from './payouts.ts'
 
 const envelopeRow = z.object({
@@ -73,8 +73,17 @@ export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number
   return row.wanted
 }
 
-/** Ends envelopes inside the caller's fenced transaction. Answers the payouts that a finalized one did not move. */
-export async function concludeEnvelopes(tx: Tx, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<string[]> {
+export type EnvelopesEnded = {
+  readonly ends: readonly EnvelopeEnd[]
+  /** Unix seconds of the newest block. */
+  readonly chainTime: number
+}
+
+/**
+ * Ends envelopes inside the caller's fenced transaction. Answers the payouts that a finalized one did not move. The token's
+ * refusal counts against a payout only while its authorization is valid: an expired one is signed again.
+ */
+export async function concludeEnvelopes(tx: Tx, lane: Lane, { ends, chainTime }: EnvelopesEnded): Promise<string[]> {
   const rows = ends.map((end) => {
     const won = end.state === 'finalized' ? end : null
     const { gasUsed, gasPrice } = won ?? {}
@@ -82,11 +91,12 @@ export async function concludeEnvelopes(tx: Tx, lane: Lane, ends: readonly Envel
   })
   const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e(nonce bigint, state text, "txHash" text,
     "blockNumber" bigint, "gasUsed" bigint, "gasPrice" numeric, won boolean)`
-  await execute(
+  await change(
     tx,
     sql`update lane_tx t set state = e.state, won_hash = e."txHash", block_number = e."blockNumber", gas_used = e."gasUsed",
           gas_price = e."gasPrice", ended_at = now()
         from ${given} where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet} and t.nonce = e.nonce`,
+    { rows: ends.length, what: 'envelopes that are final' },
   )
   const freed = await many(
     tx,
@@ -94,7 +104,8 @@ export async function concludeEnvelopes(tx: Tx, lane: Lane, ends: readonly Envel
     sql`with freed as (
           update payout p set lane_wallet = null, lane_nonce = null, mined_number = null, mined_hash = null, updated_at = now(),
             state = case when p.state in ('assigned', 'mined') then 'authorized' else p.state end,
-            refusals = p.refusals + case when e.won then 1 else 0 end
+            refusals = p.refusals + case when e.won and not coalesce((select max(s.valid_before) from payout_signature s
+              where s.payment_id = p.payment_id and s.kind = 'transfer') <= ${chainTime}, false) then 1 else 0 end
           from ${given} where p.chain_id = ${lane.chainId} and p.lane_wallet = ${lane.wallet} and p.lane_nonce = e.nonce
             and p.state in ('assigned', 'mined', 'voiding')
             and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import {
-  type EnvelopeEnd,
   type Lane,
   LeaseLostError,
   type Reservation,
@@ -11,8 +10,9 @@ import {
 } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import { type JournalContext, type LeaseAsk, ours } from './context.ts'
-import { concludeEnvelopes, readUnsharedGas } from './envelopes.ts'
+import { concludeEnvelopes, type EnvelopesEnded, readUnsharedGas } from './envelopes.ts'
 import { hex } from './payouts.ts'
+import { bookGas } from './watch/gas.ts'
 
 const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
 
@@ -264,11 +264,13 @@ export async function readRaw(context: JournalContext, txHash: Hex): Promise<Hex
 /**
  * Ends envelopes whose nonces are consumed in the finalized chain. Payouts of them that the chain neither paid nor
  * cancelled are free again: their authorization is unused, so another envelope may carry them. Answers those that were
- * in a transaction of ours and are not paid.
+ * in a transaction of ours and are not paid. Gas that cannot be booked now keeps no envelope open.
  */
-export function endEnvelopes(context: JournalContext, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<string[]> {
+export function endEnvelopes(context: JournalContext, lane: Lane, ended: EnvelopesEnded): Promise<string[]> {
   return fenced(context, lane, async (tx) => {
-    for (const spent of await readUnsharedGas(tx, lane, ends)) await context.hooks.onGas(tx, spent)
-    return concludeEnvelopes(tx, lane, ends)
+    const unshared = await readUnsharedGas(tx, lane, ended.ends)
+    const refused = await concludeEnvelopes(tx, lane, ended)
+    await bookGas(tx, context, unshared)
+    return refused
   })
 }

@@ -61,7 +61,7 @@ describe('one of three nodes', () => {
     // Each of the three is once among the first two that are asked.
     for (let turn = 0; turn < 3; turn++)
       expect(await timed(() => rpc.agreed((node) => node.block(0)))).toBeLessThan(TIMEOUT_MS)
-    expect(await timed(() => rpc.any((node) => node.balance(TOKEN.address)))).toBeLessThan(TIMEOUT_MS)
+    expect(await timed(() => rpc.any((node) => node.balance(TOKEN.address, 'latest')))).toBeLessThan(TIMEOUT_MS)
     const [first] = rpc.nodes
     for (let waited = 0; waited < 3; waited++) await first!.block('latest').catch(() => undefined)
     expect(rpc.health()[0]).toMatchObject({ state: 'resting', why: expect.stringContaining('no whole answer in time') })
@@ -124,7 +124,7 @@ describe('one of three nodes', () => {
     expect(warnings).toEqual([expect.stringContaining('rpc1')])
     // Reads of one node go to the others.
     const before = nodes[0]!.calls.length
-    for (let turn = 0; turn < 3; turn++) await rpc.any((node) => node.balance(TOKEN.address))
+    for (let turn = 0; turn < 3; turn++) await rpc.any((node) => node.balance(TOKEN.address, 'latest'))
     expect(nodes[0]!.calls.length).toBe(before)
   })
 

@@ -43,7 +43,7 @@ describe('a key in the address of a node', () => {
     const failures = await Promise.all(
       [
         rpc.newest(),
-        rpc.any((node) => node.balance(`0x${'1'.repeat(40)}`)),
+        rpc.any((node) => node.balance(`0x${'1'.repeat(40)}`, 'latest')),
         rpc.nodes[0]!.call({ to: raw, data: raw }),
       ].map((read) =>
         read.then(

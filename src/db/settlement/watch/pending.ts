@@ -5,11 +5,13 @@ import { execute, many, type Statement, sql, type Tx } from '../../db.ts'
 import { attempt, type JournalContext } from '../context.ts'
 import { hex } from '../payouts.ts'
 import { here } from '../record.ts'
+import { bookGas, RETRY_SECONDS, readUnbookedGas } from './gas.ts'
 
-/** A log that is stored, and whose meaning could not be recorded. It is tried again. */
-export type FailedLog = { readonly txHash: string; readonly logIndex: number; readonly error: Error }
-
-const RETRY_SECONDS = 30
+/** A log that is stored, or gas that was spent, and whose meaning could not be recorded. It is tried again. */
+export type FailedLog = (
+  | { readonly txHash: string; readonly logIndex: number }
+  | { readonly wallet: string; readonly nonce: number }
+) & { readonly error: Error }
 
 const placeRow = z.object({ tx_hash: hex, log_index: z.number(), block_number: z.coerce.number(), block_hash: hex })
 
@@ -34,7 +36,7 @@ const due = sql`l.applied_at is null and (l.hook_retry_at is null or l.hook_retr
 
 /**
  * Tells payments and books what stored logs mean: deposits first, then movements of the treasury, in the order of the
- * chain. Each has a savepoint of its own, so that one that fails delays nobody. Answers how many were applied and which
+ * chain; then gas that could not be booked before. Each has a savepoint of its own, so that one that fails delays nobody. Answers how many were applied and which
  * failed.
  */
 export function applyPending(
@@ -56,7 +58,9 @@ export function applyPending(
         chainId: context.scope.chainId,
       })),
     ]
-    return { applied: deposits.length + movements.length - failed.length, failed }
+    const spent = await readUnbookedGas(tx, context, limit)
+    failed.push(...(await bookGas(tx, context, spent)))
+    return { applied: deposits.length + movements.length + spent.length - failed.length, failed }
   })
 }
 

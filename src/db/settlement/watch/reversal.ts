@@ -67,13 +67,14 @@ export async function takeBack(
   await execute(
     tx,
     sql`update lane_tx set state = 'broadcast', won_hash = null, block_number = null, gas_used = null, gas_price = null,
-          ended_at = null
+          ended_at = null, gas_error = null, gas_retry_at = null
         where chain_id = ${context.scope.chainId} and state = 'finalized' and block_number > ${ask.to.number}`,
   )
   const deposits = await removeDeposits(tx, context, ask.gone)
   await execute(
     tx,
-    sql`update chain_cursor set scanned_number = ${ask.to.number}, scanned_hash = ${ask.to.hash} where ${here(context)}`,
+    sql`update chain_cursor set scanned_number = ${ask.to.number}, scanned_hash = ${ask.to.hash},
+          deposits_number = least(deposits_number, ${ask.to.number}) where ${here(context)}`,
   )
   return { paymentIds, movements, deposits }
 }

@@ -37,7 +37,7 @@ export async function readWork(context: JournalContext): Promise<Work> {
 
 /** Which parts of observing have something to do, so that the others need not ask. */
 export type Due = {
-  /** Logs whose meaning is not recorded. */
+  /** Logs whose meaning is not recorded, or gas. */
   readonly pending: boolean
   /** Logs of payouts that have not ended. */
   readonly proven: boolean
@@ -53,7 +53,8 @@ export async function readDue(context: JournalContext): Promise<Due> {
     z.object({ pending: z.boolean(), proven: z.boolean(), mined: z.boolean(), voiding: z.boolean() }),
     sql`select
           exists (select 1 from treasury_log where ${here(context)} and applied_at is null)
-            or exists (select 1 from deposit_log where chain_id = ${chainId} and applied_at is null) as pending,
+            or exists (select 1 from deposit_log where chain_id = ${chainId} and applied_at is null)
+            or exists (select 1 from lane_tx where chain_id = ${chainId} and gas_error is not null) as pending,
           exists (select 1 from treasury_log where ${here(context)} and payment_id is null and auth_nonce is not null) as proven,
           exists (select 1 from payout p where ${ours(context)} and p.mined_hash is not null
             and p.state not in ('settled', 'voided')) as mined,
