@@ -16,6 +16,8 @@ import type { Block } from './rpc/node.ts'
 export type SettlementEngine = {
   /** Reads final blocks, ends payouts by them, and watches the treasury. */
   observe(): Promise<Progress>
+  /** Reads what came to the addresses of payments in the blocks that were read for payouts. */
+  observeDeposits(): Promise<Progress>
   /** Signs the payouts that may be paid now. */
   authorize(): Promise<Progress>
   /** Resumes envelopes that were sent, then sends what is signed. */
@@ -35,7 +37,6 @@ const SHORTEST_RENEWAL_MS = 250
  */
 export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const { journal, rpc, options, log } = deps
-  const observer = createObserver(deps)
   const authorizer = createAuthorizer(deps)
   const topUp = createTopUp(deps)
   const freeStranded = createRescue(deps)
@@ -66,13 +67,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const holding = createHolding(deps)
 
   return {
-    async observe() {
-      const start = (await journal.readCursor()) ?? (await firstCursor(deps))
-      if (start === null) return NOTHING
-      const lease = await journal.leaseObserver({ ...options, start })
-      if (lease === null) return NOTHING
-      return { ...NOTHING, done: await holding('observer', () => observer.observe(lease)) }
-    },
+    ...createObserving(deps, holding),
     async authorize() {
       const cursor = await journal.readCursor()
       if (cursor === null || cursor.pausedReason !== null) return NOTHING
@@ -102,6 +97,33 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       })
     },
     close: () => journal.releaseLeases(options.owner),
+  }
+}
+
+type Holding = ReturnType<typeof createHolding>
+
+/** The parts that read. One engine at a time does, by lease. */
+function createObserving(
+  deps: SettlementDeps,
+  holding: Holding,
+): Pick<SettlementEngine, 'observe' | 'observeDeposits'> {
+  const { journal, options } = deps
+  const observer = createObserver(deps)
+  return {
+    async observe() {
+      const start = (await journal.readCursor()) ?? (await firstCursor(deps))
+      if (start === null) return NOTHING
+      const lease = await journal.leaseObserver({ ...options, start })
+      if (lease === null) return NOTHING
+      return { ...NOTHING, done: await holding('observer', () => observer.observe(lease)) }
+    },
+    async observeDeposits() {
+      const cursor = deps.deposits === null ? null : await journal.readCursor()
+      if (cursor === null || cursor.depositsNumber >= cursor.number) return NOTHING
+      const lease = await journal.leaseObserver({ ...options, start: cursor })
+      if (lease !== null) await holding('observer', () => observer.observeDeposits(lease, cursor))
+      return NOTHING
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Hex } from '../domain/hex.ts'
-import type { Sweep, Unswept } from '../domain/settlement/deposit.ts'
+import type { DepositLog, Sweep, Unswept } from '../domain/settlement/deposit.ts'
 import type {
   ChainCursor,
   Envelope,
@@ -43,6 +43,12 @@ export type RetiredTreasury = {
 
 /** A nonce that another treasury would have used for the payment. */
 export type Elsewhere = { readonly paymentId: string; readonly treasury: Hex; readonly authNonce: Hex }
+
+/** A log, or gas of a transaction, of which the meaning could not be recorded yet. */
+type FailedLog = (
+  | { readonly txHash: string; readonly logIndex: number }
+  | { readonly wallet: string; readonly nonce: number }
+) & { readonly error: Error }
 
 /**
  * The engine's memory. Everything is stored here before it is sent, so that a process may die between any two calls.
@@ -99,7 +105,7 @@ export type SettlementJournal = {
   }): Promise<{ wallet: Hex; count: number }[]>
   readCalldata(lane: Lane, nonce: number): Promise<Hex>
   readRaw(txHash: Hex): Promise<Hex>
-  endEnvelopes(lane: Lane, ends: readonly EnvelopeEnd[]): Promise<string[]>
+  endEnvelopes(lane: Lane, ended: { ends: readonly EnvelopeEnd[]; chainTime: number }): Promise<string[]>
 
   readUnswept(limit: number): Promise<Unswept[]>
   /** Sweeps in no transaction that go to another treasury, or expire before the Unix second. */
@@ -121,12 +127,14 @@ export type SettlementJournal = {
   /** Prolongs what the owner still holds. */
   renewLeases(ask: LeaseAsk & { part: 'observer' | 'lanes' }): Promise<void>
   readCursor(): Promise<ChainCursor | null>
+  recordDeposits(
+    lease: Lease,
+    found: { logs: readonly DepositLog[]; at: Date; number: number; again: boolean },
+  ): Promise<void>
   recordFinalized(lease: Lease, scan: FinalizedScan): Promise<TreasuryLog[]>
   findUnknown(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>): Promise<TreasuryLog[]>
   pause(why: { reason: string; untilFinal: number | null }): Promise<void>
-  applyPending(
-    limit: number,
-  ): Promise<{ applied: number; failed: { txHash: string; logIndex: number; error: Error }[] }>
+  applyPending(limit: number): Promise<{ applied: number; failed: FailedLog[] }>
   applyProven(limit: number): Promise<{ ended: number; failed: FailedHook[] }>
   readOpenNonces(ask: { after: string; limit: number }): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex }[]>
   storeFindings(paymentIds: readonly string[]): Promise<void>

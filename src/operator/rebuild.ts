@@ -92,11 +92,14 @@ export async function readAnew(
     options: { ...READING, retiredTreasuries: treasuries },
   }
   const observer = createObserver(deps)
-  for (let before = -1; ; ) {
+  for (let before = ''; ; ) {
     await observer.observe(lease)
+    const read = await journal.readCursor()
+    if (read !== null) await observer.observeDeposits(lease, read)
     const cursor = await journal.readCursor()
-    if (cursor === null || cursor.number === before) break
-    before = cursor.number
+    const reached = `${cursor?.number} ${cursor?.depositsNumber}`
+    if (cursor === null || reached === before) break
+    before = reached
   }
 }
 

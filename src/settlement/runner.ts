@@ -46,7 +46,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   const journal = createSettlementJournal({ db, scope, hooks: options })
   const deps: SettlementDeps = { ...chain, journal, clock, log }
   const engine = createSettlementEngine(deps)
-  const bells = { observing: createBell(), signing: createBell(), sending: createBell() }
+  const bells = { observing: createBell(), deposits: createBell(), signing: createBell(), sending: createBell() }
   const ready = (): Promise<void> => assertReady(deps, livemode)
   return {
     figures: createSettlementFigures({ db, chain, clock }),
@@ -56,8 +56,13 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
     },
     async tick() {
       const failures: unknown[] = []
-      for (const part of [() => engine.observe(), () => engine.authorize(), () => engine.send()])
-        await part().catch((error: unknown) => failures.push(error))
+      const parts = [
+        () => engine.observe(),
+        () => engine.observeDeposits(),
+        () => engine.authorize(),
+        () => engine.send(),
+      ]
+      for (const part of parts) await part().catch((error: unknown) => failures.push(error))
       if (failures.length > 0) throw failures[0]
     },
     async run(signal) {
@@ -92,7 +97,7 @@ async function untilReady(
 type Parts = {
   readonly engine: SettlementEngine
   readonly journal: Pick<SettlementDeps['journal'], 'readWork'>
-  readonly bells: Readonly<Record<'observing' | 'signing' | 'sending', Bell>>
+  readonly bells: Readonly<Record<'observing' | 'deposits' | 'signing' | 'sending', Bell>>
   readonly clock: () => Date
   readonly ended: (() => void) | undefined
 }
@@ -108,8 +113,15 @@ function createParts({ engine, journal, bells, clock, ended }: Parts): Part[] {
       async work() {
         const progress = await engine.observe()
         if (progress.done > 0) ended?.()
+        bells.deposits.ring()
         return { ...progress, idle: !(await journal.readWork()).underWay }
       },
+    },
+    // Apart from payouts, which a question about addresses must not hold up.
+    {
+      name: 'deposits',
+      bell: bells.deposits,
+      work: async () => ({ ...(await engine.observeDeposits()), idle: true }),
     },
     // What is signed can be sent at once, also when a later signature of the round failed.
     {

@@ -1,5 +1,6 @@
-import type { Lease } from '../../domain/settlement/payout.ts'
+import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
+import { createDepositScan } from '../deposits/scan.ts'
 import { proveExpired } from './expired.ts'
 import { createHeadWatch } from './head.ts'
 import { createReconciliation } from './reconcile.ts'
@@ -19,6 +20,7 @@ const EVERYTHING = { pending: true, proven: true, mined: true, voiding: true }
 export function createObserver(deps: SettlementDeps) {
   const { journal, token, log } = deps
   const scanFinalized = createScan(deps)
+  const scanDeposits = createDepositScan(deps)
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
   const reconcile = createReconciliation(deps, scope)
   const watchHead = createHeadWatch(deps, scope)
@@ -43,6 +45,11 @@ export function createObserver(deps: SettlementDeps) {
   }
 
   return {
+    /** Reads what came to the addresses of payments, and tells them. */
+    async observeDeposits(lease: Lease, cursor: ChainCursor): Promise<void> {
+      if (await scanDeposits(lease, cursor)) await applyPending()
+    },
+
     /**
      * The parts do not wait for each other: what one cannot read now, another may. Throws the first failure. Answers how
      * many payouts have ended.

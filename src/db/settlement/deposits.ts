@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { DepositLog, Sweep, Unswept } from '../../domain/settlement/deposit.ts'
-import type { Lane, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
+import type { Lane, Lease, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, sql, type Tx } from '../db.ts'
-import type { JournalContext } from './context.ts'
+import { change, type JournalContext } from './context.ts'
 import { fenced, nextEnvelope } from './lanes.ts'
 import { hex } from './payouts.ts'
+import { fence, here } from './record.ts'
 
 /** A sweep of less costs more than it brings: 0.01 USDC. */
 const MIN_SWEEP_MICRO = 10_000
@@ -19,6 +20,23 @@ export async function readWatchedDeposits({ db, scope }: JournalContext): Promis
           and watch_until > now() order by address`,
   )
   return rows.map((row) => row.address)
+}
+
+/** Stores what was read of the addresses, and how far; a second reading leaves the cursor where it is. */
+export function recordDeposits(
+  context: JournalContext,
+  lease: Lease,
+  found: { logs: readonly DepositLog[]; at: Date; number: number; again: boolean },
+): Promise<void> {
+  return context.db.transaction(async (tx) => {
+    await fence(context, tx, lease)
+    await insertDeposits(tx, context, found)
+    if (!found.again)
+      await change(tx, sql`update chain_cursor set deposits_number = ${found.number} where ${here(context)}`, {
+        rows: 1,
+        what: 'the cursor of deposits',
+      })
+  })
 }
 
 /** Stores final transfers to deposit addresses. Their payments are told later (watch/pending.ts). */

@@ -57,6 +57,7 @@ export function createSettlementJournal(context: JournalContext) {
     renewLeases: bind(record.renewLeases),
     readCursor: bind(record.readCursor),
     recordFinalized: bind(logs.recordFinalized),
+    recordDeposits: bind(deposits.recordDeposits),
     findUnknown: bind(known.findUnknown),
     pause: bind(pauses.pause),
     applyPending: bind(pending.applyPending),

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { describeTransfer, type FinalizedScan, type Lease, type TreasuryLog } from '../../domain/settlement/payout.ts'
-import { execute, many, sql, type Tx } from '../db.ts'
-import type { JournalContext, SettlementScope } from './context.ts'
-import { insertDeposits } from './deposits.ts'
+import { many, sql, type Tx } from '../db.ts'
+import { change, type JournalContext, type SettlementScope } from './context.ts'
 import { fence, here } from './record.ts'
 import { explain, type KnownAs, keyOf } from './watch/known.ts'
 
@@ -16,7 +15,6 @@ export function recordFinalized(context: JournalContext, lease: Lease, scan: Fin
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
     const known = await explain(tx, context.scope, scan)
-    await insertDeposits(tx, context, { logs: scan.deposits ?? [], at: scan.at })
     const fresh = await insertLogs(tx, context.scope, { scan, known })
     const unknown = scan.logs.filter((log) => log.kind === 'out' && fresh.has(keyOf(log)) && !known.has(keyOf(log)))
     const reason = unknown[0] === undefined ? null : describeTransfer(unknown[0])
@@ -34,7 +32,7 @@ async function moveCursor(
   context: JournalContext,
   { scan, reason }: { scan: FinalizedScan; reason: string | null },
 ): Promise<void> {
-  await execute(
+  await change(
     tx,
     sql`update chain_cursor set
           paused_reason = case when ${reason}::text is not null and (paused_reason is null or paused_until_final is not null)
@@ -42,12 +40,15 @@ async function moveCursor(
           paused_until_final = case when ${reason}::text is null and paused_until_final > ${scan.number}
               then paused_until_final end
         where ${here(context)}`,
+    { rows: 1, what: 'the pause at the cursor' },
   )
   if (scan.again === true) return
-  await execute(
+  await change(
     tx,
-    sql`update chain_cursor set scanned_number = ${scan.number}, scanned_hash = ${scan.hash}, scanned_at = now()
+    sql`update chain_cursor set scanned_number = ${scan.number}, scanned_hash = ${scan.hash}, scanned_at = now(),
+          deposits_number = case when ${scan.deposits === false} then ${scan.number} else deposits_number end
         where ${here(context)}`,
+    { rows: 1, what: 'the cursor' },
   )
 }
 

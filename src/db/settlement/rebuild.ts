@@ -80,7 +80,7 @@ export function rewindCursor(context: JournalContext, lease: Lease, to: { number
     await execute(
       tx,
       sql`update chain_cursor set scanned_number = ${to.number}, scanned_hash = ${to.hash},
-            first_number = least(first_number, ${to.number}) where ${here(context)}
+            first_number = least(first_number, ${to.number}), deposits_number = least(deposits_number, ${to.number}) where ${here(context)}
             and scanned_number > ${to.number}`,
     )
   })

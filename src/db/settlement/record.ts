@@ -8,7 +8,15 @@ import {
   type VoidProof,
 } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, type Statement, sql, type Tx } from '../db.ts'
-import { attempt, type FailedHook, type JournalContext, type LeaseAsk, ours, type SettlementScope } from './context.ts'
+import {
+  attempt,
+  change,
+  type FailedHook,
+  type JournalContext,
+  type LeaseAsk,
+  ours,
+  type SettlementScope,
+} from './context.ts'
 import { hex } from './payouts.ts'
 
 const HOOK_RETRY_SECONDS = 30
@@ -65,8 +73,10 @@ export async function leaseObserver(
   const row = await maybeOne(
     context.db,
     z.object({ epoch: z.string() }),
-    sql`insert into chain_cursor as c (chain_id, token, scanned_number, scanned_hash, first_number, owner, epoch, lease_until)
-        values (${context.scope.chainId}, ${context.scope.token}, ${ask.start.number}, ${ask.start.hash}, ${ask.start.number}, ${ask.owner}, 1,
+    sql`insert into chain_cursor as c (chain_id, token, scanned_number, scanned_hash, first_number, deposits_number, owner, epoch,
+          lease_until)
+        values (${context.scope.chainId}, ${context.scope.token}, ${ask.start.number}, ${ask.start.hash}, ${ask.start.number},
+          ${ask.start.number}, ${ask.owner}, 1,
           now() + ${ask.leaseMs} * interval '1 millisecond')
         on conflict (chain_id, token) do update set owner = excluded.owner, lease_until = excluded.lease_until,
           epoch = c.epoch + case when c.owner = excluded.owner then 0 else 1 end
@@ -90,14 +100,24 @@ export async function renewLeases(
   )
 }
 
+const cursorRow = z.object({
+  number: z.coerce.number(),
+  hash: hex,
+  first: z.coerce.number(),
+  deposits: z.coerce.number(),
+  paused_reason: z.string().nullable(),
+})
+
 export async function readCursor(context: JournalContext): Promise<ChainCursor | null> {
   const row = await maybeOne(
     context.db,
-    z.object({ number: z.coerce.number(), hash: hex, first: z.coerce.number(), paused_reason: z.string().nullable() }),
-    sql`select scanned_number as number, scanned_hash as hash, first_number as first, paused_reason
+    cursorRow,
+    sql`select scanned_number as number, scanned_hash as hash, first_number as first, deposits_number as deposits, paused_reason
         from chain_cursor where ${here(context)}`,
   )
-  return row && { number: row.number, hash: row.hash, firstNumber: row.first, pausedReason: row.paused_reason }
+  if (row === null) return null
+  const { number, hash, first, deposits } = row
+  return { number, hash, firstNumber: first, depositsNumber: deposits, pausedReason: row.paused_reason }
 }
 
 /**
@@ -193,18 +213,21 @@ async function end(
   ending: { rows: readonly Proven[]; state: 'settled' | 'voided' },
 ): Promise<void> {
   const ids = ending.rows.map((row) => row.payment_id)
-  await execute(
+  const rows = ids.length
+  await change(
     tx,
     sql`update payout set state = ${ending.state}, hold_reason = null, hold_detail = null, lane_wallet = null,
           lane_nonce = null, hook_error = null, hook_retry_at = null, updated_at = now()
         where payment_id = any(${ids})`,
+    { rows, what: `payouts that are ${ending.state}` },
   )
-  await execute(
+  await change(
     tx,
     sql`update treasury_log l set payment_id = p.payment_id, known_as = 'payout'
         from unnest(${ids}::text[], ${ending.rows.map((row) => row.tx_hash)}::text[],
           ${ending.rows.map((row) => row.log_index)}::int[]) as p(payment_id, tx_hash, log_index)
         where l.chain_id = ${scope.chainId} and l.tx_hash = p.tx_hash and l.log_index = p.log_index`,
+    { rows, what: 'their proofs' },
   )
 }
 

@@ -1,6 +1,5 @@
 import type { Hex } from '../hex.ts'
 import type { MicroUsdc } from '../money.ts'
-import type { DepositLog } from './deposit.ts'
 
 /** One payout: the USDC transfer of one payment, as the settlement engine and the database know it. */
 
@@ -124,6 +123,8 @@ export type ChainCursor = {
   readonly hash: Hex
   /** Nothing up to this block was ever read. */
   readonly firstNumber: number
+  /** Up to here transfers to addresses of payments were read. */
+  readonly depositsNumber: number
   readonly pausedReason: string | null
 }
 
@@ -146,8 +147,8 @@ export type FinalizedScan = {
   readonly logs: readonly TreasuryLog[]
   readonly ownTransactions: readonly Hex[]
   readonly treasuries: readonly Hex[]
-  /** Transfers to the addresses of payments. */
-  readonly deposits?: readonly DepositLog[]
+  /** Whether transfers to addresses of payments are read too, apart from these logs. Default: they are. */
+  readonly deposits?: boolean
   readonly at: Date
   readonly number: number
   readonly hash: Hex

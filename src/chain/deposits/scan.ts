@@ -1,0 +1,41 @@
+import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
+import type { SettlementDeps } from '../context.ts'
+import { createSecondReading, LOG_RANGE } from '../observer/second-reading.ts'
+import { depositLogs } from './deposit-logs.ts'
+
+/** Most ranges read in one round. */
+const RANGES_PER_ROUND = 10
+
+/**
+ * Reads transfers to the addresses of payments in final blocks, as far as payouts were read and a quorum agrees. It has a
+ * cursor of its own: addresses are many, and a question about them that is not answered must hold up no payout. Answers
+ * whether anything was read.
+ */
+export function createDepositScan(deps: SettlementDeps) {
+  const { deposits, journal, rpc, token } = deps
+  const again = createSecondReading()
+
+  /** The addresses are read after the range was final, so that every one that a buyer could have paid in it is there. */
+  async function read(lease: Lease, range: { from: number; to: number; again: boolean }): Promise<boolean> {
+    const addresses = await journal.readWatchedDeposits()
+    const watched = { addresses, tokens: [token.address, ...(deposits?.wrongTokens ?? [])] }
+    const blocks = { fromBlock: range.from, toBlock: range.to }
+    const agreed =
+      addresses.length === 0 ? { value: [] } : await rpc.agreed((node) => depositLogs(node, watched, blocks))
+    if (agreed === null) return false
+    await journal.recordDeposits(lease, { logs: agreed.value, at: deps.clock(), number: range.to, again: range.again })
+    return true
+  }
+
+  return async function scanDeposits(lease: Lease, cursor: ChainCursor): Promise<boolean> {
+    let last = cursor.depositsNumber
+    for (let ranges = 0; ranges < RANGES_PER_ROUND && last < cursor.number; ranges++) {
+      const to = Math.min(cursor.number, last + LOG_RANGE)
+      if (!(await read(lease, { from: last + 1, to, again: false }))) break
+      last = to
+    }
+    const due = again.due({ number: last, firstNumber: cursor.firstNumber })
+    if (due !== null && (await read(lease, { ...due, again: true }))) again.done(due.to)
+    return last > cursor.depositsNumber
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * Every block is read a second time when so many final ones have followed: about half a minute on Polygon. A node that
+ * has the block but not its logs yet answers an empty list, and so may two of three.
+ */
+const READ_AGAIN_AFTER = 16
+/** So many together: one question for each block would be half of all that is asked while nothing happens. */
+const READ_AGAIN_TOGETHER = 8
+/** How far back a new start reads a second time, because it does not know what was read when. */
+const READ_AGAIN_AT_START = 64
+/** Blocks in one `eth_getLogs`: within every node's limit. */
+export const LOG_RANGE = 1000
+
+/** Which blocks were read twice. In memory: a new start begins a little earlier. */
+export function createSecondReading() {
+  let readTwice: number | null = null
+  return {
+    /** The blocks to be read a second time now; null when they are too few. */
+    due({ number, firstNumber }: { number: number; firstNumber: number }): { from: number; to: number } | null {
+      const from = Math.max(readTwice ?? number - READ_AGAIN_AT_START, firstNumber) + 1
+      const to = Math.min(number - READ_AGAIN_AFTER, from + LOG_RANGE - 1)
+      return to - from + 1 < READ_AGAIN_TOGETHER ? null : { from, to }
+    },
+    done(to: number): void {
+      readTwice = to
+    },
+  }
+}

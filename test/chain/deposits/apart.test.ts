@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { poll } from '../../../scripts/system/waiting.ts'
+import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
+import { openDeposit } from '../../../src/db/payments/deposits.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { mintUsdc } from '../../../src/sandbox/chain.ts'
+import type { RpcCall } from '../../support/anvil.ts'
+import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
+import { createWorld, insertPayments, newAddress, TOKEN, type World } from '../world.ts'
+
+/** Deposits are read in few calls, however many are watched, and hold up no payout. */
+
+const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
+const deposits = { keys, wrongTokens: [] }
+
+let world: World
+let node: HostileNode
+let numbers = 0
+beforeAll(async () => {
+  world = await createWorld()
+  node = await startHostileNode(world.anvil.url)
+})
+afterAll(async () => {
+  await node.close()
+  await world.stop()
+})
+
+// So long that nobody who waits for an answer about deposits has one in this test.
+const runner = ({ url } = node) =>
+  world.runner({ rpc: connectRpc({ urls: [url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 600_000 }), deposits })
+
+/** Logs to any of several addresses: of the token, or of tokens that buyers take for it. */
+const isAboutDeposits = ({ method, params }: RpcCall): boolean =>
+  method === 'eth_getLogs' && Array.isArray((params[0] as { address: unknown }).address)
+
+async function watch(count: number): Promise<Hex[]> {
+  const opened = Array.from({ length: count }, () => {
+    numbers += 1
+    return { paymentId: `pay_apart${numbers}`, attemptId: `att_apart${numbers}`, recipient: newAddress() }
+  })
+  await insertPayments(world.db, opened)
+  await world.db.query(
+    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+     select a.id, a.payment, 'crypto', 'usdc', 'open', 500, 'USD', now(), now()
+     from unnest($1::text[], $2::text[]) as a(id, payment)`,
+    [opened.map(({ attemptId }) => attemptId), opened.map(({ paymentId }) => paymentId)],
+  )
+  for (const { attemptId } of opened)
+    await openDeposit(world.db, {
+      attemptId,
+      addressOf: keys.addressOf,
+      chainId: TOKEN.chainId,
+      token: TOKEN.address,
+      askedMicro: '5000000',
+      rate: { rate: '1', source: 'test', asOf: new Date().toISOString() },
+      expiresAt: Math.floor(Date.now() / 1000) + 3600,
+      watchSeconds: 3600,
+    })
+  return opened.map(({ paymentId }) => keys.addressOf(paymentId))
+}
+
+const cursors = async (): Promise<{ payouts: number; deposits: number }> =>
+  (await world.db.query('select scanned_number::int as payouts, deposits_number::int as deposits from chain_cursor'))
+    .rows[0] as { payouts: number; deposits: number }
+
+/** Calls about deposits of one round over some new final blocks. */
+async function callsOfOneRound(): Promise<number> {
+  await world.chain.mine({ blocks: 3 })
+  const before = node.calls.length
+  await runner().tick()
+  const { payouts, deposits: read } = await cursors()
+  expect(read).toBe(payouts)
+  return node.calls.slice(before).filter(isAboutDeposits).length
+}
+
+test('500 addresses are read in as many calls as one', async () => {
+  await watch(1)
+  await runner().tick()
+  expect(await callsOfOneRound()).toBe(1)
+  const addresses = await watch(499)
+  expect(await callsOfOneRound()).toBe(1)
+  // The call is about all of them.
+  await mintUsdc(world.chain, { to: addresses.at(-1)!, micro: 5_000_000n })
+  await world.finalize(runner())
+  expect(world.heard.deposits.map(({ address }) => address)).toEqual([addresses.at(-1)])
+})
+
+test('a question about deposits that is never answered holds up no payout', async () => {
+  await watch(1)
+  await world.finalize(runner())
+  const before = await cursors()
+  let unanswered = 0
+  const silent = await startHostileNode(world.anvil.url)
+  silent.behave = (call) => {
+    if (!isAboutDeposits(call)) return 'honest'
+    unanswered += 1
+    return 'black_hole'
+  }
+  await world.chain.setIntervalMining({ interval: 1 })
+  const leaving = new AbortController()
+  const work = runner(silent).run(leaving.signal)
+  try {
+    await poll(async () => unanswered > 0, { withinMs: 20_000, everyMs: 50, what: 'the question about deposits' })
+    const [queued] = await world.queue([{}])
+    const isSettled = async () => (await world.payout(queued!.paymentId)).state === 'settled'
+    await poll(isSettled, { withinMs: 25_000, everyMs: 50, what: 'the payout to be settled' })
+    const after = await cursors()
+    expect(after.payouts).toBeGreaterThan(before.payouts)
+    expect(after.deposits).toBe(before.deposits)
+  } finally {
+    leaving.abort()
+    await world.chain.setIntervalMining({ interval: 0 })
+    await silent.close()
+    await work
+  }
+})
