@@ -95,6 +95,8 @@ export type SettlementJournal = {
     attempt: { nonce: number; txHash: Hex; raw: Hex; maxFee: bigint; tip: bigint; signedBlock: number },
   ): Promise<void>
   markSent(lane: Lane, sent: { nonce: number; txHash: Hex; at: Date; answer: string; accepted: boolean }): Promise<void>
+  /** The wallets of every lane that this journal knows, also of those whose keys are gone. */
+  readLaneWallets(): Promise<Hex[]>
   readEnvelopes(lane: Lane): Promise<Envelope[]>
   /** Whether the envelope has items that have not ended and have not left it. */
   isWanted(lane: Lane, nonce: number): Promise<boolean>

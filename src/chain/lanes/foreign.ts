@@ -24,10 +24,11 @@ export async function areExplained(
   range: { nonces: readonly number[]; final: number },
 ): Promise<boolean> {
   const history = createHistory(deps.rpc, wallet)
+  const lanes = await deps.journal.readLaneWallets()
   try {
     for (const nonce of range.nonces.slice(-EXPLAINED_NONCES)) {
       const found = await findTransaction(history, { nonce, final: range.final })
-      if (found === null || !isLikeOurs(deps, wallet, found)) return false
+      if (found === null || !isLikeOurs(deps, { wallet, lanes }, found)) return false
     }
     return true
   } catch (failure) {
@@ -36,9 +37,14 @@ export async function areExplained(
   }
 }
 
-function isLikeOurs(deps: SettlementDeps, wallet: Hex, transaction: Transaction): boolean {
+/** Gas money may have gone to a relayer whose key was removed since. */
+function isLikeOurs(
+  deps: SettlementDeps,
+  { wallet, lanes }: { wallet: Hex; lanes: readonly Hex[] },
+  transaction: Transaction,
+): boolean {
   const { to, input } = transaction
-  const relayers = deps.relayers.map(({ address }) => address.toLowerCase())
+  const relayers = [...lanes, ...deps.relayers.map(({ address }) => address.toLowerCase())]
   if (to === wallet || (to !== null && relayers.includes(to))) return input === '0x'
   const { target } = deps.codec.encode(deps.token.address, [])
   return to === target && input.startsWith(AGGREGATE3) && input.includes(deps.token.address.slice(2))

@@ -46,13 +46,17 @@ export async function advanceLane(
   const { journal, rpc, options } = deps
   const wallet = lower(account.address)
   const head = view.head.number
-  const [final, mined] = await Promise.all([
+  const [final, standing] = await Promise.all([
     readFinalNonce(deps, wallet, view),
-    rpc.demand(`which nonce of ${wallet} is next`, (node) => node.transactionCount(wallet, head)),
+    rpc.demand(`where ${wallet} stands`, async (node) => {
+      const [nonce, wei] = await Promise.all([node.transactionCount(wallet, head), node.balance(wallet, head)])
+      return { nonce, wei }
+    }),
   ])
   // Without the final one nothing is ended, and everything else goes on.
-  const lane = await journal.leaseLane(wallet, { ...options, firstNonce: final ?? mined })
+  const lane = await journal.leaseLane(wallet, { ...options, firstNonce: final ?? standing.nonce })
   if (lane === null) return null
+  const mined = standing.nonce
   const envelopes = await journal.readEnvelopes(lane)
   const ends = final === null ? [] : await readEnds(deps, envelopes, { final, view })
   const strangers = strangeNonces(lane, ends, final ?? 0)
@@ -89,7 +93,8 @@ export async function advanceLane(
   if (unmined[0] !== undefined && isSlow(unmined[0], view)) return round(0, unmined)
   if (refused) return round(0, [])
   const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
-  const funded = await checkGasMoney(sender, oneMore(maxFee) * BigInt(unmined.length + 1))
+  const needed = oneMore(maxFee) * BigInt(unmined.length + 1)
+  const funded = await checkGasMoney(deps, lane, { needed, balance: standing.wei })
   // Nonces that the chain has used and the journal has not wait until they are final.
   const behind = Math.max(lane.nextNonce, final ?? 0) < mined
   return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0, [])
@@ -157,10 +162,11 @@ async function adopt(deps: SettlementDeps, lane: Lane, final: number): Promise<v
 }
 
 /** Whether the wallet can pay for all envelopes in flight and one more. A lane that cannot, waits. */
-async function checkGasMoney({ deps, lane, view }: Sender, needed: bigint): Promise<boolean> {
-  const balance = await deps.rpc.demand(`how much gas money ${lane.wallet} has`, (node) =>
-    node.balance(lane.wallet, view.head.number),
-  )
+async function checkGasMoney(
+  deps: SettlementDeps,
+  lane: Lane,
+  { needed, balance }: { needed: bigint; balance: bigint },
+): Promise<boolean> {
   const funded = balance >= needed
   if (funded !== (lane.status === 'open')) {
     const reason = funded ? null : `${balance} wei, ${needed} needed`

@@ -5,6 +5,7 @@ import * as expired from './expired.ts'
 import * as lanes from './lanes.ts'
 import * as logs from './logs.ts'
 import * as queue from './queue.ts'
+import { listRelayers } from './rebuild.ts'
 import * as record from './record.ts'
 import * as signing from './signing/lease.ts'
 import * as signatures from './signing/signatures.ts'
@@ -47,6 +48,7 @@ export function createSettlementJournal(context: JournalContext) {
     reserveTopUp: bind(lanes.reserveTopUp),
     storeAttempt: bind(lanes.storeAttempt),
     markSent: bind(lanes.markSent),
+    readLaneWallets: () => listRelayers(context.db, context.scope.chainId),
     readEnvelopes: bind(envelopes.readEnvelopes),
     isWanted: bind(envelopes.isWanted),
     freeStranded: bind(envelopes.freeStranded),

@@ -147,3 +147,17 @@ test('the funding wallet is neither the treasury nor a relayer', async () => {
   await expect(start(world.treasury)).rejects.toThrow('must not be a relayer or hold their gas money')
   await expect(start(world.relayers[0]!)).rejects.toThrow('are the same')
 })
+
+test('gas money that a restored journal has forgotten, to a relayer whose key was removed since, stops nothing', async () => {
+  const removed = accountOf(newKey())
+  const funding = { account, wei, maxWeiPerDay }
+  await world.finalize(world.runner({ funding, relayers: [...world.relayers, removed] }))
+  expect(await balance(removed.address)).toBeGreaterThanOrEqual(wei)
+  const wallet = account.address.toLowerCase()
+  await world.db.query('delete from lane_tx_attempt where wallet = $1', [wallet])
+  await world.db.query('delete from lane_tx where wallet = $1', [wallet])
+  await world.db.query('update lane set next_nonce = 0 where wallet = $1', [wallet])
+  await world.finalize(runner())
+  const { rows } = await world.db.query('select status, next_nonce::int as next from lane where wallet = $1', [wallet])
+  expect(rows).toEqual([{ status: 'open', next: await world.chain.getTransactionCount({ address: account.address }) }])
+})
