@@ -32,7 +32,7 @@ export type ApiKeyWithSecret = { id: string; object: "api_key"; livemode: boolea
 
 export type ApiKey = { id: string; object: "api_key"; livemode: boolean; name: string; last4: string; scopes: (string)[]; allowed_ips: ((string)[] | null); created_at: string; last_used_at: (string | null); expires_at: (string | null); revoked_at: (string | null) }
 
-export type Wallet = { object: "wallet"; livemode: boolean; address: (string | null); chain: "polygon"; chain_id: number; token: string; set_at: (string | null) }
+export type Wallet = { object: "wallet"; livemode: boolean; address: (string | null); chain: "polygon"; chain_id: number; token: string; set_at: (string | null); proved: boolean; proof_text: string; change: ({ address: string; effective_at: string; proved: boolean } | null) }
 
 export type Problem = { type: string; title: string; status: number; detail: string; instance: string; code: "validation_failed" | "invalid_json" | "invalid_request" | "invalid_api_key" | "invalid_callback" | "insufficient_scope" | "ip_not_allowed" | "step_up_required" | "resource_missing" | "route_missing" | "method_not_allowed" | "request_timeout" | "payment_not_cancelable" | "receipt_not_available" | "not_possible_now" | "limit_reached" | "idempotency_key_in_use" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "amount_too_small" | "amount_too_large" | "currency_not_supported" | "wallet_not_configured" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "temporarily_unavailable"; param?: string | undefined; errors?: ({ pointer: string; code: string; message: string })[] | undefined; request_id: string }
 
@@ -68,7 +68,8 @@ export type Operations = {
   rotateApiKey: { query: undefined; body: { overlap?: number | undefined }; answer: ApiKeyWithSecret }
   revokeApiKey: { query: undefined; body: undefined; answer: ApiKey }
   readWallet: { query: undefined; body: undefined; answer: Wallet }
-  setWallet: { query: undefined; body: { address: string }; answer: Wallet }
+  setWallet: { query: undefined; body: { address: string; signature?: string | undefined }; answer: Wallet }
+  stopWalletChange: { query: undefined; body: undefined; answer: Wallet }
   simulatePayment: { query: undefined; body: { action: "pay" | "decline" | "cancel" | "require_verification" | "verify" | "fail_verification" | "hold" | "release" | "confirm" | "top_up" | "reverse" | "expire"; received_minor?: string | undefined; failure_code?: "declined" | "insufficient_funds" | "verification_failed" | "abandoned" | "reversed" | "partner_unavailable" | undefined }; answer: Payment }
 }
 
@@ -106,5 +107,6 @@ export const OPERATIONS = {
   revokeApiKey: ['DELETE', '/v1/api_keys/{id}'],
   readWallet: ['GET', '/v1/settings/wallet'],
   setWallet: ['PUT', '/v1/settings/wallet'],
+  stopWalletChange: ['POST', '/v1/settings/wallet/stop_change'],
   simulatePayment: ['POST', '/v1/test/payments/{id}/simulate'],
 } as const satisfies Record<keyof Operations, readonly [string, string]>

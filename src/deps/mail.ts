@@ -1,12 +1,14 @@
 import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
+import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { createMailSender } from '../notify/mail.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import type { Loop } from '../worker/loop.ts'
 import { type MailRoundDeps, sendDueMail } from '../worker/mail-round.ts'
+import { type NoticeRoundDeps, tellNotices } from '../worker/notice-round.ts'
 
-/** The loop that sends mails; none without a mail server. */
+/** The loops that write and send mails; none without a mail server. */
 export function composeMail(
   config: WorkerConfig,
   { db, log, clock }: { db: Db; log: Logger; clock: () => number },
@@ -21,8 +23,18 @@ export function composeMail(
     open: (sealed, id) => box.open(sealed, id),
     send: (mail) => sender.send(mail),
   }
+  const notices: NoticeRoundDeps = {
+    db,
+    clock,
+    seal: (text, id) => box.seal(text, id),
+    newMailId: () => newId('mail'),
+    publicUrl: config.PUBLIC_URL,
+  }
   return {
-    loops: [{ name: 'mail', everyMs: config.RELAY_TICK_MS, tick: () => sendDueMail(deps), log }],
+    loops: [
+      { name: 'notices', everyMs: config.RELAY_TICK_MS, tick: () => tellNotices(notices), log },
+      { name: 'mail', everyMs: config.RELAY_TICK_MS, tick: () => sendDueMail(deps), log },
+    ],
     close: () => sender.close(),
   }
 }

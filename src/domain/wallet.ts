@@ -1,5 +1,13 @@
 /** The rules for the wallet that a merchant is paid to. */
 
+/** In live mode a change waits for a day, so that whoever is told of it can object. */
+export const WALLET_WAIT_SECONDS = 86_400
+
+/** What the key of a wallet signs to prove that it is the merchant's. The address is in the signature. */
+export function walletProofText({ merchantId, livemode }: { merchantId: string; livemode: boolean }): string {
+  return `Pinrail: pay the account ${merchantId} to this wallet, in ${livemode ? 'live' : 'test'} mode.`
+}
+
 export type WalletProblem = 'wallet_invalid' | 'wallet_checksum' | 'wallet_forbidden'
 
 export type WalletCheck =

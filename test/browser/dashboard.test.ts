@@ -74,6 +74,12 @@ async function furnished(context: BrowserContext): Promise<void> {
     ids[3],
   ])
   await furnishDevelopers(key)
+  // As it is in live mode, where a change waits.
+  await shop.db.query(
+    `update wallet set next_address = '0x90F79bf6EB2c4f870365E785982E1f101E93b906', next_at = now() + interval '17 hours'
+     where merchant_id = $1`,
+    [tenant.merchantId],
+  )
   await context.addCookies([
     { name: 'pinrail_session', value: owner.cookies.get('pinrail_session') ?? '', url: origin },
   ])
@@ -107,6 +113,17 @@ const PAGES: readonly (readonly [string, string, Press?])[] = [
   ['/dashboard/welcome', 'welcome'],
   ['/dashboard/passkey', 'passkey'],
   ['/dashboard/confirm', 'confirm'],
+  ['/dashboard/wallet', 'wallet'],
+  [
+    '/dashboard/wallet/change',
+    'wallet-change',
+    async (page) => {
+      await page.getByLabel('New address').fill('0x90F79bf6EB2c4f870365E785982E1f101E93b906')
+      await page.getByLabel('Type or paste it again').fill('0x90F79bf6EB2c4f870365E785982E1f101E93b901')
+      await page.getByRole('button', { name: 'Set the wallet' }).click()
+      await page.getByText('One thing to correct').waitFor()
+    },
+  ],
   ['/dashboard/keys', 'keys'],
   ['/dashboard/keys/new', 'key-new', (page) => page.getByText('Choose', { exact: true }).click()],
   ['/dashboard/keys', 'key', (page) => page.getByRole('link', { name: 'Shop server' }).first().click()],

@@ -268,6 +268,9 @@ export const WALLET_SETTING = {
   chain_id: 137,
   token: TOKEN,
   set_at: CREATED,
+  proved: false,
+  proof_text: 'Pinrail: pay the account mer_01m804v6xffqc8dqr8b1t1nxw5 to this wallet, in test mode.',
+  change: null,
 }
 
 /** Ids as they stand in the paths. */

@@ -13,9 +13,11 @@ import { ownPages } from './dashboard/own.ts'
 import type { Page } from './dashboard/page.ts'
 import { paymentPages } from './dashboard/payment.ts'
 import { paymentListPages } from './dashboard/payments.ts'
+import { walletPages } from './dashboard/settings/wallet.ts'
 import { teamPages } from './dashboard/team.ts'
 import { createSignInRouter, type SignInDeps } from './sign-in/sign-in.ts'
 import { SiteProblem, siteProblemHandler } from './site-problem.ts'
+import { createWalletStopRouter } from './wallet-stop.ts'
 
 /** What the pages need; who makes the ids is asked once. */
 export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
@@ -33,7 +35,9 @@ export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Rout
     response.type('html').send(renderHome({ testMode: !deps.db.livemode }))
   })
   router.get('/robots.txt', (_request, response) => {
-    response.type('text/plain').send('User-agent: *\nDisallow: /c/\nDisallow: /dashboard\nDisallow: /sign-in\n')
+    response
+      .type('text/plain')
+      .send('User-agent: *\nDisallow: /c/\nDisallow: /dashboard\nDisallow: /sign-in\nDisallow: /wallet\n')
   })
   router.get('/favicon.ico', (_request, response) => {
     const icon = findAsset(ASSETS.icon.slice('/assets/'.length))
@@ -42,6 +46,7 @@ export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Rout
   router.all(['/', '/robots.txt', '/favicon.ico'], onlyMethods(['GET']))
   const own = siteDeps(deps)
   router.use(createSignInRouter(own))
+  router.use(createWalletStopRouter(deps))
   router.use(mountPages(dashboardPages(deps, routes), own))
   router.use(['/dashboard', '/sign-in'], headers, () => {
     throw new SiteProblem('not_found')
@@ -73,6 +78,7 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...paymentListPages(own),
     ...paymentPages(own),
     ...keyPages(own),
+    ...walletPages(own),
     ...teamPages(own),
   ]
 }

@@ -30,12 +30,16 @@ const auditRow = z.object({
 })
 export type AuditEntry = z.output<typeof auditRow>
 
-/** Newest first. */
-export function listAudit(db: Queryable, merchantId: string, limit: number): Promise<AuditEntry[]> {
+/** Newest first; of these actions alone when they are named. */
+export function listAudit(
+  db: Queryable,
+  merchantId: string,
+  { limit, actions }: { limit: number; actions?: readonly string[] },
+): Promise<AuditEntry[]> {
   return many(
     db,
     auditRow,
-    sql`select id, actor, action, data, ip, at from audit_entry
-        where merchant_id = ${merchantId} order by id desc limit ${limit}`,
+    sql`select id, actor, action, data, ip, at from audit_entry where merchant_id = ${merchantId}
+        ${actions === undefined ? sql`` : sql`and action = any(${actions}::text[])`} order by id desc limit ${limit}`,
   )
 }

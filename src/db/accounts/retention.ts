@@ -5,7 +5,7 @@ const TRACES_DAYS = 30
 /** Rows of a table in one statement, so that none holds its locks for long; the rest waits for the next round. */
 const BATCH = 5000
 
-/** Deletes sessions, links, mails and invitations that ended long ago, and answered challenges. `now` is ISO 8601 UTC. */
+/** Deletes sessions, links, mails, invitations, notices and links to stop that ended long ago, and answered challenges. `now` is ISO 8601 UTC. */
 export async function pruneAccounts(db: Queryable, now: string): Promise<number> {
   const before = sql`${now}::timestamptz - make_interval(days => ${TRACES_DAYS})`
   const statements = [
@@ -17,6 +17,10 @@ export async function pruneAccounts(db: Queryable, now: string): Promise<number>
           select ctid from mail where created_at < ${before} and expires_at < ${now}::timestamptz limit ${BATCH}))`,
     sql`delete from invitation where ctid = any(array(
           select ctid from invitation where expires_at < ${before} limit ${BATCH}))`,
+    sql`delete from wallet_stop where ctid = any(array(
+          select ctid from wallet_stop where next_at < ${before} limit ${BATCH}))`,
+    sql`delete from notice where ctid = any(array(
+          select ctid from notice where sent_at < ${before} limit ${BATCH}))`,
     sql`delete from answered_challenge where ctid = any(array(
           select ctid from answered_challenge where expires_at < ${now}::timestamptz limit ${BATCH}))`,
   ]

@@ -82,3 +82,14 @@ export function countDeliveries(db: Queryable, tenant: Tenant, since: string): P
           and event.created_at >= ${since}::timestamptz`,
   )
 }
+
+/** Payments that were settled to the address. */
+export async function countPaidTo(db: Queryable, tenant: Tenant, address: string): Promise<number> {
+  const row = await one(
+    db,
+    z.object({ payments: z.coerce.number() }),
+    sql`select count(*) as payments from payment
+        where ${owned(tenant)} and status = 'succeeded' and lower(destination) = lower(${address})`,
+  )
+  return row.payments
+}

@@ -5,6 +5,7 @@ import { time } from '../payments/payment-rows.ts'
 /** A change that is due needs nobody to carry it out. */
 const isDue = sql`next_at <= now()`
 const current = sql`case when ${isDue} then next_address else address end`
+const currentProved = sql`case when ${isDue} then next_proved else proved end`
 const currentSince = sql`case when ${isDue} then next_at else created_at end`
 
 /** The address a merchant is paid to in this mode; null when none is set. */
@@ -26,7 +27,8 @@ export async function setWallet(db: Queryable, tenant: Tenant, address: string):
     db,
     sql`insert into wallet (merchant_id, livemode, address) values (${tenant.merchantId}, ${tenant.livemode}, ${address})
         on conflict (merchant_id, livemode) do update
-        set address = excluded.address, created_at = now(), next_address = null, next_at = null
+        set address = excluded.address, created_at = now(), next_address = null, next_at = null, next_proved = false,
+          proved = wallet.proved and wallet.address = excluded.address
         where wallet.address <> excluded.address or wallet.next_at is not null`,
   )
 }
@@ -43,25 +45,39 @@ export async function planWallet(
   const row = await maybeOne(
     tx,
     z.object({ next_at: time }),
-    sql`update wallet set address = ${current}, created_at = ${currentSince},
-          next_address = ${address}, next_at = now() + make_interval(secs => ${waitSeconds})
+    sql`update wallet set address = ${current}, created_at = ${currentSince}, proved = ${currentProved},
+          next_address = ${address}, next_proved = false,
+          -- To the millisecond, as it is told: the links that stop it name it.
+          next_at = date_trunc('milliseconds', now() + make_interval(secs => ${waitSeconds}))
         where ${ownedBy(tenant)} returning next_at`,
   )
   return row?.next_at ?? null
 }
 
-/** Takes a planned change back. False when none waits. */
-export async function dropPlannedWallet(tx: Tx, tenant: Tenant): Promise<boolean> {
-  const dropped = sql`update wallet set next_address = null, next_at = null
-    where ${ownedBy(tenant)} and next_at > now()`
+/** Takes a planned change back: any, or the one that would take effect `at` (ISO 8601). False when it does not wait. */
+export async function dropPlannedWallet(tx: Tx, tenant: Tenant, at: string | null = null): Promise<boolean> {
+  const dropped = sql`update wallet set next_address = null, next_at = null, next_proved = false
+    where ${ownedBy(tenant)} and next_at > now() and (${at}::timestamptz is null or next_at = ${at}::timestamptz)`
   return (await execute(tx, dropped)) === 1
+}
+
+/** Notes that somebody proved to hold the address. */
+export async function proveWallet(tx: Tx, tenant: Tenant, address: string): Promise<void> {
+  await execute(
+    tx,
+    sql`update wallet set proved = proved or address = ${address},
+          next_proved = next_proved or coalesce(next_address = ${address}, false)
+        where ${ownedBy(tenant)}`,
+  )
 }
 
 const walletRow = z.object({
   address: z.string(),
+  proved: z.boolean(),
   created_at: time,
   next_address: z.string().nullable(),
   next_at: time.nullable(),
+  next_proved: z.boolean(),
 })
 export type WalletSetting = z.output<typeof walletRow>
 
@@ -70,7 +86,7 @@ export function readWalletSetting(db: Queryable, tenant: Tenant): Promise<Wallet
   return maybeOne(
     db,
     walletRow,
-    sql`select ${current} as address, ${currentSince} as created_at,
+    sql`select ${current} as address, ${currentSince} as created_at, ${currentProved} as proved, next_proved,
           case when ${isDue} then null else next_address end as next_address,
           case when ${isDue} then null else next_at end as next_at
         from wallet where ${ownedBy(tenant)}`,

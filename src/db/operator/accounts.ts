@@ -109,16 +109,3 @@ export function listActions(db: Queryable, tenant: Tenant, limit: number): Promi
         where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode} order by id desc limit ${limit}`,
   )
 }
-
-/** What the merchant must be told although it did not ask. */
-export async function leaveNotice(
-  tx: Tx,
-  tenant: Tenant,
-  notice: { kind: string; data: Readonly<Record<string, unknown>> },
-): Promise<void> {
-  await execute(
-    tx,
-    sql`insert into notice (merchant_id, livemode, kind, data)
-        values (${tenant.merchantId}, ${tenant.livemode}, ${notice.kind}, ${JSON.stringify(notice.data)}::jsonb)`,
-  )
-}

@@ -1,3 +1,4 @@
+import { leaveNotice } from '../../db/accounts/account-notices.ts'
 import {
   dropPlannedWallet,
   isOwnAddress,
@@ -6,13 +7,10 @@ import {
   setWallet,
   type WalletSetting,
 } from '../../db/merchants/wallets.ts'
-import { leaveNotice, recordAction } from '../../db/operator/accounts.ts'
-import { checkWallet } from '../../domain/wallet.ts'
+import { recordAction } from '../../db/operator/accounts.ts'
+import { checkWallet, WALLET_WAIT_SECONDS } from '../../domain/wallet.ts'
 import { checksumAddress } from '../../evm/checksum.ts'
 import { merchantOf, type Office, Refusal, signedBy } from '../call.ts'
-
-/** In live mode a change waits for a day, so that the merchant can object (PRODUCT.md 5). */
-const WAIT_SECONDS = 86_400
 
 export function describeWallet(wallet: WalletSetting | null): string[] {
   if (wallet === null) return ['no wallet: payments cannot be created']
@@ -46,7 +44,7 @@ export async function changeWallet(office: Office): Promise<number> {
     throw new Refusal('the address must be one of the merchant: this one is ours')
   await db.transaction(async (tx) => {
     // A first wallet is no change: there is nobody whose money it could take.
-    const at = db.livemode ? await planWallet(tx, merchant, { address, waitSeconds: WAIT_SECONDS }) : null
+    const at = db.livemode ? await planWallet(tx, merchant, { address, waitSeconds: WALLET_WAIT_SECONDS }) : null
     if (at === null) await setWallet(tx, merchant, address)
     await recordAction(tx, merchant, { ...signed, kind: 'wallet.changed', data: { address, at } })
     await leaveNotice(tx, merchant, { kind: 'wallet.changed', data: { address, at } })

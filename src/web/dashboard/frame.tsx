@@ -24,7 +24,10 @@ const MAIN: readonly Place[] = [
   { href: '/dashboard/payments', name: 'Payments', icon: 'payments' },
 ]
 const DEVELOPERS: readonly Place[] = [{ href: '/dashboard/keys', name: 'API keys', icon: 'key' }]
-const SETTINGS: readonly Place[] = [{ href: '/dashboard/team', name: 'Team', icon: 'team' }]
+const SETTINGS: readonly Place[] = [
+  { href: '/dashboard/wallet', name: 'Wallet', icon: 'wallet' },
+  { href: '/dashboard/team', name: 'Team', icon: 'team' },
+]
 
 export type FramedPage = {
   readonly frame: Frame

@@ -20,6 +20,8 @@ export type Asked = {
   readonly query?: Readonly<Record<string, string>>
   /** The idempotency key: a form that is sent again gets the answer of the first time. */
   readonly once?: string
+  /** What the log keeps of it in place of the body. */
+  readonly noted?: object
 }
 
 type Answered = {
@@ -92,7 +94,7 @@ async function handle(
 }
 
 async function note(db: DbSession | Tx, { tenant, person, ip }: PageCall, asked: Asked): Promise<void> {
-  const { name: action, params = {}, body = {} } = asked
-  const data = { ...params, ...(typeof body === 'object' ? body : {}) }
+  const { name: action, params = {}, body = {}, noted = body } = asked
+  const data = { ...params, ...(typeof noted === 'object' ? noted : {}) }
   await writeAudit(db, { merchantId: tenant.merchantId, actor: person.id, action, data, ip })
 }

@@ -105,12 +105,16 @@ async function show(
   const [members, invitations, audit] = await Promise.all([
     listMembers(deps.db, tenant.merchantId),
     listInvitations(deps.db, { merchantId: tenant.merchantId }, now),
-    listAudit(db, tenant.merchantId, SHOWN),
+    listAudit(db, tenant.merchantId, { limit: SHOWN }),
   ])
   const names = new Map(members.map(({ personId, email: name }) => [personId, name]))
   const lines = audit.map(({ id, actor, action, data, at, ip }) => {
     const about = Object.values(data).filter((value) => typeof value === 'string' || typeof value === 'number')
-    const what = `${action.replaceAll(/[._]/g, ' ')}${about.length === 0 ? '' : `: ${about.join(', ')}`}`
+    const name = action
+      .replaceAll(/[._]/g, ' ')
+      .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
+      .toLowerCase()
+    const what = `${name}${about.length === 0 ? '' : `: ${about.join(', ')}`}`
     return { id, at, ip, what, who: names.get(actor) ?? 'Somebody who left' }
   })
   return renderTeam({ frame, members, invitations, audit: lines, owns: may(own, 'own'), now, email, errors })

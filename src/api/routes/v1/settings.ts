@@ -1,8 +1,19 @@
 import { z } from 'zod'
-import type { Session, Tenant } from '../../../db/db.ts'
-import { isOwnAddress, readWalletSetting, setWallet } from '../../../db/merchants/wallets.ts'
-import { checkWallet } from '../../../domain/wallet.ts'
+import { leaveNotice } from '../../../db/accounts/account-notices.ts'
+import type { Session, Tenant, Tx } from '../../../db/db.ts'
+import { lockMerchant } from '../../../db/merchants/merchants.ts'
+import {
+  dropPlannedWallet,
+  isOwnAddress,
+  planWallet,
+  proveWallet,
+  readWalletSetting,
+  setWallet,
+  type WalletSetting,
+} from '../../../db/merchants/wallets.ts'
+import { checkWallet, WALLET_WAIT_SECONDS, walletProofText } from '../../../domain/wallet.ts'
 import { checksumAddress } from '../../../evm/checksum.ts'
+import { signerOf } from '../../../evm/signed-message.ts'
 import { WALLET_SETTING } from '../../document/examples.ts'
 import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -17,6 +28,17 @@ const walletBody = z.strictObject({
     .string()
     .max(200)
     .meta({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'Mixed case must be that of EIP-55.' }),
+  signature: z.string().max(1000).optional().meta({
+    pattern: '^0x[0-9a-fA-F]{130}$',
+    description:
+      'Proof that you hold the wallet: its signature (EIP-191, `personal_sign`) of `proof_text` of this object.',
+  }),
+})
+
+const plannedChange = z.strictObject({
+  address: z.string(),
+  effective_at: moment.meta({ description: 'Payments that are created from then on go there.' }),
+  proved: z.boolean(),
 })
 
 const walletObject = z
@@ -28,6 +50,9 @@ const walletObject = z
     chain_id: z.int(),
     token: z.string(),
     set_at: moment.nullable(),
+    proved: z.boolean().meta({ description: 'Whether a signature has shown who holds the wallet.' }),
+    proof_text: z.string().meta({ description: 'What the wallet signs to prove it.' }),
+    change: plannedChange.nullable().meta({ description: 'What waits: in live mode a change takes 24 hours.' }),
   })
   .meta({ id: 'Wallet', examples: [WALLET_SETTING] })
 
@@ -63,12 +88,35 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
       if (!check.ok) throw refused(check.code, check.message)
       if (await isOwnAddress(db, { chainId, address: check.address }))
         throw refused('wallet_forbidden', 'must be an address of your own: this one is ours')
-      await setWallet(db, caller, check.address)
+      if (body.signature !== undefined && !(await isSignedBy(check.address, body.signature, caller)))
+        throw refused('signature_invalid', `must be of the wallet ${check.address}, over proof_text`, 'signature')
+      const proved = body.signature !== undefined
+      await db.transaction((tx) => changeWallet(tx, caller, { address: check.address, proved }))
       return { status: 200, body: await render(db, caller) }
     },
   })
 
-  return [read, write]
+  const stop = defineRoute({
+    method: 'post',
+    path: '/v1/settings/wallet/stop_change',
+    operationId: 'stopWalletChange',
+    tag: 'Settings',
+    summary: 'Stop a change of the wallet that waits',
+    description: 'Also with a live key: it only keeps what is.',
+    scope: 'settings:write',
+    answers: { 200: walletObject },
+    problems: ['not_possible_now'],
+    handle: async ({ caller, db }) => {
+      await db.transaction(async (tx) => {
+        if (!(await dropPlannedWallet(tx, caller)))
+          throw new Problem('not_possible_now', 'No change of the wallet waits.')
+        await leaveNotice(tx, caller, { kind: 'wallet.kept', data: {} })
+      })
+      return { status: 200, body: await render(db, caller) }
+    },
+  })
+
+  return [read, write, stop]
 
   async function render(db: Session, caller: Tenant): Promise<z.output<typeof walletObject>> {
     const wallet = await readWalletSetting(db, caller)
@@ -80,14 +128,48 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
       chain_id: chainId,
       token,
       set_at: wallet?.created_at ?? null,
+      proved: wallet?.proved ?? false,
+      proof_text: walletProofText(caller),
+      change: changeOf(wallet),
     }
   }
 }
 
-function refused(code: string, reason: string): Problem {
-  const message = `address: ${reason}.`
+function changeOf(wallet: WalletSetting | null): z.output<typeof plannedChange> | null {
+  if (wallet === null || wallet.next_address === null || wallet.next_at === null) return null
+  return { address: wallet.next_address, effective_at: wallet.next_at, proved: wallet.next_proved }
+}
+
+async function isSignedBy(address: string, signature: string, tenant: Tenant): Promise<boolean> {
+  return (await signerOf(walletProofText(tenant), signature)) === address.toLowerCase()
+}
+
+/**
+ * A first wallet is set at once: there is nobody whose money it could take. In live mode another one waits; the address
+ * of now in place of a change that waits stops that. Everybody is told.
+ */
+async function changeWallet(
+  tx: Tx,
+  tenant: Tenant,
+  { address, proved }: { address: string; proved: boolean },
+): Promise<void> {
+  await lockMerchant(tx, tenant.merchantId)
+  const before = await readWalletSetting(tx, tenant)
+  const isSame = before?.address === address
+  if (!isSame || before.next_address !== null) {
+    const waits = tenant.livemode && before !== null && !isSame
+    const at = waits ? await planWallet(tx, tenant, { address, waitSeconds: WALLET_WAIT_SECONDS }) : null
+    if (!waits) await setWallet(tx, tenant, address)
+    const notice = isSame ? { kind: 'wallet.kept', data: {} } : { kind: 'wallet.changed', data: { address, at } }
+    await leaveNotice(tx, tenant, notice)
+  }
+  if (proved) await proveWallet(tx, tenant, address)
+}
+
+function refused(code: string, reason: string, param = 'address'): Problem {
+  const message = `${param}: ${reason}.`
   return new Problem('validation_failed', message, {
-    param: 'address',
-    errors: [{ pointer: '/address', code, message }],
+    param,
+    errors: [{ pointer: `/${param}`, code, message }],
   })
 }

@@ -17,6 +17,17 @@ for (const button of all('[data-copy]')) {
   })
 }
 
+// What waits is counted down. The server says how long, so that a wrong clock here does not matter.
+for (const timer of all('[data-left]')) {
+  const began = performance.now()
+  const [hours, minutes] = timer.querySelectorAll('b')
+  setInterval(() => {
+    const left = Math.max(0, Math.ceil((Number(timer.dataset.left) - (performance.now() - began)) / 60_000))
+    hours.textContent = String(Math.floor(left / 60))
+    minutes.textContent = String(left % 60)
+  }, 10_000)
+}
+
 // WebAuthn Level 3: the browser reads and writes the JSON forms itself.
 const possible = typeof window.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function'
 for (const form of possible ? all('form[data-passkey]') : []) {

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { listAudit } from '../../../../db/accounts/audit.ts'
+import { listMembers } from '../../../../db/accounts/people.ts'
+import type { Db } from '../../../../db/db.ts'
+import { countByStatus, countPaidTo } from '../../../../db/merchants/overview.ts'
+import { readWalletSetting, type WalletSetting } from '../../../../db/merchants/wallets.ts'
+import { listPayments } from '../../../../db/payments/payment-list.ts'
+import { may } from '../../../../domain/account/roles.ts'
+import { walletProofText } from '../../../../domain/wallet.ts'
+import {
+  renderWallet,
+  type WalletEntry,
+  type WalletShown,
+  type WalletView,
+} from '../../../../web/dashboard/settings/wallet.tsx'
+import { renderWalletChange } from '../../../../web/dashboard/settings/wallet-change.tsx'
+import { Problem } from '../../../http/problems.ts'
+import { change, errorsOf, type WithRoutes } from '../operations.ts'
+import { definePage, type Page, type PageCall } from '../page.ts'
+
+export type WalletPageDeps = WithRoutes & {
+  readonly db: Db
+  readonly clock: () => number
+  readonly publicUrl: string
+}
+
+const SHOWN = 4
+/** What the log calls changes of the wallet. */
+const CHANGES: Readonly<Record<string, string>> = {
+  setWallet: 'Set or planned',
+  stopWalletChange: 'A change was stopped',
+  'wallet.stopped': 'A change was stopped from a mail',
+}
+const IN_FLIGHT = ['created', 'pending', 'processing', 'under_review', 'settling'] as const
+
+const text = z.string().max(2000).default('')
+const back = (): string => '/dashboard/wallet/change'
+
+export function walletPages(deps: WalletPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard/wallet',
+      needs: 'look',
+      handle: async (call) => ({ html: renderWallet(await viewOf(deps, call)) }),
+    }),
+    definePage({
+      method: 'get',
+      path: '/dashboard/wallet/change',
+      needs: 'own',
+      fresh: back,
+      handle: async (call) => ({ html: await form(deps, call, { address: '', again: '', signature: '' }) }),
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/wallet',
+      needs: 'own',
+      fresh: back,
+      form: z.object({ address: text, again: text, signature: text }),
+      handle: async (call) => {
+        const errors = await changeTo(deps, call)
+        if (errors === null) return { to: '/dashboard/wallet' }
+        return { status: 400, html: await form(deps, call, { ...call.form, errors }) }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/wallet/stop',
+      // Whoever is told may stop it.
+      needs: 'look',
+      handle: async (call) => {
+        try {
+          await change(deps, call, { name: 'stopWalletChange' })
+        } catch (error) {
+          // It was stopped meanwhile, or has taken effect: the page says how it is.
+          if (!(error instanceof Problem) || error.code !== 'not_possible_now') throw error
+        }
+        return { to: '/dashboard/wallet' }
+      },
+    }),
+  ]
+}
+
+type Draft = { readonly address: string; readonly again: string; readonly signature: string }
+
+/** Null: done. Otherwise what is wrong with which field. */
+async function changeTo(deps: WalletPageDeps, call: PageCall<Draft>): Promise<Record<string, string> | null> {
+  const address = call.form.address.trim()
+  const signature = call.form.signature.trim()
+  const differs = difference(address, call.form.again.trim())
+  if (address !== '' && differs !== null) return { again: differs }
+  try {
+    const body = { address, ...(signature !== '' && { signature }) }
+    await change(deps, call, { name: 'setWallet', body, noted: { address } })
+    return null
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return errorsOf(error, 'address')
+  }
+}
+
+/** Where two addresses differ, in words; null when they are the same. Their case is judged elsewhere. */
+function difference(address: string, again: string): string | null {
+  const [a, b] = [address.toLowerCase(), again.toLowerCase()]
+  if (a === b) return null
+  if (a.length !== b.length) return `It is ${b.length} characters long here, and ${a.length} above.`
+  const at = Array.from(a, (character, index) => character !== b[index]).indexOf(true)
+  const which = at === a.length - 1 ? 'The last character' : `Character ${at + 1}`
+  return `${which} differs: ${address[at]} above, ${again[at]} here.`
+}
+
+async function form(
+  { publicUrl }: WalletPageDeps,
+  { frame, db, tenant }: PageCall,
+  { errors = {}, ...draft }: Draft & { readonly errors?: Record<string, string> },
+): Promise<string> {
+  const waits = tenant.livemode && (await readWalletSetting(db, tenant)) !== null
+  return renderWalletChange({ frame, draft, errors, proofText: walletProofText(tenant), waits, publicUrl })
+}
+
+async function viewOf(deps: WalletPageDeps, { db, tenant, frame, role }: PageCall): Promise<WalletView> {
+  const page = { limit: SHOWN, after: null, before: null }
+  const [wallet, payouts, counts, audit, members] = await Promise.all([
+    readWalletSetting(db, tenant),
+    listPayments(db, tenant, { filters: { status: ['succeeded'] }, page }),
+    countByStatus(db, tenant),
+    listAudit(db, tenant.merchantId, { limit: SHOWN, actions: Object.keys(CHANGES) }),
+    listMembers(deps.db, tenant.merchantId),
+  ])
+  const names = new Map(members.map(({ personId, email }) => [personId, email]))
+  const history = audit.map(({ id, at, actor, action, ip }): WalletEntry => {
+    return { id, at, who: `${names.get(actor) ?? 'somebody who left'} (${ip})`, what: CHANGES[action] ?? action }
+  })
+  return {
+    frame,
+    wallet: wallet === null ? null : shown(wallet),
+    received: wallet === null ? 0 : await countPaidTo(db, tenant, wallet.address),
+    payouts: (payouts?.rows ?? []).map(({ payment }) => payment),
+    history,
+    inFlight: IN_FLIGHT.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0),
+    mayChange: may(role, 'own'),
+    now: new Date(deps.clock()).toISOString(),
+    publicUrl: deps.publicUrl,
+  }
+}
+
+function shown({ address, created_at: since, proved, next_address, next_at, next_proved }: WalletSetting): WalletShown {
+  const next =
+    next_address === null || next_at === null ? null : { address: next_address, at: next_at, proved: next_proved }
+  return { address, since, proved, next }
+}

@@ -1,0 +1,54 @@
+import { type Request, type Response, Router } from 'express'
+import { leaveNotice } from '../../db/accounts/account-notices.ts'
+import { writeAudit } from '../../db/accounts/audit.ts'
+import type { Db } from '../../db/db.ts'
+import { findWalletStop } from '../../db/merchants/wallet-stops.ts'
+import { dropPlannedWallet } from '../../db/merchants/wallets.ts'
+import { renderNothingToStop, renderStop, renderStopped } from '../../web/wallet/stop.tsx'
+import { digestOfToken } from '../accounts/tokens.ts'
+import { onlyMethods } from '../route.ts'
+import { fromOurPages, setHeaders } from './dashboard/mount.ts'
+import { siteProblemHandler } from './site-problem.ts'
+
+export type WalletStopDeps = Parameters<typeof siteProblemHandler>[0] & { readonly db: Db }
+
+const PATH = '/wallet/stop/:token'
+
+/** The links in mails about a planned change of a wallet: one press stops it, without signing in. */
+export function createWalletStopRouter(deps: WalletStopDeps): Router {
+  const router = Router()
+  router.use('/wallet', setHeaders(deps.publicUrl))
+  router.get(PATH, (request, response) => show(deps, request, response))
+  router.post(PATH, fromOurPages(deps.publicUrl), (request, response) => stop(deps, request, response))
+  router.all(PATH, onlyMethods(['GET', 'POST']))
+  router.use('/wallet', siteProblemHandler(deps))
+  return router
+}
+
+const digestIn = (request: Request): Buffer => digestOfToken(String(request.params['token']))
+
+async function show({ db }: WalletStopDeps, request: Request, response: Response): Promise<void> {
+  const change = await findWalletStop(db, digestIn(request))
+  if (change === null) return nothing(response)
+  response.type('html').send(renderStop({ ...change, action: request.path }))
+}
+
+async function stop({ db }: WalletStopDeps, request: Request, response: Response): Promise<void> {
+  const stopped = await db.transaction(async (tx) => {
+    const change = await findWalletStop(tx, digestIn(request))
+    if (change === null) return null
+    const tenant = { merchantId: change.merchantId, livemode: db.livemode }
+    // Of this very change: one that was planned meanwhile has links of its own.
+    if (!(await dropPlannedWallet(tx, tenant, change.nextAt))) return null
+    const { merchantId, personId: actor } = change
+    await writeAudit(tx, { merchantId, actor, action: 'wallet.stopped', data: {}, ip: request.ip ?? '' })
+    await leaveNotice(tx, tenant, { kind: 'wallet.kept', data: {} })
+    return change
+  })
+  if (stopped === null) return nothing(response)
+  response.type('html').send(renderStopped(stopped))
+}
+
+function nothing(response: Response): void {
+  response.status(404).type('html').send(renderNothingToStop())
+}

@@ -1,0 +1,101 @@
+import { curlText } from '../../site/curl.ts'
+import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
+import { Curl, Fold, Head } from '../../site/parts.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+
+export type WalletChangeView = {
+  readonly frame: Frame
+  readonly draft: { readonly address: string; readonly again: string; readonly signature: string }
+  readonly errors: FormErrors
+  readonly proofText: string
+  /** Whether it takes effect a day later: live mode, and there is a wallet. */
+  readonly waits: boolean
+  readonly publicUrl: string
+}
+
+const quiet = { autocomplete: 'off', spellcheck: false, rows: 2, class: 'mono' } as const
+
+export function renderWalletChange(view: WalletChangeView): string {
+  const { frame, draft, errors, waits, publicUrl } = view
+  const curl = curlText(`${publicUrl}/v1/settings/wallet`, { method: 'PUT', body: { address: '0x…' } })
+  return renderFramed({
+    frame,
+    title: 'Change wallet',
+    narrow: true,
+    children: (
+      <>
+        <Head back={{ href: '/dashboard/wallet', name: 'Wallet' }} title="Change wallet" />
+        <PostForm action="/dashboard/wallet" csrf={frame.csrf} look="form card">
+          <ErrorSummary errors={errors} />
+          <Field
+            name="address"
+            label="New address"
+            hint="On Polygon, one that only you control. Not an exchange’s deposit address."
+            errors={errors}
+          >
+            {(attributes) => <textarea {...attributes} {...quiet} value={draft.address} required />}
+          </Field>
+          <Field
+            name="again"
+            label="Type or paste it again"
+            hint="From where you keep it, not from the field above."
+            errors={errors}
+          >
+            {(attributes) => <textarea {...attributes} {...quiet} value={draft.again} required />}
+          </Field>
+          <Proof view={view} />
+          <Next waits={waits} />
+          <div class="row">
+            <button type="submit" class="btn fill big">
+              {waits ? 'Ask for the change' : 'Set the wallet'}
+            </button>
+            <a class="btn text" href="/dashboard/wallet">
+              Cancel
+            </a>
+          </div>
+        </PostForm>
+        {frame.testMode && <Curl command={curl} />}
+      </>
+    ),
+  })
+}
+
+function Proof({ view: { draft, errors, proofText } }: { view: WalletChangeView }) {
+  return (
+    <Fold title="Prove that you hold it, optional" open={draft.signature !== ''}>
+      <div class="stack tight">
+        <p class="hint">Sign this text with the wallet. A wallet that is a contract cannot be checked here.</p>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+        <pre tabIndex={0} aria-label="Text to sign">
+          <code>{proofText}</code>
+        </pre>
+        <Field name="signature" label="Signature" errors={errors}>
+          {(attributes) => <textarea {...attributes} {...quiet} placeholder="0x…" value={draft.signature} />}
+        </Field>
+      </div>
+    </Fold>
+  )
+}
+
+function Next({ waits }: { waits: boolean }) {
+  const steps = [
+    'Everybody in the team is told.',
+    waits
+      ? 'In 24 hours it takes effect. Until then anybody told can stop it.'
+      : 'Payments that are created from now on go there.',
+    'Payments already created keep their wallet.',
+  ]
+  return (
+    <div class="stack tight">
+      <h2>What happens next</h2>
+      <ol class="timeline">
+        {steps.map((step, index) => (
+          <li key={step}>
+            <span class="pin">{index + 1}</span>
+            <div>{step}</div>
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}

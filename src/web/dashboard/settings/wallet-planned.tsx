@@ -1,0 +1,68 @@
+import { curlText } from '../../site/curl.ts'
+import { PostButton } from '../../site/form.tsx'
+import { SiteIcon } from '../../site/icons.tsx'
+import { Moment } from '../../site/moment.tsx'
+import { Curl, Fact, Facts, Note } from '../../site/parts.tsx'
+import { Address } from './address.tsx'
+import type { WalletView } from './wallet.tsx'
+
+const MINUTE_MS = 60_000
+const DAY_MINUTES = 24 * 60
+
+/** The change that waits, counted down, with the button that stops it. */
+export function Planned({ view: { frame, wallet, history, inFlight, now, publicUrl } }: { view: WalletView }) {
+  if (wallet === null || wallet.next === null) return null
+  const { next } = wallet
+  const leftMs = Math.max(0, Date.parse(next.at) - Date.parse(now))
+  const left = Math.ceil(leftMs / MINUTE_MS)
+  const waited = Math.max(0, DAY_MINUTES - left)
+  const asked = history[0]
+  return (
+    <section class="card alert wait" aria-labelledby="ch">
+      <div class="row between">
+        <div>
+          <h2 id="ch">Your wallet changes in</h2>
+          <p class="countdown soft" role="timer" data-left={leftMs}>
+            <b>{Math.floor(left / 60)}</b> h <b>{left % 60}</b> min
+          </p>
+          <p class="soft">
+            On <Moment at={next.at} />
+          </p>
+        </div>
+        <PostButton action="/dashboard/wallet/stop" csrf={frame.csrf} look="btn danger big">
+          <SiteIcon name="x" />
+          Stop this change
+        </PostButton>
+      </div>
+      <progress
+        max={DAY_MINUTES}
+        value={waited}
+        aria-label={`Time waited: ${Math.floor(waited / 60)} h ${waited % 60} min of 24 h`}
+      />
+      <div class="stack even tight">
+        <Address label="Until then" address={wallet.address} />
+        <Address label="After that" address={next.address} />
+      </div>
+      <Facts>
+        {asked !== undefined && <Fact name="Asked for by">{asked.who}</Fact>}
+        <Fact name="Proved by a signature">{next.proved ? 'Yes' : 'No'}</Fact>
+        <Fact name="Told">Everybody in the team, by e-mail</Fact>
+      </Facts>
+      <p>
+        {inFlight === 0
+          ? 'All payments that are created until then go to the wallet of today.'
+          : `Payments under way (${inFlight}), and all that are created until then, go to the wallet of today.`}
+      </p>
+      <Note tone="quiet" icon="warn" strong="Not planned?">
+        <p>
+          Stop it, then <a href="/dashboard/account">sign out everywhere else</a> and look at the{' '}
+          <a href="/dashboard/team">audit log</a>.
+        </p>
+      </Note>
+      <Curl
+        title="Stop it with curl"
+        command={curlText(`${publicUrl}/v1/settings/wallet/stop_change`, { method: 'POST' })}
+      />
+    </section>
+  )
+}

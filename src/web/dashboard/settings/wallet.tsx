@@ -1,0 +1,183 @@
+import type { Payment } from '../../../domain/payment/payment-object.ts'
+import { curlText } from '../../site/curl.ts'
+import { SiteIcon } from '../../site/icons.tsx'
+import { Moment, Recent } from '../../site/moment.tsx'
+import { Card, Curl, Head, shortened } from '../../site/parts.tsx'
+import { RowLink, Table } from '../../site/table.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { Usdc } from '../payment-words.tsx'
+import { Address } from './address.tsx'
+import { Planned } from './wallet-planned.tsx'
+
+/** A change that was made or planned. */
+export type WalletEntry = { readonly id: string; readonly at: string; readonly who: string; readonly what: string }
+
+export type WalletShown = {
+  readonly address: string
+  readonly since: string
+  readonly proved: boolean
+  /** What waits; null when nothing does. */
+  readonly next: { readonly address: string; readonly at: string; readonly proved: boolean } | null
+}
+
+export type WalletView = {
+  readonly frame: Frame
+  readonly wallet: WalletShown | null
+  /** Payments that this wallet was paid. */
+  readonly received: number
+  readonly payouts: readonly Payment[]
+  readonly history: readonly WalletEntry[]
+  /** Payments under way, which keep the wallet of now. */
+  readonly inFlight: number
+  readonly mayChange: boolean
+  readonly now: string
+  readonly publicUrl: string
+}
+
+export function renderWallet(view: WalletView): string {
+  const { frame, wallet, mayChange, publicUrl } = view
+  return renderFramed({
+    frame,
+    title: 'Wallet',
+    children: (
+      <>
+        <Head
+          title="Wallet"
+          lead="Your money goes straight here. Pinrail never holds it for you."
+          actions={mayChange && wallet === null ? <ChangeLink text="Set the wallet" /> : undefined}
+        />
+        {wallet === null ? (
+          <NoWallet mayChange={mayChange} />
+        ) : (
+          <>
+            <Planned view={view} />
+            <div class="cols">
+              <div class="col">
+                <Current view={view} wallet={wallet} />
+                <Payouts view={view} />
+              </div>
+              <About view={view} />
+            </div>
+          </>
+        )}
+        <Curl command={curlText(`${publicUrl}/v1/settings/wallet`)} />
+      </>
+    ),
+  })
+}
+
+function ChangeLink({ text }: { text: string }) {
+  return (
+    <a class="btn" href="/dashboard/wallet/change">
+      {text}
+    </a>
+  )
+}
+
+function NoWallet({ mayChange }: { mayChange: boolean }) {
+  return (
+    <section class="card empty stack">
+      <SiteIcon name="wallet" />
+      <h2>No wallet yet</h2>
+      <p>Payments can be created when there is one. {mayChange ? '' : 'An owner of the account sets it.'}</p>
+    </section>
+  )
+}
+
+function Current({ view: { received, mayChange }, wallet }: { view: WalletView; wallet: WalletShown }) {
+  return (
+    <Card
+      id="wn"
+      title="USDC goes to"
+      lead={
+        <>
+          since <Moment at={wallet.since} form="day" />
+        </>
+      }
+      actions={mayChange ? <ChangeLink text="Change" /> : undefined}
+    >
+      <Address address={wallet.address} />
+      <ul class="reasons stack even">
+        <Reason icon="check">Spelling right (EIP-55)</Reason>
+        <Reason icon={wallet.proved ? 'check' : 'minus'}>
+          {wallet.proved ? 'A signature proved who holds it' : 'No signature has proved who holds it'}
+        </Reason>
+        <Reason icon={received > 0 ? 'check' : 'minus'}>
+          {received === 1 ? '1 payout received' : `${received} payouts received`}
+        </Reason>
+      </ul>
+      <footer>Polygon · USDC</footer>
+    </Card>
+  )
+}
+
+function Reason({ icon, children }: { icon: SiteIcon; children: string }) {
+  return (
+    <li>
+      <SiteIcon name={icon} />
+      <span>{children}</span>
+    </li>
+  )
+}
+
+function Payouts({ view: { payouts, now } }: { view: WalletView }) {
+  if (payouts.length === 0) return null
+  return (
+    <Card id="po" title="Latest payouts" flush>
+      <Table<Payment>
+        caption="Latest payouts"
+        rows={payouts}
+        columns={[
+          {
+            name: 'Amount',
+            look: 'num fit',
+            place: 'a',
+            cell: ({ id, usdc }) => (
+              <RowLink href={`/dashboard/payments/${id}`}>{usdc === null ? '–' : <Usdc micro={usdc.net} />}</RowLink>
+            ),
+          },
+          { name: 'For', place: 'c', cell: ({ reference, id }) => reference ?? shortened(id) },
+          {
+            name: 'Final',
+            place: 'd',
+            look: 'num',
+            cell: ({ succeededAt }) => (succeededAt === null ? '–' : <Recent at={succeededAt} now={now} />),
+          },
+        ]}
+      />
+    </Card>
+  )
+}
+
+function About({ view: { history, frame } }: { view: WalletView }) {
+  return (
+    <aside class="side" aria-label="About the wallet">
+      <Card id="pr" title="What protects it">
+        <ul class="reasons">
+          <Reason icon="passkey">A change needs a fresh passkey or link, each time.</Reason>
+          <Reason icon="bell">Everybody in your team is told at once.</Reason>
+          <Reason icon="clock">
+            {frame.testMode
+              ? 'In live mode it waits 24 hours, and anybody told can stop it. In test mode it is at once.'
+              : 'It waits 24 hours. Anybody told can stop it.'}
+          </Reason>
+          <Reason icon="lock">Payments already created keep their wallet.</Reason>
+        </ul>
+      </Card>
+      {history.length > 0 && (
+        <Card id="hi" title="History">
+          <ul class="reasons">
+            {history.map(({ id, at, who, what }) => (
+              <li key={id}>
+                <SiteIcon name="wallet" />
+                <span>
+                  {what} by {who}, <Moment at={at} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+    </aside>
+  )
+}

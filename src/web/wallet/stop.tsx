@@ -1,0 +1,59 @@
+import { Address } from '../dashboard/settings/address.tsx'
+import { renderDoor } from '../site/document.tsx'
+import { Moment } from '../site/moment.tsx'
+
+export type StopView = {
+  readonly account: string
+  readonly address: string
+  readonly nextAddress: string
+  readonly nextAt: string
+  readonly action: string
+}
+
+/** Opened from a mail. Opening it stops nothing: mail scanners open links. */
+export function renderStop({ account, address, nextAddress, nextAt, action }: StopView): string {
+  return renderDoor(
+    'Stop the change of the wallet?',
+    <>
+      <p>
+        The wallet of <b>{account}</b> changes on <Moment at={nextAt} />.
+      </p>
+      <Address label="Until then" address={address} />
+      <Address label="After that" address={nextAddress} />
+      <form class="stack" method="post" action={action}>
+        <button type="submit" class="btn danger big">
+          Stop this change
+        </button>
+      </form>
+      <p class="hint">You planned it? Close the page. Nothing happens.</p>
+    </>,
+  )
+}
+
+export function renderStopped({ account, address }: { account: string; address: string }): string {
+  return renderDoor(
+    'The change is stopped',
+    <>
+      <p>
+        Payments of <b>{account}</b> go on to this wallet.
+      </p>
+      <Address address={address} />
+      <p>You did not expect the change? The audit log says who asked for it, and from where.</p>
+      <a class="btn fill big" href="/dashboard/team">
+        Look at the audit log
+      </a>
+    </>,
+  )
+}
+
+export function renderNothingToStop(): string {
+  return renderDoor(
+    'There is nothing to stop',
+    <>
+      <p>The change was stopped before, another one took its place, or it has taken effect.</p>
+      <a class="btn fill big" href="/dashboard/wallet">
+        Look at the wallet
+      </a>
+    </>,
+  )
+}

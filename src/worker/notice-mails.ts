@@ -1,0 +1,79 @@
+/** What people of an account are told by mail, by the kind of the notice. */
+
+export type Told = {
+  readonly account: string
+  readonly kind: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly testMode: boolean
+  readonly publicUrl: string
+  /** Where one press stops the change; null: there is nothing to stop. */
+  readonly stopUrl: string | null
+}
+
+export function noticeMail(told: Told): { readonly subject: string; readonly text: string } {
+  const { account, testMode } = told
+  const { subject, text } = WORDS[told.kind]?.(told) ?? other(told)
+  return { subject: `${account}${testMode ? ' (test)' : ''}: ${subject}`, text: `${text}\n` }
+}
+
+type Words = (told: Told) => { readonly subject: string; readonly text: string }
+
+const WORDS: Readonly<Record<string, Words>> = {
+  'wallet.changed': (told) => (told.data['at'] === null ? changed(told) : planned(told)),
+  'wallet.kept': ({ account, publicUrl }) => ({
+    subject: 'the change of the wallet was stopped',
+    text: `The planned change of the wallet of "${account}" was stopped. Payments go to the wallet of before.
+
+${publicUrl}/dashboard/wallet`,
+  }),
+  'webhook_endpoint.disabled': ({ data, publicUrl }) => ({
+    subject: 'a webhook endpoint was switched off',
+    text: `We switched off the webhook endpoint ${String(data['url'])}.
+
+${
+  data['reason'] === 'gone'
+    ? 'It answered 410, which says that it is not there any more.'
+    : 'For five days it took no event.'
+}
+Payments go on. Events that it misses are kept, and can be sent when it is on again.
+Switch it on, with or without sending what it missed:
+
+${publicUrl}/dashboard/webhooks/${String(data['endpoint'])}`,
+  }),
+}
+
+function changed({ account, data, publicUrl }: Told) {
+  return {
+    subject: 'the wallet was set',
+    text: `The wallet of "${account}" is now ${String(data['address'])}.
+New payments go there. Payments that exist keep their wallet.
+
+You did not expect this? Look who did it, and set it back:
+
+${publicUrl}/dashboard/wallet`,
+  }
+}
+
+function planned({ account, data, publicUrl, stopUrl }: Told) {
+  return {
+    subject: 'the wallet is about to change',
+    text: `Somebody asked to change the wallet of "${account}".
+New wallet: ${String(data['address'])}
+From: ${String(data['at'])}
+
+Until then payments go to the wallet of today. Payments that exist keep it.
+
+You did not expect this? Stop it with one press:
+
+${stopUrl ?? `${publicUrl}/dashboard/wallet`}
+
+Everybody in the team was told, and anybody can stop it.`,
+  }
+}
+
+function other({ account, kind, publicUrl }: Told) {
+  return {
+    subject: kind.replaceAll(/[._]/g, ' '),
+    text: `Something happened in "${account}": ${kind.replaceAll(/[._]/g, ' ')}.\n\n${publicUrl}/dashboard`,
+  }
+}

@@ -1,0 +1,60 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { type Notice, takeNotices } from '../db/accounts/account-notices.ts'
+import { insertMail } from '../db/accounts/mail.ts'
+import { listMembers } from '../db/accounts/people.ts'
+import type { Db, Tx } from '../db/db.ts'
+import { insertWalletStop } from '../db/merchants/wallet-stops.ts'
+import { noticeMail } from './notice-mails.ts'
+
+export type NoticeRoundDeps = {
+  readonly db: Db
+  /** Seals what the round that sends mails opens. */
+  readonly seal: (text: string, id: string) => string
+  readonly newMailId: () => string
+  readonly publicUrl: string
+  /** Unix milliseconds. */
+  readonly clock: () => number
+}
+
+const PER_ROUND = 20
+/** A notice is worth reading for so long (milliseconds). */
+const WORTH_MS = 3 * 86_400_000
+
+/**
+ * Writes a mail to each person of the account for each notice that nobody was told of. Mails and the mark on the notice
+ * are one transaction: none is written twice, and none is forgotten. Returns how many notices there were.
+ */
+export function tellNotices(deps: NoticeRoundDeps): Promise<number> {
+  return deps.db.transaction(async (tx) => {
+    const notices = await takeNotices(tx, iso(deps.clock()), PER_ROUND)
+    for (const notice of notices) await tell(deps, tx, notice)
+    return notices.length
+  })
+}
+
+async function tell(deps: NoticeRoundDeps, tx: Tx, notice: Notice): Promise<void> {
+  const { merchantId, data } = notice
+  const now = deps.clock()
+  const nextAt = notice.kind === 'wallet.changed' && typeof data['at'] === 'string' ? data['at'] : null
+  for (const { personId, email: to } of await listMembers(tx, merchantId)) {
+    const stopUrl = nextAt === null ? null : await stopLink(deps, tx, { merchantId, personId, nextAt })
+    const testMode = !tx.livemode
+    const mail = { to, ...noticeMail({ ...notice, testMode, publicUrl: deps.publicUrl, stopUrl }) }
+    const id = deps.newMailId()
+    const sealed = deps.seal(JSON.stringify(mail), id)
+    await insertMail(tx, { id, sealed, now: iso(now), expiresAt: iso(now + WORTH_MS) })
+  }
+}
+
+async function stopLink(
+  { publicUrl }: NoticeRoundDeps,
+  tx: Tx,
+  stop: { merchantId: string; personId: string; nextAt: string },
+): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  const digest = createHash('sha256').update(token).digest()
+  await insertWalletStop(tx, { ...stop, livemode: tx.livemode, digest })
+  return `${publicUrl}/wallet/stop/${token}`
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
