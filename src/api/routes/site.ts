@@ -6,7 +6,9 @@ import { renderHome } from '../../web/site/home.tsx'
 import { createCookies } from '../accounts/cookies.ts'
 import { onlyMethods, type Route } from '../route.ts'
 import { accountPages } from './dashboard/accounts.ts'
+import { deliveryPages } from './dashboard/developers/deliveries.ts'
 import { keyPages } from './dashboard/developers/keys.ts'
+import { webhookPages } from './dashboard/developers/webhooks.ts'
 import { type MountDeps, mountPages, setHeaders } from './dashboard/mount.ts'
 import { overviewPages } from './dashboard/overview.ts'
 import { ownPages } from './dashboard/own.ts'
@@ -14,10 +16,10 @@ import type { Page } from './dashboard/page.ts'
 import { paymentPages } from './dashboard/payment.ts'
 import { paymentListPages } from './dashboard/payments.ts'
 import { walletPages } from './dashboard/settings/wallet.ts'
+import { createWalletStopRouter } from './dashboard/settings/wallet-stop.ts'
 import { teamPages } from './dashboard/team.ts'
 import { createSignInRouter, type SignInDeps } from './sign-in/sign-in.ts'
 import { SiteProblem, siteProblemHandler } from './site-problem.ts'
-import { createWalletStopRouter } from './wallet-stop.ts'
 
 /** What the pages need; who makes the ids is asked once. */
 export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
@@ -78,6 +80,8 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...paymentListPages(own),
     ...paymentPages(own),
     ...keyPages(own),
+    ...webhookPages(own),
+    ...deliveryPages(own),
     ...walletPages(own),
     ...teamPages(own),
   ]

@@ -23,7 +23,10 @@ const MAIN: readonly Place[] = [
   { href: '/dashboard', name: 'Overview', icon: 'home' },
   { href: '/dashboard/payments', name: 'Payments', icon: 'payments' },
 ]
-const DEVELOPERS: readonly Place[] = [{ href: '/dashboard/keys', name: 'API keys', icon: 'key' }]
+const DEVELOPERS: readonly Place[] = [
+  { href: '/dashboard/keys', name: 'API keys', icon: 'key' },
+  { href: '/dashboard/webhooks', name: 'Webhooks', icon: 'webhook' },
+]
 const SETTINGS: readonly Place[] = [
   { href: '/dashboard/wallet', name: 'Wallet', icon: 'wallet' },
   { href: '/dashboard/team', name: 'Team', icon: 'team' },

@@ -92,8 +92,8 @@ export function State({ tone, icon, children }: { tone: Tone; icon: SiteIcon; ch
   )
 }
 
-export function Facts({ children }: { children: ComponentChildren }) {
-  return <dl class="facts">{children}</dl>
+export function Facts({ across = false, children }: { across?: boolean; children: ComponentChildren }) {
+  return <dl class={across ? 'facts across' : 'facts'}>{children}</dl>
 }
 
 export function Fact({ name, children }: { name: string; children: ComponentChildren }) {

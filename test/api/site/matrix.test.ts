@@ -35,7 +35,16 @@ const pages = composedPages()
 const pathOf = (path: string): string => path.replaceAll(/:\w+/g, 'nothing')
 /** The path with ids of what the shop has. */
 const ownPathOf = (path: string): string =>
-  path.replace(':id', path.startsWith('/dashboard/keys') ? own.apiKey : own.payment)
+  path
+    .replace(
+      ':id',
+      path.startsWith('/dashboard/keys')
+        ? own.apiKey
+        : path.startsWith('/dashboard/webhooks')
+          ? own.endpoint
+          : own.payment,
+    )
+    .replace(':event', own.event)
 const isRefused = ({ status, to }: PageAnswer): boolean =>
   status === 403 || (status === 303 && to !== null && /^\/(?:sign-in|dashboard\/(?:confirm|welcome))/.test(to))
 

@@ -102,15 +102,12 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
     operationId: 'stopWalletChange',
     tag: 'Settings',
     summary: 'Stop a change of the wallet that waits',
-    description: 'Also with a live key: it only keeps what is.',
+    description: 'Also with a live key: it only keeps what is. When none waits, nothing happens.',
     scope: 'settings:write',
     answers: { 200: walletObject },
-    problems: ['not_possible_now'],
     handle: async ({ caller, db }) => {
       await db.transaction(async (tx) => {
-        if (!(await dropPlannedWallet(tx, caller)))
-          throw new Problem('not_possible_now', 'No change of the wallet waits.')
-        await leaveNotice(tx, caller, { kind: 'wallet.kept', data: {} })
+        if (await dropPlannedWallet(tx, caller)) await leaveNotice(tx, caller, { kind: 'wallet.kept', data: {} })
       })
       return { status: 200, body: await render(db, caller) }
     },

@@ -4,7 +4,7 @@ import { SiteIcon } from '../../site/icons.tsx'
 import { Moment } from '../../site/moment.tsx'
 import { Curl, Fact, Facts, Note } from '../../site/parts.tsx'
 import { Address } from './address.tsx'
-import type { WalletView } from './wallet.tsx'
+import type { WalletView } from './wallet-view.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 24 * 60

@@ -4,35 +4,11 @@ import { SiteIcon } from '../../site/icons.tsx'
 import { Moment, Recent } from '../../site/moment.tsx'
 import { Card, Curl, Head, shortened } from '../../site/parts.tsx'
 import { RowLink, Table } from '../../site/table.tsx'
-import { type Frame, renderFramed } from '../frame.tsx'
+import { renderFramed } from '../frame.tsx'
 import { Usdc } from '../payment-words.tsx'
 import { Address } from './address.tsx'
 import { Planned } from './wallet-planned.tsx'
-
-/** A change that was made or planned. */
-export type WalletEntry = { readonly id: string; readonly at: string; readonly who: string; readonly what: string }
-
-export type WalletShown = {
-  readonly address: string
-  readonly since: string
-  readonly proved: boolean
-  /** What waits; null when nothing does. */
-  readonly next: { readonly address: string; readonly at: string; readonly proved: boolean } | null
-}
-
-export type WalletView = {
-  readonly frame: Frame
-  readonly wallet: WalletShown | null
-  /** Payments that this wallet was paid. */
-  readonly received: number
-  readonly payouts: readonly Payment[]
-  readonly history: readonly WalletEntry[]
-  /** Payments under way, which keep the wallet of now. */
-  readonly inFlight: number
-  readonly mayChange: boolean
-  readonly now: string
-  readonly publicUrl: string
-}
+import type { WalletShown, WalletView } from './wallet-view.ts'
 
 export function renderWallet(view: WalletView): string {
   const { frame, wallet, mayChange, publicUrl } = view

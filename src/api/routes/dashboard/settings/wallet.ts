@@ -7,13 +7,9 @@ import { readWalletSetting, type WalletSetting } from '../../../../db/merchants/
 import { listPayments } from '../../../../db/payments/payment-list.ts'
 import { may } from '../../../../domain/account/roles.ts'
 import { walletProofText } from '../../../../domain/wallet.ts'
-import {
-  renderWallet,
-  type WalletEntry,
-  type WalletShown,
-  type WalletView,
-} from '../../../../web/dashboard/settings/wallet.tsx'
+import { renderWallet } from '../../../../web/dashboard/settings/wallet.tsx'
 import { renderWalletChange } from '../../../../web/dashboard/settings/wallet-change.tsx'
+import type { WalletEntry, WalletShown, WalletView } from '../../../../web/dashboard/settings/wallet-view.ts'
 import { Problem } from '../../../http/problems.ts'
 import { change, errorsOf, type WithRoutes } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
@@ -69,12 +65,9 @@ export function walletPages(deps: WalletPageDeps): Page[] {
       // Whoever is told may stop it.
       needs: 'look',
       handle: async (call) => {
-        try {
-          await change(deps, call, { name: 'stopWalletChange' })
-        } catch (error) {
-          // It was stopped meanwhile, or has taken effect: the page says how it is.
-          if (!(error instanceof Problem) || error.code !== 'not_possible_now') throw error
-        }
+        // It may have been stopped meanwhile, or have taken effect: the page says how it is.
+        const waits = (await readWalletSetting(call.db, call.tenant))?.next_at ?? null
+        if (waits !== null) await change(deps, call, { name: 'stopWalletChange' })
         return { to: '/dashboard/wallet' }
       },
     }),

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { z } from 'zod'
-import { many, sql } from '../../../src/db/db.ts'
-import { CONFIRMED_MS } from '../../../src/domain/account/session.ts'
-import { openShop, type Shop } from '../support/shop.ts'
-import { onceIn, openAccount } from './account.ts'
-import { linkIn, signIn, Visitor } from './visitor.ts'
+import { many, sql } from '../../../../src/db/db.ts'
+import { CONFIRMED_MS } from '../../../../src/domain/account/session.ts'
+import { openShop, type Shop } from '../../support/shop.ts'
+import { onceIn, openAccount } from '../account.ts'
+import { linkIn, signIn, Visitor } from '../visitor.ts'
 
 let shop: Shop
 let ahead = 0

@@ -1,0 +1,60 @@
+import { listDeliveries, readEvent } from '../../../../db/webhooks/event-log.ts'
+import { may } from '../../../../domain/account/roles.ts'
+import { isId } from '../../../../domain/ids.ts'
+import { renderDelivery } from '../../../../web/dashboard/developers/webhooks/delivery.tsx'
+import { Problem } from '../../../http/problems.ts'
+import { SiteProblem } from '../../site-problem.ts'
+import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
+import { act } from '../operations.ts'
+import { definePage, type Page, type PageCall } from '../page.ts'
+import { shownDelivery, shownEndpoint, type WebhookPageDeps } from './webhook-views.ts'
+
+const PATH = '/dashboard/webhooks/:id/deliveries/:event'
+
+/** One event on its way to one endpoint: what was sent, and what came back. */
+export function deliveryPages(deps: WebhookPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: PATH,
+      needs: 'look',
+      handle: async (call) => ({ html: await show(deps, call, null) }),
+    }),
+    definePage({
+      method: 'post',
+      path: `${PATH}/redeliver`,
+      needs: 'develop',
+      handle: async (call) => {
+        const { endpoint, delivery } = await find(call)
+        const params = { id: endpoint.id, event: delivery.event }
+        try {
+          await act(deps, call, { name: 'redeliverEvent', params })
+        } catch (error) {
+          if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
+          return { status: 409, html: await show(deps, call, error.message) }
+        }
+        return { to: `/dashboard/webhooks/${endpoint.id}/deliveries/${delivery.event}` }
+      },
+    }),
+  ]
+}
+
+async function find({ db, tenant, params }: PageCall) {
+  const { id = '', event = '' } = params
+  const endpoint = await findOwnEndpoint(db, tenant, id)
+  const page = { limit: 1, after: null, before: null }
+  const found = isId('event', event)
+    ? await listDeliveries(db, tenant, { endpointId: endpoint.id, filters: { event }, page })
+    : null
+  const delivery = found?.rows[0]
+  const body = delivery === undefined ? null : await readEvent(db, tenant, event)
+  if (delivery === undefined || body === null) throw new SiteProblem('not_found')
+  return { endpoint: shownEndpoint(endpoint), delivery: shownDelivery(delivery), body: body.toString() }
+}
+
+async function show({ publicUrl }: WebhookPageDeps, call: PageCall, problem: string | null): Promise<string> {
+  const { endpoint, delivery, body } = await find(call)
+  const chosen = delivery.log.find(({ number }) => String(number) === call.query['try']) ?? delivery.log.at(-1) ?? null
+  const mayChange = may(call.role, 'develop')
+  return renderDelivery({ frame: call.frame, endpoint, delivery, body, chosen, mayChange, problem, publicUrl })
+}

@@ -1,0 +1,118 @@
+import type { Session, Tenant } from '../../../../db/db.ts'
+import { readHealth, triesByHour } from '../../../../db/webhooks/endpoint-health.ts'
+import { type DeliveryEntry, listDeliveries } from '../../../../db/webhooks/event-log.ts'
+import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
+import { may } from '../../../../domain/account/roles.ts'
+import { isId } from '../../../../domain/ids.ts'
+import type { DeliveryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
+import {
+  DELIVERY_VIEWS,
+  type DeliveryView,
+  renderWebhook,
+} from '../../../../web/dashboard/developers/webhooks/webhook.tsx'
+import type { EndpointShown, Health } from '../../../../web/dashboard/developers/webhooks/webhook-words.tsx'
+import { SiteProblem } from '../../site-problem.ts'
+import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
+import type { WithRoutes } from '../operations.ts'
+import type { PageCall } from '../page.ts'
+
+export type WebhookPageDeps = WithRoutes & { readonly clock: () => number; readonly publicUrl: string }
+
+const DAY_MS = 86_400_000
+/** How far back what was given up can be sent again (milliseconds). */
+export const REPLAYABLE_MS = 30 * DAY_MS
+const PER_PAGE = 50
+const STATUS_OF: Readonly<Record<DeliveryView, string | undefined>> = {
+  all: undefined,
+  waiting: 'pending',
+  failed: 'exhausted',
+}
+
+export const iso = ({ clock }: Pick<WebhookPageDeps, 'clock'>, before = 0): string =>
+  new Date(clock() - before).toISOString()
+
+export async function healthOf(
+  deps: WebhookPageDeps,
+  { db, tenant }: { db: Session; tenant: Tenant },
+  endpointId: string,
+): Promise<Health> {
+  const since = iso(deps, DAY_MS)
+  const [found, hours] = await Promise.all([
+    readHealth(db, tenant, { endpointId, since, replayable: iso(deps, REPLAYABLE_MS) }),
+    triesByHour(db, endpointId, since),
+  ])
+  const { tried, delivered, waiting, failed } = found
+  return {
+    tried,
+    delivered,
+    waiting,
+    failed,
+    hours,
+    medianMs: found.median_ms,
+    slowestMs: found.slowest_ms,
+    oldestWaiting: found.oldest_waiting,
+  }
+}
+
+export async function showEndpoint(deps: WebhookPageDeps, call: PageCall, problem: string | null): Promise<string> {
+  const { db, tenant, params, query, frame, role } = call
+  const endpoint = await findOwnEndpoint(db, tenant, params['id'] ?? '')
+  const show = (Object.keys(DELIVERY_VIEWS) as DeliveryView[]).find((key) => key === query['show']) ?? 'all'
+  const after = isId('event', query['after'] ?? '') ? (query['after'] ?? null) : null
+  const page = { limit: PER_PAGE, after, before: null }
+  const found = await listDeliveries(db, tenant, {
+    endpointId: endpoint.id,
+    filters: { status: STATUS_OF[show] },
+    page,
+  })
+  if (found === null) throw new SiteProblem('not_found')
+  const last = found.rows.at(-1)
+  const older =
+    found.hasMore && last !== undefined
+      ? `/dashboard/webhooks/${endpoint.id}?show=${show}&after=${last.event_id}`
+      : null
+  return renderWebhook({
+    frame,
+    endpoint: shownEndpoint(endpoint),
+    health: await healthOf(deps, { db, tenant }, endpoint.id),
+    deliveries: found.rows.map(shownDelivery),
+    show,
+    older,
+    mayChange: may(role, 'develop'),
+    problem,
+    now: iso(deps),
+    publicUrl: deps.publicUrl,
+  })
+}
+
+export function shownEndpoint(endpoint: WebhookEndpoint): EndpointShown {
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    description: endpoint.description,
+    events: endpoint.enabled_events,
+    disabledAt: endpoint.disabled_at?.toISOString() ?? null,
+    disabledReason: endpoint.disabled_reason,
+    failingSince: endpoint.failing_since?.toISOString() ?? null,
+    previousSecretUntil: endpoint.secrets[1]?.expires_at ?? null,
+  }
+}
+
+export function shownDelivery(entry: DeliveryEntry): DeliveryShown {
+  return {
+    event: entry.event_id,
+    type: entry.type,
+    status: entry.status,
+    attempts: entry.attempts,
+    createdAt: entry.created_at,
+    log: entry.log.map(({ number, at, duration_ms, response_status, response_headers, response_body, error }) => ({
+      number,
+      at,
+      error,
+      durationMs: duration_ms,
+      status: response_status,
+      headers: response_headers,
+      responseBody: response_body,
+    })),
+  }
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { listEndpoints, type WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
+import { may } from '../../../../domain/account/roles.ts'
+import { DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
+import {
+  renderNewWebhook,
+  renderRotate,
+  renderSigningSecret,
+} from '../../../../web/dashboard/developers/webhooks/webhook-form.tsx'
+import { renderWebhooks } from '../../../../web/dashboard/developers/webhooks/webhooks.tsx'
+import { Problem } from '../../../http/problems.ts'
+import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
+import { act, change, errorsOf } from '../operations.ts'
+import { definePage, type Page, type PageCall } from '../page.ts'
+import { healthOf, iso, REPLAYABLE_MS, showEndpoint, shownEndpoint, type WebhookPageDeps } from './webhook-views.ts'
+
+const once = z
+  .string()
+  .regex(/^[\w-]{1,64}$/)
+  .default(() => randomUUID())
+const newForm = z.object({
+  url: z.string().max(5000).default(''),
+  description: z.string().max(2000).default(''),
+  event: z.union([z.string().transform((one) => [one]), z.array(z.string())]).default([]),
+  once,
+})
+
+const pathOf = (params: Readonly<Record<string, string>>): string =>
+  `/dashboard/webhooks/${encodeURIComponent(params['id'] ?? '')}`
+
+export function webhookPages(deps: WebhookPageDeps): Page[] {
+  return [...listPages(deps), ...newPages(deps), ...onePages(deps), ...secretPages(deps)]
+}
+
+function listPages(deps: WebhookPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard/webhooks',
+      needs: 'look',
+      handle: async ({ db, tenant, frame, role }) => {
+        const found = await listEndpoints(db, tenant)
+        const endpoints = await Promise.all(
+          found.map(async (endpoint) => ({
+            endpoint: shownEndpoint(endpoint),
+            health: await healthOf(deps, { db, tenant }, endpoint.id),
+          })),
+        )
+        const mayChange = may(role, 'develop')
+        const html = renderWebhooks({ frame, endpoints, mayChange, now: iso(deps), publicUrl: deps.publicUrl })
+        return { html }
+      },
+    }),
+  ]
+}
+
+function newPages(deps: WebhookPageDeps): Page[] {
+  const path = '/dashboard/webhooks/new'
+  const show = (
+    { frame }: PageCall,
+    draft: { url: string; description: string; events: readonly string[] },
+    errors = {},
+  ) =>
+    renderNewWebhook({
+      frame,
+      draft,
+      errors,
+      types: WEBHOOK_EVENT_TYPES,
+      once: randomUUID(),
+      publicUrl: deps.publicUrl,
+    })
+  return [
+    definePage({
+      method: 'get',
+      path,
+      needs: 'develop',
+      fresh: () => path,
+      handle: async (call) => ({ html: show(call, { url: '', description: '', events: DEFAULT_EVENT_TYPES }) }),
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/webhooks',
+      needs: 'develop',
+      fresh: () => path,
+      form: newForm,
+      handle: async (call) => {
+        const { url, description, event, once: key } = call.form
+        const body = {
+          url: url.trim(),
+          enabled_events: event,
+          ...(description.trim() !== '' && { description: description.trim() }),
+        }
+        try {
+          const made = await change(deps, call, { name: 'createWebhookEndpoint', body, once: key })
+          return { html: await showSecret(call, made.body) }
+        } catch (error) {
+          if (!(error instanceof Problem)) throw error
+          return { status: 400, html: show(call, { url, description, events: event }, errorsOf(error, 'url')) }
+        }
+      },
+    }),
+  ]
+}
+
+function onePages(deps: WebhookPageDeps): Page[] {
+  const acts = (
+    action: string,
+    work: (call: PageCall<never>, id: string) => Promise<unknown>,
+    form?: z.ZodType,
+  ): Page =>
+    definePage({
+      method: 'post',
+      path: `/dashboard/webhooks/:id/${action}`,
+      needs: 'develop',
+      ...(form !== undefined && { form }),
+      handle: async (call) => {
+        // Before anything is written to the audit log, which nobody can clean.
+        const { id } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
+        try {
+          await work(call as PageCall<never>, id)
+        } catch (error) {
+          if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
+          return { status: 409, html: await showEndpoint(deps, call, error.message) }
+        }
+        return { to: pathOf(call.params) }
+      },
+    })
+  const redeliver = (call: PageCall, id: string) =>
+    act(deps, call, { name: 'redeliverFailed', params: { id }, body: { since: iso(deps, REPLAYABLE_MS) } })
+  const update = (call: PageCall, id: string, enabled: boolean) =>
+    change(deps, call, { name: 'updateWebhookEndpoint', params: { id }, body: { enabled } })
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard/webhooks/:id',
+      needs: 'look',
+      handle: async (call) => ({ html: await showEndpoint(deps, call, null) }),
+    }),
+    acts('test', (call, id) => act(deps, call, { name: 'testWebhookEndpoint', params: { id } })),
+    acts('redeliver', redeliver),
+    acts('disable', (call, id) => update(call, id, false)),
+    acts(
+      'enable',
+      async (call: PageCall<{ send: string }>, id) => {
+        await update(call, id, true)
+        if (call.form.send === 'failed') await redeliver(call, id)
+      },
+      z.object({ send: z.string().max(20).default('') }),
+    ),
+  ]
+}
+
+function secretPages(deps: WebhookPageDeps): Page[] {
+  const path = '/dashboard/webhooks/:id/rotate'
+  const fresh = (params: Readonly<Record<string, string>>): string => `${pathOf(params)}/rotate`
+  return [
+    definePage({
+      method: 'get',
+      path,
+      needs: 'develop',
+      fresh,
+      handle: async ({ db, tenant, params, frame }) => {
+        const endpoint = shownEndpoint(await findOwnEndpoint(db, tenant, params['id'] ?? ''))
+        return { html: renderRotate({ frame, endpoint, once: randomUUID() }) }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path,
+      needs: 'develop',
+      fresh,
+      form: z.object({
+        overlap: z
+          .string()
+          .regex(/^\d{1,6}$/)
+          .default('86400'),
+        once,
+      }),
+      handle: async (call) => {
+        const params = { id: call.params['id'] ?? '' }
+        const body = { overlap: Number(call.form.overlap) }
+        const made = await change(deps, call, { name: 'rotateWebhookSecret', params, body, once: call.form.once })
+        return { html: await showSecret(call, made.body) }
+      },
+    }),
+  ]
+}
+
+const answered = z.object({ id: z.string(), secret: z.string() })
+
+async function showSecret({ db, tenant, frame }: PageCall, body: unknown): Promise<string> {
+  const { id, secret } = answered.parse(body)
+  const endpoint: WebhookEndpoint = await findOwnEndpoint(db, tenant, id)
+  return renderSigningSecret({ frame, endpoint: shownEndpoint(endpoint), secret })
+}

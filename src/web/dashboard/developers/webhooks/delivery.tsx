@@ -1,0 +1,115 @@
+import { curlText } from '../../../site/curl.ts'
+import { PostButton } from '../../../site/form.tsx'
+import { momentText } from '../../../site/moment.tsx'
+import { Card, Copy, Curl, Head } from '../../../site/parts.tsx'
+import { type Frame, renderFramed } from '../../frame.tsx'
+import { type DeliveryShown, DeliveryState, type TryShown } from './delivery-words.tsx'
+import { bareUrl, type EndpointShown, msText } from './webhook-words.tsx'
+
+export type DeliveryPage = {
+  readonly frame: Frame
+  readonly endpoint: EndpointShown
+  readonly delivery: DeliveryShown
+  /** The event as it is sent, byte for byte. */
+  readonly body: string
+  /** The try that is looked at; null before the first. */
+  readonly chosen: TryShown | null
+  readonly mayChange: boolean
+  readonly problem: string | null
+  readonly publicUrl: string
+}
+
+export function renderDelivery(page: DeliveryPage): string {
+  const { frame, endpoint, delivery, chosen, mayChange, problem, publicUrl } = page
+  const at = `/dashboard/webhooks/${endpoint.id}`
+  const again = `${publicUrl}/v1/webhook_endpoints/${endpoint.id}/deliveries/${delivery.event}/redeliver`
+  return renderFramed({
+    frame,
+    title: delivery.type,
+    children: (
+      <>
+        <Head
+          back={{ href: at, name: bareUrl(endpoint.url) }}
+          title={
+            <>
+              {delivery.type} <DeliveryState delivery={delivery} />
+            </>
+          }
+          lead={<Copy value={delivery.event} />}
+          actions={
+            mayChange && endpoint.disabledAt === null ? (
+              <PostButton action={`${at}/deliveries/${delivery.event}/redeliver`} csrf={frame.csrf} look="btn fill">
+                Send again now
+              </PostButton>
+            ) : undefined
+          }
+        />
+        {problem !== null && <p class="error">{problem}</p>}
+        {delivery.log.length > 0 && (
+          <nav class="seg" aria-label="Tries">
+            {delivery.log.map((one) => (
+              <a
+                key={one.number}
+                href={`${at}/deliveries/${delivery.event}?try=${one.number}`}
+                aria-current={one === chosen ? 'true' : undefined}
+              >
+                {one.number} · <code>{one.error ?? one.status}</code>
+                <small>{momentText(one.at, 'seconds')}</small>
+              </a>
+            ))}
+          </nav>
+        )}
+        <div class="stack wide-left">
+          <Sent page={page} />
+          <Answered chosen={chosen} />
+        </div>
+        <Curl command={curlText(again, { method: 'POST' })} />
+      </>
+    ),
+  })
+}
+
+function Sent({ page: { endpoint, delivery, body } }: { page: DeliveryPage }) {
+  const url = new URL(endpoint.url)
+  const head = [
+    `POST ${url.pathname}${url.search} HTTP/1.1`,
+    `host: ${url.host}`,
+    'content-type: application/json',
+    `webhook-id: ${delivery.event}`,
+    'webhook-timestamp: the second of the try',
+    'webhook-signature: v1,… made anew for each try',
+  ].join('\n')
+  return (
+    <Card id="rq" title="We sent" lead={`${Buffer.byteLength(body)} bytes · signed`}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <pre tabIndex={0} aria-labelledby="rq">
+        <code>{`${head}\n\n${indented(body)}`}</code>
+      </pre>
+    </Card>
+  )
+}
+
+function Answered({ chosen }: { chosen: TryShown | null }) {
+  if (chosen === null)
+    return (
+      <Card id="rs" title="You answered">
+        <p class="soft">Nothing was sent yet.</p>
+      </Card>
+    )
+  const { status, headers, responseBody, error, durationMs } = chosen
+  const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`)
+  const text = status === null ? 'No answer' : [`HTTP/1.1 ${status}`, ...lines, '', responseBody ?? ''].join('\n')
+  return (
+    <Card id="rs" title="You answered" lead={`${msText(durationMs)}${error === null ? '' : ` · ${error}`}`}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <pre tabIndex={0} aria-labelledby="rs">
+        <code>{text}</code>
+      </pre>
+    </Card>
+  )
+}
+
+/** For reading: what is sent has no spaces. */
+function indented(json: string): string {
+  return JSON.stringify(JSON.parse(json), null, 2)
+}

@@ -1,0 +1,155 @@
+import { curlText } from '../../../site/curl.ts'
+import { ErrorSummary, Field, type FormErrors, PostForm } from '../../../site/form.tsx'
+import { Moment } from '../../../site/moment.tsx'
+import { Curl, Fact, Facts, Head } from '../../../site/parts.tsx'
+import { Secret } from '../../../site/secret.tsx'
+import { type Frame, renderFramed } from '../../frame.tsx'
+import { bareUrl, type EndpointShown } from './webhook-words.tsx'
+
+const back = { href: '/dashboard/webhooks', name: 'Webhooks' }
+
+export type NewWebhookView = {
+  readonly frame: Frame
+  readonly draft: { readonly url: string; readonly description: string; readonly events: readonly string[] }
+  readonly errors: FormErrors
+  /** Every type of event. */
+  readonly types: readonly string[]
+  readonly once: string
+  readonly publicUrl: string
+}
+
+export function renderNewWebhook({ frame, draft, errors, types, once, publicUrl }: NewWebhookView): string {
+  const body = { url: 'https://shop.example/webhooks', enabled_events: ['payment.succeeded'] }
+  return renderFramed({
+    frame,
+    title: 'New endpoint',
+    narrow: true,
+    children: (
+      <>
+        <Head back={back} title="New endpoint" />
+        <PostForm action="/dashboard/webhooks" csrf={frame.csrf} look="form card">
+          <input type="hidden" name="once" value={once} />
+          <ErrorSummary errors={errors} />
+          <Field
+            name="url"
+            label="Address"
+            hint="An address of your server that takes POST, over https."
+            errors={errors}
+          >
+            {(attributes) => (
+              <input
+                {...attributes}
+                type="url"
+                inputMode="url"
+                class="mono"
+                required
+                maxLength={2048}
+                value={draft.url}
+              />
+            )}
+          </Field>
+          <Field name="description" label="Name" optional errors={errors}>
+            {(attributes) => <input {...attributes} maxLength={500} value={draft.description} />}
+          </Field>
+          <fieldset id="enabled_events" tabIndex={-1}>
+            <legend>Events</legend>
+            {errors['enabled_events'] !== undefined && <p class="error">{errors['enabled_events']}</p>}
+            <div class="options">
+              {types.map((type) => (
+                <label key={type} class="check">
+                  <input type="checkbox" name="event" value={type} checked={draft.events.includes(type)} />
+                  <code>{type}</code>
+                </label>
+              ))}
+            </div>
+          </fieldset>
+          <div class="row">
+            <button type="submit" class="btn fill big">
+              Add endpoint
+            </button>
+            <a class="btn text" href="/dashboard/webhooks">
+              Cancel
+            </a>
+          </div>
+        </PostForm>
+        <Curl command={curlText(`${publicUrl}/v1/webhook_endpoints`, { method: 'POST', body })} />
+      </>
+    ),
+  })
+}
+
+type RotateView = { readonly frame: Frame; readonly endpoint: EndpointShown; readonly once: string }
+
+export function renderRotate({ frame, endpoint, once }: RotateView): string {
+  const at = `/dashboard/webhooks/${endpoint.id}`
+  return renderFramed({
+    frame,
+    title: 'New signing secret',
+    narrow: true,
+    children: (
+      <>
+        <Head
+          back={{ href: at, name: bareUrl(endpoint.url) }}
+          title="New signing secret"
+          lead={`For ${bareUrl(endpoint.url)}`}
+        />
+        <PostForm action={`${at}/rotate`} csrf={frame.csrf} look="form card">
+          <input type="hidden" name="once" value={once} />
+          <Field name="overlap" label="The old secret signs on">
+            {(attributes) => (
+              <select {...attributes}>
+                <option value="86400">For 24 hours, beside the new one</option>
+                <option value="604800">For 7 days, beside the new one</option>
+                <option value="0">Not at all: it ends at once</option>
+              </select>
+            )}
+          </Field>
+          <div class="row">
+            <button type="submit" class="btn fill big">
+              Make a new secret
+            </button>
+            <a class="btn text" href={at}>
+              Cancel
+            </a>
+          </div>
+        </PostForm>
+      </>
+    ),
+  })
+}
+
+type SecretView = { readonly frame: Frame; readonly endpoint: EndpointShown; readonly secret: string }
+
+export function renderSigningSecret({ frame, endpoint, secret }: SecretView): string {
+  const { previousSecretUntil: until } = endpoint
+  const at = `/dashboard/webhooks/${endpoint.id}`
+  return renderFramed({
+    frame,
+    title: 'Signing secret',
+    narrow: true,
+    children: (
+      <>
+        <Head
+          back={{ href: at, name: bareUrl(endpoint.url) }}
+          title="Signing secret"
+          lead={`For ${bareUrl(endpoint.url)}`}
+        />
+        <Secret id="secret" label="Secret" what="secret" value={secret} lead="You will not see it again.">
+          <Facts>
+            <Fact name="We sign with">{until === null ? 'this one' : 'both, so you can change without a gap'}</Fact>
+            {until !== null && (
+              <Fact name="The old one works until">
+                <Moment at={until} />
+              </Fact>
+            )}
+          </Facts>
+          <p class="actions">
+            <a class="btn" href={at}>
+              I have saved it
+            </a>
+          </p>
+        </Secret>
+      </>
+    ),
+  })
+}

@@ -1,0 +1,84 @@
+import { State } from '../../../site/parts.tsx'
+
+/** An endpoint as its account sees it. Times are ISO 8601. */
+export type EndpointShown = {
+  readonly id: string
+  readonly url: string
+  readonly description: string | null
+  readonly events: readonly string[]
+  readonly disabledAt: string | null
+  readonly disabledReason: 'merchant' | 'gone' | 'failing' | null
+  readonly failingSince: string | null
+  readonly previousSecretUntil: string | null
+}
+
+export type Health = {
+  readonly tried: number
+  readonly delivered: number
+  readonly medianMs: number | null
+  readonly slowestMs: number | null
+  readonly waiting: number
+  readonly oldestWaiting: string | null
+  /** Given up, and still to be had. */
+  readonly failed: number
+  readonly hours: readonly { readonly hour: number; readonly ok: number; readonly bad: number }[]
+}
+
+export function bareUrl(url: string): string {
+  return url.replace(/^https?:\/\//, '')
+}
+
+export function EndpointState({ endpoint: { disabledAt, failingSince } }: { endpoint: EndpointShown }) {
+  if (disabledAt !== null)
+    return (
+      <State tone="problem" icon="minus">
+        Switched off
+      </State>
+    )
+  if (failingSince !== null)
+    return (
+      <State tone="wait" icon="warn">
+        Failing
+      </State>
+    )
+  return (
+    <State tone="success" icon="okring">
+      Healthy
+    </State>
+  )
+}
+
+export const OFF_WORDS = {
+  merchant: 'Switched off by somebody of your account',
+  gone: 'Switched off because it answered 410: it is not there any more',
+  failing: 'Switched off after 5 days without one success',
+} as const
+
+export function msText(ms: number | null): string {
+  return ms === null ? '–' : `${String(ms).replace(/\B(?=(?:\d{3})+$)/g, ',')} ms`
+}
+
+/** Tries in each hour of the last day, those that failed on top in another colour; the words say the same. */
+export function Spark({ hours, tall = false }: { hours: Health['hours']; tall?: boolean }) {
+  const most = Math.max(1, ...hours.map(({ ok, bad }) => ok + bad))
+  const [ok, bad] = hours.reduce(([a, b], hour) => [a + hour.ok, b + hour.bad], [0, 0])
+  return (
+    <svg
+      class={tall ? 'spark tall' : 'spark'}
+      viewBox="0 0 96 20"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`Tries in the last 24 hours: ${ok} arrived, ${bad} failed`}
+    >
+      {hours.map((hour) => {
+        const [high, low] = [(hour.bad / most) * 19, (hour.ok / most) * 19]
+        return (
+          <g key={hour.hour}>
+            <rect class="ok" x={hour.hour * 4} y={20 - low} width={3} height={low} />
+            <rect class="bad" x={hour.hour * 4} y={20 - low - high} width={3} height={high} />
+          </g>
+        )
+      })}
+    </svg>
+  )
+}

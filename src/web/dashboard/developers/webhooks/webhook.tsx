@@ -1,0 +1,218 @@
+import { curlText } from '../../../site/curl.ts'
+import { PostButton } from '../../../site/form.tsx'
+import { Moment, Recent, spanText } from '../../../site/moment.tsx'
+import { Card, Curl, Fact, Facts, Head, Note } from '../../../site/parts.tsx'
+import { RowLink, Table } from '../../../site/table.tsx'
+import { type Frame, renderFramed } from '../../frame.tsx'
+import { type DeliveryShown, DeliveryState } from './delivery-words.tsx'
+import { bareUrl, type EndpointShown, EndpointState, type Health, msText, Spark } from './webhook-words.tsx'
+import { Off } from './webhooks.tsx'
+
+export const DELIVERY_VIEWS = { all: 'All', waiting: 'Retrying', failed: 'Failed' } as const
+export type DeliveryView = keyof typeof DELIVERY_VIEWS
+
+export type WebhookView = {
+  readonly frame: Frame
+  readonly endpoint: EndpointShown
+  readonly health: Health
+  readonly deliveries: readonly DeliveryShown[]
+  readonly show: DeliveryView
+  /** The page of older deliveries; null when there are none. */
+  readonly older: string | null
+  readonly mayChange: boolean
+  /** Why the last thing was not done. */
+  readonly problem: string | null
+  readonly now: string
+  readonly publicUrl: string
+}
+
+export function renderWebhook(view: WebhookView): string {
+  const { frame, endpoint, health, mayChange, problem, publicUrl } = view
+  const api = `${publicUrl}/v1/webhook_endpoints/${endpoint.id}`
+  return renderFramed({
+    frame,
+    title: bareUrl(endpoint.url),
+    children: (
+      <>
+        <Head
+          back={{ href: '/dashboard/webhooks', name: 'Webhooks' }}
+          title={
+            <>
+              <span class="mono">{bareUrl(endpoint.url)}</span> <EndpointState endpoint={endpoint} />
+            </>
+          }
+          lead={`${endpoint.description === null ? '' : `${endpoint.description} · `}${endpoint.events.join(', ')}`}
+          actions={
+            mayChange && endpoint.disabledAt === null ? (
+              <PostButton action={`/dashboard/webhooks/${endpoint.id}/test`} csrf={frame.csrf}>
+                Send test
+              </PostButton>
+            ) : undefined
+          }
+        />
+        {problem !== null && <Note tone="problem" icon="warn" strong={problem} />}
+        {endpoint.disabledAt === null ? (
+          <Diagnosis view={view} />
+        ) : (
+          <section class="card">
+            <Off endpoint={endpoint} health={health} csrf={frame.csrf} mayChange={mayChange} />
+          </section>
+        )}
+        <LastDay view={view} />
+        <Deliveries view={view} />
+        {mayChange && <Secret view={view} />}
+        <Curl command={curlText(`${api}/deliveries`)} />
+      </>
+    ),
+  })
+}
+
+/** What the newest failure says, as a sentence, and the button that sends again what was given up. */
+function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }: { view: WebhookView }) {
+  const last = deliveries.find(({ status, log }) => status !== 'delivered' && log.length > 0)?.log.at(-1)
+  if (endpoint.failingSince === null && health.failed === 0) return null
+  const said = last?.responseBody === null || last === undefined ? '' : last.responseBody.slice(0, 100).trim()
+  const what =
+    last === undefined ? 'It fails' : last.status === null ? `No answer (${last.error})` : `Answers ${last.status}`
+  return (
+    <Note
+      tone="wait"
+      icon="warn"
+      strong={endpoint.failingSince === null ? `${health.failed} given up` : what}
+      actions={
+        mayChange && health.failed > 0 ? (
+          <PostButton action={`/dashboard/webhooks/${endpoint.id}/redeliver`} csrf={frame.csrf}>
+            Send {health.failed} failed again
+          </PostButton>
+        ) : undefined
+      }
+    >
+      <p>
+        {endpoint.failingSince !== null && (
+          <>
+            Nothing arrived since <Moment at={endpoint.failingSince} />.{' '}
+          </>
+        )}
+        {last !== undefined &&
+          `Your server took ${msText(last.durationMs)}${said === '' ? '' : ` and said “${said}”`}. `}
+        {endpoint.failingSince === null
+          ? 'Events that were given up are kept for 30 days.'
+          : 'We keep trying for three days each, and switch the endpoint off after five days without a success.'}
+      </p>
+    </Note>
+  )
+}
+
+function LastDay({ view: { health, now } }: { view: WebhookView }) {
+  const { tried, delivered, medianMs, slowestMs, oldestWaiting } = health
+  return (
+    <Card id="h24" title="Last 24 hours">
+      <Facts across>
+        <Fact name="Delivered">{tried === 0 ? 'Nothing to send' : `${delivered} of ${tried}`}</Fact>
+        <Fact name="Median answer">{msText(medianMs)}</Fact>
+        <Fact name="Slowest">{msText(slowestMs)}</Fact>
+        <Fact name="Oldest waiting">
+          {oldestWaiting === null ? 'None' : spanText(Date.parse(now) - Date.parse(oldestWaiting))}
+        </Fact>
+      </Facts>
+      <Spark hours={health.hours} tall />
+    </Card>
+  )
+}
+
+function Deliveries({ view: { endpoint, health, deliveries, show, older, now } }: { view: WebhookView }) {
+  const at = `/dashboard/webhooks/${endpoint.id}`
+  const counts = { all: '', waiting: ` ${health.waiting}`, failed: ` ${health.failed}` }
+  return (
+    <section class="stack tight" aria-labelledby="dl">
+      <header class="row between">
+        <h2 id="dl">Deliveries</h2>
+        <nav class="seg" aria-label="Show">
+          {Object.entries(DELIVERY_VIEWS).map(([key, name]) => (
+            <a key={key} href={`${at}?show=${key}`} aria-current={key === show ? 'true' : undefined}>
+              {name}
+              {counts[key as DeliveryView]}
+            </a>
+          ))}
+        </nav>
+      </header>
+      <div class="sheet">
+        {deliveries.length === 0 ? (
+          <p class="empty soft">Nothing here.</p>
+        ) : (
+          <Table<DeliveryShown>
+            caption="Deliveries, newest first"
+            rows={deliveries}
+            columns={[
+              { name: 'Status', place: 'b', look: 'fit', cell: (row) => <DeliveryState delivery={row} /> },
+              {
+                name: 'Event',
+                place: 'a',
+                cell: ({ event, type }) => (
+                  <RowLink href={`${at}/deliveries/${event}`}>
+                    <code>{type}</code>
+                  </RowLink>
+                ),
+              },
+              { name: 'Tries', look: 'num', cell: ({ attempts }) => attempts },
+              { name: 'Answer', look: 'num', cell: ({ log }) => <Answer of={log.at(-1)} /> },
+              { name: 'Took', look: 'num', cell: ({ log }) => msText(log.at(-1)?.durationMs ?? null) },
+              {
+                name: 'Made',
+                place: 'd',
+                look: 'num',
+                cell: ({ createdAt }) => <Recent at={createdAt} now={now} />,
+              },
+            ]}
+          />
+        )}
+        {older !== null && (
+          <footer class="pager row between">
+            <a class="btn" href={older} rel="next">
+              Older
+            </a>
+          </footer>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function Answer({ of }: { of: DeliveryShown['log'][number] | undefined }) {
+  if (of === undefined) return <>–</>
+  const good = of.error === null && of.status !== null && of.status >= 200 && of.status < 300
+  return <code class={good ? '' : 'toned problem'}>{of.error ?? of.status}</code>
+}
+
+function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView }) {
+  const at = `/dashboard/webhooks/${endpoint.id}`
+  const rotate = curlText(`${publicUrl}/v1/webhook_endpoints/${endpoint.id}/rotate_secret`, {
+    method: 'POST',
+    body: { overlap: 86_400 },
+  })
+  return (
+    <Card
+      id="sec"
+      title="Secret and switch"
+      lead="With a new secret, both sign for 24 hours, so that you can change yours without a gap."
+    >
+      {endpoint.previousSecretUntil !== null && (
+        <p>
+          The old secret signs as well until <Moment at={endpoint.previousSecretUntil} />.
+        </p>
+      )}
+      <div class="row">
+        <a class="btn" href={`${at}/rotate`}>
+          New signing secret
+        </a>
+        {endpoint.disabledAt === null && (
+          <PostButton action={`${at}/disable`} csrf={frame.csrf} look="btn danger">
+            Switch off
+          </PostButton>
+        )}
+      </div>
+      <p class="soft">Switched off, it is sent nothing. Payments go on, and its events are kept.</p>
+      <Curl command={rotate} />
+    </Card>
+  )
+}

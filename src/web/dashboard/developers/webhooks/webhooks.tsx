@@ -1,0 +1,128 @@
+import { curlText } from '../../../site/curl.ts'
+import { PostButton } from '../../../site/form.tsx'
+import { SiteIcon } from '../../../site/icons.tsx'
+import { Moment, spanText } from '../../../site/moment.tsx'
+import { Curl, Fact, Facts, Head } from '../../../site/parts.tsx'
+import { type Frame, renderFramed } from '../../frame.tsx'
+import { bareUrl, type EndpointShown, EndpointState, type Health, msText, OFF_WORDS, Spark } from './webhook-words.tsx'
+
+export type WebhooksView = {
+  readonly frame: Frame
+  readonly endpoints: readonly { readonly endpoint: EndpointShown; readonly health: Health }[]
+  readonly mayChange: boolean
+  readonly now: string
+  readonly publicUrl: string
+}
+
+export function renderWebhooks({ frame, endpoints, mayChange, now, publicUrl }: WebhooksView): string {
+  const body = { url: 'https://shop.example/webhooks', enabled_events: ['payment.succeeded'] }
+  return renderFramed({
+    frame,
+    title: 'Webhooks',
+    children: (
+      <>
+        <Head
+          title="Webhooks"
+          lead="We call your shop when something happens, and try for three days."
+          actions={
+            mayChange ? (
+              <a class="btn fill" href="/dashboard/webhooks/new">
+                <SiteIcon name="plus" />
+                Add endpoint
+              </a>
+            ) : undefined
+          }
+        />
+        {endpoints.length === 0 && (
+          <section class="card empty stack">
+            <SiteIcon name="webhook" />
+            <h2>No endpoint yet</h2>
+            <p>An endpoint is an address of your shop that takes events, such as a payment that succeeded.</p>
+          </section>
+        )}
+        <ul class="stack">
+          {endpoints.map(({ endpoint, health }) => (
+            <li key={endpoint.id} class="card">
+              <div class="row">
+                <div class="grow">
+                  <a class="row-link mono" href={`/dashboard/webhooks/${endpoint.id}`}>
+                    {bareUrl(endpoint.url)}
+                  </a>
+                  <p class="soft">{describe(endpoint)}</p>
+                </div>
+                <EndpointState endpoint={endpoint} />
+              </div>
+              {endpoint.disabledAt === null ? (
+                <Day health={health} now={now} />
+              ) : (
+                <Off endpoint={endpoint} health={health} csrf={frame.csrf} mayChange={mayChange} />
+              )}
+            </li>
+          ))}
+        </ul>
+        <Curl title="Add with curl" command={curlText(`${publicUrl}/v1/webhook_endpoints`, { method: 'POST', body })} />
+      </>
+    ),
+  })
+}
+
+function describe({ description, events }: EndpointShown): string {
+  const types = events.includes('*') ? 'every type' : events.length === 1 ? events[0] : `${events.length} event types`
+  return description === null ? `${types}` : `${description} · ${types}`
+}
+
+function Day({ health, now }: { health: Health; now: string }) {
+  const { tried, delivered, medianMs, waiting, oldestWaiting } = health
+  return (
+    <div class="row">
+      <Spark hours={health.hours} />
+      <Facts across>
+        <Fact name="Delivered, 24 h">{tried === 0 ? 'Nothing to send' : `${delivered} of ${tried}`}</Fact>
+        <Fact name="Median">{msText(medianMs)}</Fact>
+        <Fact name="Waiting">
+          {oldestWaiting === null
+            ? 'None'
+            : `${waiting}, oldest ${spanText(Date.parse(now) - Date.parse(oldestWaiting))}`}
+        </Fact>
+      </Facts>
+    </div>
+  )
+}
+
+type OffProps = {
+  readonly endpoint: EndpointShown
+  readonly health: Health
+  readonly csrf: string
+  readonly mayChange: boolean
+}
+
+/** Why it is off, what it missed, and the way back in one press. */
+export function Off({ endpoint: { id, disabledAt, disabledReason }, health: { failed }, csrf, mayChange }: OffProps) {
+  const action = `/dashboard/webhooks/${id}/enable`
+  return (
+    <div class="row between">
+      <p>
+        {OFF_WORDS[disabledReason ?? 'merchant']}
+        {disabledAt !== null && (
+          <>
+            {' '}
+            on <Moment at={disabledAt} />
+          </>
+        )}
+        .{failed > 0 && ` ${failed} ${failed === 1 ? 'event' : 'events'} of the last 30 days can still be sent.`}
+      </p>
+      {mayChange && (
+        <div class="actions">
+          <PostButton action={action} csrf={csrf}>
+            Switch on
+          </PostButton>
+          {failed > 0 && (
+            <PostButton action={action} csrf={csrf} fields={{ send: 'failed' }}>
+              Switch on and send all {failed}
+            </PostButton>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
