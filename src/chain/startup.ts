@@ -36,25 +36,25 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
   demand(!livemode || rpc.quorum >= 2, 'live mode needs a finality quorum of at least 2')
   if (rpc.quorum < 2) log.warn({ quorum: rpc.quorum }, 'finality is decided by one node')
   await assertNodes(deps)
-  const [decimals, paused, separator] = await agreed(deps, (node) =>
-    readToken(node, token.address, {
-      reads: [
-        { view: 'decimals', args: [] },
-        { view: 'paused', args: [] },
-        { view: 'domainSeparator', args: [] },
-      ],
-    }),
-  )
+  const signers = [...deps.treasuries.map(({ address }) => address), ...wallets]
+  // One question: each further one could fail by itself while nodes lose answers.
+  const { state, codes } = await agreed(deps, async (node) => {
+    const reads = (['decimals', 'paused', 'domainSeparator'] as const).map((view) => ({ view, args: [] }))
+    const [values, ...found] = await Promise.all([
+      readToken(node, token.address, { reads }),
+      ...signers.map((wallet) => node.code(wallet)),
+    ])
+    return { state: values, codes: found }
+  })
+  const [decimals, paused, separator] = state
   demand(decimals === 6n, `${token.address} has ${String(decimals)} decimals: not USDC`)
   demand(
     separator === BigInt(domainSeparator(token)),
     `the EIP-712 domain of ${token.address} is not "${token.name}", version 2`,
   )
   if (paused === 1n) log.warn({}, 'the USDC contract is paused: payouts are held until it is not')
-  for (const wallet of [...deps.treasuries.map(({ address }) => address), ...wallets]) {
-    const code = await agreed(deps, (node) => node.code(wallet))
-    demand(code === '0x', `${wallet} carries code (an EIP-7702 delegation?): its signatures would be refused`)
-  }
+  for (const [index, wallet] of signers.entries())
+    demand(codes[index] === '0x', `${wallet} carries code (an EIP-7702 delegation?): its signatures would be refused`)
   await assertChainHasHistory(deps)
 }
 

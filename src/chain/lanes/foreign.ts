@@ -50,51 +50,60 @@ function isLikeOurs(
   return to === target && input.startsWith(AGGREGATE3) && input.includes(deps.token.address.slice(2))
 }
 
-/** Reads what a wallet did, block by block. Reads are cached, because neighbouring nonces are often in one block. */
-type History = {
-  countAt(block: number): Promise<number>
-  sentIn(block: number): Promise<Transaction[]>
-}
+/** How many nonces a wallet had used by a block. Cached, because neighbouring nonces are often in one block. */
+type History = { readonly rpc: Rpc; readonly wallet: Hex; readonly countAt: (block: number) => Promise<number> }
 
 function createHistory(rpc: Rpc, wallet: Hex): History {
   const counts = new Map<number, Promise<number>>()
-  const sent = new Map<number, Promise<Transaction[]>>()
-  const once = <T>(known: Map<number, Promise<T>>, block: number, read: () => Promise<T>): Promise<T> => {
-    const value = known.get(block) ?? read()
-    known.set(block, value)
-    return value
-  }
   return {
-    countAt: (block) => once(counts, block, () => ask(rpc, (node) => node.transactionCount(wallet, block))),
-    sentIn: (block) =>
-      once(sent, block, async () => {
-        const sentBy = async (node: RpcNode): Promise<Transaction[]> =>
-          (await node.transactions(block)).filter(({ from }) => from === wallet)
-        return ask(rpc, sentBy)
-      }),
+    rpc,
+    wallet,
+    countAt(block) {
+      const value = counts.get(block) ?? rpc.any((node) => node.transactionCount(wallet, block))
+      counts.set(block, value)
+      return value
+    },
   }
+}
+
+/**
+ * Finds the transaction of a nonce. One node's word is enough to find the block, by bisection: a wallet's transaction count
+ * only grows from block to block. What is found there, or that nothing is, a quorum must say.
+ */
+async function findTransaction(
+  { rpc, wallet, countAt }: History,
+  { nonce, final }: { nonce: number; final: number },
+): Promise<Transaction | null> {
+  let low = Math.max(0, final - SEARCHED_BLOCKS)
+  let high = final
+  if ((await countAt(low)) > nonce) {
+    if ((await agreed(rpc, (node) => node.transactionCount(wallet, low))) > nonce) return null
+    throw disagreement()
+  }
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if ((await countAt(middle)) > nonce) high = middle
+    else low = middle
+  }
+  const { before, after, sent } = await agreed(rpc, async (node) => {
+    const [usedBefore, usedAfter, transactions] = await Promise.all([
+      node.transactionCount(wallet, low),
+      node.transactionCount(wallet, high),
+      node.transactions(high),
+    ])
+    return { before: usedBefore, after: usedAfter, sent: transactions.filter(({ from }) => from === wallet) }
+  })
+  if (before > nonce || after <= nonce) throw disagreement()
+  return sent.find((transaction) => transaction.nonce === nonce) ?? null
 }
 
 /** By a quorum: no single node's word stops a lane. Throws what a node says when none has the answer any more. */
-async function ask<T>(rpc: Rpc, read: (node: RpcNode) => Promise<T>): Promise<T> {
-  const agreed = await rpc.agreed(read)
-  if (agreed !== null) return agreed.value
+async function agreed<T>(rpc: Rpc, read: (node: RpcNode) => Promise<T>): Promise<T> {
+  const answer = await rpc.agreed(read)
+  if (answer !== null) return answer.value
   await rpc.any(read)
-  throw new NodeFailure('rpc', { kind: 'silent', answer: 'the nodes do not agree on what a wallet has sent' })
+  throw disagreement()
 }
 
-/** Finds the block of a nonce by bisection: a wallet's transaction count only grows from block to block. */
-async function findTransaction(
-  history: History,
-  target: { nonce: number; final: number },
-): Promise<Transaction | null> {
-  let low = Math.max(0, target.final - SEARCHED_BLOCKS)
-  let high = target.final
-  if ((await history.countAt(low)) > target.nonce) return null
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2)
-    if ((await history.countAt(middle)) > target.nonce) high = middle
-    else low = middle
-  }
-  return (await history.sentIn(high)).find(({ nonce }) => nonce === target.nonce) ?? null
-}
+const disagreement = (): NodeFailure =>
+  new NodeFailure('rpc', { kind: 'silent', answer: 'the nodes do not agree on what a wallet has sent' })
