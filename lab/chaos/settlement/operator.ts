@@ -29,8 +29,8 @@ export type Operator = {
   /** As the runbook for a restored database asks, by a node that loses nothing; for these payments. */
   rebuild(db: Db, owed: readonly Owed[]): Promise<void>
   /**
-   * Lets as much of the chain's time pass as the new treasury waits for what the earlier one may have signed. False: no
-   * process has noticed the rotation yet.
+   * Lets as much of the chain's time pass as the new treasury waits for what the earlier one may have signed. False: that
+   * time is in no final block yet, or no process has noticed the rotation.
    */
   passTheWait(db: Db): Promise<boolean>
 }
@@ -86,11 +86,16 @@ export function createOperator(stage: Stage): Operator {
       )
       const retired = (rows[0] as { at: string | null } | undefined)?.at
       if (retired === undefined || retired === null) return false
-      const { timestamp } = await stage.chain.getBlock()
       const dead = deadAfter(Number(retired), SETTLEMENT_DEFAULTS.authorizationSeconds) + MARGIN_SECONDS
-      const seconds = dead - Number(timestamp)
+      const [final, newest] = await Promise.all([
+        stage.chain.getBlock({ blockTag: 'finalized' }),
+        stage.chain.getBlock(),
+      ])
+      // A reorganization may set the chain's clock back: only a final block tells that the time has passed.
+      if (Number(final.timestamp) >= dead) return true
+      const seconds = dead - Number(newest.timestamp)
       if (seconds > 0) await stage.chain.increaseTime({ seconds })
-      return true
+      return false
     },
   }
 }
