@@ -27,6 +27,7 @@ import { mountRoutes } from './route.ts'
 import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout.ts'
 import { healthRouter } from './routes/health.ts'
+import { createPublicLinkRouter, type PublicLinkDeps } from './routes/links/public.ts'
 import type { RateBook } from './routes/prices.ts'
 import { receiptsRouter } from './routes/receipts.ts'
 import { referenceRouter } from './routes/reference.ts'
@@ -91,6 +92,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(healthRouter(deps.healthChecks))
   app.use(callbackRouter(deps))
   app.use(createCheckoutRouter(checkoutDeps(deps)))
+  app.use(createPublicLinkRouter(linkDeps(deps)))
   const routes = apiRoutes(routeDeps(deps))
   app.use(createSiteRouter(deps, routes))
   app.use('/v1', apiHeaders)
@@ -149,6 +151,11 @@ function routeDeps(deps: ApiDeps): ApiRouteDeps {
     newLinkId: () => newId('link'),
     newEndpointId: () => newId('endpoint'),
   }
+}
+
+function linkDeps(deps: ApiDeps): PublicLinkDeps {
+  const { countryHeader, ...rest } = deps
+  return { ...rest, newPaymentId: () => deps.newId('payment'), ...(countryHeader !== undefined && { countryHeader }) }
 }
 
 function checkoutDeps(deps: ApiDeps): CheckoutDeps {

@@ -1,4 +1,5 @@
 import { createKey, listKeys, revokeKey } from './accounts/keys.ts'
+import { listReports, resumeOneLink, stopOneLink } from './accounts/links.ts'
 import { createAccount, listAccounts, showAccount } from './accounts/merchants.ts'
 import { changeWallet, keepWallet, showWallet } from './accounts/wallets.ts'
 import {
@@ -143,6 +144,23 @@ const WEBHOOKS: readonly Command[] = [
   },
 ]
 
+const LINKS: readonly Command[] = [
+  {
+    words: 'links reports',
+    options: ['limit'],
+    does: 'payment links that somebody has reported, and what was said last',
+    run: office(listReports),
+  },
+  {
+    words: 'links stop',
+    subjects: ['link'],
+    options: SIGNED,
+    does: 'stops a payment link, by its address, code or id; its owner cannot set it active',
+    run: office(stopOneLink),
+  },
+  { words: 'links resume', subjects: ['link'], options: SIGNED, does: 'takes that back', run: office(resumeOneLink) },
+]
+
 /** In the order of the help. */
 export const COMMANDS: readonly Command[] = [
   {
@@ -178,6 +196,7 @@ export const COMMANDS: readonly Command[] = [
   },
   ...ACCOUNTS,
   ...PAYMENTS,
+  ...LINKS,
   ...WEBHOOKS,
   ...SETTLEMENT,
 ]

@@ -17,6 +17,10 @@ export type PageShape = {
   readonly refreshSeconds?: number
   /** Opens this URL at once: the hand-off to a partner. */
   readonly goTo?: string
+  /** What a chat shows of the page; then no search engine keeps it. */
+  readonly card?: { readonly title: string; readonly text: string; readonly url: string }
+  /** More of the foot. */
+  readonly foot?: ComponentChildren
   /** Where another language is chosen. Absent: the page has no choice. */
   readonly languages?: LanguageChange
   readonly children: ComponentChildren
@@ -27,7 +31,7 @@ export function renderPage(page: PageShape): string {
   return `<!doctype html>${renderToString(<Document {...page} />)}`
 }
 
-function Document({ words, title, testMode, brand, refreshSeconds, goTo, languages, children }: PageShape) {
+function Document({ words, title, testMode, brand, refreshSeconds, goTo, card, foot, languages, children }: PageShape) {
   const { t, locale } = words
   const { dir, formats } = LANGUAGES[locale]
   return (
@@ -39,6 +43,7 @@ function Document({ words, title, testMode, brand, refreshSeconds, goTo, languag
         <meta name="color-scheme" content="light dark" />
         {/* With no-referrer a browser sends `Origin: null` with our own forms. Other origins still get nothing. */}
         <meta name="referrer" content="same-origin" />
+        {card !== undefined && <Card {...card} />}
         {goTo !== undefined && <meta http-equiv="refresh" content={`0;url=${goTo}`} />}
         {refreshSeconds !== undefined && (
           <noscript>
@@ -66,9 +71,23 @@ function Document({ words, title, testMode, brand, refreshSeconds, goTo, languag
           <p>
             <Icon name="rail" /> <span>{t('page.footer')}</span>
           </p>
+          {foot}
           {languages !== undefined && <LanguageMenu {...languages} words={words} />}
         </footer>
       </body>
     </html>
+  )
+}
+
+function Card({ title, text, url }: NonNullable<PageShape['card']>) {
+  return (
+    <>
+      <meta name="robots" content="noindex" />
+      <meta name="description" content={text} />
+      <meta property="og:type" content="website" />
+      <meta property="og:title" content={title} />
+      <meta property="og:description" content={text} />
+      <meta property="og:url" content={url} />
+    </>
   )
 }

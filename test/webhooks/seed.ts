@@ -19,6 +19,7 @@ export async function seedDatabase(pool = 10) {
   const tenant = await addMerchant(db)
   return {
     db,
+    url: database.url,
     tenant,
     async close() {
       await db.close()

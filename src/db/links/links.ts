@@ -107,6 +107,15 @@ export function findLink(db: Queryable, tenant: Tenant, id: string): Promise<Pay
   return maybeOne(db, linkRow, sql`select ${linkColumns} from payment_link where id = ${id} and ${ownedBy(tenant)}`)
 }
 
+/** The link of the page: its code is in the address. Null also for one of the other mode. */
+export function findLinkByCode(db: Queryable, code: string): Promise<PaymentLink | null> {
+  return maybeOne(
+    db,
+    linkRow,
+    sql`select ${linkColumns} from payment_link where code = ${code} and livemode = ${db.livemode}`,
+  )
+}
+
 /**
  * Locks the link until the transaction ends, and counts its places after that: of two presses for the last place the
  * second sees that it is taken.

@@ -43,7 +43,7 @@ export function Panel({ checkout, words, view }: Shown & { view: View | null }) 
 /** More characters than these do not fit at full size beside the card, and a number must not break. */
 const LARGE_AMOUNT = 11
 
-function amountLook(text: string, dim: boolean): string {
+export function amountLook(text: string, dim: boolean): string {
   return ['amount', text.length > LARGE_AMOUNT && 'long', dim && 'dim'].filter(Boolean).join(' ')
 }
 

@@ -1,9 +1,14 @@
 import { fileURLToPath } from 'node:url'
+import { LINK_STATUSES } from '../../../src/domain/link/link.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../../src/web/checkout/page.tsx'
 import { type CheckoutProblem, renderProblem } from '../../../src/web/checkout/problem.tsx'
+import { renderLinkPage } from '../../../src/web/links/link-page.tsx'
+import { renderLinkProblem } from '../../../src/web/links/problem.tsx'
+import { renderReport, renderReported } from '../../../src/web/links/report-page.tsx'
 import type { Locale } from '../../../src/web/messages/locales.ts'
 import { type Words, wordsIn } from '../../../src/web/messages/words.ts'
 import { aCheckout, anAttempt, type CheckoutChanges } from '../fixtures.ts'
+import { aLinkView, FIVE, type LinkChanges } from '../link-fixtures.ts'
 import { bodyOf, EVERY_PAGE, plain } from '../reading.ts'
 import { BY_STATUS, SITUATIONS } from '../situations.ts'
 
@@ -32,6 +37,7 @@ function pagesIn(wordsOf: (country: string | null) => Words): [string, string][]
   const receiptOf = (changes: CheckoutChanges): string => renderReceipt(aCheckout(changes), words)
   return [
     ...pages,
+    ...linkPages(words),
     ['hand-off', renderHandoff(aCheckout(), words, attempt)],
     ['receipt', receiptOf(BY_STATUS.succeeded)],
     ['test receipt', receiptOf(SITUATIONS['paid in test mode'])],
@@ -41,6 +47,33 @@ function pagesIn(wordsOf: (country: string | null) => Words): [string, string][]
     ]),
   ]
 }
+
+/** Every page of a link. */
+function linkPages(words: Words): [string, string][] {
+  const { path, link } = aLinkView()
+  const { title } = link
+  const reported = { path, title, livemode: true }
+  const pages: [string, LinkChanges][] = [
+    ['fixed amount', {}],
+    ['the buyer decides', { price: 'open' }],
+    ['the buyer decides, too little', { price: 'open', wrong: { why: 'too_small', limit: FIVE } }],
+    ['the buyer decides, too much', { price: 'open', wrong: { why: 'too_large', limit: FIVE } }],
+    ['the buyer decides, no amount', { price: 'open', wrong: { why: 'format', limit: null } }],
+    ['made without an account', { anonymous: true }],
+    ...LINK_STATUSES.filter((status) => status !== 'active').map((status): [string, LinkChanges] => [
+      status,
+      { status },
+    ]),
+  ]
+  return [
+    ...pages.map(([name, changes]): [string, string] => [`link: ${name}`, renderLinkPage(aLinkView(changes), words)]),
+    ['link: missing', renderLinkProblem('missing', words, null)],
+    ['link: too many presses', renderLinkProblem('too_many', words, path)],
+    ['link: report', renderReport(reported, words)],
+    ['link: reported', renderReported(reported, words)],
+  ]
+}
+
 /** What a value of `Intl` stands in within a transcript: another version of its data may write it otherwise. */
 const VALUE = { begins: '‹', ends: '›' } as const
 

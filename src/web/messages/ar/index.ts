@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { arAfter } from './after.ts'
 import { arBefore } from './before.ts'
+import { arLink } from './link.ts'
 
 /** The texts of the checkout in Arabic. How they came about: docs/translations.md. */
 export const ar = translation({
@@ -70,6 +71,7 @@ export const ar = translation({
 
   ...arBefore,
   ...arAfter,
+  ...arLink,
 
   'problem.back': 'العودة إلى الدفعة',
   'problem.retry': 'حاول مرة أخرى',

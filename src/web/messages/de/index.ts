@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { deAfter } from './after.ts'
 import { deBefore } from './before.ts'
+import { deLink } from './link.ts'
 
 /** The texts of the checkout in German. How they came about: docs/translations.md. */
 export const de = translation({
@@ -68,6 +69,7 @@ export const de = translation({
 
   ...deBefore,
   ...deAfter,
+  ...deLink,
 
   'problem.back': 'Zurück zur Zahlung',
   'problem.retry': 'Erneut versuchen',

@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { elAfter } from './after.ts'
 import { elBefore } from './before.ts'
+import { elLink } from './link.ts'
 
 /** The texts of the checkout in Greek. How they came about: docs/translations.md. */
 export const el = translation({
@@ -68,6 +69,7 @@ export const el = translation({
 
   ...elBefore,
   ...elAfter,
+  ...elLink,
 
   'problem.back': 'Επιστροφή στην πληρωμή',
   'problem.retry': 'Δοκιμάστε ξανά',

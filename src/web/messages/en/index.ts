@@ -1,5 +1,6 @@
 import { enAfter } from './after.ts'
 import { enBefore } from './before.ts'
+import { enLink } from './link.ts'
 
 /**
  * The texts of the checkout in English. Every other language has the same keys and placeholders. Whole sentences only,
@@ -72,6 +73,7 @@ export const en = {
 
   ...enBefore,
   ...enAfter,
+  ...enLink,
 
   'problem.back': 'Back to the payment',
   'problem.retry': 'Try again',

@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { esAfter } from './after.ts'
 import { esBefore } from './before.ts'
+import { esLink } from './link.ts'
 
 /** The texts of the checkout in Spanish. How they came about: docs/translations.md. */
 export const es = translation({
@@ -68,6 +69,7 @@ export const es = translation({
 
   ...esBefore,
   ...esAfter,
+  ...esLink,
 
   'problem.back': 'Volver al pago',
   'problem.retry': 'Reintentar',

@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { frAfter } from './after.ts'
 import { frBefore } from './before.ts'
+import { frLink } from './link.ts'
 
 /** The texts of the checkout in French. How they came about: docs/translations.md. */
 export const fr = translation({
@@ -68,6 +69,7 @@ export const fr = translation({
 
   ...frBefore,
   ...frAfter,
+  ...frLink,
 
   'problem.back': 'Retour au paiement',
   'problem.retry': 'Réessayer',

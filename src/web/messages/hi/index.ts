@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { hiAfter } from './after.ts'
 import { hiBefore } from './before.ts'
+import { hiLink } from './link.ts'
 
 /** The texts of the checkout in Hindi. How they came about: docs/translations.md. */
 export const hi = translation({
@@ -68,6 +69,7 @@ export const hi = translation({
 
   ...hiBefore,
   ...hiAfter,
+  ...hiLink,
 
   'problem.back': 'भुगतान पर वापस जाएँ',
   'problem.retry': 'फिर कोशिश करें',

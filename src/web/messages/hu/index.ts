@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { huAfter } from './after.ts'
 import { huBefore } from './before.ts'
+import { huLink } from './link.ts'
 
 /** The texts of the checkout in Hungarian. How they came about: docs/translations.md. */
 export const hu = translation({
@@ -69,6 +70,7 @@ export const hu = translation({
 
   ...huBefore,
   ...huAfter,
+  ...huLink,
 
   'problem.back': 'Vissza a fizetéshez',
   'problem.retry': 'Újra',

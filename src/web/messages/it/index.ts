@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { itAfter } from './after.ts'
 import { itBefore } from './before.ts'
+import { itLink } from './link.ts'
 
 /** The texts of the checkout in Italian. How they came about: docs/translations.md. */
 export const it = translation({
@@ -68,6 +69,7 @@ export const it = translation({
 
   ...itBefore,
   ...itAfter,
+  ...itLink,
 
   'problem.back': 'Torna al pagamento',
   'problem.retry': 'Riprova',

@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { nlAfter } from './after.ts'
 import { nlBefore } from './before.ts'
+import { nlLink } from './link.ts'
 
 /** The texts of the checkout in Dutch. How they came about: docs/translations.md. */
 export const nl = translation({
@@ -68,6 +69,7 @@ export const nl = translation({
 
   ...nlBefore,
   ...nlAfter,
+  ...nlLink,
 
   'problem.back': 'Terug naar de betaling',
   'problem.retry': 'Opnieuw proberen',

@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { plAfter } from './after.ts'
 import { plBefore } from './before.ts'
+import { plLink } from './link.ts'
 
 /** The texts of the checkout in Polish. How they came about: docs/translations.md. */
 export const pl = translation({
@@ -68,6 +69,7 @@ export const pl = translation({
 
   ...plBefore,
   ...plAfter,
+  ...plLink,
 
   'problem.back': 'Powrót do płatności',
   'problem.retry': 'Spróbuj ponownie',

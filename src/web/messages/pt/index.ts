@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { ptAfter } from './after.ts'
 import { ptBefore } from './before.ts'
+import { ptLink } from './link.ts'
 
 /** The texts of the checkout in Portuguese. How they came about: docs/translations.md. */
 export const pt = translation({
@@ -68,6 +69,7 @@ export const pt = translation({
 
   ...ptBefore,
   ...ptAfter,
+  ...ptLink,
 
   'problem.back': 'Voltar ao pagamento',
   'problem.retry': 'Tentar de novo',

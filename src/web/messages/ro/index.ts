@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { roAfter } from './after.ts'
 import { roBefore } from './before.ts'
+import { roLink } from './link.ts'
 
 /** The texts of the checkout in Romanian. How they came about: docs/translations.md. */
 export const ro = translation({
@@ -68,6 +69,7 @@ export const ro = translation({
 
   ...roBefore,
   ...roAfter,
+  ...roLink,
 
   'problem.back': 'Înapoi la plată',
   'problem.retry': 'Încercați din nou',

@@ -1,6 +1,7 @@
 import { translation } from '../translation.ts'
 import { svAfter } from './after.ts'
 import { svBefore } from './before.ts'
+import { svLink } from './link.ts'
 
 /** The texts of the checkout in Swedish. How they came about: docs/translations.md. */
 export const sv = translation({
@@ -68,6 +69,7 @@ export const sv = translation({
 
   ...svBefore,
   ...svAfter,
+  ...svLink,
 
   'problem.back': 'Tillbaka till betalningen',
   'problem.retry': 'Försök igen',

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import type { Db, Tenant, Tx } from '../../db/db.ts'
+import { lockLink } from '../../db/links/links.ts'
+import { readWallet } from '../../db/merchants/wallets.ts'
+import { insertPayment } from '../../db/payments/payments.ts'
+import { linkStatus, linkUrl, type PaymentLink } from '../../domain/link/link.ts'
+import { compareAt, formatAmount, type Money } from '../../domain/money.ts'
+import type { NewPayment } from '../../domain/payment/new-payment.ts'
+import { checkoutUrl } from '../../domain/payment/payment-object.ts'
+import { type Price, type PriceRefusal, priceOf, whyUnpriceable } from '../../domain/payment/price.ts'
+import { type Claim, claimOf, readReplay } from '../http/idempotency.ts'
+import { type RateBook, readRates } from '../routes/prices.ts'
+import { type DraftDeps, draftPayment, type StartDeps, startWorkflow } from '../routes/v1/payments/draft.ts'
+
+export type PressDeps = DraftDeps &
+  StartDeps & { readonly db: Db; readonly rates: RateBook; readonly publicUrl: string }
+
+/** A buyer's press on Continue. */
+export type Press = {
+  /** Names the press: the page has a new one each time it is made. */
+  readonly press: string
+  /** In major units, as the buyer wrote it; read where the buyer decides. */
+  readonly amount: string
+  /** From the query of the address; read where the link allows it. */
+  readonly reference: string | null
+}
+
+export type PressAnswer =
+  /** The path of the payment's checkout. */
+  | { readonly kind: 'made'; readonly path: string }
+  /** The link makes no payments now. */
+  | { readonly kind: 'closed' }
+  /** The amount that the buyer wrote cannot be: it is none, or beyond this limit. */
+  | { readonly kind: 'amount'; readonly why: 'format' | 'too_small' | 'too_large'; readonly limit: Money | null }
+  /** It cannot be told now what it comes to, or where it goes. */
+  | { readonly kind: 'unavailable' }
+
+/**
+ * A payment of a link with a limit of payments holds a place, so it is open for no longer than half an hour (seconds),
+ * which is the shortest that there is.
+ */
+const OPEN_SECONDS = { limited: 1800, unlimited: 86_400 } as const
+
+/** Makes one payment for a press, however often it is sent. */
+export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press): Promise<PressAnswer> {
+  const tenant = { merchantId: link.merchantId, livemode: link.livemode }
+  const db = deps.db.as(tenant)
+  const claim = claimOfPress(link, press)
+  const before = await readReplay(db, tenant, claim)
+  if (before !== null) return madeBefore(before)
+  const asked = await paymentOf(deps, { tenant, link, press })
+  if ('kind' in asked) return asked
+  const path = new URL(checkoutUrl(deps.publicUrl, asked.checkoutToken)).pathname
+  const stored = { ...claim, status: 303, location: path, body: '' }
+  const answer = await db.transaction((tx) => insertUnderLock(tx, { tenant, link, payment: asked, stored }))
+  if (answer !== 'inserted') return answer
+  await startWorkflow(deps, tenant, asked)
+  return { kind: 'made', path }
+}
+
+type Stored = Claim & { readonly status: number; readonly location: string; readonly body: string }
+
+/** Under the lock of the link, so that of two presses for its last place one is told that it is taken. */
+async function insertUnderLock(
+  tx: Tx,
+  { tenant, link, payment, stored }: { tenant: Tenant; link: PaymentLink; payment: NewPayment; stored: Stored },
+): Promise<PressAnswer | 'inserted'> {
+  const locked = await lockLink(tx, tenant, link.id)
+  // Brought into an account meanwhile: the next press finds it there.
+  if (locked === null) return { kind: 'unavailable' }
+  const before = await readReplay(tx, tenant, stored)
+  if (before !== null) return madeBefore(before)
+  if (linkStatus(locked, payment.createdAt) !== 'active') return { kind: 'closed' }
+  await insertPayment(tx, tenant, { payment, claim: stored })
+  return 'inserted'
+}
+
+function madeBefore({ headers }: { headers?: Readonly<Record<string, string>> }): PressAnswer {
+  return { kind: 'made', path: headers?.['location'] ?? '/' }
+}
+
+/** Going back and deciding otherwise is another press, also on a page that the browser has kept. */
+function claimOfPress(link: PaymentLink, { press, amount, reference }: Press): Claim {
+  const key = createHash('sha256')
+    .update(JSON.stringify([press, amount, reference]))
+    .digest('base64url')
+  const claim = claimOf(`POST /l/${link.id}`, key, null)
+  if (claim === null) throw new Error('a press has a key')
+  return claim
+}
+
+async function paymentOf(
+  deps: PressDeps,
+  { tenant, link, press }: { tenant: Tenant; link: PaymentLink; press: Press },
+): Promise<NewPayment | PressAnswer> {
+  const amountText = link.price.amount === null ? press.amount : formatAmount(link.price.amount)
+  const price = await priceFor(deps, link, amountText)
+  if ('kind' in price) return price
+  const destination = link.wallet ?? (await readWallet(deps.db.as(tenant), tenant))
+  if (destination === null) return { kind: 'unavailable' }
+  const draft = {
+    amountText,
+    provider: link.provider,
+    fallback: 'picker' as const,
+    description: link.title,
+    reference: press.reference ?? link.reference,
+    metadata: link.metadata,
+    successUrl: link.successUrl,
+    cancelUrl: linkUrl(deps.publicUrl, link.code),
+    paymentLink: link.id,
+    destination,
+  }
+  const expiresIn = link.maxPayments === null ? OPEN_SECONDS.unlimited : OPEN_SECONDS.limited
+  return draftPayment(deps, draft, { price, expiresIn })
+}
+
+/** The price now, and within the bounds of the link and of the method. */
+async function priceFor({ rates }: PressDeps, link: PaymentLink, text: string): Promise<Price | PressAnswer> {
+  const { currency, min, max } = link.price
+  const question = { text, currency, provider: link.provider }
+  const hopeless = whyUnpriceable(question)
+  if (hopeless !== null) return { kind: 'amount', why: 'format', limit: null }
+  const now = await readRates(rates, currency).catch(() => null)
+  if (now === null) return { kind: 'unavailable' }
+  const answer = priceOf({ ...question, rates: now })
+  if (!answer.ok) return refusalOf(answer.refusal)
+  const { amount } = answer.price
+  if (min !== null && isMore(min, amount)) return { kind: 'amount', why: 'too_small', limit: min }
+  if (max !== null && isMore(amount, max)) return { kind: 'amount', why: 'too_large', limit: max }
+  return answer.price
+}
+
+function refusalOf(refusal: PriceRefusal): PressAnswer {
+  if (refusal.code === 'amount_too_small') return { kind: 'amount', why: 'too_small', limit: refusal.limit }
+  if (refusal.code === 'amount_too_large') return { kind: 'amount', why: 'too_large', limit: refusal.limit }
+  return { kind: 'amount', why: 'format', limit: null }
+}
+
+const isMore = (one: Money, other: Money): boolean => compareAt(one, other, { a: '1', b: '1' }) > 0

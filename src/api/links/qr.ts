@@ -1,0 +1,52 @@
+import { crc32, deflateSync } from 'node:zlib'
+import { encode } from 'uqr'
+
+/** Codes to print: SVG, and PNG (ISO/IEC 15948) for programs that take no SVG. */
+
+/** Space around the code, in modules: ISO/IEC 18004 asks for four. */
+const QUIET_ZONE = 4
+/** Pixels of a module: some 400 for the whole code, which prints sharp at 3 cm. */
+const SCALE = 10
+
+const codeOf = (text: string) => encode(text, { ecc: 'M', border: QUIET_ZONE })
+
+export function qrSvg(text: string): string {
+  const { data, size } = codeOf(text)
+  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" width="${size * SCALE}" height="${size * SCALE}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${path}"/></svg>`
+}
+
+/** One bit a pixel, black on white. */
+export function qrPng(text: string): Buffer {
+  const { data, size } = codeOf(text)
+  const side = size * SCALE
+  const rowBytes = Math.ceil(side / 8)
+  const pixels = Buffer.alloc(side * (rowBytes + 1))
+  for (let y = 0; y < side; y++)
+    for (let x = 0; x < side; x++) {
+      const dark = data[Math.floor(y / SCALE)]?.[Math.floor(x / SCALE)] === true
+      const at = y * (rowBytes + 1) + 1 + (x >> 3)
+      if (!dark) pixels[at] = (pixels[at] ?? 0) | (0x80 >> (x & 7))
+    }
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(side, 0)
+  header.writeUInt32BE(side, 4)
+  // One bit of grey a pixel; no palette, no interlacing.
+  header.set([1, 0, 0, 0, 0], 8)
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(pixels)),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+function chunk(type: string, content: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), content])
+  const framed = Buffer.alloc(body.length + 8)
+  framed.writeUInt32BE(content.length, 0)
+  framed.set(body, 4)
+  framed.writeUInt32BE(crc32(body), body.length + 4)
+  return framed
+}

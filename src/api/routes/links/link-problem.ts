@@ -1,0 +1,43 @@
+import type { ErrorRequestHandler } from 'express'
+import type { Logger } from '../../../log.ts'
+import { type LinkProblemName, renderLinkProblem } from '../../../web/links/problem.tsx'
+import { wordsIn } from '../../../web/messages/words.ts'
+import { asProblem } from '../../http/problems.ts'
+import { buyerLocale } from '../buyer.ts'
+import { pageProblemHandler } from '../page-problem.ts'
+
+const STATUS: Readonly<Record<LinkProblemName, number>> = { missing: 404, too_many: 429 }
+
+/** Thrown by the pages of links, beside the problems of the checkout. */
+export class LinkProblem extends Error {
+  readonly problem: LinkProblemName
+  constructor(problem: LinkProblemName) {
+    super(problem)
+    this.problem = problem
+  }
+}
+
+/** Answers what only links have: none, or too many presses. The rest is told as the checkout tells it. */
+export function linkProblemHandler(deps: { readonly log: Logger }): ErrorRequestHandler {
+  const others = pageProblemHandler(deps)
+  // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
+  return (error: unknown, request, response, next) => {
+    const problem = nameOf(error)
+    if (response.headersSent || problem === null) {
+      void others(error, request, response, next)
+      return
+    }
+    const wait = error instanceof LinkProblem ? undefined : asProblem(error).extras.headers?.['retry-after']
+    if (wait !== undefined) response.set('retry-after', wait)
+    const locale = buyerLocale(request)
+    response.status(STATUS[problem]).set('content-language', locale).type('html')
+    const code = /^\/([0-9A-Za-z]{10})(?:\/|$)/.exec(request.path)?.[1]
+    const back = code === undefined || problem === 'missing' ? null : `/l/${code}`
+    response.send(renderLinkProblem(problem, wordsIn(locale), back))
+  }
+}
+
+function nameOf(error: unknown): LinkProblemName | null {
+  if (error instanceof LinkProblem) return error.problem
+  return asProblem(error).code === 'rate_limited' ? 'too_many' : null
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import type { Queryable } from '../../../db/db.ts'
+import { readMerchantName } from '../../../db/merchants/merchants.ts'
+import { type LinkPrice, linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
+import { type Offer, offersFor } from '../../../domain/offers.ts'
+import type { LinkView } from '../../../web/links/link-page.tsx'
+import { hasDeviceWallet } from '../buyer.ts'
+import { type RateBook, readRates } from '../prices.ts'
+
+export type LinkViewDeps = {
+  readonly db: Queryable
+  readonly rates: RateBook
+  readonly crypto: boolean
+  readonly publicUrl: string
+  readonly clock: () => number
+}
+
+type Buyer = { readonly country: string | null; readonly userAgent: string | undefined }
+
+/** Everything that the page of a link shows. Each view has a press of its own. */
+export async function viewOfLink(
+  deps: LinkViewDeps,
+  shown: Pick<LinkView, 'link' | 'amount' | 'reference' | 'wrong'>,
+  buyer: Buyer,
+): Promise<LinkView> {
+  const { link } = shown
+  const url = linkUrl(deps.publicUrl, link.code)
+  const [shopName, offers] = await Promise.all([
+    readMerchantName(deps.db, link.merchantId),
+    offersOfLink(deps, link, buyer),
+  ])
+  return {
+    ...shown,
+    status: linkStatus(link, new Date(deps.clock()).toISOString()),
+    shopName,
+    offers,
+    url,
+    path: new URL(url).pathname,
+    press: randomBytes(16).toString('base64url'),
+  }
+}
+
+/** The ways to pay that the page names. Where the buyer decides, no amount refuses one. */
+async function offersOfLink(
+  { rates, crypto }: Pick<LinkViewDeps, 'rates' | 'crypto'>,
+  { price, provider }: { price: LinkPrice; provider: PaymentLink['provider'] },
+  { country, userAgent }: Buyer,
+): Promise<readonly Offer[]> {
+  const now = price.amount === null ? null : await readRates(rates, price.currency).catch(() => null)
+  const { pinned, offers } = offersFor({
+    amount: price.amount ?? { minor: '1', currency: price.currency },
+    provider,
+    fallback: 'picker',
+    country,
+    rates: now?.table ?? null,
+    crypto,
+    deviceWallet: hasDeviceWallet(userAgent),
+  })
+  return pinned === null ? offers : [pinned]
+}

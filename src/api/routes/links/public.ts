@@ -1,0 +1,197 @@
+import express, { type Request, type RequestHandler, type Response, Router } from 'express'
+import { z } from 'zod'
+import { findLinkByCode } from '../../../db/links/links.ts'
+import { insertReport } from '../../../db/links/reports.ts'
+import { linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
+import { REPORT_REASONS } from '../../../domain/link/report.ts'
+import type { Logger } from '../../../log.ts'
+import type { LinkView, WrongAmount } from '../../../web/links/link-page.tsx'
+import { renderLinkPage } from '../../../web/links/link-page.tsx'
+import { renderReport, renderReported } from '../../../web/links/report-page.tsx'
+import { type Words, wordsIn } from '../../../web/messages/words.ts'
+import { pageHeaders } from '../../../web/page-headers.ts'
+import type { RequestLimits } from '../../auth/rate-limits.ts'
+import { type PressDeps, pressLink } from '../../links/press.ts'
+import { qrPng, qrSvg } from '../../links/qr.ts'
+import { buyerCountry, buyerLocale, isFromOurPage, languageCookie, VARY } from '../buyer.ts'
+import { languageForm, parseForm } from '../checkout-forms.ts'
+import { PageProblem } from '../page-problem.ts'
+import { safeText } from '../v1/fields.ts'
+import { LinkProblem, linkProblemHandler } from './link-problem.ts'
+import { viewOfLink } from './link-view.ts'
+
+/** The page of a payment link, for buyers. GET never creates anything: chats fetch links. */
+
+export type PublicLinkDeps = PressDeps & {
+  readonly limits: Pick<RequestLimits, 'countPress' | 'countForm'>
+  readonly countryHeader?: string
+  readonly crypto: boolean
+  readonly log: Logger
+}
+
+const FORM_LIMIT = '4kb'
+
+export function createPublicLinkRouter(deps: PublicLinkDeps): Router {
+  const router = Router()
+  const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 10 })
+  const post = [fromOurPage(deps.publicUrl), readForm]
+  router.use('/l', (_request, response, next) => {
+    response.set(pageHeaders(deps.publicUrl)).vary(VARY)
+    next()
+  })
+  router.get('/l/:code', (request, response) => show(deps, request, response))
+  router.post('/l/:code', ...post, (request, response) => press(deps, request, response))
+  router.post('/l/:code/language', ...post, (request, response) => chooseLanguage(deps, request, response))
+  router.get('/l/:code/report', (request, response) => showReport(deps, request, response))
+  router.post('/l/:code/report', ...post, (request, response) => report(deps, request, response))
+  router.get(['/l/:code/qr.svg', '/l/:code/qr.png'], (request, response) => sendQr(deps, request, response))
+  router.all(['/l/:code', '/l/:code/report'], refuseMethod('GET, HEAD, POST'))
+  router.all(['/l/:code/qr.svg', '/l/:code/qr.png'], refuseMethod('GET, HEAD'))
+  router.all('/l/:code/language', refuseMethod('POST'))
+  router.use('/l', () => {
+    throw new LinkProblem('missing')
+  })
+  router.use('/l', linkProblemHandler(deps))
+  return router
+}
+
+async function loadLink({ db }: PublicLinkDeps, request: Request): Promise<PaymentLink> {
+  const code = String(request.params['code'])
+  const link = /^[0-9A-Za-z]{10}$/.test(code) ? await findLinkByCode(db, code) : null
+  if (link === null) throw new LinkProblem('missing')
+  return link
+}
+
+async function show(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
+  const link = await loadLink(deps, request)
+  await send(deps, { request, response }, { link, ...filledIn(link, request), wrong: null })
+}
+
+const filled = z.object({
+  amount: z
+    .string()
+    .regex(/^\d{1,12}(?:\.\d{1,2})?$/)
+    .catch(''),
+  reference: safeText(200).nullable().catch(null),
+})
+
+/** What the query fills in, where the link allows it. Anything else in it is not read. */
+function filledIn({ prefill }: PaymentLink, { query }: Request): { amount: string; reference: string | null } {
+  const { amount, reference } = filled.parse({ ...query })
+  return {
+    amount: prefill.includes('amount') ? amount : '',
+    reference: prefill.includes('reference') ? reference : null,
+  }
+}
+
+type At = { readonly request: Request; readonly response: Response }
+type Filled = Pick<LinkView, 'link' | 'amount' | 'reference' | 'wrong'>
+
+async function send(deps: PublicLinkDeps, { request, response }: At, shown: Filled): Promise<void> {
+  const country = buyerCountry(request, deps.countryHeader).code
+  const view = await viewOfLink(deps, shown, { country, userAgent: request.get('user-agent') })
+  const words = wordsIn(buyerLocale(request), country)
+  sendPage(response, words, renderLinkPage(view, words))
+}
+
+function sendPage(response: Response, { locale }: Words, page: string): void {
+  response.set('content-language', locale).type('html').send(page)
+}
+
+const pressForm = z.object({
+  press: z.string().regex(/^[\w-]{22}$/),
+  amount: z.string().max(40).default(''),
+  reference: safeText(200).optional(),
+})
+
+async function press(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
+  const form = parseForm(pressForm, request)
+  const link = await loadLink(deps, request)
+  await deps.limits.countPress(request.ip ?? '', link.id)
+  const reference = link.prefill.includes('reference') ? (form.reference ?? null) : null
+  const amount = link.price.amount === null ? plainAmount(form.amount) : ''
+  const answer = await pressLink(deps, link, { press: form.press, amount, reference }).catch(busyWhereLocked)
+  if (answer.kind === 'unavailable') {
+    response.set('retry-after', '5')
+    throw new PageProblem('unavailable')
+  }
+  if (answer.kind === 'made') {
+    const checkout = new URL(answer.path, deps.publicUrl).href
+    response.append('set-cookie', languageCookie(buyerLocale(request), checkout))
+    response.redirect(303, answer.path)
+    return
+  }
+  const wrong: WrongAmount | null = answer.kind === 'amount' ? answer : null
+  response.status(wrong === null ? 409 : 422)
+  // Read again: the page says why it is closed by now.
+  const now = await loadLink(deps, request)
+  await send(deps, { request, response }, { link: now, amount: form.amount.trim(), reference, wrong })
+}
+
+/** As many people write amounts: with a comma, and with blanks around. */
+function plainAmount(text: string): string {
+  const plain = text.trim()
+  return /^\d+,\d{1,2}$/.test(plain) ? plain.replace(',', '.') : plain
+}
+
+/** The link's lock was not to be had in time (55P03, lock_not_available): nothing was made. */
+function busyWhereLocked(error: unknown): never {
+  if (error instanceof Error && 'code' in error && error.code === '55P03') throw new PageProblem('unavailable')
+  throw error
+}
+
+async function chooseLanguage(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
+  const { language, at } = parseForm(languageForm, request)
+  const url = linkUrl(deps.publicUrl, (await loadLink(deps, request)).code)
+  const { pathname } = new URL(url)
+  response.set('set-cookie', languageCookie(language, url))
+  response.redirect(303, at === `${pathname}/report` ? at : pathname)
+}
+
+async function showReport(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
+  const words = wordsIn(buyerLocale(request))
+  sendPage(response, words, renderReport(reportOf(deps, await loadLink(deps, request)), words))
+}
+
+const reportForm = z.object({
+  reason: z.enum(REPORT_REASONS),
+  details: safeText(1000, 0, 'lines').default(''),
+})
+
+async function report(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
+  const form = parseForm(reportForm, request)
+  const link = await loadLink(deps, request)
+  await deps.limits.countForm(request.ip ?? '')
+  await insertReport(deps.db, link.id, { ...form, at: new Date(deps.clock()).toISOString() })
+  const words = wordsIn(buyerLocale(request))
+  sendPage(response, words, renderReported(reportOf(deps, link), words))
+}
+
+const reportOf = ({ publicUrl }: PublicLinkDeps, { title, code, livemode }: PaymentLink) => ({
+  title,
+  livemode,
+  path: new URL(linkUrl(publicUrl, code)).pathname,
+})
+
+async function sendQr(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
+  const { code } = await loadLink(deps, request)
+  const url = linkUrl(deps.publicUrl, code)
+  const extension = request.path.endsWith('.png') ? 'png' : 'svg'
+  response.set('content-disposition', `attachment; filename="payment-link-${code}.${extension}"`)
+  if (extension === 'png') response.type('image/png').send(qrPng(url))
+  else response.type('image/svg+xml').send(qrSvg(url))
+}
+
+function fromOurPage(publicUrl: string): RequestHandler {
+  const { origin } = new URL(publicUrl)
+  return (request, _response, next) => {
+    next(isFromOurPage(request, origin) ? undefined : new PageProblem('forbidden'))
+  }
+}
+
+function refuseMethod(allow: string): RequestHandler {
+  return (_request, response) => {
+    response.set('allow', allow)
+    throw new PageProblem('method_not_allowed')
+  }
+}

@@ -1,0 +1,60 @@
+import { findLinkAnywhere, listReported, resumeLink, stopLink } from '../../db/links/reports.ts'
+import { leaveNotice, recordAction } from '../../db/operator/accounts.ts'
+import type { PaymentLink } from '../../domain/link/link.ts'
+import { columns, limitOf, type Office, Refusal, signedBy } from '../call.ts'
+
+const USUAL_LINES = 50
+
+/** Links that somebody has reported, the newest report first, with what was said last. */
+export async function listReports(office: Office): Promise<number> {
+  const { db, say, give } = office
+  const links = await listReported(db, limitOf(office, USUAL_LINES))
+  give('links', links)
+  if (links.length === 0) {
+    say('nobody has reported a link')
+    return 0
+  }
+  const rows = links.map(
+    ({ id, title, reports, reason, at, stopped_at: stopped }) =>
+      [id, reports, reason, at, stopped === null ? 'open' : 'stopped', title] as const,
+  )
+  for (const line of columns([['link', 'reports', 'last', 'at', 'state', 'title'], ...rows])) say(line)
+  return 1
+}
+
+/** It makes no payments from then on. Those that it has made go on. */
+export async function stopOneLink(office: Office): Promise<number> {
+  const signed = signedBy(office)
+  const link = await linkOf(office)
+  const tenant = { merchantId: link.merchantId, livemode: link.livemode }
+  const stopped = await office.db.transaction(async (tx) => {
+    if (!(await stopLink(tx, link.id, signed.reason))) return false
+    await recordAction(tx, tenant, { ...signed, kind: 'payment_link.stopped', data: { link: link.id } })
+    await leaveNotice(tx, tenant, { kind: 'payment_link.stopped', data: { link: link.id, title: link.title } })
+    return true
+  })
+  office.say(stopped ? `stopped ${link.id}: it makes no payments` : `nothing changed: ${link.id} is stopped already`)
+  return stopped ? 0 : 1
+}
+
+export async function resumeOneLink(office: Office): Promise<number> {
+  const signed = signedBy(office)
+  const link = await linkOf(office)
+  const tenant = { merchantId: link.merchantId, livemode: link.livemode }
+  const resumed = await office.db.transaction(async (tx) => {
+    if (!(await resumeLink(tx, link.id))) return false
+    await recordAction(tx, tenant, { ...signed, kind: 'payment_link.resumed', data: { link: link.id } })
+    await leaveNotice(tx, tenant, { kind: 'payment_link.resumed', data: { link: link.id, title: link.title } })
+    return true
+  })
+  office.say(resumed ? `resumed ${link.id}` : `nothing changed: ${link.id} is not stopped`)
+  return resumed ? 0 : 1
+}
+
+/** By its id, its code, or its address, as people send it. */
+async function linkOf({ db, subjects: [text = ''] }: Office): Promise<PaymentLink> {
+  const name = text.replace(/^.*\/l\//, '').replace(/[?#/].*$/, '')
+  const link = await findLinkAnywhere(db, name)
+  if (link === null) throw new Refusal(`there is no link ${text}: give its id, its code or its address`)
+  return link
+}

@@ -1,0 +1,238 @@
+import type { LinkStatus, PaymentLink } from '../../domain/link/link.ts'
+import { formatAmount, type Money } from '../../domain/money.ts'
+import type { Offer } from '../../domain/offers.ts'
+import { amountLook, Logo } from '../checkout/panel.tsx'
+import { webAddress } from '../checkout/shown.tsx'
+import { renderPage } from '../layout.tsx'
+import { Icon, type IconName } from '../look/icons.tsx'
+import { Aside, Fact, Facts, Head, Note, OutlineLink } from '../look/parts.tsx'
+import type { Words } from '../messages/words.ts'
+
+/** The page of a payment link, from what is stored and what the address fills in. */
+export type LinkView = {
+  readonly link: PaymentLink
+  readonly status: LinkStatus
+  readonly shopName: string
+  /** The ways to pay that are likely to be offered. */
+  readonly offers: readonly Offer[]
+  /** The absolute URL, and its path. */
+  readonly url: string
+  readonly path: string
+  /** Names the press on Continue. */
+  readonly press: string
+  readonly amount: string
+  readonly reference: string | null
+  readonly wrong: WrongAmount | null
+}
+
+/** Why the amount cannot be. */
+export type WrongAmount = {
+  readonly why: 'format' | 'too_small' | 'too_large'
+  readonly limit: Money | null
+}
+
+/** A preview is shown in a frame to who makes the link: nothing in it can be pressed. */
+export function renderLinkPage(view: LinkView, words: Words, as: 'page' | 'preview' = 'page'): string {
+  const { link, shopName, path, url } = view
+  const { t } = words
+  const { amount } = link.price
+  const what = amount === null ? t('link.you_decide') : words.money(amount)
+  const asks = amount !== null && view.status === 'active'
+  return renderPage({
+    words,
+    title: asks ? t('title.pay', { amount: what, merchant: shopName }) : `${link.title} · ${shopName}`,
+    testMode: !link.livemode && as === 'page',
+    brand: null,
+    card: { title: `${link.title}, ${what}`, text: t('link.og', { merchant: shopName }), url },
+    ...(as === 'page' && {
+      languages: { action: `${path}/language`, at: path },
+      foot: (
+        <p>
+          <a href={`${path}/report`}>{t('report.heading')}</a>
+        </p>
+      ),
+    }),
+    children: (
+      <div class="sheet" inert={as === 'preview'}>
+        <LinkPanel view={view} words={words} />
+        <main id="main" class="card brand" tabIndex={-1}>
+          {view.status === 'active' ? (
+            <Pay view={view} words={words} />
+          ) : (
+            <Closed link={link} status={view.status} words={words} />
+          )}
+        </main>
+      </div>
+    ),
+  })
+}
+
+type Shown = { readonly view: LinkView; readonly words: Words }
+
+function LinkPanel({ view, words }: Shown) {
+  const { t } = words
+  const { link, shopName, status } = view
+  const { amount } = link.price
+  const sum = status !== 'active' ? t('link.closed') : amount === null ? t('link.you_decide') : words.money(amount)
+  return (
+    <header class="panel">
+      <p class="payee">
+        <Logo name={shopName} />
+        <span class="shop" dir="auto">
+          {shopName}
+        </span>
+      </p>
+      <p class="sum">
+        <span class="label">{t('sum.pay')}</span>{' '}
+        {status === 'active' && amount !== null ? (
+          <data class={amountLook(sum, false)} value={`${formatAmount(amount)} ${amount.currency}`}>
+            {sum}
+          </data>
+        ) : (
+          <span class="dim">{sum}</span>
+        )}
+      </p>
+      <details class="more">
+        <summary>
+          <span class="unseen">{t('panel.details')}</span>
+          <Icon name="down" />
+        </summary>
+        <div class="more-in">
+          <Details view={view} words={words} />
+        </div>
+      </details>
+    </header>
+  )
+}
+
+function Details({ view, words }: Shown) {
+  const { t } = words
+  const { link, reference } = view
+  const { min, max } = link.price
+  const left = link.maxPayments === null ? null : Math.max(0, link.maxPayments - link.paymentsCount)
+  return (
+    <>
+      {link.description !== null && (
+        <p class="what">
+          <bdi>{link.description}</bdi>
+        </p>
+      )}
+      <Facts>
+        {reference !== null && (
+          <Fact name={t('panel.order')}>
+            <bdi>{reference}</bdi>
+          </Fact>
+        )}
+        {min !== null && <Fact name={t('link.least')}>{words.money(min)}</Fact>}
+        {max !== null && <Fact name={t('link.most')}>{words.money(max)}</Fact>}
+        {left !== null && (
+          <Fact name={t('link.left')}>{t('link.left_of', { left: String(left), all: String(link.maxPayments) })}</Fact>
+        )}
+        {link.anonymous && link.wallet !== null && (
+          <Fact name={t('link.wallet')}>
+            <bdi dir="ltr">{link.wallet}</bdi>
+          </Fact>
+        )}
+      </Facts>
+    </>
+  )
+}
+
+function Pay({ view, words }: Shown) {
+  const { t } = words
+  const { link, offers, path, press, reference } = view
+  return (
+    <>
+      <h1 dir="auto">{link.title}</h1>
+      {link.anonymous && (
+        <Note tone="wait" icon="warning">
+          {t('link.unknown_maker')}
+        </Note>
+      )}
+      <form class="link-page" method="post" action={path} data-busy={t('link.busy')}>
+        <input type="hidden" name="press" value={press} />
+        {reference !== null && <input type="hidden" name="reference" value={reference} />}
+        {link.price.amount === null && <Amount view={view} words={words} />}
+        {offers.length > 0 && (
+          <ul class="both" aria-label={t('link.ways')}>
+            {offers.map(({ method, estimatedSeconds }) => (
+              <li key={method}>
+                <span class="pin">
+                  <Icon name={method} />
+                </span>
+                <span class="name">{t(`method.${method}`)}</span>
+                <span class="hint">{t(`pick.hint.${method}`, { about: words.about(estimatedSeconds.p50) })}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+        <p class="act">
+          <button type="submit" class="button fill">
+            <span>{t('link.continue')}</span>
+            <Icon name="arrow" points />
+          </button>
+        </p>
+      </form>
+      <Aside icon="shield">{t('link.safe')}</Aside>
+    </>
+  )
+}
+
+function Amount({ view, words }: Shown) {
+  const { t } = words
+  const { wrong, amount, link } = view
+  const currency = words.currency(link.price.currency)
+  return (
+    <p class="fields">
+      <label>
+        <span class="label">{t('link.amount', { currency })}</span>
+        <input
+          name="amount"
+          inputMode="decimal"
+          autoComplete="off"
+          required
+          maxLength={20}
+          value={amount}
+          aria-invalid={wrong === null ? undefined : 'true'}
+          aria-describedby={wrong === null ? undefined : 'wrong'}
+        />
+      </label>
+      {wrong !== null && (
+        <span id="wrong" class="wrong" role="alert">
+          {wordsOf(wrong, words, currency)}
+        </span>
+      )}
+    </p>
+  )
+}
+
+function wordsOf({ why, limit }: WrongAmount, { t, money }: Words, currency: string): string {
+  if (limit === null || why === 'format') return t('link.wrong.format', { currency })
+  return t(`link.wrong.${why}`, { limit: money(limit) })
+}
+
+type Shut = Exclude<LinkStatus, 'active'>
+
+const CLOSED_ICONS: Readonly<Record<Shut, IconName>> = {
+  paused: 'clock',
+  sold_out: 'check',
+  expired: 'clock',
+  stopped: 'shield',
+}
+
+/** In the owner's own words, but for a link that was stopped: then they are not to be shown. */
+function Closed({ link, status, words }: { link: PaymentLink; status: Shut; words: Words }) {
+  const { t } = words
+  const own = status === 'stopped' ? null : link.inactiveMessage
+  const back = status === 'stopped' ? null : webAddress(link.successUrl)
+  return (
+    <>
+      <Head icon={CLOSED_ICONS[status]} title={t(`link.${status}.heading`)} lead={own ?? t(`link.${status}.text`)} />
+      {back !== null && (
+        <OutlineLink href={back} icon="shop">
+          {new URL(back).host}
+        </OutlineLink>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,306 @@
+import { inflateSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { encode } from 'uqr'
+import { createRequestLimits } from '../../../src/api/auth/rate-limits.ts'
+import { openShop, type Shop, WALLET } from '../support/shop.ts'
+
+const NO_LIMITS = { requests: 1e6, windowSeconds: 1, refusalsPerMinute: 1e6, signInsPerHour: 1e6, formsPerHour: 1e6 }
+let limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } })
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop({
+    deps: ({ limits: usual }) => ({
+      limits: {
+        ...usual,
+        countPress: (...of) => limits.countPress(...of),
+        countForm: (...of) => limits.countForm(...of),
+      },
+    }),
+  })
+}, 60_000)
+afterAll(() => shop?.close())
+
+type Fields = Record<string, unknown>
+
+async function link(fields: Fields = {}): Promise<{ id: string; path: string }> {
+  const body = { title: 'Tasting box', amount: 64, currency: 'EUR', ...fields }
+  const made = await shop.ask('POST', '/v1/payment_links', { body })
+  if (made.status !== 201) throw new Error(made.text)
+  return { id: String(made.body['id']), path: `/l/${String(made.body['code'])}` }
+}
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`${shop.url}${path}`, { headers, redirect: 'manual' })
+const page = async (path: string) => (await get(path)).text()
+const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+  fetch(`${shop.url}${path}`, { method: 'POST', body: new URLSearchParams(form), headers, redirect: 'manual' })
+
+/** The press that a page has, which is another one each time. */
+const pressOf = (html: string): string => /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
+const press = async (path: string, form: Record<string, string> = {}) =>
+  post(path, { press: pressOf(await page(path)), ...form })
+
+const paymentsOf = async (id: string): Promise<Fields[]> =>
+  (await shop.db.query('select * from payment where payment_link = $1 order by id', [id])).rows
+
+describe('the page of a link', () => {
+  test('says what is paid and to whom, tells chats, is found by no search engine, and makes nothing', async () => {
+    const { id, path } = await link({ description: 'Three coffees' })
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await fetch(`${shop.url}${path}`, { method })
+      expect([answer.status, answer.headers.get('x-robots-tag')]).toEqual([200, 'noindex, nofollow'])
+    }
+    const html = await page(path)
+    expect(html).toContain('<title>Pay €64.00 to Test Shop</title>')
+    expect(html).toContain('<meta name="robots" content="noindex"')
+    expect(html).toContain('<meta property="og:title" content="Tasting box, €64.00"')
+    expect(html).toContain('Three coffees')
+    expect(await paymentsOf(id)).toEqual([])
+    expect((await get(path, { 'accept-language': 'de' })).headers.get('content-language')).toBe('de')
+  })
+
+  test('makes a payment when it is pressed, and leads to its checkout', async () => {
+    const { id, path } = await link({ reference: 'box', metadata: { a: '1' }, provider: 'card_partner' })
+    const answer = await press(path)
+    expect(answer.status).toBe(303)
+    const [payment] = await paymentsOf(id)
+    expect(answer.headers.get('location')).toBe(`/c/${String(payment?.['checkout_token'])}`)
+    expect(payment).toMatchObject({
+      amount_minor: '6400',
+      provider: 'card_partner',
+      description: 'Tasting box',
+      reference: 'box',
+      metadata: { a: '1' },
+      destination: WALLET,
+    })
+    // A pinned link opens the step of its method.
+    expect(await page(String(answer.headers.get('location')))).toContain('data-page="confirm"')
+  })
+
+  test('makes one payment of a press, however often and how fast it is sent', async () => {
+    const { id, path } = await link()
+    const form = { press: pressOf(await page(path)) }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(path, form)))
+    expect(new Set(answers.map(({ headers }) => headers.get('location'))).size).toBe(1)
+    expect((await post(path, form)).headers.get('location')).toBe(answers[0]?.headers.get('location'))
+    expect(await paymentsOf(id)).toHaveLength(1)
+    expect((await press(path)).status).toBe(303)
+    expect(await paymentsOf(id)).toHaveLength(2)
+  })
+
+  test('with ten places makes ten payments of fifty presses at the same time', async () => {
+    const { id, path } = await link({ max_payments: 10 })
+    const forms = await Promise.all(Array.from({ length: 50 }, async () => ({ press: pressOf(await page(path)) })))
+    const answers = await Promise.all(forms.map((form) => post(path, form)))
+    const counts = (status: number) => answers.filter((answer) => answer.status === status).length
+    expect([counts(303), counts(409)]).toEqual([10, 40])
+    expect(await paymentsOf(id)).toHaveLength(10)
+    expect(await page(path)).toContain('All places are taken')
+    // Who pressed before is led to the own payment, and a place that is given back can be taken.
+    const first = answers.findIndex(({ status }) => status === 303)
+    expect((await post(path, forms[first]!)).status).toBe(303)
+    await shop.db.query(
+      "update payment set status = 'canceled' where id = (select min(id) from payment where payment_link = $1)",
+      [id],
+    )
+    expect([(await press(path)).status, (await press(path)).status]).toEqual([303, 409])
+  })
+
+  test('holds a place for half an hour where places are counted', async () => {
+    const minutes = async (fields: Fields): Promise<number> => {
+      const { id, path } = await link(fields)
+      await press(path)
+      const { rows } = await shop.db.query(
+        'select extract(epoch from expires_at - created_at)::int / 60 as minutes from payment where payment_link = $1',
+        [id],
+      )
+      return rows[0].minutes
+    }
+    expect([await minutes({ max_payments: 5 }), await minutes({})]).toEqual([30, 1440])
+  })
+
+  test('refuses a press from another site, and one without its name', async () => {
+    const { id, path } = await link()
+    const form = { press: pressOf(await page(path)) }
+    const forged: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'null' },
+    ]
+    for (const headers of forged) expect([headers, (await post(path, form, headers)).status]).toEqual([headers, 403])
+    for (const wrong of [{}, { press: '' }, { press: 'x'.repeat(23) }, { press: "' or 1=1; select 1--" }])
+      expect([wrong, (await post(path, wrong as Record<string, string>)).status]).toEqual([wrong, 400])
+    expect((await fetch(`${shop.url}${path}`, { method: 'PUT' })).status).toBe(405)
+    expect(await paymentsOf(id)).toEqual([])
+  })
+})
+
+describe('a link where the buyer decides', () => {
+  const tips = { title: 'Tip jar', amount: undefined, min_amount: 5, max_amount: 50 }
+
+  test('takes what lies within its bounds, with a point or a comma', async () => {
+    const { id, path } = await link(tips)
+    for (const amount of ['5', '50.00', ' 12,5 ', '12.50'])
+      expect([amount, (await press(path, { amount })).status]).toEqual([amount, 303])
+    expect((await paymentsOf(id)).map((payment) => payment['amount_minor'])).toEqual(['500', '5000', '1250', '1250'])
+  })
+
+  test('decides anew on a page that the browser has kept', async () => {
+    const { id, path } = await link(tips)
+    const form = { press: pressOf(await page(path)) }
+    for (const amount of ['10', '10', '20']) await post(path, { ...form, amount })
+    expect((await paymentsOf(id)).map((payment) => payment['amount_minor'])).toEqual(['1000', '2000'])
+  })
+
+  test.each([
+    ['4.99', 'The least here is €5.00.'],
+    ['50.01', 'The most here is €50.00.'],
+    ['999999999999', 'The most here is'],
+    ['9'.repeat(40), 'Write an amount'],
+    ['1e1', 'Write an amount'],
+    ['-10', 'Write an amount'],
+    ['10.001', 'Write an amount'],
+    ['', 'Write an amount'],
+    ['٥٠', 'Write an amount'],
+    ['"><script>alert(1)</script>', 'Write an amount'],
+  ])('refuses %s in words, and makes nothing', async (amount, words) => {
+    const { id, path } = await link(tips)
+    const answer = await press(path, { amount })
+    const html = await answer.text()
+    expect([answer.status, html.includes(words), html.includes('<script>alert')]).toEqual([422, true, false])
+    expect(await paymentsOf(id)).toEqual([])
+  })
+
+  test('without bounds has those of the method', async () => {
+    const { path } = await link({ ...tips, min_amount: undefined, max_amount: undefined, provider: 'wallet_app' })
+    expect(await (await press(path, { amount: '5' })).text()).toContain('The least here is €6.00.')
+  })
+})
+
+describe('the query of the address', () => {
+  test('fills in what the link allows, and nothing else', async () => {
+    const open = await link({ amount: undefined, prefill: ['amount', 'reference'] })
+    const shown = await page(`${open.path}?amount=12.50&reference=A-17&press=stolen&wallet=0x1`)
+    expect(shown).toContain('value="12.50"')
+    expect(shown).toContain('name="reference" value="A-17"')
+    expect(shown).not.toContain('stolen')
+    await post(open.path, { press: pressOf(shown), amount: '12.50', reference: 'A-17' })
+    expect(await paymentsOf(open.id)).toMatchObject([{ reference: 'A-17', amount_minor: '1250' }])
+    const fixed = await link({ reference: 'mine' })
+    expect(await page(`${fixed.path}?amount=1&reference=A-17`)).not.toContain('A-17')
+    await press(fixed.path, { amount: '1', reference: 'A-17' })
+    expect(await paymentsOf(fixed.id)).toMatchObject([{ reference: 'mine', amount_minor: '6400' }])
+  })
+
+  test('is text, and what cannot be is left out', async () => {
+    const { path } = await link({ amount: undefined, prefill: ['amount', 'reference'] })
+    const hostile = encodeURIComponent('"><img src=x onerror=alert(1)>')
+    expect(await page(`${path}?reference=${hostile}&amount=${hostile}`)).not.toContain('<img')
+    for (const query of [
+      'reference=%00',
+      'reference=a%0ab',
+      `reference=${'x'.repeat(201)}`,
+      'reference=a&reference=b',
+      'amount=1e9',
+      'amount=-1',
+      'amount[]=1',
+    ])
+      expect([
+        query,
+        (await get(`${path}?${query}`)).status,
+        (await page(`${path}?${query}`)).includes('name="reference"'),
+      ]).toEqual([query, 200, false])
+  })
+})
+
+describe('a link that makes no payments', () => {
+  test.each([
+    ['paused', 'active = false', 'This link is closed'],
+    ['over', "expires_at = now() - interval '1 second'", 'This link has ended'],
+    ['stopped', "stopped_at = now(), stopped_reason = 'fraud'", 'This link was stopped'],
+  ])('says so when it is %s, and makes none of a page that was opened before', async (_what, change, words) => {
+    const { id, path } = await link()
+    const before = pressOf(await page(path))
+    await shop.db.query(`update payment_link set ${change} where id = $1`, [id])
+    expect(await page(path)).toContain(words)
+    expect((await post(path, { press: before })).status).toBe(409)
+    expect(await paymentsOf(id)).toEqual([])
+  })
+
+  test('shows the words of its owner, but not where an operator has stopped it', async () => {
+    const { id, path } = await link({ inactive_message: 'Back on 1 December.' })
+    await shop.ask('POST', `/v1/payment_links/${id}/deactivate`)
+    expect(await page(path)).toContain('Back on 1 December.')
+    await shop.db.query("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [id])
+    expect(await page(path)).not.toContain('Back on 1 December.')
+  })
+
+  test('that there is not is a page too', async () => {
+    for (const path of ['/l/0000000000', '/l/x', '/l/%00', '/l/', `/l/${'x'.repeat(3000)}`]) {
+      const answer = await get(path)
+      expect([path.slice(0, 20), answer.status, (await answer.text()).includes('There is no such link')]).toEqual([
+        path.slice(0, 20),
+        404,
+        true,
+      ])
+    }
+    const other = await shop.db.query('select count(*) from payment_link where livemode')
+    expect(other.rows[0].count).toBe('0')
+  })
+})
+
+describe('a stranger', () => {
+  test('presses so often in a minute, and then is told to wait', async () => {
+    limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 3, link: 5 } })
+    const { id, path } = await link()
+    const statuses = []
+    for (let time = 0; time < 4; time++) statuses.push((await press(path)).status)
+    expect(statuses).toEqual([303, 303, 303, 429])
+    const refused = await press(path)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await refused.text()).toContain('Too many payments were started here')
+    expect(await paymentsOf(id)).toHaveLength(3)
+    limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 2 } })
+    const another = await link()
+    const ofLink = []
+    for (let time = 0; time < 3; time++) ofLink.push((await press(another.path)).status)
+    expect([...ofLink, (await press(path)).status]).toEqual([303, 303, 429, 303])
+    limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } })
+  })
+
+  test('reports a link: what was said is stored, and the rest is refused', async () => {
+    const { id, path } = await link()
+    expect(await page(`${path}/report`)).toContain('It is a fraud')
+    const thanks = await post(`${path}/report`, { reason: 'fraud', details: 'They\nlie' })
+    expect(await thanks.text()).toContain('Thank you')
+    expect((await post(`${path}/report`, { reason: 'x' })).status).toBe(400)
+    expect((await post(`${path}/report`, { reason: 'fraud' }, { origin: 'https://evil.example' })).status).toBe(403)
+    const { rows } = await shop.db.query('select reason, details from link_report where payment_link = $1', [id])
+    expect(rows).toEqual([{ reason: 'fraud', details: 'They\nlie' }])
+  })
+})
+
+describe('the code to print', () => {
+  test('is the link, as SVG and as PNG, pixel for pixel', async () => {
+    const { path } = await link()
+    const svg = await get(`${path}/qr.svg`)
+    expect([svg.headers.get('content-type'), svg.headers.get('content-disposition')]).toEqual([
+      'image/svg+xml; charset=utf-8',
+      `attachment; filename="payment-link-${path.slice(3)}.svg"`,
+    ])
+    const { body } = await shop.ask('GET', '/v1/payment_links?limit=1')
+    const address = (body['data'] as { url: string }[])[0]!.url
+    const { data, size } = encode(address, { ecc: 'M', border: 4 })
+    const png = Buffer.from(await (await get(`${path}/qr.png`)).arrayBuffer())
+    expect(png.subarray(1, 4).toString()).toBe('PNG')
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([size * 10, size * 10])
+    const start = png.indexOf('IDAT')
+    const pixels = inflateSync(png.subarray(start + 4, start + 4 + png.readUInt32BE(start - 4)))
+    const row = Math.ceil((size * 10) / 8) + 1
+    const isDark = (x: number, y: number): boolean => ((pixels[y * row + 1 + (x >> 3)] ?? 0) & (0x80 >> (x & 7))) === 0
+    for (let y = 0; y < size; y++)
+      for (let x = 0; x < size; x++)
+        if (isDark(x * 10 + 5, y * 10 + 5) !== data[y]?.[x]) throw new Error(`module ${x} ${y} differs`)
+  })
+})
