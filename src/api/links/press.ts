@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Db, Tenant, Tx } from '../../db/db.ts'
-import { lockLink } from '../../db/links/links.ts'
+import { lockLink, waitForLink } from '../../db/links/links.ts'
 import { readWallet } from '../../db/merchants/wallets.ts'
 import { insertPayment } from '../../db/payments/payments.ts'
 import { linkStatus, linkUrl, type PaymentLink } from '../../domain/link/link.ts'
@@ -65,13 +65,15 @@ async function insertUnderLock(
   tx: Tx,
   { tenant, link, payment, stored }: { tenant: Tenant; link: PaymentLink; payment: NewPayment; stored: Stored },
 ): Promise<PressAnswer | 'inserted'> {
+  await waitForLink(tx)
   const locked = await lockLink(tx, tenant, link.id)
   // Brought into an account meanwhile: the next press finds it there.
   if (locked === null) return { kind: 'unavailable' }
   const before = await readReplay(tx, tenant, stored)
   if (before !== null) return madeBefore(before)
   if (linkStatus(locked, payment.createdAt) !== 'active') return { kind: 'closed' }
-  await insertPayment(tx, tenant, { payment, claim: stored })
+  if (!(await insertPayment(tx, tenant, { payment, claim: stored })))
+    throw new Error('a press was claimed without the lock')
   return 'inserted'
 }
 

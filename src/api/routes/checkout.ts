@@ -261,14 +261,15 @@ function cameBackAt(
   return new Date(at).toISOString()
 }
 
-function fromOurPage(publicUrl: string): RequestHandler {
+/** Refuses a POST that another site's page sends. */
+export function fromOurPage(publicUrl: string): RequestHandler {
   const { origin } = new URL(publicUrl)
   return (request, _response, next) => {
     next(isFromOurPage(request, origin) ? undefined : new PageProblem('forbidden'))
   }
 }
 
-function refuseMethod(allow: string): RequestHandler {
+export function refuseMethod(allow: string): RequestHandler {
   return (_request, response) => {
     response.set('allow', allow)
     throw new PageProblem('method_not_allowed')

@@ -4,7 +4,7 @@ import type { PaymentLink } from '../../domain/link/link.ts'
 import { PREFILLS } from '../../domain/link/link.ts'
 import { PROVIDER_NAMES } from '../../domain/methods.ts'
 import type { Money } from '../../domain/money.ts'
-import { maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { execute, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
 const units = z.string().nullable()
@@ -114,6 +114,11 @@ export function findLinkByCode(db: Queryable, code: string): Promise<PaymentLink
     linkRow,
     sql`select ${linkColumns} from payment_link where code = ${code} and livemode = ${db.livemode}`,
   )
+}
+
+/** Buyers who press at the same time wait for each other for so long, and are not sent away: each takes milliseconds. */
+export async function waitForLink(tx: Tx): Promise<void> {
+  await execute(tx, sql`set local lock_timeout = '10s'`)
 }
 
 /**

@@ -1,19 +1,19 @@
-import express, { type Request, type RequestHandler, type Response, Router } from 'express'
+import express, { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
 import { findLinkByCode } from '../../../db/links/links.ts'
 import { insertReport } from '../../../db/links/reports.ts'
 import { linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import { REPORT_REASONS } from '../../../domain/link/report.ts'
 import type { Logger } from '../../../log.ts'
-import type { LinkView, WrongAmount } from '../../../web/links/link-page.tsx'
-import { renderLinkPage } from '../../../web/links/link-page.tsx'
+import { type LinkView, renderLinkPage, type WrongAmount } from '../../../web/links/link-page.tsx'
 import { renderReport, renderReported } from '../../../web/links/report-page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
 import { pageHeaders } from '../../../web/page-headers.ts'
 import type { RequestLimits } from '../../auth/rate-limits.ts'
 import { type PressDeps, pressLink } from '../../links/press.ts'
 import { qrPng, qrSvg } from '../../links/qr.ts'
-import { buyerCountry, buyerLocale, isFromOurPage, languageCookie, VARY } from '../buyer.ts'
+import { buyerCountry, buyerLocale, languageCookie, VARY } from '../buyer.ts'
+import { fromOurPage, refuseMethod } from '../checkout.ts'
 import { languageForm, parseForm } from '../checkout-forms.ts'
 import { PageProblem } from '../page-problem.ts'
 import { safeText } from '../v1/fields.ts'
@@ -180,18 +180,4 @@ async function sendQr(deps: PublicLinkDeps, request: Request, response: Response
   response.set('content-disposition', `attachment; filename="payment-link-${code}.${extension}"`)
   if (extension === 'png') response.type('image/png').send(qrPng(url))
   else response.type('image/svg+xml').send(qrSvg(url))
-}
-
-function fromOurPage(publicUrl: string): RequestHandler {
-  const { origin } = new URL(publicUrl)
-  return (request, _response, next) => {
-    next(isFromOurPage(request, origin) ? undefined : new PageProblem('forbidden'))
-  }
-}
-
-function refuseMethod(allow: string): RequestHandler {
-  return (_request, response) => {
-    response.set('allow', allow)
-    throw new PageProblem('method_not_allowed')
-  }
 }
