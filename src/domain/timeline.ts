@@ -84,8 +84,12 @@ const NOTES = {
   'payment.released': ['operator', 'The hold was lifted'],
   'payment.money_came': ['partner', 'More money came'],
   'payment.money_went': ['partner', 'The partner took money back'],
-  'payment.incident': ['system', 'Something about the money waits for an operator'],
+  'payment.misfit': ['partner', 'What the partner reports does not fit the order'],
   'payment.incident_closed': ['operator', 'An operator has dealt with it'],
+  'payment.order_acknowledged': [
+    'operator',
+    'The partner has changed the order, and an operator takes it as it is now',
+  ],
   'payment.void_asked': ['system', 'The payout is asked to be voided'],
   'refund.refused': ['partner', 'The partner refused the refund: the money is where it was'],
   'payment.chargeback': ['partner', 'The partner took the money back after the conversion'],

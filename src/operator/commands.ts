@@ -106,7 +106,7 @@ const PAYMENTS: readonly Command[] = [
     words: 'payments decide',
     subjects: ['payment', 'decision'],
     options: [...SIGNED, 'attempt'],
-    does: 'approve, reject, refund, recordExternalRefund, hold, release or retry; an attempt names its late money',
+    does: 'approve, reject, refund, recordExternalRefund, hold, release, retry or acknowledge; an attempt names its late money',
     run: office(decidePayment),
   },
 ]

@@ -43,6 +43,7 @@ export const operatorUpdates = {
   hold: operatorUpdate('hold'),
   release: operatorUpdate('release'),
   retry: operatorUpdate('retry'),
+  acknowledge: operatorUpdate('acknowledge'),
 } as const satisfies Record<OperatorDecision, unknown>
 
 /** For debugging; merchants and pages read Postgres. */

@@ -1,7 +1,10 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
 import { PARK_REASONS } from '../domain/payment/payment.ts'
-import { needsOperator, nextStep, type PaymentSnapshot } from '../domain/payment/snapshot.ts'
+import { needsOperator, nextStep, offeredDecisions, type PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
+
+const ORDER_CHANGED =
+  'The partner has changed the amount of the order: `acknowledge` takes the order as it is now, and the payment may go on.'
 
 /**
  * What an operator sees of a payment in the Temporal UI. Details cost no history event; a search attribute costs one,
@@ -32,12 +35,14 @@ function describe(payment: PaymentSnapshot): string {
     doing(payment),
   ]
   if (reason !== null) {
-    const { text, decisions } = PARK_REASONS[reason]
     lines.push(
       '',
-      `**Waits for an operator.** ${text}`,
+      `**Waits for an operator.** ${PARK_REASONS[reason].text}`,
+      ...(payment.orderChanged === true ? ['', ORDER_CHANGED] : []),
       '',
-      `Decide with one of the updates: ${decisions.map((name) => `\`${name}\``).join(', ')}.`,
+      `Decide with one of the updates: ${offeredDecisions(payment)
+        .map((name) => `\`${name}\``)
+        .join(', ')}.`,
     )
   }
   if (payment.held && reason !== 'operator_hold')

@@ -11,6 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import {
+  ORDER_CHANGED,
   PARTNER_SILENT,
   setsMoneyGoing,
   whyNoLongerAllowed,
@@ -277,6 +278,8 @@ class PaymentStory {
         ? await money.refundAttempt({ paymentId, ...note })
         : await records.decide({ paymentId, decision, ...note })
     this.#accept(changed)
+    // What the changed order says about the money is read now that it can be understood.
+    if (decision === 'acknowledge' && this.#now.paidAttemptId !== null) this.#news.add(this.#now.paidAttemptId)
     if ((this.#now.refunding ?? []).length > 0) this.#clocks.pollAnew()
     return { status: this.#now.status, message: changed.message }
   }
@@ -287,7 +290,7 @@ class PaymentStory {
     if (attemptId === null) return
     const answer = await reading.readPartnerOrder({ paymentId: this.#id, attemptId }).catch(() => null)
     if (answer !== null) this.#accept(answer)
-    this.#refuse(answer?.understood === true ? null : PARTNER_SILENT)
+    if (answer?.understood !== true) this.#refuse(this.#now.orderChanged === true ? ORDER_CHANGED : PARTNER_SILENT)
   }
 
   #refuse(why: string | null): void {

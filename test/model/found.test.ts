@@ -146,6 +146,51 @@ test('a confirmation that the expiry finds, and that is withdrawn, lets the paym
     ],
   }))
 
+// held for ever: neither released, because the order was not understood, nor given back, because it had a payout
+test('a held payment of which the partner changes the amount goes on when that is acknowledged', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'decide', decision: 'hold', of: null, late: false },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 150, news: 'told' },
+      { do: 'decide', decision: 'release', of: null, late: false },
+    ],
+  }))
+
+// settled without anybody's approval
+test('money that becomes too little while it is held is not settled by lifting the hold', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'fault', at: 'convert', trouble: 'down', times: 1 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'decide', decision: 'hold', of: null, late: false },
+      { do: 'partner', act: 'take some back', of: 0, percent: 50, news: 'told' },
+      { do: 'decide', decision: 'release', of: null, late: false },
+    ],
+  }))
+
+// one operator after another closed the same
+test('a misfit that was closed stays closed when the partner says the same again', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'click', provider: 'card_partner' },
+      { do: 'partner', act: 'pay', of: 1, percent: 100, news: 'told' },
+      { do: 'engine', act: 'settle' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
+      { do: 'decide', decision: 'approve', of: null, late: false },
+      { do: 'news', of: 0 },
+    ],
+  }))
+
 test('a payout that was voided and is settled after all stands before an operator', () =>
   holds({
     minor: '10000',

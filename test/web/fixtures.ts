@@ -96,6 +96,7 @@ export function anAttempt(status: AttemptStatus, changes: Partial<Attempt> = {})
     partnerReference: 'partner-1',
     redirectUrl: 'https://partner.example/pay/1',
     intentUri: null,
+    acknowledgedMinor: null,
     failureCode: null,
     createdAt: '2026-11-20T12:01:00.000Z',
     updatedAt: '2026-11-20T12:01:00.000Z',

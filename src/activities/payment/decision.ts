@@ -36,13 +36,14 @@ async function carryOut(
 ): Promise<void> {
   const effect = effectOfDecision(order.decision, work.state, order)
   if ('refused' in effect) throw decisionRefused(effect.refused)
-  const { change, confirmedAttemptId, closes, move } = effect
+  const { change, confirmedAttemptId, acknowledged, closes, move } = effect
   const { paymentId } = order
   if (effect.payout === 'hold' && !(await deps.payouts.hold(work.tx, paymentId, order.reason)))
     throw decisionRefused(PAYOUT_SIGNED.why)
   if (closes !== null) await work.closeIncident(closes)
   if (change !== null) await work.change(change.note, change.fields)
   if (confirmedAttemptId !== null) await work.saveAttempt(confirmedAttemptId, { status: 'confirmed' })
+  if (acknowledged !== null) await work.saveAttempt(acknowledged.attemptId, { acknowledgedMinor: acknowledged.minor })
   const isReleased = effect.payout === 'release' && (await deps.payouts.release(work.tx, paymentId))
   if (move === null) return
   // A payout that was never handed in is handed in by the next step.

@@ -1,13 +1,14 @@
 import { markApplied } from '../../db/payments/partner-events.ts'
 import type { PaymentWork } from '../../db/payments/payment-changes.ts'
 import { parked } from '../../domain/payment/changes.ts'
-import { type KnownPayment, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
-import { openRefund } from '../../domain/payment/money/intents.ts'
+import { type KnownPayment, type NewsContext, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
+import { type IncidentKind, openRefund } from '../../domain/payment/money/intents.ts'
 import { STILL_HERE } from '../../domain/payment/money/parts.ts'
 import { changesOf, mustBeHeld } from '../../domain/payment/order-changes.ts'
-import { effectOfOrder, fits } from '../../domain/payment/partner-news.ts'
+import type { PartnerOrder } from '../../domain/payment/partner.ts'
+import { effectOfOrder, fits, misfitOf } from '../../domain/payment/partner-news.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { because } from '../../domain/timeline.ts'
+import { because, noteOf } from '../../domain/timeline.ts'
 import { recordCancel } from './cancel-order.ts'
 import { type AskedAttempt, type OrderNews, partCount } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
@@ -31,6 +32,7 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   const isAnswered = understood || isSeen || effect.park !== null || effect.incident !== null
   if (isAnswered && asked.unread !== null) await markApplied(work.tx, attempt.id, asked.unread)
   await apply(work, attempt, { effect, reference: order.reference, rate: news.rate })
+  if (effect.incident !== null) await openIncident(work, effect.incident, { attempt, order, context })
   await recordCancel(work, attempt.id)
   if (effect.voidsPayout) await voidPayout(work, deps.payouts)
   if (mustBeHeld(work.state.payment)) await work.move('under_review', because('held'), parked('operator_hold'))
@@ -74,5 +76,18 @@ async function apply(
     await work.settleIntent(refund, 'done')
   if (changes.change !== null) await work.change(changes.change.note, changes.change.fields)
   for (const { to, reason, fields } of changes.moves) await work.move(to, reason, fields)
-  if (effect.incident !== null) await work.openIncident({ kind: effect.incident, attemptId: attempt.id })
+}
+
+/** A misfit that an operator has dealt with, and that the partner only says again, stays closed. */
+async function openIncident(
+  work: PaymentWork,
+  kind: IncidentKind,
+  { attempt, order, context }: { attempt: Attempt; order: PartnerOrder; context: NewsContext },
+): Promise<void> {
+  const incident = { kind, attemptId: attempt.id }
+  if (kind !== 'misfit') return work.openIncident(incident)
+  const misfit = misfitOf(attempt, order, context)
+  const before = work.state.incidents
+  await work.openIncident({ ...incident, misfit })
+  if (work.state.incidents !== before) await work.note(noteOf('payment.misfit', { attempt_id: attempt.id, ...misfit }))
 }

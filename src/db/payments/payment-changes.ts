@@ -66,6 +66,7 @@ export type PaymentWork = {
   ask(intent: Omit<Intent, 'state'>): Promise<void>
   /** How far it is; null: it is none of the payment's open ones. */
   settleIntent(intent: Intent, state: 'pending' | 'done' | 'refused'): Promise<void>
+  /** Nothing, where the same one is open, or is a misfit that was closed as it is now. */
   openIncident(incident: Incident): Promise<void>
   closeIncident(incident: Incident): Promise<void>
 }
@@ -190,9 +191,8 @@ function moneyWork(
       write({ ...read(), intents })
     },
     openIncident: async (incident) => {
-      await insertIncident(tx, incident, where)
-      if (!read().incidents.some((known) => isSame(known, incident)))
-        write({ ...read(), incidents: [...read().incidents, incident] })
+      if (!(await insertIncident(tx, incident, where))) return
+      write({ ...read(), incidents: [...read().incidents.filter((known) => !isSame(known, incident)), incident] })
     },
     closeIncident: async (incident) => {
       await closeIncident(tx, incident, where)

@@ -161,6 +161,7 @@ const storedAttempt = z.object({
   redirect_url: z.string().nullable(),
   intent_uri: z.string().nullable(),
   failure_code: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
+  acknowledged_minor: z.string().nullable(),
   created_at: time,
   updated_at: time,
 })
@@ -203,6 +204,7 @@ function attemptOf(row: z.output<typeof storedAttempt>): Attempt {
     redirectUrl: row.redirect_url,
     intentUri: row.intent_uri,
     failureCode: row.failure_code,
+    acknowledgedMinor: row.acknowledged_minor,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

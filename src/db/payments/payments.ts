@@ -189,7 +189,7 @@ function stateColumns(paymentId: Statement, news?: 'with news'): Statement {
       : sql`(select max(seq)::text from partner_event where attempt_id = attempt.id and applied_at is null)`
   return sql`select
       coalesce((select jsonb_agg(to_jsonb(attempt) || jsonb_build_object('amount_minor', amount_minor::text,
-          'unread', ${unread}) order by created_at, id)
+          'acknowledged_minor', acknowledged_minor::text, 'unread', ${unread}) order by created_at, id)
         from attempt where payment_id = ${paymentId}), '[]') as attempts, ${moneyColumns(paymentId)}`
 }
 

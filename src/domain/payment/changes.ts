@@ -44,6 +44,7 @@ export type AttemptFields = {
   redirectUrl?: string | null
   intentUri?: string | null
   failureCode?: FailureCode | null
+  acknowledgedMinor?: string
 }
 
 /** The payment waits for an operator, for this reason. */

@@ -1,12 +1,12 @@
 import { because, type MoveReason, type Note, noteOf, type Reason } from '../timeline.ts'
 import { NOT_PARKED, type PaymentFields, parked } from './changes.ts'
-import { type Incident, NOT_FREE, whyNotFree } from './money/intents.ts'
+import { changedOrder, type Incident, NOT_FREE, whyNotFree } from './money/intents.ts'
 import { chargeSum } from './money/parts.ts'
 import { isClosed, PARK_REASONS, type PaymentStatus } from './payment.ts'
 import type { PaymentWithAttempts } from './payment-object.ts'
 import { BEING_REFUNDED, type LateRefusal, NAME_IT, NO_MONEY, PAYOUT_EXISTS } from './refund.ts'
 import type { OperatorDecision, OperatorNote } from './requests.ts'
-import { needsOperator, type PaymentSnapshot } from './snapshot.ts'
+import { needsOperator, offeredDecisions, type PaymentSnapshot } from './snapshot.ts'
 
 /**
  * The decisions of operators: which are refused, why, and what they lead to. The workflow's validators ask it, the
@@ -27,6 +27,11 @@ const NOTHING_TO_SETTLE: LateRefusal = {
 const MONEY_CONFIRMED: LateRefusal = {
   when: 'money was confirmed: refund it',
   why: 'Money was confirmed: refund it',
+}
+
+const ORDER_UNCHANGED: LateRefusal = {
+  when: 'the partner has not changed the amount of the order whose money the payment has',
+  why: 'The partner has not changed the amount of this payment’s order: there is nothing to acknowledge',
 }
 
 const HELD: LateRefusal = { when: 'an operator holds the payment', why: NOT_FREE.held }
@@ -92,6 +97,14 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
     rule: parkedFor('retry'),
     late: [HELD, ...NOT_WHOLE],
   },
+  acknowledge: {
+    does: 'takes the order as the partner has changed it: what was counted stays, what came beside it is surplus, what is missing is gone',
+    rule: {
+      when: ORDER_UNCHANGED.when,
+      why: ({ orderChanged }) => (orderChanged === true ? null : ORDER_UNCHANGED.why),
+    },
+    late: [],
+  },
 }
 
 /** Refuses what the reason for which the payment waits does not offer. */
@@ -111,9 +124,9 @@ function whyHeldBack(decision: OperatorDecision, payment: Pick<PaymentSnapshot, 
 function notOffered(payment: PaymentSnapshot, decision: OperatorDecision): string | null {
   const reason = needsOperator(payment)
   if (reason === null) return waitsForNobody(payment)
-  const { decisions } = PARK_REASONS[reason]
-  if (offers(decisions, decision)) return null
-  return `Parked for ${reason}: ${decisions.length === 0 ? 'it ends by itself' : `decide with ${decisions.join(', ')}`}`
+  if (offers(PARK_REASONS[reason].decisions, decision)) return null
+  const offered = offeredDecisions(payment)
+  return `Parked for ${reason}: ${offered.length === 0 ? 'it ends by itself' : `decide with ${offered.join(', ')}`}`
 }
 
 const waitsForNobody = ({ status }: { status: PaymentStatus }): string =>
@@ -154,6 +167,9 @@ export function setsMoneyGoing(decision: OperatorDecision, { txHash }: Pick<Paym
 export const PARTNER_SILENT =
   'The partner does not answer for this order, so it is not known whether the money is still there. Nothing was changed: decide again later.'
 
+export const ORDER_CHANGED =
+  'The partner has changed the amount of the order: decide with acknowledge, or give the money back. Nothing was changed.'
+
 /** Decisions that a change of our own rows carries out; a refund needs the partner, and is in refund.ts. */
 export type RecordedDecision = Exclude<OperatorDecision, 'refund' | 'recordExternalRefund'>
 
@@ -162,6 +178,8 @@ export type DecisionEffect = {
   readonly change: { readonly note: Note; readonly fields: PaymentFields } | null
   /** Its money counts as enough. */
   readonly confirmedAttemptId: string | null
+  /** The amount to which the partner has changed the order of this attempt is right, in minor units. */
+  readonly acknowledged: { readonly attemptId: string; readonly minor: string } | null
   /** What the settlement engine is told in the same transaction; a hold that comes too late refuses the decision. */
   readonly payout: 'release' | 'hold' | null
   /** An operator has dealt with it. */
@@ -169,7 +187,14 @@ export type DecisionEffect = {
   readonly move: { readonly to: PaymentStatus; readonly reason: Reason; readonly fields: PaymentFields } | null
 }
 
-const NOTHING: DecisionEffect = { change: null, confirmedAttemptId: null, payout: null, closes: null, move: null }
+const NOTHING: DecisionEffect = {
+  change: null,
+  confirmedAttemptId: null,
+  acknowledged: null,
+  payout: null,
+  closes: null,
+  move: null,
+}
 
 /** What the decision leads to for the row as it is now, which may have moved on since the decision was allowed. */
 export function effectOfDecision(
@@ -183,11 +208,8 @@ export function effectOfDecision(
   switch (decision) {
     case 'hold':
       return holdMoney(state, note)
-    case 'release': {
-      const change = { note: noteOf('payment.released', told(note)), fields: { held: false } }
-      const resumes = payment.status === 'under_review' && payment.parkReason === 'operator_hold'
-      return { ...NOTHING, change, ...(resumes ? goOn(state, 'resumed_after_hold', note) : {}) }
-    }
+    case 'release':
+      return release(state, note)
     case 'approve':
       return approve(state, note)
     case 'retry': {
@@ -198,6 +220,8 @@ export function effectOfDecision(
         return { ...NOTHING, ...moved('processing', because('conversion_retried', told(note))) }
       return { ...NOTHING, payout: 'release', ...moved('settling', because('payout_retried', told(note))) }
     }
+    case 'acknowledge':
+      return acknowledge(state, note)
     case 'reject':
       // Carried out before, when its answer was lost.
       if (payment.status === 'failed') return NOTHING
@@ -246,6 +270,34 @@ function holdMoney({ payment }: PaymentWithAttempts, note: OperatorNote): Decisi
       ...moved('under_review', because('held_before_payout', told(note)), parked('operator_hold')),
     }
   return { ...NOTHING, change }
+}
+
+function release(state: PaymentWithAttempts, note: OperatorNote): DecisionEffect {
+  const { payment, attempts } = state
+  const resumes = payment.status === 'under_review' && payment.parkReason === 'operator_hold'
+  const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
+  // A part of it went while it was held: whether the rest is enough is another decision.
+  const isTooLittle = resumes && payment.usdc === null && paid?.status === 'underpaid'
+  const fields = { held: false, ...(isTooLittle ? parked('underpaid') : {}) }
+  const change = { note: noteOf('payment.released', told(note)), fields }
+  return { ...NOTHING, change, ...(resumes && !isTooLittle ? goOn(state, 'resumed_after_hold', note) : {}) }
+}
+
+/** From now on the partner's reports fit again, and say part by part what came and what went. */
+function acknowledge(
+  { payment, incidents }: PaymentWithAttempts,
+  note: OperatorNote,
+): DecisionEffect | { readonly refused: string } {
+  const changed = changedOrder(incidents, payment.paidAttemptId)
+  if (changed === null) return { refused: ORDER_UNCHANGED.why }
+  const { attemptId, misfit } = changed
+  const data = { ...told(note), attempt_id: attemptId, amount: misfit.amount, received: misfit.received }
+  return {
+    ...NOTHING,
+    closes: changed,
+    acknowledged: { attemptId, minor: misfit.amount.minor },
+    change: { note: noteOf('payment.order_acknowledged', data), fields: {} },
+  }
 }
 
 function approve(state: PaymentWithAttempts, note: OperatorNote): DecisionEffect | { readonly refused: string } {

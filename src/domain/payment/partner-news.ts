@@ -9,6 +9,7 @@ import {
   type Story,
 } from './money/effect.ts'
 import { gone, partlyGone } from './money/going.ts'
+import type { Misfit } from './money/intents.ts'
 import { attemptsWith, chargeSum, heldOf } from './money/parts.ts'
 import type { PartnerOrder } from './partner.ts'
 import { type AttemptStatus, isSettled } from './payment.ts'
@@ -66,14 +67,24 @@ function effectOfStory(story: Story): OrderEffect {
  * without its amount.
  */
 export function fits(attempt: KnownAttempt, order: PartnerOrder, context: NewsContext): boolean {
-  return (
-    order.attemptId === attempt.id &&
-    order.account === context.account &&
-    order.amount.currency === attempt.asked.currency &&
-    order.amount.minor === attempt.asked.minor &&
-    (order.received === null || order.received.currency === attempt.asked.currency) &&
-    (order.status !== 'paid' || hasMoney(order))
-  )
+  return whyMisfit(attempt, order, context) === null
+}
+
+/** The amount is asked last: where it is the reason, everything else fits. */
+function whyMisfit(attempt: KnownAttempt, order: PartnerOrder, { account }: NewsContext): Misfit['why'] | null {
+  const { asked, acknowledgedMinor } = attempt
+  if (order.attemptId !== attempt.id) return 'order'
+  if (order.account !== account) return 'account'
+  if (order.amount.currency !== asked.currency) return 'currency'
+  if (order.received !== null && order.received.currency !== asked.currency) return 'currency'
+  if (order.status === 'paid' && !hasMoney(order)) return 'no_amount'
+  return order.amount.minor === asked.minor || order.amount.minor === acknowledgedMinor ? null : 'amount'
+}
+
+/** What an operator has to see of an order that does not fit. */
+export function misfitOf(attempt: KnownAttempt, order: PartnerOrder, context: NewsContext): Misfit {
+  const { status, amount, received } = order
+  return { why: whyMisfit(attempt, order, context) ?? 'refused', status, amount, received }
 }
 
 function hasMoney({ received }: PartnerOrder): boolean {

@@ -92,6 +92,8 @@ export type Attempt = {
   readonly redirectUrl: string | null
   readonly intentUri: string | null
   readonly failureCode: FailureCode | null
+  /** Minor units: the partner has changed its order to this amount, and an operator has acknowledged it. */
+  readonly acknowledgedMinor: string | null
   readonly createdAt: string
   readonly updatedAt: string
 }

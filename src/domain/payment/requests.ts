@@ -85,6 +85,7 @@ export const OPERATOR_DECISIONS = [
   'hold',
   'release',
   'retry',
+  'acknowledge',
 ] as const
 export type OperatorDecision = (typeof OPERATOR_DECISIONS)[number]
 

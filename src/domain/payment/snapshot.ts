@@ -1,11 +1,12 @@
 import { PROVIDERS } from '../methods.ts'
 import { formatUsdc } from '../money.ts'
-import type { IncidentKind } from './money/intents.ts'
+import { changedOrder, type IncidentKind } from './money/intents.ts'
 import { attemptsWith, chargeSum } from './money/parts.ts'
 import {
   type AttemptView,
   isClosed,
   mayStillBePaid,
+  PARK_REASONS,
   type ParkReason,
   type PaymentException,
   type PaymentStatus,
@@ -46,6 +47,8 @@ export type PaymentSnapshot = {
   /** Attempts whose refund is being carried out. */
   readonly refunding?: readonly string[]
   readonly incidents?: readonly IncidentKind[]
+  /** The partner has changed the amount of the order whose money the payment has, and nobody has acknowledged it. */
+  readonly orderChanged?: boolean
   /** A part of the price has come, and is not the payment's money yet. */
   readonly partPaid?: boolean
   /** Unix milliseconds from when on a partner that is still confirming counts as silent; null when none is. */
@@ -126,6 +129,13 @@ export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
   return payment.incidents?.[0] ?? null
 }
 
+/** What ends the waiting: the decisions that the reason offers and, where the partner has changed the order, one more. */
+export function offeredDecisions(payment: PaymentSnapshot): readonly string[] {
+  const reason = needsOperator(payment)
+  const offered: readonly string[] = reason === null ? [] : PARK_REASONS[reason].decisions
+  return payment.orderChanged === true ? [...offered, 'acknowledge'] : offered
+}
+
 /** The merchant may cancel only before any money is received or being confirmed. */
 export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status' | 'partPaid'>): string | null {
   if (payment.partPaid === true) return 'a part of the price has come'
@@ -183,6 +193,7 @@ function moneyOf({ payment, parts, intents, incidents }: PaymentWithAttempts) {
     late: attemptsWith(parts, ['late']),
     refunding: intents.flatMap(({ kind, attemptId }) => (kind === 'refund' && attemptId !== null ? [attemptId] : [])),
     incidents: incidents.map(({ kind }) => kind),
+    orderChanged: changedOrder(incidents, payment.paidAttemptId) !== null,
     partPaid: payment.paidAttemptId === null && isCounted,
   }
 }

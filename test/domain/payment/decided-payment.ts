@@ -32,6 +32,7 @@ export const attempt = (fields: Partial<Attempt>): Attempt => ({
   redirectUrl: null,
   intentUri: null,
   failureCode: null,
+  acknowledgedMinor: null,
   createdAt: '',
   updatedAt: '',
   ...fields,

@@ -19,7 +19,7 @@ describe('a decision is refused', () => {
     },
   )
 
-  test.each(OPERATOR_DECISIONS.filter((decision) => decision !== 'hold'))(
+  test.each(OPERATOR_DECISIONS.filter((decision) => decision !== 'hold' && decision !== 'acknowledge'))(
     'where nobody is waited for: %s',
     (decision) => {
       expect(whyRefused(decision, note, fresh)).toBe('The payment is created and waits for no operator')
@@ -31,12 +31,23 @@ describe('a decision is refused', () => {
       ParkReason,
       { decisions: readonly string[] },
     ][])
-      for (const decision of OPERATOR_DECISIONS.filter((name) => name !== 'hold')) {
+      for (const decision of OPERATOR_DECISIONS.filter((name) => name !== 'hold' && name !== 'acknowledge')) {
         const why = whyRefused(decision, note, parkedFor(reason))
         expect([reason, decision, why === null]).toEqual([reason, decision, decisions.includes(decision)])
         const ways = decisions.length === 0 ? 'ends by itself' : `decide with ${decisions.join(', ')}`
         if (why !== null) expect(why).toContain(ways)
       }
+  })
+
+  test('an acknowledgement of an order that was not changed; one that was is acknowledged whatever the payment waits for', () => {
+    for (const reason of Object.keys(PARK_REASONS) as ParkReason[]) {
+      expect(whyRefused('acknowledge', note, parkedFor(reason))).toContain('there is nothing to acknowledge')
+      expect(whyRefused('acknowledge', note, { ...parkedFor(reason), orderChanged: true, held: true })).toBeNull()
+    }
+    const changed = { ...parkedFor('operator_hold'), orderChanged: true }
+    expect(whyRefused('approve', note, changed)).toBe(
+      'Parked for operator_hold: decide with release, refund, recordExternalRefund, acknowledge',
+    )
   })
 
   test.each(PAYMENT_STATUSES)('a hold of a payment that is %s: only once it has ended', (status) => {

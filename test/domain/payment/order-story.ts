@@ -32,7 +32,7 @@ export const pending: KnownPayment = {
   parts: [],
   intents: [],
 }
-export const open: KnownAttempt = { id: 'att_1', status: 'open', asked }
+export const open: KnownAttempt = { id: 'att_1', status: 'open', asked, acknowledgedMinor: null }
 export const effect = (payment: Partial<KnownPayment>, attempt: Partial<KnownAttempt>, news: PartnerOrder) =>
   effectOfOrder({ ...pending, ...payment }, { ...open, ...attempt }, { order: news, context })
 export const statusesOf = (moves: readonly { to: PaymentStatus }[]) => moves.map((move) => move.to)

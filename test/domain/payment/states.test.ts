@@ -91,7 +91,9 @@ describe('a payment that waits for an operator', () => {
     },
   )
 
-  test('may be decided in seven ways', () => {
-    expect(OPERATOR_DECISIONS.join(' ')).toBe('approve reject refund recordExternalRefund hold release retry')
+  test('may be decided in eight ways', () => {
+    expect(OPERATOR_DECISIONS.join(' ')).toBe(
+      'approve reject refund recordExternalRefund hold release retry acknowledge',
+    )
   })
 })

@@ -9,7 +9,14 @@ import {
   checkPayout,
   checkReturned,
 } from './checks/money.ts'
-import { checkDelay, checkHeldThere, checkMisfits, checkRate } from './checks/reports.ts'
+import {
+  checkApproved,
+  checkClosedMisfits,
+  checkDelay,
+  checkHeldThere,
+  checkMisfits,
+  checkRate,
+} from './checks/reports.ts'
 import { checkAnswers, checkEvents } from './checks/told.ts'
 import { checkWakers } from './checks/wakers.ts'
 
@@ -27,6 +34,8 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...(await checkReturned(facts)),
     ...(await checkWakers(facts)),
     ...(await checkMisfits(facts)),
+    ...(await checkClosedMisfits(facts)),
+    ...checkApproved(facts),
     ...(await checkHeldThere(facts)),
     ...checkRate(facts),
     ...checkDelay(facts),

@@ -95,8 +95,9 @@ function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | '
     case 'pay without an amount':
       return isOpen ? put({ status: 'paid', receivedMinor: null }) : 'no'
     case 'change the amount':
-      return isOpen || LATE_FROM.includes(order.status)
-        ? put({ status: 'paid', minor: `${order.minor}0`, receivedMinor: order.minor })
+      // Once it is paid: more, less, or as much money as before.
+      return isOpen || isPaid || LATE_FROM.includes(order.status)
+        ? put({ status: 'paid', minor: `${order.minor}0`, receivedMinor: share })
         : 'no'
     default:
       return 'ask'

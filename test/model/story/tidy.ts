@@ -1,6 +1,11 @@
 import { lateMoneyWorkflowId } from '../../../src/domain/ids.ts'
-import { PARK_REASONS } from '../../../src/domain/payment/payment.ts'
-import { lateAttempts, needsOperator, nextStep, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import {
+  lateAttempts,
+  needsOperator,
+  nextStep,
+  offeredDecisions,
+  snapshotOf,
+} from '../../../src/domain/payment/snapshot.ts'
 import type { Shop } from '../world/shop.ts'
 
 /** For whatever waits for an operator there is a decision that ends it: one who takes what is offered comes to an end. */
@@ -19,9 +24,10 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     const { snapshot } = before
     const [late] = lateAttempts(snapshot)
     const reason = needsOperator(snapshot)
-    const offered: readonly string[] = reason === null ? [] : PARK_REASONS[reason].decisions
-    const wanted = late === undefined ? offered : ['refund', 'recordExternalRefund']
-    const decision = snapshot.held ? 'release' : wanted[count % wanted.length]
+    const wanted = late === undefined ? offeredDecisions(snapshot) : ['refund', 'recordExternalRefund']
+    // A hold is lifted first; of an order that was changed that is refused until it is acknowledged.
+    const isChanged = snapshot.orderChanged === true && count % 2 === 1
+    const decision = snapshot.held ? (isChanged ? 'acknowledge' : 'release') : wanted[count % wanted.length]
     if (decision !== undefined) {
       const mustName = answers.at(-1)?.includes('Name the attempt') === true
       const named = mustName ? snapshot.attempts[count % snapshot.attempts.length]?.id : undefined

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { INCIDENTS, INTENT_KINDS, type Incident, type Intent } from '../../../domain/payment/money/intents.ts'
+import { INCIDENTS, INTENT_KINDS, type Incident, type Intent, MISFITS } from '../../../domain/payment/money/intents.ts'
 import { PART_KINDS, PART_STATES, type Part } from '../../../domain/payment/money/parts.ts'
 import { type Statement, sql } from '../../db.ts'
 
@@ -37,9 +37,14 @@ const intent = z
   })
   .transform(({ attempt_id: attemptId, ...row }): Intent => ({ ...row, attemptId }))
 
+const sum = z.object({ minor: z.string(), currency: z.string() })
 const incident = z
-  .object({ kind: z.enum(INCIDENTS), attempt_id: z.string().nullable() })
-  .transform(({ kind, attempt_id: attemptId }): Incident => ({ kind, attemptId }))
+  .object({
+    kind: z.enum(INCIDENTS),
+    attempt_id: z.string().nullable(),
+    misfit: z.object({ why: z.enum(MISFITS), status: z.string(), amount: sum, received: sum.nullable() }).nullable(),
+  })
+  .transform(({ attempt_id: attemptId, ...row }): Incident => ({ ...row, attemptId }))
 
 export const moneyRow = z.object({ parts: z.array(part), intents: z.array(intent), incidents: z.array(incident) })
 
@@ -57,6 +62,6 @@ export function moneyColumns(paymentId: Statement): Statement {
     coalesce((select jsonb_agg(jsonb_build_object('key', key, 'kind', kind, 'attempt_id', attempt_id, 'state', state,
         'operator', operator, 'reason', reason) order by id)
       from intent where payment_id = ${paymentId} and state in ('asked', 'pending')), '[]') as intents,
-    coalesce((select jsonb_agg(jsonb_build_object('kind', kind, 'attempt_id', attempt_id) order by id)
+    coalesce((select jsonb_agg(jsonb_build_object('kind', kind, 'attempt_id', attempt_id, 'misfit', misfit) order by id)
       from incident where payment_id = ${paymentId} and closed_at is null), '[]') as incidents`
 }

@@ -67,14 +67,27 @@ export async function writeIntent(
   )
 }
 
-/** Opens it, unless the same one is open. */
-export async function insertIncident(tx: Tx, { kind, attemptId }: Incident, { paymentId, at }: Where): Promise<void> {
-  await execute(
+/**
+ * Opens it. An open misfit takes over what the partner says now. False when nothing was written: the same one is open,
+ * or the last one of the attempt was closed with what the partner says now.
+ */
+export async function insertIncident(tx: Tx, incident: Incident, { paymentId, at }: Where): Promise<boolean> {
+  const { kind, attemptId } = incident
+  const misfit = incident.misfit == null ? null : JSON.stringify(incident.misfit)
+  const written = await execute(
     tx,
-    sql`insert into incident (payment_id, attempt_id, kind, opened_at)
-        values (${paymentId}, ${attemptId}, ${kind}, ${at}::timestamptz)
-        on conflict (payment_id, kind, coalesce(attempt_id, '')) where closed_at is null do nothing`,
+    sql`insert into incident (payment_id, attempt_id, kind, misfit, opened_at)
+        select ${paymentId}, ${attemptId}, ${kind}, ${misfit}::jsonb, ${at}::timestamptz
+        where not exists (
+          select 1 from (
+            select misfit, closed_at from incident
+            where payment_id = ${paymentId} and kind = ${kind} and attempt_id is not distinct from ${attemptId}
+            order by id desc limit 1) as last
+          where last.closed_at is not null and last.misfit = ${misfit}::jsonb)
+        on conflict (payment_id, kind, coalesce(attempt_id, '')) where closed_at is null
+          do update set misfit = excluded.misfit where incident.misfit is distinct from excluded.misfit`,
   )
+  return written > 0
 }
 
 export async function closeIncident(tx: Tx, { kind, attemptId }: Incident, { paymentId, at }: Where): Promise<void> {

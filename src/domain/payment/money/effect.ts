@@ -21,7 +21,13 @@ export type KnownPayment = {
   readonly intents: readonly Intent[]
 }
 
-export type KnownAttempt = { readonly id: string; readonly status: AttemptStatus; readonly asked: Money }
+export type KnownAttempt = {
+  readonly id: string
+  readonly status: AttemptStatus
+  readonly asked: Money
+  /** Minor units of the changed amount that an operator has acknowledged. */
+  readonly acknowledgedMinor: string | null
+}
 
 export type NewsContext = { readonly account: string; readonly tolerancePercent: number }
 

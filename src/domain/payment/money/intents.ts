@@ -46,7 +46,38 @@ export function stateOfCancel(attempt: AttemptStatus): 'pending' | 'done' | 'ref
 export const INCIDENTS = ['chargeback', 'misfit', 'unexpected_settlement'] as const
 export type IncidentKind = (typeof INCIDENTS)[number]
 
-export type Incident = { readonly kind: IncidentKind; readonly attemptId: string | null }
+export type Incident = {
+  readonly kind: IncidentKind
+  readonly attemptId: string | null
+  /** Only of a misfit: what the partner said. Said again after it was closed, it is nothing new. */
+  readonly misfit?: Misfit | null
+}
+
+/**
+ * Why what a partner said does not fit: it is about another order, account or currency, is paid without an amount, is of
+ * another amount than was asked for, or is refused and has money all the same.
+ */
+export const MISFITS = ['order', 'account', 'currency', 'no_amount', 'amount', 'refused'] as const
+
+export type Misfit = {
+  readonly why: (typeof MISFITS)[number]
+  /** In the partner's own words, mapped to ours. */
+  readonly status: string
+  /** What the partner says that was asked for, and what it has received; null: it names no sum. */
+  readonly amount: Pick<Money, 'minor'> & { readonly currency: string }
+  readonly received: (Pick<Money, 'minor'> & { readonly currency: string }) | null
+}
+
+/** The misfit by which the partner has changed the order of the payment's own money: its amount, and nothing else. */
+export function changedOrder(
+  incidents: readonly Incident[],
+  paidAttemptId: string | null,
+): (Incident & { readonly attemptId: string; readonly misfit: Misfit }) | null {
+  for (const { kind, attemptId, misfit } of incidents)
+    if (attemptId !== null && attemptId === paidAttemptId && misfit?.why === 'amount')
+      return { kind, attemptId, misfit }
+  return null
+}
 
 /** The money of a payment as the guard sees it. */
 export type GuardedMoney = {

@@ -9,11 +9,15 @@ export async function checkPartners(facts: Facts): Promise<string[]> {
   const { shop, row } = facts
   const there = new Map<string, bigint>()
   const counted = new Map<string, bigint>()
+  let isAcknowledged = false
   for (const attempt of await attemptsOf(shop)) {
     const order = await orderOf(shop, attempt)
     if (order === null) continue
     const mine = row.parts.filter((part) => part.attemptId === attempt.id)
     const known = sum(mine.filter(({ state }) => HERE.includes(state)).map(({ units }) => units))
+    // What an operator has acknowledged is counted as anything else.
+    if (row.attempts.some(({ id, acknowledgedMinor }) => id === attempt.id && acknowledgedMinor === order.minor))
+      isAcknowledged = true
     const holds = order.status === 'on_hold' ? known : holdsOf(order)
     // What was returned from elsewhere is nobody's part any more, and still with the partner: there it is ours.
     const outside =
@@ -27,12 +31,13 @@ export async function checkPartners(facts: Facts): Promise<string[]> {
     counted.set(order.currency, (counted.get(order.currency) ?? 0n) + outside + known)
   }
   const wrong: string[] = []
+  const wasMisfit =
+    facts.incidents.includes('misfit') || facts.notes.has('What the partner reports does not fit the order')
   for (const asset of facts.ledger.keys())
     if (asset.startsWith('partner_receivable ')) there.set(asset.slice(19), there.get(asset.slice(19)) ?? 0n)
   for (const [currency, holds] of there) {
     const ours = balance(facts, 'partner_receivable', currency)
-    const isMisfit =
-      facts.incidents.includes('misfit') || facts.notes.has('What the partner reports does not fit the order')
+    const isMisfit = wasMisfit && !isAcknowledged
     if (ours !== holds && !isMisfit) wrong.push(`the partner holds ${holds} ${currency}, the ledger says ${ours}`)
     if ((counted.get(currency) ?? 0n) !== holds && !isMisfit)
       wrong.push(`the partner holds ${holds} ${currency}, the parts say ${counted.get(currency)}`)

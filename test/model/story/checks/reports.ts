@@ -24,6 +24,26 @@ export async function checkMisfits({ shop, row, incidents, notes }: Facts): Prom
   return []
 }
 
+/** What an operator has closed stays closed until the partner says something else. */
+export async function checkClosedMisfits({ shop, row }: Facts): Promise<string[]> {
+  const { rows } = await shop.db.query(
+    `select 1 from (select misfit, lag(misfit) over (partition by attempt_id order by id) as before from incident
+       where payment_id = $1 and kind = 'misfit') as said where misfit = before`,
+    [row.payment.id],
+  )
+  return rows.length > 0 ? ['a misfit that was closed was opened again, and nothing had changed'] : []
+}
+
+/** Too little is settled only when an operator has approved it. */
+export function checkApproved({ shop, row }: Facts): string[] {
+  const { payment, attempts } = row
+  const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
+  if (payment.usdc === null || payment.confirmed === null || paid === undefined) return []
+  const isTooLittle = BigInt(payment.confirmed.minor) * 100n < BigInt(paid.asked.minor) * 99n
+  const isApproved = shop.asks.some(({ what, answer }) => what === 'approve' && answer?.startsWith('{') === true)
+  return isTooLittle && !isApproved ? ['too little was converted, and nobody has approved it'] : []
+}
+
 /** A payment does not fail by itself while a partner holds its money. */
 export async function checkHeldThere({ shop, row, notes }: Facts): Promise<string[]> {
   if (row.payment.status !== 'failed' || notes.has('An operator rejected it before any money')) return []

@@ -99,6 +99,23 @@ export const OWNING: readonly Idea[] = [
     weight: (view) => (view.held && isParked(view) ? 5 : 0),
     tell: () => [simulator('refund_pending'), decide('refund'), decide('release')],
   },
+  // The partner changes its order while the payment is held, and an operator takes it as it is, or does not.
+  {
+    weight: (view) => (view.held && isParked(view) ? where(view, paid, 5) : 0),
+    tell: (random, view) => [
+      partner('change the amount', one(random, view, paid), {
+        percent: random.pick([100, 60, 150]),
+        news: news(random),
+      }),
+      ...random.pick([[], [goes(random)], [decide('acknowledge')], [decide('acknowledge'), decide('release')]]),
+    ],
+  },
+  {
+    weight: (view) => (view.incident ? 8 : 0),
+    tell: (random, view) => [
+      random.pick([decide('acknowledge'), decide('approve'), { do: 'news', of: random.below(view.attempts.length) }]),
+    ],
+  },
   // The money goes while it waits.
   {
     weight: (view) => (isParked(view) ? where(view, paid, 7) : 0),

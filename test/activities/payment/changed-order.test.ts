@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
+import { snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
+
+/** A partner that changes the amount of its order afterwards, and the operator who acknowledges it. */
+
+let world: MoneyWorld
+beforeAll(async () => {
+  world = await createMoneyWorld()
+})
+afterAll(() => world.close())
+
+type Made = { readonly id: string; readonly attemptId: string }
+
+/** The partner says that so much was asked for, and that it has so much. */
+async function changed({ attemptId }: Made, minor: string, received: string): Promise<Partial<PaymentDeps>> {
+  const real = world.deps.partners.wallet_app
+  const order = await real.readOrder({ attemptId }, AbortSignal.timeout(5000))
+  if (order === null) throw new Error('no order')
+  const odd = {
+    ...order,
+    amount: { minor, currency: 'EUR' as const },
+    received: { minor: received, currency: 'EUR' as const },
+  }
+  return { partners: { ...world.deps.partners, wallet_app: { ...real, readOrder: async () => odd } } }
+}
+
+async function held(): Promise<Made> {
+  const made = await world.paid()
+  await world.decide(made.id, 'hold')
+  return made
+}
+
+const snapshot = async (id: string) => snapshotOf(await world.state(id))
+const suspense = async (id: string) => (await world.books(id)).filter((line) => line.startsWith('suspense'))
+const misfits = async (id: string) => (await world.checkout.timeline(id, 'payment.misfit')).map(({ data }) => data)
+
+describe('an order of which the amount is changed while an operator holds its payment', () => {
+  test('is not understood until it is acknowledged; what was counted stays, and the rest is surplus', async () => {
+    const made = await held()
+    const partner = await changed(made, '15000', '15000')
+    expect((await world.read(made, partner)).understood).toBe(false)
+    expect(await world.attention(made.id)).toEqual(['misfit', 'parked operator_hold'])
+    expect(await world.parts(made.id)).toEqual(['10000 counted'])
+    expect((await snapshot(made.id)).orderChanged).toBe(true)
+
+    await world.decide(made.id, 'acknowledge')
+    expect((await snapshot(made.id)).orderChanged).toBe(false)
+    expect((await world.read(made, partner)).understood).toBe(true)
+    expect(await world.parts(made.id)).toEqual(['10000 counted', '5000 surplus'])
+    expect(await world.payment(made.id)).toMatchObject({
+      parkReason: 'operator_hold',
+      confirmed: { minor: '10000' },
+      exception: 'duplicate_payment',
+    })
+    expect(await suspense(made.id)).toEqual(['suspense EUR -5000'])
+    expect((await world.decide(made.id, 'release')).payment.status).toBe('processing')
+    await world.convert(made.id)
+    expect((await world.payment(made.id)).usdc?.gross).toBe('108000000')
+    expect(await world.attention(made.id)).toEqual(['surplus 5000 EUR'])
+  })
+
+  test('to a lesser one: what is missing is gone, and the rest is approved or refunded', async () => {
+    const made = await held()
+    const partner = await changed(made, '6000', '6000')
+    await world.read(made, partner)
+    await world.decide(made.id, 'acknowledge')
+    await world.read(made, partner)
+    expect(await world.parts(made.id)).toEqual(['10000 counted', '-4000 counted'])
+    expect(await world.payment(made.id)).toMatchObject({ exception: 'underpaid', confirmed: { minor: '6000' } })
+    // A hold that is lifted is no approval.
+    expect((await world.decide(made.id, 'release')).payment).toMatchObject({
+      status: 'under_review',
+      parkReason: 'underpaid',
+      held: false,
+    })
+    expect((await world.decide(made.id, 'approve')).payment.status).toBe('processing')
+  })
+
+  test('… after the conversion: the payout is voided', async () => {
+    const made = await world.settling()
+    await world.decide(made.id, 'hold')
+    const partner = await changed(made, '6000', '6000')
+    await world.read(made, partner)
+    await world.decide(made.id, 'acknowledge')
+    await world.read(made, partner)
+    expect(await world.payment(made.id)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
+    expect((await world.state(made.id)).intents.map(({ kind }) => kind)).toEqual(['void'])
+  })
+
+  test('… after the conversion, with the same money: the payout goes on', async () => {
+    const made = await world.settling()
+    await world.decide(made.id, 'hold')
+    const partner = await changed(made, '15000', '10000')
+    await world.read(made, partner)
+    await world.decide(made.id, 'acknowledge')
+    expect((await world.read(made, partner)).understood).toBe(true)
+    expect((await world.decide(made.id, 'release')).payment.status).toBe('settling')
+    await world.settle(made.id)
+    expect(await world.attention(made.id)).toEqual([])
+  })
+
+  test('is acknowledged as it is: changed once more, it is another misfit', async () => {
+    const made = await held()
+    await world.read(made, await changed(made, '15000', '10000'))
+    await world.decide(made.id, 'acknowledge')
+    expect((await world.read(made, await changed(made, '20000', '20000'))).understood).toBe(false)
+    expect(await world.attention(made.id)).toEqual(['misfit', 'parked operator_hold'])
+    expect(await world.parts(made.id)).toEqual(['10000 counted'])
+  })
+
+  test('cannot be acknowledged where anything else does not fit, or nothing was changed', async () => {
+    const made = await held()
+    const real = world.deps.partners.wallet_app
+    const order = await real.readOrder({ attemptId: made.attemptId }, AbortSignal.timeout(5000))
+    if (order === null) throw new Error('no order')
+    const odd = { ...order, account: 'another account', amount: { minor: '15000', currency: 'EUR' as const } }
+    const wallet = { ...real, readOrder: async () => odd }
+    const refusal = { message: expect.stringContaining('there is nothing to acknowledge') }
+    await expect(world.decide(made.id, 'acknowledge')).rejects.toMatchObject(refusal)
+    await world.read(made, { partners: { ...world.deps.partners, wallet_app: wallet } })
+    expect(await world.attention(made.id)).toEqual(['misfit', 'parked operator_hold'])
+    expect((await snapshot(made.id)).orderChanged).toBe(false)
+    await expect(world.decide(made.id, 'acknowledge')).rejects.toMatchObject(refusal)
+  })
+})
+
+describe('a misfit that an operator has closed', () => {
+  test('stays closed when the order is read again, and opens when the partner says something else', async () => {
+    const made = await world.settling()
+    await world.settle(made.id)
+    const partner = await changed(made, '15000', '10000')
+    await world.read(made, partner)
+    await world.read(made, partner)
+    expect(await world.attention(made.id)).toEqual(['misfit'])
+    await world.decide(made.id, 'approve')
+    await world.read(made, partner)
+    expect(await world.attention(made.id)).toEqual([])
+    expect((await world.payment(made.id)).closedAt).not.toBeNull()
+
+    await world.read(made, await changed(made, '15000', '12000'))
+    expect(await world.attention(made.id)).toEqual(['misfit'])
+    await world.decide(made.id, 'approve')
+    await world.read(made, partner)
+    expect(await world.attention(made.id)).toEqual(['misfit'])
+    expect(await misfits(made.id)).toMatchObject([
+      { why: 'amount', received: { minor: '10000' } },
+      { why: 'amount', received: { minor: '12000' } },
+      { why: 'amount', received: { minor: '10000' } },
+    ])
+  })
+
+  test('is the one that the operator saw: an open one takes over what the partner says now', async () => {
+    const made = await world.settling()
+    await world.settle(made.id)
+    await world.read(made, await changed(made, '15000', '10000'))
+    const partner = await changed(made, '15000', '12000')
+    await world.read(made, partner)
+    expect((await world.state(made.id)).incidents).toMatchObject([{ misfit: { received: { minor: '12000' } } }])
+    await world.decide(made.id, 'approve')
+    await world.read(made, partner)
+    expect(await world.attention(made.id)).toEqual([])
+  })
+})
