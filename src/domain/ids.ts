@@ -56,8 +56,12 @@ export const deliveryWorkflowId = (eventId: string, endpointId: string): string 
 /** The workflow in which an operator decides about money that came after the payment stopped listening. */
 export const lateMoneyWorkflowId = (attemptId: string): string => `late_${attemptId}`
 
+/** The first of its kind has no number. */
+export const nth = (order: number): string => (order === 1 ? '' : `:${order}`)
+
 /** Idempotency keys of effects outside: from our ids and the step, never random, never per try. */
-export const conversionKey = (paymentId: string): string => `${paymentId}:convert`
+/** A payment's orders at the converter are counted from 1; only the last one is open. */
+export const conversionKey = (paymentId: string, order: number): string => `${paymentId}:convert${nth(order)}`
 export const voidKey = (paymentId: string): string => `${paymentId}:void`
 /** Of an order at its partner. The partner needs no key for it: to cancel an order twice is to cancel it. */
 export const cancelKey = (attemptId: string): string => `${attemptId}:cancel`

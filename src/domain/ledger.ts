@@ -1,3 +1,4 @@
+import { nth } from './ids.ts'
 import { isZero, type MicroUsdc, type Money, subtract } from './money.ts'
 import type { Part } from './payment/money/parts.ts'
 
@@ -153,19 +154,24 @@ export function converted(fact: {
   }
 }
 
+/** What the converter filled. `order` counts the orders of the payment from 1: each is filled once at most. */
+type FillFact = { readonly paymentId: string; readonly order: number; readonly micro: MicroUsdc }
+
+const fillReference = ({ paymentId, order }: FillFact): string => `${paymentId}${nth(order)}`
+
 /** The converter filled the order too far off the locked rate. It owes us the USDC; whose it is, an operator decides. */
-export function fillSuspended(fact: { paymentId: string; micro: MicroUsdc }): Booking {
-  return usdcLines('fill_suspended', { ...fact, reference: fact.paymentId }, ['conversion', 'suspense'])
+export function fillSuspended(fact: FillFact): Booking {
+  return usdcLines('fill_suspended', { ...fact, reference: fillReference(fact) }, ['conversion', 'suspense'])
 }
 
 /** The payment takes the fill that was set aside: `converted` then books it as if it had just come. */
-export function fillUsed(fact: { paymentId: string; micro: MicroUsdc }): Booking {
-  return usdcLines('fill_used', { ...fact, reference: fact.paymentId }, ['suspense', 'conversion'])
+export function fillUsed(fact: FillFact): Booking {
+  return usdcLines('fill_used', { ...fact, reference: fillReference(fact) }, ['suspense', 'conversion'])
 }
 
 /** The payment ended without taking the fill that was set aside: the USDC is ours. */
-export function fillKept(fact: { paymentId: string; micro: MicroUsdc }): Booking {
-  return usdcLines('fill_kept', { ...fact, reference: fact.paymentId }, ['suspense', 'exchange'])
+export function fillKept(fact: FillFact): Booking {
+  return usdcLines('fill_kept', { ...fact, reference: fillReference(fact) }, ['suspense', 'exchange'])
 }
 
 /**
@@ -206,15 +212,7 @@ export function settled(fact: { paymentId: string; net: MicroUsdc }): Booking {
 
 /** USDC arrived in the treasury: the converter delivered. */
 export function toppedUp(fact: { reference: string; micro: MicroUsdc }): Booking {
-  return {
-    kind: 'topped_up',
-    reference: fact.reference,
-    paymentId: null,
-    lines: [
-      { account: 'treasury', asset: 'USDC', amount: fact.micro },
-      { account: 'conversion', asset: 'USDC', amount: negative(fact.micro) },
-    ],
-  }
+  return usdcLines('topped_up', { ...fact, paymentId: null }, ['treasury', 'conversion'])
 }
 
 /** USDC left the treasury without a payout of ours: an operator finds out why, until then it is in `suspense`. */
@@ -261,7 +259,7 @@ export function swept(fact: { paymentId: string; reference: string; micro: Micro
 
 function usdcLines(
   kind: Booking['kind'],
-  fact: { paymentId: string; reference: string; micro: MicroUsdc },
+  fact: { paymentId: string | null; reference: string; micro: MicroUsdc },
   [debit, credit]: [Account, Account],
 ): Booking {
   return {

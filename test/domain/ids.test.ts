@@ -63,7 +63,7 @@ test('what is derived from an id never changes: workflows, and keys that partner
   expect(paymentWorkflowId('pay_1')).toBe('pay_1')
   expect(deliveryWorkflowId('evt_1', 'we_1')).toBe('whd_evt_1_we_1')
   expect(lateMoneyWorkflowId('att_1')).toBe('late_att_1')
-  expect(conversionKey('pay_1')).toBe('pay_1:convert')
+  expect([1, 2].map((order) => conversionKey('pay_1', order))).toEqual(['pay_1:convert', 'pay_1:convert:2'])
   expect(refundKey('att_1')).toBe('att_1:refund')
   expect(voidKey('pay_1')).toBe('pay_1:void')
   expect(TRANSFER_ACTIVITY_ID).toBe('transferUsdc')

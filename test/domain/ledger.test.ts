@@ -162,7 +162,7 @@ test('a conversion, and every way in which a fill is kept or used', () => {
     'fee_revenue USDC -45',
     'exchange USDC 10',
   ])
-  const fill = { paymentId: 'pay_1', micro: '7' }
+  const fill = { paymentId: 'pay_1', order: 1, micro: '7' }
   expect(told(ledger.fillSuspended(fill))).toEqual([
     'fill_suspended pay_1 pay_1',
     'conversion USDC 7',
@@ -170,6 +170,8 @@ test('a conversion, and every way in which a fill is kept or used', () => {
   ])
   expect(told(ledger.fillUsed(fill))).toEqual(['fill_used pay_1 pay_1', 'suspense USDC 7', 'conversion USDC -7'])
   expect(told(ledger.fillKept(fill))).toEqual(['fill_kept pay_1 pay_1', 'suspense USDC 7', 'exchange USDC -7'])
+  // Each order is filled once: the facts of another one are others.
+  expect(ledger.fillKept({ ...fill, order: 2 }).reference).toBe('pay_1:2')
 })
 
 test('a void payout gives the merchant’s USDC to us, and what it was sold for makes up for what was written off', () => {

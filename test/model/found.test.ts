@@ -191,6 +191,35 @@ test('a misfit that was closed stays closed when the partner says the same again
     ],
   }))
 
+// the converter answered 409 for ever, and the payment could only be refunded
+test('a payment that was withdrawn and is paid with another amount is converted by another order', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'simulator', fault: 'delay', seconds: 600 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+      { do: 'click', provider: 'card_partner' },
+      { do: 'partner', act: 'pay', of: 1, percent: 150, news: 'told' },
+    ],
+  }))
+
+// suspense had USDC, and no decision ended it
+test('USDC that was bought for a payment which is canceled then is booked by an operator', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'simulator', fault: 'delay', seconds: 600 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+      { do: 'cancel' },
+    ],
+  }))
+
 test('a payout that was voided and is settled after all stands before an operator', () =>
   holds({
     minor: '10000',

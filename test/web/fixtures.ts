@@ -51,6 +51,8 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
     confirmed: null,
     fill: null,
     conversionOpen: false,
+    conversionOrder: 1,
+    conversionStale: null,
     rate: null,
     usdc: null,
     transfer: null,

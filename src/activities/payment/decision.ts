@@ -1,5 +1,6 @@
 import { changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
-import { effectOfDecision, PAYOUT_SIGNED, type RecordedDecision } from '../../domain/payment/decision.ts'
+import { PAYOUT_SIGNED } from '../../domain/payment/decision.ts'
+import { effectOfDecision, type RecordedDecision } from '../../domain/payment/money/decided.ts'
 import type { OperatorDecision } from '../../domain/payment/requests.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 import {
@@ -36,10 +37,11 @@ async function carryOut(
 ): Promise<void> {
   const effect = effectOfDecision(order.decision, work.state, order)
   if ('refused' in effect) throw decisionRefused(effect.refused)
-  const { change, confirmedAttemptId, acknowledged, closes, move } = effect
+  const { change, confirmedAttemptId, acknowledged, closes, bookings, move } = effect
   const { paymentId } = order
   if (effect.payout === 'hold' && !(await deps.payouts.hold(work.tx, paymentId, order.reason)))
     throw decisionRefused(PAYOUT_SIGNED.why)
+  for (const booking of bookings) await work.book(booking)
   if (closes !== null) await work.closeIncident(closes)
   if (change !== null) await work.change(change.note, change.fields)
   if (confirmedAttemptId !== null) await work.saveAttempt(confirmedAttemptId, { status: 'confirmed' })

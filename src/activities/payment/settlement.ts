@@ -4,24 +4,24 @@ import { loadPayment } from '../../db/payments/payments.ts'
 import { listUntried } from '../../db/webhooks/deliveries.ts'
 import type { Hex } from '../../domain/hex.ts'
 import { conversionKey } from '../../domain/ids.ts'
-import { converted, depositUsed, fillKept, fillSuspended, fillUsed } from '../../domain/ledger.ts'
-import { convertToMicroUsdc, isWithinPercent, type Money, splitFee } from '../../domain/money.ts'
-import { type PaymentFields, parked } from '../../domain/payment/changes.ts'
+import { converted, depositUsed, fillUsed } from '../../domain/ledger.ts'
+import { convertToMicroUsdc, type Money, splitFee } from '../../domain/money.ts'
+import { parked } from '../../domain/payment/changes.ts'
 import { NOT_FREE, whyNotFree } from '../../domain/payment/money/intents.ts'
 import { unitSum } from '../../domain/payment/money/parts.ts'
 import { lockedRate } from '../../domain/payment/order-changes.ts'
 import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { nextStep, snapshotOf } from '../../domain/payment/snapshot.ts'
 import { because, noteOf, type Reason } from '../../domain/timeline.ts'
-import type { Conversion } from '../../providers/converter/converter.ts'
+import type { Conversion, Converter, EndedConversion } from '../../providers/converter/converter.ts'
 import { isPartnerError, waitAfter } from '../failure.ts'
+import type { Converted } from './conversion/converted.ts'
+import { keepFill, mayTake, setAside } from './conversion/fills.ts'
+import { renewConversion } from './conversion/renew.ts'
 import { callSignal, noAnswer, rateToLock } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 type Fill = Extract<Conversion, { kind: 'filled' }>
-
-/** `wait`: nothing was changed, and the step is to be tried again after so many seconds. */
-export type Converted = Changed & { readonly wait?: number }
 
 /** `last`: the conversion has been tried for long enough; without a fill the payment is parked. */
 export type ConversionOrder = string | { readonly paymentId: string; readonly last: boolean }
@@ -40,10 +40,15 @@ export async function convertToUsdc(deps: PaymentDeps, order: ConversionOrder): 
   const rate = payment.rate?.rate ?? (await lockRate(deps, state))
   if (rate === null) return last ? parkOverdue(deps, paymentId) : { ...unchanged(state), wait: NO_RATE_SECONDS }
   if (payment.providerUsed === 'crypto') return bookDeposit(deps, paymentId)
-  const conversion = filledBefore(payment) ?? (await askConverter(deps, { paymentId, amount: payment.confirmed, rate }))
+  if (payment.conversionStale !== null) {
+    const renewed = await renewConversion(deps, state, () => endOrder(deps, payment))
+    return renewed.wait !== undefined && last ? parkOverdue(deps, paymentId) : renewed
+  }
+  const key = conversionKey(paymentId, payment.conversionOrder)
+  const conversion = filledBefore(payment) ?? (await askConverter(deps, { key, amount: payment.confirmed, rate }))
   switch (conversion.kind) {
     case 'filled':
-      return bookConversion(deps, paymentId, conversion)
+      return bookConversion(deps, payment, conversion)
     case 'refused':
       return parkConversion(deps, paymentId, because('conversion_refused', { reason: conversion.reason }))
     case 'pending':
@@ -59,12 +64,13 @@ function isConvertible(payment: Payment): payment is Payment & { readonly confir
 }
 
 /** A converter that gives no answer may have filled the order: the same key asks about the same order again. */
-function askConverter(
-  deps: PaymentDeps,
-  order: { readonly paymentId: string; readonly amount: Money; readonly rate: string },
-): Promise<Conversion> {
-  const { paymentId, ...rest } = order
-  return deps.converter.convert({ key: conversionKey(paymentId), ...rest }, callSignal()).catch(pendingIfPartner)
+function askConverter(deps: PaymentDeps, order: Parameters<Converter['convert']>[0]): Promise<Conversion> {
+  return deps.converter.convert(order, callSignal()).catch(pendingIfPartner)
+}
+
+/** Has the converter fill the order, or never fill it. */
+function endOrder(deps: PaymentDeps, { id, conversionOrder }: Payment): Promise<EndedConversion> {
+  return deps.converter.cancel(conversionKey(id, conversionOrder), callSignal()).catch(pendingIfPartner)
 }
 
 function pendingIfPartner(error: unknown): Extract<Conversion, { kind: 'pending' }> {
@@ -80,7 +86,7 @@ const isConversionLeft = (state: PaymentWithAttempts): boolean => nextStep(snaps
  */
 async function endConversion(deps: PaymentDeps, state: PaymentWithAttempts): Promise<Converted> {
   const { id } = state.payment
-  const ended = await deps.converter.cancel(conversionKey(id), callSignal()).catch(pendingIfPartner)
+  const ended = await endOrder(deps, state.payment)
   if (ended.kind === 'pending') return { ...unchanged(state), wait: ended.retryAfterSeconds }
   return changePayment(deps.db, deps.context, {
     id,
@@ -115,12 +121,18 @@ function filledBefore({ fill }: Payment): Fill | null {
 }
 
 /** Booked under the lock, at the rate that is locked then, if the money is still free to go. */
-function bookConversion(deps: PaymentDeps, id: string, conversion: Fill): Promise<Changed> {
+function bookConversion(
+  deps: PaymentDeps,
+  { id, conversionOrder: order }: Payment,
+  conversion: Fill,
+): Promise<Changed> {
   return changePayment(deps.db, deps.context, {
     id,
     work: async (work) => {
       const { usdc, confirmed, rate, fill } = work.state.payment
-      if (usdc !== null) return
+      // Of an order that was ended meanwhile the fill is booked, and one of other money is ended by the next try.
+      if (usdc !== null || work.state.payment.conversionOrder !== order) return
+      if (work.state.payment.conversionStale !== null && isConvertible(work.state.payment)) return
       // The fill that is on record is the converter's answer for good, whatever another call was told.
       const filled = fill?.micro ?? conversion.microUsdc
       const reference = fill?.reference ?? conversion.reference
@@ -136,7 +148,7 @@ function bookConversion(deps: PaymentDeps, id: string, conversion: Fill): Promis
       }
       const { gross, fee, net } = splitFee(convertToMicroUsdc(confirmed, rate.rate))
       if (!mayTake(deps, { gross, filled, fill })) return setAside(work, { gross, filled, reference })
-      if (fill !== null) await work.book(fillUsed({ paymentId: id, micro: filled }))
+      if (fill !== null) await work.book(fillUsed({ paymentId: id, order, micro: filled }))
       await work.book(converted({ paymentId: id, received: confirmed, gross, fee, net, filled }))
       const data = { reference, filled_micro: filled }
       await work.change(noteOf('payment.converted', data), { grossMicro: gross, feeMicro: fee, netMicro: net })
@@ -173,55 +185,6 @@ async function parkIfUnfree(work: PaymentWork): Promise<boolean> {
   const park = why === 'held' ? 'operator_hold' : notConverted
   await work.move('under_review', because('money_not_free', { why: NOT_FREE[why] }), parked(park))
   return true
-}
-
-/** Near enough to the locked rate, or accepted by an operator for what the locked rate gives. */
-function mayTake(
-  { conversionTolerancePercent }: PaymentDeps,
-  { gross, filled, fill }: { readonly gross: string; readonly filled: string; readonly fill: Payment['fill'] },
-): boolean {
-  return (
-    isWithinPercent(filled, gross, conversionTolerancePercent) || (fill?.accepted === true && fill.expected === gross)
-  )
-}
-
-/** The fill is kept and booked before an operator is asked, so that no unit of it is without an owner. */
-async function setAside(
-  work: PaymentWork,
-  { gross, filled, reference }: { readonly gross: string; readonly filled: string; readonly reference: string },
-): Promise<void> {
-  await work.book(fillSuspended({ paymentId: work.state.payment.id, micro: filled }))
-  const reason = because('fill_off_rate', { reference, filled_micro: filled, expected_micro: gross })
-  const onRecord = fillOnRecord({ filled, expected: gross, reference })
-  await work.move('under_review', reason, { ...parked('fill_off_rate'), ...onRecord })
-}
-
-/** Not taken yet: an operator accepts it, or it turns out to be near enough to the locked rate. */
-function fillOnRecord(fill: {
-  readonly filled: string
-  readonly expected: string
-  readonly reference: string
-}): PaymentFields {
-  return {
-    fillMicro: fill.filled,
-    fillExpectedMicro: fill.expected,
-    fillReference: fill.reference,
-    fillAccepted: false,
-  }
-}
-
-/** The payment was held, or its money taken back, while the converter was asked: what it bought has an owner all the same. */
-async function keepFill(
-  work: PaymentWork,
-  { filled, reference }: { readonly filled: string; readonly reference: string },
-): Promise<void> {
-  const { id, confirmed, rate } = work.state.payment
-  const expected = confirmed === null || rate === null ? '0' : convertToMicroUsdc(confirmed, rate.rate)
-  if (!(await work.book(fillSuspended({ paymentId: id, micro: filled })))) return
-  const note = noteOf('payment.fill_kept', { reference, filled_micro: filled })
-  await work.change(note, fillOnRecord({ filled, expected, reference }))
-  // Nobody will take it any more: it is ours.
-  if (work.state.payment.status === 'refunded') await work.book(fillKept({ paymentId: id, micro: filled }))
 }
 
 function parkConversion(deps: PaymentDeps, paymentId: string, reason: Reason): Promise<Changed> {

@@ -9,7 +9,7 @@ import {
   type ParkReason,
   type PaymentException,
 } from '../../domain/payment/payment.ts'
-import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import { type Attempt, type Payment, STALE_CONVERSIONS } from '../../domain/payment/payment-object.ts'
 import { moneyRow } from './money/money-rows.ts'
 
 /** Rows of the payment and attempt tables, parsed into the domain's types. */
@@ -58,6 +58,8 @@ const storedPayment = z.object({
   fill_reference: z.string().nullable(),
   fill_accepted: z.boolean(),
   conversion_open: z.boolean(),
+  conversion_order: z.number(),
+  conversion_stale: z.enum(STALE_CONVERSIONS).nullable(),
   gross_micro: z.string().nullable(),
   fee_micro: z.string().nullable(),
   net_micro: z.string().nullable(),
@@ -110,6 +112,8 @@ function paymentOf(row: z.output<typeof storedPayment>): Payment {
     paidAttemptId: row.paid_attempt_id,
     fill: fillOf(row),
     conversionOpen: row.conversion_open,
+    conversionOrder: row.conversion_order,
+    conversionStale: row.conversion_stale,
     ...settlementOf(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,

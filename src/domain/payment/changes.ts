@@ -1,6 +1,7 @@
 import type { MethodName, ProviderUsed } from '../methods.ts'
 import type { FailureCode } from './partner.ts'
 import type { AttemptStatus, ParkReason, PaymentException } from './payment.ts'
+import type { StaleConversion } from './payment-object.ts'
 
 /** What a change writes to a payment beside its status. Absent means unchanged. */
 export type PaymentFields = {
@@ -20,12 +21,14 @@ export type PaymentFields = {
   rateSource?: string | null
   rateLockedAt?: string | null
   /** Micro-USDC of the fill that was set aside, and of what the locked rate gave then. */
-  fillMicro?: string
-  fillExpectedMicro?: string
-  fillReference?: string
+  fillMicro?: string | null
+  fillExpectedMicro?: string | null
+  fillReference?: string | null
   fillAccepted?: boolean
   /** The converter may have the payment's order, and its answer is not on record. */
   conversionOpen?: boolean
+  conversionOrder?: number
+  conversionStale?: StaleConversion | null
   grossMicro?: string
   feeMicro?: string
   netMicro?: string

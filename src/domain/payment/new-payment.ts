@@ -41,6 +41,8 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   rate: null,
   fill: null,
   conversionOpen: false,
+  conversionOrder: 1,
+  conversionStale: null,
   usdc: null,
   transfer: null,
   expiryPostponed: false,

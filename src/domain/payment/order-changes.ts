@@ -81,8 +81,8 @@ export function dustOf({ payment, parts }: PaymentWithAttempts): BookedPart[] {
 
 /** The payment ends without a transfer: what was bought for it is ours. */
 export function bookingsOfRefund(payment: Payment, effect: Pick<OrderEffect, 'parts'>): Booking[] {
-  const { id: paymentId, usdc, fill, confirmed } = payment
-  if (usdc === null) return fill === null ? [] : [fillKept({ paymentId, micro: fill.micro })]
+  const { id: paymentId, usdc, fill, confirmed, conversionOrder: order } = payment
+  if (usdc === null) return fill === null ? [] : [fillKept({ paymentId, order, micro: fill.micro })]
   return [
     payoutUnwound({
       paymentId,

@@ -42,6 +42,10 @@ export type Payment = {
   readonly fill: Fill | null
   /** The converter may have the payment's order, and its answer is not on record. */
   readonly conversionOpen: boolean
+  /** The number of that order, from 1: it has a key of its own. */
+  readonly conversionOrder: number
+  /** How what is to be converted differs from what that order may have been asked for; null: not at all. */
+  readonly conversionStale: StaleConversion | null
   readonly usdc: { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: MicroUsdc } | null
   readonly transfer: {
     readonly txHash: string
@@ -72,6 +76,10 @@ export type Fill = {
   /** An operator has accepted it, for that expected amount. */
   readonly accepted: boolean
 }
+
+/** `changed`: it is another amount of the same money. `gone`: the partner has taken that money back. */
+export const STALE_CONVERSIONS = ['changed', 'gone'] as const
+export type StaleConversion = (typeof STALE_CONVERSIONS)[number]
 
 /** The indicative rate at creation; USDC for one major unit of the payment's currency. */
 export type Quote = {

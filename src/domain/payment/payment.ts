@@ -187,5 +187,9 @@ export const PARK_REASONS = {
     text: 'The partner reports money that does not fit its order, for a payment that needs none. It is counted nowhere. `approve` records that it has been dealt with.',
     decisions: ['approve'],
   },
+  fill_left: {
+    text: 'The converter bought USDC for the payment, which has ended without it: the partner had taken the money back. It is in suspense, and it is ours. `approve` books it so.',
+    decisions: ['approve'],
+  },
 } as const
 export type ParkReason = keyof typeof PARK_REASONS

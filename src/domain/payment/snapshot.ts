@@ -1,5 +1,6 @@
 import { PROVIDERS } from '../methods.ts'
 import { formatUsdc } from '../money.ts'
+import { isFillLeft } from './money/conversion.ts'
 import { changedOrder, type IncidentKind } from './money/intents.ts'
 import { attemptsWith, chargeSum } from './money/parts.ts'
 import {
@@ -55,6 +56,8 @@ export type PaymentSnapshot = {
   readonly silentAt?: number | null
   /** The converter may have the payment's order, and its answer is not on record. */
   readonly conversionOpen?: boolean
+  /** USDC was bought for the payment, which has ended without taking it. */
+  readonly fillLeft?: boolean
 }
 
 export type NextStep =
@@ -126,7 +129,10 @@ function hasSurplus({ attempts, surplus }: PaymentSnapshot): boolean {
 export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
   if (payment.status === 'under_review') return payment.parkReason ?? 'operator_hold'
   if (hasSurplus(payment)) return 'surplus'
-  return payment.incidents?.[0] ?? null
+  const [incident] = payment.incidents ?? []
+  if (incident !== undefined) return incident
+  // Money that still comes would take it.
+  return payment.fillLeft === true && payment.listenUntil === null ? 'fill_left' : null
 }
 
 /** What ends the waiting: the decisions that the reason offers and, where the partner has changed the order, one more. */
@@ -183,6 +189,7 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
     ...moneyOf(state),
     silentAt: silentAt(payment, attempts),
     conversionOpen: payment.conversionOpen,
+    fillLeft: isFillLeft(payment),
   }
 }
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { z } from 'zod'
 import { many, sql } from '../../../src/db/db.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { nextStep, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import { needsOperator, nextStep, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
 import { PartnerError } from '../../../src/providers/provider.ts'
 import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
 import { perform } from './world.ts'
@@ -162,6 +162,16 @@ describe('whether the converter may have an order', () => {
     const [micro] = await bought(id)
     expect((await lines(id)).slice(4)).toEqual(KEPT(String(micro)).slice(0, 2))
     expect(await world.attention(id)).toEqual([`suspense ${micro} USDC`])
+    expect([await step(id), needsOperator(snapshotOf(await world.state(id)))]).toEqual(['await_operator', 'fill_left'])
+    expect((await world.payment(id)).closedAt).toBeNull()
+
+    // An operator books it: it is ours.
+    await world.decide(id, 'approve')
+    expect((await lines(id)).slice(4)).toEqual(KEPT(String(micro)))
+    expect([await world.attention(id), await step(id)]).toEqual([[], 'done'])
+    expect((await world.payment(id)).closedAt).not.toBeNull()
+    await world.decide(id, 'approve')
+    expect(await lines(id)).toHaveLength(8)
   })
 
   test('an order that was refused may be asked for again, so it stays open', async () => {

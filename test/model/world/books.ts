@@ -20,7 +20,8 @@ export async function orderOf(shop: Shop, { id, provider }: Attempt): Promise<Sa
 }
 
 /** Micro-USDC that the converter has bought for the payment, by its own books; what is still being filled is not. */
-export function boughtFor(shop: Shop): bigint {
-  const conversion = shop.stage.sandbox.converter.find(conversionKey(shop.paymentId))
-  return conversion === null ? 0n : BigInt(conversion.boughtMicroUsdc)
+export function boughtFor(shop: Shop, orders: number): bigint {
+  const { converter } = shop.stage.sandbox
+  const keys = Array.from({ length: orders }, (_order, index) => conversionKey(shop.paymentId, index + 1))
+  return keys.reduce((total, key) => total + BigInt(converter.find(key)?.boughtMicroUsdc ?? '0'), 0n)
 }

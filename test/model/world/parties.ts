@@ -73,16 +73,22 @@ export function createTroubles(timeline: Timeline) {
   }
 
   let bought: Conversion | null = null
+  let conflicts = 0
 
   return {
     /** What the converter made of the order the last time it was asked; null: it never heard of it. */
     bought: () => bought,
+    /** How often it was asked for another amount under a key that it knows. */
+    conflicts: () => conflicts,
     set: (fault: Fault) => void faults.push(fault),
     clear: () => void faults.splice(0),
     partner: (partner: PaymentPartner): PaymentPartner => wrap(partner),
     converter: (converter: Converter): Converter => {
       const convert: Converter['convert'] = async (order, signal) => {
-        const answer = await converter.convert(order, signal)
+        const answer = await converter.convert(order, signal).catch((error: Error) => {
+          if (error.message.includes('answered 409')) conflicts++
+          throw error
+        })
         bought = answer.kind === 'refused' ? null : answer
         return answer
       }

@@ -39,6 +39,25 @@ describe('the order at the converter is open', () => {
   })
 })
 
+describe('the order at the converter is of other money', () => {
+  const asked: Partial<Payment> = { ...PAID, conversionOpen: true, confirmed: { minor: '100', currency: 'EUR' } }
+  const gone: PaymentFields = { paidAttemptId: null, confirmedMinor: null, chargeCurrency: null }
+  test.each<[string, Partial<Payment>, PaymentFields, 'changed' | 'gone' | null]>([
+    ['when the amount changes', asked, { confirmedMinor: '60' }, 'changed'],
+    ['when the partner has taken it back', asked, gone, 'gone'],
+    ['also when its fill is on record', { ...asked, conversionOpen: false, fill: FILL }, gone, 'gone'],
+    ['and stays so when other money comes', { ...asked, conversionStale: 'gone' }, { confirmedMinor: '60' }, 'gone'],
+    ['not when the same amount is said again', asked, { confirmedMinor: '100' }, null],
+    ['not for another rate: the key takes it', asked, { rate: '2' }, null],
+    ['not when nothing was asked', { ...asked, conversionOpen: false }, gone, null],
+    ['no more when it is ended', { ...asked, conversionStale: 'gone' }, { conversionStale: null }, null],
+  ])('%s', (_when, before, fields, stale) => {
+    const payment = aPayment(before)
+    const { conversionStale = payment.conversionStale } = withConversion(payment, null, fields)
+    expect(conversionStale).toBe(stale)
+  })
+})
+
 describe('an order that is open is ended', () => {
   const at = (status: PaymentStatus, listenUntil: number | null, conversionOpen = true) =>
     nextStep({ ...newPaymentSnapshot('pay_1', 0), status, listenUntil, conversionOpen })

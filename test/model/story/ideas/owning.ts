@@ -12,6 +12,7 @@ import {
   one,
   paid,
   partner,
+  payable,
   simulator,
   together,
   unread,
@@ -115,6 +116,28 @@ export const OWNING: readonly Idea[] = [
     tell: (random, view) => [
       random.pick([decide('acknowledge'), decide('approve'), { do: 'news', of: random.below(view.attempts.length) }]),
     ],
+  },
+  // The converter is slow, the partner takes the money back, and the buyer pays again, or does not.
+  {
+    weight: (view) => where(view, payable, view.attempts.length < 3 ? 3 : 0),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      const click = { do: 'click', provider: random.pick(['wallet_app', 'card_partner', 'local_partner']) } as const
+      const anew = partner('pay', view.attempts.length, {
+        percent: random.pick([100, 99, 150, 60]),
+        news: news(random),
+      })
+      return [
+        random.pick<Step>([
+          simulator('delay', random.pick([600, 7200, 90_000])),
+          { do: 'fault', at: 'convert', trouble: 'answer lost', times: 1 },
+          { do: 'fault', at: 'convert', trouble: 'down', times: 2 },
+        ]),
+        partner('pay', of),
+        partner('take all back', of, { news: news(random) }),
+        ...random.pick<readonly Told[]>([[click, anew], [click, anew], [{ do: 'cancel' }], [wait(1500)], []]),
+      ]
+    },
   },
   // The money goes while it waits.
   {
