@@ -166,6 +166,7 @@ const storedAttempt = z.object({
   intent_uri: z.string().nullable(),
   failure_code: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
   acknowledged_minor: z.string().nullable(),
+  silent_after_hours: z.number(),
   created_at: time,
   updated_at: time,
 })
@@ -209,6 +210,7 @@ function attemptOf(row: z.output<typeof storedAttempt>): Attempt {
     intentUri: row.intent_uri,
     failureCode: row.failure_code,
     acknowledgedMinor: row.acknowledged_minor,
+    silentAfterHours: row.silent_after_hours,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

@@ -1,3 +1,4 @@
+import { PROVIDERS } from '../../domain/methods.ts'
 import type { AttemptFields, PaymentFields } from '../../domain/payment/changes.ts'
 import { withConversion } from '../../domain/payment/money/conversion.ts'
 import type { PaymentStatus } from '../../domain/payment/payment.ts'
@@ -65,9 +66,10 @@ export function insertAttempt(
   return maybeOne(
     tx,
     attemptRow,
-    sql`insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+    sql`insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, silent_after_hours, created_at,
+          updated_at)
         values (${id}, ${entry.paymentId}, ${provider}, ${method}, 'opening', ${asked.minor}, ${asked.currency},
-                ${entry.at}::timestamptz, ${entry.at}::timestamptz)
+                ${PROVIDERS[provider].listenHours}, ${entry.at}::timestamptz, ${entry.at}::timestamptz)
         on conflict (id) do nothing returning *`,
   )
 }

@@ -100,6 +100,8 @@ export type Attempt = {
   readonly redirectUrl: string | null
   readonly intentUri: string | null
   readonly failureCode: FailureCode | null
+  /** So long may its partner be confirming before that counts as silence. */
+  readonly silentAfterHours: number
   /** Minor units: the partner has changed its order to this amount, and an operator has acknowledged it. */
   readonly acknowledgedMinor: string | null
   readonly createdAt: string

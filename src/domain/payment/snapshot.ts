@@ -209,9 +209,7 @@ function moneyOf({ payment, parts, intents, incidents }: PaymentWithAttempts) {
 function silentAt(payment: Payment, attempts: readonly Attempt[]): number | null {
   if (payment.status !== 'processing' || payment.paidAttemptId !== null) return null
   const confirming = attempts.filter(({ status }) => status === 'confirming')
-  const ends = confirming.map(
-    ({ provider, updatedAt }) => unixMs(updatedAt) + PROVIDERS[provider].listenHours * 3_600_000,
-  )
+  const ends = confirming.map(({ updatedAt, silentAfterHours }) => unixMs(updatedAt) + silentAfterHours * 3_600_000)
   return ends.length === 0 ? unixMs(payment.updatedAt) : Math.max(...ends)
 }
 

@@ -33,6 +33,8 @@ async function held(): Promise<Made> {
 }
 
 const snapshot = async (id: string) => snapshotOf(await world.state(id))
+/** What waits, without what the partner said. */
+const waiting = async (id: string) => (await world.attention(id)).map((entry) => entry.replace(/^misfit .*/, 'misfit'))
 const suspense = async (id: string) => (await world.books(id)).filter((line) => line.startsWith('suspense'))
 const misfits = async (id: string) => (await world.checkout.timeline(id, 'payment.misfit')).map(({ data }) => data)
 
@@ -41,7 +43,10 @@ describe('an order of which the amount is changed while an operator holds its pa
     const made = await held()
     const partner = await changed(made, '15000', '15000')
     expect((await world.read(made, partner)).understood).toBe(false)
-    expect(await world.attention(made.id)).toEqual(['misfit', 'parked operator_hold'])
+    expect(await world.attention(made.id)).toEqual([
+      'misfit asked for 15000 EUR, received 15000',
+      'parked operator_hold',
+    ])
     expect(await world.parts(made.id)).toEqual(['10000 counted'])
     expect((await snapshot(made.id)).orderChanged).toBe(true)
 
@@ -106,7 +111,7 @@ describe('an order of which the amount is changed while an operator holds its pa
     await world.read(made, await changed(made, '15000', '10000'))
     await world.decide(made.id, 'acknowledge')
     expect((await world.read(made, await changed(made, '20000', '20000'))).understood).toBe(false)
-    expect(await world.attention(made.id)).toEqual(['misfit', 'parked operator_hold'])
+    expect(await waiting(made.id)).toEqual(['misfit', 'parked operator_hold'])
     expect(await world.parts(made.id)).toEqual(['10000 counted'])
   })
 
@@ -120,7 +125,7 @@ describe('an order of which the amount is changed while an operator holds its pa
     const refusal = { message: expect.stringContaining('there is nothing to acknowledge') }
     await expect(world.decide(made.id, 'acknowledge')).rejects.toMatchObject(refusal)
     await world.read(made, { partners: { ...world.deps.partners, wallet_app: wallet } })
-    expect(await world.attention(made.id)).toEqual(['misfit', 'parked operator_hold'])
+    expect(await waiting(made.id)).toEqual(['misfit', 'parked operator_hold'])
     expect((await snapshot(made.id)).orderChanged).toBe(false)
     await expect(world.decide(made.id, 'acknowledge')).rejects.toMatchObject(refusal)
   })
@@ -133,17 +138,17 @@ describe('a misfit that an operator has closed', () => {
     const partner = await changed(made, '15000', '10000')
     await world.read(made, partner)
     await world.read(made, partner)
-    expect(await world.attention(made.id)).toEqual(['misfit'])
+    expect(await waiting(made.id)).toEqual(['misfit'])
     await world.decide(made.id, 'approve')
     await world.read(made, partner)
     expect(await world.attention(made.id)).toEqual([])
     expect((await world.payment(made.id)).closedAt).not.toBeNull()
 
     await world.read(made, await changed(made, '15000', '12000'))
-    expect(await world.attention(made.id)).toEqual(['misfit'])
+    expect(await waiting(made.id)).toEqual(['misfit'])
     await world.decide(made.id, 'approve')
     await world.read(made, partner)
-    expect(await world.attention(made.id)).toEqual(['misfit'])
+    expect(await waiting(made.id)).toEqual(['misfit'])
     expect(await misfits(made.id)).toMatchObject([
       { why: 'amount', received: { minor: '10000' } },
       { why: 'amount', received: { minor: '12000' } },

@@ -208,7 +208,7 @@ describe('money in parts', () => {
     if (order === null) throw new Error('no order')
     const odd = { ...real, readOrder: async () => ({ ...order, account: 'another account' }) }
     await world.read({ id, attemptId }, { partners: { ...world.deps.partners, wallet_app: odd } })
-    expect(await world.attention(id)).toEqual(['misfit'])
+    expect(await world.attention(id)).toEqual(['misfit asked for 10000 EUR, received 10000'])
   })
 
   test('a settlement that nobody expected of a payment that is over is seen', async () => {

@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
 import { many, sql } from '../../../src/db/db.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
+import { PROVIDERS, USED_PROVIDER_NAMES } from '../../../src/domain/methods.ts'
 import { INCIDENTS } from '../../../src/domain/payment/money/intents.ts'
 import type { PartState } from '../../../src/domain/payment/money/parts.ts'
 import { isClosed, PARK_REASONS, PAYMENT_STATUSES } from '../../../src/domain/payment/payment.ts'
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import { lateAttempts, needsOperator, nextStep, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import { newId } from '../../../src/ids.ts'
 import { type CheckoutWorld, createCheckoutWorld } from '../../web/checkout-world.ts'
 
 /** The view `attention` and the rule behind `NeedsOperator` are two ways to say what waits for a person. */
@@ -172,12 +174,6 @@ describe('the list of what waits for a person', () => {
 
   test.each([
     [
-      'processing',
-      "status = 'processing', paid_attempt_id = null, updated_at = now() - ($1::interval + $2::interval)",
-      '25 hours',
-      'processing_stale',
-    ],
-    [
       'a conversion',
       "status = 'processing', paid_at = now() - ($1::interval + $2::interval)",
       '30 minutes',
@@ -205,4 +201,32 @@ describe('the list of what waits for a person', () => {
     expect(await listed('-5 minutes')).not.toContain(kind)
     expect(await listed('1 minute')).toContain(kind)
   })
+
+  test.each(USED_PROVIDER_NAMES)(
+    'a partner that is confirming, %s, is listed an hour after the moment at which the workflow parks the payment',
+    async (provider) => {
+      const { db } = world
+      const { id } = await world.create()
+      const attemptId = newId('attempt')
+      await world.change(id, async (work) => {
+        const asked = { minor: '4999', currency: 'EUR' as const }
+        await work.addAttempt({ id: attemptId, provider, method: 'card', asked })
+        await work.saveAttempt(attemptId, { status: 'confirming' })
+      })
+      await db.query("update payment set status = 'processing' where id = $1", [id])
+      const parksAt = async () => snapshotOf(await loadPayment(db, id)).silentAt ?? 0
+      const confirmedAt = Date.parse((await loadPayment(db, id)).attempts[0]?.updatedAt ?? '')
+      expect((await parksAt()) - confirmedAt).toBe(PROVIDERS[provider].listenHours * 3_600_000)
+      /** It parks so many minutes ago. */
+      const listedAfter = async (minutes: number) => {
+        const by = Date.now() - minutes * 60_000 - (await parksAt())
+        await db.query("update attempt set updated_at = updated_at + $1 * interval '1 millisecond' where id = $2", [
+          by,
+          attemptId,
+        ])
+        return ((await viewed()).get(id) ?? []).includes('processing_stale')
+      }
+      expect([await listedAfter(-1), await listedAfter(55), await listedAfter(65)]).toEqual([false, false, true])
+    },
+  )
 })

@@ -33,6 +33,7 @@ export const attempt = (fields: Partial<Attempt>): Attempt => ({
   intentUri: null,
   failureCode: null,
   acknowledgedMinor: null,
+  silentAfterHours: 24,
   createdAt: '',
   updatedAt: '',
   ...fields,
