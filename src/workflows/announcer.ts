@@ -1,5 +1,5 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
-import { log, ParentClosePolicy, startChild } from '@temporalio/workflow'
+import { condition, log, ParentClosePolicy, startChild } from '@temporalio/workflow'
 import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
 import { announcing } from './options.ts'
@@ -12,6 +12,8 @@ export type Announcer = {
   /** Something else that must have happened before the workflow may end. */
   track(work: Promise<void>): void
   finished(): Promise<void>
+  /** True when all is announced; false when something comes before that. */
+  finishedBefore(comes: () => boolean): Promise<boolean>
 }
 
 export function createAnnouncer(): Announcer {
@@ -26,6 +28,14 @@ export function createAnnouncer(): Announcer {
     track: (work) => void running.push(work),
     finished: async () => {
       await Promise.all(running)
+    },
+    finishedBefore: async (comes) => {
+      let isFinished = false
+      void Promise.all(running).then(() => {
+        isFinished = true
+      })
+      await condition(() => isFinished || comes())
+      return isFinished
     },
   }
 }

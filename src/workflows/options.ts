@@ -81,6 +81,8 @@ export const PATCHES = {
   closesRecordsUnread: 'closes-records-unread',
   /** They heard nothing while a payout was on its way, */
   hearsWhilePaying: 'hears-while-paying',
+  /** and while they waited to be continued as a new run, which took their requests' answers away, */
+  hearsWhileContinuing: 'hears-while-continuing',
   /** waited without end for a partner that was confirming, */
   watchesSilence: 'watches-silence',
   /** stayed open when a confirmation was withdrawn after the expiry, */

@@ -11,11 +11,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import {
-  ORDER_CHANGED,
-  PARTNER_SILENT,
   setsMoneyGoing,
   whyNoLongerAllowed,
   whyNoteRefused,
+  whyNotUnderstood,
   whyRefused,
 } from '../domain/payment/decision.ts'
 import { isClosed, isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
@@ -202,8 +201,10 @@ class PaymentStory {
     return workflowInfo().continueAsNewSuggested && isQuiet
   }
 
-  async #continueAsNew(): Promise<never> {
-    await this.#announcer.finished()
+  /** Announcements may take minutes: a request that comes meanwhile is answered first, by this run. */
+  async #continueAsNew(): Promise<void> {
+    if (!patched(PATCHES.hearsWhileContinuing)) await this.#announcer.finished()
+    else if (!(await this.#announcer.finishedBefore(this.#requests.waiting)) || !this.#mustContinueAsNew()) return
     return continueAsNew<typeof payment>({ id: this.#id, expiresAt: this.#now.expiresAt, resume: true })
   }
 
@@ -278,7 +279,6 @@ class PaymentStory {
         ? await money.refundAttempt({ paymentId, ...note })
         : await records.decide({ paymentId, decision, ...note })
     this.#accept(changed)
-    // What the changed order says about the money is read now that it can be understood.
     if (decision === 'acknowledge' && this.#now.paidAttemptId !== null) this.#news.add(this.#now.paidAttemptId)
     if ((this.#now.refunding ?? []).length > 0) this.#clocks.pollAnew()
     return { status: this.#now.status, message: changed.message }
@@ -290,7 +290,7 @@ class PaymentStory {
     if (attemptId === null) return
     const answer = await reading.readPartnerOrder({ paymentId: this.#id, attemptId }).catch(() => null)
     if (answer !== null) this.#accept(answer)
-    if (answer?.understood !== true) this.#refuse(this.#now.orderChanged === true ? ORDER_CHANGED : PARTNER_SILENT)
+    this.#refuse(answer?.understood === true ? null : whyNotUnderstood(this.#now))
   }
 
   #refuse(why: string | null): void {

@@ -4,7 +4,7 @@ import { CancellationScope, condition } from '@temporalio/workflow'
 export type Requests = {
   /** Queues the work and waits for its result; what the work throws, the asker gets. */
   ask<T>(work: () => Promise<T>): Promise<T>
-  waiting(): boolean
+  readonly waiting: () => boolean
   doNext(): Promise<void>
 }
 

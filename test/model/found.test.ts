@@ -220,6 +220,20 @@ test('USDC that was bought for a payment which is canceled then is booked by an 
     ],
   }))
 
+// the run was continued, and the operator never heard what became of the decision
+test('a decision that comes while a long run waits to be continued is answered by it', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'fault', at: 'announce', trouble: 'slow', times: 5 },
+      { do: 'continue as new' },
+      { do: 'partner', act: 'pay', of: 0, percent: 60, news: 'told' },
+      { do: 'decide', decision: 'approve', of: null, late: false },
+    ],
+  }))
+
 test('a payout that was voided and is settled after all stands before an operator', () =>
   holds({
     minor: '10000',

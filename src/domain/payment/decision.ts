@@ -163,8 +163,13 @@ export function setsMoneyGoing(decision: OperatorDecision, { txHash }: Pick<Paym
   return txHash === null && (decision === 'approve' || decision === 'release' || decision === 'retry')
 }
 
-export const PARTNER_SILENT =
+const PARTNER_SILENT =
   'The partner does not answer for this order, so it is not known whether the money is still there. Nothing was changed: decide again later.'
 
-export const ORDER_CHANGED =
+const ORDER_CHANGED =
   'The partner has changed the amount of the order: decide with acknowledge, or give the money back. Nothing was changed.'
+
+/** Why nothing that sets money going is decided while the order's report is not understood. */
+export function whyNotUnderstood({ orderChanged }: Pick<PaymentSnapshot, 'orderChanged'>): string {
+  return orderChanged === true ? ORDER_CHANGED : PARTNER_SILENT
+}

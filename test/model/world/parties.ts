@@ -5,7 +5,7 @@ import { currentWork, point, type Timeline, virtualSleep } from '../time/timelin
 
 /** What goes wrong between us and another party, call by call. */
 export type Trouble = 'down' | 'answer lost' | 'slow' | 'slow to hear' | 'refuses us'
-export type Operation = 'open' | 'read' | 'cancel' | 'refund' | 'convert' | 'rates'
+export type Operation = 'open' | 'read' | 'cancel' | 'refund' | 'convert' | 'rates' | 'announce'
 export type Fault = { readonly at: Operation; readonly trouble: Trouble; times: number }
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -82,6 +82,11 @@ export function createTroubles(timeline: Timeline) {
     conflicts: () => conflicts,
     set: (fault: Fault) => void faults.push(fault),
     clear: () => void faults.splice(0),
+    /** A merchant that takes its time, and then takes everything. */
+    merchant:
+      <T>(tell: (eventId: string) => Promise<T>) =>
+      (eventId: string) =>
+        call('announce', () => tell(eventId)),
     partner: (partner: PaymentPartner): PaymentPartner => wrap(partner),
     converter: (converter: Converter): Converter => {
       const convert: Converter['convert'] = async (order, signal) => {

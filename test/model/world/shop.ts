@@ -144,7 +144,10 @@ export async function openShop(
     log: silent as never,
     graceMs: 0,
   })
-  server.register(system.workflows, { ...activitiesOf(theater, troubles), announce: announceTo(db, told) } as never)
+  server.register(system.workflows, {
+    ...activitiesOf(theater, troubles),
+    announce: troubles.merchant(announceTo(db, told)),
+  } as never)
 
   let hasLost = false
   let repeating = false
@@ -167,7 +170,7 @@ export async function openShop(
   adoptEachDay()
   await inTurnNow(
     timeline,
-    inTurn('start', async () => void start(false)),
+    inTurn('start', async () => start(false)),
   )
 
   return {

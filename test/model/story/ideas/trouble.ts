@@ -1,4 +1,4 @@
-import { type Idea, wait } from './idea.ts'
+import { decide, type Idea, together, wait } from './idea.ts'
 
 /** What may happen at any time: processes that die, parties that do not answer, time. */
 
@@ -6,6 +6,16 @@ export const TROUBLE: readonly Idea[] = [
   {
     weight: ({ runs }) => (runs ? 1.5 : 0),
     tell: (random) => [random.chance(0.75) ? { do: 'lose the run' } : { do: 'continue as new' }],
+  },
+  // A run that is to be continued while the merchant is told, and somebody who decides meanwhile.
+  {
+    weight: ({ runs, status }) => (runs && status === 'under_review' ? 1 : 0),
+    tell: (random) => [
+      { do: 'fault', at: 'announce', trouble: 'slow', times: 1 },
+      together({ do: 'continue as new' }),
+      decide(random.pick(['approve', 'hold', 'release', 'refund'])),
+      decide(random.pick(['hold', 'release', 'retry'])),
+    ],
   },
   {
     weight: () => 2.5,
