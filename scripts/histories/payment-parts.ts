@@ -123,11 +123,12 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
     clock,
     advanceTo: time.advanceTo,
     async close(): Promise<void> {
+      await sandbox.close()
+      await apiServer.close()
       await composedApi.close()
       await worker.close()
-      await sandbox.close()
       await inbox.close()
-      for (const server of [apiServer, inboxServer, sandboxServer]) await server.close()
+      for (const server of [inboxServer, sandboxServer]) await server.close()
       await db.close()
       await database.drop()
       rmSync(folder, { recursive: true, force: true })

@@ -22,6 +22,7 @@ export function createTemporalClient(config: Pick<Config, 'temporal' | 'TEMPORAL
   check: () => Promise<void>
 } {
   const connection = Connection.lazy(config.temporal.connection)
+  const ended = runningCalls(connection)
   const converter = dataConverter(config, 'client')
   const client = new Client({
     connection,
@@ -30,9 +31,31 @@ export function createTemporalClient(config: Pick<Config, 'temporal' | 'TEMPORAL
   })
   return {
     client,
-    close: () => connection.close(),
+    close: async () => {
+      await ended()
+      await connection.close()
+    },
     check: async () => {
       await connection.withDeadline(Date.now() + 2000, () => connection.workflowService.getSystemInfo({}))
     },
+  }
+}
+
+/**
+ * The SDK tries a call again from a timer. On a connection that was closed meanwhile it throws there, where nobody can
+ * catch it, and the process ends. So closing waits for the calls that run; each has a deadline.
+ */
+function runningCalls(connection: Connection): () => Promise<void> {
+  const running = new Set<Promise<unknown>>()
+  const withDeadline = connection.withDeadline.bind(connection)
+  connection.withDeadline = (deadline, work) => {
+    const call = withDeadline(deadline, work)
+    running.add(call)
+    const over = (): boolean => running.delete(call)
+    call.then(over, over)
+    return call
+  }
+  return async () => {
+    while (running.size > 0) await Promise.allSettled(running)
   }
 }

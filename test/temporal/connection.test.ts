@@ -59,6 +59,21 @@ async function asWorker(variables: Variables): Promise<void> {
   await connection.close()
 }
 
+const REFUSED = /REFUSEDX/
+const UNVERIFIED = /UNVERIFIEDX/
+const UNAUTHENTICATED = /UNAUTHX/
+
+/** What the connection says, with its causes. */
+async function whyNot(use: (variables: Variables) => Promise<void>, variables: Variables): Promise<string> {
+  const said: string[] = []
+  try {
+    await use(variables)
+  } catch (error) {
+    for (let why: unknown = error; why instanceof Error; why = why.cause) said.push(why.message)
+  }
+  return said.join(': ')
+}
+
 describe.each([
   ['the api', asApi],
   ['the worker', asWorker],
@@ -73,10 +88,11 @@ describe.each([
     await use({ ...tls, ...pair('client') })
     const passed = seen.length
     expect(passed).toBeGreaterThan(0)
-    await expect(use(tls)).rejects.toThrow()
-    await expect(use({ ...tls, ...pair('stranger') })).rejects.toThrow()
+    await expect(whyNot(use, tls)).resolves.toMatch(REFUSED)
+    await expect(whyNot(use, { ...tls, ...pair('stranger') })).resolves.toMatch(REFUSED)
     // A server that it cannot verify gets nothing either.
-    await expect(use({ ...pair('client'), TEMPORAL_ADDRESS: address, TEMPORAL_TLS: 'true' })).rejects.toThrow()
+    const blind = { ...pair('client'), TEMPORAL_ADDRESS: address, TEMPORAL_TLS: 'true' }
+    await expect(whyNot(use, blind)).resolves.toMatch(UNVERIFIED)
     expect(seen).toHaveLength(passed)
   }, 60_000)
 
@@ -94,7 +110,7 @@ describe.each([
     await use({ ...cloud, TEMPORAL_API_KEY: API_KEY })
     expect(seen.length).toBeGreaterThan(0)
     expect(new Set(seen.map(({ tenant }) => tenant))).toEqual(new Set(['ada']))
-    await expect(use({ ...cloud, TEMPORAL_API_KEY: 'wrong' })).rejects.toThrow()
+    await expect(whyNot(use, { ...cloud, TEMPORAL_API_KEY: 'wrong' })).resolves.toMatch(UNAUTHENTICATED)
   }, 60_000)
 
   test('takes a profile from a file, and the variables override it', async () => {
