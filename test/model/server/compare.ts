@@ -32,6 +32,7 @@ export async function rowsOf(shop: Shop): Promise<object> {
       ({ kind, closed_at: closed }) => `${kind} ${closed === null ? 'open' : 'closed'}`,
     ),
     ledger: entries
+      .filter(({ kind, account }) => !(account === 'exchange' && LEFT_OVER.includes(kind ?? '')))
       .map(
         ({ kind, account, asset, amount: units }) => `${kind} ${account} ${amount(asset ?? '', units ?? '')} ${asset}`,
       )
@@ -42,6 +43,9 @@ export async function rowsOf(shop: Shop): Promise<object> {
     ),
   }
 }
+
+/** Where a rate leaves something over: it may be more, less or nothing. */
+const LEFT_OVER: readonly string[] = ['converted', 'deposit_used']
 
 const outcome = (answer: string | null): string => {
   const { kind = '', status = '' } = JSON.parse(answer ?? '{}') as { kind?: string; status?: string }

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
-import { many, sql } from '../../../src/db/db.ts'
-import { nextStep, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
-import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
-import { perform } from './world.ts'
+import { many, sql } from '../../../../src/db/db.ts'
+import { nextStep, snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
+import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { perform } from '../world.ts'
 
 /** What is to be converted changes after the converter was asked: it gets another order, and is paid by one of them. */
 

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
-import { many, sql } from '../../../src/db/db.ts'
-import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { needsOperator, nextStep, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
-import { PartnerError } from '../../../src/providers/provider.ts'
-import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
-import { perform } from './world.ts'
+import { many, sql } from '../../../../src/db/db.ts'
+import { loadPayment } from '../../../../src/db/payments/payments.ts'
+import { needsOperator, nextStep, snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
+import { PartnerError } from '../../../../src/providers/provider.ts'
+import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { perform } from '../world.ts'
 
 /** What was asked of the converter is carried on to its end, whatever becomes of the payment. */
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
-import { many, sql } from '../../../src/db/db.ts'
-import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { whyRefused } from '../../../src/domain/payment/decision.ts'
-import { newId } from '../../../src/ids.ts'
-import { counted } from './counted.ts'
-import { type ActivityWorld, createActivityWorld, perform } from './world.ts'
+import { many, sql } from '../../../../src/db/db.ts'
+import { loadPayment } from '../../../../src/db/payments/payments.ts'
+import { whyRefused } from '../../../../src/domain/payment/decision.ts'
+import { newId } from '../../../../src/ids.ts'
+import { counted } from '../counted.ts'
+import { type ActivityWorld, createActivityWorld, perform } from '../world.ts'
 
 let world: ActivityWorld
 beforeAll(async () => {
