@@ -77,8 +77,9 @@ const API_SAYS = {
   unauthenticated: /^16 UNAUTHENTICATED/,
 }
 const WORKER_SAYS = {
-  refused: /received fatal alert/,
-  unverified: /certificate|transport error/,
+  // The alert, or what is left of a connection that was ended meanwhile.
+  refused: /transport error/,
+  unverified: /transport error/,
   unauthenticated: /does not have valid authentication credentials/,
 }
 
