@@ -1,0 +1,94 @@
+import { test } from '@jest/globals'
+import { holds, useModel } from './story/holds.ts'
+
+/** Stories at whose end something waited for ever, each at its shortest, with what went wrong. */
+
+useModel()
+
+// held for ever: neither released, because the order was not understood, nor given back, because it had a payout
+test('a held payment of which the partner changes the amount goes on when that is acknowledged', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'decide', decision: 'hold', of: null, late: false },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 150, news: 'told' },
+      { do: 'decide', decision: 'release', of: null, late: false },
+    ],
+  }))
+
+// settled without anybody's approval
+test('money that becomes too little while it is held is not settled by lifting the hold', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'fault', at: 'convert', trouble: 'down', times: 1 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'decide', decision: 'hold', of: null, late: false },
+      { do: 'partner', act: 'take some back', of: 0, percent: 50, news: 'told' },
+      { do: 'decide', decision: 'release', of: null, late: false },
+    ],
+  }))
+
+// one operator after another closed the same
+test('a misfit that was closed stays closed when the partner says the same again', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'click', provider: 'card_partner' },
+      { do: 'partner', act: 'pay', of: 1, percent: 100, news: 'told' },
+      { do: 'engine', act: 'settle' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
+      { do: 'decide', decision: 'approve', of: null, late: false },
+      { do: 'news', of: 0 },
+    ],
+  }))
+
+// the converter answered 409 for ever, and the payment could only be refunded
+test('a payment that was withdrawn and is paid with another amount is converted by another order', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'simulator', fault: 'delay', seconds: 600 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+      { do: 'click', provider: 'card_partner' },
+      { do: 'partner', act: 'pay', of: 1, percent: 150, news: 'told' },
+    ],
+  }))
+
+// suspense had USDC, and no decision ended it
+test('USDC that was bought for a payment which is canceled then is booked by an operator', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'simulator', fault: 'delay', seconds: 600 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+      { do: 'cancel' },
+    ],
+  }))
+
+// the run was continued, and the operator never heard what became of the decision
+test('a decision that comes while a long run waits to be continued is answered by it', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'fault', at: 'announce', trouble: 'slow', times: 5 },
+      { do: 'continue as new' },
+      { do: 'partner', act: 'pay', of: 0, percent: 60, news: 'told' },
+      { do: 'decide', decision: 'approve', of: null, late: false },
+    ],
+  }))
