@@ -139,6 +139,8 @@ const workerSchema = commonSchema.extend({
   SETTLEMENT_START_BLOCK: z.coerce.number().int().min(0).optional(),
   /** Time between two rounds of the settlement engine, in milliseconds. */
   SETTLEMENT_TICK_MS: z.coerce.number().int().min(20).max(60_000).default(500),
+  /** Days for which the bytes of a transaction that is final are kept. Logs, proofs and receipts stay for good. */
+  SETTLEMENT_BYTES_DAYS: z.coerce.number().int().min(1).max(365).default(7),
   /** Time between two rounds of the relay, in milliseconds. */
   RELAY_TICK_MS: z.coerce.number().int().min(50).max(60_000).default(1000),
   /** `<host>:<port>` at which Temporal's SDK tells its own metrics. */

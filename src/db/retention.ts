@@ -6,7 +6,7 @@ const EVENTS_DAYS = 90
 const IDEMPOTENCY_DAYS = 30
 
 /** Rows in one statement, so that none holds its locks for long; the rest waits for the next round. */
-const BATCH = 5000
+export const PRUNED_AT_ONCE = 5000
 
 export type Pruned = { readonly attempts: number; readonly events: number; readonly idempotencyKeys: number }
 
@@ -16,7 +16,7 @@ export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
   const attempts = await execute(
     db,
     sql`delete from delivery_attempt where ctid = any(array(
-          select ctid from delivery_attempt where at < ${before(ATTEMPTS_DAYS)} limit ${BATCH}))`,
+          select ctid from delivery_attempt where at < ${before(ATTEMPTS_DAYS)} limit ${PRUNED_AT_ONCE}))`,
   )
   const events = await execute(
     db,
@@ -25,7 +25,7 @@ export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
       old as (
         select id from event where created_at < ${before(EVENTS_DAYS)}
           and not exists (select 1 from delivery where event_id = event.id and status = 'pending')
-        order by created_at limit ${BATCH}),
+        order by created_at limit ${PRUNED_AT_ONCE}),
       -- A delivery refers to its event, so it must go with it.
       gone as (delete from delivery using old where event_id = old.id)
       delete from event using old where event.id = old.id`,
@@ -33,7 +33,7 @@ export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
   const idempotencyKeys = await execute(
     db,
     sql`delete from idempotency_key where ctid = any(array(
-          select ctid from idempotency_key where created_at < ${before(IDEMPOTENCY_DAYS)} limit ${BATCH}))`,
+          select ctid from idempotency_key where created_at < ${before(IDEMPOTENCY_DAYS)} limit ${PRUNED_AT_ONCE}))`,
   )
   return { attempts, events, idempotencyKeys }
 }

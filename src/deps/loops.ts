@@ -1,13 +1,31 @@
-import type { Bell } from '../bell.ts'
+import { type Bell, createBell } from '../bell.ts'
+import type { WorkerConfig } from '../config.ts'
+import type { Db } from '../db/db.ts'
 import type { Logger } from '../log.ts'
 import type { Loop } from '../worker/loop.ts'
 import { PER_ROUND, type Relay } from '../worker/relay.ts'
+import { createRetention, MORE } from '../worker/retention.ts'
+import { tokenOf } from './keys.ts'
 
 /** While nothing ends, messages about payouts are looked for that much less: the engine of this process tells of its own. */
 const IDLE_ROUNDS = 10
 
 /** Payments without a workflow are looked for this often: each round reads Temporal's whole list of running ones. */
 const ORPHANS_EVERY_MS = 20_000
+
+/** What is kept no longer is deleted this often, and then until nothing is left. */
+const RETENTION_EVERY_MS = 60 * 60 * 1000
+
+export function composeRetention(config: WorkerConfig, { db, log }: { db: Db; log: Logger }): Loop {
+  const tick = createRetention({
+    db,
+    now: Date.now,
+    scope: { chainId: config.CHAIN_ID, token: tokenOf(config).address },
+    bytesDays: config.SETTLEMENT_BYTES_DAYS,
+  })
+  const everyMs = RETENTION_EVERY_MS
+  return { name: 'retention', everyMs, tick, idle: { everyMs, bell: createBell(), pageSize: MORE }, log }
+}
 
 export function relayLoops(
   relay: Relay,

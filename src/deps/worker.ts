@@ -31,7 +31,7 @@ import { createWorkers } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openTreasuries, tokenOf } from './keys.ts'
-import { relayLoops } from './loops.ts'
+import { composeRetention, relayLoops } from './loops.ts'
 import { composeMail } from './mail.ts'
 import { composeReceipts, composeSettlement } from './settlement.ts'
 import { type Composed, converterOf, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
@@ -113,6 +113,7 @@ export async function composeWorker(
         transfers,
         log,
       }),
+      composeRetention(config, { db, log }),
       { name: 'receipts', everyMs: RECEIPTS_EVERY_MS, tick: composeReceipts(config, { db, log, clock }), log },
       ...mail.loops,
     ],

@@ -2,17 +2,19 @@ import { randomUUID } from 'node:crypto'
 import type { Rpc } from '../chain/rpc/rpc.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
 import { listTreasuries } from '../db/settlement/rebuild.ts'
-import { endPause, listProofBlocks, listStored, type TakenBack, takeBack } from '../db/settlement/watch/reversal.ts'
+import {
+  COMPARED_BLOCKS,
+  endPause,
+  listProofBlocks,
+  listStored,
+  READ_AGAIN,
+  type TakenBack,
+  takeBack,
+} from '../db/settlement/watch/reversal.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Operation } from './payouts.ts'
 import { connectNodes, readAnew } from './rebuild.ts'
 
-/**
- * How far back blocks are compared, and how much further the chain is read again than the oldest that was replaced. The
- * deepest reorganization that Polygon had was 187 blocks.
- */
-const COMPARED_BLOCKS = 4096
-const READ_AGAIN = 256
 /** Blocks asked for together. */
 const TOGETHER = 20
 
@@ -84,7 +86,7 @@ async function agreedHash(rpc: Rpc, number: number): Promise<Hex> {
 /** Books what did not come back, says what a person must look at, and ends the pause. */
 async function conclude({ db, settings, hooks, say }: Operation, takenBack: TakenBack): Promise<number> {
   const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
-  const { movements, deposits, paymentIds } = takenBack
+  const { movements, deposits, paymentIds, unsendable } = takenBack
   const stored = await listStored(
     db,
     scope,
@@ -95,6 +97,11 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
     say(`LOOK AT THIS: ${micro} micro-USDC ${direction} (${counterparty}) in ${txHash} never happened: booked back`)
   for (const paymentId of deposits)
     say(`LOOK AT THIS: money at the address of ${paymentId} was in a block that is gone: see whether it came again`)
+  for (const { wallet, nonce } of unsendable)
+    say(
+      `LOOK AT THIS: lane ${wallet} cannot send nonce ${nonce} again, because its bytes were dropped: an empty transfer ` +
+        'will use the nonce up, and what it carried goes out with another one',
+    )
   for (const paymentId of paymentIds) say(`${paymentId} had its proof in a block that is gone`)
   const isPaused = await db.transaction(async (tx) => {
     for (const movement of lost)
@@ -102,5 +109,5 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
     return endPause(tx, { db, scope, hooks })
   })
   say(isPaused ? 'still paused: unknown transfers left the treasury' : 'the lanes go on')
-  return isPaused || lost.length > 0 || deposits.length > 0 ? 1 : 0
+  return isPaused || lost.length + deposits.length + unsendable.length > 0 ? 1 : 0
 }

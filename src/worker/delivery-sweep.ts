@@ -1,9 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
-import { pruneAccounts } from '../db/accounts/retention.ts'
 import type { Queryable } from '../db/db.ts'
-import { pruneOld } from '../db/retention.ts'
 import { type OverdueDelivery, takeOverdueDeliveries } from '../db/webhooks/deliveries.ts'
-import { purgeExpiredSecrets } from '../db/webhooks/webhook-endpoints.ts'
 import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
 import type { webhookDelivery } from '../workflows/webhook-delivery.ts'
@@ -32,23 +29,12 @@ const GRACE_SECONDS = 15 * 60
 const AGAIN_SECONDS = 60
 /** Most deliveries of one round. Rounds stay short, and a lost store is refilled by at least a thousand a minute. */
 const PER_ROUND = 50
-/** Milliseconds between two deletions of what is kept no longer. Expired secrets have stopped signing before. */
-const PURGE_EVERY_MS = 60 * 60 * 1000
 
 export function createDeliverySweep(deps: DeliverySweepDeps): DeliverySweep {
-  let purgeDue = 0
   return {
     async tick() {
-      const now = deps.now()
-      const at = new Date(now).toISOString()
-      if (now >= purgeDue) {
-        await purgeExpiredSecrets(deps.db, at)
-        await pruneOld(deps.db, at)
-        await pruneAccounts(deps.db, at)
-        purgeDue = now + PURGE_EVERY_MS
-      }
       const overdue = await takeOverdueDeliveries(deps.db, {
-        now: at,
+        now: new Date(deps.now()).toISOString(),
         firstTryWithin: deps.firstTryWithin ?? FIRST_TRY_WITHIN_SECONDS,
         grace: GRACE_SECONDS,
         again: AGAIN_SECONDS,

@@ -117,3 +117,27 @@ test('the database refuses to take back an end whose proof is still there', asyn
     world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
   ).rejects.toThrow('stays so')
 })
+
+test('a transaction whose bytes were dropped, and which a reversal takes back all the same, is named; its lane and payout go on', async () => {
+  const { queued, depth } = await settle()
+  // What pruning never does to blocks that can be taken back.
+  await world.db.query(
+    `update lane_tx set calldata = '', dropped_at = now() where nonce = (select max(nonce) from lane_tx)`,
+  )
+  await world.db.query(`update lane_tx_attempt set raw = '' where nonce = (select max(nonce) from lane_tx)`)
+  await world.db.query('delete from lane_tx_item where nonce = (select max(nonce) from lane_tx)')
+  await world.db.query('delete from payout_signature where payment_id = $1', [queued.paymentId])
+  await reorganize(depth)
+  await world.chain.mine({ blocks: 3 })
+  const runner = world.runner()
+  await runner.tick()
+  expect(await repairFinality(operation())).toBe(1)
+  expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: lane 0x\w+ cannot send nonce \d+ again/))
+  expect(await state(queued)).toBe('queued')
+  // Four blocks without the lane's lowest nonce, then one in which it is used up.
+  await world.finalize(runner, 5)
+  expect(await state(queued)).toBe('settled')
+  expect(await world.balance(queued.recipient)).toBe(queued.micro)
+  const next = await settle()
+  expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
+})

@@ -1,28 +1,27 @@
 import { execute, type Queryable, sql } from '../db.ts'
+import { PRUNED_AT_ONCE } from '../retention.ts'
 
 /** How long traces of signing in are kept, in days: long enough to look into a complaint of last month. */
 const TRACES_DAYS = 30
-/** Rows of a table in one statement, so that none holds its locks for long; the rest waits for the next round. */
-const BATCH = 5000
 
 /** Deletes sessions, links, mails, invitations, notices and links to stop that ended long ago, and answered challenges. `now` is ISO 8601 UTC. */
 export async function pruneAccounts(db: Queryable, now: string): Promise<number> {
   const before = sql`${now}::timestamptz - make_interval(days => ${TRACES_DAYS})`
   const statements = [
     sql`delete from sign_in_link where ctid = any(array(
-          select ctid from sign_in_link where created_at < ${before} limit ${BATCH}))`,
+          select ctid from sign_in_link where created_at < ${before} limit ${PRUNED_AT_ONCE}))`,
     sql`delete from session where ctid = any(array(
-          select ctid from session where created_at < ${before} limit ${BATCH}))`,
+          select ctid from session where created_at < ${before} limit ${PRUNED_AT_ONCE}))`,
     sql`delete from mail where ctid = any(array(
-          select ctid from mail where created_at < ${before} and expires_at < ${now}::timestamptz limit ${BATCH}))`,
+          select ctid from mail where created_at < ${before} and expires_at < ${now}::timestamptz limit ${PRUNED_AT_ONCE}))`,
     sql`delete from invitation where ctid = any(array(
-          select ctid from invitation where expires_at < ${before} limit ${BATCH}))`,
+          select ctid from invitation where expires_at < ${before} limit ${PRUNED_AT_ONCE}))`,
     sql`delete from wallet_stop where ctid = any(array(
-          select ctid from wallet_stop where next_at < ${before} limit ${BATCH}))`,
+          select ctid from wallet_stop where next_at < ${before} limit ${PRUNED_AT_ONCE}))`,
     sql`delete from notice where ctid = any(array(
-          select ctid from notice where sent_at < ${before} limit ${BATCH}))`,
+          select ctid from notice where sent_at < ${before} limit ${PRUNED_AT_ONCE}))`,
     sql`delete from answered_challenge where ctid = any(array(
-          select ctid from answered_challenge where expires_at < ${now}::timestamptz limit ${BATCH}))`,
+          select ctid from answered_challenge where expires_at < ${now}::timestamptz limit ${PRUNED_AT_ONCE}))`,
   ]
   let deleted = 0
   for (const statement of statements) deleted += await execute(db, statement)

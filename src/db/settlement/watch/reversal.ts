@@ -8,6 +8,15 @@ import { fence, here } from '../record.ts'
 
 /** When a block that was final is replaced after all: what was proved by it, and how that is taken back. */
 
+/**
+ * How far back blocks are compared, and how much further the chain is read again than the oldest that was replaced. The
+ * deepest reorganization that Polygon had was 187 blocks.
+ */
+export const COMPARED_BLOCKS = 4096
+export const READ_AGAIN = 256
+/** What is older is not taken back. */
+export const REVERSIBLE_BLOCKS = COMPARED_BLOCKS + READ_AGAIN
+
 type Block = { readonly number: number; readonly hash: Hex }
 
 /** Blocks that something stored here rests on, the newest first. */
@@ -31,6 +40,8 @@ export type TakenBack = {
   readonly movements: readonly TreasuryMovement[]
   /** Payments to whose address money had come. */
   readonly deposits: readonly string[]
+  /** Transactions that cannot be sent again, because their bytes were dropped. */
+  readonly unsendable: readonly { readonly wallet: Hex; readonly nonce: number }[]
 }
 
 /**
@@ -64,11 +75,13 @@ export async function takeBack(
         where ${ours(context)} and payment_id = any(${paymentIds}) and state in ('settled', 'voided')`,
   )
   // Their stored bytes are sent again: without them the lane's next nonces would wait for ever.
-  await execute(
+  const lanes = await many(
     tx,
+    z.object({ wallet: hex, nonce: z.coerce.number(), dropped: z.boolean() }),
     sql`update lane_tx set state = 'broadcast', won_hash = null, block_number = null, gas_used = null, gas_price = null,
           ended_at = null, gas_error = null, gas_retry_at = null
-        where chain_id = ${context.scope.chainId} and state = 'finalized' and block_number > ${ask.to.number}`,
+        where chain_id = ${context.scope.chainId} and state = 'finalized' and block_number > ${ask.to.number}
+        returning wallet, nonce, dropped_at is not null as dropped`,
   )
   const deposits = await removeDeposits(tx, context, ask.gone)
   await execute(
@@ -76,7 +89,7 @@ export async function takeBack(
     sql`update chain_cursor set scanned_number = ${ask.to.number}, scanned_hash = ${ask.to.hash},
           deposits_number = least(deposits_number, ${ask.to.number}) where ${here(context)}`,
   )
-  return { paymentIds, movements, deposits }
+  return { paymentIds, movements, deposits, unsendable: lanes.filter(({ dropped }) => dropped) }
 }
 
 /** Answers the movements of treasuries that were booked. */

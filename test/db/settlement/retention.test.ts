@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Queryable } from '../../../src/db/db.ts'
+import { dropBytes, ENVELOPES_AT_ONCE } from '../../../src/db/settlement/watch/retention.ts'
+import { verifyReceipt } from '../../../src/verifier/verifier.js'
+import { createRetention } from '../../../src/worker/retention.ts'
+import { issuerOf, keysOf, receiptOf } from '../../chain/receipts/receipted.ts'
+import { createWorld, type Queued, TOKEN, type World } from '../../chain/world.ts'
+
+/** What was sent is kept as long as it may have to be sent again, and no longer; logs and proofs stay for good. */
+
+const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
+const DAY_MS = 86_400_000
+
+let world: World
+let settled: Queued[]
+beforeAll(async () => {
+  world = await createWorld()
+  settled = await world.queue([{}, {}])
+  await world.finalize(world.runner(), 3)
+  await issuerOf(world)()
+})
+afterAll(() => world.stop())
+
+const rows = async <T>(text: string): Promise<T[]> => (await world.db.query(text)).rows as T[]
+const kept = async () =>
+  (
+    await rows<object>(`select (select count(*)::int from lane_tx where calldata <> '') as calldata,
+      (select count(*)::int from lane_tx_attempt where raw <> '') as raw, (select count(*)::int from lane_tx_item) as items,
+      (select count(*)::int from payout_signature) as signatures`)
+  )[0]
+const everything = { calldata: 1, raw: 1, items: 2, signatures: 2 }
+const drop = (daysLater: number, days = 7) =>
+  dropBytes(world.db, scope, { now: new Date(Date.now() + daysLater * DAY_MS).toISOString(), days })
+
+test('nothing is dropped before its days are over, nor while a repair of finality could take it back', async () => {
+  expect(await kept()).toEqual(everything)
+  // Many days pass, and the chain stands still.
+  expect(await drop(300)).toBe(0)
+  await world.db.query('update chain_cursor set scanned_number = scanned_number + 17000')
+  expect(await drop(300)).toBe(0)
+  await world.db.query('update chain_cursor set scanned_number = scanned_number + 3000')
+  expect(await drop(6.9)).toBe(0)
+  expect(await drop(0.9, 1)).toBe(0)
+  expect(await kept()).toEqual(everything)
+})
+
+test('what is on its way is never dropped, however old it is', async () => {
+  const [waiting] = await world.queue([{}])
+  await world.runner().tick()
+  await world.db.query(`update lane_tx set created_at = now() - interval '1 year' where ended_at is null`)
+  expect(await drop(300)).toBe(1)
+  expect(await kept()).toEqual({ calldata: 1, raw: 1, items: 1, signatures: 1 })
+  expect((await world.payout(waiting!.paymentId)).state).toBe('broadcast')
+  await world.db.query('update chain_cursor set scanned_number = scanned_number - 20000')
+  await world.finalize(world.runner(), 3)
+  expect((await world.payout(waiting!.paymentId)).state).toBe('settled')
+})
+
+test('hash, price, log and proof of a settled payout stay when its bytes are gone', async () => {
+  for (const { paymentId } of settled) {
+    const payout = await world.payout(paymentId)
+    expect(payout).toMatchObject({ state: 'settled', proof: { blockHash: expect.stringMatching(/^0x/) } })
+    const [won] = await rows<object>(
+      `select a.tx_hash, t.gas_used::text as gas, t.dropped_at is not null as dropped from lane_tx t
+       join lane_tx_attempt a on a.tx_hash = t.won_hash where t.won_hash = '${payout.proof!.txHash}'`,
+    )
+    expect(won).toEqual({ tx_hash: payout.proof!.txHash, gas: expect.stringMatching(/^[1-9]/), dropped: true })
+  }
+})
+
+test('a receipt that was issued before the bytes were dropped verifies, and so does one that is issued after', async () => {
+  const [before, after] = settled
+  await world.db.query('delete from payment_receipt where payment_id = $1', [after!.paymentId])
+  await world.db.query('update treasury_log set receipt_due_at = now() where payment_id = $1', [after!.paymentId])
+  await issuerOf(world)()
+  for (const { paymentId } of [before!, after!]) {
+    const receipt = await receiptOf(world, paymentId)
+    const trusted = { keys: await keysOf(world), blockHash: receipt!.claims.block_hash }
+    const { checks } = await verifyReceipt(JSON.stringify(receipt), trusted)
+    // Everything but the network: this is not Polygon.
+    expect(checks.filter(({ result }) => result !== 'holds').map(({ check }) => check)).toEqual(['network'])
+  }
+})
+
+test('dropping goes on in batches until nothing is left', async () => {
+  const wallet = `0x${'5'.repeat(40)}`
+  const envelopes = 2 * ENVELOPES_AT_ONCE + 7
+  await world.db.query(`insert into lane (chain_id, wallet, next_nonce) values (31337, '${wallet}', ${envelopes})`)
+  await world.db.query(
+    `insert into lane_tx (chain_id, wallet, nonce, kind, target, calldata, gas_limit, state, block_number, ended_at)
+     select 31337, '${wallet}', n, 'batch', '${wallet}', '\\x01', 1, 'finalized', 1, now() from generate_series(0, ${envelopes - 1}) n`,
+  )
+  await world.db.query('update chain_cursor set scanned_number = scanned_number + 20000')
+  const batches: number[] = []
+  const counted: Queryable = {
+    ...world.db,
+    async query(text: string, values?: unknown[]) {
+      const answer = await world.db.query(text, values)
+      const [first] = answer.rows as { count?: string }[]
+      if (text.includes('dropped as (')) batches.push(Number(first?.count))
+      return answer
+    },
+  }
+  const now = (): number => Date.now() + 30 * DAY_MS
+  const prune = createRetention({ db: counted, now, scope, bytesDays: 7 })
+  let rounds = 1
+  while ((await prune()) > 0) rounds += 1
+  expect(rounds).toBe(3)
+  expect(Math.max(...batches)).toBe(ENVELOPES_AT_ONCE)
+  expect(await rows(`select 1 from lane_tx where ended_at is not null and dropped_at is null`)).toHaveLength(0)
+})
+
+test('a part that cannot be pruned is reported, and the others are pruned all the same', async () => {
+  await world.db.query(`update lane_tx set dropped_at = null, calldata = '\\x01' where nonce = 0`)
+  const failing: Queryable = {
+    ...world.db,
+    query: (text: string, values?: unknown[]) =>
+      text.includes('delivery_attempt') ? Promise.reject(new Error('locked')) : world.db.query(text, values),
+  }
+  const prune = createRetention({ db: failing, now: () => Date.now() + 30 * DAY_MS, scope, bytesDays: 7 })
+  await expect(prune()).rejects.toThrow('locked')
+  expect(await rows(`select 1 from lane_tx where ended_at is not null and dropped_at is null`)).toHaveLength(0)
+})
