@@ -19,9 +19,9 @@ import type { PaymentWorkflows } from '../temporal/payments.ts'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth/auth.ts'
-import type { RequestLimits } from './auth/rate-limits.ts'
 import { accessLog } from './http/metrics.ts'
 import { API_HEADERS, Problem, problemHandler } from './http/problems.ts'
+import type { RequestLimits } from './limits/request-limits.ts'
 import type { OpenPages } from './live/open-pages.ts'
 import { mountRoutes } from './route.ts'
 import { callbackRouter } from './routes/callbacks.ts'
@@ -91,6 +91,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(compressed())
   app.use(healthRouter(deps.healthChecks))
   app.use(callbackRouter(deps))
+  app.use(countVisits(deps.limits))
   app.use(createCheckoutRouter(checkoutDeps(deps)))
   app.use(createPublicLinkRouter(linkDeps(deps)))
   const routes = apiRoutes(routeDeps(deps))
@@ -114,6 +115,15 @@ function compressed() {
       !String(response.getHeader('content-type')).startsWith('text/event-stream') &&
       compression.filter(request, response),
   })
+}
+
+/** Everything that is asked without a key; files that browsers keep are not worth counting. */
+function countVisits({ countVisit }: RequestLimits) {
+  return (request: Request, _response: Response, next: NextFunction): void => {
+    const { path, method, ip = '' } = request
+    if (!path.startsWith('/v1/') && !path.startsWith('/assets/')) countVisit(ip, method === 'POST' ? 'act' : 'look')
+    next()
+  }
 }
 
 /** A browser that asks for a page that is not there, or that fails, gets a page; programs get a problem. */
@@ -170,6 +180,7 @@ function checkoutDeps(deps: ApiDeps): CheckoutDeps {
     log: deps.log,
     crypto: deps.crypto,
     partners: deps.partners,
+    limits: deps.limits,
     ...(deps.countryHeader !== undefined && { countryHeader: deps.countryHeader }),
   }
 }

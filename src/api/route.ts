@@ -3,13 +3,14 @@ import { z } from 'zod'
 import type { Db, Session } from '../db/db.ts'
 import type { ApiScope } from './auth/api-key.ts'
 import type { Authenticate, Caller } from './auth/auth.ts'
-import type { RequestLimits } from './auth/rate-limits.ts'
 import type { Answer } from './http/answer.ts'
 import { answerAhead, claimOf } from './http/idempotency.ts'
 import { readJson } from './http/json-body.ts'
 import { type ProblemCode } from './http/problem-codes.ts'
 import { Problem } from './http/problems.ts'
 import { explain, mustBe } from './http/validation.ts'
+import { type AtOnce, createAtOnce } from './limits/at-once.ts'
+import type { RequestLimits } from './limits/request-limits.ts'
 
 export const TAGS = {
   Payments: 'Charge a buyer, follow the payment.',
@@ -86,8 +87,19 @@ export type RouterDeps = {
   readonly limits: RequestLimits
 }
 
+/**
+ * Lists are what costs much for one request: an account that reads many at once waits for itself, and not the others
+ * for it. A process has ten connections to the database, unless configured.
+ */
+const LISTS_AT_ONCE = { running: 3, waiting: 50 }
+
+/** Whether the route reads a list, page by page. */
+export const readsList = ({ method, query }: Route): boolean =>
+  method === 'get' && query instanceof z.ZodObject && 'limit' in query.shape
+
 /** Mounts the routes: authenticate, count, parse, call, answer. Other methods on a known path get 405 with Allow. */
 export function mountRoutes(app: Express, routes: readonly Route[], deps: RouterDeps): void {
+  const listsAtOnce = createAtOnce(LISTS_AT_ONCE)
   const paths = new Map<string, Route[]>()
   for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
   for (const [path, methods] of paths) {
@@ -98,7 +110,7 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Router
         admit(route, deps),
         // A route without a body schema never reads a body.
         ...(route.body === undefined ? [] : [readJson]),
-        (request, response) => run(route, deps.db, { request, response }),
+        (request, response) => run(route, { db: deps.db, listsAtOnce }, { request, response }),
       )
     app.all(expressPath, onlyMethods(methods.map((route) => route.method.toUpperCase())))
   }
@@ -115,7 +127,7 @@ export function onlyMethods(methods: readonly string[]): RequestHandler {
 function admit(route: Route, { authenticate, limits }: RouterDeps) {
   return async (request: Request, response: Response, next: () => void): Promise<void> => {
     const caller = await authenticate(request, route.scope)
-    response.set(await limits.count(caller))
+    response.set(limits.count(caller))
     response.locals['caller'] = caller
     next()
   }
@@ -123,21 +135,24 @@ function admit(route: Route, { authenticate, limits }: RouterDeps) {
 
 async function run(
   route: Route,
-  db: Db,
+  { db, listsAtOnce }: { db: Db; listsAtOnce: AtOnce },
   { request, response }: { request: Request; response: Response },
 ): Promise<void> {
   const caller = response.locals['caller'] as Caller
+  const isList = readsList(route)
   const call = {
     caller,
-    db: db.as(caller),
+    db: isList ? db.lists(caller) : db.as(caller),
     body: parse(route.body, request.body, 'body'),
     query: parse(route.query ?? NO_PARAMETERS, { ...request.query }, 'query'),
     params: parse(route.params, request.params, 'path'),
     idempotencyKey: readIdempotencyKey(request),
   }
-  const answer = await (route.method === 'post' && route.idempotency === undefined
-    ? answerAhead(call.db, { tenant: caller, claim: claimFor(route, call) }, () => route.handle(call))
-    : route.handle(call))
+  const answer = await (isList
+    ? listsAtOnce(caller.merchantId, () => route.handle(call))
+    : route.method === 'post' && route.idempotency === undefined
+      ? answerAhead(call.db, { tenant: caller, claim: claimFor(route, call) }, () => route.handle(call))
+      : route.handle(call))
   response.status(answer.status).set(answer.headers ?? {})
   response.type('application/json').send(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
 }

@@ -3,7 +3,7 @@ import { Secret } from './secret.ts'
 
 /** Variables of the api about who asks: limits of requests, and people who sign in. */
 export const peopleShape = {
-  /** Requests that an account may make in each mode. More get 429. Each process counts for itself. */
+  /** Requests that an account may make in each mode. More get 429. The processes count together. */
   API_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).default(100),
   /** Requests with an invalid key that one address may make in a minute. More get 429. */
   API_REFUSALS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
@@ -15,6 +15,10 @@ export const peopleShape = {
   LINK_PAYMENTS_PER_MINUTE: z.coerce.number().int().min(1).default(600),
   /** Links without an account that one address may make, and reports that it may send, in an hour. More get 429. */
   LINK_FORMS_PER_HOUR: z.coerce.number().int().min(1).default(10),
+  /** Pages and questions that one link of a buyer may ask for in a minute, and ten times as many from one network. */
+  LOOKS_PER_MINUTE: z.coerce.number().int().min(1).default(300),
+  /** Forms that may be sent with one link of a buyer in a minute, and ten times as many from one network. */
+  ACTS_PER_MINUTE: z.coerce.number().int().min(1).default(30),
   /** The deployment of the other mode: the dashboard's link to it. */
   OTHER_MODE_URL: z.url().optional(),
   /** Whoever opens the sign-in page may enter as this person with one press. Refused in live mode. */

@@ -56,21 +56,32 @@ export type Db = Session & {
    * forgot to ask whose rows they are. Throws for a tenant of the other mode, which a request cannot have: that is a bug.
    */
   readonly as: (tenant: Tenant) => Session
+  /**
+   * As `as`, to read lists: nothing can be written, and a statement that takes longer than two seconds throws TooSlow.
+   * Where a replica is configured it is asked, so what was written a moment ago may be missing.
+   */
+  readonly lists: (tenant: Tenant) => Session
   /** Connections of this process: all, those that do nothing, and how many requests wait for one. */
   readonly poolUse: () => { readonly total: number; readonly idle: number; readonly waiting: number }
   close(): Promise<void>
 }
 
-/**
- * `livemode`: the mode of the deployment. `pool`: connections at most. Without `lockTimeoutMs` a lock is waited for as
- * long as a statement may take.
- */
 export type DbOptions = {
   url: string
+  /** A replica, from which lists are read. */
+  readUrl?: string | undefined
+  /** The mode of the deployment. */
   livemode: boolean
+  /** Connections at most. */
   pool?: number
   statementTimeoutMs?: number
+  /** Without it a lock is waited for as long as a statement may take. */
   lockTimeoutMs?: number
+  /**
+   * A pooler in between shares connections between transactions. It takes no parameter of a session, so each transaction
+   * sets its own limits, and a statement alone has those of the database user.
+   */
+  pooled?: boolean
 }
 
 /** `sql\`select … where id = ${id}\``: statements of this tag are spliced in, everything else becomes a parameter. */
@@ -129,6 +140,12 @@ export async function one<T extends z.ZodType>(db: Queryable, row: T, statement:
   return found
 }
 
+/** A list was not read in its time. The caller must ask for less. */
+export class TooSlow extends Error {}
+
+/** Milliseconds. Lists are read along indexes in a few; longer means that the question fits none of them. */
+const LIST_TIMEOUT_MS = 2000
+
 /** Runs a statement for its effect. Answers how many rows it touched. */
 export async function execute(db: Queryable, statement: Statement): Promise<number> {
   const result = await run(db, statement)
@@ -136,49 +153,74 @@ export async function execute(db: Queryable, statement: Statement): Promise<numb
 }
 
 export function createDb(options: DbOptions): Db {
-  const { livemode } = options
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.pool ?? 10,
-    connectionTimeoutMillis: 5000,
+  const { livemode, pooled = false } = options
+  const limits: Limits = {
     // A statement that takes longer is a bug or a lock; the caller's retry is better than a pool that is used up.
     statement_timeout: options.statementTimeoutMs ?? 15_000,
     ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
-  })
-  // Without a listener an idle connection that breaks (Postgres restarted) would end the process.
-  pool.on('error', () => undefined)
+  }
+  const open = (url: string): pg.Pool => openPool(url, { max: options.pool ?? 10, ...(!pooled && limits) })
+  const pool = open(options.url)
+  const readPool = options.readUrl === undefined ? pool : open(options.readUrl)
+  const begin = `begin${pooled ? settings(limits) : ''}`
+  const asTenant = (tenant: Tenant): string => {
+    if (tenant.livemode !== livemode) throw new RangeError(`${tenant.merchantId} was asked for in the other mode`)
+    return `; set local role pinrail_tenant;
+      set local pinrail.merchant_id = ${pg.escapeLiteral(tenant.merchantId)};
+      set local pinrail.livemode = ${pg.escapeLiteral(String(tenant.livemode))}`
+  }
   return {
     livemode,
     query: (text, values) => pool.query(text, values),
-    transaction: (work) => transaction(pool, { begin: 'begin', livemode }, work),
-    as: (tenant) => {
-      if (tenant.livemode !== livemode) throw new RangeError(`${tenant.merchantId} was asked for in the other mode`)
-      return sessionOf(pool, tenant)
+    transaction: (work) => transaction(pool, { begin, livemode }, work),
+    as: (tenant) => sessionOf(pool, { begin: `${begin}${asTenant(tenant)}`, livemode }),
+    lists: (tenant) => {
+      const reading = `begin read only${settings({ ...limits, statement_timeout: LIST_TIMEOUT_MS })}`
+      return sessionOf(readPool, { begin: `${reading}${asTenant(tenant)}`, livemode, slow: TooSlow })
     },
     poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    close: () => pool.end(),
+    close: async () => {
+      await Promise.all([...new Set([pool, readPool])].map((one) => one.end()))
+    },
   }
 }
+
+/** Postgres' settings, in milliseconds. */
+type Limits = { readonly statement_timeout: number; readonly lock_timeout?: number }
+
+const settings = (limits: Limits): string =>
+  Object.entries(limits)
+    .map(([name, ms]) => `; set local ${name} = ${ms}`)
+    .join('')
+
+function openPool(url: string, options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5000, ...options })
+  // Without a listener an idle connection that breaks (Postgres restarted) would end the process.
+  pool.on('error', () => undefined)
+  return pool
+}
+
+/** `begin` opens a transaction; a `slow` is thrown instead of the error that a statement took too long. */
+type Beginning = { readonly begin: string; readonly livemode: boolean; readonly slow?: new () => Error }
 
 /**
  * Each statement in a transaction of its own, because role and tenant are set for one transaction: nothing of them is
  * left on the connection, whatever pooler is in between.
  */
-function sessionOf(pool: pg.Pool, tenant: Tenant): Session {
-  const begin = `begin; set local role pinrail_tenant;
-    set local pinrail.merchant_id = ${pg.escapeLiteral(tenant.merchantId)};
-    set local pinrail.livemode = ${pg.escapeLiteral(String(tenant.livemode))}`
-  const { livemode } = tenant
+function sessionOf(pool: pg.Pool, beginning: Beginning): Session {
   return {
-    livemode,
-    query: (text, values) => transaction(pool, { begin, livemode }, (tx) => tx.query(text, values)),
-    transaction: (work) => transaction(pool, { begin, livemode }, work),
+    livemode: beginning.livemode,
+    query: (text, values) => transaction(pool, beginning, (tx) => tx.query(text, values)),
+    transaction: (work) => transaction(pool, beginning, work),
   }
 }
 
+/** Postgres' code for a statement that was cut off. */
+const CANCELED = '57014'
+
 async function transaction<T>(
   pool: pg.Pool,
-  { begin, livemode }: { begin: string; livemode: boolean },
+  { begin, livemode, slow }: Beginning,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
@@ -200,6 +242,7 @@ async function transaction<T>(
       () => undefined,
       (failure: Error) => failure,
     )
+    if (slow !== undefined && error instanceof Error && 'code' in error && error.code === CANCELED) throw new slow()
     throw error
   } finally {
     client.release(broken)

@@ -1,10 +1,12 @@
 import type { Registry } from 'prom-client'
 import type { ApiDeps } from '../api/app.ts'
-import { createRequestLimits } from '../api/auth/rate-limits.ts'
+import { createRequestLimits } from '../api/limits/request-limits.ts'
+import { createSharedCounters } from '../api/limits/shared-counters.ts'
 import { createOpenPages } from '../api/live/open-pages.ts'
 import { listOf } from '../config/secret.ts'
 import type { ApiConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
+import { addToLimits, forgetLimits } from '../db/limits.ts'
 import { type NewDigest, storeDigests, touchApiKeys } from '../db/merchants/api-keys.ts'
 import { listen, PAYMENTS_CHANNEL } from '../db/notices.ts'
 import { deleteStarts } from '../db/outbox.ts'
@@ -56,6 +58,7 @@ export async function composeApi(
   const usedKeys = createWriteBehind<string>({ ...later, write: (ids) => touchApiKeys(db, ids) })
   const registry = createRegistry(db.poolUse)
   const pages = composePages(config, { db, log, registry })
+  const { limits, shared } = composeLimits(config, { db, log })
   const deps: ApiDeps = {
     db,
     workflows: createPaymentWorkflows({ client: temporal.client, taskQueue: taskQueues.payments, load: loadStart(db) }),
@@ -68,14 +71,7 @@ export async function composeApi(
     secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
     webhookTargets: { mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS },
     simulate: config.PINRAIL_MODE === 'test' ? createSimulatedAct(settings) : null,
-    limits: createRequestLimits({
-      requests: config.API_REQUESTS_PER_SECOND,
-      windowSeconds: 1,
-      refusalsPerMinute: config.API_REFUSALS_PER_MINUTE,
-      signInsPerHour: config.SIGN_INS_PER_HOUR,
-      pressesPerMinute: { address: config.LINK_PRESSES_PER_MINUTE, link: config.LINK_PAYMENTS_PER_MINUTE },
-      formsPerHour: config.LINK_FORMS_PER_HOUR,
-    }),
+    limits,
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,
     trustProxyHops: config.TRUST_PROXY_HOPS,
@@ -100,6 +96,7 @@ export async function composeApi(
   return {
     deps: { ...deps, ...change(deps) },
     close: async () => {
+      shared.close()
       await Promise.all([starts.flush(), usedKeys.flush(), newDigests.flush()])
       rates.close()
       await pages.close()
@@ -127,4 +124,26 @@ function composePages(
       await notices.close()
     },
   }
+}
+
+function composeLimits(config: ApiConfig, { db, log }: { readonly db: Db; readonly log: Logger }) {
+  const limits = createRequestLimits({
+    requests: config.API_REQUESTS_PER_SECOND,
+    windowSeconds: 1,
+    refusalsPerMinute: config.API_REFUSALS_PER_MINUTE,
+    signInsPerHour: config.SIGN_INS_PER_HOUR,
+    pressesPerMinute: { address: config.LINK_PRESSES_PER_MINUTE, link: config.LINK_PAYMENTS_PER_MINUTE },
+    formsPerHour: config.LINK_FORMS_PER_HOUR,
+    looksPerMinute: config.LOOKS_PER_MINUTE,
+    actsPerMinute: config.ACTS_PER_MINUTE,
+    clock: Date.now,
+  })
+  const shared = createSharedCounters({
+    counters: limits.counters,
+    secret: config.API_KEY_PEPPER.reveal(),
+    add: (counts) => addToLimits(db, counts),
+    forget: () => forgetLimits(db),
+    onError: (error) => log.warn({ err: error }, 'the processes do not count limits together for a moment'),
+  })
+  return { limits, shared }
 }

@@ -3,8 +3,8 @@ import type { Request } from 'express'
 import type { Queryable, Tenant } from '../../db/db.ts'
 import { findApiKey, type NewDigest, type StoredApiKey } from '../../db/merchants/api-keys.ts'
 import { Problem } from '../http/problems.ts'
+import type { RequestLimits } from '../limits/request-limits.ts'
 import { type ApiScope, digestOf, parseApiKey, pepperIdOf, sameDigest } from './api-key.ts'
-import type { RequestLimits } from './rate-limits.ts'
 
 /** The merchant and mode that a request acts for, and what its key allows. `keyId` is null for a person of the account. */
 export type Caller = Tenant & { readonly keyId: string | null; readonly scopes: readonly string[] }
@@ -70,8 +70,8 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     return { merchantId: key.merchantId, livemode: key.livemode, keyId: key.id, scopes: key.scopes }
   }
 
-  async function refuse(request: Request): Promise<never> {
-    await deps.limits.countRefusal(request.ip ?? '')
+  function refuse(request: Request): never {
+    deps.limits.countRefusal(request.ip ?? '')
     throw unauthorized()
   }
 

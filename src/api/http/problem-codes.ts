@@ -140,6 +140,11 @@ export const PROBLEMS = {
     title: 'Something went wrong on our side',
     help: 'Send the request again, with the same Idempotency-Key if it had one. If it keeps failing, tell us the request id.',
   },
+  list_too_slow: {
+    status: 503,
+    title: 'The list takes too long',
+    help: 'A list has two seconds. Ask for less: a shorter time by `created[gte]` and `created[lt]`, a `status`, or rarer words in `search`.',
+  },
   temporarily_unavailable: {
     status: 503,
     title: 'The service is not available for a moment',

@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Response } from 'express'
+import { TooSlow } from '../../db/db.ts'
 import type { Logger } from '../../log.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 
@@ -90,6 +91,7 @@ export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   return (
     frameworkProblem(error) ??
+    tooSlow(error) ??
     storeProblem(error) ??
     new Problem(
       'internal_error',
@@ -107,6 +109,15 @@ function frameworkProblem(error: unknown): Problem | null {
     return new Problem('unsupported_media_type', 'Send the body as it is, or compressed with gzip, deflate or br.')
   if (error.status >= 400 && error.status < 500) return new Problem('invalid_request', 'The request cannot be read.')
   return null
+}
+
+function tooSlow(error: unknown): Problem | null {
+  if (!(error instanceof TooSlow)) return null
+  return new Problem(
+    'list_too_slow',
+    'The list was not read within 2 s. Ask for a shorter time by created[gte] and created[lt], or for rarer words.',
+    { headers: { 'retry-after': '2' } },
+  )
 }
 
 /** Errors that say that Postgres is unreachable or too busy, so that the request may be sent again. Null for others. */

@@ -25,6 +25,7 @@ import { liveStatus } from '../../web/checkout/live.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../web/checkout/page.tsx'
 import { type Words, wordsIn } from '../../web/messages/words.ts'
 import { pageHeaders } from '../../web/page-headers.ts'
+import type { RequestLimits } from '../limits/request-limits.ts'
 import { followPayment } from '../live/follow-payment.ts'
 import type { OpenPages } from '../live/open-pages.ts'
 import {
@@ -64,6 +65,7 @@ export type CheckoutDeps = {
   readonly crypto: boolean
   /** How buyers know the partners. */
   readonly partners: PartnerNames
+  readonly limits: Pick<RequestLimits, 'countLink'>
   readonly log: Logger
 }
 
@@ -79,6 +81,10 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   router.get('/assets/:name', sendAsset)
   router.use('/c', (_request, response, next) => {
     response.set(pageHeaders(deps.publicUrl)).vary(VARY)
+    next()
+  })
+  router.use('/c/:token', (request, _response, next) => {
+    deps.limits.countLink(request.params.token, request.method === 'POST' ? 'act' : 'look')
     next()
   })
   router.get('/c/:token', (request, response) => showCheckout(deps, request, response))

@@ -54,8 +54,8 @@ function answerFor(error: unknown): PageAnswer {
   if (error instanceof PageProblem) return { problem: error.problem, status: PROBLEM_STATUS[error.problem] }
   const { code, extras } = asProblem(error)
   const { status } = PROBLEMS[code]
-  if (status < 500) return { problem: 'bad_request', status }
   const retryAfter = extras.headers?.['retry-after']
+  if (status < 500 && retryAfter === undefined) return { problem: 'bad_request', status }
   return retryAfter === undefined ? { problem: 'internal', status } : { problem: 'busy', status, retryAfter }
 }
 

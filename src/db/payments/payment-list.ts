@@ -1,3 +1,4 @@
+import { isId } from '../../domain/ids.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { many, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
 import { byId, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
@@ -14,23 +15,22 @@ export type PaymentFilters = {
   /** ISO 8601. */
   readonly createdFrom?: string | undefined
   readonly createdBefore?: string | undefined
-  /** In id, reference, description or transaction. */
+  /** A payment's id, a transaction, or words of reference and description. */
   readonly search?: string | undefined
 }
 
-/** Newest first. Null when a cursor is no payment of the merchant. */
+/** Newest first. Null when a cursor is no payment of the merchant. Words are found only in a merchant's own session. */
 export async function listPayments(
   db: Queryable,
   tenant: Tenant,
   { filters, page }: { filters: PaymentFilters; page: PageOf },
 ): Promise<{ rows: Pick<PaymentWithAttempts, 'payment' | 'attempts'>[]; hasMore: boolean } | null> {
   const list = sql`from payment where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
+  const { words, ...known } = searchIn(filters)
   if (!(await hasCursors(db, page, { id: sql`id`, list }))) return null
-  const found = await many(
-    db,
-    paymentRow,
-    sql`select * ${list} ${matching(filters)} ${pageClause(byId(sql`id`), page)}`,
-  )
+  const ids = words === null ? sql`` : sql`and id = any(array(select ${matchingWords(words, known, page)}))`
+  const wanted = sql`${matching(known)} ${ids}`
+  const found = await many(db, paymentRow, sql`select * ${list} ${wanted} ${pageClause(byId(sql`id`), page)}`)
   const { rows, hasMore } = cutPage(found, page)
   const attempts = await attemptsOf(
     db,
@@ -39,10 +39,24 @@ export async function listPayments(
   return { rows: rows.map((payment) => ({ payment, attempts: attempts.get(payment.id) ?? [] })), hasMore }
 }
 
-function matching(filters: PaymentFilters): Statement {
-  const { status, provider, currency, reference, tx_hash: txHash, createdFrom, createdBefore, search } = filters
+type Known = Omit<PaymentFilters, 'search'> & { readonly id?: string }
+
+/** What has the shape of an id or a transaction is one, so that most searches of people read one row of an index. */
+function searchIn({ search, ...filters }: PaymentFilters): Known & { readonly words: string | null } {
+  if (search === undefined) return { ...filters, words: null }
+  if (isId('payment', search)) return { ...filters, id: search, words: null }
+  return isTransaction(search) && filters.tx_hash === undefined
+    ? { ...filters, tx_hash: search, words: null }
+    : { ...filters, words: search }
+}
+
+const isTransaction = (text: string): boolean => /^0x[0-9a-fA-F]{64}$/.test(text)
+
+function matching({ id, ...filters }: Known): Statement {
+  const { status, provider, currency, reference, tx_hash: txHash, createdFrom, createdBefore } = filters
   const { paymentLink } = filters
   const clauses = [
+    ...(id === undefined ? [] : [sql`and id = ${id}`]),
     ...(status === undefined ? [] : [sql`and status = any(${status}::text[])`]),
     ...(provider === undefined ? [] : [sql`and coalesce(provider_used, provider) = ${provider}`]),
     ...(currency === undefined ? [] : [sql`and currency = ${currency}`]),
@@ -51,14 +65,26 @@ function matching(filters: PaymentFilters): Statement {
     ...(paymentLink === undefined ? [] : [sql`and payment_link = ${paymentLink}`]),
     ...(createdFrom === undefined ? [] : [sql`and created_at >= ${createdFrom}::timestamptz`]),
     ...(createdBefore === undefined ? [] : [sql`and created_at < ${createdBefore}::timestamptz`]),
-    ...(search === undefined ? [] : [searchFor(search)]),
   ]
   return clauses.reduce((left, right) => sql`${left} ${right}`, sql``)
 }
 
-function searchFor(text: string): Statement {
-  const pattern = `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
-  return sql`and (id = ${text} or tx_hash = ${text.toLowerCase()} or reference ilike ${pattern} or description ilike ${pattern})`
+/** Postgres finds words by three letters or digits in a row; anything shorter is looked for among so many payments. */
+const SHORT_AMONG = 10_000
+const HAS_THREE = /[\p{L}\p{N}]{3}/u
+
+/** The ids of the page, and of one payment more. */
+function matchingWords(words: string, { tx_hash: txHash, ...filters }: Known, page: PageOf): Statement {
+  const pattern = `%${words.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+  const { after, before, limit } = page
+  const rest = JSON.stringify({
+    ...filters,
+    among: HAS_THREE.test(words) ? null : SHORT_AMONG,
+    tx_hash: txHash?.toLowerCase(),
+    ...(after !== null && { after }),
+    ...(before !== null && { before }),
+  })
+  return sql`matching_payments(${pattern}, ${rest}::jsonb, ${limit + 1})`
 }
 
 async function attemptsOf(db: Queryable, paymentIds: readonly string[]): Promise<Map<string, Attempt[]>> {

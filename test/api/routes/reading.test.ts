@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createRequestLimits } from '../../../src/api/auth/rate-limits.ts'
+import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
 
@@ -215,6 +215,10 @@ describe('limits of requests', () => {
           signInsPerHour: 9,
           pressesPerMinute: { address: 9, link: 9 },
           formsPerHour: 9,
+          looksPerMinute: 9,
+          actsPerMinute: 9,
+          // The windows are those of the clock: none ends while the test runs.
+          clock: () => Date.UTC(2026, 0, 1),
         }),
       }),
     })

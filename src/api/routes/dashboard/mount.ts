@@ -81,11 +81,12 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
     const to = page.method === 'get' ? request.originalUrl : page.fresh(params)
     return response.redirect(303, `/dashboard/confirm?to=${encodeURIComponent(to)}`)
   }
-  const call = callOf(deps, { request, signedIn, memberships, account, csrf })
+  const call = callOf(deps, { page, request, signedIn, memberships, account, csrf })
   return send(response, await page.handle({ ...call, form: parseForm(page, request) as never }))
 }
 
 type Seen = {
+  readonly page: Page
   readonly request: Request
   readonly signedIn: SignedIn
   readonly memberships: readonly Membership[]
@@ -93,7 +94,7 @@ type Seen = {
   readonly csrf: string
 }
 
-function callOf(deps: MountDeps, { request, signedIn, memberships, account, csrf }: Seen): PageCall {
+function callOf(deps: MountDeps, { page, request, signedIn, memberships, account, csrf }: Seen): PageCall {
   const tenant = { merchantId: account?.merchantId ?? '', livemode: deps.db.livemode }
   return {
     request,
@@ -116,7 +117,7 @@ function callOf(deps: MountDeps, { request, signedIn, memberships, account, csrf
     },
     tenant,
     role: account?.role ?? 'viewer',
-    db: deps.db.as(tenant),
+    db: page.lists === true ? deps.db.lists(tenant) : deps.db.as(tenant),
   }
 }
 

@@ -12,6 +12,8 @@ export type Page = {
   readonly path: string
   /** What the role must be able to do. `person`: be signed in; an account is not needed. */
   readonly needs: Ability | 'person'
+  /** It reads lists alone, which are bounded in time. */
+  readonly lists?: true
   /** A fresh passkey or link is asked for first; afterwards the person is at this path. */
   readonly fresh?: (params: Readonly<Record<string, string>>) => string
   /** Of the body. Fields of a form are text, and absent when nothing was checked. */

@@ -27,12 +27,19 @@ const PER_READ = 500
 
 export function paymentListPages(deps: PaymentListDeps): Page[] {
   return [
-    definePage({ method: 'get', path: '/dashboard/payments', needs: 'look', handle: (call) => list(deps, call) }),
+    definePage({
+      method: 'get',
+      path: '/dashboard/payments',
+      needs: 'look',
+      lists: true,
+      handle: (call) => list(deps, call),
+    }),
     ...(['csv', 'json'] as const).map((form) =>
       definePage({
         method: 'get',
         path: `/dashboard/payments.${form}`,
         needs: 'look',
+        lists: true,
         handle: async (call) => ({
           file: {
             name: `payments-${new Date(deps.clock()).toISOString().slice(0, 10)}.${form}`,

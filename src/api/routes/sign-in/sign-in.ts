@@ -10,7 +10,7 @@ import { type LinkDeps, type Proof, type SignInLink, sendLink, spendLink } from 
 import { arePasskeysPossible, readPasskeyAnswer, requestOptions } from '../../accounts/passkeys.ts'
 import { confirm, findSignedIn, openSession, type SessionDeps } from '../../accounts/sessions.ts'
 import { digestOfToken } from '../../accounts/tokens.ts'
-import type { RequestLimits } from '../../auth/rate-limits.ts'
+import type { RequestLimits } from '../../limits/request-limits.ts'
 import { onlyMethods } from '../../route.ts'
 import { fromOurPages, setHeaders } from '../dashboard/mount.ts'
 import { SiteProblem } from '../site-problem.ts'
@@ -83,7 +83,7 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
     response.send(await signInPage(deps, { to, email: form.email.slice(0, 254), errors }))
     return
   }
-  await deps.limits.countSignIn(request.ip ?? '')
+  deps.limits.countSignIn(request.ip ?? '')
   const browser = await sendLink(deps, email, { sessionId: null, to })
   response.append('set-cookie', deps.cookies.set('browser', browser, LINK_MS / 1000))
   response.redirect(303, `/sign-in/sent?to=${encodeURIComponent(to)}`)
@@ -115,7 +115,7 @@ async function byLink(deps: SignInDeps, request: Request, response: Response): P
 
 async function byCode(deps: SignInDeps, request: Request, response: Response): Promise<void> {
   const { code, to } = fieldsOf(request)
-  await deps.limits.countSignIn(request.ip ?? '')
+  deps.limits.countSignIn(request.ip ?? '')
   const done = await spend(deps, request, { code: code.replace(/\s/g, '') })
   if (done === null) return response.redirect(303, `/sign-in/sent?wrong=1&to=${encodeURIComponent(pathOfOurs(to))}`)
   go(deps, response, { ...done, to })
@@ -123,7 +123,7 @@ async function byCode(deps: SignInDeps, request: Request, response: Response): P
 
 async function byPasskey(deps: SignInDeps, request: Request, response: Response): Promise<void> {
   const { answer, to } = fieldsOf(request)
-  await deps.limits.countSignIn(request.ip ?? '')
+  deps.limits.countSignIn(request.ip ?? '')
   const cookie = await deps.db.transaction(async (tx) => {
     const person = await readPasskeyAnswer(deps, tx, { answer, purpose: 'sign-in' })
     if (person === null) return null

@@ -37,7 +37,10 @@ const listQuery = z.strictObject({
   payment_link: z.string().regex(typeId('link'), 'must be the id of a payment link').optional(),
   'created[gte]': since.optional(),
   'created[lt]': since.optional(),
-  search: searched.optional().meta({ description: 'In id, reference, description or transaction.' }),
+  search: searched.optional().meta({
+    description:
+      'A payment’s id, a transaction, or a part of reference or description, which is looked for among the next 10,000 payments when it has less than three letters or digits in a row.',
+  }),
 })
 
 const timelineEntry = z

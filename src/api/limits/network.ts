@@ -1,0 +1,18 @@
+/** The IPv4 address, also when written `::ffff:192.0.2.7`. Of IPv6 the first 56 bits: one customer's network. */
+export function networkOf(address: string): string {
+  const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  return v4 ?? prefixOf(address)
+}
+
+/** An address of this machine is a proxy of ours, behind which everybody is. */
+export const isOwnMachine = (address: string): boolean =>
+  address === '::1' || /^(?:::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address)
+
+function prefixOf(address: string): string {
+  const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
+  const left = head.split(':').filter((group) => group !== '')
+  const right = (tail ?? '').split(':').filter((group) => group !== '')
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
+  const groups = [...left, ...Array.from({ length: zeros }, () => '0'), ...right].map((group) => group.padStart(4, '0'))
+  return groups.slice(0, 4).join('').slice(0, 14)
+}
