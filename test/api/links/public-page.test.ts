@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createRequestLimits } from '../../../src/api/auth/rate-limits.ts'
+import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
+import { NO_LIMITS } from '../support/limits.ts'
 import { openShop, type Shop, WALLET } from '../support/shop.ts'
 
-const NO_LIMITS = { requests: 1e6, windowSeconds: 1, refusalsPerMinute: 1e6, signInsPerHour: 1e6, formsPerHour: 1e6 }
 let limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } })
 let shop: Shop
 beforeAll(async () => {

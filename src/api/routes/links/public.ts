@@ -9,7 +9,7 @@ import { type LinkView, renderLinkPage, type WrongAmount } from '../../../web/li
 import { renderReport, renderReported } from '../../../web/links/report-page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
 import { pageHeaders } from '../../../web/page-headers.ts'
-import type { RequestLimits } from '../../auth/rate-limits.ts'
+import type { RequestLimits } from '../../limits/request-limits.ts'
 import { type PressDeps, pressLink } from '../../links/press.ts'
 import { qrPng, qrSvg } from '../../links/qr.ts'
 import { buyerCountry, buyerLocale, languageCookie, VARY } from '../buyer.ts'
@@ -107,7 +107,7 @@ const pressForm = z.object({
 async function press(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
   const form = parseForm(pressForm, request)
   const link = await loadLink(deps, request)
-  await deps.limits.countPress(request.ip ?? '', link.id)
+  deps.limits.countPress(request.ip ?? '', link.id)
   const reference = link.prefill.includes('reference') ? (form.reference ?? null) : null
   const amount = link.price.amount === null ? plainAmount(form.amount) : ''
   const answer = await pressLink(deps, link, { press: form.press, amount, reference }).catch(busyWhereLocked)
@@ -161,7 +161,7 @@ const reportForm = z.object({
 async function report(deps: PublicLinkDeps, request: Request, response: Response): Promise<void> {
   const form = parseForm(reportForm, request)
   const link = await loadLink(deps, request)
-  await deps.limits.countForm(request.ip ?? '')
+  deps.limits.countForm(request.ip ?? '')
   await insertReport(deps.db, link.id, { ...form, at: new Date(deps.clock()).toISOString() })
   const words = wordsIn(buyerLocale(request))
   sendPage(response, words, renderReported(reportOf(deps, link), words))

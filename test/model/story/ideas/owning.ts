@@ -122,7 +122,10 @@ export const OWNING: readonly Idea[] = [
     weight: (view) => where(view, payable, view.attempts.length < 3 ? 3 : 0),
     tell: (random, view) => {
       const of = one(random, view, payable)
-      const click = { do: 'click', provider: random.pick(['wallet_app', 'card_partner', 'local_partner']) } as const
+      const click = {
+        do: 'click',
+        provider: random.pick(['wallet_app', 'card_partner', 'local_partner'] as const),
+      } as const
       const anew = partner('pay', view.attempts.length, {
         percent: random.pick([100, 99, 150, 60]),
         news: news(random),
