@@ -30,6 +30,7 @@ test('every kind has a prefix of its own, which merchants store', () => {
     signInLink: 'lnk',
     session: 'ses',
     mail: 'mail',
+    link: 'plink',
   })
 })
 

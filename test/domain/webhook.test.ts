@@ -128,11 +128,8 @@ it('an endpoint is switched off after five days without success, of which twelve
 })
 
 it('knows the types of events', () => {
-  expect(WEBHOOK_EVENT_TYPES).toEqual(
-    'succeeded processing failed expired canceled under_review refunded chargeback'
-      .split(' ')
-      .map((type) => `payment.${type}`),
-  )
+  const ofPayments = 'succeeded processing failed expired canceled under_review refunded chargeback'.split(' ')
+  expect(WEBHOOK_EVENT_TYPES).toEqual([...ofPayments.map((type) => `payment.${type}`), 'payment_link.completed'])
   expect([DEFAULT_EVENT_TYPES, ALL_EVENT_TYPES]).toEqual([['payment.succeeded'], '*'])
   expect(isWebhookEventType('payment.succeeded')).toBe(true)
   expect(isWebhookEventType('payment.created')).toBe(false)
