@@ -1,8 +1,9 @@
 import type { Progress } from '../../../scripts/setup/progress.mjs'
-import { startStage } from '../../settlement/stage.ts'
+import { type Stage, startStage } from '../../settlement/stage.ts'
+import { measureSizes } from './filled.ts'
 import { measureGas } from './gas.ts'
 import { measureLostAnswers } from './lost-answers.ts'
-import { measureSpeed } from './speed.ts'
+import { measureSpeed, type Run, type Speed } from './speed.ts'
 
 /** Payouts of each run for speed: enough that the wait for the last block and its finality, some 4 s, is a small part. */
 const PAYOUTS = 20_000
@@ -15,31 +16,67 @@ const RUNS = [
   { recipients: 'new', payments: false },
 ] as const
 
+type Say = (name: string, value: number | string, unit: string) => void
+
 /**
  * `npm run bench:settlement`: what a payout costs in gas, how many a second one engine settles with signing, database and
- * finality, and what it calls failed while answers are lost. One line a figure: `name value unit`.
+ * finality, and what it calls failed while answers are lost. One line a figure: `name value unit`. With `--settled 1000000`
+ * it measures the rate beside so many settled payouts instead, and what they take; `--only <name>` runs one kind of speed.
  */
 export async function main(args: readonly string[], progress: Progress): Promise<number> {
-  const payouts = Number(args[args.indexOf('--payouts') + 1]) || PAYOUTS
+  const option = (name: string): string | undefined =>
+    args.includes(`--${name}`) ? args[args.indexOf(`--${name}`) + 1] : undefined
+  const payouts = Number(option('payouts') ?? PAYOUTS)
+  const settled = Number(option('settled') ?? 0)
   const stage = await startStage({ relayers: 3, anvil: ['--no-mining'], durable: true })
-  const say = (name: string, value: number | string, unit: string): void => progress.line(`${name} ${value} ${unit}`)
+  const say: Say = (name, value, unit) => progress.line(`${name} ${value} ${unit}`)
   try {
-    for (const { name, gas } of await measureGas(stage)) say(`gas_${name}`, Math.round(gas), 'gas/payout')
-    const { settled, failed, lost, sends } = await measureLostAnswers(stage, 300)
-    say('lost_answers', `${lost}/${sends}`, 'answers to eth_sendRawTransaction')
-    say('settled_with_lost_answers', settled, 'of 300 payouts')
-    say('called_failed_that_settled', failed, 'payouts')
-    for (const run of RUNS) {
-      const speed = await measureSpeed(stage, { ...run, payouts })
-      const name = `${run.recipients}_${run.payments ? 'with_payments' : 'payouts_alone'}`
-      say(`payouts_per_second_${name}`, Math.round(speed.perSecond), 'payouts/s')
-      say(`statements_${name}`, speed.statements.toFixed(2), 'statements/payout')
-      say(`cpu_engine_${name}`, speed.cpu.engine.toFixed(3), 'ms/payout')
-      say(`cpu_postgres_${name}`, speed.cpu.postgres.toFixed(3), 'ms/payout')
-      say(`cpu_anvil_${name}`, speed.cpu.anvil.toFixed(3), 'ms/payout')
-    }
-    return failed === 0 && settled === 300 ? 0 : 1
+    if (settled > 0) return await besideSettled(stage, { payouts, settled, say })
+    const only = option('only')
+    if (only === undefined && !(await costAndCare(stage, say))) return 1
+    for (const run of RUNS.filter((each) => only === undefined || only === nameOf(each)))
+      tellSpeed(nameOf(run), await measureSpeed(stage, { ...run, payouts }), say)
+    return 0
   } finally {
     await stage.stop()
   }
+}
+
+const nameOf = ({ recipients, payments }: Pick<Run, 'recipients' | 'payments'>): string =>
+  `${recipients}_${payments ? 'with_payments' : 'payouts_alone'}`
+
+/** Gas, and lost answers. False when a payout was called failed, or was not settled. */
+async function costAndCare(stage: Stage, say: Say): Promise<boolean> {
+  for (const { name, gas } of await measureGas(stage)) say(`gas_${name}`, Math.round(gas), 'gas/payout')
+  const { settled, failed, lost, sends } = await measureLostAnswers(stage, 300)
+  say('lost_answers', `${lost}/${sends}`, 'answers to eth_sendRawTransaction')
+  say('settled_with_lost_answers', settled, 'of 300 payouts')
+  say('called_failed_that_settled', failed, 'payouts')
+  return failed === 0 && settled === 300
+}
+
+/** The same run in an empty and in a filled database, one after the other, and what the filled one takes. */
+async function besideSettled(
+  stage: Stage,
+  { payouts, settled, say }: { payouts: number; settled: number; say: Say },
+): Promise<number> {
+  const sizes = await measureSizes(stage, settled)
+  say('fill', Math.round(sizes.fillSeconds), 's')
+  say('size_empty', Math.round(sizes.emptyMb), 'MB')
+  say('size_filled', Math.round(sizes.filledMb), 'MB')
+  say('size_of_payout', Math.round(((sizes.filledMb - sizes.emptyMb) * 1e6) / settled), 'bytes/payout')
+  for (const { table, bytes } of sizes.bytesByTable) say(`size_of_${table}`, Math.round(bytes), 'bytes/payout')
+  const run = { payouts, recipients: 'known', payments: true } as const
+  tellSpeed('empty', await measureSpeed(stage, run), say)
+  tellSpeed('filled', await measureSpeed(stage, { ...run, settled }), say)
+  return 0
+}
+
+function tellSpeed(name: string, speed: Speed, say: Say): void {
+  say(`payouts_per_second_${name}`, Math.round(speed.perSecond), 'payouts/s')
+  say(`statements_${name}`, speed.statements.toFixed(3), 'statements/payout')
+  say(`calls_${name}`, speed.calls.toFixed(3), 'calls/payout')
+  say(`cpu_engine_${name}`, speed.cpu.engine.toFixed(3), 'ms/payout')
+  say(`cpu_postgres_${name}`, speed.cpu.postgres.toFixed(3), 'ms/payout')
+  say(`cpu_anvil_${name}`, speed.cpu.anvil.toFixed(3), 'ms/payout')
 }

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { privateKeyToAccount } from 'viem/accounts'
+import { DEVELOPMENT_CHAIN_ID } from '../../../scripts/system/anvil.ts'
 import { poll } from '../../../scripts/system/waiting.ts'
 import { createDb, type Db, type Tx } from '../../../src/db/db.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { Settlement } from '../../../src/domain/settlement/payout.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { fillSettled } from '../../../test/support/settled.ts'
 import { composeEngine } from '../../settlement/compose.ts'
 import { newRecipient, queueOwed } from '../../settlement/payouts.ts'
 import type { Stage } from '../../settlement/stage.ts'
@@ -14,6 +16,8 @@ export type Speed = {
   readonly perSecond: number
   /** For each payout. */
   readonly statements: number
+  /** Calls to the node for each payout. */
+  readonly calls: number
   /** CPU milliseconds for each payout. */
   readonly cpu: { readonly engine: number; readonly postgres: number; readonly anvil: number }
 }
@@ -31,14 +35,17 @@ export type Run = {
   readonly recipients: 'known' | 'new'
   /** Whether payments, ledger, timeline, events, deliveries and outbox are written too, as in the worker. */
   readonly payments: boolean
+  /** Payouts that were settled before, whose rows fill the tables. None by default. */
+  readonly settled?: number
 }
 
 /** From a full queue to the last payout settled: signing, journal, chain and finality, one engine in this process. */
-export async function measureSpeed(stage: Stage, { payouts, recipients, payments }: Run): Promise<Speed> {
+export async function measureSpeed(stage: Stage, { payouts, recipients, payments, settled = 0 }: Run): Promise<Speed> {
   runs += 1
   const name = `speed_${runs}`
   await stage.createDatabase(name)
-  const db = createDb({ url: stage.databaseUrl(name), livemode: false })
+  // Filling takes minutes.
+  const db = createDb({ url: stage.databaseUrl(name), livemode: false, statementTimeoutMs: 3_600_000 })
   try {
     const known = Array.from({ length: KNOWN }, newRecipient)
     const queue = async (count: number, prefix: string) => {
@@ -53,6 +60,7 @@ export async function measureSpeed(stage: Stage, { payouts, recipients, payments
       )
       await furnishPayments(db)
     }
+    if (settled > 0) await fill(stage, db, settled)
     await addEndpoint(db)
     await queue(KNOWN, 'warm')
     await settleAll(stage, db, { count: KNOWN, payments })
@@ -60,13 +68,14 @@ export async function measureSpeed(stage: Stage, { payouts, recipients, payments
     await db.query('analyze')
     const before = cpuTimes(stage)
     const begun = performance.now()
-    const statements = await settleAll(stage, db, { count: payouts, payments })
+    const asked = await settleAll(stage, db, { count: payouts, payments })
     const seconds = (performance.now() - begun) / 1000
     const after = cpuTimes(stage)
     const each = (name: keyof Speed['cpu']): number => (after[name] - before[name]) / payouts
     return {
       perSecond: payouts / seconds,
-      statements: statements / payouts,
+      statements: asked.statements / payouts,
+      calls: asked.calls / payouts,
       cpu: { engine: each('engine'), postgres: each('postgres'), anvil: each('anvil') },
     }
   } finally {
@@ -79,7 +88,7 @@ async function settleAll(
   stage: Stage,
   plain: Db,
   { count, payments }: { count: number; payments: boolean },
-): Promise<number> {
+): Promise<{ statements: number; calls: number }> {
   const { db, statements } = counting(plain)
   const { treasuryKey, relayerKeys, rpcUrl } = stage
   const ignore = (): void => undefined
@@ -108,7 +117,15 @@ async function settleAll(
   await stage.chain.setIntervalMining({ interval: 0 })
   const { rows } = await db.query(`select count(*)::int as open from payout where state <> 'settled'`)
   if (rows[0].open !== 0) throw new Error(`${rows[0].open} payouts are not settled`)
-  return statements()
+  const calls = (await engine.figures.calls()).reduce((sum, each) => sum + each.count, 0)
+  return { statements: statements(), calls }
+}
+
+/** The rows of what was settled before, in the state in which a database is after a night. */
+export async function fill(stage: Stage, db: Db, count: number): Promise<void> {
+  const treasury = privateKeyToAccount(stage.treasuryKey).address.toLowerCase() as Hex
+  await fillSettled(db, { count, chainId: DEVELOPMENT_CHAIN_ID, token: stage.token, treasury, withBytes: false })
+  await db.query('vacuum analyze')
 }
 
 /** The same database, and how many statements it was asked. */
