@@ -92,3 +92,15 @@ test('a decision that comes while a long run waits to be continued is answered b
       { do: 'decide', decision: 'approve', of: null, late: false },
     ],
   }))
+
+// no decision ended it: there was nothing to give back
+test('an order that fits nothing, and of which the partner holds nothing any more, can be rejected', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay without an amount', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+    ],
+  }))

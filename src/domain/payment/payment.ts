@@ -172,8 +172,8 @@ export const PARK_REASONS = {
     decisions: ['approve', 'refund', 'recordExternalRefund'],
   },
   amount_mismatch: {
-    text: 'What the partner reports does not fit the order. Nothing is settled.',
-    decisions: ['refund', 'recordExternalRefund'],
+    text: 'What the partner reports does not fit the order. Nothing is settled. Reject it where the partner holds nothing any more.',
+    decisions: ['refund', 'recordExternalRefund', 'reject'],
   },
   unexpected_settlement: {
     text: 'A transfer to the merchant is proved on chain, but the record did not expect it. The proof is stored. `approve` records that it has been dealt with.',

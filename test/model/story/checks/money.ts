@@ -18,10 +18,10 @@ export async function checkPartners(facts: Facts): Promise<string[]> {
     // What an operator has acknowledged is counted as anything else.
     if (row.attempts.some(({ id, acknowledgedMinor }) => id === attempt.id && acknowledgedMinor === order.minor))
       isAcknowledged = true
-    const holds = order.status === 'on_hold' ? known : holdsOf(order)
     // What was returned from elsewhere is nobody's part any more, and still with the partner: there it is ours.
-    const outside =
-      holds > 0n ? -sum(mine.filter(({ kind }) => kind === 'return_outside').map(({ units }) => units)) : 0n
+    const elsewhere = -sum(mine.filter(({ kind }) => kind === 'return_outside').map(({ units }) => units))
+    const holds = order.status === 'on_hold' ? known + elsewhere : holdsOf(order)
+    const outside = holds > 0n ? elsewhere : 0n
     if (
       outside > 0n &&
       !shop.asks.some(({ what, answer }) => what === 'recordExternalRefund' && answer?.startsWith('{'))
