@@ -93,6 +93,10 @@ const NOTES = {
     'operator',
     'The partner has changed the order, and an operator takes it as it is now',
   ],
+  'payment.payout_never_made': [
+    'system',
+    'The payout was never handed in: what is left of the money can be given back',
+  ],
   'payment.void_asked': ['system', 'The payout is asked to be voided'],
   'refund.refused': ['partner', 'The partner refused the refund: the money is where it was'],
   'payment.chargeback': ['partner', 'The partner took the money back after the conversion'],

@@ -93,6 +93,19 @@ test('a decision that comes while a long run waits to be continued is answered b
     ],
   }))
 
+// refunded, with half of the money still counted
+test('a part of the money that goes before the payout was handed in leaves the rest to an operator', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'fault', at: 'convert', trouble: 'slow', times: 1 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take some back', of: 0, percent: 50, news: 'told' },
+    ],
+  }))
+
 // no decision ended it: there was nothing to give back
 test('an order that fits nothing, and of which the partner holds nothing any more, can be rejected', () =>
   holds({

@@ -79,7 +79,7 @@ const API_SAYS = {
 const WORKER_SAYS = {
   // The alert, or what is left of a connection that was ended meanwhile.
   refused: /transport error/,
-  unverified: /transport error/,
+  unverified: /InvalidCertificate|transport error/,
   unauthenticated: /does not have valid authentication credentials/,
 }
 
