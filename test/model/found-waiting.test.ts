@@ -106,6 +106,19 @@ test('a part of the money that goes before the payout was handed in leaves the r
     ],
   }))
 
+// the news was asked about for ever, and the loss seen by nobody
+test('money that is taken back after its order was changed stands before an operator', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+    ],
+  }))
+
 // no decision ended it: there was nothing to give back
 test('an order that fits nothing, and of which the partner holds nothing any more, can be rejected', () =>
   holds({

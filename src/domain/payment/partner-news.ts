@@ -94,9 +94,11 @@ function hasMoney({ received }: PartnerOrder): boolean {
 /** Whoever's money that is, an operator must look: the payment parks, or has an incident where it cannot. */
 function misfit({ payment, attempt, order }: Story): OrderEffect {
   const isMoney = order.status === 'paid' || order.status === 'confirming' || hasMoney(order)
-  if (!isMoney) return nothing(attempt.status)
+  // Money that we count, of an order that says it has none.
+  const isMissing = !isMoney && !isZero(heldOf(payment.parts, attempt.id))
+  if (!isMoney && !isMissing) return nothing(attempt.status)
   const mayPark = payment.status === 'pending' || payment.status === 'processing'
-  if (!mayPark || payment.paidAttemptId !== null) {
+  if (isMissing || !mayPark || payment.paidAttemptId !== null) {
     const isKnown = payment.status === 'under_review' && payment.parkReason === 'amount_mismatch'
     return { ...nothing(attempt.status), incident: isKnown ? null : 'misfit' }
   }
