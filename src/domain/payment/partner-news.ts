@@ -92,10 +92,11 @@ function hasMoney({ received }: PartnerOrder): boolean {
 }
 
 /** Whoever's money that is, an operator must look: the payment parks, or has an incident where it cannot. */
-function misfit({ payment, attempt, order }: Story): OrderEffect {
+function misfit({ payment, attempt, order, context }: Story): OrderEffect {
   const isMoney = order.status === 'paid' || order.status === 'confirming' || hasMoney(order)
-  // Money that we count, of an order that says it has none.
-  const isMissing = !isMoney && !isZero(heldOf(payment.parts, attempt.id))
+  // Money that we count, of our order with another amount, which says that it has none.
+  const isOurs = whyMisfit(attempt, order, context) === 'amount'
+  const isMissing = isOurs && !isMoney && !isZero(heldOf(payment.parts, attempt.id))
   if (!isMoney && !isMissing) return nothing(attempt.status)
   const mayPark = payment.status === 'pending' || payment.status === 'processing'
   if (isMissing || !mayPark || payment.paidAttemptId !== null) {
