@@ -1,8 +1,12 @@
 import { join } from 'node:path'
-import { Client, Connection } from '@temporalio/client'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import type { Config } from '../config.ts'
 import { createPayloadCodec, createWorkerCodec, parseCodecKeys } from './codec.ts'
+
+/** Timers of Node may ring a little later than they were set to. */
+const TIMER_SLACK_MS = 5
 
 /** Encrypts payloads, and the messages of failures, when keys are configured. `of`: a worker must not stand still at what it cannot open. */
 export function dataConverter(
@@ -21,8 +25,8 @@ export function createTemporalClient(config: Pick<Config, 'temporal' | 'TEMPORAL
   close: () => Promise<void>
   check: () => Promise<void>
 } {
-  const connection = Connection.lazy(config.temporal.connection)
-  const ended = runningCalls(connection)
+  const retries = createRetries()
+  const connection = Connection.lazy({ ...config.temporal.connection, interceptors: [retries.interceptor] })
   const converter = dataConverter(config, 'client')
   const client = new Client({
     connection,
@@ -32,7 +36,7 @@ export function createTemporalClient(config: Pick<Config, 'temporal' | 'TEMPORAL
   return {
     client,
     close: async () => {
-      await ended()
+      await retries.end()
       await connection.close()
     },
     check: async () => {
@@ -42,20 +46,27 @@ export function createTemporalClient(config: Pick<Config, 'temporal' | 'TEMPORAL
 }
 
 /**
- * The SDK tries a call again from a timer. On a connection that was closed meanwhile it throws there, where nobody can
- * catch it, and the process ends. So closing waits for the calls that run; each has a deadline.
+ * The retries of the SDK, with an end: it tries a call again from a timer, and on a connection that was closed meanwhile
+ * that throws where nobody can catch it, and the process ends.
  */
-function runningCalls(connection: Connection): () => Promise<void> {
-  const running = new Set<Promise<unknown>>()
-  const withDeadline = connection.withDeadline.bind(connection)
-  connection.withDeadline = (deadline, work) => {
-    const call = withDeadline(deadline, work)
-    running.add(call)
-    const over = (): boolean => running.delete(call)
-    call.then(over, over)
-    return call
-  }
-  return async () => {
-    while (running.size > 0) await Promise.allSettled(running)
+function createRetries() {
+  const { retryableDecider, delayFunction } = defaultGrpcRetryOptions()
+  let isOver = false
+  let lastAt = 0
+  return {
+    interceptor: makeGrpcRetryInterceptor({
+      retryableDecider: (attempt, status) => !isOver && retryableDecider(attempt, status),
+      delayFunction: (attempt, status) => {
+        const ms = delayFunction(attempt, status)
+        lastAt = Math.max(lastAt, performance.now() + ms)
+        return ms
+      },
+    }),
+    /** Nothing is tried again from now on; resolves when the last timer has rung. */
+    async end() {
+      isOver = true
+      const ms = lastAt - performance.now()
+      if (ms > 0) await delay(Math.ceil(ms) + TIMER_SLACK_MS)
+    },
   }
 }

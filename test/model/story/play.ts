@@ -17,8 +17,10 @@ const METHODS: Readonly<Record<ProviderUsed, MethodName>> = {
   crypto: 'usdc',
 }
 const HOUR_MS = 3_600_000
-/** Longer than any partner is listened to, expiry postponed included, and than any converter takes in a story. */
-const DAYS_TO_END = 26
+/** Longer than any partner is listened to, expiry postponed included. */
+const DAYS_TO_END = 9
+/** Longer than any converter takes in a story. */
+const DAYS_TO_FILL = 26
 
 /** Says what happens next; null: the story is told, and comes to its end. */
 export type Teller = (look: () => Promise<View>) => Promise<Told | null> | Told | null
@@ -164,7 +166,9 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
   if (payouts === 'at once') await settle()
   await timeline.pass(HOUR_MS)
   await settle()
-  for (let day = 0; day < DAYS_TO_END && !shop.server.isIdle(); day++) {
+  const isConverting = async () => (await shop.system.loadPayment(shop.db, shop.paymentId)).payment.conversionOpen
+  for (let day = 0; day < DAYS_TO_FILL && !shop.server.isIdle(); day++) {
+    if (day >= DAYS_TO_END && !(await isConverting())) break
     await timeline.pass(24 * HOUR_MS)
     await settle()
   }
