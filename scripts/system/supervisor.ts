@@ -19,6 +19,8 @@ export type ProcessSpec = {
   ready: (logged: () => string) => Promise<boolean>
   /** Runs before each start, the first included. */
   prepare?: () => Promise<void>
+  /** What its last words have when it ended because the one before it has not quite ended: it is started again then. */
+  notYet?: RegExp
 }
 
 /** A supervised process. Whenever it ends by itself it is started again, with growing pauses. */
@@ -47,6 +49,7 @@ export type SupervisorHooks = {
 
 const READY_WITHIN_MS = 120_000
 const READY_POLL_MS = 40
+const NOT_YET_MS = 250
 /** Pauses before the next start of a process that keeps ending. */
 const BACKOFF_MS = [200, 500, 1000, 2000, 5000, 10_000]
 /** A process that ran this long has recovered: the pauses begin anew. */
@@ -119,6 +122,18 @@ class Supervised implements Child {
   async #launch(): Promise<void> {
     if (this.#process !== null) return
     await this.#spec.prepare?.()
+    const { notYet } = this.#spec
+    for (const deadline = Date.now() + READY_WITHIN_MS; ; await delay(NOT_YET_MS))
+      try {
+        await this.#launchOnce()
+        return
+      } catch (error) {
+        const isEarly = this.#process === null && notYet?.test((error as Error).message) === true
+        if (!isEarly || !this.#wanted || Date.now() > deadline) throw error
+      }
+  }
+
+  async #launchOnce(): Promise<void> {
     const { logFile } = this.#spec
     rotate(logFile)
     const from = sizeOf(logFile)

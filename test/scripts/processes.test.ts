@@ -83,6 +83,15 @@ describe('a supervised process', () => {
     await expect(child.start()).rejects.toThrow('no room at the inn')
   })
 
+  test('that finds the one before it still ending is started again', async () => {
+    writeFileSync(join(folder, 'starts'), '')
+    const early = `const fs = require('fs'); fs.appendFileSync('starts', 'x')
+      if (fs.statSync('starts').size < 3) { console.error('the other one is still here'); process.exit(1) }`
+    const { child, said } = start(spec(`${early}\n${STAYS}`, { notYet: /still here/ }))
+    await child.start()
+    expect([statSync(join(folder, 'starts')).size, said]).toEqual([3, []])
+  })
+
   test('that cannot be found fails the start', async () => {
     const { child } = start(spec('', { command: join(folder, 'absent') }))
     await expect(child.start()).rejects.toThrow('ended while starting')

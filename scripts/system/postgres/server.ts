@@ -69,6 +69,8 @@ export async function postgresSpec(options: PostgresOptions): Promise<ProcessSpe
     logFile: options.logFile,
     prepare: () => initialize(options, { initdb: binaries.initdb, user }),
     ready: () => hasDatabase(options),
+    // Of a server that was killed, processes may still be ending.
+    notYet: /pre-existing shared memory block/,
   }
 }
 
