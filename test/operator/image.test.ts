@@ -105,7 +105,9 @@ test('migrate brings an empty database to the newest schema, and settlement stat
   const status = await pinrail(['settlement', 'status'], variables())
   expect(status).toEqual({
     code: 1,
-    stdout: expect.stringMatching(/^Nothing waits to be paid, but look at this: [^]*No worker has read the chain yet\./),
+    stdout: expect.stringMatching(
+      /^Nothing waits to be paid, but look at this: [^]*No worker has read the chain yet\./,
+    ),
     stderr: '',
   })
 }, 120_000)
