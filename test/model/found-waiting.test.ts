@@ -130,3 +130,16 @@ test('an order that fits nothing, and of which the partner holds nothing any mor
       { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
     ],
   }))
+
+// another try converted what was left, and nobody had approved it
+test('money that goes in part while the conversion waits is too little, and no try makes it enough', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'simulator', fault: 'conversion_refused', seconds: 2_000_000 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take some back', of: 0, percent: 60, news: 'told' },
+    ],
+  }))

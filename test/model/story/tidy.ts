@@ -30,7 +30,9 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     const decision = snapshot.held ? (isChanged ? 'acknowledge' : 'release') : wanted[count % wanted.length]
     if (decision !== undefined) {
       const mustName = answers.at(-1)?.includes('Name the attempt') === true
-      const named = mustName ? snapshot.attempts[count % snapshot.attempts.length]?.id : undefined
+      const named = mustName
+        ? snapshot.attempts[Math.floor(count / wanted.length) % snapshot.attempts.length]?.id
+        : undefined
       const attempt = late ?? (reason === 'surplus' ? snapshot.surplus?.[0] : named)
       const argument = { operator: 'bob', reason: `tidies up ${count}`, ...(attempt === undefined ? {} : { attempt }) }
       const workflowId = late === undefined || snapshot.held ? shop.paymentId : lateMoneyWorkflowId(late)

@@ -1,6 +1,6 @@
 import { compareReceived, isZero, subtract } from '../../money.ts'
 import type { FailureCode } from '../partner.ts'
-import { type AttemptStatus, isClosed, isSettled } from '../payment.ts'
+import { type AttemptStatus, isClosed, isSettled, type ParkReason } from '../payment.ts'
 import { nothing, type OrderEffect, type Story } from './effect.ts'
 import { openRefund } from './intents.ts'
 import { chargeSum, heldOf, takeAll, takeSome } from './parts.ts'
@@ -103,7 +103,10 @@ export function partlyGone(story: Story, missing: string): OrderEffect {
     ...taken,
     attempt: 'underpaid',
     exception: 'underpaid',
-    park: payment.status === 'under_review' && payment.parkReason !== 'partner_hold' ? payment.parkReason : 'underpaid',
+    park: payment.status === 'under_review' && !endsAsUnderpaid(payment.parkReason) ? payment.parkReason : 'underpaid',
     moves: payment.status === 'processing' ? [{ to: 'under_review', why: 'underpaid' }] : [],
   }
 }
+
+/** Another try of the conversion, or the partner's word, must not make too little money enough. */
+const endsAsUnderpaid = (reason: ParkReason | null): boolean => reason === 'partner_hold' || reason === 'conversion'
