@@ -15,7 +15,7 @@ const EVERY_MS = 500
 const IDLE_MS = 5000
 const CHANNEL = 'pinrail_payouts'
 /** More often than Prometheus asks. */
-const SCRAPED_MS = 10_000
+const SCRAPED_MS = 15_000
 
 let world: World
 let nodes: HostileNode[]

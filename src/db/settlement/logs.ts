@@ -32,21 +32,19 @@ async function moveCursor(
   context: JournalContext,
   { scan, reason }: { scan: FinalizedScan; reason: string | null },
 ): Promise<void> {
+  const isAgain = scan.again === true
   await change(
     tx,
     sql`update chain_cursor set
           paused_reason = case when ${reason}::text is not null and (paused_reason is null or paused_until_final is not null)
               then ${reason}::text when paused_until_final <= ${scan.number} then null else paused_reason end,
           paused_until_final = case when ${reason}::text is null and paused_until_final > ${scan.number}
-              then paused_until_final end
-        where ${here(context)}`,
-    { rows: 1, what: 'the pause at the cursor' },
-  )
-  if (scan.again === true) return
-  await change(
-    tx,
-    sql`update chain_cursor set scanned_number = ${scan.number}, scanned_hash = ${scan.hash}, scanned_at = now(),
-          deposits_number = case when ${scan.deposits === false} then ${scan.number} else deposits_number end
+              then paused_until_final end,
+          scanned_number = case when ${isAgain} then scanned_number else ${scan.number}::bigint end,
+          scanned_hash = case when ${isAgain} then scanned_hash else ${scan.hash}::text end,
+          scanned_at = case when ${isAgain} then scanned_at else now() end,
+          deposits_number = case when ${!isAgain && scan.deposits === false} then ${scan.number}::bigint
+              else deposits_number end
         where ${here(context)}`,
     { rows: 1, what: 'the cursor' },
   )
