@@ -7,7 +7,7 @@ import { openShop, type Shop, type Theater } from '../world/shop.ts'
 import { checkStory } from './check.ts'
 import { atPartner, deposit, type Playing, spread } from './outside.ts'
 import type { Step, Story, Told } from './steps.ts'
-import { tidyUp } from './tidy.ts'
+import { DAYS_TO_FILL, tidyUp } from './tidy.ts'
 import { lookAt, type View } from './view.ts'
 
 const METHODS: Readonly<Record<ProviderUsed, MethodName>> = {
@@ -19,8 +19,6 @@ const METHODS: Readonly<Record<ProviderUsed, MethodName>> = {
 const HOUR_MS = 3_600_000
 /** Longer than any partner is listened to, expiry postponed included. */
 const DAYS_TO_END = 9
-/** Longer than any converter takes in a story. */
-const DAYS_TO_FILL = 26
 
 /** Says what happens next; null: the story is told, and comes to its end. */
 export type Teller = (look: () => Promise<View>) => Promise<Told | null> | Told | null

@@ -11,14 +11,14 @@ import type { Shop } from '../world/shop.ts'
 /** For whatever waits for an operator there is a decision that ends it: one who takes what is offered comes to an end. */
 
 const MOST_DECISIONS = 12
-/** As long as the slowest converter of a story takes. */
-const MOST_DAYS = 26
+/** Longer than any converter takes in a story. */
+export const DAYS_TO_FILL = 26
 const MINUTES = 60_000
 
 /** Decides until nothing waits. Answers what cannot be ended. */
 export async function tidyUp(shop: Shop): Promise<string[]> {
   const answers: string[] = []
-  for (let [count, days] = [0, 0]; count < MOST_DECISIONS && days < MOST_DAYS; ) {
+  for (let [count, days] = [0, 0]; count < MOST_DECISIONS && days < DAYS_TO_FILL; ) {
     const before = await read(shop)
     if (before === null) return []
     const { snapshot } = before
