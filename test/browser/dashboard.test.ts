@@ -118,6 +118,8 @@ const PAGES: readonly (readonly [string, string, Press?])[] = [
   ['/dashboard', 'overview'],
   ['/dashboard/payments', 'payments'],
   ['/dashboard/payments?q=nothing-like-it', 'payments-none'],
+  ['/dashboard/balance', 'balance'],
+  ['/dashboard/balance?d=365&by=month', 'balance-year'],
   ['/dashboard/team', 'team'],
   ['/dashboard/account', 'account'],
   ['/dashboard/welcome', 'welcome'],

@@ -9,6 +9,7 @@ import { accountPages } from './dashboard/accounts.ts'
 import { deliveryPages } from './dashboard/developers/deliveries.ts'
 import { keyPages } from './dashboard/developers/keys.ts'
 import { webhookPages } from './dashboard/developers/webhooks.ts'
+import { balancePages } from './dashboard/money/balance.ts'
 import { type MountDeps, mountPages, setHeaders } from './dashboard/mount.ts'
 import { overviewPages } from './dashboard/overview.ts'
 import { ownPages } from './dashboard/own.ts'
@@ -79,6 +80,7 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...overviewPages(own),
     ...paymentListPages(own),
     ...paymentPages(own),
+    ...balancePages(own),
     ...keyPages(own),
     ...webhookPages(own),
     ...deliveryPages(own),

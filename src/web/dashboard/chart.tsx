@@ -8,8 +8,15 @@ export type DayReceived = { readonly day: string; readonly payments: number; rea
 const WIDTH = 900
 const HEIGHT = 100
 
-/** Bars of a day each, with their table. Lengths are attributes and words are HTML, so that text never scales. */
-export function Chart({ days, total }: { days: readonly DayReceived[]; total: string }) {
+type ChartProps = {
+  readonly days: readonly DayReceived[]
+  readonly total: string
+  /** Whether an entry of `days` is a whole month (`2026-11`). */
+  readonly by?: 'day' | 'month'
+}
+
+/** Bars of a day or month each, with their table. Lengths are attributes and words are HTML, so that text never scales. */
+export function Chart({ days, total, by = 'day' }: ChartProps) {
   const most = days.reduce((top, { net_micro: net }) => (BigInt(net) > top ? BigInt(net) : top), 0n)
   const step = niceStep(most)
   const top = step * 4n
@@ -18,7 +25,7 @@ export function Chart({ days, total }: { days: readonly DayReceived[]; total: st
   return (
     <figure class="stack" aria-labelledby="vol-t">
       <figcaption id="vol-t" class="hidden">
-        USDC received per day. The table below has every number.
+        {`USDC received per ${by}. The table below has every number.`}
       </figcaption>
       <div class="plot">
         <ol class="y" aria-hidden="true">
@@ -30,7 +37,7 @@ export function Chart({ days, total }: { days: readonly DayReceived[]; total: st
           viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={`Bars: ${total} USDC in ${days.length} days`}
+          aria-label={`Bars: ${total} USDC in ${days.length} ${by}s`}
         >
           <path class="grid" d="M0 0H900M0 25H900M0 50H900M0 75H900M0 100H900" />
           {days.map(({ day, net_micro: net }, index) => {
@@ -44,25 +51,25 @@ export function Chart({ days, total }: { days: readonly DayReceived[]; total: st
                 width={((width * 2) / 3).toFixed(1)}
                 height={height.toFixed(2)}
               >
-                <title>{`${momentText(day, 'day')}: ${usdcText(net, 2)} USDC`}</title>
+                <title>{`${momentText(day, by)}: ${usdcText(net, 2)} USDC`}</title>
               </rect>
             )
           })}
         </svg>
         <ol class="x" aria-hidden="true">
           {[0, Math.floor(last / 2), last].map((index) => (
-            <li key={index}>{momentText(days[index]?.day ?? '', 'day')}</li>
+            <li key={index}>{momentText(days[index]?.day ?? '', by)}</li>
           ))}
         </ol>
       </div>
       <Fold title="As a table">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
-        <div class="scroll" tabIndex={0} role="region" aria-label="USDC received per day">
+        <div class="scroll" tabIndex={0} role="region" aria-label={`USDC received per ${by}`}>
           <Table
-            caption="USDC received per day"
+            caption={`USDC received per ${by}`}
             rows={days.toReversed()}
             columns={[
-              { name: 'Day', cell: ({ day }) => momentText(day, 'day') },
+              { name: by === 'day' ? 'Day' : 'Month', cell: ({ day }) => momentText(day, by) },
               { name: 'Payments', look: 'num', cell: ({ payments }) => payments },
               { name: 'Received (USDC)', look: 'num', cell: ({ net_micro: net }) => usdcText(net, 6) },
             ]}

@@ -55,6 +55,8 @@ test('what each page asks of a person is as it was decided', () => {
   )
   expect(table.toSorted()).toEqual([
     'get /dashboard/account: person',
+    'get /dashboard/balance.csv: look',
+    'get /dashboard/balance: look',
     'get /dashboard/confirm: person',
     'get /dashboard/keys/:id: look',
     'get /dashboard/keys/new: develop, confirmed',

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
+import { time } from '../payments/payment-rows.ts'
+
+/** What an account received, was charged, and what is on its way: in micro-USDC, by the time at which it became final. */
+
+const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
+
+const lineRow = z.object({
+  period: z.string(),
+  payments: z.coerce.number(),
+  gross_micro: z.string(),
+  fee_micro: z.string(),
+  net_micro: z.string(),
+})
+export type StatementLine = z.output<typeof lineRow>
+
+/** From (included) to (excluded) are ISO 8601. Days and months are those of UTC; those without a payment are left out. */
+export type StatementSpan = { readonly from: string; readonly to: string; readonly by: 'day' | 'month' }
+
+/** Oldest first. */
+export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan): Promise<StatementLine[]> {
+  const form = span.by === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM'
+  return many(
+    db,
+    lineRow,
+    sql`select to_char(succeeded_at at time zone 'UTC', ${form}) as period, count(*) as payments,
+          sum(gross_micro)::text as gross_micro, sum(fee_micro)::text as fee_micro, sum(net_micro)::text as net_micro
+        from payment where ${owned(tenant)} and status = 'succeeded'
+          and succeeded_at >= ${span.from}::timestamptz and succeeded_at < ${span.to}::timestamptz
+        group by 1 order by 1`,
+  )
+}
+
+const comingRow = z.object({ payments: z.coerce.number(), net_micro: z.string(), oldest: time.nullable() })
+export type Coming = z.output<typeof comingRow>
+
+/** Converted, and not yet final at the wallet. */
+export function readComing(db: Queryable, tenant: Tenant): Promise<Coming> {
+  return one(
+    db,
+    comingRow,
+    sql`select count(*) as payments, coalesce(sum(net_micro), 0)::text as net_micro, min(paid_at) as oldest
+        from payment where ${owned(tenant)} and status = 'settling'`,
+  )
+}

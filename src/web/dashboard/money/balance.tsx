@@ -1,0 +1,167 @@
+import { SiteIcon } from '../../site/icons.tsx'
+import { momentText, spanText } from '../../site/moment.tsx'
+import { Head, Note } from '../../site/parts.tsx'
+import { Table } from '../../site/table.tsx'
+import { Chart, type DayReceived } from '../chart.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { usdcText } from '../payment-words.tsx'
+
+export type StatementLine = {
+  /** `2026-11-21`, or `2026-11`; the last line is the sum. */
+  readonly period: string
+  readonly payments: number
+  readonly gross_micro: string
+  readonly fee_micro: string
+  readonly net_micro: string
+}
+
+/** How far back the chart goes: 7 or 30 days, or 12 months. */
+export const CHART_SPANS = ['7', '30', '365'] as const
+export type ChartSpan = (typeof CHART_SPANS)[number]
+
+const SPAN_NAMES: Readonly<Record<ChartSpan, string>> = { 7: '7 days', 30: '30 days', 365: '12 months' }
+
+export type BalanceView = {
+  readonly frame: Frame
+  readonly by: 'day' | 'month'
+  /** Newest first. */
+  readonly lines: readonly StatementLine[]
+  readonly sum: StatementLine
+  readonly thisMonth: StatementLine
+  readonly coming: { readonly payments: number; readonly net_micro: string; readonly oldest: string | null }
+  readonly chart: { readonly span: ChartSpan; readonly bars: readonly DayReceived[] }
+  /** Months for which there is a file, newest first: `2026-11`. */
+  readonly months: readonly string[]
+  readonly now: string
+}
+
+export function renderBalance(view: BalanceView): string {
+  const { frame, chart, by, lines } = view
+  const total = usdcText(chart.bars.reduce((sum, { net_micro: net }) => sum + BigInt(net), 0n).toString(), 2)
+  return renderFramed({
+    frame,
+    title: 'Balance',
+    children: (
+      <>
+        <Head
+          title="Balance"
+          lead="Nothing rests here. This is what is on its way and what has arrived."
+          actions={<Files months={view.months} />}
+        />
+        <Stats view={view} />
+        <section class="card" aria-labelledby="vol">
+          <header>
+            <div>
+              <h2 id="vol">Received</h2>
+              <p>{`${total} USDC in ${SPAN_NAMES[chart.span]}`}</p>
+            </div>
+            <nav class="seg" aria-label="Period">
+              {CHART_SPANS.map((span) => (
+                <a key={span} href={`?d=${span}&by=${by}`} aria-current={span === chart.span ? 'true' : undefined}>
+                  {SPAN_NAMES[span]}
+                </a>
+              ))}
+            </nav>
+          </header>
+          <Chart days={chart.bars} total={total} by={chart.span === '365' ? 'month' : 'day'} />
+        </section>
+        <section class="stack" aria-labelledby="st">
+          <header class="row between">
+            <h2 id="st">Statement</h2>
+            <nav class="seg" aria-label="By">
+              <a href={`?d=${chart.span}&by=day`} aria-current={by === 'day' ? 'true' : undefined}>
+                By day
+              </a>
+              <a href={`?d=${chart.span}&by=month`} aria-current={by === 'month' ? 'true' : undefined}>
+                By month
+              </a>
+            </nav>
+          </header>
+          <div class="sheet">
+            {lines.length === 0 ? <p class="empty soft">Nothing has arrived in this time.</p> : <Lines view={view} />}
+          </div>
+          <Note tone="success" icon="shield" strong="It adds up">
+            <p>
+              Every USDC above is a transfer to your wallet that is final on chain. Each payment has a receipt that
+              proves its transfer: <a href="/receipts/verify">check it yourself</a>. Days are those of UTC.
+            </p>
+          </Note>
+        </section>
+      </>
+    ),
+  })
+}
+
+function Files({ months }: { months: readonly string[] }) {
+  return (
+    <details class="more">
+      <summary class="btn">
+        <SiteIcon name="download" />
+        Statement
+      </summary>
+      <ul class="menu">
+        {months.map((month) => (
+          <li key={month}>
+            <a href={`/dashboard/balance.csv?month=${month}`}>{`${momentText(month, 'month')}, CSV`}</a>
+          </li>
+        ))}
+        <li>
+          <a href={`/dashboard/balance.csv?year=${months[0]?.slice(0, 4)}`}>{`${months[0]?.slice(0, 4)}, CSV`}</a>
+        </li>
+      </ul>
+    </details>
+  )
+}
+
+function Stats({ view: { coming, thisMonth, now } }: { view: BalanceView }) {
+  const month = momentText(now, 'month')
+  const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
+  const oldest = coming.oldest === null ? '' : ` · oldest ${spanText(Date.parse(now) - Date.parse(coming.oldest))}`
+  return (
+    <dl class="stats">
+      <Stat name="On its way" micro={coming.net_micro} small={`${plural(coming.payments, 'payment')}${oldest}`} />
+      <Stat
+        name={`Received, ${month}`}
+        micro={thisMonth.net_micro}
+        small={`${plural(thisMonth.payments, 'payout')} · all final on chain`}
+      />
+      <Stat
+        name={`Fees, ${month}`}
+        micro={thisMonth.fee_micro}
+        small={`4.5 % of ${usdcText(thisMonth.gross_micro, 2)}`}
+      />
+    </dl>
+  )
+}
+
+function Stat({ name, micro, small }: { name: string; micro: string; small: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <b>{usdcText(micro, 2)}</b> <span class="cur">USDC</span>
+        <small>{small}</small>
+      </dd>
+    </div>
+  )
+}
+
+function Lines({ view: { lines, sum, by } }: { view: BalanceView }) {
+  return (
+    <Table<StatementLine>
+      caption={by === 'day' ? 'Statement by day' : 'Statement by month'}
+      rows={[...lines, sum]}
+      rowLook={(line) => (line === sum ? 'sum' : '')}
+      columns={[
+        {
+          name: by === 'day' ? 'Day' : 'Month',
+          cell: (line) => (line === sum ? <b>Sum</b> : momentText(line.period, by === 'day' ? 'weekday' : 'month')),
+        },
+        { name: 'Payments', look: 'num wide-only', cell: ({ payments }) => payments },
+        { name: 'Converted', look: 'num wide-only', cell: ({ gross_micro: gross }) => usdcText(gross, 6) },
+        { name: 'Fee', look: 'num', cell: ({ fee_micro: fee }) => (fee === '0' ? '0' : `−${usdcText(fee, 6)}`) },
+        { name: 'Received', look: 'num', cell: ({ net_micro: net }) => <b>{usdcText(net, 6)}</b> },
+      ]}
+    />
+  )
+}
