@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readWorkerConfig } from '../src/config.ts'
+import { readMigrationUrl, readWorkerConfig } from '../src/config.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { prepareDevelopmentChain } from '../src/sandbox/chain.ts'
 import { addressOf } from './system/environment.ts'
@@ -20,7 +20,7 @@ const { INBOX_WEBHOOK_SECRET: webhookSecret, PINRAIL_DATA: folder } = process.en
 const rpcUrl = config.POLYGON_RPC_URLS[0]?.reveal()
 if (!webhookSecret || !folder || !rpcUrl) throw new Error('INBOX_WEBHOOK_SECRET and PINRAIL_DATA must be set')
 
-await migrate(config.DATABASE_URL)
+await migrate(readMigrationUrl())
 await prepareDevelopmentChain(rpcUrl, {
   treasury: addressOf(config.TREASURY_KEY.reveal()),
   relayers: config.RELAYER_KEYS.reveal().split(',').map(addressOf),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { codecKeys } from './config/codec-keys.ts'
+import { databaseShape, migrationShape } from './config/database.ts'
 import type { Problem } from './config/live.ts'
 import { MISTAKEN_TOKENS } from './config/mistaken-tokens.ts'
 import { mailboxShape, mailShape, peopleShape } from './config/people.ts'
@@ -34,11 +35,10 @@ const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
 const commonSchema = z.object({
   PINRAIL_MODE: z.enum(['test', 'live']).default('test'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  DATABASE_URL: url,
+  ...databaseShape,
   /** Where operators ask for health and metrics, and no stranger. Without a port nowhere. */
   INTERNAL_HOST: z.string().default('127.0.0.1'),
   INTERNAL_PORT: port.optional(),
-  DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
   ...temporalShape,
   /**
    * `<id>:<32 bytes in base64>`, several comma separated. The first encrypts every payload (AES-256-GCM), all of them
@@ -212,6 +212,7 @@ const lowerAddress = address.transform((value) => value.toLowerCase() as Hex)
 /** The variables that the operator's command reads. */
 const operatorSchema = z.object({
   DATABASE_URL: url,
+  DATABASE_POOLER: commonSchema.shape.DATABASE_POOLER.unwrap().optional(),
   POLYGON_RPC_URLS: workerSchema.shape.POLYGON_RPC_URLS,
   FINALITY_QUORUM: workerSchema.shape.FINALITY_QUORUM,
   PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
@@ -230,6 +231,7 @@ const officeSchema = z.object({
   ...temporalShape,
   PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
   DATABASE_URL: url,
+  DATABASE_POOLER: commonSchema.shape.DATABASE_POOLER,
   TEMPORAL_CODEC_KEYS: commonSchema.shape.TEMPORAL_CODEC_KEYS,
   API_KEY_PEPPER: secret.optional(),
   WEBHOOK_ENCRYPTION_KEY: secret.optional(),
@@ -241,8 +243,7 @@ const officeSchema = z.object({
   FINALITY_QUORUM: workerSchema.shape.FINALITY_QUORUM.unwrap().optional(),
 })
 
-/** `pinrail migrate` reads only this: the schema's owner may be another database user than that of api and worker. */
-const migrationSchema = operatorSchema.pick({ DATABASE_URL: true })
+const migrationSchema = z.object(migrationShape)
 
 /** Variables that only the scripts and tests read. */
 const scriptsSchema = z.object({
@@ -261,10 +262,9 @@ export type OperatorConfig = z.infer<typeof operatorSchema>
 export type OfficeConfig = WithTemporal<z.infer<typeof officeSchema>>
 
 /** Names of every variable the system knows, for the test of docker-compose.yml. */
+const SCHEMAS = [apiSchema, workerSchema, codecSchema, sandboxSchema, inboxSchema, operatorSchema, migrationSchema]
 export const KNOWN_VARIABLES: ReadonlySet<string> = new Set(
-  [apiSchema, workerSchema, codecSchema, sandboxSchema, inboxSchema, operatorSchema, scriptsSchema].flatMap((schema) =>
-    Object.keys(schema.shape),
-  ),
+  [...SCHEMAS, scriptsSchema].flatMap((schema) => Object.keys(schema.shape)),
 )
 
 const withTemporal = <T>(config: T, env: Environment): WithTemporal<T> => ({ ...config, temporal: readTemporal(env) })
@@ -277,7 +277,10 @@ export const readInboxConfig = (env: Environment = process.env): InboxConfig => 
 export const readOperatorConfig = (env: Environment = process.env): OperatorConfig => read(operatorSchema, env)
 export const readOfficeConfig = (env: Environment = process.env): OfficeConfig =>
   withTemporal(read(officeSchema, env), env)
-export const readMigrationUrl = (env: Environment = process.env): string => read(migrationSchema, env).DATABASE_URL
+export function readMigrationUrl(env: Environment = process.env): string {
+  const { MIGRATION_DATABASE_URL } = read(migrationSchema, env)
+  return MIGRATION_DATABASE_URL ?? read(operatorSchema.pick({ DATABASE_URL: true }), env).DATABASE_URL
+}
 
 /** The variables of the process. */
 export const ENVIRONMENT: Environment = process.env

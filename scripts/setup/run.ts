@@ -68,9 +68,12 @@ export function run(command: string, args: readonly string[], options: RunOption
   })
 }
 
-/** The path of a program that the shell would find, or null. */
+/** Where Debian puts servers. Only root's shell looks there. */
+const SERVERS = '/usr/sbin'
+
+/** The path of a program that root's shell would find, or null. */
 export function which(program: string): string | null {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+  for (const folder of [...(process.env['PATH'] ?? '').split(delimiter), SERVERS]) {
     const path = join(folder, program)
     if (folder !== '' && isExecutable(path)) return path
   }

@@ -1,15 +1,17 @@
 import { ensureChromium } from '../setup/chromium.ts'
+import { ensurePgbouncer } from '../setup/pgbouncer.ts'
 import type { Progress } from '../setup/progress.mjs'
 import { ensureTemporalServer } from '../setup/temporal/temporal-server.ts'
 import { ensureTestServer } from '../setup/temporal/test-server.ts'
 
 /** Layers that need nothing that must be fetched or built first. */
-const PLAIN = 'domain db chain operator providers webhooks activities histories sandbox docs client'.split(' ')
+const PLAIN = 'domain chain operator providers webhooks activities histories sandbox docs client'.split(' ')
 /** Layers that need some of it. A layer in no list may need all. */
 const TIME_SKIPPING = ['workflows', 'scripts']
 const TEMPORAL = ['api', 'scripts', 'e2e']
 const BROWSER = ['browser', 'web', 'e2e']
-const KNOWN = new Set([...PLAIN, ...TIME_SKIPPING, ...TEMPORAL, ...BROWSER])
+const POOLER = ['db']
+const KNOWN = new Set([...PLAIN, ...POOLER, ...TIME_SKIPPING, ...TEMPORAL, ...BROWSER])
 
 /** Installs what the selected tests need. Returns the variables that tell the tests where it is. */
 export async function prepareFor(args: readonly string[], progress: Progress): Promise<NodeJS.ProcessEnv> {
@@ -19,6 +21,7 @@ export async function prepareFor(args: readonly string[], progress: Progress): P
   const env: NodeJS.ProcessEnv = {}
   // The quick ones first: what a person must install is said before minutes are spent on a build.
   if (needs(BROWSER)) env['CHROMIUM'] = await ensureChromium(progress)
+  if (needs(POOLER)) await ensurePgbouncer(progress)
   if (needs(TIME_SKIPPING)) await ensureTestServer(progress)
   if (needs(TEMPORAL)) await ensureTemporalServer(progress)
   return env

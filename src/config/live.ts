@@ -122,6 +122,8 @@ const RULES: readonly Rule[] = [
   about('LOCAL_PARTNER_URL', publicUrl),
   about('CONVERTER_URL', publicUrl),
   about('DATABASE_URL', database),
+  about('DATABASE_DIRECT_URL', database),
+  about('DATABASE_READ_URL', database),
   about('API_KEY_PEPPER', strongText),
   about('CODEC_SERVER_TOKEN', strongText),
   about('WEBHOOK_ENCRYPTION_KEY', strongBytes),

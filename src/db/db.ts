@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { z } from 'zod'
+import { createReplica, type EitherDatabase } from './replica.ts'
 
 /**
  * SQL with its values apart. Only this file makes one. The private field is the brand: no object from outside has it,
@@ -56,7 +57,10 @@ export type Db = Session & {
    * forgot to ask whose rows they are. Throws for a tenant of the other mode, which a request cannot have: that is a bug.
    */
   readonly as: (tenant: Tenant) => Session
-  /** As `as`, to read lists: nothing can be written, and a statement that takes longer than two seconds throws TooSlow. */
+  /**
+   * As `as`, to read lists: nothing can be written, and a statement that takes longer than two seconds throws TooSlow.
+   * Where a replica is configured it is asked, so what was written a moment ago may be missing.
+   */
   readonly lists: (tenant: Tenant) => Session
   /** Connections of this process: all, those that do nothing, and how many requests wait for one. */
   readonly poolUse: () => { readonly total: number; readonly idle: number; readonly waiting: number }
@@ -65,6 +69,8 @@ export type Db = Session & {
 
 export type DbOptions = {
   url: string
+  /** A replica, from which lists are read. */
+  readUrl?: string | undefined
   /** The mode of the deployment. */
   livemode: boolean
   /** Connections at most. */
@@ -72,6 +78,11 @@ export type DbOptions = {
   statementTimeoutMs?: number
   /** Without it a lock is waited for as long as a statement may take. */
   lockTimeoutMs?: number
+  /**
+   * A pooler in between shares connections between transactions. It takes no parameter of a session, so each transaction
+   * sets its own limits, and a statement alone has those of the database user.
+   */
+  pooled?: boolean
 }
 
 /** `sql\`select … where id = ${id}\``: statements of this tag are spliced in, everything else becomes a parameter. */
@@ -143,17 +154,17 @@ export async function execute(db: Queryable, statement: Statement): Promise<numb
 }
 
 export function createDb(options: DbOptions): Db {
-  const { livemode } = options
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.pool ?? 10,
-    connectionTimeoutMillis: 5000,
+  const { livemode, pooled = false } = options
+  const limits: Limits = {
     // A statement that takes longer is a bug or a lock; the caller's retry is better than a pool that is used up.
     statement_timeout: options.statementTimeoutMs ?? 15_000,
     ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
-  })
-  // Without a listener an idle connection that breaks (Postgres restarted) would end the process.
-  pool.on('error', () => undefined)
+  }
+  const open = (url: string): pg.Pool => openPool(url, { max: options.pool ?? 10, ...(!pooled && limits) })
+  const pool = open(options.url)
+  const readPool = options.readUrl === undefined ? null : open(options.readUrl)
+  const either = createReplica(TooSlow)
+  const begin = `begin${pooled ? settings(limits) : ''}`
   const asTenant = (tenant: Tenant): string => {
     if (tenant.livemode !== livemode) throw new RangeError(`${tenant.merchantId} was asked for in the other mode`)
     return `; set local role pinrail_tenant;
@@ -163,15 +174,34 @@ export function createDb(options: DbOptions): Db {
   return {
     livemode,
     query: (text, values) => pool.query(text, values),
-    transaction: (work) => transaction(pool, { begin: 'begin', livemode }, work),
-    as: (tenant) => sessionOf(pool, { begin: `begin${asTenant(tenant)}`, livemode }),
+    transaction: (work) => transaction(pool, { begin, livemode }, work),
+    as: (tenant) => sessionOf(pool, { begin: `${begin}${asTenant(tenant)}`, livemode }),
     lists: (tenant) => {
-      const reading = `begin read only; set local statement_timeout = ${LIST_TIMEOUT_MS}`
-      return sessionOf(pool, { begin: `${reading}${asTenant(tenant)}`, livemode, slow: TooSlow })
+      const reading = `begin read only${settings({ ...limits, statement_timeout: LIST_TIMEOUT_MS })}`
+      const list = { begin: `${reading}${asTenant(tenant)}`, livemode, slow: TooSlow }
+      const main = sessionOf(pool, list)
+      return readPool === null ? main : eitherOf(sessionOf(readPool, list), main, either)
     },
     poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    close: () => pool.end(),
+    close: async () => {
+      await Promise.all([pool.end(), readPool?.end()])
+    },
   }
+}
+
+/** Postgres' settings, in milliseconds. */
+type Limits = { readonly statement_timeout: number; readonly lock_timeout?: number }
+
+const settings = (limits: Limits): string =>
+  Object.entries(limits)
+    .map(([name, ms]) => `; set local ${name} = ${ms}`)
+    .join('')
+
+function openPool(url: string, options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5000, ...options })
+  // Without a listener an idle connection that breaks (Postgres restarted) would end the process.
+  pool.on('error', () => undefined)
+  return pool
 }
 
 /** `begin` opens a transaction; a `slow` is thrown instead of the error that a statement took too long. */
@@ -188,6 +218,21 @@ function sessionOf(pool: pg.Pool, beginning: Beginning): Session {
     transaction: (work) => transaction(pool, beginning, work),
   }
 }
+
+/** A session that only reads: so its work may run twice. */
+const eitherOf = (replica: Session, main: Session, either: EitherDatabase): Session => ({
+  livemode: main.livemode,
+  query: (text, values) =>
+    either(
+      () => replica.query(text, values),
+      () => main.query(text, values),
+    ),
+  transaction: (work) =>
+    either(
+      () => replica.transaction(work),
+      () => main.transaction(work),
+    ),
+})
 
 /** Postgres' code for a statement that was cut off. */
 const CANCELED = '57014'

@@ -108,7 +108,7 @@ export async function composeApi(
 
 /** What tells the pages of buyers: one connection of the process, which hears of every change. */
 function composePages(
-  { DATABASE_URL }: ApiConfig,
+  { DATABASE_URL, DATABASE_DIRECT_URL }: ApiConfig,
   { db, log, registry }: { readonly db: Db; readonly log: Logger; readonly registry: Registry },
 ) {
   const openPages = createOpenPages({
@@ -116,7 +116,7 @@ function composePages(
     onError: (error) => log.warn({ err: error }, 'open pages were not told of a change yet'),
   })
   watchPages(registry, openPages.count)
-  const notices = listen(DATABASE_URL, PAYMENTS_CHANNEL, openPages.heard)
+  const notices = listen(DATABASE_DIRECT_URL ?? DATABASE_URL, PAYMENTS_CHANNEL, openPages.heard)
   return {
     openPages,
     async close() {

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { missingNames, type PartnerName, readPartnerNames } from '../config/partner-names.ts'
 import type { ApiConfig, Config } from '../config.ts'
 import { createDb, type Db, type DbOptions } from '../db/db.ts'
-import { claimMode, ModeRefusal } from '../db/deployment.ts'
+import { assertMode, claimMode, ModeRefusal } from '../db/deployment.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
+import { assertLimited, UnlimitedUser } from '../db/pooler.ts'
 import type { ProviderName, ProviderUsed } from '../domain/methods.ts'
 import type { Logger } from '../log.ts'
 import type { Converter } from '../providers/converter/converter.ts'
@@ -28,19 +29,36 @@ const DATABASE_RETRY_MS = 1000
  */
 export async function openDb(config: Config, log: Logger, options: Pick<DbOptions, 'lockTimeoutMs'> = {}): Promise<Db> {
   const livemode = config.PINRAIL_MODE === 'live'
-  const db = createDb({ url: config.DATABASE_URL, livemode, pool: config.DATABASE_POOL, ...options })
+  const pooled = config.DATABASE_POOLER === 'transaction'
+  const [url, readUrl, pool] = [config.DATABASE_URL, config.DATABASE_READ_URL, config.DATABASE_POOL]
+  const db = createDb({ url, readUrl, livemode, pool, pooled, ...options })
   for (let waiting = false; ; waiting = true)
     try {
       await claimMode(db)
+      if (pooled) await assertLimited(db)
+      if (readUrl !== undefined) await assertReplica({ url: readUrl, livemode, pooled }, log)
       return db
     } catch (error) {
-      if (error instanceof ModeRefusal) {
+      if (error instanceof ModeRefusal || error instanceof UnlimitedUser) {
         await db.close()
         throw error
       }
       if (!waiting) log.warn({ err: error }, 'the database does not say its mode yet; asked again every second')
       await delay(DATABASE_RETRY_MS)
     }
+}
+
+/** Lists of another deployment would be empty. A replica that is down is no reason not to start: lists do without it. */
+async function assertReplica(options: DbOptions, log: Logger): Promise<void> {
+  const replica = createDb({ ...options, pool: 1 })
+  try {
+    await assertMode(replica)
+  } catch (error) {
+    if (error instanceof ModeRefusal) throw new ModeRefusal(`DATABASE_READ_URL: ${error.message}`, { cause: error })
+    log.warn({ err: error }, 'the replica does not answer; lists are read from the main database until it does')
+  } finally {
+    await replica.close()
+  }
 }
 
 export function partnerSettings(config: Config): Record<ProviderName, PartnerSettings> {

@@ -86,7 +86,7 @@ export async function composeWorker(
   const onEnded = (): void => transfers.ring()
   const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits, onEnded })
   const tellOthers = createNotifier(db, PAYOUTS_CHANNEL)
-  const notices = listen(config.DATABASE_URL, PAYOUTS_CHANNEL, () => settlement.wake())
+  const notices = listen(config.DATABASE_DIRECT_URL ?? config.DATABASE_URL, PAYOUTS_CHANNEL, () => settlement.wake())
   const { activities, close: closeActivities } = composeActivities(config, {
     db,
     context,

@@ -64,7 +64,8 @@ const STATEMENT_TIMEOUT_MS = 60_000
 export async function inOffice(call: Call, work: (office: Office) => Promise<number>): Promise<number> {
   const settings = readOfficeConfig(call.env)
   const livemode = settings.PINRAIL_MODE === 'live'
-  const db = createDb({ url: settings.DATABASE_URL, livemode, pool: 2, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+  const [url, pooled] = [settings.DATABASE_URL, settings.DATABASE_POOLER === 'transaction']
+  const db = createDb({ url, livemode, pooled, pool: 2, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
   try {
     await assertMode(db)
     return await work({ ...call, db, settings })

@@ -96,7 +96,8 @@ async function operate(call: Call, work: (operation: Operation) => Promise<numbe
   const { env, say, give } = call
   const settings = readOperatorConfig(env)
   const livemode = settings.PINRAIL_MODE === 'live'
-  const db = createDb({ url: settings.DATABASE_URL, livemode, pool: 2, statementTimeoutMs: 60_000 })
+  const [url, pooled] = [settings.DATABASE_URL, settings.DATABASE_POOLER === 'transaction']
+  const db = createDb({ url, livemode, pooled, pool: 2, statementTimeoutMs: 60_000 })
   const hooks = createSettlementHooks({ publicUrl: settings.PUBLIC_URL, now: Date.now })
   try {
     await assertMode(db)

@@ -74,6 +74,8 @@ describe('refused by name', () => {
     ['DATABASE_URL', 'postgres://pinrail:%64evelopment-only@db.example/pinrail', 'must not have a password made for'],
     ['DATABASE_URL', 'postgres://pinrail:postgres@db.example/pinrail', 'at least 12 characters'],
     ['DATABASE_URL', 'postgres://longusername1:longusername1@db.example/pinrail', 'at least 12 characters'],
+    ['DATABASE_DIRECT_URL', 'postgres://pinrail:postgres@db.example/pinrail', 'at least 12 characters'],
+    ['DATABASE_READ_URL', 'postgres://pinrail:postgres@replica.example/pinrail', 'at least 12 characters'],
     ['API_KEY_PEPPER', 'pepper', 'must be at least 32 random characters'],
     ['API_KEY_PEPPER', 'abcabcabc'.repeat(5), 'must be at least 32 random characters'],
     ['WEBHOOK_ENCRYPTION_KEY', base64(Buffer.alloc(32, 7)), 'must be random'],

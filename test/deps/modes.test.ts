@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
-import { LIVE_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { LIVE_ENVIRONMENT, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { createTestDatabase } from '../../scripts/test/services/databases.ts'
 import { createApiKey } from '../../src/api/auth/api-key.ts'
 import { readApiConfig, readWorkerConfig } from '../../src/config.ts'
 import { composeApi } from '../../src/deps/api.ts'
@@ -136,6 +137,27 @@ describe('a process of the other mode refuses to start on this database:', () =>
   test('the worker', async () => {
     await expect(composeWorker(readWorkerConfig(environment()), shop.log)).rejects.toThrow(refusal)
   })
+
+  test('the api, when the lists would come from it', async () => {
+    const database = await createTestDatabase()
+    try {
+      const env = { ...environment(), DATABASE_URL: database.url, DATABASE_READ_URL: shop.databaseUrl }
+      await expect(composeApi(readApiConfig(env), shop.log)).rejects.toThrow(`DATABASE_READ_URL: ${refusal}`)
+    } finally {
+      await database.drop()
+    }
+  })
+})
+
+test('behind a pooler no process starts whose database user has no limit for statements', async () => {
+  const pooled = {
+    ...TEST_ENVIRONMENT,
+    DATABASE_URL: shop.databaseUrl,
+    DATABASE_POOLER: 'transaction',
+    TEMPORAL_ADDRESS: shop.temporal.address,
+    TEMPORAL_NAMESPACE: shop.temporal.namespace,
+  }
+  await expect(composeApi(readApiConfig(pooled), shop.log)).rejects.toThrow('alter role')
 })
 
 describe('the worker leaves alone', () => {

@@ -21,6 +21,8 @@ export type PostgresOptions = {
   database?: string
   /** Its superuser: `pinrail` when absent. */
   superuser?: string
+  /** More settings, as `name=value`. */
+  settings?: readonly string[]
 }
 
 const USER = 'pinrail'
@@ -56,6 +58,7 @@ export async function postgresSpec(options: PostgresOptions): Promise<ProcessSpe
     'timezone=UTC',
     'log_timezone=UTC',
     ...(options.forgetful === true ? FORGETFUL : DURABLE),
+    ...(options.settings ?? []),
   ]
   return {
     name: 'postgres',

@@ -1,0 +1,223 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { openFolderFor } from '../../scripts/system/data-folder.ts'
+import { freePort } from '../../scripts/system/ports.ts'
+import { poolerSpec } from '../../scripts/system/postgres/pooler.ts'
+import { type Child, supervise } from '../../scripts/system/supervisor.ts'
+import { newPayment } from '../../scripts/test/new-payment.ts'
+import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
+import { until } from '../../scripts/test/until.ts'
+import { readMigrationUrl } from '../../src/config.ts'
+import { createDb, type Db, type Session } from '../../src/db/db.ts'
+import { claimMode, ModeRefusal } from '../../src/db/deployment.ts'
+import { createNotifier, listen, PAYMENTS_CHANNEL } from '../../src/db/notices.ts'
+import { insertPayment } from '../../src/db/payments/payments.ts'
+import { assertLimited, UnlimitedUser } from '../../src/db/pooler.ts'
+import { newId } from '../../src/ids.ts'
+
+const MERCHANT = { merchantId: 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2', livemode: false }
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database?.drop())
+
+/** Passes bytes on, and keeps what clients send first: the parameters of their session. */
+async function listenIn(): Promise<{ url: string; starts: string[]; close: () => void }> {
+  const target = new URL(database.url)
+  const starts: string[] = []
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+    }
+    client.once('data', (bytes: Buffer) => starts.push(bytes.toString('latin1')))
+    client.pipe(upstream)
+    upstream.pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(database.url)
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as { port: number }).port)
+  const close = (): void => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  }
+  return { url: url.href, starts, close }
+}
+
+const limitsOf = async (db: { query: (text: string) => Promise<{ rows: unknown[] }> }) =>
+  (await db.query("select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock"))
+    .rows[0]
+
+describe('through a pooler of transactions', () => {
+  test('no session has parameters, which the pooler would refuse, and each transaction sets its own limits', async () => {
+    const wire = await listenIn()
+    const options = { url: wire.url, livemode: false, pool: 2, lockTimeoutMs: 2000 }
+    const [through, direct] = [createDb({ ...options, pooled: true }), createDb(options)]
+    try {
+      expect(await through.transaction(limitsOf)).toEqual({ statement: '15s', lock: '2s' })
+      expect(await through.as(MERCHANT).transaction(limitsOf)).toEqual({ statement: '15s', lock: '2s' })
+      expect(await through.lists(MERCHANT).transaction(limitsOf)).toEqual({ statement: '2s', lock: '2s' })
+      // Nothing of them stays on the connection, which the next client gets.
+      expect(await limitsOf(through)).toEqual({ statement: '0', lock: '0' })
+      expect(wire.starts.join(' ')).not.toContain('timeout')
+      expect(await limitsOf(direct)).toEqual({ statement: '15s', lock: '2s' })
+      expect(wire.starts.join(' ')).toContain('statement_timeout')
+    } finally {
+      await through.close()
+      await direct.close()
+      wire.close()
+    }
+  })
+
+  test('a database user without a limit of its own is refused, with the statement that gives it one', async () => {
+    const db = createDb({ url: database.url, livemode: false, pool: 1, pooled: true })
+    const limited = new URL(database.url)
+    // What `alter role` does for every session, for this one alone.
+    limited.searchParams.set('options', '-c statement_timeout=15s')
+    const other = createDb({ url: limited.href, livemode: false, pool: 1, pooled: true })
+    try {
+      await expect(assertLimited(db)).rejects.toThrow(/alter role \S+ set statement_timeout = '15s'/)
+      await expect(assertLimited(other)).resolves.toBeUndefined()
+    } finally {
+      await db.close()
+      await other.close()
+    }
+  })
+})
+
+describe('through PgBouncer in transaction mode', () => {
+  let pgbouncer: Child
+  let folder = ''
+  let url = ''
+  let name = ''
+  let through: Db
+  beforeAll(async () => {
+    const work = mkdtempSync(join(tmpdir(), 'pinrail-pooler-'))
+    folder = await openFolderFor(work, 'pgbouncer')
+    const target = new URL(database.url)
+    name = target.pathname.slice(1)
+    const port = await freePort()
+    pgbouncer = supervise(
+      await poolerSpec({
+        folder,
+        port,
+        target: { port: Number(target.port), user: target.username, password: target.password },
+        // One connection for everybody: whatever a transaction leaves behind, the next one finds.
+        databases: [{ name, database: name, mode: 'transaction', size: 1 }],
+        logFile: join(work, 'pgbouncer.log'),
+      }),
+      { log: () => undefined, onPid: () => undefined },
+    )
+    await pgbouncer.start()
+    const pooled = new URL(database.url)
+    pooled.port = String(port)
+    url = pooled.href
+    through = createDb({ url, livemode: false, pool: 4, pooled: true, lockTimeoutMs: 2000 })
+  }, 30_000)
+  afterAll(async () => {
+    await through?.close()
+    await pgbouncer?.stop(3000)
+    if (folder !== '') rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('parameters of a session would be refused, and a user without a limit is until it has one', async () => {
+    const parameters = createDb({ url, livemode: false, pool: 1 })
+    try {
+      await expect(parameters.query('select 1')).rejects.toThrow('unsupported startup parameter: statement_timeout')
+    } finally {
+      await parameters.close()
+    }
+    await expect(assertLimited(through)).rejects.toThrow(UnlimitedUser)
+    const direct = createDb({ url: database.url, livemode: false, pool: 1 })
+    try {
+      const user = new URL(url).username
+      await direct.query(`alter role ${user} in database ${name} set statement_timeout = '15s'`)
+      await direct.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()',
+        [name],
+      )
+    } finally {
+      await direct.close()
+    }
+    await until(
+      () =>
+        assertLimited(through).then(
+          () => true,
+          () => false,
+        ),
+      Boolean,
+    )
+  })
+
+  test('merchants who share its one connection see their own rows, at the same moment too', async () => {
+    const merchants = Array.from({ length: 4 }, () => ({ merchantId: newId('merchant'), livemode: false }))
+    for (const { merchantId } of merchants)
+      await through.query("insert into merchant (id, name) values ($1, 'Shop')", [merchantId])
+    const payments = await Promise.all(
+      merchants.map(async (tenant) => {
+        const payment = newPayment({ id: newId('payment'), createdAt: new Date().toISOString() })
+        await insertPayment(through, tenant, { payment, claim: null })
+        return payment.id
+      }),
+    )
+    const ids = async (session: Session): Promise<string[]> =>
+      (await session.query('select id from payment order by id')).rows.map(({ id }) => id)
+    for (let round = 0; round < 5; round += 1) {
+      const seen = await Promise.all(
+        merchants.flatMap((tenant) => [ids(through.as(tenant)), ids(through.lists(tenant)), limitsOf(through)]),
+      )
+      for (const [index, id] of payments.entries()) {
+        expect(seen[index * 3]).toEqual([id])
+        expect(seen[index * 3 + 1]).toEqual([id])
+        expect(seen[index * 3 + 2]).toEqual({ statement: '15s', lock: '0' })
+      }
+      expect(await ids(through)).toEqual([...payments].sort())
+    }
+  })
+
+  test('a process of the other mode is refused as without it', async () => {
+    await claimMode(through)
+    const live = createDb({ url, livemode: true, pool: 1, pooled: true })
+    try {
+      await expect(claimMode(live)).rejects.toThrow(ModeRefusal)
+    } finally {
+      await live.close()
+    }
+  })
+
+  test('notices are heard past it', async () => {
+    const heard: (readonly string[] | null)[] = []
+    const notices = listen(database.url, PAYMENTS_CHANNEL, (ids) => heard.push(ids))
+    try {
+      // Null: it is connected.
+      await until(
+        async () => heard.length,
+        (count) => count > 0,
+      )
+      createNotifier(through, PAYMENTS_CHANNEL, 1)('pay_1')
+      await until(
+        async () => heard.flat(),
+        (ids) => ids.includes('pay_1'),
+      )
+    } finally {
+      await notices.close()
+    }
+  })
+})
+
+test('migrations go to the owner of the schema, past the pooler, where one is named', () => {
+  const [owner, pooler] = ['postgres://owner@db:5432/pinrail', 'postgres://app@pooler:6432/pinrail']
+  expect(readMigrationUrl({ MIGRATION_DATABASE_URL: owner, DATABASE_URL: pooler })).toBe(owner)
+  expect(readMigrationUrl({ MIGRATION_DATABASE_URL: owner })).toBe(owner)
+  expect(readMigrationUrl({ DATABASE_URL: owner })).toBe(owner)
+  expect(() => readMigrationUrl({})).toThrow('DATABASE_URL: must be set')
+})

@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { openFolderFor } from '../../scripts/system/data-folder.ts'
+import { freePort } from '../../scripts/system/ports.ts'
+import { type PostgresOptions, postgresUrl } from '../../scripts/system/postgres/server.ts'
+import { pairSpecs, promote } from '../../scripts/system/postgres/standby.ts'
+import { type Child, supervise } from '../../scripts/system/supervisor.ts'
+import { until } from '../../scripts/test/until.ts'
+import { createDb, type Db, type Session, type Tx } from '../../src/db/db.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { createReplica } from '../../src/db/replica.ts'
+
+/** A real server and a real standby that streams from it. */
+
+const MERCHANT = { merchantId: 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2', livemode: false }
+
+let primary: Child
+let standby: Child
+let standbyOptions: PostgresOptions
+let db: Db
+const folders: string[] = []
+beforeAll(async () => {
+  const work = mkdtempSync(join(tmpdir(), 'pinrail-replica-'))
+  const [main, copy] = [await openFolderFor(work, 'main'), await openFolderFor(work, 'copy')]
+  folders.push(work, main, copy)
+  const optionsOf = async (name: string, folder: string): Promise<PostgresOptions> => ({
+    folder,
+    port: await freePort(),
+    password: 'replica-of-a-test',
+    logFile: join(work, `${name}.log`),
+    forgetful: true,
+  })
+  const [mainOptions, copyOptions] = [await optionsOf('primary', main), await optionsOf('standby', copy)]
+  const specs = await pairSpecs({ primary: mainOptions, standby: copyOptions })
+  const hooks = { log: () => undefined, onPid: () => undefined }
+  primary = supervise(specs.primary, hooks)
+  standby = supervise(specs.standby, hooks)
+  standbyOptions = copyOptions
+  await primary.start()
+  await standby.start()
+  await migrate(postgresUrl(mainOptions))
+  db = createDb({
+    url: postgresUrl(mainOptions),
+    readUrl: postgresUrl(copyOptions),
+    livemode: false,
+    pool: 2,
+    statementTimeoutMs: 5000,
+  })
+  await db.query('insert into merchant (id, name) values ($1, $2)', [MERCHANT.merchantId, 'Shop'])
+}, 60_000)
+afterAll(async () => {
+  await db?.close()
+  await Promise.all([primary?.stop(5000), standby?.stop(5000)])
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+}, 30_000)
+
+const isReplica = async (session: Session): Promise<boolean> =>
+  (await session.query('select pg_is_in_recovery() as it')).rows[0].it
+const named = async (session: Session): Promise<string[]> =>
+  (await session.query('select name from merchant')).rows.map(({ name }) => name)
+
+test('lists are read from the replica, as their merchant, and everything else is not', async () => {
+  await until(
+    () => named(db.lists(MERCHANT)),
+    (names) => names.includes('Shop'),
+  )
+  expect(await isReplica(db.lists(MERCHANT))).toBe(true)
+  const inTransaction = (tx: Tx) => tx.query('select pg_is_in_recovery() as it').then(({ rows }) => rows[0].it)
+  expect(await db.lists(MERCHANT).transaction(inTransaction)).toBe(true)
+  for (const session of [db, db.as(MERCHANT)]) expect(await isReplica(session)).toBe(false)
+  expect(await named(db.lists({ ...MERCHANT, merchantId: 'mer_another' }))).toEqual([])
+})
+
+test('without the replica lists are read from the main database, and from the replica when it is back', async () => {
+  await standby.kill9({ stayDown: true })
+  expect(await named(db.lists(MERCHANT))).toEqual(['Shop'])
+  expect(await isReplica(db.lists(MERCHANT))).toBe(false)
+  await standby.start()
+  await until(() => isReplica(db.lists(MERCHANT)), Boolean)
+}, 30_000)
+
+test('what the replica has not replayed yet, such as a column of the newest schema, the main database answers', async () => {
+  const replica = createDb({ url: postgresUrl(standbyOptions), livemode: false, pool: 1 })
+  try {
+    await replica.query('select pg_wal_replay_pause()')
+    await db.query('alter table merchant add column new_column text')
+    expect((await db.lists(MERCHANT).query('select new_column from merchant')).rows).toEqual([{ new_column: null }])
+  } finally {
+    await replica.query('select pg_wal_replay_resume()')
+    await replica.close()
+  }
+})
+
+test('a question that is too slow is not asked again of the main database', async () => {
+  class TooSlow extends Error {}
+  const asked: string[] = []
+  const answer = (name: string, error?: Error) => async (): Promise<void> => {
+    asked.push(name)
+    if (error !== undefined) throw error
+  }
+  const either = createReplica(TooSlow, () => 0)
+  await expect(either(answer('replica', new TooSlow()), answer('main'))).rejects.toThrow(TooSlow)
+  expect(asked).toEqual(['replica'])
+  await either(answer('replica', new Error('gone')), answer('main'))
+  await either(answer('replica'), answer('main'))
+  // It rests after a failure: nobody waits for it again at once.
+  expect(asked).toEqual(['replica', 'replica', 'main', 'main'])
+})
+
+test('a replica that was made the main database takes writes', async () => {
+  await primary.kill9({ stayDown: true })
+  await promote(standbyOptions)
+  const promoted = createDb({ url: postgresUrl(standbyOptions), livemode: false, pool: 1 })
+  try {
+    await promoted.query('update merchant set name = $1 where id = $2', ['Shop after', MERCHANT.merchantId])
+    expect(await named(promoted)).toEqual(['Shop after'])
+  } finally {
+    await promoted.close()
+  }
+}, 30_000)
