@@ -2,6 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { freePort } from '../../scripts/system/ports.ts'
+import { recordEvent } from '../../src/db/webhooks/events.ts'
 import { linkIn, signUp } from '../api/site/visitor.ts'
 import { openShop, type Shop } from '../api/support/shop.ts'
 import { complaintsOf, launchBrowser } from '../support/browser.ts'
@@ -74,6 +75,14 @@ async function furnished(context: BrowserContext): Promise<void> {
     ids[3],
   ])
   await furnishDevelopers(key)
+  const about = { ...tenant, paymentId: String(ids[0]), object: { id: ids[0], reference: 'Order 10482' } }
+  const at = new Date().toISOString()
+  for (const type of ['payment.processing', 'payment.under_review'] as const)
+    await shop.db.transaction((tx) => recordEvent(tx, { ...about, type, at }))
+  await shop.db.query(
+    `update delivery set status = 'delivered', attempts = 1, last_attempt_at = now()
+     where event_id in (select id from event where type = 'payment.processing')`,
+  )
   // As it is in live mode, where a change waits.
   await shop.db.query(
     `update wallet set next_address = '0x90F79bf6EB2c4f870365E785982E1f101E93b906', next_at = now() + interval '17 hours'
@@ -94,7 +103,7 @@ async function furnishDevelopers(key: string): Promise<void> {
   await post(`${keys}/${await post(keys, { name: 'Shop server' })}/rotate`, {})
   await shop.ask('DELETE', `${keys}/${await post(keys, { name: 'Laptop' })}`, { key })
   const url = 'https://shop.example/hooks'
-  const endpoint = await post('/v1/webhook_endpoints', { url, description: 'Shop server' })
+  const endpoint = await post('/v1/webhook_endpoints', { url, description: 'Shop server', enabled_events: ['*'] })
   const { body } = await shop.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`, { key })
   await shop.db.query(
     `insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms, response_status, response_headers, response_body)
@@ -147,6 +156,9 @@ const PAGES: readonly (readonly [string, string, Press?])[] = [
       await page.getByRole('link', { name: 'webhook.test' }).click()
     },
   ],
+  ['/dashboard/events', 'events'],
+  ['/dashboard/events?q=nothing-like-it', 'events-none'],
+  ['/dashboard/events', 'event', (page) => page.getByRole('link', { name: 'payment.processing' }).click()],
   ['/dashboard/keys', 'keys'],
   ['/dashboard/keys/new', 'key-new', (page) => page.getByText('Choose', { exact: true }).click()],
   ['/dashboard/keys', 'key', (page) => page.getByRole('link', { name: 'Shop server' }).first().click()],

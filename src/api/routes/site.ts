@@ -7,6 +7,7 @@ import { createCookies } from '../accounts/cookies.ts'
 import { onlyMethods, type Route } from '../route.ts'
 import { accountPages } from './dashboard/accounts.ts'
 import { deliveryPages } from './dashboard/developers/deliveries.ts'
+import { eventPages } from './dashboard/developers/events.ts'
 import { keyPages } from './dashboard/developers/keys.ts'
 import { webhookPages } from './dashboard/developers/webhooks.ts'
 import { balancePages } from './dashboard/money/balance.ts'
@@ -84,6 +85,7 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...keyPages(own),
     ...webhookPages(own),
     ...deliveryPages(own),
+    ...eventPages(own),
     ...walletPages(own),
     ...teamPages(own),
   ]

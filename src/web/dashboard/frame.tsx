@@ -27,6 +27,7 @@ const MAIN: readonly Place[] = [
 const DEVELOPERS: readonly Place[] = [
   { href: '/dashboard/keys', name: 'API keys', icon: 'key' },
   { href: '/dashboard/webhooks', name: 'Webhooks', icon: 'webhook' },
+  { href: '/dashboard/events', name: 'Events', icon: 'events' },
 ]
 const SETTINGS: readonly Place[] = [
   { href: '/dashboard/wallet', name: 'Wallet', icon: 'wallet' },

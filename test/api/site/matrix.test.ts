@@ -42,7 +42,9 @@ const ownPathOf = (path: string): string =>
         ? own.apiKey
         : path.startsWith('/dashboard/webhooks')
           ? own.endpoint
-          : own.payment,
+          : path.startsWith('/dashboard/events')
+            ? own.event
+            : own.payment,
     )
     .replace(':event', own.event)
 const isRefused = ({ status, to }: PageAnswer): boolean =>

@@ -58,6 +58,8 @@ test('what each page asks of a person is as it was decided', () => {
     'get /dashboard/balance.csv: look',
     'get /dashboard/balance: look',
     'get /dashboard/confirm: person',
+    'get /dashboard/events/:id: look',
+    'get /dashboard/events: look',
     'get /dashboard/keys/:id: look',
     'get /dashboard/keys/new: develop, confirmed',
     'get /dashboard/keys: look',

@@ -20,7 +20,11 @@ export type DeliveryShown = {
   readonly log: readonly TryShown[]
 }
 
-export function DeliveryState({ delivery: { status, attempts } }: { delivery: DeliveryShown }) {
+export function DeliveryState({
+  delivery: { status, attempts },
+}: {
+  delivery: Pick<DeliveryShown, 'status' | 'attempts'>
+}) {
   if (status === 'delivered')
     return (
       <State tone="success" icon="okring">

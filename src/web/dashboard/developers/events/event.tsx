@@ -1,0 +1,107 @@
+import { curlText } from '../../../site/curl.ts'
+import { PostButton } from '../../../site/form.tsx'
+import { Moment, Recent } from '../../../site/moment.tsx'
+import { Card, Copy, Curl, Fact, Facts, Head, shortened } from '../../../site/parts.tsx'
+import { type Frame, renderFramed } from '../../frame.tsx'
+import { type DeliveryShown, DeliveryState } from '../webhooks/delivery-words.tsx'
+import { bareUrl } from '../webhooks/webhook-words.tsx'
+import { type EventShown, EventState } from './event-words.tsx'
+
+/** What became of the event at one endpoint. */
+export type SentShown = Pick<DeliveryShown, 'status' | 'attempts'> & {
+  readonly endpoint: string
+  readonly url: string
+  /** The endpoint is switched off. */
+  readonly off: boolean
+  readonly lastAt: string | null
+}
+
+export type EventPage = {
+  readonly frame: Frame
+  readonly event: EventShown
+  /** As it is sent, byte for byte. */
+  readonly body: string
+  readonly sent: readonly SentShown[]
+  readonly mayChange: boolean
+  readonly now: string
+  readonly publicUrl: string
+}
+
+export function renderEvent(page: EventPage): string {
+  const { frame, event, body, publicUrl } = page
+  const { id, type, sequence, payment, about, at } = event
+  return renderFramed({
+    frame,
+    title: type,
+    children: (
+      <>
+        <Head
+          back={{ href: '/dashboard/events', name: 'Events' }}
+          title={
+            <>
+              {type} <EventState event={event} />
+            </>
+          }
+          lead={<Copy value={id} />}
+        />
+        <Facts across>
+          <Fact name="Sequence">{sequence ?? 'None: it only tries an endpoint'}</Fact>
+          <Fact name="Happened">
+            <Moment at={at} />
+          </Fact>
+          <Fact name="About">
+            {payment === null ? (
+              '–'
+            ) : (
+              <a href={`/dashboard/payments/${payment}`}>{about ?? shortened(payment, 12, 5)}</a>
+            )}
+          </Fact>
+        </Facts>
+        <Deliveries page={page} />
+        <Card id="payload" title="Payload" lead={`${Buffer.byteLength(body)} bytes, the same at every try`}>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+          <pre tabIndex={0} aria-labelledby="payload">
+            <code>{JSON.stringify(JSON.parse(body), null, 2)}</code>
+          </pre>
+        </Card>
+        <Curl command={curlText(`${publicUrl}/v1/events/${id}`)} />
+      </>
+    ),
+  })
+}
+
+function Deliveries({ page: { frame, event, sent, mayChange, now } }: { page: EventPage }) {
+  return (
+    <Card id="sent" title="Deliveries" flush>
+      {sent.length === 0 && <p class="empty soft">No endpoint asked for it when it happened.</p>}
+      <ul class="list">
+        {sent.map(({ endpoint, url, off, status, attempts, lastAt }) => {
+          const at = `/dashboard/webhooks/${endpoint}/deliveries/${event.id}`
+          return (
+            <li key={endpoint}>
+              <div class="grow">
+                <a class="row-link" href={at}>
+                  <b class="mono">{bareUrl(url)}</b>
+                </a>
+                <p class="soft">
+                  {attempts === 0 ? 'Not tried yet' : `${attempts} ${attempts === 1 ? 'try' : 'tries'}`}
+                  {lastAt !== null && (
+                    <>
+                      , the last at <Recent at={lastAt} now={now} />
+                    </>
+                  )}
+                </p>
+              </div>
+              <DeliveryState delivery={{ status, attempts }} />
+              {mayChange && !off && (
+                <PostButton action={`${at}/redeliver`} csrf={frame.csrf}>
+                  Send again
+                </PostButton>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+    </Card>
+  )
+}

@@ -1,0 +1,138 @@
+import { curlText } from '../../../site/curl.ts'
+import { SiteIcon } from '../../../site/icons.tsx'
+import { Recent } from '../../../site/moment.tsx'
+import { Curl, Head, shortened } from '../../../site/parts.tsx'
+import { RowLink, Table } from '../../../site/table.tsx'
+import { type Frame, renderFramed } from '../../frame.tsx'
+import { type EventShown, EventState, endpointsText } from './event-words.tsx'
+
+export type EventsView = {
+  readonly frame: Frame
+  readonly q: string
+  readonly show: 'all' | 'undelivered'
+  readonly events: readonly EventShown[]
+  /** Events that an endpoint has not got, counted up to `mostCounted`. */
+  readonly undelivered: number
+  readonly mostCounted: number
+  readonly older: string | null
+  readonly now: string
+  readonly publicUrl: string
+}
+
+const PATH = '/dashboard/events'
+
+export function eventsHref({ q, show, after }: { q: string; show: string; after?: string }): string {
+  const set = new URLSearchParams()
+  if (q !== '') set.set('q', q)
+  if (show !== 'all') set.set('show', show)
+  if (after !== undefined) set.set('after', after)
+  const text = set.toString()
+  return text === '' ? PATH : `${PATH}?${text}`
+}
+
+export function renderEvents(view: EventsView): string {
+  const { frame, q, show, events, undelivered, mostCounted, older, publicUrl } = view
+  const count = undelivered >= mostCounted ? `${mostCounted}+` : String(undelivered)
+  return renderFramed({
+    frame,
+    title: 'Events',
+    children: (
+      <>
+        <Head
+          title="Events"
+          lead="What happened, in order. The sequence has no gaps, so you can tell if you missed one. Kept 90 days."
+        />
+        <search class="row">
+          <form class="search" method="get" action={PATH}>
+            {show !== 'all' && <input type="hidden" name="show" value={show} />}
+            <SiteIcon name="search" />
+            <label class="hidden" for="q">
+              Search events
+            </label>
+            <input
+              id="q"
+              name="q"
+              type="search"
+              value={q}
+              placeholder="Type, order, payment or event id"
+              aria-keyshortcuts="/"
+            />
+          </form>
+          <nav class="seg" aria-label="Show">
+            <a href={eventsHref({ q, show: 'all' })} aria-current={show === 'all' ? 'true' : undefined}>
+              All
+            </a>
+            <a href={eventsHref({ q, show: 'undelivered' })} aria-current={show === 'all' ? undefined : 'true'}>
+              {`Not delivered ${count}`}
+            </a>
+          </nav>
+        </search>
+        <div class="sheet">
+          {events.length === 0 ? <Empty q={q} show={show} /> : <Rows view={view} />}
+          {older !== null && (
+            <footer class="pager row between">
+              <a class="btn" href={older} rel="next">
+                Older
+              </a>
+            </footer>
+          )}
+        </div>
+        <Curl title="Read them with curl" command={curlText(`${publicUrl}/v1/events?after_sequence=0&limit=100`)} />
+      </>
+    ),
+  })
+}
+
+function Rows({ view: { events, now } }: { view: EventsView }) {
+  return (
+    <Table<EventShown>
+      caption="Events, newest first"
+      rows={events}
+      columns={[
+        { name: 'Sequence', look: 'num fit', cell: ({ sequence }) => sequence },
+        {
+          name: 'Type',
+          place: 'a',
+          cell: ({ id, type }) => (
+            <RowLink href={`${PATH}/${id}`}>
+              <code>{type}</code>
+            </RowLink>
+          ),
+        },
+        {
+          name: 'About',
+          place: 'c',
+          look: 'clip',
+          cell: ({ about, payment }) => about ?? (payment === null ? '–' : shortened(payment, 12, 5)),
+        },
+        { name: 'Delivery', place: 'b', cell: (event) => <EventState event={event} /> },
+        { name: 'Sent to', cell: ({ endpoints }) => endpointsText(endpoints) },
+        { name: 'Time', place: 'd', look: 'num', cell: ({ at }) => <Recent at={at} now={now} /> },
+      ]}
+    />
+  )
+}
+
+function Empty({ q, show }: { q: string; show: EventsView['show'] }) {
+  if (q === '' && show === 'all')
+    return (
+      <div class="empty stack">
+        <span class="pin large">
+          <SiteIcon name="events" />
+        </span>
+        <h2>No events yet</h2>
+        <p class="soft">The first payment makes the first one.</p>
+      </div>
+    )
+  return (
+    <div class="empty stack">
+      <h2>Nothing found</h2>
+      <p class="soft">{q === '' ? 'Every endpoint has got every event.' : `No event fits “${q}”.`}</p>
+      <p class="actions">
+        <a class="btn" href={PATH}>
+          Show all events
+        </a>
+      </p>
+    </div>
+  )
+}
