@@ -214,3 +214,18 @@ test('an answer from before the reversal, which comes after it, brings no money 
       { do: 'partner', act: 'take all back', of: 0, percent: 60, news: 'told', together: true },
     ],
   }))
+
+// after a chargeback the same money came again, of another amount
+test('money of a changed order after a chargeback is in the books once it is acknowledged', () =>
+  holds({
+    minor: '4999',
+    pinned: true,
+    steps: [
+      { do: 'click', provider: 'local_partner' },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'stored' },
+      { do: 'engine', act: 'settle' },
+      { do: 'wait', minutes: 4500 },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
+    ],
+  }))

@@ -97,7 +97,7 @@ function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | '
     case 'change the amount':
       // Once it is paid: more, less, or as much money as before.
       return isOpen || isPaid || LATE_FROM.includes(order.status)
-        ? put({ status: 'paid', minor: `${order.minor}0`, receivedMinor: share })
+        ? put({ status: 'paid', minor: `${order.minor}0`, receivedMinor: share, failureCode: null })
         : 'no'
     default:
       return 'ask'
