@@ -229,3 +229,16 @@ test('money of a changed order after a chargeback is in the books once it is ack
       { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
     ],
   }))
+
+// refunded with the misfit, while the USDC was counted
+test('money that does not fit goes back, and other money of the payment is settled', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'local_partner' },
+      { do: 'click', provider: 'crypto' },
+      { do: 'partner', act: 'cancel with money', of: 0, percent: 100, news: 'told' },
+      { do: 'deposit', percent: 100, token: 'usdc' },
+    ],
+  }))

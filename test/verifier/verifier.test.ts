@@ -248,8 +248,19 @@ describe('what it reads by', () => {
         expect(shown(decodeRlp(Buffer.from(toRlp(value).slice(2), 'hex')))).toEqual(value)
       }),
     )
-    for (const rlp of ['8100', '817f', 'b800', 'b90010', 'f800', 'c2c001ff', ''])
-      expect(() => decodeRlp(Buffer.from(rlp, 'hex'))).toThrow()
+    const SHORTER = 'as short as can be'
+    const CUT = 'not end within an item'
+    for (const [rlp, why] of [
+      ['8100', SHORTER],
+      ['817f', SHORTER],
+      ['b800', SHORTER],
+      ['b90010', SHORTER],
+      ['f800', SHORTER],
+      ['c2c001ff', 'end with its item'],
+      ['c281', CUT],
+      ['', CUT],
+    ] as const)
+      expect(() => decodeRlp(Buffer.from(rlp, 'hex'))).toThrow(why)
   })
 
   test('the key of a place in the block is its RLP', () => {

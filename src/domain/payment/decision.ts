@@ -20,6 +20,10 @@ export const NOTHING_TO_SETTLE: LateRefusal = {
   when: 'no money was confirmed',
   why: 'No money was confirmed: there is nothing to settle',
 }
+export const MISFIT_LEFT: LateRefusal = {
+  when: 'money that does not fit is still there',
+  why: 'Money of another attempt does not fit: give it back first, and name that attempt',
+}
 export const MONEY_CONFIRMED: LateRefusal = {
   when: 'money was confirmed: refund it',
   why: 'Money was confirmed: refund it',
@@ -52,7 +56,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   approve: {
     does: 'settles what arrived, at the locked rate; records that a transfer already proved on chain, a chargeback or a misfit has been dealt with, or that USDC which was bought for nobody is ours',
     rule: parkedFor('approve'),
-    late: [HELD, NOTHING_TO_SETTLE, ...NOT_WHOLE],
+    late: [HELD, NOTHING_TO_SETTLE, MISFIT_LEFT, ...NOT_WHOLE],
   },
   reject: {
     does: 'ends the payment as `failed`',

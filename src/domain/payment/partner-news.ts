@@ -10,7 +10,7 @@ import {
 } from './money/effect.ts'
 import { gone, partlyGone } from './money/going.ts'
 import type { Misfit } from './money/intents.ts'
-import { attemptsWith, chargeSum, heldOf } from './money/parts.ts'
+import { countedBeside, heldOf } from './money/parts.ts'
 import type { PartnerOrder } from './partner.ts'
 import { type AttemptStatus, isSettled } from './payment.ts'
 
@@ -30,9 +30,7 @@ export function effectOfOrder(
 
 /** Parts of the price that came through another order are not lost: an operator decides about them. */
 function besideOthers({ payment, attempt }: Story, effect: OrderEffect): OrderEffect {
-  const besides = attemptsWith(payment.parts, ['counted']).filter(
-    (id) => id !== attempt.id && !isZero(chargeSum(payment.parts, { attemptId: id, states: ['counted'] })),
-  )
+  const besides = countedBeside(payment.parts, attempt.id)
   return besides.length === 0 ? effect : { ...effect, besides, exception: effect.exception ?? 'duplicate_payment' }
 }
 

@@ -172,8 +172,8 @@ export const PARK_REASONS = {
     decisions: ['approve', 'refund', 'recordExternalRefund'],
   },
   amount_mismatch: {
-    text: 'What the partner reports does not fit the order. Nothing is settled. Reject it where the partner holds nothing any more.',
-    decisions: ['refund', 'recordExternalRefund', 'reject'],
+    text: 'What the partner reports does not fit the order. Nothing is settled. Give it back, or reject it where the partner holds nothing any more. Approve settles other money that fits, once that is done.',
+    decisions: ['refund', 'recordExternalRefund', 'reject', 'approve'],
   },
   unexpected_settlement: {
     text: 'A transfer to the merchant is proved on chain, but the record did not expect it. The proof is stored. `approve` records that it has been dealt with.',

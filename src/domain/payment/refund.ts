@@ -3,7 +3,7 @@ import type { ProviderUsed } from '../methods.ts'
 import { isZero } from '../money.ts'
 import { because, type Reason } from '../timeline.ts'
 import { openRefund } from './money/intents.ts'
-import { type Part, type PartState, takeAll, unitSum } from './money/parts.ts'
+import { countedBeside, type Part, type PartState, takeAll, unitSum } from './money/parts.ts'
 import { type BookedPart, bookingsOfRefund } from './order-changes.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 import type { OperatorNote } from './requests.ts'
@@ -34,7 +34,7 @@ export const BEING_REFUNDED: LateRefusal = {
 export type Refundable = {
   readonly attempt: Attempt
   readonly states: readonly PartState[]
-  /** It is the payment's own money, or what the payment is parked for: with it the payment is refunded. */
+  /** It is the payment's own money, or what the payment is parked for and all that it has: with it the payment is refunded. */
   readonly endsPayment: boolean
 }
 
@@ -77,7 +77,10 @@ function claimOn(
   if (has(EXTRA)) return claim(EXTRA, false)
   if (isPart && payment.status === 'under_review') return claim(['counted'], true)
   // Money that was never counted, because it did not fit: the partner, or the address, has it all the same.
-  return isUnbooked(payment) && attempt.status === 'on_hold' ? claim([], payment.status === 'under_review') : null
+  const isParked = payment.status === 'under_review'
+  return isUnbooked(payment) && attempt.status === 'on_hold'
+    ? claim([], isParked && countedBeside(parts, attempt.id).length === 0)
+    : null
 }
 
 /** The key of a refund is one for the order's life: asked again, the partner would answer for what it gave back then. */
@@ -92,8 +95,10 @@ function isUnbooked({ parkReason }: Pick<Payment, 'parkReason'>): boolean {
 }
 
 /** With the money of this attempt, which has gone back, the payment is refunded. */
-export function endsWith({ payment }: Pick<PaymentWithAttempts, 'payment'>, attemptId: string): boolean {
-  return payment.status === 'under_review' && (payment.paidAttemptId === attemptId || isUnbooked(payment))
+export function endsWith({ payment, parts }: PaymentWithAttempts, attemptId: string): boolean {
+  const isMeant =
+    payment.paidAttemptId === attemptId || (isUnbooked(payment) && countedBeside(parts, attemptId).length === 0)
+  return payment.status === 'under_review' && isMeant
 }
 
 export function whyPartnerCannotRefund(provider: ProviderUsed): string {

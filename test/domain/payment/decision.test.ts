@@ -1,10 +1,21 @@
 import { describe, expect, test } from '@jest/globals'
-import { DECISIONS, whyNoteRefused, whyRefused } from '../../../src/domain/payment/decision.ts'
+import { DECISIONS, MISFIT_LEFT, whyNoteRefused, whyRefused } from '../../../src/domain/payment/decision.ts'
 import { effectOfDecision, type RecordedDecision } from '../../../src/domain/payment/money/decided.ts'
 import { canMove, PARK_REASONS, PAYMENT_STATUSES, type ParkReason } from '../../../src/domain/payment/payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import { OPERATOR_DECISIONS } from '../../../src/domain/payment/requests.ts'
-import { attempt, fresh, note, parkedFor, part, refund, stateOf, transfer, usdc } from './decided-payment.ts'
+import {
+  attempt,
+  confirmedMoney,
+  fresh,
+  note,
+  parkedFor,
+  part,
+  refund,
+  stateOf,
+  transfer,
+  usdc,
+} from './decided-payment.ts'
 
 describe('a decision is refused', () => {
   test.each([undefined, {}, { operator: 'ada' }, { operator: ' ', reason: 'x' }, { operator: 'ada', reason: ' ' }])(
@@ -114,6 +125,16 @@ describe('what a decision leads to', () => {
     expect(effect('approve', { status: 'under_review' })).toMatchObject({
       refused: expect.stringContaining('No money'),
     })
+  })
+
+  test('approve goes on with the money that fits once what does not is given back', () => {
+    const misfit = { ...confirmedMoney, status: 'under_review', parkReason: 'amount_mismatch' } as const
+    const other = attempt({ id: 'att_2', status: 'on_hold' })
+    expect(effect('approve', misfit, [attempt({}), other])).toEqual({ refused: MISFIT_LEFT.why })
+    expect(effect('approve', misfit, [attempt({}), { ...other, status: 'refunded' }])).toMatchObject({
+      move: { to: 'processing' },
+    })
+    expect(whyRefused('approve', note, parkedFor('amount_mismatch'))).toBeNull()
   })
 
   test('approve accepts a fill only where the payment waits because of it', () => {

@@ -79,6 +79,16 @@ describe('money that is gone', () => {
     expect(statusesOf(done.moves)).toEqual(['refunded'])
   })
 
+  test('money that did not fit, by our own refund: the end, unless other money is counted', () => {
+    const refund = { key: 'k', kind: 'refund', attemptId: 'att_1', state: 'asked', operator: 'a', reason: 'r' } as const
+    const misfit = { status: 'under_review', parkReason: 'amount_mismatch', intents: [refund] } as const
+    const back = (more: Partial<KnownPayment>) =>
+      effect({ ...misfit, ...more }, { status: 'on_hold' }, order({ status: 'refunded' }))
+    expect(back({})).toMatchObject({ attempt: 'refunded', moves: [{ to: 'refunded' }] })
+    const others = { paidAttemptId: 'att_0', parts: [part('5000', { attemptId: 'att_0' })] }
+    expect(back(others)).toMatchObject({ attempt: 'refunded', moves: [] })
+  })
+
   test('one order’s decline does not end the waiting for another that is held', () => {
     const held: Partial<KnownPayment> = {
       status: 'under_review',

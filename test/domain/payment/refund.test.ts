@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Part } from '../../../src/domain/payment/money/parts.ts'
 import type { Payment, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
-import { bookingsAtEnd, givenBack, refundable } from '../../../src/domain/payment/refund.ts'
+import { bookingsAtEnd, endsWith, givenBack, refundable } from '../../../src/domain/payment/refund.ts'
 import { attempt, note, part, refund, stateOf, usdc } from './decided-payment.ts'
 
 describe('money that goes back', () => {
@@ -20,6 +20,18 @@ describe('money that goes back', () => {
     const misfit = { status: 'under_review', parkReason: 'amount_mismatch' } as const
     expect(meant(stateOf(misfit, { attempts: [attempt({ status: 'on_hold' })] }))).toBe('att_1  true')
     expect(meant(stateOf({}, { attempts: [attempt({ status: 'declined' })] }))).toBe('There is no money to give back')
+  })
+
+  test('that does not fit ends the payment only where no other money is counted', () => {
+    const misfit = { status: 'under_review', parkReason: 'amount_mismatch' } as const
+    const both = [attempt({}), attempt({ id: 'att_2', status: 'on_hold' })]
+    const paid = stateOf({ ...misfit, paidAttemptId: 'att_1' }, { attempts: both })
+    expect(meant(paid, 'att_2')).toBe('att_2  false')
+    expect([endsWith(paid, 'att_2'), endsWith(paid, 'att_1')]).toEqual([false, true])
+    expect(meant(stateOf(misfit, { attempts: both, parts: [part({})] }), 'att_2')).toBe('att_2  false')
+    const dust = part({ asset: 'USDC', units: '9', chargeMinor: '0' })
+    expect(meant(stateOf(misfit, { attempts: both, parts: [dust] }), 'att_2')).toBe('att_2  true')
+    expect(endsWith(stateOf(misfit, { attempts: both }), 'att_2')).toBe(true)
   })
 
   test('must be named where it could be two attempts’', () => {

@@ -3,7 +3,7 @@ import type { FailureCode } from '../partner.ts'
 import { type AttemptStatus, isClosed, isSettled, type ParkReason } from '../payment.ts'
 import { nothing, type OrderEffect, type Story } from './effect.ts'
 import { openRefund } from './intents.ts'
-import { chargeSum, heldOf, takeAll, takeSome } from './parts.ts'
+import { chargeSum, countedBeside, heldOf, takeAll, takeSome } from './parts.ts'
 
 /** Money, or the hope for it, is gone: what that does to the payment. */
 
@@ -21,8 +21,10 @@ function neverCame({ payment, attempt }: Story, end: End): OrderEffect {
   // What came and went stays what it was.
   if (isSettled(attempt.status)) return nothing(attempt.status)
   // Money that was never counted, such as of another amount, was given back as an operator had decided.
-  if (openRefund(payment.intents, attempt.id) !== null && payment.status === 'under_review')
-    return { ...effect, attempt: 'refunded', moves: [{ to: 'refunded', why: 'refunded_through_partner' }] }
+  if (openRefund(payment.intents, attempt.id) !== null && payment.status === 'under_review') {
+    const isAll = countedBeside(payment.parts, attempt.id).length === 0
+    return { ...effect, attempt: 'refunded', moves: isAll ? [{ to: 'refunded', why: 'refunded_through_partner' }] : [] }
+  }
   if (payment.paidAttemptId !== null) return effect
   const others = payment.attempts.filter(({ id }) => id !== attempt.id).map(({ status }) => status)
   const wasConfirming = attempt.status === 'confirming' || attempt.status === 'on_hold'

@@ -106,6 +106,13 @@ export function putBack(parts: readonly Part[], attemptId: string): Part[] {
   })
 }
 
+/** Attempts beside this one whose money is counted. What is less than the smallest unit of the price is not. */
+export function countedBeside(parts: readonly Part[], attemptId: string): string[] {
+  return attemptsWith(parts, ['counted']).filter(
+    (id) => id !== attemptId && !isZero(chargeSum(parts, { attemptId: id, states: ['counted'] })),
+  )
+}
+
 type Owner = { readonly state: PartState; readonly account: PartAccount }
 
 /** What a partner's cumulative report says beyond the parts that are known: one receipt. */

@@ -47,7 +47,7 @@ const OFFERED: Readonly<Record<string, readonly OperatorDecision[]>> = {
   payout_voided: ['refund', 'recordExternalRefund'],
   operator_hold: ['release', 'release', 'refund'],
   money_after_failure: ['approve', 'refund'],
-  amount_mismatch: ['refund', 'recordExternalRefund'],
+  amount_mismatch: ['refund', 'recordExternalRefund', 'approve'],
   partner_hold: ['refund', 'reject'],
   wrong_asset: ['recordExternalRefund', 'reject'],
   unexpected_settlement: ['approve'],
