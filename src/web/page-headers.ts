@@ -31,3 +31,19 @@ export function pageHeaders(publicUrl: string): Record<string, string> {
   if (!publicUrl.startsWith('https:')) return PAGE_HEADERS
   return { ...PAGE_HEADERS, 'strict-transport-security': `max-age=${TWO_YEARS_IN_SECONDS}; includeSubDomains` }
 }
+
+/** Of a page that shows one of ours in a frame. */
+export function framingHeaders(publicUrl: string): Record<string, string> {
+  const headers = pageHeaders(publicUrl)
+  return { ...headers, 'content-security-policy': `${headers['content-security-policy']}; frame-src 'self'` }
+}
+
+/** Of a page that stands in a frame of ours. It has nothing that can be pressed. */
+export function framedHeaders(publicUrl: string): Record<string, string> {
+  const headers = pageHeaders(publicUrl)
+  const policy = headers['content-security-policy'] ?? ''
+  const framed = policy
+    .replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    .replace("form-action 'self'", "form-action 'none'")
+  return { ...headers, 'content-security-policy': framed }
+}

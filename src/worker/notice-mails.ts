@@ -26,6 +26,15 @@ const WORDS: Readonly<Record<string, Words>> = {
 
 ${publicUrl}/dashboard/wallet`,
   }),
+  'payment_link.claimed': ({ account, data, publicUrl }) => ({
+    subject: 'a payment link was brought into the account',
+    text: `The payment link "${String(data['title'])}" was brought into "${account}".
+Its money goes to the wallet ${String(data['wallet'])}, and will go on doing so.
+
+This is not a wallet of yours? Then pause the link: buyers read your name on its page.
+
+${publicUrl}/dashboard`,
+  }),
   'webhook_endpoint.disabled': ({ data, publicUrl }) => ({
     subject: 'a webhook endpoint was switched off',
     text: `We switched off the webhook endpoint ${String(data['url'])}.

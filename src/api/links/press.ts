@@ -81,12 +81,21 @@ function madeBefore({ headers }: { headers?: Readonly<Record<string, string>> })
   return { kind: 'made', path: headers?.['location'] ?? '/' }
 }
 
+/** Under which the presses of a link are stored. */
+export const pressRoute = (linkId: string): string => `POST /l/${linkId}`
+
+/** As many people write amounts: with a comma, and with blanks around. */
+export function plainAmount(text: string): string {
+  const plain = text.trim()
+  return /^\d+,\d{1,2}$/.test(plain) ? plain.replace(',', '.') : plain
+}
+
 /** Going back and deciding otherwise is another press, also on a page that the browser has kept. */
 function claimOfPress(link: PaymentLink, { press, amount, reference }: Press): Claim {
   const key = createHash('sha256')
     .update(JSON.stringify([press, amount, reference]))
     .digest('base64url')
-  const claim = claimOf(`POST /l/${link.id}`, key, null)
+  const claim = claimOf(pressRoute(link.id), key, null)
   if (claim === null) throw new Error('a press has a key')
   return claim
 }

@@ -10,6 +10,7 @@ import { deliveryPages } from './dashboard/developers/deliveries.ts'
 import { eventPages } from './dashboard/developers/events.ts'
 import { keyPages } from './dashboard/developers/keys.ts'
 import { webhookPages } from './dashboard/developers/webhooks.ts'
+import { type ClaimDeps, claimPages } from './dashboard/links/claim.ts'
 import { balancePages } from './dashboard/money/balance.ts'
 import { type MountDeps, mountPages, setHeaders } from './dashboard/mount.ts'
 import { overviewPages } from './dashboard/overview.ts'
@@ -20,11 +21,15 @@ import { paymentListPages } from './dashboard/payments.ts'
 import { walletPages } from './dashboard/settings/wallet.ts'
 import { createWalletStopRouter } from './dashboard/settings/wallet-stop.ts'
 import { teamPages } from './dashboard/team.ts'
+import { createMakerRouter, type MakerDeps } from './links/maker.ts'
+import { createOwnerRouter } from './links/owner.ts'
 import { createSignInRouter, type SignInDeps } from './sign-in/sign-in.ts'
 import { SiteProblem, siteProblemHandler } from './site-problem.ts'
 
 /** What the pages need; who makes the ids is asked once. */
 export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
+  Omit<MakerDeps, `new${string}`> &
+  ClaimDeps &
   Pick<MountDeps, 'otherModeUrl'> & {
     readonly log: Logger
     readonly newId: (kind: IdKind) => string
@@ -41,7 +46,9 @@ export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Rout
   router.get('/robots.txt', (_request, response) => {
     response
       .type('text/plain')
-      .send('User-agent: *\nDisallow: /c/\nDisallow: /dashboard\nDisallow: /sign-in\nDisallow: /wallet\n')
+      .send(
+        'User-agent: *\nDisallow: /c/\nDisallow: /dashboard\nDisallow: /o/\nDisallow: /sign-in\nDisallow: /wallet\n',
+      )
   })
   router.get('/favicon.ico', (_request, response) => {
     const icon = findAsset(ASSETS.icon.slice('/assets/'.length))
@@ -51,6 +58,8 @@ export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Rout
   const own = siteDeps(deps)
   router.use(createSignInRouter(own))
   router.use(createWalletStopRouter(deps))
+  router.use(createMakerRouter({ ...own, newLinkId: () => deps.newId('link') }))
+  router.use(createOwnerRouter(deps))
   router.use(mountPages(dashboardPages(deps, routes), own))
   router.use(['/dashboard', '/sign-in'], headers, () => {
     throw new SiteProblem('not_found')
@@ -88,5 +97,6 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...eventPages(own),
     ...walletPages(own),
     ...teamPages(own),
+    ...claimPages(own),
   ]
 }

@@ -128,7 +128,7 @@ function Details({ view, words }: Shown) {
         {left !== null && (
           <Fact name={t('link.left')}>{t('link.left_of', { left: String(left), all: String(link.maxPayments) })}</Fact>
         )}
-        {link.anonymous && link.wallet !== null && (
+        {link.wallet !== null && (
           <Fact name={t('link.wallet')}>
             <bdi dir="ltr">{link.wallet}</bdi>
           </Fact>

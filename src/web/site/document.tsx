@@ -81,6 +81,14 @@ export function renderSite(title: string, look: string, children: ComponentChild
         </header>
         {children}
         <footer class="foot row between">
+          <ul class="row">
+            <li>
+              <a href="/docs">Docs</a>
+            </li>
+            <li>
+              <a href="/links/report">Report abuse</a>
+            </li>
+          </ul>
           <p>Pinrail moves money between payment partners and your own wallet. It never keeps it.</p>
         </footer>
       </>

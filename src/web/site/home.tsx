@@ -20,8 +20,8 @@ export function renderHome({ testMode }: { testMode: boolean }): string {
               <a class="btn fill big" href="/sign-in">
                 Start free
               </a>
-              <a class="btn big" href="/docs">
-                Read the docs
+              <a class="btn big" href="/links">
+                Make a payment link
               </a>
             </p>
             {testMode && <p class="hint">This is a test deployment: no real money moves.</p>}

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Queryable } from '../../../db/db.ts'
 import { readMerchantName } from '../../../db/merchants/merchants.ts'
-import { type LinkPrice, linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
+import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import { type Offer, offersFor } from '../../../domain/offers.ts'
 import type { LinkView } from '../../../web/links/link-page.tsx'
 import { hasDeviceWallet } from '../buyer.ts'
@@ -41,9 +41,9 @@ export async function viewOfLink(
 }
 
 /** The ways to pay that the page names. Where the buyer decides, no amount refuses one. */
-async function offersOfLink(
+export async function offersOfLink(
   { rates, crypto }: Pick<LinkViewDeps, 'rates' | 'crypto'>,
-  { price, provider }: { price: LinkPrice; provider: PaymentLink['provider'] },
+  { price, provider }: Pick<PaymentLink, 'price' | 'provider'>,
   { country, userAgent }: Buyer,
 ): Promise<readonly Offer[]> {
   const now = price.amount === null ? null : await readRates(rates, price.currency).catch(() => null)

@@ -10,7 +10,7 @@ import { renderReport, renderReported } from '../../../web/links/report-page.tsx
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
 import { pageHeaders } from '../../../web/page-headers.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
-import { type PressDeps, pressLink } from '../../links/press.ts'
+import { type PressDeps, plainAmount, pressLink } from '../../links/press.ts'
 import { qrPng, qrSvg } from '../../links/qr.ts'
 import { buyerCountry, buyerLocale, languageCookie, VARY } from '../buyer.ts'
 import { fromOurPage, refuseMethod } from '../checkout.ts'
@@ -126,12 +126,6 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
   // Read again: the page says why it is closed by now.
   const now = await loadLink(deps, request)
   await send(deps, { request, response }, { link: now, amount: form.amount.trim(), reference, wrong })
-}
-
-/** As many people write amounts: with a comma, and with blanks around. */
-function plainAmount(text: string): string {
-  const plain = text.trim()
-  return /^\d+,\d{1,2}$/.test(plain) ? plain.replace(',', '.') : plain
 }
 
 /** The link's lock was not to be had in time (55P03, lock_not_available): nothing was made. */

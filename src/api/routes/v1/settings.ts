@@ -4,23 +4,22 @@ import type { Session, Tenant, Tx } from '../../../db/db.ts'
 import { lockMerchant } from '../../../db/merchants/merchants.ts'
 import {
   dropPlannedWallet,
-  isOwnAddress,
   planWallet,
   proveWallet,
   readWalletSetting,
   setWallet,
   type WalletSetting,
 } from '../../../db/merchants/wallets.ts'
-import { checkWallet, WALLET_WAIT_SECONDS, walletProofText } from '../../../domain/wallet.ts'
-import { checksumAddress } from '../../../evm/checksum.ts'
+import { WALLET_WAIT_SECONDS, walletProofText } from '../../../domain/wallet.ts'
 import { signerOf } from '../../../evm/signed-message.ts'
+import { checkReceivingWallet, type WalletDeps } from '../../accounts/receiving-wallet.ts'
 import { WALLET_SETTING } from '../../document/examples.ts'
 import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { moment } from './fields.ts'
 import { requireTestKey, type StepUp } from './step-up.ts'
 
-export type SettingsRouteDeps = StepUp & { readonly chainId: number; readonly token: string }
+export type SettingsRouteDeps = StepUp & WalletDeps
 
 /** Read as any text, so that the answer can say what it seems to be instead. */
 const walletBody = z.strictObject({
@@ -84,10 +83,8 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
     example: { body: { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' } },
     handle: async ({ caller, db, body }) => {
       requireTestKey(deps, caller, 'wallet')
-      const check = checkWallet(body.address, { checksum: checksumAddress, token })
+      const check = await checkReceivingWallet(deps, db, body.address)
       if (!check.ok) throw refused(check.code, check.message)
-      if (await isOwnAddress(db, { chainId, address: check.address }))
-        throw refused('wallet_forbidden', 'must be an address of your own: this one is ours')
       if (body.signature !== undefined && !(await isSignedBy(check.address, body.signature, caller)))
         throw refused('signature_invalid', `must be of the wallet ${check.address}, over proof_text`, 'signature')
       const proved = body.signature !== undefined

@@ -28,6 +28,30 @@ for (const timer of all('[data-left]')) {
   }, 10_000)
 }
 
+// What a buyer will see, and what is wrong with it, while somebody writes. The page says the same when it is sent.
+for (const form of all('form[data-preview]')) {
+  /** @type {any} */
+  let timer
+  const frame = all('.phone iframe')[0]
+  form.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(async () => {
+      const fields = new URLSearchParams(new FormData(form))
+      for (const name of ['once', '_form']) fields.delete(name)
+      // In place, so that Back leads to the page before.
+      frame.contentWindow.location.replace(`${form.dataset.preview}?${fields}`)
+      const answer = await fetch(`${form.dataset.hints}?${fields}`).catch(() => null)
+      if (!answer?.ok) return
+      const hints = await answer.json()
+      for (const said of all('[data-hint]')) {
+        const hint = hints[said.dataset.hint]
+        said.textContent = hint?.text ?? ''
+        said.className = `hint toned ${hint?.tone ?? 'quiet'}`
+      }
+    }, 300)
+  })
+}
+
 // WebAuthn Level 3: the browser reads and writes the JSON forms itself.
 const possible = typeof window.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function'
 for (const form of possible ? all('form[data-passkey]') : []) {

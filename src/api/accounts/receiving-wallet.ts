@@ -1,0 +1,17 @@
+import type { Queryable } from '../../db/db.ts'
+import { isOwnAddress } from '../../db/merchants/wallets.ts'
+import { checkWallet, type WalletCheck } from '../../domain/wallet.ts'
+import { checksumAddress } from '../../evm/checksum.ts'
+
+export type WalletDeps = { readonly chainId: number; readonly token: string }
+
+/** Whether somebody may be paid to the address: the rules of wallets, and that it is none of ours. */
+export async function checkReceivingWallet(
+  { chainId, token }: WalletDeps,
+  db: Queryable,
+  text: string,
+): Promise<WalletCheck> {
+  const check = checkWallet(text, { checksum: checksumAddress, token })
+  if (!check.ok || !(await isOwnAddress(db, { chainId, address: check.address }))) return check
+  return { ok: false, code: 'wallet_forbidden', message: 'must be an address of your own: this one is ours' }
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import express, { type Request, type Response, Router } from 'express'
+import { z } from 'zod'
+import { linkUrl } from '../../../domain/link/link.ts'
+import type { Logger } from '../../../log.ts'
+import type { LinkDraft } from '../../../web/links/link-draft.ts'
+import { renderMade } from '../../../web/links/maker/made-page.tsx'
+import { type Hints, renderMaker } from '../../../web/links/maker/maker-page.tsx'
+import { renderReportAsk } from '../../../web/links/maker/report-ask.tsx'
+import { framedHeaders, framingHeaders } from '../../../web/page-headers.ts'
+import { checkReceivingWallet } from '../../accounts/receiving-wallet.ts'
+import { type AnonymousDeps, makeAnonymousLink, shortWallet } from '../../links/anonymous.ts'
+import { hintOfAmount } from '../../links/hints.ts'
+import { draftLink, EMPTY_DRAFT, linkForm } from '../../links/link-form.ts'
+import { onlyMethods } from '../../route.ts'
+import { fromOurPages, setHeaders } from '../dashboard/mount.ts'
+import { SiteProblem, siteProblemHandler } from '../site-problem.ts'
+import { type PreviewDeps, previewOf } from './preview.ts'
+
+export type MakerDeps = AnonymousDeps & PreviewDeps & { readonly publicUrl: string; readonly log: Logger }
+
+const FORM_LIMIT = '16kb'
+
+/** Making a link without an account. GET makes nothing. */
+export function createMakerRouter(deps: MakerDeps): Router {
+  const router = Router()
+  const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 30 })
+  router.use('/links', setHeaders(deps.publicUrl))
+  router.get('/links', (_request, response) => show(deps, response, { draft: EMPTY_DRAFT, errors: {} }))
+  router.post('/links', fromOurPages(deps.publicUrl), readForm, (request, response) => make(deps, request, response))
+  router.get('/links/preview', (request, response) => preview(deps, request, response))
+  router.get('/links/hints', async (request, response) => {
+    response.json(await hintsFor(deps, draftIn(request.query)))
+  })
+  router.get('/links/report', findReported)
+  router.all('/links', onlyMethods(['GET', 'POST']))
+  router.all(['/links/preview', '/links/hints', '/links/report'], onlyMethods(['GET']))
+  router.use('/links', () => {
+    throw new SiteProblem('not_found')
+  })
+  router.use('/links', siteProblemHandler(deps))
+  return router
+}
+
+/** Postgres refuses a text with NUL, so no text has one. */
+function draftIn(fields: unknown): LinkDraft {
+  const parsed = linkForm.safeParse({ ...(fields as object) })
+  if (!parsed.success || Object.values(parsed.data).some((text) => text.includes('\0')))
+    throw new SiteProblem('bad_request')
+  return parsed.data
+}
+
+type Filled = { readonly draft: LinkDraft; readonly errors: Readonly<Record<string, string>> }
+
+async function show(deps: MakerDeps, response: Response, { draft, errors }: Filled): Promise<void> {
+  const hints = await hintsFor(deps, draft)
+  const once = randomBytes(16).toString('base64url')
+  const page = renderMaker({ draft, errors, hints, once, testMode: !deps.db.livemode })
+  response.set(framingHeaders(deps.publicUrl)).status(Object.keys(errors).length === 0 ? 200 : 400)
+  response.type('html').send(page)
+}
+
+async function hintsFor(deps: MakerDeps, draft: LinkDraft): Promise<Hints> {
+  return { amount: await hintOfAmount(deps.rates, draft), wallet: await hintOfWallet(deps, draft.wallet.trim()) }
+}
+
+async function hintOfWallet(deps: MakerDeps, text: string): Promise<Hints['wallet']> {
+  if (text === '') return null
+  const check = await checkReceivingWallet(deps, deps.db, text)
+  if (!check.ok) return { tone: 'problem', text: `It ${check.message}.` }
+  return check.address === text
+    ? { tone: 'success', text: 'Spelled right (checksum). We cannot tell whose it is.' }
+    : { tone: 'quiet', text: 'Written without a checksum: compare every character. We cannot tell whose it is.' }
+}
+
+const made = z.object({ once: z.string().regex(/^[\w-]{22}$/) })
+
+async function make(deps: MakerDeps, request: Request, response: Response): Promise<void> {
+  const draft = draftIn(request.body)
+  const form = made.safeParse(request.body)
+  if (!form.success) throw new SiteProblem('bad_request')
+  const asked = { draft, once: form.data.once, ip: request.ip ?? '' }
+  const answer = await makeAnonymousLink(deps, asked).catch(busyWhereLocked)
+  if ('errors' in answer) return show(deps, response, { draft, errors: answer.errors })
+  const { owned, token } = answer
+  if (owned.claimedAt !== null) return response.redirect(303, `/o/${token}`)
+  const { link } = owned
+  const ownerUrl = `${deps.publicUrl}/o/${token}`
+  response.type('html').send(renderMade({ link, url: linkUrl(deps.publicUrl, link.code), ownerUrl }))
+}
+
+/** Others make links for the same wallet (55P03, lock_not_available): nothing was made. */
+function busyWhereLocked(error: unknown): never {
+  if (error instanceof Error && 'code' in error && error.code === '55P03') throw new SiteProblem('busy')
+  throw error
+}
+
+async function preview(deps: MakerDeps, request: Request, response: Response): Promise<void> {
+  const draft = draftIn(request.query)
+  const check = await checkReceivingWallet(deps, deps.db, draft.wallet.trim())
+  const wallet = check.ok ? check.address : null
+  const link = draftLink(draft, { livemode: deps.db.livemode, wallet, anonymous: true })
+  const shopName = wallet === null ? 'Your wallet' : shortWallet(wallet)
+  response.set(framedHeaders(deps.publicUrl)).type('html')
+  response.send(await previewOf(deps, request, { link, shopName }))
+}
+
+/** Somebody who was sent a link writes it down here, and comes to the form for it. */
+function findReported(request: Request, response: Response): void {
+  const { link } = request.query
+  const code = typeof link === 'string' ? /(?:^|\/l\/)([0-9A-Za-z]{10})(?:[/?#].*)?$/.exec(link.trim())?.[1] : undefined
+  if (code !== undefined) return response.redirect(303, `/l/${code}/report`)
+  response.status(link === undefined ? 200 : 400).type('html')
+  response.send(
+    renderReportAsk({ link: typeof link === 'string' ? link.slice(0, 200) : '', wrong: link !== undefined }),
+  )
+}

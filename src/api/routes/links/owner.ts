@@ -1,0 +1,106 @@
+import { type Request, type Response, Router } from 'express'
+import type { Db } from '../../../db/db.ts'
+import { updateLink } from '../../../db/links/links.ts'
+import { findOwnedLink, issueTicket, type OwnedLink, totalsOfLink } from '../../../db/links/owners.ts'
+import { listPayments } from '../../../db/payments/payment-list.ts'
+import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
+import type { Logger } from '../../../log.ts'
+import { type OwnerAction, renderClaimed, renderNoOwner, renderOwner } from '../../../web/links/maker/owner-page.tsx'
+import { digestOfToken, newToken } from '../../accounts/tokens.ts'
+import { onlyMethods } from '../../route.ts'
+import { fromOurPages, setHeaders } from '../dashboard/mount.ts'
+import { siteProblemHandler } from '../site-problem.ts'
+
+export type OwnerDeps = {
+  readonly db: Db
+  readonly publicUrl: string
+  readonly log: Logger
+  /** Unix milliseconds. */
+  readonly clock: () => number
+}
+
+const PATH = '/o/:token'
+/** More stand in the account that the link is brought into. */
+const SHOWN = 50
+/** To sign in, or to make an account first (milliseconds). */
+const TICKET_MS = 3_600_000
+
+/** The page of whoever made a link without an account. Its address is the secret. GET changes nothing. */
+export function createOwnerRouter(deps: OwnerDeps): Router {
+  const router = Router()
+  const ours = fromOurPages(deps.publicUrl)
+  router.use('/o', setHeaders(deps.publicUrl))
+  router.get(PATH, (request, response) => withLink(deps, { request, response }, (owned) => show(deps, response, owned)))
+  for (const action of ['pause', 'resume', 'end', 'claim'] as const) {
+    router.post(`${PATH}/${action}`, ours, (request, response) =>
+      withLink(deps, { request, response }, ({ link }) => act(deps, { request, response, link }, action)),
+    )
+    router.all(`${PATH}/${action}`, onlyMethods(['POST']))
+  }
+  router.all(PATH, onlyMethods(['GET']))
+  router.use('/o', (_request, response) => nothing(response))
+  router.use('/o', siteProblemHandler(deps))
+  return router
+}
+
+/** Does the work for a link that has no account as yet. */
+async function withLink(
+  { db }: OwnerDeps,
+  { request, response }: { request: Request; response: Response },
+  work: (owned: OwnedLink & { readonly path: string }) => Promise<void>,
+): Promise<void> {
+  const token = String(request.params['token'])
+  const owned = await findOwnedLink(db, digestOfToken(token))
+  if (owned === null) return nothing(response)
+  if (owned.claimedAt !== null) {
+    response.type('html').send(renderClaimed(owned.link, owned.claimedAt))
+    return
+  }
+  await work({ ...owned, path: `/o/${token}` })
+}
+
+function nothing(response: Response): void {
+  response.status(404).type('html').send(renderNoOwner())
+}
+
+const tenantOf = ({ merchantId, livemode }: PaymentLink) => ({ merchantId, livemode })
+
+async function show(
+  { db, publicUrl, clock }: OwnerDeps,
+  response: Response,
+  { link, path }: OwnedLink & { readonly path: string },
+): Promise<void> {
+  const tenant = tenantOf(link)
+  const page = { limit: SHOWN, after: null, before: null }
+  const [totals, payments] = await Promise.all([
+    totalsOfLink(db, link.id),
+    listPayments(db.lists(tenant), tenant, { filters: { paymentLink: link.id }, page }),
+  ])
+  const view = {
+    link,
+    path,
+    url: linkUrl(publicUrl, link.code),
+    totals,
+    payments: (payments?.rows ?? []).map(({ payment }) => payment),
+    now: new Date(clock()).toISOString(),
+  }
+  response.type('html').send(renderOwner(view))
+}
+
+type At = { readonly request: Request; readonly response: Response; readonly link: PaymentLink }
+
+/** As the merchant of before: once an account has the link, nothing here changes it. */
+async function act({ db, clock }: OwnerDeps, { request, response, link }: At, action: OwnerAction): Promise<void> {
+  const now = clock()
+  if (action === 'claim') {
+    const ticket = newToken()
+    const endsAt = new Date(now + TICKET_MS).toISOString()
+    await issueTicket(db, { linkId: link.id, digest: digestOfToken(ticket), endsAt })
+    return response.redirect(303, `/dashboard/links/claim/${ticket}`)
+  }
+  const tenant = tenantOf(link)
+  const isOver = ['expired', 'stopped'].includes(linkStatus(link, new Date(now).toISOString()))
+  const changes = action === 'end' ? { expiresAt: new Date(now).toISOString() } : { active: action === 'resume' }
+  if (!isOver) await updateLink(db.as(tenant), tenant, { id: link.id, changes })
+  response.redirect(303, `/o/${String(request.params['token'])}`)
+}

@@ -1,0 +1,32 @@
+import type { Request } from 'express'
+import type { PaymentLink } from '../../../domain/link/link.ts'
+import { renderLinkPage } from '../../../web/links/link-page.tsx'
+import { wordsIn } from '../../../web/messages/words.ts'
+import { buyerCountry, buyerLocale } from '../buyer.ts'
+import { type LinkViewDeps, offersOfLink } from './link-view.ts'
+
+export type PreviewDeps = Pick<LinkViewDeps, 'rates' | 'crypto'> & { readonly countryHeader?: string | undefined }
+
+/** The page of a link that is not there yet. Nothing in it can be pressed. */
+export async function previewOf(
+  deps: PreviewDeps,
+  request: Request,
+  { link, shopName }: { readonly link: PaymentLink; readonly shopName: string },
+): Promise<string> {
+  const country = buyerCountry(request, deps.countryHeader).code
+  const offers = await offersOfLink(deps, link, { country, userAgent: request.get('user-agent') })
+  const words = wordsIn(buyerLocale(request), country)
+  const view = {
+    link,
+    status: 'active',
+    shopName,
+    offers,
+    url: '',
+    path: '',
+    press: '',
+    amount: '',
+    reference: null,
+    wrong: null,
+  } as const
+  return renderLinkPage(view, words, 'preview')
+}

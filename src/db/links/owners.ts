@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import type { PaymentLink } from '../../domain/link/link.ts'
+import { execute, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
+import { time } from '../payments/payment-rows.ts'
+import { findLinkAnywhere } from './reports.ts'
+
+/** Links without an account: the secret of whoever made one, and the way into an account. Times are ISO 8601 UTC. */
+
+export type OwnedLink = {
+  readonly link: PaymentLink
+  /** When it was brought into an account; null: the secret is all that there is. */
+  readonly claimedAt: string | null
+}
+
+export async function insertOwner(tx: Tx, { linkId, digest }: { linkId: string; digest: Buffer }): Promise<void> {
+  await execute(tx, sql`insert into link_owner (payment_link, digest) values (${linkId}, ${digest})`)
+}
+
+const ownerRow = z.object({ payment_link: z.string(), claimed_at: time.nullable() })
+
+/** Null: no link of this mode has the secret. */
+export async function findOwnedLink(db: Queryable, digest: Buffer): Promise<OwnedLink | null> {
+  return owned(
+    db,
+    await maybeOne(db, ownerRow, sql`select payment_link, claimed_at from link_owner where digest = ${digest}`),
+  )
+}
+
+/** The link that the ticket brings into an account. Null: there is none, it is over, or it was used. */
+export async function findTicket(db: Queryable, digest: Buffer, now: string): Promise<OwnedLink | null> {
+  return owned(
+    db,
+    await maybeOne(
+      db,
+      ownerRow,
+      sql`select payment_link, claimed_at from link_owner
+          where ticket_digest = ${digest} and ticket_ends_at > ${now}::timestamptz and claimed_at is null`,
+    ),
+  )
+}
+
+async function owned(db: Queryable, row: z.output<typeof ownerRow> | null): Promise<OwnedLink | null> {
+  const link = row === null ? null : await findLinkAnywhere(db, row.payment_link)
+  return row === null || link === null ? null : { link, claimedAt: row.claimed_at }
+}
+
+/** A new ticket takes the place of the one before. False when the link was brought into an account meanwhile. */
+export async function issueTicket(
+  db: Queryable,
+  { linkId, digest, endsAt }: { linkId: string; digest: Buffer; endsAt: string },
+): Promise<boolean> {
+  const issue = sql`update link_owner set ticket_digest = ${digest}, ticket_ends_at = ${endsAt}::timestamptz
+    where payment_link = ${linkId} and claimed_at is null`
+  return (await execute(db, issue)) === 1
+}
+
+/**
+ * Uses the ticket up, and makes the link the merchant's. What presses were answered goes with it, so that a press that
+ * is sent again is still the same one. Payments that exist stay where they are booked. Null: the ticket does not work.
+ */
+export async function claimLink(
+  tx: Tx,
+  { digest, now, merchantId, pressRoute }: ClaimOfLink,
+): Promise<PaymentLink | null> {
+  const taken = await maybeOne(
+    tx,
+    z.object({ payment_link: z.string() }),
+    sql`update link_owner set claimed_at = ${now}::timestamptz, ticket_digest = null, ticket_ends_at = null
+        where ticket_digest = ${digest} and ticket_ends_at > ${now}::timestamptz and claimed_at is null
+          and exists (select 1 from payment_link where id = payment_link and livemode = ${tx.livemode})
+        returning payment_link`,
+  )
+  if (taken === null) return null
+  const { payment_link: id } = taken
+  // Locked as a press locks it: no payment is made for the owner of before after this.
+  const { merchant_id: before } = await one(
+    tx,
+    z.object({ merchant_id: z.string() }),
+    sql`select merchant_id from payment_link where id = ${id} for no key update`,
+  )
+  await execute(
+    tx,
+    sql`update payment_link set merchant_id = ${merchantId}, anonymous = false, updated_at = ${now}::timestamptz
+        where id = ${id}`,
+  )
+  await execute(
+    tx,
+    sql`update idempotency_key set merchant_id = ${merchantId}
+        where merchant_id = ${before} and livemode = ${tx.livemode} and route = ${pressRoute(id)}`,
+  )
+  return findLinkAnywhere(tx, id)
+}
+
+export type ClaimOfLink = {
+  readonly digest: Buffer
+  readonly now: string
+  readonly merchantId: string
+  /** Under which the presses of a link are stored. */
+  readonly pressRoute: (linkId: string) => string
+}
+
+/**
+ * How many links without an account were made for the wallet since then, and whether an operator has stopped one. Who
+ * counts waits for who counts the same wallet, until the end of the transaction.
+ */
+export async function countLinksTo(
+  tx: Tx,
+  wallet: string,
+  since: string,
+): Promise<{ readonly made: number; readonly stopped: boolean }> {
+  await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`link to ${wallet.toLowerCase()}`}, 0))`)
+  return one(
+    tx,
+    z.object({ made: z.coerce.number(), stopped: z.boolean() }),
+    sql`select count(*) filter (where created_at > ${since}::timestamptz) as made,
+          coalesce(bool_or(stopped_at is not null), false) as stopped
+        from payment_link where anonymous and lower(wallet) = ${wallet.toLowerCase()} and livemode = ${tx.livemode}`,
+  )
+}
+
+const totalsRow = z.object({
+  started: z.coerce.number(),
+  paid: z.coerce.number(),
+  under_way: z.coerce.number(),
+  net_micro: z.string(),
+  fee_micro: z.string(),
+})
+export type LinkTotals = z.output<typeof totalsRow>
+
+/** What came of the link, whoever its payments are booked with: of those that succeeded, and those that have money. */
+export function totalsOfLink(db: Queryable, linkId: string): Promise<LinkTotals> {
+  return one(
+    db,
+    totalsRow,
+    sql`select count(*) as started, count(*) filter (where status = 'succeeded') as paid,
+          count(*) filter (where status in ('processing', 'under_review', 'settling')) as under_way,
+          coalesce(sum(net_micro) filter (where status = 'succeeded'), 0)::text as net_micro,
+          coalesce(sum(fee_micro) filter (where status = 'succeeded'), 0)::text as fee_micro
+        from payment where payment_link = ${linkId}`,
+  )
+}

@@ -1,0 +1,62 @@
+import type { PaymentLink } from '../../../domain/link/link.ts'
+import { priceText } from '../../links/maker/share.tsx'
+import { PostButton } from '../../site/form.tsx'
+import { Card, Fact, Facts, Head, Note } from '../../site/parts.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { Address } from '../settings/address.tsx'
+
+export type ClaimView = {
+  readonly frame: Frame
+  /** Null: the ticket does not work. */
+  readonly link: PaymentLink | null
+  readonly action: string
+}
+
+export function renderClaim({ frame, link, action }: ClaimView): string {
+  if (link === null) return renderNothing(frame)
+  return renderFramed({
+    frame,
+    title: 'Bring a link into this account',
+    narrow: true,
+    children: (
+      <>
+        <Head title={`Bring “${link.title}” into ${frame.account}?`} />
+        <Card id="link" title={link.title} lead={priceText(link)}>
+          <Address label="Its money goes to this wallet, and will go on doing so" address={link.wallet ?? ''} />
+          <Facts>
+            <Fact name="Code">{link.code}</Fact>
+            <Fact name="Payments so far">{link.paymentsCount}</Fact>
+          </Facts>
+          <Note tone="wait" icon="warn" strong="Is this wallet yours?">
+            <p>
+              Buyers will read “{frame.account}” on the page of the link. Whoever holds the wallet gets the money.
+              Nobody can change the wallet of a link.
+            </p>
+          </Note>
+          <div class="row">
+            <PostButton action={action} csrf={frame.csrf} look="btn fill big">
+              Bring it into this account
+            </PostButton>
+            <a class="btn text" href="/dashboard">
+              Cancel
+            </a>
+          </div>
+        </Card>
+      </>
+    ),
+  })
+}
+
+function renderNothing(frame: Frame): string {
+  return renderFramed({
+    frame,
+    title: 'Nothing to bring',
+    narrow: true,
+    children: (
+      <>
+        <Head title="There is no link to bring here" />
+        <p>The way here works once, for an hour. Open your owner link again, and press the button there.</p>
+      </>
+    ),
+  })
+}

@@ -1,0 +1,211 @@
+import { currenciesOf, PROVIDER_NAMES, PROVIDERS } from '../../../domain/methods.ts'
+import { formatAmount, type Money } from '../../../domain/money.ts'
+import { Field, type FormErrors } from '../../site/form.tsx'
+import { Fold } from '../../site/parts.tsx'
+import type { Hint, LinkDraft } from '../link-draft.ts'
+
+/** The fields of the forms for links, with and without an account. */
+
+type FieldsProps = {
+  readonly draft: LinkDraft
+  readonly errors: FormErrors
+  /** Under the amount. */
+  readonly hint: Hint
+}
+
+export function About({ draft, errors }: Omit<FieldsProps, 'hint'>) {
+  return (
+    <fieldset>
+      <legend>What is it for?</legend>
+      <Field name="title" label="Title" errors={errors}>
+        {(attributes) => <input {...attributes} required maxLength={100} value={draft.title} />}
+      </Field>
+      <Field name="description" label="Description" optional errors={errors}>
+        {(attributes) => <textarea {...attributes} rows={2} maxLength={500} value={draft.description} />}
+      </Field>
+    </fieldset>
+  )
+}
+
+/** Which of the two ways is chosen shows its fields. Browsers without `:has()` show both. */
+export function HowMuch({ draft, errors, hint }: FieldsProps) {
+  const { kind } = draft
+  return (
+    <fieldset class="how-much">
+      <legend>How much?</legend>
+      <div class="seg">
+        <label>
+          <input type="radio" name="kind" value="fixed" checked={kind === 'fixed'} />
+          Fixed amount
+        </label>
+        <label>
+          <input type="radio" name="kind" value="open" checked={kind === 'open'} />
+          Buyer decides
+        </label>
+      </div>
+      <div class="inline top">
+        <div class="grow fixed">
+          <MoneyField name="amount" label="Amount" draft={draft} errors={errors} />
+        </div>
+        <div class="grow open">
+          <MoneyField name="min_amount" label="At least" optional draft={draft} errors={errors} />
+        </div>
+        <div class="grow open">
+          <MoneyField name="max_amount" label="At most" optional draft={draft} errors={errors} />
+        </div>
+        <div class="short">
+          <Field name="currency" label="Currency" errors={errors}>
+            {(attributes) => (
+              <select {...attributes}>
+                {currenciesOf(null)
+                  .toSorted()
+                  .map((code) => (
+                    <option key={code} value={code} selected={code === draft.currency}>
+                      {code}
+                    </option>
+                  ))}
+              </select>
+            )}
+          </Field>
+        </div>
+      </div>
+      <LiveHint name="amount" hint={hint} />
+    </fieldset>
+  )
+}
+
+type MoneyFieldProps = Omit<FieldsProps, 'hint'> & {
+  readonly name: 'amount' | 'min_amount' | 'max_amount'
+  readonly label: string
+  readonly optional?: boolean
+}
+
+function MoneyField({ name, label, optional = false, draft, errors }: MoneyFieldProps) {
+  return (
+    <Field name={name} label={label} optional={optional} errors={errors}>
+      {(attributes) => (
+        <input {...attributes} inputMode="decimal" autocomplete="off" maxLength={20} value={draft[name]} />
+      )}
+    </Field>
+  )
+}
+
+/** Changes while somebody types, where there is a script. */
+export function LiveHint({ name, hint }: { name: string; hint: Hint | null }) {
+  return (
+    <p class={`hint toned ${hint?.tone ?? 'quiet'}`} data-hint={name} aria-live="polite">
+      {hint?.text ?? ''}
+    </p>
+  )
+}
+
+const amount = (money: Money): string =>
+  formatAmount(money)
+    .replace(/\.00$/, '')
+    .replace(/\B(?=(?:\d{3})+$)/g, ',')
+
+const WHERE: Readonly<Record<(typeof PROVIDER_NAMES)[number], string>> = {
+  wallet_app: 'EU and EEA',
+  card_partner: 'US and EU',
+  local_partner: 'India',
+}
+
+export function HowPaid({ draft, errors }: Omit<FieldsProps, 'hint'>) {
+  const error = errors['provider']
+  return (
+    <fieldset id="provider" tabIndex={-1}>
+      <legend>How may they pay?</legend>
+      {error !== undefined && <p class="error">{error}</p>}
+      <div class="options">
+        <Way value="" name="Buyer picks" what="Shows what works in their country" draft={draft} />
+        {PROVIDER_NAMES.map((name) => {
+          const { label, minimum, maximum } = PROVIDERS[name]
+          const from = minimum.currency === maximum.currency ? '' : ` ${minimum.currency}`
+          const limits = `${amount(minimum)}${from} to ${amount(maximum)} ${maximum.currency}`
+          return <Way key={name} value={name} name={label} what={`${WHERE[name]} · ${limits}`} draft={draft} />
+        })}
+      </div>
+    </fieldset>
+  )
+}
+
+function Way({ value, name, what, draft }: { value: string; name: string; what: string; draft: LinkDraft }) {
+  return (
+    <label class="option">
+      <input type="radio" name="provider" value={value} checked={draft.provider === value} />
+      <span>
+        <b>{name}</b>
+        <small>{what}</small>
+      </span>
+    </label>
+  )
+}
+
+const MORE = ['max_payments', 'expires_at', 'reference', 'success_url', 'inactive_message'] as const
+
+export function More({ draft, errors }: Omit<FieldsProps, 'hint'>) {
+  const open = MORE.some((name) => draft[name] !== '' || errors[name] !== undefined)
+  return (
+    <Fold title="More options: limit, end, reference, return page" open={open}>
+      <div class="stack">
+        <div class="stack even">
+          <Field name="max_payments" label="Limit of payments" optional errors={errors}>
+            {(attributes) => <input {...attributes} inputMode="numeric" maxLength={9} value={draft.max_payments} />}
+          </Field>
+          <Field name="expires_at" label="Last day, in UTC" optional errors={errors}>
+            {(attributes) => <input {...attributes} type="date" value={draft.expires_at} />}
+          </Field>
+        </div>
+        <Field
+          name="reference"
+          label="Reference"
+          hint="Your own number. The buyer does not see it."
+          optional
+          errors={errors}
+        >
+          {(attributes) => <input {...attributes} maxLength={200} value={draft.reference} />}
+        </Field>
+        <Field
+          name="success_url"
+          label="Return page"
+          hint="Where the buyer may go on after paying."
+          optional
+          errors={errors}
+        >
+          {(attributes) => (
+            <input {...attributes} type="url" placeholder="https://" maxLength={2048} value={draft.success_url} />
+          )}
+        </Field>
+        <Field
+          name="inactive_message"
+          label="Message while it is paused"
+          hint="Buyers read it when the link takes no payments."
+          optional
+          errors={errors}
+        >
+          {(attributes) => <input {...attributes} maxLength={500} value={draft.inactive_message} />}
+        </Field>
+      </div>
+    </Fold>
+  )
+}
+
+/** The page of the link as a buyer sees it on a phone. It is made anew while somebody types. */
+export function Preview({ src }: { src: string }) {
+  return (
+    <aside class="side" aria-label="Preview">
+      <h2>What your buyer sees</h2>
+      <div class="phone">
+        <iframe src={src} title="Preview: what your buyer sees on a phone" inert />
+      </div>
+      <noscript>
+        <p class="hint">It shows what you have written when the form is sent.</p>
+      </noscript>
+    </aside>
+  )
+}
+
+/** The query of the preview and of the hints. */
+export function draftQuery(draft: LinkDraft): string {
+  return new URLSearchParams(Object.entries(draft).filter(([, value]) => value !== '')).toString()
+}

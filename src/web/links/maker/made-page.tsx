@@ -1,0 +1,69 @@
+import type { PaymentLink } from '../../../domain/link/link.ts'
+import { renderSite } from '../../site/document.tsx'
+import { SiteIcon } from '../../site/icons.tsx'
+import { Head, Note } from '../../site/parts.tsx'
+import { CopyButton, mailTo, methodText, priceText, Share } from './share.tsx'
+
+export type MadeView = {
+  readonly link: PaymentLink
+  /** The address of its page, and the secret one of its owner. */
+  readonly url: string
+  readonly ownerUrl: string
+}
+
+/** The only page that shows the secret. */
+export function renderMade({ link, url, ownerUrl }: MadeView): string {
+  return renderSite(
+    'Your link is ready',
+    'site-page',
+    <main id="main" class="page mid" tabIndex={-1}>
+      <div class="in">
+        <Head title="Your link is ready" lead={`${link.title} · ${priceText(link)} · ${methodText(link)}`} />
+        <Share link={link} url={url} />
+        <section class="card secret" aria-labelledby="own">
+          <header>
+            <div>
+              <h2 id="own">
+                <SiteIcon name="key" />
+                Keep your owner link
+              </h2>
+              <p>It is shown only now. Whoever has it can follow, pause and take over this payment link.</p>
+            </div>
+          </header>
+          <div class="field">
+            <label for="owner">Secret owner link</label>
+            <div class="inline">
+              <input id="owner" class="mono" readOnly value={ownerUrl} autocomplete="off" spellcheck={false} />
+              <CopyButton value={ownerUrl} look="btn fill" name="Copy" of="the owner link" />
+            </div>
+          </div>
+          <p class="actions">
+            <a class="btn" href={mailTo(`Owner link: ${link.title}`, ownerUrl)}>
+              <SiteIcon name="mail" />
+              Send to myself
+            </a>
+            <a class="btn" href={new URL(ownerUrl).pathname}>
+              Open owner page
+            </a>
+          </p>
+        </section>
+        <p class="hint">
+          Money goes to <code class="break">{link.wallet}</code>. Nobody can change that. If it is wrong, pause this
+          link and make another one.
+        </p>
+        <Note
+          tone="quiet"
+          icon="team"
+          strong="Want webhooks, notifications and a dashboard?"
+          actions={
+            <a class="btn" href="/sign-in">
+              Create an account
+            </a>
+          }
+        >
+          <p>An account is free. You can bring this link along.</p>
+        </Note>
+      </div>
+    </main>,
+  )
+}

@@ -1,0 +1,232 @@
+import { type LinkStatus, linkStatus, type PaymentLink } from '../../../domain/link/link.ts'
+import type { Payment } from '../../../domain/payment/payment-object.ts'
+import { Fiat, METHOD_WORDS, Status, Usdc, usdcText } from '../../dashboard/payment-words.tsx'
+import type { Tone } from '../../look/parts.tsx'
+import { renderDoor, renderSite } from '../../site/document.tsx'
+import { SiteIcon } from '../../site/icons.tsx'
+import { Moment, Recent } from '../../site/moment.tsx'
+import { Card, Copy, Fold, Head, Note, State, shortened } from '../../site/parts.tsx'
+import { Table } from '../../site/table.tsx'
+import { priceText } from './share.tsx'
+
+export type OwnerView = {
+  readonly link: PaymentLink
+  /** The path of this page. */
+  readonly path: string
+  readonly url: string
+  readonly totals: Totals
+  /** The newest first; older ones are only counted. */
+  readonly payments: readonly Payment[]
+  readonly now: string
+}
+
+export type Totals = {
+  readonly started: number
+  readonly paid: number
+  readonly under_way: number
+  readonly net_micro: string
+  readonly fee_micro: string
+}
+
+/** What is asked of the owner's page. */
+export type OwnerAction = 'pause' | 'resume' | 'end' | 'claim'
+
+export function renderOwner(view: OwnerView): string {
+  const { link, path, url, now } = view
+  const status = linkStatus(link, now)
+  return renderSite(
+    `${link.title} · owner page`,
+    'site-page',
+    <main id="main" class="page mid" tabIndex={-1}>
+      <div class="in">
+        <Head
+          title={
+            <>
+              {link.title} <LinkState status={status} />
+            </>
+          }
+          lead={
+            <>
+              {priceText(link)} · made <Moment at={link.createdAt} /> · pays to{' '}
+              <Copy value={link.wallet ?? ''} short={shortened(link.wallet ?? '', 6, 4)} />
+            </>
+          }
+          actions={
+            <>
+              <a class="btn" href={new URL(url).pathname} rel="noreferrer">
+                <SiteIcon name="out" />
+                Open
+              </a>
+              {(status === 'active' || status === 'sold_out') && <Press path={path} action="pause" name="Pause" />}
+              {status === 'paused' && <Press path={path} action="resume" name="Go on" />}
+            </>
+          }
+        />
+        {status === 'stopped' ? (
+          <Note tone="problem" icon="warn" strong="An operator has stopped this link">
+            <p>It takes no payments. Payments under way go on. Ask the support why.</p>
+          </Note>
+        ) : (
+          <Note tone="wait" icon="key" strong="This page is secret">
+            <p>Its address is your only key to this link. Keep it, and do not share it.</p>
+          </Note>
+        )}
+        <Stats totals={view.totals} />
+        <Payments view={view} />
+        <div class="stack even">
+          <Claim path={path} />
+          {status !== 'expired' && status !== 'stopped' && <End path={path} />}
+        </div>
+      </div>
+    </main>,
+  )
+}
+
+const LOOKS: Readonly<Record<LinkStatus, { tone: Tone; icon: SiteIcon; word: string }>> = {
+  active: { tone: 'success', icon: 'okring', word: 'Active' },
+  paused: { tone: 'quiet', icon: 'minus', word: 'Paused' },
+  sold_out: { tone: 'quiet', icon: 'okring', word: 'All places taken' },
+  expired: { tone: 'quiet', icon: 'clock', word: 'Ended' },
+  stopped: { tone: 'problem', icon: 'xring', word: 'Stopped' },
+}
+
+export function LinkState({ status }: { status: LinkStatus }) {
+  const { tone, icon, word } = LOOKS[status]
+  return (
+    <State tone={tone} icon={icon}>
+      {word}
+    </State>
+  )
+}
+
+type PressProps = { readonly path: string; readonly action: OwnerAction; readonly name: string; readonly look?: string }
+
+/** The address is the secret, so the form needs no other. */
+function Press({ path, action, name, look = 'btn' }: PressProps) {
+  return (
+    <form method="post" action={`${path}/${action}`}>
+      <button type="submit" class={look}>
+        {name}
+      </button>
+    </form>
+  )
+}
+
+export function Stats({ totals }: { totals: Totals }) {
+  const { started, paid, under_way: underWay, net_micro: net, fee_micro: fee } = totals
+  return (
+    <dl class="stats">
+      <div>
+        <dt>Paid</dt>
+        <dd>
+          <b>{paid}</b>
+          <small>of {started} started</small>
+        </dd>
+      </div>
+      <div>
+        <dt>Received</dt>
+        <dd>
+          <b>{usdcText(net, 2)}</b> <span class="cur">USDC</span>
+          <small>after {usdcText(fee, 2)} USDC fee</small>
+        </dd>
+      </div>
+      <div>
+        <dt>On its way</dt>
+        <dd>
+          <b>{underWay}</b>
+          <small>{underWay === 1 ? 'payment' : 'payments'}</small>
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+function Payments({ view: { payments, totals, now } }: { view: OwnerView }) {
+  if (payments.length === 0)
+    return (
+      <section class="card empty stack">
+        <SiteIcon name="payments" />
+        <h2>No payments yet</h2>
+        <p>They stand here as soon as a buyer presses Continue.</p>
+      </section>
+    )
+  return (
+    <div class="sheet">
+      <Table<Payment>
+        caption="Payments of this link, newest first"
+        rows={payments}
+        columns={[
+          { name: 'Amount', place: 'a', look: 'num fit', cell: ({ amount }) => <Fiat money={amount} /> },
+          { name: 'Status', place: 'b', look: 'fit', cell: ({ status }) => <Status status={status} /> },
+          {
+            name: 'Method',
+            place: 'c',
+            cell: ({ methodUsed }) => (methodUsed === null ? 'Not chosen yet' : METHOD_WORDS[methodUsed]),
+          },
+          {
+            name: 'You receive',
+            look: 'num',
+            cell: ({ usdc }) => (usdc === null ? 'Nothing yet' : <Usdc micro={usdc.net} decimals={2} />),
+          },
+          { name: 'Time', place: 'd', look: 'num', cell: ({ createdAt }) => <Recent at={createdAt} now={now} /> },
+        ]}
+      />
+      {totals.started > payments.length && (
+        <p class="hint pager">{`The newest ${payments.length} of ${totals.started}. In an account you see all of them.`}</p>
+      )}
+    </div>
+  )
+}
+
+function Claim({ path }: { path: string }) {
+  return (
+    <Card id="claim" title="Bring it into an account">
+      <p>See all links together, get webhooks and notifications. Free. The wallet of this link stays as it is.</p>
+      <p class="hint">You have no account yet? Make one, then come back to this page.</p>
+      <Press path={path} action="claim" name="Sign in and bring it" look="btn fill" />
+    </Card>
+  )
+}
+
+function End({ path }: { path: string }) {
+  return (
+    <Card id="end" title="Stop this link">
+      <p>It takes no payments from then on. Payments under way go on.</p>
+      <Fold title="Stop it for good">
+        <div class="stack tight">
+          <p>Nobody can open it again. To open it again later, pause it.</p>
+          <Press path={path} action="end" name="Stop for good" look="btn danger" />
+        </div>
+      </Fold>
+    </Card>
+  )
+}
+
+/** What the secret address shows from then on. */
+export function renderClaimed(link: PaymentLink, at: string): string {
+  return renderDoor(
+    'This link is in an account',
+    <>
+      <p>
+        “{link.title}” was brought into an account on <Moment at={at} form="day" />. This address changes nothing any
+        more.
+      </p>
+      <a class="btn fill big" href="/sign-in">
+        Sign in
+      </a>
+    </>,
+  )
+}
+
+/** There is no such secret, or not any more. Both look alike. */
+export function renderNoOwner(): string {
+  return renderDoor(
+    'There is no link here',
+    <>
+      <p>The address may be cut off. Copy the whole owner link, and open it again.</p>
+      <a class="btn fill big" href="/links">
+        Make a payment link
+      </a>
+    </>,
+  )
+}

@@ -1,0 +1,21 @@
+import { renderDoor } from '../../site/document.tsx'
+import { Field } from '../../site/form.tsx'
+
+/** Where somebody says which link is to be reported. */
+export function renderReportAsk({ link, wrong }: { link: string; wrong: boolean }): string {
+  const errors = wrong ? { link: 'This is not the address of a payment link. It looks like …/l/k7Qm2vXa9B.' } : {}
+  return renderDoor(
+    'Report a payment link',
+    <>
+      <p>You were sent a link that you do not trust? Tell us which one. You need not say who you are.</p>
+      <form class="stack" method="get" action="/links/report">
+        <Field name="link" label="Address of the link" errors={errors}>
+          {(attributes) => <input {...attributes} required maxLength={200} autocomplete="off" value={link} />}
+        </Field>
+        <button type="submit" class="btn fill big">
+          Go on
+        </button>
+      </form>
+    </>,
+  )
+}

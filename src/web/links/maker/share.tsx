@@ -1,0 +1,92 @@
+import type { PaymentLink } from '../../../domain/link/link.ts'
+import { PROVIDERS } from '../../../domain/methods.ts'
+import { fiatText } from '../../dashboard/payment-words.tsx'
+import { SiteIcon } from '../../site/icons.tsx'
+
+/** How a link is given to buyers: as address, as code, as a text. */
+
+export function priceText({ price: { amount, currency, min, max } }: PaymentLink): string {
+  if (amount !== null) return `${fiatText(amount)} ${currency}`
+  if (min !== null && max !== null) return `the buyer decides, ${fiatText(min)} to ${fiatText(max)} ${currency}`
+  if (min !== null) return `the buyer decides, from ${fiatText(min)} ${currency}`
+  return max === null ? `the buyer decides, in ${currency}` : `the buyer decides, up to ${fiatText(max)} ${currency}`
+}
+
+export function methodText({ provider }: Pick<PaymentLink, 'provider'>): string {
+  return provider === null ? 'the buyer picks how to pay' : PROVIDERS[provider].label
+}
+
+export function mailTo(subject: string, body: string): string {
+  return `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`
+}
+
+export function Share({ link, url }: { link: PaymentLink; url: string }) {
+  const { pathname } = new URL(url)
+  const { amount, currency } = link.price
+  const text = `${link.title}${amount === null ? '' : `, ${fiatText(amount)} ${currency}`}. Pay here: ${url}`
+  return (
+    <section class="card" aria-label="Share">
+      <div class="stack code-left">
+        <div class="stack tight">
+          <img
+            class="qr"
+            src={`${pathname}/qr.svg`}
+            alt={`QR code of the link: ${link.title}`}
+            width="208"
+            height="208"
+          />
+          <p class="actions">
+            {(['svg', 'png'] as const).map((form) => (
+              <a key={form} class="btn text" href={`${pathname}/qr.${form}`} rel="noreferrer">
+                <SiteIcon name="download" />
+                <span>
+                  <span class="hidden">QR code as </span>
+                  {form.toUpperCase()}
+                </span>
+              </a>
+            ))}
+          </p>
+        </div>
+        <div class="stack">
+          <div class="field">
+            <label for="url">Payment link</label>
+            <div class="inline">
+              <input id="url" readOnly value={url} />
+              <CopyButton value={url} look="btn fill" name="Copy" of="the payment link" />
+            </div>
+          </div>
+          <div class="field">
+            <label for="text">Text to send</label>
+            <textarea id="text" rows={3} readOnly value={text} />
+          </div>
+          <p class="actions">
+            <CopyButton value={text} look="btn" name="Copy text" />
+            <a class="btn" href={mailTo(link.title, text)}>
+              <SiteIcon name="mail" />
+              E-mail
+            </a>
+            <a class="btn" href={pathname} rel="noreferrer">
+              <SiteIcon name="out" />
+              Open
+            </a>
+          </p>
+        </div>
+      </div>
+    </section>
+  )
+}
+
+export function CopyButton({ value, look, name, of }: { value: string; look: string; name: string; of?: string }) {
+  return (
+    <button
+      class={look}
+      type="button"
+      hidden
+      data-copy={value}
+      aria-label={of === undefined ? undefined : `${name} ${of}`}
+    >
+      <SiteIcon name="copy" />
+      <span>{name}</span>
+    </button>
+  )
+}

@@ -1,0 +1,48 @@
+import { Visitor } from '../site/visitor.ts'
+import type { Shop } from '../support/shop.ts'
+
+/** A wallet whose owner needs no account. */
+export const OWN_WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+
+type Form = Readonly<Record<string, string>>
+
+/** What somebody fills in. */
+export const FORM: Form = {
+  wallet: OWN_WALLET,
+  title: 'Tasting box',
+  kind: 'fixed',
+  amount: '64',
+  currency: 'EUR',
+  provider: '',
+}
+
+export const onceOf = (html: string): string => /name="once" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
+
+/** Sends the form of a page that was just opened. */
+export async function sendForm(shop: Pick<Shop, 'url'>, fields: Form = {}) {
+  const visitor = new Visitor(shop)
+  const once = onceOf((await visitor.get('/links')).html)
+  return visitor.post('/links', { once, ...FORM, ...fields })
+}
+
+export type Made = { readonly path: string; readonly owner: string; readonly code: string }
+
+/** What the page says after making a link: the paths of its page and of its owner's. */
+export function madeIn(html: string): Made {
+  const code = /value="https?:\/\/[^"]+\/l\/([0-9A-Za-z]{10})"/.exec(html)?.[1]
+  const token = /value="https?:\/\/[^"]+\/o\/([\w-]{43})"/.exec(html)?.[1]
+  if (code === undefined || token === undefined) throw new Error(`no link was made: ${html.slice(0, 3000)}`)
+  return { path: `/l/${code}`, owner: `/o/${token}`, code }
+}
+
+export async function makeAnonymous(shop: Pick<Shop, 'url'>, fields: Form = {}): Promise<Made> {
+  return madeIn((await sendForm(shop, fields)).html)
+}
+
+/** Presses Continue on the page of a link. */
+export async function pressOn(shop: Pick<Shop, 'url'>, path: string, form: Form = {}) {
+  const visitor = new Visitor(shop)
+  const { html } = await visitor.get(path)
+  const press = /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
+  return visitor.post(path, { press, ...form })
+}
