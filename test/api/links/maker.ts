@@ -1,4 +1,5 @@
-import { Visitor } from '../site/visitor.ts'
+import type { RequestLimits } from '../../../src/api/limits/request-limits.ts'
+import { signUp, Visitor } from '../site/visitor.ts'
 import type { Shop } from '../support/shop.ts'
 
 /** A wallet whose owner needs no account. */
@@ -46,3 +47,46 @@ export async function pressOn(shop: Pick<Shop, 'url'>, path: string, form: Form 
   const press = /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
   return visitor.post(path, { press, ...form })
 }
+
+export const pressIn = (html: string): string => /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
+
+/** What tests about owners of links do with a shop. */
+export function linkWorld(shop: Shop) {
+  let wallets = 0
+  let people = 0
+  const rows = async (text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
+    (await shop.db.query(text, values)).rows
+  const linkRow = async ({ code }: Made): Promise<Record<string, unknown>> =>
+    (await rows('select * from payment_link where code = $1', [code]))[0] ?? {}
+  return {
+    rows,
+    linkRow,
+    paymentsOf: async (made: Made) =>
+      rows('select * from payment where payment_link = $1 order by id', [(await linkRow(made))['id']]),
+    /** Each has a wallet of its own: a wallet has a limit in a day. */
+    make: (fields: Form = {}): Promise<Made> =>
+      makeAnonymous(shop, { wallet: `0x${(0xbeef0000 + wallets++).toString(16).padStart(40, '1')}`, ...fields }),
+    newOwner: (): Promise<Visitor> => signUp(shop, `owner${people++}@shop.example`),
+    /** Leads to the page of the account that asks whether to bring the link in. */
+    async ticketOf({ owner }: Made): Promise<string> {
+      const { to } = await new Visitor(shop).post(`${owner}/claim`)
+      if (to === null || !to.startsWith('/dashboard/links/claim/')) throw new Error(`no ticket: ${to}`)
+      return to
+    },
+    async accountOf(visitor: Visitor): Promise<string> {
+      const { html } = await visitor.get('/dashboard/team')
+      return /name="account" value="(mer_\w+)"/.exec(html)?.[1] ?? ''
+    },
+  }
+}
+
+/** A shop without limits: tests send more than people do. */
+export const withoutLimits = ({ limits }: { limits: RequestLimits }) => ({
+  limits: {
+    ...limits,
+    countForm: () => undefined,
+    countSignIn: () => undefined,
+    countPress: () => undefined,
+    countVisit: () => undefined,
+  },
+})

@@ -30,25 +30,28 @@ for (const timer of all('[data-left]')) {
 
 // What a buyer will see, and what is wrong with it, while somebody writes. The page says the same when it is sent.
 for (const form of all('form[data-preview]')) {
+  const frame = all('.phone iframe')[0]
+  const follow = async () => {
+    /** @type {any} */
+    const written = new FormData(form)
+    const fields = new URLSearchParams(written)
+    for (const name of ['once', '_form']) fields.delete(name)
+    // In place, so that Back leads to the page before.
+    frame.contentWindow.location.replace(`${form.dataset.preview}?${fields}`)
+    const answer = await fetch(`${form.dataset.hints}?${fields}`).catch(() => null)
+    if (!answer?.ok) return
+    const hints = await answer.json()
+    for (const said of all('[data-hint]')) {
+      const hint = hints[said.dataset.hint]
+      said.textContent = hint?.text ?? ''
+      said.className = `hint toned ${hint?.tone ?? 'quiet'}`
+    }
+  }
   /** @type {any} */
   let timer
-  const frame = all('.phone iframe')[0]
   form.addEventListener('input', () => {
     clearTimeout(timer)
-    timer = setTimeout(async () => {
-      const fields = new URLSearchParams(new FormData(form))
-      for (const name of ['once', '_form']) fields.delete(name)
-      // In place, so that Back leads to the page before.
-      frame.contentWindow.location.replace(`${form.dataset.preview}?${fields}`)
-      const answer = await fetch(`${form.dataset.hints}?${fields}`).catch(() => null)
-      if (!answer?.ok) return
-      const hints = await answer.json()
-      for (const said of all('[data-hint]')) {
-        const hint = hints[said.dataset.hint]
-        said.textContent = hint?.text ?? ''
-        said.className = `hint toned ${hint?.tone ?? 'quiet'}`
-      }
-    }, 300)
+    timer = setTimeout(() => void follow(), 300)
   })
 }
 
