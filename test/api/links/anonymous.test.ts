@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
-import { readApiConfig } from '../../../src/config.ts'
 import { Visitor } from '../site/visitor.ts'
 import { NO_LIMITS } from '../support/limits.ts'
 import { openShop, type Shop } from '../support/shop.ts'
@@ -104,7 +103,7 @@ describe('the form', () => {
 
   test('refuses an address of our own', async () => {
     const ours = wallet()
-    const chain = readApiConfig(TEST_ENVIRONMENT).CHAIN_ID
+    const chain = TEST_ENVIRONMENT.CHAIN_ID
     await rows('insert into lane (chain_id, wallet, next_nonce) values ($1, $2, 0)', [chain, ours])
     const answer = await sendForm(shop, { wallet: ours })
     expect([answer.status, answer.html.includes('this one is ours')]).toEqual([400, true])
