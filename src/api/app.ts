@@ -9,6 +9,7 @@ import express, {
 import type { Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
 import type { NewDigest } from '../db/merchants/api-keys.ts'
+import type { ApiRequest } from '../db/merchants/requests.ts'
 import type { IdKind } from '../domain/ids.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { Logger } from '../log.ts'
@@ -21,6 +22,7 @@ import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth/auth.ts'
 import { accessLog } from './http/metrics.ts'
 import { API_HEADERS, Problem, problemHandler } from './http/problems.ts'
+import { requestLog } from './http/request-log.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import type { OpenPages } from './live/open-pages.ts'
 import { mountRoutes } from './route.ts'
@@ -74,6 +76,7 @@ export type ApiDeps = {
   readonly onStarted: (paymentId: string) => void
   readonly onKeyUsed: (keyId: string) => void
   readonly onOldPepper: (digest: NewDigest) => void
+  readonly onRequest: (request: ApiRequest) => void
 }
 
 /** Everything that the api serves, as an Express app that does not listen yet. */
@@ -96,7 +99,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(createPublicLinkRouter(linkDeps(deps)))
   const routes = apiRoutes(routeDeps(deps))
   app.use(createSiteRouter(deps, routes))
-  app.use('/v1', apiHeaders)
+  app.use('/v1', apiHeaders, requestLog(deps))
   app.use(referenceRouter(routes, deps.publicUrl))
   app.use(receiptsRouter(deps))
   mountRoutes(app, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits })

@@ -8,6 +8,7 @@ import { answerAhead, claimOf } from './http/idempotency.ts'
 import { readJson } from './http/json-body.ts'
 import { type ProblemCode } from './http/problem-codes.ts'
 import { Problem } from './http/problems.ts'
+import { noteAnswer, noteCaller } from './http/request-log.ts'
 import { explain, mustBe } from './http/validation.ts'
 import { type AtOnce, createAtOnce } from './limits/at-once.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
@@ -126,7 +127,7 @@ export function onlyMethods(methods: readonly string[]): RequestHandler {
 
 function admit(route: Route, { authenticate, limits }: RouterDeps) {
   return async (request: Request, response: Response, next: () => void): Promise<void> => {
-    const caller = await authenticate(request, route.scope)
+    const caller = await authenticate(request, route.scope, (known) => noteCaller(response, known))
     response.set(limits.count(caller))
     response.locals['caller'] = caller
     next()
@@ -153,8 +154,13 @@ async function run(
     : route.method === 'post' && route.idempotency === undefined
       ? answerAhead(call.db, { tenant: caller, claim: claimFor(route, call) }, () => route.handle(call))
       : route.handle(call))
-  response.status(answer.status).set(answer.headers ?? {})
-  response.type('application/json').send(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
+  const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
+  noteAnswer(response, text)
+  response
+    .status(answer.status)
+    .set(answer.headers ?? {})
+    .type('application/json')
+    .send(text)
 }
 
 function claimFor(route: Route, { idempotencyKey, body, params }: Call) {

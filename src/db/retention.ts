@@ -1,16 +1,22 @@
 import { execute, type Queryable, type Statement, sql } from './db.ts'
 
-/** How long things are kept, in days. docs/webhooks.md promises merchants the first two. */
+/** How long things are kept, in days. docs/webhooks.md promises merchants the first two, the dashboard the last. */
 const ATTEMPTS_DAYS = 30
 const EVENTS_DAYS = 90
 const IDEMPOTENCY_DAYS = 30
+const REQUESTS_DAYS = 30
 
 /** Rows in one statement, so that none holds its locks for long; the rest waits for the next round. */
 export const PRUNED_AT_ONCE = 5000
 
-export type Pruned = { readonly attempts: number; readonly events: number; readonly idempotencyKeys: number }
+export type Pruned = {
+  readonly attempts: number
+  readonly events: number
+  readonly idempotencyKeys: number
+  readonly requests: number
+}
 
-/** Deletes tries of webhooks, events and stored answers that are older than is promised. `now` is ISO 8601 UTC. */
+/** Deletes tries of webhooks, events, stored answers and noted requests that are older than is promised. `now` is ISO 8601 UTC. */
 export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
   const before = (days: number): Statement => sql`${now}::timestamptz - make_interval(days => ${days})`
   const attempts = await execute(
@@ -35,5 +41,10 @@ export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
     sql`delete from idempotency_key where ctid = any(array(
           select ctid from idempotency_key where created_at < ${before(IDEMPOTENCY_DAYS)} limit ${PRUNED_AT_ONCE}))`,
   )
-  return { attempts, events, idempotencyKeys }
+  const requests = await execute(
+    db,
+    sql`delete from api_request where ctid = any(array(
+          select ctid from api_request where at < ${before(REQUESTS_DAYS)} limit ${PRUNED_AT_ONCE}))`,
+  )
+  return { attempts, events, idempotencyKeys, requests }
 }

@@ -8,6 +8,7 @@ import type { ApiConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { addToLimits, forgetLimits } from '../db/limits.ts'
 import { type NewDigest, storeDigests, touchApiKeys } from '../db/merchants/api-keys.ts'
+import { type ApiRequest, insertRequests } from '../db/merchants/requests.ts'
 import { listen, PAYMENTS_CHANNEL } from '../db/notices.ts'
 import { deleteStarts } from '../db/outbox.ts'
 import { readStamps } from '../db/payments/payments.ts'
@@ -28,6 +29,10 @@ import { createWriteBehind } from './write-behind.ts'
 const API_LOCK_TIMEOUT_MS = 2000
 /** Records that the relay would repair are written together. */
 const WRITE_BEHIND_MS = 100
+/** The log of requests is for people, who look at it later. */
+const REQUEST_LOG_MS = 1000
+/** Requests that wait to be noted: of ten kilobytes at most each. */
+const MOST_REQUESTS = 2000
 
 /** What takes the place of what the configuration says: for tests, which then compose nothing by hand. */
 export type ApiOverrides = {
@@ -49,13 +54,7 @@ export async function composeApi(
   const temporal = createTemporalClient(config)
   const settings = partnerSettings(config)
   const rates = ratesOf(converterOf(config), clock)
-  const later = {
-    everyMs: WRITE_BEHIND_MS,
-    onError: (error: unknown) => log.warn({ err: error }, 'a repairable record was not written yet'),
-  }
-  const starts = createWriteBehind<string>({ ...later, write: (ids) => deleteStarts(db, ids) })
-  const newDigests = createWriteBehind<NewDigest>({ ...later, write: (digests) => storeDigests(db, digests) })
-  const usedKeys = createWriteBehind<string>({ ...later, write: (ids) => touchApiKeys(db, ids) })
+  const later = composeLater({ db, log })
   const registry = createRegistry(db.poolUse)
   const pages = composePages(config, { db, log, registry })
   const { limits, shared } = composeLimits(config, { db, log })
@@ -89,20 +88,39 @@ export async function composeApi(
     ],
     openPages: pages.openPages,
     registry,
-    onStarted: starts.add,
-    onKeyUsed: usedKeys.add,
-    onOldPepper: newDigests.add,
+    ...later.on,
   }
   return {
     deps: { ...deps, ...change(deps) },
     close: async () => {
       shared.close()
-      await Promise.all([starts.flush(), usedKeys.flush(), newDigests.flush()])
+      await later.flush()
       rates.close()
       await pages.close()
       await temporal.close()
       await db.close()
     },
+  }
+}
+
+/** Records that no answer waits for. */
+function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {
+  const later = {
+    everyMs: WRITE_BEHIND_MS,
+    onError: (error: unknown) => log.warn({ err: error }, 'a record that no answer waits for was not written yet'),
+  }
+  const starts = createWriteBehind<string>({ ...later, write: (ids) => deleteStarts(db, ids) })
+  const newDigests = createWriteBehind<NewDigest>({ ...later, write: (digests) => storeDigests(db, digests) })
+  const usedKeys = createWriteBehind<string>({ ...later, write: (ids) => touchApiKeys(db, ids) })
+  const requests = createWriteBehind<ApiRequest>({
+    ...later,
+    everyMs: REQUEST_LOG_MS,
+    most: MOST_REQUESTS,
+    write: (made) => insertRequests(db, made),
+  })
+  return {
+    on: { onStarted: starts.add, onKeyUsed: usedKeys.add, onOldPepper: newDigests.add, onRequest: requests.add },
+    flush: () => Promise.all([starts.flush(), usedKeys.flush(), newDigests.flush(), requests.flush()]),
   }
 }
 

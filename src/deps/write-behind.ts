@@ -3,14 +3,20 @@ export type WriteBehind<T> = { readonly add: (item: T) => void; readonly flush: 
 
 export type WriteBehindOptions<T> = {
   readonly everyMs: number
+  /** More items than this are dropped while writing fails: whoever repairs lost writes finds them. */
+  readonly most?: number
   readonly write: (items: T[]) => Promise<void>
   readonly onError: (error: unknown) => void
 }
 
-/** More items than this are dropped while writing fails: whoever repairs lost writes finds them. */
 const MAX_WAITING = 10_000
 
-export function createWriteBehind<T>({ everyMs, write, onError }: WriteBehindOptions<T>): WriteBehind<T> {
+export function createWriteBehind<T>({
+  everyMs,
+  most = MAX_WAITING,
+  write,
+  onError,
+}: WriteBehindOptions<T>): WriteBehind<T> {
   let waiting: T[] = []
   let timer: NodeJS.Timeout | undefined
 
@@ -24,14 +30,14 @@ export function createWriteBehind<T>({ everyMs, write, onError }: WriteBehindOpt
       await write(items)
     } catch (error) {
       onError(error)
-      waiting = [...items, ...waiting].slice(0, MAX_WAITING)
+      waiting = [...items, ...waiting].slice(0, most)
     }
   }
 
   return {
     flush,
     add(item) {
-      if (waiting.length < MAX_WAITING) waiting.push(item)
+      if (waiting.length < most) waiting.push(item)
       timer ??= setTimeout(() => void flush(), everyMs)
       timer.unref()
     },

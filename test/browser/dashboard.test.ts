@@ -2,6 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { freePort } from '../../scripts/system/ports.ts'
+import { type ApiRequest, insertRequests } from '../../src/db/merchants/requests.ts'
 import { recordEvent } from '../../src/db/webhooks/events.ts'
 import { linkIn, signUp } from '../api/site/visitor.ts'
 import { openShop, type Shop } from '../api/support/shop.ts'
@@ -10,12 +11,13 @@ import { complaintsOf, launchBrowser } from '../support/browser.ts'
 let browser: Browser
 let shop: Shop
 let origin: string
+const noted: ApiRequest[] = []
 beforeAll(async () => {
   browser = await launchBrowser()
   const port = await freePort()
   // A name, because browsers make no passkeys for a bare address.
   origin = `http://localhost:${port}`
-  shop = await openShop({ port, deps: () => ({ publicUrl: origin }) })
+  shop = await openShop({ port, deps: () => ({ publicUrl: origin, onRequest: (request) => void noted.push(request) }) })
 })
 afterAll(async () => {
   await browser?.close()
@@ -75,6 +77,7 @@ async function furnished(context: BrowserContext): Promise<void> {
     ids[3],
   ])
   await furnishDevelopers(key)
+  await shop.ask('POST', '/v1/payments', { key, body: { amount: '12.345', currency: 'EUR' } })
   const about = { ...tenant, paymentId: String(ids[0]), object: { id: ids[0], reference: 'Order 10482' } }
   const at = new Date().toISOString()
   for (const type of ['payment.processing', 'payment.under_review'] as const)
@@ -89,6 +92,7 @@ async function furnished(context: BrowserContext): Promise<void> {
      where merchant_id = $1`,
     [tenant.merchantId],
   )
+  await insertRequests(shop.db, noted.splice(0))
   await context.addCookies([
     { name: 'pinrail_session', value: owner.cookies.get('pinrail_session') ?? '', url: origin },
   ])
@@ -159,6 +163,7 @@ const PAGES: readonly (readonly [string, string, Press?])[] = [
   ['/dashboard/events', 'events'],
   ['/dashboard/events?q=nothing-like-it', 'events-none'],
   ['/dashboard/events', 'event', (page) => page.getByRole('link', { name: 'payment.processing' }).click()],
+  ['/dashboard/requests', 'requests'],
   ['/dashboard/keys', 'keys'],
   ['/dashboard/keys/new', 'key-new', (page) => page.getByText('Choose', { exact: true }).click()],
   ['/dashboard/keys', 'key', (page) => page.getByRole('link', { name: 'Shop server' }).first().click()],

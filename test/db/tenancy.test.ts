@@ -38,6 +38,7 @@ const OWNED = [
   'delivery',
   'delivery_attempt',
   'webhook_endpoint',
+  'api_request',
   'merchant',
 ] as const
 /** Which the role may not read at all. */
@@ -90,6 +91,11 @@ async function furnish(tenant: Tenant): Promise<void> {
   await run(
     'insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms) values ($1, $2, 1, now(), 1)',
     [event, endpoint],
+  )
+  await run(
+    `insert into api_request (id, merchant_id, livemode, key_id, method, path, status, duration_ms, at)
+     values ($1, $2, $3, 'k', 'GET', '/v1/payments', 200, 1, now())`,
+    [newId('request'), merchantId, livemode],
   )
 }
 

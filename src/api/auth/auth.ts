@@ -9,7 +9,8 @@ import { type ApiScope, digestOf, parseApiKey, pepperIdOf, sameDigest } from './
 /** The merchant and mode that a request acts for, and what its key allows. `keyId` is null for a person of the account. */
 export type Caller = Tenant & { readonly keyId: string | null; readonly scopes: readonly string[] }
 
-export type Authenticate = (request: Request, scope: ApiScope) => Promise<Caller>
+/** `known` is told whose key it is as soon as that is proved, also when the request is then refused. */
+export type Authenticate = (request: Request, scope: ApiScope, known?: (caller: Caller) => void) => Promise<Caller>
 
 export type AuthDeps = {
   readonly db: Queryable
@@ -46,7 +47,7 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
   const peppers = [deps.pepper, ...deps.retiredPeppers]
   const pepperId = pepperIdOf(deps.pepper)
 
-  return async (request, scope) => {
+  return async (request, scope, known) => {
     const now = deps.clock()
     const parsed = parseApiKey(bearerToken(request))
     if (parsed === null) return refuse(request)
@@ -55,7 +56,10 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     // All of them, so that the time tells nothing.
     const [isCurrent, ...byRetired] = peppers.map((pepper) => sameDigest(digestOf(parsed.text, pepper), stored))
     const right = isCurrent === true || byRetired.includes(true)
-    if (found === null || !right || !isUsable(found.key, parsed.livemode, now)) return refuse(request)
+    if (found === null || !right || found.key.livemode !== parsed.livemode) return refuse(request)
+    const caller = callerOf(found.key)
+    known?.(caller)
+    if (!isUsable(found.key, now)) return refuse(request)
     if (found.useIsNews) deps.onKeyUsed(parsed.id)
     if (isCurrent !== true)
       deps.onOldPepper({ id: parsed.id, from: stored, digest: digestOf(parsed.text, deps.pepper), pepperId })
@@ -67,7 +71,7 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
       throw new Problem('insufficient_scope', `This key lacks the scope ${scope}. Make a key that has it.`, {
         members: { required_scope: scope },
       })
-    return { merchantId: key.merchantId, livemode: key.livemode, keyId: key.id, scopes: key.scopes }
+    return caller
   }
 
   function refuse(request: Request): never {
@@ -88,8 +92,12 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
   }
 }
 
-function isUsable(key: StoredApiKey, livemode: boolean, now: number): boolean {
-  if (key.revokedAt !== null || key.livemode !== livemode) return false
+function callerOf({ merchantId, livemode, id, scopes }: StoredApiKey): Caller {
+  return { merchantId, livemode, keyId: id, scopes }
+}
+
+function isUsable(key: StoredApiKey, now: number): boolean {
+  if (key.revokedAt !== null) return false
   return key.expiresAt === null || Date.parse(key.expiresAt) > now
 }
 

@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, Response } from 'express'
 import { TooSlow } from '../../db/db.ts'
 import type { Logger } from '../../log.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
+import { noteAnswer } from './request-log.ts'
 
 /** Every 4xx and 5xx answer is RFC 9457 problem details. Codes are stable; the texts are for people and may change. */
 
@@ -60,7 +61,9 @@ export function sendProblem(
   const { status } = PROBLEMS[problem.code]
   response.status(status).set({ ...API_HEADERS, ...problem.extras.headers })
   const requestId = String(response.locals['requestId'])
-  response.type(PROBLEM_TYPE).send(problemText(problem, { publicUrl, instance, requestId }))
+  const text = problemText(problem, { publicUrl, instance, requestId })
+  noteAnswer(response, text, problem.code)
+  response.type(PROBLEM_TYPE).send(text)
 }
 
 export const PROBLEM_TYPE = 'application/problem+json'

@@ -9,6 +9,7 @@ import { accountPages } from './dashboard/accounts.ts'
 import { deliveryPages } from './dashboard/developers/deliveries.ts'
 import { eventPages } from './dashboard/developers/events.ts'
 import { keyPages } from './dashboard/developers/keys.ts'
+import { requestPages } from './dashboard/developers/requests.ts'
 import { webhookPages } from './dashboard/developers/webhooks.ts'
 import { type ClaimDeps, claimPages } from './dashboard/links/claim.ts'
 import { balancePages } from './dashboard/money/balance.ts'
@@ -95,6 +96,7 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...webhookPages(own),
     ...deliveryPages(own),
     ...eventPages(own),
+    ...requestPages(own),
     ...walletPages(own),
     ...teamPages(own),
     ...claimPages(own),

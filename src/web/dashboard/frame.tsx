@@ -28,6 +28,7 @@ const DEVELOPERS: readonly Place[] = [
   { href: '/dashboard/keys', name: 'API keys', icon: 'key' },
   { href: '/dashboard/webhooks', name: 'Webhooks', icon: 'webhook' },
   { href: '/dashboard/events', name: 'Events', icon: 'events' },
+  { href: '/dashboard/requests', name: 'Request log', icon: 'log' },
 ]
 const SETTINGS: readonly Place[] = [
   { href: '/dashboard/wallet', name: 'Wallet', icon: 'wallet' },

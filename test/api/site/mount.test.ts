@@ -69,6 +69,7 @@ test('what each page asks of a person is as it was decided', () => {
     'get /dashboard/payments.json: look',
     'get /dashboard/payments/:id: look',
     'get /dashboard/payments: look',
+    'get /dashboard/requests: look',
     'get /dashboard/team: look',
     'get /dashboard/wallet/change: own, confirmed',
     'get /dashboard/wallet: look',

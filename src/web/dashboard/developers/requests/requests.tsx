@@ -1,0 +1,231 @@
+import { SiteIcon } from '../../../site/icons.tsx'
+import { Moment, momentText, Recent } from '../../../site/moment.tsx'
+import { Card, Copy, Head, Note } from '../../../site/parts.tsx'
+import { Table } from '../../../site/table.tsx'
+import { type Frame, renderFramed } from '../../frame.tsx'
+import { msText } from '../webhooks/webhook-words.tsx'
+
+export type RequestShown = {
+  readonly id: string
+  /** The name of the key, or its id when it has none any more. */
+  readonly key: string
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly durationMs: number
+  /** The code of the problem that was answered. */
+  readonly code: string | null
+  readonly at: string
+}
+
+/** What the address of the page says. */
+export type RequestsAt = { readonly q: string; readonly show: 'all' | 'errors'; readonly after?: string }
+
+export type RequestsView = {
+  readonly frame: Frame
+  readonly at: RequestsAt
+  readonly requests: readonly RequestShown[]
+  /** The one that is looked at, with what was kept of it. */
+  readonly chosen: (RequestShown & { readonly sent: string | null; readonly answered: string | null }) | null
+  /** Answered with an error, counted up to `mostCounted`. */
+  readonly errors: number
+  readonly mostCounted: number
+  readonly older: string | null
+  readonly now: string
+}
+
+const PATH = '/dashboard/requests'
+
+export function requestsHref({ q, show, after, id }: RequestsAt & { readonly id?: string }): string {
+  const set = new URLSearchParams()
+  if (q !== '') set.set('q', q)
+  if (show !== 'all') set.set('show', show)
+  if (after !== undefined) set.set('after', after)
+  if (id !== undefined) set.set('id', id)
+  const text = set.toString()
+  return text === '' ? PATH : `${PATH}?${text}`
+}
+
+export function renderRequests(view: RequestsView): string {
+  const { frame, requests, chosen } = view
+  return renderFramed({
+    frame,
+    title: 'Request log',
+    children: (
+      <>
+        <Head
+          title="Request log"
+          lead="Every call with your keys, 30 days. Secrets are left out, long texts are cut."
+        />
+        <Search view={view} />
+        {requests.length === 0 ? (
+          <div class="sheet">
+            <Empty view={view} />
+          </div>
+        ) : (
+          <div class="cols">
+            <div class="col">
+              <Rows view={view} />
+            </div>
+            {chosen !== null && <Chosen chosen={chosen} />}
+          </div>
+        )}
+      </>
+    ),
+  })
+}
+
+function Search({ view: { at, errors, mostCounted } }: { view: RequestsView }) {
+  const { q, show } = at
+  const count = errors >= mostCounted ? `${mostCounted}+` : String(errors)
+  return (
+    <search class="row">
+      <form class="search" method="get" action={PATH}>
+        {show !== 'all' && <input type="hidden" name="show" value={show} />}
+        <SiteIcon name="search" />
+        <label class="hidden" for="q">
+          Search requests
+        </label>
+        <input id="q" name="q" type="search" value={q} placeholder="Request id, path, key" aria-keyshortcuts="/" />
+      </form>
+      <nav class="seg" aria-label="Show">
+        <a href={requestsHref({ q, show: 'all' })} aria-current={show === 'all' ? 'true' : undefined}>
+          All
+        </a>
+        <a href={requestsHref({ q, show: 'errors' })} aria-current={show === 'errors' ? 'true' : undefined}>
+          {`Errors ${count}`}
+        </a>
+      </nav>
+    </search>
+  )
+}
+
+function Answered({ status }: { status: number }) {
+  return <code class={`toned ${status < 400 ? 'success' : 'problem'}`}>{status}</code>
+}
+
+function Rows({ view: { at, requests, chosen, older, now } }: { view: RequestsView }) {
+  return (
+    <div class="sheet">
+      <Table<RequestShown>
+        caption="Requests, newest first"
+        rows={requests}
+        rowLook={({ id }) => (id === chosen?.id ? 'sum' : '')}
+        columns={[
+          { name: 'Answer', place: 'b', look: 'fit', cell: ({ status }) => <Answered status={status} /> },
+          {
+            name: 'Request',
+            place: 'a',
+            look: 'clip',
+            cell: ({ id, method, path }) => (
+              <a
+                class="row-link"
+                href={`${requestsHref({ ...at, id })}#req`}
+                aria-current={id === chosen?.id ? 'true' : undefined}
+              >
+                <code>
+                  <b>{method}</b> {path}
+                </code>
+              </a>
+            ),
+          },
+          { name: 'Key', place: 'c', look: 'clip', cell: ({ key }) => key },
+          { name: 'Took', look: 'num', cell: ({ durationMs }) => msText(durationMs) },
+          { name: 'Time', place: 'd', look: 'num', cell: ({ at: made }) => <Recent at={made} now={now} /> },
+        ]}
+      />
+      {older !== null && (
+        <footer class="pager row between">
+          <a class="btn" href={older} rel="next">
+            Older
+          </a>
+        </footer>
+      )}
+    </div>
+  )
+}
+
+function Chosen({ chosen }: { chosen: NonNullable<RequestsView['chosen']> }) {
+  const { id, method, path, status, code, at, sent, answered } = chosen
+  return (
+    <Card id="req" title={`${method} ${path.split('?')[0]}`} lead={<Copy value={id} />}>
+      <p>
+        <Answered status={status} /> at {momentText(at, 'seconds')}, <Moment at={at} form="day" /> (UTC)
+      </p>
+      {code !== null && (
+        <Note tone="problem" icon="warn" strong={code}>
+          <p>
+            {detailOf(answered)} <a href={`/docs/errors#${code}`}>How to fix it</a>
+          </p>
+        </Note>
+      )}
+      <Body title="You sent" text={sent} none={method === 'GET' ? 'A GET has no body.' : 'No body that can be read.'} />
+      <Body title="We answered" text={answered} none="What was only read is not kept." />
+    </Card>
+  )
+}
+
+function Body({ title, text, none }: { title: string; text: string | null; none: string }) {
+  return (
+    <>
+      <h3>{title}</h3>
+      {text === null ? (
+        <p class="soft">{none}</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+        <pre tabIndex={0} aria-label={title}>
+          <code>{indented(text)}</code>
+        </pre>
+      )}
+    </>
+  )
+}
+
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // It was cut.
+    return undefined
+  }
+}
+
+function indented(text: string): string {
+  const value = read(text)
+  return value === undefined ? text : JSON.stringify(value, null, 2)
+}
+
+function detailOf(answered: string | null): string {
+  const value = answered === null ? undefined : read(answered)
+  if (typeof value !== 'object' || value === null || !('detail' in value)) return ''
+  return typeof value.detail === 'string' ? value.detail : ''
+}
+
+function Empty({ view: { at } }: { view: RequestsView }) {
+  if (at.q === '' && at.show === 'all')
+    return (
+      <div class="empty stack">
+        <span class="pin large">
+          <SiteIcon name="log" />
+        </span>
+        <h2>No requests yet</h2>
+        <p class="soft">What your programs ask with a key stands here a second later.</p>
+        <p class="actions">
+          <a class="btn" href="/dashboard/keys">
+            API keys
+          </a>
+        </p>
+      </div>
+    )
+  return (
+    <div class="empty stack">
+      <h2>Nothing found</h2>
+      <p class="soft">{at.q === '' ? 'No request was answered with an error.' : `No request fits “${at.q}”.`}</p>
+      <p class="actions">
+        <a class="btn" href={PATH}>
+          Show all requests
+        </a>
+      </p>
+    </div>
+  )
+}
