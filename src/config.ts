@@ -8,6 +8,7 @@ import { ConfigurationError, type Environment, problemsOf, read } from './config
 import { retiredShape } from './config/retired.ts'
 import { Secret } from './config/secret.ts'
 import { readTemporal, type TemporalSettings, temporalShape } from './config/temporal.ts'
+import { tracesShape } from './config/traces.ts'
 import type { Hex } from './domain/hex.ts'
 
 /**
@@ -71,6 +72,7 @@ const commonSchema = z.object({
   LOCAL_PARTNER_SECRET: secret,
   CONVERTER_URL: url,
   CONVERTER_SECRET: secret,
+  ...tracesShape,
 })
 
 const apiSchema = commonSchema.extend({

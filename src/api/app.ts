@@ -15,6 +15,7 @@ import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { Logger } from '../log.ts'
 import type { HealthCheck } from '../observe/health.ts'
 import { createDurations } from '../observe/metrics.ts'
+import type { Tracing } from '../observe/traces.ts'
 import type { DeliveryWorkflows } from '../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
@@ -73,6 +74,7 @@ export type ApiDeps = {
   readonly healthChecks: readonly HealthCheck[]
   /** What the process is measured by. */
   readonly registry: Registry
+  readonly tracing: Tracing
   readonly onStarted: (paymentId: string) => void
   readonly onKeyUsed: (keyId: string) => void
   readonly onOldPepper: (digest: NewDigest) => void
@@ -90,7 +92,7 @@ export function createApp(deps: ApiDeps): Express {
   // No answer may be cached, so computing ETags would be wasted.
   app.set('etag', false)
   app.use(requestId(deps.newId))
-  app.use(accessLog({ durations: createDurations(deps.registry), log: deps.log }))
+  app.use(accessLog({ durations: createDurations(deps.registry), tracing: deps.tracing, log: deps.log }))
   app.use(compressed())
   app.use(healthRouter(deps.healthChecks))
   app.use(callbackRouter(deps))

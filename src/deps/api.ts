@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { ApiDeps } from '../api/app.ts'
+import { notePayment } from '../api/http/metrics.ts'
 import { createRequestLimits } from '../api/limits/request-limits.ts'
 import { createSharedCounters } from '../api/limits/shared-counters.ts'
 import { createOpenPages } from '../api/live/open-pages.ts'
@@ -15,11 +16,13 @@ import { readStamps } from '../db/payments/payments.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { createRegistry, watchPages } from '../observe/metrics.ts'
+import { openTracing } from '../observe/traces.ts'
 import { createPartners, createReadCallback } from '../providers/index.ts'
 import { createSimulatedAct } from '../providers/simulated.ts'
 import { createTemporalClient } from '../temporal/connect.ts'
 import { createDeliveryWorkflows } from '../temporal/deliveries.ts'
 import { createPaymentWorkflows } from '../temporal/payments.ts'
+import { traceWorkflows } from '../temporal/traced.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { type Composed, converterOf, loadStart, openDb, partnerNames, partnerSettings, ratesOf } from './shared.ts'
@@ -56,11 +59,16 @@ export async function composeApi(
   const rates = ratesOf(converterOf(config), clock)
   const later = composeLater({ db, log })
   const registry = createRegistry(db.poolUse)
+  const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-api' })
   const pages = composePages(config, { db, log, registry })
   const { limits, shared } = composeLimits(config, { db, log })
   const deps: ApiDeps = {
     db,
-    workflows: createPaymentWorkflows({ client: temporal.client, taskQueue: taskQueues.payments, load: loadStart(db) }),
+    workflows: traceWorkflows(
+      createPaymentWorkflows({ client: temporal.client, taskQueue: taskQueues.payments, load: loadStart(db) }),
+      { tracing, note: notePayment },
+    ),
+    tracing,
     deliveries: createDeliveryWorkflows({ client: temporal.client, taskQueue: taskQueues.deliveries }),
     readCallback: createReadCallback(createPartners(settings)),
     rates,
@@ -98,6 +106,7 @@ export async function composeApi(
       rates.close()
       await pages.close()
       await temporal.close()
+      await tracing.close()
       await db.close()
     },
   }

@@ -1,23 +1,25 @@
 import type { Worker } from '@temporalio/worker'
+import type { Registry } from 'prom-client'
 import { countBacklog, countPayments, countSettled } from '../db/books.ts'
 import type { Db } from '../db/db.ts'
 import { countAttention } from '../db/payments/attention.ts'
-import { createRegistry, watchBooks } from '../observe/metrics.ts'
+import { watchBooks } from '../observe/metrics.ts'
 import { type SettlementSources, watchSettlement } from '../observe/settlement.ts'
 
 /** What operators ask the process for: the books, settlement, and the parts without which it can do nothing. */
 export function watched({
+  registry,
   db,
   workers,
   temporal,
   settlement,
 }: {
+  registry: Registry
   db: Db
   settlement: SettlementSources
   workers: readonly Worker[]
   temporal: { check(): Promise<void> }
 }) {
-  const registry = createRegistry(db.poolUse)
   watchBooks(registry, {
     payments: () => countPayments(db),
     attention: () => countAttention(db),

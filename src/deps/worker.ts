@@ -14,9 +14,13 @@ import type { SettlementHooks } from '../db/settlement/context.ts'
 import { holdPayout, queuePayout, releasePayout, voidIfQueued } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Logger } from '../log.ts'
+import { traceActivities } from '../observe/activities.ts'
 import type { HealthCheck } from '../observe/health.ts'
+import { createCallDurations, createRegistry } from '../observe/metrics.ts'
+import { openTracing } from '../observe/traces.ts'
 import { CRYPTO_ACCOUNT, createCrypto } from '../providers/crypto.ts'
 import { createPartners } from '../providers/index.ts'
+import { type Watching, watchConverter, watchPartners } from '../providers/watched.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
 import type { SettlementRunner } from '../settlement/runner.ts'
 import { createTemporalClient, dataConverter } from '../temporal/connect.ts'
@@ -27,7 +31,7 @@ import { bundleWorkflows, openBundle } from '../worker/bundle.ts'
 import { createDeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createRelay, type Relay } from '../worker/relay.ts'
-import { createWorkers } from '../worker/worker.ts'
+import { createWorkers, type WorkerSettings } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openTreasuries, tokenOf } from './keys.ts'
@@ -87,8 +91,11 @@ export async function composeWorker(
   const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits, onEnded })
   const tellOthers = createNotifier(db, PAYOUTS_CHANNEL)
   const notices = listen(config.DATABASE_DIRECT_URL ?? config.DATABASE_URL, PAYOUTS_CHANNEL, () => settlement.wake())
+  const registry = createRegistry(db.poolUse)
+  const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
   const { activities, close: closeActivities } = composeActivities(config, {
     db,
+    watching: { durations: createCallDurations(registry), tracing },
     context,
     treasury: treasuries.current.address,
     deposits,
@@ -98,9 +105,9 @@ export async function composeWorker(
     },
   })
 
-  const { workers, connection } = await composeQueues(config, activities)
+  const { workers, connection } = await composeQueues(config, { activities, interceptor: traceActivities(tracing) })
   return {
-    ...watched({ db, workers, temporal, settlement: settlement.figures }),
+    ...watched({ registry, db, workers, temporal, settlement: settlement.figures }),
     workers,
     settlement,
     relay,
@@ -123,12 +130,13 @@ export async function composeWorker(
       closeActivities()
       await notices.close()
       await temporal.close()
+      await tracing.close()
       await db.close()
     },
   }
 }
 
-async function composeQueues(config: WorkerConfig, activities: Parameters<typeof createWorkers>[0]['activities']) {
+async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'activities' | 'interceptor'>) {
   const [connection, bundle] = await Promise.all([
     NativeConnection.connect(config.temporal.connection),
     config.WORKFLOW_BUNDLE === undefined ? bundleWorkflows() : openBundle(config.WORKFLOW_BUNDLE),
@@ -137,7 +145,7 @@ async function composeQueues(config: WorkerConfig, activities: Parameters<typeof
     connection,
     namespace: config.temporal.namespace,
     bundle,
-    activities,
+    ...what,
     dataConverter: dataConverter(config, 'worker'),
     maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
     stickyTimeoutMs: config.WORKER_STICKY_TIMEOUT_MS,
@@ -151,6 +159,7 @@ function composeActivities(
   config: WorkerConfig,
   shared: {
     db: Db
+    watching: Watching
     context: ChangeContext
     treasury: Hex
     deposits: DepositDeps | null
@@ -159,7 +168,7 @@ function composeActivities(
   },
 ) {
   const settings = partnerSettings(config)
-  const converter = converterOf(config)
+  const converter = watchConverter(converterOf(config), shared.watching)
   const rates = ratesOf(converter, shared.context.now)
   const delivery = {
     db: shared.db,
@@ -171,7 +180,7 @@ function composeActivities(
     db: shared.db,
     context: shared.context,
     partners: {
-      ...createPartners(settings),
+      ...watchPartners(createPartners(settings), shared.watching),
       crypto: createCrypto({
         deposits: createDepositBook({
           db: shared.db,

@@ -41,6 +41,22 @@ export function createDurations(registry: Registry): Histogram<'method' | 'route
   })
 }
 
+/** In seconds. After eight a call is given up. */
+const CALL_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8]
+
+export type CallDurations = Histogram<'partner' | 'call' | 'outcome'>
+
+/** How long partners and the converter take, and what comes of it. */
+export function createCallDurations(registry: Registry): CallDurations {
+  return new Histogram({
+    name: 'pinrail_partner_call_seconds',
+    help: 'Time until a partner or the converter had answered. `outcome`: `answered`, or why there is no answer.',
+    labelNames: ['partner', 'call', 'outcome'] as const,
+    buckets: CALL_BUCKETS,
+    registers: [registry],
+  })
+}
+
 /** Pages of buyers that this process tells of changes. */
 export function watchPages(registry: Registry, count: () => number): void {
   new Gauge({

@@ -1,5 +1,11 @@
 import type { DataConverter } from '@temporalio/common'
-import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundlePath } from '@temporalio/worker'
+import {
+  type ActivityInterceptorsFactory,
+  type NativeConnection,
+  Worker,
+  type WorkerOptions,
+  type WorkflowBundlePath,
+} from '@temporalio/worker'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 
 export type WorkerSettings = {
@@ -8,6 +14,7 @@ export type WorkerSettings = {
   readonly bundle: WorkflowBundlePath
   /** All activities of the workflows of both queues. */
   readonly activities: object
+  readonly interceptor: ActivityInterceptorsFactory
   readonly dataConverter: DataConverter | undefined
   readonly maxCachedWorkflows: number
   /** Milliseconds after which a workflow whose worker is silent goes to another one. */
@@ -28,6 +35,7 @@ export function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
     namespace: settings.namespace,
     workflowBundle: settings.bundle,
     activities: settings.activities,
+    interceptors: { activity: [settings.interceptor] },
     maxCachedWorkflows: settings.maxCachedWorkflows,
     stickyQueueScheduleToStartTimeout: settings.stickyTimeoutMs,
     shutdownGraceTime: settings.shutdownGraceMs,

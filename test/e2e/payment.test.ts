@@ -6,18 +6,23 @@ import { deliveredEvents, JOURNEYS, travel, until } from '../../scripts/demo/jou
 import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import { curlLine } from '../../scripts/start/banner.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
+import { traceOfPayment } from '../../src/observe/traces.ts'
+import { startCollector } from './harness/collector.ts'
 import { expectSucceeded } from './harness/verdict.ts'
 import { startWorld, success, temporaryFolder, type World } from './harness/world.ts'
 
 const folder = temporaryFolder()
 let world: World
 const paid: PaymentAnswer[] = []
+let collector: Awaited<ReturnType<typeof startCollector>>
 
 beforeAll(async () => {
-  world = await startWorld({ folder })
+  collector = await startCollector()
+  world = await startWorld({ folder, env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } })
 }, 120_000)
 afterAll(async () => {
   await world.stop()
+  collector.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -40,6 +45,28 @@ describe('one payment through each partner', () => {
       expect(description.searchAttributes['PaymentStatus']).toEqual(['succeeded'])
       expect(description.searchAttributes['NeedsOperator']).toEqual([false])
     }
+  })
+
+  test('its trace leads from the request through the workflow and its activities to the partner', async () => {
+    for (const { id } of paid) {
+      const { traceId, spanId } = traceOfPayment(id)
+      const mine = () => collector.spans.filter((span) => span.traceId === traceId)
+      await until(async () => {
+        const names = mine().map(({ name }) => name)
+        return ['POST /v1/payments', 'convertToUsdc', 'converter convert'].every((name) => names.includes(name)) || null
+      }, 'the spans of a payment')
+      const named = (name: string) => mine().find((span) => span.name === name)!
+      expect(named('POST /v1/payments')).toMatchObject({ service: 'pinrail-api', parentSpanId: spanId })
+      expect(named('workflow start')).toMatchObject({ service: 'pinrail-api' })
+      const opening = named('openPartnerOrder')
+      expect(opening).toMatchObject({ service: 'pinrail-worker', parentSpanId: spanId })
+      const call = mine().find(({ name, parentSpanId }) => name.endsWith(' open') && parentSpanId === opening.spanId)
+      expect(call?.name).toMatch(/^(?:wallet_app|card_partner|local_partner) open$/)
+      for (const span of mine()) if (span.kind !== 3) expect(span.attributes['pinrail.payment_id']).toBe(id)
+    }
+    const told = JSON.stringify(collector.spans)
+    expect(told).not.toContain('sk_test_')
+    expect(told).not.toMatch(/\/c\/[A-Za-z0-9_-]{20}/)
   })
 
   test('partner, converter, chain, inbox and books tell the same story', async () => {

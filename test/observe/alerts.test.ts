@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { createDurations, createRegistry, watchBooks } from '../../src/observe/metrics.ts'
+import { createCallDurations, createDurations, createRegistry, watchBooks } from '../../src/observe/metrics.ts'
 import { watchSettlement } from '../../src/observe/settlement.ts'
 
 type Alert = {
@@ -30,6 +30,7 @@ watchSettlement(registry, {
   quorum: none,
 })
 createDurations(registry)
+createCallDurations(registry)
 
 /** Names of series that an expression asks for, with the labels that stand beside them. */
 function asked(expr: string): { name: string; labels: string[] }[] {

@@ -1,46 +1,71 @@
-import type { RequestHandler } from 'express'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Request, RequestHandler } from 'express'
 import type { Histogram } from 'prom-client'
 import type { Logger } from '../../log.ts'
+import { callerOf, type Tracing } from '../../observe/traces.ts'
 
 export type AccessDeps = {
   readonly durations: Histogram<'method' | 'route' | 'status'>
+  readonly tracing: Tracing
   readonly log: Logger
 }
 
-/** The trace of who asks, if it has one: the second part of `traceparent` (W3C Trace Context). */
-const TRACE = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/
+/** What is learned of a request while it is answered. */
+const asked = new AsyncLocalStorage<{ payment: string | null }>()
+
+/** The request that is being answered is about this payment. */
+export function notePayment(paymentId: string): void {
+  const request = asked.getStore()
+  if (request !== undefined) request.payment = paymentId
+}
 
 /**
- * Measures each answer and logs it: by the route's pattern, because a path may hold the key to a payment, and because
- * each id would make a series. Unmatched paths share one.
+ * Measures each answer, traces it and logs it: by the route's pattern, because a path may hold the key to a payment, and
+ * because each id would make a series. Unmatched paths share one.
  */
-export function accessLog({ durations, log }: AccessDeps): RequestHandler {
+export function accessLog({ durations, tracing, log }: AccessDeps): RequestHandler {
   return (request, response, next) => {
     const end = durations.startTimer()
+    const startedAt = Date.now()
+    const about = { payment: null as string | null }
     response.once('finish', () => {
       // How long a page was open is not how long it waited.
       if (String(response.getHeader('content-type')).startsWith('text/event-stream')) return
-      const path = (request.route as { path?: unknown } | undefined)?.path
-      const route = typeof path === 'string' ? path : 'unmatched'
+      const { statusCode: status } = response
+      const route = routeOf(request)
       const method = route === 'unmatched' ? 'other' : request.method
-      const seconds = end({ method, route, status: String(response.statusCode) })
-      const id: unknown = request.params?.['id']
-      const trace = TRACE.exec(request.get('traceparent') ?? '')?.[1]
+      const seconds = end({ method, route, status: String(status) })
+      const caller = request.get('traceparent')
+      const trace = callerOf(caller)?.traceId
+      const payment = about.payment ?? paymentIn(request)
       log.info(
         {
           request_id: response.locals['requestId'] as unknown,
           method: request.method,
           route,
-          status: response.statusCode,
+          status,
           ms: Math.round(seconds * 1000),
-          ...(typeof id === 'string' && PAYMENT.test(id) && { payment_id: id }),
+          ...(payment !== null && { payment_id: payment }),
           ...(trace !== undefined && { trace_id: trace }),
         },
         'answered',
       )
+      const attributes = { 'http.route': route, 'http.response.status_code': status }
+      const span = { name: `${method} ${route}`, kind: 'server', payment, attributes } as const
+      tracing.ended({ ...span, startedAt, isError: status >= 500, caller })
     })
-    next()
+    asked.run(about, next)
   }
 }
 
+function routeOf(request: Request): string {
+  const path = (request.route as { path?: unknown } | undefined)?.path
+  return typeof path === 'string' ? path : 'unmatched'
+}
+
 const PAYMENT = /^pay_[0-9a-z]{26}$/
+
+function paymentIn({ params }: Request): string | null {
+  const id: unknown = params?.['id']
+  return typeof id === 'string' && PAYMENT.test(id) ? id : null
+}

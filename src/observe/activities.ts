@@ -1,0 +1,31 @@
+import type { ActivityInterceptorsFactory } from '@temporalio/worker'
+import type { Tracing } from './traces.ts'
+
+/** Each run of an activity is a span of the trace of its payment. */
+export function traceActivities(tracing: Tracing): ActivityInterceptorsFactory {
+  return ({ info }) => ({
+    inbound: {
+      execute: (input, next) =>
+        tracing.span(
+          {
+            name: info.activityType,
+            kind: 'internal',
+            payment: paymentOf(info.workflowExecution?.workflowId, input.args),
+            attributes: {
+              'temporal.workflow_id': info.workflowExecution?.workflowId ?? '',
+              'temporal.attempt': info.attempt,
+            },
+          },
+          () => next(input),
+        ),
+    },
+  })
+}
+
+const PAYMENT = /^pay_[0-9a-z]{26}$/
+
+/** The workflow is the payment's, or the first argument names it. */
+function paymentOf(workflowId: string | undefined, [first]: readonly unknown[]): string | null {
+  const named = typeof first === 'object' && first !== null ? (first as { paymentId?: unknown }).paymentId : first
+  return [workflowId, named].find((id): id is string => typeof id === 'string' && PAYMENT.test(id)) ?? null
+}

@@ -1,0 +1,135 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createHash } from 'node:crypto'
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+
+/**
+ * A payment is one trace, whatever process works on it and however long it takes: the ids of the trace and of its root
+ * are the first bytes of the SHA-256 of the payment's id. So nothing is handed on through workflows, and a history is
+ * the same with and without traces.
+ */
+
+type About = {
+  readonly name: string
+  readonly kind: 'server' | 'client' | 'internal'
+  /** Null: nothing says which payment it is about. */
+  readonly payment: string | null
+  /** No text of a person, no address of a page, no secret: it leaves our hands. */
+  readonly attributes?: Attributes
+}
+
+type Ended = About & {
+  /** Unix milliseconds. */
+  readonly startedAt: number
+  readonly isError: boolean
+  /** The header `traceparent` of who asked. */
+  readonly caller?: string | undefined
+}
+
+export type Tracing = {
+  /** What is done within `work` lies below it. It is an error when `work` throws; nothing of the error is told. */
+  span<T>(about: About, work: () => Promise<T>): Promise<T>
+  /** What is over, and is known only now. */
+  ended(about: Ended): void
+  /** Sends what is left, for three seconds at most. */
+  close(): Promise<void>
+}
+
+export const NO_TRACING: Tracing = {
+  span: (_about, work) => work(),
+  ended: () => undefined,
+  close: async () => undefined,
+}
+
+const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const
+const CLOSE_MS = 3000
+
+export type TracingSettings = {
+  /** The base of an OTLP collector that takes HTTP. Without one nothing is loaded and nothing is traced. */
+  readonly endpoint: string | undefined
+  readonly service: string
+}
+
+export async function openTracing({ endpoint, service }: TracingSettings): Promise<Tracing> {
+  if (endpoint === undefined) return NO_TRACING
+  const [{ TracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all(
+    [
+      import('@opentelemetry/sdk-trace'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+    ],
+  )
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces`, timeoutMillis: CLOSE_MS })
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': service }),
+    spanProcessors: [new BatchSpanProcessor({ exporter })],
+  })
+  return createTracing(provider.getTracer('pinrail'), () => provider.shutdown())
+}
+
+/** Apart, so that a test can look at what would be sent. */
+export function createTracing(tracer: Tracer, shutdown: () => Promise<void>): Tracing {
+  const current = new AsyncLocalStorage<Context>()
+  const parentOf = ({ payment }: About): Context =>
+    current.getStore() ?? (payment === null ? ROOT_CONTEXT : below(traceOfPayment(payment)))
+  const optionsOf = ({ kind, payment, attributes }: About): SpanOptions => ({
+    kind: KINDS[kind],
+    attributes: { ...attributes, ...(payment !== null && { 'pinrail.payment_id': payment }) },
+  })
+  return {
+    span(about, work) {
+      const parent = parentOf(about)
+      const span = tracer.startSpan(about.name, optionsOf(about), parent)
+      return current.run(trace.setSpan(parent, span), async () => {
+        try {
+          return await work()
+        } catch (error) {
+          span.setStatus({ code: SpanStatusCode.ERROR })
+          throw error
+        } finally {
+          span.end()
+        }
+      })
+    },
+    ended(about) {
+      const caller = callerOf(about.caller)
+      const parent = about.payment === null && caller !== null ? below(caller) : parentOf(about)
+      const links = caller === null ? [] : [{ context: caller }]
+      const span = tracer.startSpan(about.name, { ...optionsOf(about), links, startTime: about.startedAt }, parent)
+      if (about.isError) span.setStatus({ code: SpanStatusCode.ERROR })
+      span.end()
+    },
+    close: () => Promise.race([shutdown().catch(() => undefined), delay(CLOSE_MS)]),
+  }
+}
+
+const delay = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms).unref()
+  })
+
+const below = (parent: SpanContext): Context => trace.setSpanContext(ROOT_CONTEXT, parent)
+
+export function traceOfPayment(paymentId: string): SpanContext {
+  const digits = createHash('sha256').update(paymentId).digest('hex')
+  const [traceId, spanId] = [digits.slice(0, 32), digits.slice(32, 48)]
+  return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
+}
+
+/** `traceparent` of W3C Trace Context; null when there is none that can be read. */
+export function callerOf(traceparent: string | undefined): SpanContext | null {
+  const [, traceId, spanId] = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/.exec(traceparent ?? '') ?? []
+  if (traceId === undefined || spanId === undefined) return null
+  const context = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
+  return trace.isSpanContextValid(context) ? context : null
+}

@@ -1,0 +1,20 @@
+import type { Tracing } from '../observe/traces.ts'
+import type { PaymentWorkflows } from './payments.ts'
+
+/** What the api asks of a payment's workflow lies in the trace of the payment. `note` hears which payment it is. */
+export function traceWorkflows(
+  workflows: PaymentWorkflows,
+  { tracing, note }: { readonly tracing: Tracing; readonly note: (paymentId: string) => void },
+): PaymentWorkflows {
+  const ask = <T>(name: string, payment: string, work: () => Promise<T>): Promise<T> => {
+    note(payment)
+    return tracing.span({ name: `workflow ${name}`, kind: 'client', payment }, work)
+  }
+  return {
+    ...workflows,
+    start: (row) => ask('start', row.id, () => workflows.start(row)),
+    openAttempt: (id, request) => ask('openAttempt', id, () => workflows.openAttempt(id, request)),
+    cancel: (id) => ask('cancel', id, () => workflows.cancel(id)),
+    tellPartnerNews: (id, attemptId) => ask('partnerNews', id, () => workflows.tellPartnerNews(id, attemptId)),
+  }
+}
