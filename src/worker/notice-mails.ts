@@ -33,7 +33,7 @@ Its money goes to the wallet ${String(data['wallet'])}, and will go on doing so.
 
 This is not a wallet of yours? Then pause the link: buyers read your name on its page.
 
-${publicUrl}/dashboard`,
+${publicUrl}/dashboard/links/${String(data['link'])}`,
   }),
   'webhook_endpoint.disabled': ({ data, publicUrl }) => ({
     subject: 'a webhook endpoint was switched off',

@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { freePort } from '../../scripts/system/ports.ts'
 import { type ApiRequest, insertRequests } from '../../src/db/merchants/requests.ts'
 import { recordEvent } from '../../src/db/webhooks/events.ts'
+import { pressOn } from '../api/links/maker.ts'
 import { linkIn, signUp } from '../api/site/visitor.ts'
 import { openShop, type Shop } from '../api/support/shop.ts'
 import { complaintsOf, launchBrowser } from '../support/browser.ts'
@@ -78,6 +79,7 @@ async function furnished(context: BrowserContext): Promise<void> {
   ])
   await furnishDevelopers(key)
   await shop.ask('POST', '/v1/payments', { key, body: { amount: '12.345', currency: 'EUR' } })
+  await furnishLinks(key)
   const about = { ...tenant, paymentId: String(ids[0]), object: { id: ids[0], reference: 'Order 10482' } }
   const at = new Date().toISOString()
   for (const type of ['payment.processing', 'payment.under_review'] as const)
@@ -96,6 +98,16 @@ async function furnished(context: BrowserContext): Promise<void> {
   await context.addCookies([
     { name: 'pinrail_session', value: owner.cookies.get('pinrail_session') ?? '', url: origin },
   ])
+}
+
+/** Links of several kinds, one of them with a payment. */
+async function furnishLinks(key: string): Promise<void> {
+  const make = async (body: object) => (await shop.ask('POST', '/v1/payment_links', { key, body })).body
+  await make({ title: 'October tasting box', amount: '64.00', currency: 'EUR', max_payments: 50 })
+  await make({ title: 'Workshop, Mumbai', amount: '4250.00', currency: 'INR', provider: 'local_partner' })
+  const gift = { title: 'Gift card', currency: 'USD', min_amount: 10, max_amount: 200, provider: 'card_partner' }
+  const { code } = await make({ ...gift, description: 'For somebody who has everything', max_payments: 9 })
+  await pressOn(shop, `/l/${String(code)}`, { amount: '40' })
 }
 
 /** Keys of several kinds, one of them being replaced and one revoked. */
@@ -131,6 +143,27 @@ const PAGES: readonly (readonly [string, string, Press?])[] = [
   ['/dashboard', 'overview'],
   ['/dashboard/payments', 'payments'],
   ['/dashboard/payments?q=nothing-like-it', 'payments-none'],
+  ['/dashboard/links', 'links'],
+  ['/dashboard/links?q=nothing-like-it', 'links-none'],
+  ['/dashboard/links', 'link', (page) => page.getByRole('link', { name: 'Gift card' }).click()],
+  [
+    '/dashboard/links/new',
+    'link-new',
+    async (page) => {
+      await page.getByLabel('Title').fill('October tasting box')
+      await page.getByLabel('Amount', { exact: true }).fill('64.00')
+      await page.frameLocator('.phone iframe').getByText('€64.00').waitFor()
+    },
+  ],
+  [
+    '/dashboard/links',
+    'link-edit',
+    async (page) => {
+      await page.getByRole('link', { name: 'Gift card' }).click()
+      await page.getByRole('link', { name: 'Edit' }).click()
+      await page.getByRole('heading', { name: 'Edit the link' }).waitFor()
+    },
+  ],
   ['/dashboard/balance', 'balance'],
   ['/dashboard/balance?d=365&by=month', 'balance-year'],
   ['/dashboard/team', 'team'],

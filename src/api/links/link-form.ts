@@ -31,6 +31,8 @@ export const linkForm = z.object({
   reference: text,
   success_url: text,
   inactive_message: text,
+  prefill_amount: text,
+  prefill_reference: text,
 }) satisfies z.ZodType<LinkDraft>
 
 export const EMPTY_DRAFT: LinkDraft = linkForm.parse({ currency: 'EUR' })
@@ -57,7 +59,13 @@ export function bodyOf(draft: LinkDraft): Record<string, unknown> {
     ...given('reference'),
     ...given('success_url'),
     ...given('inactive_message'),
+    prefill: prefillOf(draft),
   }
+}
+
+/** A fixed amount is not filled in. */
+function prefillOf({ kind, prefill_amount: amount, prefill_reference: reference }: LinkDraft): string[] {
+  return [...(kind === 'open' && amount !== '' ? ['amount'] : []), ...(reference === '' ? [] : ['reference'])]
 }
 
 const oneLine = (written: string): string => written.replace(/\s*\r?\n\s*/g, ' ').trim()

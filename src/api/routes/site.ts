@@ -12,6 +12,7 @@ import { keyPages } from './dashboard/developers/keys.ts'
 import { requestPages } from './dashboard/developers/requests.ts'
 import { webhookPages } from './dashboard/developers/webhooks.ts'
 import { type ClaimDeps, claimPages } from './dashboard/links/claim.ts'
+import { linkPages } from './dashboard/links/links.ts'
 import { balancePages } from './dashboard/money/balance.ts'
 import { type MountDeps, mountPages, setHeaders } from './dashboard/mount.ts'
 import { overviewPages } from './dashboard/overview.ts'
@@ -99,6 +100,7 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...requestPages(own),
     ...walletPages(own),
     ...teamPages(own),
+    ...linkPages(own),
     ...claimPages(own),
   ]
 }

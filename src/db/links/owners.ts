@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { PaymentLink } from '../../domain/link/link.ts'
-import { execute, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
-import { time } from '../payments/payment-rows.ts'
+import type { Payment } from '../../domain/payment/payment-object.ts'
+import { execute, many, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
+import { byId, cutPage, pageClause } from '../pages.ts'
+import { paymentRow, time } from '../payments/payment-rows.ts'
 import { findLinkAnywhere } from './reports.ts'
 
 /** Links without an account: the secret of whoever made one, and the way into an account. Times are ISO 8601 UTC. */
@@ -138,4 +140,23 @@ export function totalsOfLink(db: Queryable, linkId: string): Promise<LinkTotals>
           coalesce(sum(fee_micro) filter (where status = 'succeeded'), 0)::text as fee_micro
         from payment where payment_link = ${linkId}`,
   )
+}
+
+/**
+ * Payments of the link, the newest first, whoever they are booked with: who has the link now sees those of before it was
+ * brought into the account. The caller must have asked whose the link is.
+ */
+export async function listPaymentsOf(
+  db: Queryable,
+  linkId: string,
+  { limit, after }: { limit: number; after: string | null },
+): Promise<{ payments: Payment[]; hasMore: boolean }> {
+  const page = { limit, after, before: null }
+  const found = await many(
+    db,
+    paymentRow,
+    sql`select * from payment where payment_link = ${linkId} ${pageClause(byId(sql`id`), page)}`,
+  )
+  const { rows, hasMore } = cutPage(found, page)
+  return { payments: rows, hasMore }
 }

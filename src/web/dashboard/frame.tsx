@@ -22,6 +22,7 @@ type Place = { readonly href: string; readonly name: string; readonly icon: Site
 const MAIN: readonly Place[] = [
   { href: '/dashboard', name: 'Overview', icon: 'home' },
   { href: '/dashboard/payments', name: 'Payments', icon: 'payments' },
+  { href: '/dashboard/links', name: 'Links', icon: 'link' },
   { href: '/dashboard/balance', name: 'Balance', icon: 'balance' },
 ]
 const DEVELOPERS: readonly Place[] = [

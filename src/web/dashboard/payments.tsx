@@ -6,6 +6,7 @@ import type { Payment } from '../../domain/payment/payment-object.ts'
 import { SiteIcon } from '../site/icons.tsx'
 import { Curl, Head } from '../site/parts.tsx'
 import { type Frame, renderFramed } from './frame.tsx'
+import { Pager } from './pager.tsx'
 import { PaymentTable } from './payment-table.tsx'
 import { Status } from './payment-words.tsx'
 
@@ -271,25 +272,5 @@ function Empty({ query, isAny }: { query: PaymentsQuery; isAny: boolean }) {
         </a>
       </p>
     </div>
-  )
-}
-
-function Pager({ newer, older }: { newer: string | null; older: string | null }) {
-  if (newer === null && older === null) return null
-  return (
-    <nav class="pager row between" aria-label="Pages">
-      {newer === null ? (
-        <span />
-      ) : (
-        <a class="btn" href={newer} rel="prev">
-          Back
-        </a>
-      )}
-      {older !== null && (
-        <a class="btn" href={older} rel="next">
-          More
-        </a>
-      )}
-    </nav>
   )
 }

@@ -17,6 +17,9 @@ export type LinkDraft = {
   readonly reference: string
   readonly success_url: string
   readonly inactive_message: string
+  /** `on`: the query of the address may fill it in. */
+  readonly prefill_amount: string
+  readonly prefill_reference: string
 }
 
 /** Beside a field, while somebody types. */

@@ -13,6 +13,8 @@ export function PostForm({
   readonly csrf: string
   readonly look?: string
   readonly id?: string
+  readonly 'data-preview'?: string
+  readonly 'data-hints'?: string
   readonly children: ComponentChildren
 }) {
   return (

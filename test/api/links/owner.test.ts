@@ -151,7 +151,7 @@ describe('bringing a link into an account', () => {
     expect([asked.status, asked.html.includes('Is this wallet yours?')]).toEqual([200, true])
     expect(await world.linkRow(made)).toEqual(before)
     const done = await owner.submit(ticket)
-    expect(done.to).toBe('/dashboard')
+    expect(done.to).toBe(`/dashboard/links/${String(before['id'])}`)
     const after = await world.linkRow(made)
     const merchantId = await world.accountOf(owner)
     expect(after).toMatchObject({ merchant_id: merchantId, wallet: OWN_WALLET, anonymous: false, active: true })

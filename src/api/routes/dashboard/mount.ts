@@ -5,7 +5,7 @@ import { listMemberships, type Membership } from '../../../db/accounts/people.ts
 import type { Db } from '../../../db/db.ts'
 import { may } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
-import { pageHeaders } from '../../../web/page-headers.ts'
+import { framedHeaders, framingHeaders, pageHeaders } from '../../../web/page-headers.ts'
 import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/sessions.ts'
 import { formToken, sameText } from '../../accounts/tokens.ts'
 import { onlyMethods } from '../../route.ts'
@@ -82,7 +82,7 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
     return response.redirect(303, `/dashboard/confirm?to=${encodeURIComponent(to)}`)
   }
   const call = callOf(deps, { page, request, signedIn, memberships, account, csrf })
-  return send(response, await page.handle({ ...call, form: parseForm(page, request) as never }))
+  return send(deps, response, await page.handle({ ...call, form: parseForm(page, request) as never }))
 }
 
 type Seen = {
@@ -145,8 +145,10 @@ function parseForm(page: Page, request: Request): unknown {
   return parsed.data
 }
 
-async function send(response: Response, answer: PageAnswer): Promise<void> {
+async function send({ publicUrl }: MountDeps, response: Response, answer: PageAnswer): Promise<void> {
   if ('html' in answer) {
+    if (answer.frame !== undefined)
+      response.set(answer.frame === 'holds' ? framingHeaders(publicUrl) : framedHeaders(publicUrl))
     response
       .status(answer.status ?? 200)
       .type('html')

@@ -44,7 +44,8 @@ export type PageCall<F = unknown> = PersonCall<F> & {
 }
 
 export type PageAnswer =
-  | { readonly html: string; readonly status?: number }
+  /** `holds`: a frame with a page of ours is in it; `held`: it stands in one. */
+  | { readonly html: string; readonly status?: number; readonly frame?: 'holds' | 'held' }
   /** 303 to a path of ours. */
   | { readonly to: string; readonly cookies?: readonly string[] }
   | { readonly file: { readonly name: string; readonly type: string; readonly chunks: AsyncIterable<string> } }

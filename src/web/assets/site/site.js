@@ -82,7 +82,14 @@ for (const form of possible ? all('form[data-passkey]') : []) {
 
 // `/` searches, `j` and `k` go along the rows, `g` and a letter go to a page. Never while somebody types.
 /** @type {Record<string, string>} */
-const PLACES = { o: '/dashboard', p: '/dashboard/payments', k: '/dashboard/keys', w: '/dashboard/webhooks' }
+const PLACES = {
+  o: '/dashboard',
+  p: '/dashboard/payments',
+  l: '/dashboard/links',
+  b: '/dashboard/balance',
+  k: '/dashboard/keys',
+  w: '/dashboard/webhooks',
+}
 let going = false
 document.addEventListener('keydown', (/** @type {any} */ event) => {
   const typing = event.target.closest?.('input, textarea, select')

@@ -1,5 +1,5 @@
 import type { PaymentLink } from '../../../domain/link/link.ts'
-import { priceText } from '../../links/maker/share.tsx'
+import { priceText } from '../../links/maker/link-words.tsx'
 import { PostButton } from '../../site/form.tsx'
 import { Card, Fact, Facts, Head, Note } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'

@@ -143,10 +143,10 @@ function Way({ value, name, what, draft }: { value: string; name: string; what: 
 
 const MORE = ['max_payments', 'expires_at', 'reference', 'success_url', 'inactive_message'] as const
 
-export function More({ draft, errors }: Omit<FieldsProps, 'hint'>) {
-  const open = MORE.some((name) => draft[name] !== '' || errors[name] !== undefined)
+export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> & { open?: boolean }) {
+  const isFilled = MORE.some((name) => draft[name] !== '' || errors[name] !== undefined)
   return (
-    <Fold title="More options: limit, end, reference, return page" open={open}>
+    <Fold title="More options: limit, end, reference, return page" open={open || isFilled}>
       <div class="stack">
         <div class="stack even">
           <Field name="max_payments" label="Limit of payments" optional errors={errors}>
@@ -185,6 +185,21 @@ export function More({ draft, errors }: Omit<FieldsProps, 'hint'>) {
         >
           {(attributes) => <input {...attributes} maxLength={500} value={draft.inactive_message} />}
         </Field>
+        <fieldset class="tight">
+          <legend>What the address may fill in</legend>
+          <label class="check">
+            <input type="checkbox" name="prefill_reference" checked={draft.prefill_reference !== ''} />
+            <span>
+              The reference, as <code>?reference=INV-7</code>
+            </span>
+          </label>
+          <label class="check open">
+            <input type="checkbox" name="prefill_amount" checked={draft.prefill_amount !== ''} />
+            <span>
+              The amount, as <code>?amount=49.90</code>, where the buyer decides
+            </span>
+          </label>
+        </fieldset>
       </div>
     </Fold>
   )

@@ -2,7 +2,8 @@ import type { PaymentLink } from '../../../domain/link/link.ts'
 import { renderSite } from '../../site/document.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Head, Note } from '../../site/parts.tsx'
-import { CopyButton, mailTo, methodText, priceText, Share } from './share.tsx'
+import { methodText, priceText } from './link-words.tsx'
+import { CopyButton, mailTo, Share } from './share.tsx'
 
 export type MadeView = {
   readonly link: PaymentLink

@@ -1,13 +1,12 @@
-import { type LinkStatus, linkStatus, type PaymentLink } from '../../../domain/link/link.ts'
+import { linkStatus, type PaymentLink } from '../../../domain/link/link.ts'
 import type { Payment } from '../../../domain/payment/payment-object.ts'
-import { Fiat, METHOD_WORDS, Status, Usdc, usdcText } from '../../dashboard/payment-words.tsx'
-import type { Tone } from '../../look/parts.tsx'
+import { Fiat, METHOD_WORDS, Status, Usdc } from '../../dashboard/payment-words.tsx'
 import { renderDoor, renderSite } from '../../site/document.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Moment, Recent } from '../../site/moment.tsx'
-import { Card, Copy, Fold, Head, Note, State, shortened } from '../../site/parts.tsx'
+import { Card, Copy, Fold, Head, Note, shortened } from '../../site/parts.tsx'
 import { Table } from '../../site/table.tsx'
-import { priceText } from './share.tsx'
+import { LinkState, priceText, Stats, type Totals } from './link-words.tsx'
 
 export type OwnerView = {
   readonly link: PaymentLink
@@ -18,14 +17,6 @@ export type OwnerView = {
   /** The newest first; older ones are only counted. */
   readonly payments: readonly Payment[]
   readonly now: string
-}
-
-export type Totals = {
-  readonly started: number
-  readonly paid: number
-  readonly under_way: number
-  readonly net_micro: string
-  readonly fee_micro: string
 }
 
 /** What is asked of the owner's page. */
@@ -82,23 +73,6 @@ export function renderOwner(view: OwnerView): string {
   )
 }
 
-const LOOKS: Readonly<Record<LinkStatus, { tone: Tone; icon: SiteIcon; word: string }>> = {
-  active: { tone: 'success', icon: 'okring', word: 'Active' },
-  paused: { tone: 'quiet', icon: 'minus', word: 'Paused' },
-  sold_out: { tone: 'quiet', icon: 'okring', word: 'All places taken' },
-  expired: { tone: 'quiet', icon: 'clock', word: 'Ended' },
-  stopped: { tone: 'problem', icon: 'xring', word: 'Stopped' },
-}
-
-export function LinkState({ status }: { status: LinkStatus }) {
-  const { tone, icon, word } = LOOKS[status]
-  return (
-    <State tone={tone} icon={icon}>
-      {word}
-    </State>
-  )
-}
-
 type PressProps = { readonly path: string; readonly action: OwnerAction; readonly name: string; readonly look?: string }
 
 /** The address is the secret, so the form needs no other. */
@@ -109,35 +83,6 @@ function Press({ path, action, name, look = 'btn' }: PressProps) {
         {name}
       </button>
     </form>
-  )
-}
-
-export function Stats({ totals }: { totals: Totals }) {
-  const { started, paid, under_way: underWay, net_micro: net, fee_micro: fee } = totals
-  return (
-    <dl class="stats">
-      <div>
-        <dt>Paid</dt>
-        <dd>
-          <b>{paid}</b>
-          <small>of {started} started</small>
-        </dd>
-      </div>
-      <div>
-        <dt>Received</dt>
-        <dd>
-          <b>{usdcText(net, 2)}</b> <span class="cur">USDC</span>
-          <small>after {usdcText(fee, 2)} USDC fee</small>
-        </dd>
-      </div>
-      <div>
-        <dt>On its way</dt>
-        <dd>
-          <b>{underWay}</b>
-          <small>{underWay === 1 ? 'payment' : 'payments'}</small>
-        </dd>
-      </div>
-    </dl>
   )
 }
 
@@ -211,7 +156,7 @@ export function renderClaimed(link: PaymentLink, at: string): string {
         “{link.title}” was brought into an account on <Moment at={at} form="day" />. This address changes nothing any
         more.
       </p>
-      <a class="btn fill big" href="/sign-in">
+      <a class="btn fill big" href="/sign-in?to=/dashboard/links">
         Sign in
       </a>
     </>,

@@ -1,20 +1,8 @@
 import type { PaymentLink } from '../../../domain/link/link.ts'
-import { PROVIDERS } from '../../../domain/methods.ts'
 import { fiatText } from '../../dashboard/payment-words.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 
 /** How a link is given to buyers: as address, as code, as a text. */
-
-export function priceText({ price: { amount, currency, min, max } }: PaymentLink): string {
-  if (amount !== null) return `${fiatText(amount)} ${currency}`
-  if (min !== null && max !== null) return `the buyer decides, ${fiatText(min)} to ${fiatText(max)} ${currency}`
-  if (min !== null) return `the buyer decides, from ${fiatText(min)} ${currency}`
-  return max === null ? `the buyer decides, in ${currency}` : `the buyer decides, up to ${fiatText(max)} ${currency}`
-}
-
-export function methodText({ provider }: Pick<PaymentLink, 'provider'>): string {
-  return provider === null ? 'the buyer picks how to pay' : PROVIDERS[provider].label
-}
 
 export function mailTo(subject: string, body: string): string {
   return `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`

@@ -41,8 +41,9 @@ function createRoute(deps: LinkRouteDeps): Route {
     handle: ({ caller, db, body, idempotencyKey }) => {
       const claim = claimOf('POST /v1/payment_links', idempotencyKey, body)
       return answerOnce(db, { tenant: caller, claim }, async (tx) => {
-        const { livemode } = caller
-        const made = await makeLink(deps, body, { livemode, wallet: null, createdVia: 'api' })
+        const { livemode, keyId } = caller
+        const createdVia = keyId === null ? 'dashboard' : 'api'
+        const made = await makeLink(deps, body, { livemode, wallet: null, createdVia })
         if ((await readWallet(tx, caller)) === null)
           throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create links.')
         const link = await insertLink(tx, caller, made)

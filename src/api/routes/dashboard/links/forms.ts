@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { readMerchantName } from '../../../../db/merchants/merchants.ts'
+import { readWallet } from '../../../../db/merchants/wallets.ts'
+import type { PaymentLink } from '../../../../domain/link/link.ts'
+import { formatAmount, type Money } from '../../../../domain/money.ts'
+import { renderEditLink, renderNewLink } from '../../../../web/dashboard/links/link-edit.tsx'
+import type { LinkDraft } from '../../../../web/links/link-draft.ts'
+import { Problem } from '../../../http/problems.ts'
+import { hintOfAmount } from '../../../links/hints.ts'
+import { bodyOf, draftLink, EMPTY_DRAFT, errorsOfForm, linkForm } from '../../../links/link-form.ts'
+import { previewOf } from '../../links/preview.ts'
+import { change } from '../operations.ts'
+import { definePage, type Page, type PageCall } from '../page.ts'
+import { findOwn, type LinkPageDeps } from './own.ts'
+
+const once = z
+  .string()
+  .regex(/^[\w-]{1,64}$/)
+  .default(() => randomUUID())
+
+/** Making a link, and changing what may be changed of one. */
+export function formPages(deps: LinkPageDeps): Page[] {
+  return [...newPages(deps), ...editPages(deps)]
+}
+
+type Errors = Readonly<Record<string, string>>
+
+function newPages(deps: LinkPageDeps): Page[] {
+  const show = async ({ frame, db, tenant }: PageCall, draft: LinkDraft, errors: Errors): Promise<string> => {
+    const hint = await hintOfAmount(deps.rates, draft)
+    const hasWallet = (await readWallet(db, tenant)) !== null
+    return renderNewLink({ frame, draft, errors, hint, once: randomUUID(), hasWallet, publicUrl: deps.publicUrl })
+  }
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard/links/new',
+      needs: 'sell',
+      handle: async (call) => {
+        const { copy } = call.query
+        const draft = copy === undefined ? EMPTY_DRAFT : draftOf(await findOwn({ ...call, params: { id: copy } }))
+        return { html: await show(call, draft, {}), frame: 'holds' }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/links',
+      needs: 'sell',
+      form: linkForm.extend({ once }),
+      handle: async (call) => {
+        const { once: key, ...draft } = call.form
+        const asked = { name: 'createPaymentLink', body: bodyOf(draft), once: key }
+        const made = await orErrors(draft, () => change(deps, call, asked))
+        if ('errors' in made) return { status: 400, html: await show(call, draft, made.errors), frame: 'holds' }
+        return { to: `/dashboard/links/${z.object({ id: z.string() }).parse(made.body).id}` }
+      },
+    }),
+    definePage({
+      method: 'get',
+      path: '/dashboard/links/preview',
+      needs: 'sell',
+      handle: async ({ request, tenant, db }) => {
+        const draft = linkForm.safeParse({ ...request.query }).data ?? EMPTY_DRAFT
+        const link = draftLink(draft, { livemode: tenant.livemode, wallet: null, anonymous: false })
+        const shopName = await readMerchantName(db, tenant.merchantId)
+        return { html: await previewOf(deps, request, { link, shopName }), frame: 'held' }
+      },
+    }),
+  ]
+}
+
+function editPages(deps: LinkPageDeps): Page[] {
+  const show = (
+    { frame }: PageCall,
+    link: PaymentLink,
+    { draft, errors }: { draft: LinkDraft; errors: Errors },
+  ): string => renderEditLink({ frame, link, draft, errors, publicUrl: deps.publicUrl })
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard/links/:id/edit',
+      needs: 'sell',
+      handle: async (call) => {
+        const link = await findOwn(call)
+        return { html: show(call, link, { draft: draftOf(link), errors: {} }) }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/links/:id',
+      needs: 'sell',
+      form: linkForm,
+      handle: async (call) => {
+        const link = await findOwn(call)
+        // How it is priced stays, and decides what may be filled in.
+        const draft = { ...call.form, kind: draftOf(link).kind }
+        const asked = { name: 'updatePaymentLink', params: { id: link.id }, body: changesOf(link, draft) }
+        const changed = await orErrors(draft, () => change(deps, call, asked))
+        if ('errors' in changed) return { status: 400, html: show(call, link, { draft, errors: changed.errors }) }
+        return { to: `/dashboard/links/${link.id}` }
+      },
+    }),
+  ]
+}
+
+async function orErrors<T extends object>(draft: LinkDraft, work: () => Promise<T>): Promise<T | { errors: Errors }> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
+    return { errors: errorsOfForm(error, draft) }
+  }
+}
+
+const CHANGEABLE = [
+  'description',
+  'reference',
+  'success_url',
+  'max_payments',
+  'expires_at',
+  'inactive_message',
+] as const
+
+/** What is empty is taken away. A day that was not touched keeps its hour. */
+function changesOf(link: PaymentLink, draft: LinkDraft): Record<string, unknown> {
+  const { title, prefill, ...given } = bodyOf(draft)
+  const changes: Record<string, unknown> = { title, prefill }
+  for (const name of CHANGEABLE) changes[name] = given[name] ?? null
+  if (draft.expires_at.trim() === draftOf(link).expires_at) delete changes['expires_at']
+  return changes
+}
+
+/** The form as it would be filled for the link. */
+function draftOf(link: PaymentLink): LinkDraft {
+  const { amount, min, max, currency } = link.price
+  const text = (money: Money | null): string => (money === null ? '' : formatAmount(money))
+  return {
+    wallet: '',
+    title: link.title,
+    description: link.description ?? '',
+    kind: amount === null ? 'open' : 'fixed',
+    amount: text(amount),
+    min_amount: text(min),
+    max_amount: text(max),
+    currency,
+    provider: link.provider ?? '',
+    max_payments: link.maxPayments === null ? '' : String(link.maxPayments),
+    expires_at: link.expiresAt?.slice(0, 10) ?? '',
+    reference: link.reference ?? '',
+    success_url: link.successUrl ?? '',
+    inactive_message: link.inactiveMessage ?? '',
+    prefill_amount: link.prefill.includes('amount') ? 'on' : '',
+    prefill_reference: link.prefill.includes('reference') ? 'on' : '',
+  }
+}

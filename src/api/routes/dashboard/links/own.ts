@@ -1,0 +1,23 @@
+import type { Db } from '../../../../db/db.ts'
+import { findLink } from '../../../../db/links/links.ts'
+import { isId } from '../../../../domain/ids.ts'
+import type { PaymentLink } from '../../../../domain/link/link.ts'
+import type { PreviewDeps } from '../../links/preview.ts'
+import { SiteProblem } from '../../site-problem.ts'
+import type { WithRoutes } from '../operations.ts'
+import type { PageCall } from '../page.ts'
+
+export type LinkPageDeps = WithRoutes &
+  PreviewDeps & { readonly db: Db; readonly clock: () => number; readonly publicUrl: string }
+
+/** Throws for an id that is none, and for links of others, alike. */
+export async function findOwn({
+  db,
+  tenant,
+  params,
+}: Pick<PageCall, 'db' | 'tenant' | 'params'>): Promise<PaymentLink> {
+  const id = params['id'] ?? ''
+  const link = isId('link', id) ? await findLink(db, tenant, id) : null
+  if (link === null) throw new SiteProblem('not_found')
+  return link
+}

@@ -1,0 +1,119 @@
+import type { PaymentLink } from '../../../domain/link/link.ts'
+import type { Hint, LinkDraft } from '../../links/link-draft.ts'
+import { About, draftQuery, HowMuch, HowPaid, More, Preview } from '../../links/maker/link-form.tsx'
+import { methodText, priceText } from '../../links/maker/link-words.tsx'
+import { curlText } from '../../site/curl.ts'
+import { ErrorSummary, type FormErrors, PostForm } from '../../site/form.tsx'
+import { Curl, Head, Note } from '../../site/parts.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+
+export type NewLinkView = {
+  readonly frame: Frame
+  readonly draft: LinkDraft
+  readonly errors: FormErrors
+  readonly hint: Hint
+  /** Of the form: sent again it makes nothing new. */
+  readonly once: string
+  /** Whether there is a wallet to pay to. */
+  readonly hasWallet: boolean
+  readonly publicUrl: string
+}
+
+const back = { href: '/dashboard/links', name: 'Payment links' }
+const PREVIEW = '/dashboard/links/preview'
+
+export function renderNewLink({ frame, draft, errors, hint, once, hasWallet, publicUrl }: NewLinkView): string {
+  const body = { title: 'October tasting box', amount: '64.00', currency: 'EUR' }
+  return renderFramed({
+    frame,
+    title: 'New payment link',
+    children: (
+      <>
+        <Head back={back} title="New payment link" />
+        {!hasWallet && (
+          <Note
+            tone="wait"
+            icon="wallet"
+            strong="Set a wallet first"
+            actions={
+              <a class="btn" href="/dashboard/wallet">
+                Set a wallet
+              </a>
+            }
+          >
+            <p>The money of the link goes there.</p>
+          </Note>
+        )}
+        <div class="cols maker">
+          <PostForm
+            action="/dashboard/links"
+            csrf={frame.csrf}
+            look="form"
+            data-preview={PREVIEW}
+            data-hints="/links/hints"
+          >
+            <input type="hidden" name="once" value={once} />
+            <ErrorSummary errors={errors} />
+            <About draft={draft} errors={errors} />
+            <HowMuch draft={draft} errors={errors} hint={hint} />
+            <HowPaid draft={draft} errors={errors} />
+            <More draft={draft} errors={errors} />
+            <Buttons name="Create link" cancel="/dashboard/links" />
+          </PostForm>
+          <Preview src={`${PREVIEW}?${draftQuery(draft)}`} />
+        </div>
+        <Curl command={curlText(`${publicUrl}/v1/payment_links`, { method: 'POST', body })} />
+      </>
+    ),
+  })
+}
+
+export type EditLinkView = {
+  readonly frame: Frame
+  readonly link: PaymentLink
+  readonly draft: LinkDraft
+  readonly errors: FormErrors
+  readonly publicUrl: string
+}
+
+export function renderEditLink({ frame, link, draft, errors, publicUrl }: EditLinkView): string {
+  const path = `/dashboard/links/${link.id}`
+  const body = { title: 'November tasting box' }
+  return renderFramed({
+    frame,
+    title: `Edit ${link.title}`,
+    narrow: true,
+    children: (
+      <>
+        <Head
+          back={{ href: path, name: link.title }}
+          title="Edit the link"
+          lead={`${priceText(link)} · ${methodText(link)}. These stay: who has printed the link relies on them.`}
+        />
+        <PostForm action={path} csrf={frame.csrf} look="form card">
+          <ErrorSummary errors={errors} />
+          <About draft={draft} errors={errors} />
+          <More draft={draft} errors={errors} open />
+          <Buttons name="Save" cancel={path} />
+        </PostForm>
+        <p class="hint">
+          Another price? <a href={`/dashboard/links/new?copy=${link.id}`}>Make a new link like this one</a>
+        </p>
+        <Curl command={curlText(`${publicUrl}/v1/payment_links/${link.id}`, { method: 'PATCH', body })} />
+      </>
+    ),
+  })
+}
+
+function Buttons({ name, cancel }: { name: string; cancel: string }) {
+  return (
+    <div class="row">
+      <button type="submit" class="btn fill big">
+        {name}
+      </button>
+      <a class="btn text" href={cancel}>
+        Cancel
+      </a>
+    </div>
+  )
+}

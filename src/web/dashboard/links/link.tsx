@@ -1,0 +1,204 @@
+import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
+import type { Payment } from '../../../domain/payment/payment-object.ts'
+import { LinkState, methodText, priceText, Stats, type Totals } from '../../links/maker/link-words.tsx'
+import { CopyButton, mailTo } from '../../links/maker/share.tsx'
+import { curlText } from '../../site/curl.ts'
+import { PostButton } from '../../site/form.tsx'
+import { SiteIcon } from '../../site/icons.tsx'
+import { Moment, Recent } from '../../site/moment.tsx'
+import { Card, Copy, Curl, Fact, Facts, Head, Note, shortened } from '../../site/parts.tsx'
+import { RowLink, Table } from '../../site/table.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { Pager } from '../pager.tsx'
+import { Fiat, METHOD_WORDS, Status, Usdc } from '../payment-words.tsx'
+
+export type LinkPageView = {
+  readonly frame: Frame
+  readonly link: PaymentLink
+  readonly totals: Totals
+  readonly payments: readonly Payment[]
+  readonly older: string | null
+  readonly mayChange: boolean
+  readonly now: string
+  readonly publicUrl: string
+}
+
+export function renderLink(view: LinkPageView): string {
+  const { frame, link, totals, now, publicUrl } = view
+  const status = linkStatus(link, now)
+  const api = `${publicUrl}/v1/payment_links/${link.id}`
+  return renderFramed({
+    frame,
+    title: link.title,
+    children: (
+      <>
+        <Head
+          back={{ href: '/dashboard/links', name: 'Payment links' }}
+          title={
+            <>
+              {link.title} <LinkState status={status} />
+            </>
+          }
+          lead={
+            <>
+              {priceText(link)} · {methodText(link)} · made <Moment at={link.createdAt} form="day" />
+            </>
+          }
+          actions={<Actions view={view} />}
+        />
+        {status === 'stopped' && (
+          <Note tone="problem" icon="warn" strong="An operator has stopped this link">
+            <p>It takes no payments. Payments under way go on. Ask the support why.</p>
+          </Note>
+        )}
+        <Stats totals={totals} />
+        <div class="cols">
+          <div class="col">
+            <Payments view={view} />
+            <About link={link} />
+          </div>
+          <Share link={link} url={linkUrl(publicUrl, link.code)} />
+        </div>
+        <Curl command={curlText(api)} />
+        <Curl title="Pause with curl" command={curlText(`${api}/deactivate`, { method: 'POST' })} />
+      </>
+    ),
+  })
+}
+
+function Actions({ view: { frame, link, mayChange, publicUrl } }: { view: LinkPageView }) {
+  const path = `/dashboard/links/${link.id}`
+  return (
+    <>
+      <a class="btn" href={new URL(linkUrl(publicUrl, link.code)).pathname}>
+        <SiteIcon name="out" />
+        Open
+      </a>
+      {mayChange && link.stoppedAt === null && (
+        <PostButton action={`${path}/${link.active ? 'pause' : 'resume'}`} csrf={frame.csrf}>
+          {link.active ? 'Pause' : 'Go on'}
+        </PostButton>
+      )}
+      {mayChange && (
+        <a class="btn" href={`${path}/edit`}>
+          Edit
+        </a>
+      )}
+    </>
+  )
+}
+
+function Payments({ view: { frame, link, payments, older, now } }: { view: LinkPageView }) {
+  if (payments.length === 0)
+    return (
+      <section class="card empty stack">
+        <SiteIcon name="payments" />
+        <h2>No payments yet</h2>
+        <p>They stand here as soon as a buyer presses Continue.</p>
+      </section>
+    )
+  return (
+    <div class="sheet">
+      <Table<Payment>
+        caption={`Payments of ${link.title} in ${frame.account}, newest first`}
+        rows={payments}
+        columns={[
+          { name: 'Amount', place: 'a', look: 'num fit', cell: (payment) => <Amount payment={payment} link={link} /> },
+          { name: 'Status', place: 'b', look: 'fit', cell: ({ status }) => <Status status={status} /> },
+          {
+            name: 'Method',
+            place: 'c',
+            cell: ({ methodUsed }) =>
+              methodUsed === null ? <span class="soft">Not chosen yet</span> : METHOD_WORDS[methodUsed],
+          },
+          {
+            name: 'You receive',
+            look: 'num',
+            cell: ({ usdc }) =>
+              usdc === null ? <span class="soft">Nothing yet</span> : <Usdc micro={usdc.net} decimals={2} />,
+          },
+          { name: 'Time', place: 'd', look: 'num', cell: ({ createdAt }) => <Recent at={createdAt} now={now} /> },
+        ]}
+      />
+      <Pager newer={null} older={older} />
+    </div>
+  )
+}
+
+/** Payments from before the link was brought into the account have no page here. */
+function Amount({ payment, link }: { payment: Payment; link: PaymentLink }) {
+  if (payment.merchantId !== link.merchantId) return <Fiat money={payment.amount} />
+  return (
+    <RowLink href={`/dashboard/payments/${payment.id}`}>
+      <Fiat money={payment.amount} />
+    </RowLink>
+  )
+}
+
+function About({ link }: { link: PaymentLink }) {
+  const { description, reference, maxPayments, paymentsCount, expiresAt, successUrl, inactiveMessage, wallet } = link
+  return (
+    <Card id="about" title="About this link">
+      <Facts>
+        <Fact name="Id">
+          <Copy value={link.id} short={shortened(link.id)} />
+        </Fact>
+        {description !== null && <Fact name="Description">{description}</Fact>}
+        {reference !== null && <Fact name="Reference">{reference}</Fact>}
+        {maxPayments !== null && (
+          <Fact name="Places">{`${Math.max(0, maxPayments - paymentsCount)} of ${maxPayments} left`}</Fact>
+        )}
+        {expiresAt !== null && (
+          <Fact name="Ends">
+            <Moment at={expiresAt} />
+          </Fact>
+        )}
+        {successUrl !== null && <Fact name="Return page">{successUrl}</Fact>}
+        {inactiveMessage !== null && <Fact name="Message while paused">{inactiveMessage}</Fact>}
+        {link.prefill.length > 0 && <Fact name="Filled in by the address">{link.prefill.join(', ')}</Fact>}
+        <Fact name="Pays to">
+          {wallet === null ? 'The wallet of the account' : <Copy value={wallet} short={shortened(wallet, 6, 4)} />}
+        </Fact>
+      </Facts>
+    </Card>
+  )
+}
+
+function Share({ link, url }: { link: PaymentLink; url: string }) {
+  const { pathname } = new URL(url)
+  return (
+    <aside class="side" aria-label="Share">
+      <Card id="share" title="Share">
+        <img
+          class="qr"
+          src={`${pathname}/qr.svg`}
+          alt={`QR code of the link: ${link.title}`}
+          width="208"
+          height="208"
+        />
+        <div class="field">
+          <label for="url">Payment link</label>
+          <div class="inline">
+            <input id="url" readOnly value={url} />
+            <CopyButton value={url} look="btn" name="Copy" of="the payment link" />
+          </div>
+        </div>
+        <p class="actions">
+          {(['svg', 'png'] as const).map((form) => (
+            <a key={form} class="btn text" href={`${pathname}/qr.${form}`}>
+              <SiteIcon name="download" />
+              <span>
+                <span class="hidden">QR code as </span>
+                {form.toUpperCase()}
+              </span>
+            </a>
+          ))}
+          <a class="btn text" href={mailTo(link.title, `${link.title}: ${url}`)}>
+            <SiteIcon name="mail" />
+            E-mail
+          </a>
+        </p>
+      </Card>
+    </aside>
+  )
+}

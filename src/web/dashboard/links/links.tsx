@@ -1,0 +1,186 @@
+import { linkStatus, type PaymentLink } from '../../../domain/link/link.ts'
+import { PROVIDERS } from '../../../domain/methods.ts'
+import type { Money } from '../../../domain/money.ts'
+import { LinkState } from '../../links/maker/link-words.tsx'
+import { curlText } from '../../site/curl.ts'
+import { SiteIcon } from '../../site/icons.tsx'
+import { Recent } from '../../site/moment.tsx'
+import { Curl, Head } from '../../site/parts.tsx'
+import { RowLink, Table } from '../../site/table.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { Pager } from '../pager.tsx'
+import { Fiat, fiatText } from '../payment-words.tsx'
+
+export const LINK_VIEWS = { active: 'Active', paused: 'Paused', all: 'All' } as const
+export type LinkViewName = keyof typeof LINK_VIEWS
+
+export type LinksQuery = { readonly q: string; readonly s: LinkViewName }
+
+export type LinksView = {
+  readonly frame: Frame
+  readonly query: LinksQuery
+  readonly links: readonly PaymentLink[]
+  readonly newer: string | null
+  readonly older: string | null
+  readonly mayChange: boolean
+  readonly now: string
+  readonly publicUrl: string
+}
+
+const PATH = '/dashboard/links'
+
+export function linksHref({ q, s }: LinksQuery): string {
+  const set = new URLSearchParams({ ...(s !== 'active' && { s }), ...(q !== '' && { q }) }).toString()
+  return set === '' ? PATH : `${PATH}?${set}`
+}
+
+export function renderLinks(view: LinksView): string {
+  const { frame, query, links, mayChange, publicUrl } = view
+  const active = query.s === 'all' ? '' : `?active=${query.s === 'active'}`
+  return renderFramed({
+    frame,
+    title: 'Payment links',
+    children: (
+      <>
+        <Head
+          title="Payment links"
+          lead="A link makes a payment each time a buyer presses Continue."
+          actions={mayChange ? <NewLink look="btn fill" /> : undefined}
+        />
+        <Search query={query} />
+        {links.length === 0 ? (
+          <Empty query={query} mayChange={mayChange} />
+        ) : (
+          <div class="sheet">
+            <LinkTable view={view} />
+            <Pager newer={view.newer} older={view.older} />
+          </div>
+        )}
+        <Curl command={curlText(`${publicUrl}/v1/payment_links${active}`)} />
+      </>
+    ),
+  })
+}
+
+function NewLink({ look }: { look: string }) {
+  return (
+    <a class={look} href={`${PATH}/new`}>
+      <SiteIcon name="plus" />
+      New link
+    </a>
+  )
+}
+
+function Search({ query }: { query: LinksQuery }) {
+  return (
+    <search class="row">
+      <form class="search" method="get" action={PATH}>
+        {query.s !== 'active' && <input type="hidden" name="s" value={query.s} />}
+        <SiteIcon name="search" />
+        <label class="hidden" for="q">
+          Search links
+        </label>
+        <input
+          id="q"
+          name="q"
+          type="search"
+          value={query.q}
+          maxLength={200}
+          placeholder="Title, reference, code"
+          aria-keyshortcuts="/"
+        />
+      </form>
+      <nav class="seg" aria-label="Show">
+        {Object.entries(LINK_VIEWS).map(([s, name]) => (
+          <a
+            key={s}
+            href={linksHref({ ...query, s: s as LinkViewName })}
+            aria-current={s === query.s ? 'true' : undefined}
+          >
+            {name}
+          </a>
+        ))}
+      </nav>
+    </search>
+  )
+}
+
+function LinkTable({ view: { links, now } }: { view: LinksView }) {
+  return (
+    <Table<PaymentLink>
+      caption="Payment links, newest first"
+      rows={links}
+      columns={[
+        {
+          name: 'Title',
+          place: 'a',
+          look: 'clip',
+          cell: ({ id, title }) => <RowLink href={`${PATH}/${id}`}>{title}</RowLink>,
+        },
+        { name: 'Amount', place: 'c', look: 'num', cell: (link) => <Asked link={link} /> },
+        {
+          name: 'Method',
+          look: 'fit',
+          cell: ({ provider }) => (
+            <span class="amt">{provider === null ? 'Buyer picks' : PROVIDERS[provider].label}</span>
+          ),
+        },
+        { name: 'Payments', place: 'd', look: 'num', cell: (link) => <Count link={link} /> },
+        { name: 'Status', place: 'b', look: 'fit', cell: (link) => <LinkState status={linkStatus(link, now)} /> },
+        { name: 'Created', look: 'num', cell: ({ createdAt }) => <Recent at={createdAt} now={now} /> },
+      ]}
+    />
+  )
+}
+
+function Asked({ link: { price } }: { link: PaymentLink }) {
+  const { amount, min, max, currency } = price
+  if (amount !== null) return <Fiat money={amount} />
+  const short = (money: Money): string => fiatText(money).replace(/\.00$/, '')
+  const bounds =
+    min !== null && max !== null
+      ? `, ${short(min)} to ${short(max)}`
+      : min !== null
+        ? `, from ${short(min)}`
+        : max === null
+          ? ''
+          : `, up to ${short(max)}`
+  return (
+    <>
+      <span class="soft">{`Buyer decides${bounds}`}</span> <span class="cur">{currency}</span>
+    </>
+  )
+}
+
+/** Open and paid ones: those that hold a place. */
+function Count({ link: { paymentsCount, maxPayments } }: { link: PaymentLink }) {
+  return (
+    <span class="amt">
+      <b>{paymentsCount}</b>
+      {maxPayments !== null && <span class="soft">{` of ${maxPayments}`}</span>}
+    </span>
+  )
+}
+
+function Empty({ query, mayChange }: { query: LinksQuery; mayChange: boolean }) {
+  const isFiltered = query.q !== '' || query.s === 'paused'
+  return (
+    <section class="card empty stack">
+      <SiteIcon name="link" />
+      <h2>{isFiltered ? 'Nothing found' : 'No links yet'}</h2>
+      {isFiltered ? (
+        <p>
+          {query.q === '' ? 'No link is paused.' : `Nothing has “${query.q}” in its title, reference or code.`}{' '}
+          <a href={linksHref({ q: '', s: 'all' })}>Show all links</a>
+        </p>
+      ) : (
+        <p>A link is a page that you can send, print or show as a code.</p>
+      )}
+      {!isFiltered && mayChange && (
+        <p class="actions">
+          <NewLink look="btn" />
+        </p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,20 @@
+/** To the pages before and after this one; null where there is none. */
+export function Pager({ newer, older }: { newer: string | null; older: string | null }) {
+  if (newer === null && older === null) return null
+  return (
+    <nav class="pager row between" aria-label="Pages">
+      {newer === null ? (
+        <span />
+      ) : (
+        <a class="btn" href={newer} rel="prev">
+          Back
+        </a>
+      )}
+      {older !== null && (
+        <a class="btn" href={older} rel="next">
+          More
+        </a>
+      )}
+    </nav>
+  )
+}

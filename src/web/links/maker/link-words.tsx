@@ -1,0 +1,73 @@
+import type { LinkStatus, PaymentLink } from '../../../domain/link/link.ts'
+import { PROVIDERS } from '../../../domain/methods.ts'
+import { fiatText, usdcText } from '../../dashboard/payment-words.tsx'
+import type { Tone } from '../../look/parts.tsx'
+import type { SiteIcon } from '../../site/icons.tsx'
+import { State } from '../../site/parts.tsx'
+
+/** How links are named for those who have them. */
+
+export function priceText({ price: { amount, currency, min, max } }: PaymentLink): string {
+  if (amount !== null) return `${fiatText(amount)} ${currency}`
+  if (min !== null && max !== null) return `Buyer decides, ${fiatText(min)} to ${fiatText(max)} ${currency}`
+  if (min !== null) return `Buyer decides, from ${fiatText(min)} ${currency}`
+  return max === null ? `Buyer decides, in ${currency}` : `Buyer decides, up to ${fiatText(max)} ${currency}`
+}
+
+export function methodText({ provider }: Pick<PaymentLink, 'provider'>): string {
+  return provider === null ? 'buyer picks how to pay' : PROVIDERS[provider].label
+}
+
+const LOOKS: Readonly<Record<LinkStatus, { tone: Tone; icon: SiteIcon; word: string }>> = {
+  active: { tone: 'success', icon: 'okring', word: 'Active' },
+  paused: { tone: 'quiet', icon: 'minus', word: 'Paused' },
+  sold_out: { tone: 'quiet', icon: 'okring', word: 'All places taken' },
+  expired: { tone: 'quiet', icon: 'clock', word: 'Ended' },
+  stopped: { tone: 'problem', icon: 'xring', word: 'Stopped' },
+}
+
+export function LinkState({ status }: { status: LinkStatus }) {
+  const { tone, icon, word } = LOOKS[status]
+  return (
+    <State tone={tone} icon={icon}>
+      {word}
+    </State>
+  )
+}
+
+export type Totals = {
+  readonly started: number
+  readonly paid: number
+  readonly under_way: number
+  readonly net_micro: string
+  readonly fee_micro: string
+}
+
+export function Stats({ totals }: { totals: Totals }) {
+  const { started, paid, under_way: underWay, net_micro: net, fee_micro: fee } = totals
+  return (
+    <dl class="stats">
+      <div>
+        <dt>Paid</dt>
+        <dd>
+          <b>{paid}</b>
+          <small>of {started} started</small>
+        </dd>
+      </div>
+      <div>
+        <dt>Received</dt>
+        <dd>
+          <b>{usdcText(net, 2)}</b> <span class="cur">USDC</span>
+          <small>after {usdcText(fee, 2)} USDC fee</small>
+        </dd>
+      </div>
+      <div>
+        <dt>On its way</dt>
+        <dd>
+          <b>{underWay}</b>
+          <small>{underWay === 1 ? 'payment' : 'payments'}</small>
+        </dd>
+      </div>
+    </dl>
+  )
+}
