@@ -33,20 +33,18 @@ async function member(role: Role, email: string): Promise<Visitor> {
 const pages = composedPages()
 /** The path with ids of nothing: who is refused must be so before anything is looked for. */
 const pathOf = (path: string): string => path.replaceAll(/:\w+/g, 'nothing')
+/** What an id in a path is of, by the beginning of the path. */
+const ID_OF: readonly (readonly [string, keyof Furnished])[] = [
+  ['/dashboard/keys', 'apiKey'],
+  ['/dashboard/webhooks', 'endpoint'],
+  ['/dashboard/events', 'event'],
+  ['/dashboard/links', 'link'],
+]
 /** The path with ids of what the shop has. */
-const ownPathOf = (path: string): string =>
-  path
-    .replace(
-      ':id',
-      path.startsWith('/dashboard/keys')
-        ? own.apiKey
-        : path.startsWith('/dashboard/webhooks')
-          ? own.endpoint
-          : path.startsWith('/dashboard/events')
-            ? own.event
-            : own.payment,
-    )
-    .replace(':event', own.event)
+function ownPathOf(path: string): string {
+  const [, kind = 'payment'] = ID_OF.find(([start]) => path.startsWith(start)) ?? []
+  return path.replace(':id', String(own[kind])).replace(':event', own.event)
+}
 const isRefused = ({ status, to }: PageAnswer): boolean =>
   status === 403 || (status === 303 && to !== null && /^\/(?:sign-in|dashboard\/(?:confirm|welcome))/.test(to))
 
