@@ -8,7 +8,8 @@ import { kindOf, printStory, shrinkStory } from '../../test/model/story/shrink.t
 import { playRandom } from '../../test/model/story/tell.ts'
 import { openTheater, type Theater } from '../../test/model/world/shop.ts'
 import { openStage, type Stage } from '../../test/model/world/stage.ts'
-import { DEFECTS } from './defects.ts'
+import { FOUND_DEFECTS } from './defects/found.ts'
+import { PROVED_DEFECTS } from './defects/proved.ts'
 
 type Asked = {
   readonly seed: number
@@ -116,7 +117,7 @@ async function plant(stage: Stage, asked: Asked, args: readonly string[]): Promi
   const { seed, from, stories, say } = asked
   const wanted = args.includes('--only') ? args[args.indexOf('--only') + 1] : undefined
   let missed = 0
-  for (const { name, and = [], ...edit } of DEFECTS.filter(
+  for (const { name, and = [], ...edit } of [...PROVED_DEFECTS, ...FOUND_DEFECTS].filter(
     (each) => wanted === undefined || each.name.includes(wanted),
   )) {
     const planted = await openTheater(stage, [edit, ...and])

@@ -1,14 +1,9 @@
-import type { Edit } from '../../test/model/time/load.ts'
-
-/**
- * Bugs that were there once, or nearly: each an edit of the source as it is loaded, which the model must catch. Where a
- * second wall stands behind the first, `and` takes it away too.
- */
-export type Defect = { readonly name: string; readonly and?: readonly Edit[] } & Edit
+import type { Defect } from './defect.ts'
 
 const MONEY = 'src/domain/payment/money'
 
-export const DEFECTS: readonly Defect[] = [
+/** What a review proved, and what stands beside it. */
+export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a hold leaves the payout with the engine',
     file: 'src/activities/payment/decision.ts',
@@ -85,8 +80,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'an old answer takes newer money away',
     file: 'src/activities/payment/partner-news.ts',
-    find: '  if (takesAway(effect) && isOutdated(asked, work.state)) return false\n',
-    put: '',
+    find: '  return takesAway(effect) && isChanged\n',
+    put: '  return false\n',
   },
   {
     name: 'a request that fails is never answered',
@@ -96,7 +91,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a decision goes on without asking for the money',
-    file: 'src/domain/payment/decision.ts',
+    file: `${MONEY}/decided.ts`,
     find: '  return why === null ? null : NOT_FREE[why]\n',
     put: '  return why === null ? null : null\n',
   },
@@ -193,7 +188,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a hold before the conversion ends where nothing is allowed',
-    file: 'src/domain/payment/decision.ts',
+    file: `${MONEY}/decided.ts`,
     find: "because('held_before_conversion', told(note)), parked('operator_hold')",
     put: "because('held_before_conversion', told(note)), parked('funds_reversed')",
   },
@@ -224,7 +219,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a payment without its amount counts as nothing',
     file: 'src/domain/payment/partner-news.ts',
-    find: " &&\n    (order.status !== 'paid' || hasMoney(order))",
+    find: "  if (order.status === 'paid' && !hasMoney(order)) return 'no_amount'\n",
     put: '',
   },
   {

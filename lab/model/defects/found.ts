@@ -1,0 +1,55 @@
+import type { Defect } from './defect.ts'
+
+const MONEY = 'src/domain/payment/money'
+
+/** What the model has found itself. */
+export const FOUND_DEFECTS: readonly Defect[] = [
+  {
+    name: 'money that does not fit ends the payment, whatever else is counted',
+    file: 'src/domain/payment/refund.ts',
+    find: 'isParked && countedBeside(parts, attempt.id).length === 0',
+    put: 'isParked',
+  },
+  {
+    name: 'an answer from before a reversal books the money once more',
+    file: 'src/activities/payment/partner-news.ts',
+    find: '  if (effect.parts.length > 0 && now.gone !== asked.gone) return true\n',
+    put: '',
+  },
+  {
+    name: 'another amount is asked for under the old key',
+    file: 'src/activities/payment/settlement.ts',
+    find: '  if (payment.conversionStale !== null) {',
+    put: '  if (false as boolean) {',
+  },
+  {
+    name: 'USDC that was bought for nobody waits for nobody',
+    file: 'src/domain/payment/snapshot.ts',
+    find: "  return payment.fillLeft === true && payment.listenUntil === null ? 'fill_left' : null\n",
+    put: '  return null\n',
+  },
+  {
+    name: 'money that becomes too little while it is held is settled',
+    file: `${MONEY}/decided.ts`,
+    find: "  const isTooLittle = resumes && payment.usdc === null && paid?.status === 'underpaid'\n",
+    put: '  const isTooLittle = false as boolean\n',
+  },
+  {
+    name: 'money that goes in part while the conversion waits is enough',
+    file: `${MONEY}/going.ts`,
+    find: "reason === 'partner_hold' || reason === 'conversion'",
+    put: "reason === 'partner_hold'",
+  },
+  {
+    name: 'a refused cancellation of an order is asked for without end',
+    file: `${MONEY}/intents.ts`,
+    find: "  return attempt === 'opening' || attempt === 'open' || attempt === 'verification_required' ? 'pending' : 'refused'\n",
+    put: "  return 'pending'\n",
+  },
+  {
+    name: 'an order that the partner has changed cannot be taken as it is',
+    file: `${MONEY}/decided.ts`,
+    find: '    acknowledged: { attemptId, minor: misfit.amount.minor },\n',
+    put: '',
+  },
+]
