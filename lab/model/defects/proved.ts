@@ -64,6 +64,13 @@ export const PROVED_DEFECTS: readonly Defect[] = [
     file: 'src/workflows/payment.ts',
     find: '      this.#announcer.track(startLateMoney({ paymentId: this.#id, attemptId }))\n',
     put: '',
+    and: [
+      {
+        file: 'src/worker/orphans.ts',
+        find: 'return (await adoptPayments(deps)) + (await adoptLateMoney(deps))',
+        put: 'return adoptPayments(deps)',
+      },
+    ],
   },
   {
     name: 'a part of the price is closed away at the expiry',
