@@ -34,7 +34,7 @@ const pages = composedPages()
 /** The path with ids of nothing: who is refused must be so before anything is looked for. */
 const pathOf = (path: string): string => path.replaceAll(/:\w+/g, 'nothing')
 /** What an id in a path is of, by the beginning of the path. */
-const ID_OF: readonly (readonly [string, keyof Furnished])[] = [
+const ID_OF: readonly (readonly [string, Exclude<keyof Furnished, 'merchant'>])[] = [
   ['/dashboard/keys', 'apiKey'],
   ['/dashboard/webhooks', 'endpoint'],
   ['/dashboard/events', 'event'],
@@ -43,7 +43,7 @@ const ID_OF: readonly (readonly [string, keyof Furnished])[] = [
 /** The path with ids of what the shop has. */
 function ownPathOf(path: string): string {
   const [, kind = 'payment'] = ID_OF.find(([start]) => path.startsWith(start)) ?? []
-  return path.replace(':id', String(own[kind])).replace(':event', own.event)
+  return path.replace(':id', own[kind]).replace(':event', own.event)
 }
 const isRefused = ({ status, to }: PageAnswer): boolean =>
   status === 403 || (status === 303 && to !== null && /^\/(?:sign-in|dashboard\/(?:confirm|welcome))/.test(to))
