@@ -234,6 +234,8 @@ const eitherOf = (replica: Session, main: Session, either: EitherDatabase): Sess
     ),
 })
 
+const unheard = (): void => undefined
+
 /** Postgres' code for a statement that was cut off. */
 const CANCELED = '57014'
 
@@ -243,6 +245,9 @@ async function transaction<T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
+  // A connection that breaks between two statements tells it by this event, which would end the process if nobody heard it.
+  // The next statement, at the latest the commit, throws.
+  client.on('error', unheard)
   const after: (() => void)[] = []
   let broken: Error | undefined
   try {
@@ -264,6 +269,7 @@ async function transaction<T>(
     if (slow !== undefined && error instanceof Error && 'code' in error && error.code === CANCELED) throw new slow()
     throw error
   } finally {
+    client.off('error', unheard)
     client.release(broken)
   }
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createTestDatabase } from '../../scripts/test/services/databases.ts'
+import { until } from '../../scripts/test/until.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 
 let db: Db
@@ -38,4 +39,30 @@ test('and never when the transaction was rolled back', async () => {
   })
   await expect(refused).rejects.toThrow('no')
   expect(told).toBe(0)
+})
+
+test('a connection that breaks between two statements fails its transaction, and ends no process', async () => {
+  let reached: (pid: number) => void = () => undefined
+  let goOn: () => void = () => undefined
+  const pid = new Promise<number>((resolve) => {
+    reached = resolve
+  })
+  const broken = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const work = db.transaction(async (tx) => {
+    reached((await tx.query('select pg_backend_pid() as pid')).rows[0].pid)
+    await broken
+    await tx.query('insert into seen values (2)')
+  })
+  const refused = expect(work).rejects.toThrow()
+  const gone = await pid
+  await db.query('select pg_terminate_backend($1)', [gone])
+  const alive = () => db.query('select 1 from pg_stat_activity where pid = $1', [gone])
+  await until(alive, ({ rowCount }) => rowCount === 0)
+  // One more answer on another connection: by now the process has read what the server said on the broken one.
+  await db.query('select 1')
+  goOn()
+  await refused
+  expect((await db.query('select id from seen')).rows).toEqual([{ id: 1 }])
 })
