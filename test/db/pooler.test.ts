@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import pg from 'pg'
 import { openFolderFor } from '../../scripts/system/data-folder.ts'
 import { freePort } from '../../scripts/system/ports.ts'
 import { poolerSpec } from '../../scripts/system/postgres/pooler.ts'
@@ -11,6 +12,7 @@ import { type Child, supervise } from '../../scripts/system/supervisor.ts'
 import { newPayment } from '../../scripts/test/new-payment.ts'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { until } from '../../scripts/test/until.ts'
+import { asProblem } from '../../src/api/http/problems.ts'
 import { readMigrationUrl } from '../../src/config.ts'
 import { createDb, type Db, type Session } from '../../src/db/db.ts'
 import { claimMode, ModeRefusal } from '../../src/db/deployment.ts'
@@ -191,6 +193,24 @@ describe('through PgBouncer in transaction mode', () => {
       await expect(claimMode(live)).rejects.toThrow(ModeRefusal)
     } finally {
       await live.close()
+    }
+  })
+
+  test('while it turns everybody away the caller is told to come again', async () => {
+    const console = new URL(url)
+    console.pathname = 'pgbouncer'
+    const admin = new pg.Client({ connectionString: console.href })
+    await admin.connect()
+    const db = createDb({ url, livemode: false, pool: 1, pooled: true })
+    try {
+      await admin.query(`disable ${name}`)
+      const error = await db.query('select 1').catch((reason: unknown) => reason)
+      expect(error).toMatchObject({ code: '08P01' })
+      expect(asProblem(error).code).toBe('temporarily_unavailable')
+    } finally {
+      await admin.query(`enable ${name}`)
+      await admin.end()
+      await db.close()
     }
   })
 

@@ -60,6 +60,8 @@ export async function writePoolerFiles({ folder, port, target, databases }: Pool
     `auth_file = ${join(folder, 'users.txt')}`,
     `admin_users = ${target.user}`,
     'max_client_conn = 500',
+    // Go's driver, which Temporal has, always sends it.
+    'ignore_startup_parameters = extra_float_digits',
     // Its own 15 s is how long everybody would wait for a database that was away for a moment.
     'server_login_retry = 1',
     // Its own 120 s is longer than any caller waits.

@@ -136,6 +136,8 @@ function storeProblem(error: unknown): Problem | null {
     '53300',
     '08006',
     '08001',
+    // What PgBouncer says when the server behind it is gone, or has no connection left.
+    '08P01',
     '55P03',
     '57014',
   ]
