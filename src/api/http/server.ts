@@ -1,4 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { Server as NetServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 import { API_HEADERS, PROBLEM_TYPE, Problem, problemText } from './problems.ts'
 
@@ -79,16 +81,28 @@ function problemAnswer(problem: Problem, { publicUrl, newRequestId, instance }: 
 /** Milliseconds between two looks for connections that have had their last answer. */
 const IDLE_MS = 50
 
+/** Most milliseconds that an idle connection is kept after the end has begun, and at most this part of the whole time. */
+const LINGER_MS = 1000
+const LINGER_PART = 0.1
+
 /**
- * Takes no more requests; resolves when all connections are closed. Requests under way have `drainMs` to finish: an
- * update that a buyer waits for must be answered, because its payment would show an error and go on.
+ * Takes no more connections; resolves when all are closed. Requests under way have `drainMs` to finish: an update that a
+ * buyer waits for must be answered, because its payment would show an error and go on. A client may be sending into a
+ * connection that is idle here: it is answered for a moment still, and told to come by another one.
  */
-export async function stopApiServer(server: Server, drainMs: number): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve))
+export async function stopApiServer(
+  server: Server,
+  drainMs: number,
+  lingerMs: number = Math.min(LINGER_MS, drainMs * LINGER_PART),
+): Promise<void> {
+  server.prependListener('request', (_request, response) => void response.setHeader('connection', 'close'))
+  // Of the listener alone: the HTTP server's own close would begin by cutting off what is idle.
+  const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+  const forced = setTimeout(() => server.closeAllConnections(), drainMs)
+  await Promise.race([closed, delay(lingerMs)])
   server.closeIdleConnections()
   // Node keeps a connection that becomes idle after its answer.
   const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS)
-  const forced = setTimeout(() => server.closeAllConnections(), drainMs)
   await closed
   clearInterval(idle)
   clearTimeout(forced)

@@ -42,6 +42,22 @@ test('a request that a buyer waits for is answered, however long its partner tak
   agent.destroy()
 })
 
+test('a request into a connection that was idle when the end began is answered, and its client comes by another one', async () => {
+  const { server, waiting, ask, agent } = await slowServer()
+  const first = ask()
+  await once(server, 'request')
+  waiting[0]!.end('before')
+  expect(await first).toBe('before')
+  const stopped = stopApiServer(server, 60_000, 60_000)
+  const second = ask()
+  await once(server, 'request')
+  expect(waiting[1]!.getHeader('connection')).toBe('close')
+  waiting[1]!.end('while it ends')
+  expect(await second).toBe('while it ends')
+  await stopped
+  agent.destroy()
+})
+
 test('a request without end does not keep the server', async () => {
   const { server, ask } = await slowServer()
   const answer = ask()
