@@ -234,8 +234,6 @@ const eitherOf = (replica: Session, main: Session, either: EitherDatabase): Sess
     ),
 })
 
-const unheard = (): void => undefined
-
 /** Postgres' code for a statement that was cut off. */
 const CANCELED = '57014'
 
@@ -245,9 +243,13 @@ async function transaction<T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
-  // A connection that breaks between two statements tells it by this event, which would end the process if nobody heard it.
-  // The next statement, at the latest the commit, throws.
-  client.on('error', unheard)
+  // A connection that breaks between two statements tells it by this event alone, which would end the process if nobody
+  // heard it. The next statement, at the latest the commit, then says only that there is no connection.
+  let lost: Error | undefined
+  const lose = (error: Error): void => {
+    lost ??= error
+  }
+  client.on('error', lose)
   const after: (() => void)[] = []
   let broken: Error | undefined
   try {
@@ -267,9 +269,9 @@ async function transaction<T>(
       (failure: Error) => failure,
     )
     if (slow !== undefined && error instanceof Error && 'code' in error && error.code === CANCELED) throw new slow()
-    throw error
+    throw lost ?? error
   } finally {
-    client.off('error', unheard)
+    client.off('error', lose)
     client.release(broken)
   }
 }

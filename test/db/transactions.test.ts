@@ -41,7 +41,7 @@ test('and never when the transaction was rolled back', async () => {
   expect(told).toBe(0)
 })
 
-test('a connection that breaks between two statements fails its transaction, and ends no process', async () => {
+test('a connection that breaks between two statements fails its transaction with its own reason, and ends no process', async () => {
   let reached: (pid: number) => void = () => undefined
   let goOn: () => void = () => undefined
   const pid = new Promise<number>((resolve) => {
@@ -55,7 +55,7 @@ test('a connection that breaks between two statements fails its transaction, and
     await broken
     await tx.query('insert into seen values (2)')
   })
-  const refused = expect(work).rejects.toThrow()
+  const refused = expect(work).rejects.toMatchObject({ code: '57P01' })
   const gone = await pid
   await db.query('select pg_terminate_backend($1)', [gone])
   const alive = () => db.query('select 1 from pg_stat_activity where pid = $1', [gone])
