@@ -34,6 +34,8 @@ export type ApiKey = { id: string; object: "api_key"; livemode: boolean; name: s
 
 export type Wallet = { object: "wallet"; livemode: boolean; address: (string | null); chain: "polygon"; chain_id: number; token: string; set_at: (string | null); proved: boolean; proof_text: string; change: ({ address: string; effective_at: string; proved: boolean } | null) }
 
+export type Brand = { object: "brand"; name: string; color: (string | null); support_email: (string | null) }
+
 export type Problem = { type: string; title: string; status: number; detail: string; instance: string; code: "validation_failed" | "invalid_json" | "invalid_request" | "invalid_api_key" | "invalid_callback" | "insufficient_scope" | "ip_not_allowed" | "step_up_required" | "resource_missing" | "route_missing" | "method_not_allowed" | "request_timeout" | "payment_not_cancelable" | "receipt_not_available" | "not_possible_now" | "limit_reached" | "idempotency_key_in_use" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "amount_too_small" | "amount_too_large" | "currency_not_supported" | "wallet_not_configured" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "list_too_slow" | "temporarily_unavailable"; param?: string | undefined; errors?: ({ pointer: string; code: string; message: string })[] | undefined; request_id: string }
 
 export type Operations = {
@@ -70,6 +72,8 @@ export type Operations = {
   readWallet: { query: undefined; body: undefined; answer: Wallet }
   setWallet: { query: undefined; body: { address: string; signature?: string | undefined }; answer: Wallet }
   stopWalletChange: { query: undefined; body: undefined; answer: Wallet }
+  readBrand: { query: undefined; body: undefined; answer: Brand }
+  setBrand: { query: undefined; body: { name?: string | undefined; color?: (string | null) | undefined; support_email?: (string | null) | undefined }; answer: Brand }
   simulatePayment: { query: undefined; body: { action: "pay" | "decline" | "cancel" | "require_verification" | "verify" | "fail_verification" | "hold" | "release" | "confirm" | "top_up" | "reverse" | "expire"; received_minor?: string | undefined; failure_code?: "declined" | "insufficient_funds" | "verification_failed" | "abandoned" | "reversed" | "partner_unavailable" | undefined }; answer: Payment }
 }
 
@@ -108,5 +112,7 @@ export const OPERATIONS = {
   readWallet: ['GET', '/v1/settings/wallet'],
   setWallet: ['PUT', '/v1/settings/wallet'],
   stopWalletChange: ['POST', '/v1/settings/wallet/stop_change'],
+  readBrand: ['GET', '/v1/settings/brand'],
+  setBrand: ['PATCH', '/v1/settings/brand'],
   simulatePayment: ['POST', '/v1/test/payments/{id}/simulate'],
 } as const satisfies Record<keyof Operations, readonly [string, string]>

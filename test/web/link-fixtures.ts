@@ -47,6 +47,7 @@ export function aLinkView({ status = 'active', wrong = null, price, anonymous = 
     link,
     status: status satisfies LinkStatus,
     shopName: 'Nightline Rail',
+    brand: null,
     offers,
     url: ADDRESS,
     path: '/l/k7Qm2vXa9B',

@@ -283,3 +283,10 @@ export const PATH_IDS: Readonly<Record<string, string>> = {
   '/v1/api_keys/{id}': API_KEY.id,
   '/v1/webhook_endpoints/{id}/deliveries/{event}': EVENT_ID,
 }
+
+export const BRAND = {
+  object: 'brand',
+  name: 'Halden Coffee',
+  color: '#1d5247',
+  support_email: 'help@shop.example',
+} as const

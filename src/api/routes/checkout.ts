@@ -1,6 +1,6 @@
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Queryable } from '../../db/db.ts'
-import { readMerchantName } from '../../db/merchants/merchants.ts'
+import { readShop } from '../../db/merchants/merchants.ts'
 import { readPaymentByToken } from '../../db/payments/payments.ts'
 import { offersFor, type RateTable } from '../../domain/offers.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
@@ -213,8 +213,8 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
   if (found === null) throw new PageProblem('not_found')
   const { payment, attempts, parts, intents } = found
   const country = buyerCountry(request, deps.countryHeader)
-  const [merchantName, rates] = await Promise.all([
-    readMerchantName(deps.db, payment.merchantId),
+  const [shop, rates] = await Promise.all([
+    readShop(deps.db, payment.merchantId),
     isOpen(payment.status) ? ratesFor(deps, payment) : null,
   ])
   const offered = offersFor({
@@ -233,7 +233,7 @@ async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Check
     attempts,
     parts,
     intents,
-    shop: { name: merchantName, brand: null, supportEmail: null },
+    shop,
     partners: deps.partners,
     offered,
     country,

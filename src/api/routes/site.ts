@@ -20,6 +20,7 @@ import { ownPages } from './dashboard/own.ts'
 import type { Page } from './dashboard/page.ts'
 import { paymentPages } from './dashboard/payment.ts'
 import { paymentListPages } from './dashboard/payments.ts'
+import { brandPages } from './dashboard/settings/brand.ts'
 import { walletPages } from './dashboard/settings/wallet.ts'
 import { createWalletStopRouter } from './dashboard/settings/wallet-stop.ts'
 import { teamPages } from './dashboard/team.ts'
@@ -99,6 +100,7 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...eventPages(own),
     ...requestPages(own),
     ...walletPages(own),
+    ...brandPages(own),
     ...teamPages(own),
     ...linkPages(own),
     ...claimPages(own),

@@ -1,10 +1,33 @@
 import { z } from 'zod'
+import type { Shop } from '../../web/checkout/checkout.ts'
+import type { Hex } from '../../web/look/colour.ts'
 import { execute, one, type Queryable, sql, type Tx } from '../db.ts'
 
-/** The name that buyers see. */
-export async function readMerchantName(db: Queryable, merchantId: string): Promise<string> {
-  const row = await one(db, z.object({ name: z.string() }), sql`select name from merchant where id = ${merchantId}`)
-  return row.name
+const shopRow = z
+  .object({ name: z.string(), brand_color: z.custom<Hex>().nullable(), support_email: z.string().nullable() })
+  .transform(({ name, brand_color: brand, support_email: supportEmail }): Shop => ({ name, brand, supportEmail }))
+
+/** As buyers see it. */
+export function readShop(db: Queryable, merchantId: string): Promise<Shop> {
+  return one(db, shopRow, sql`select name, brand_color, support_email from merchant where id = ${merchantId}`)
+}
+
+/** Changes what is named. */
+export function setShop(
+  db: Queryable,
+  merchantId: string,
+  { name, brand, supportEmail }: Partial<Shop>,
+): Promise<Shop> {
+  const set = [
+    name === undefined ? sql`name = name` : sql`name = ${name}`,
+    ...(brand === undefined ? [] : [sql`, brand_color = ${brand}`]),
+    ...(supportEmail === undefined ? [] : [sql`, support_email = ${supportEmail}`]),
+  ].reduce((left, right) => sql`${left}${right}`)
+  return one(
+    db,
+    shopRow,
+    sql`update merchant set ${set} where id = ${merchantId} returning name, brand_color, support_email`,
+  )
 }
 
 /** Stores a merchant. One that is there already keeps its name. */

@@ -34,6 +34,7 @@ const DEVELOPERS: readonly Place[] = [
 const SETTINGS: readonly Place[] = [
   { href: '/dashboard/wallet', name: 'Wallet', icon: 'wallet' },
   { href: '/dashboard/team', name: 'Team', icon: 'team' },
+  { href: '/dashboard/brand', name: 'Brand', icon: 'brand' },
 ]
 
 export type FramedPage = {

@@ -4,6 +4,7 @@ import type { Offer } from '../../domain/offers.ts'
 import { amountLook, Logo } from '../checkout/panel.tsx'
 import { webAddress } from '../checkout/shown.tsx'
 import { renderPage } from '../layout.tsx'
+import type { Hex } from '../look/colour.ts'
 import { Icon, type IconName } from '../look/icons.tsx'
 import { Aside, Fact, Facts, Head, Note, OutlineLink } from '../look/parts.tsx'
 import type { Words } from '../messages/words.ts'
@@ -13,6 +14,7 @@ export type LinkView = {
   readonly link: PaymentLink
   readonly status: LinkStatus
   readonly shopName: string
+  readonly brand: Hex | null
   /** The ways to pay that are likely to be offered. */
   readonly offers: readonly Offer[]
   /** The absolute URL, and its path. */
@@ -42,7 +44,7 @@ export function renderLinkPage(view: LinkView, words: Words, as: 'page' | 'previ
     words,
     title: asks ? t('title.pay', { amount: what, merchant: shopName }) : `${link.title} · ${shopName}`,
     testMode: !link.livemode && as === 'page',
-    brand: null,
+    brand: view.brand,
     card: { title: `${link.title}, ${what}`, text: t('link.og', { merchant: shopName }), url },
     ...(as === 'page' && {
       languages: { action: `${path}/language`, at: path },

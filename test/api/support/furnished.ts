@@ -80,6 +80,8 @@ export function rowsFor({ payment, link, endpoint, event, apiKey }: Furnished): 
     revokeApiKey: { path: `/v1/api_keys/${apiKey}` },
     readWallet: { path: '/v1/settings/wallet' },
     setWallet: { path: '/v1/settings/wallet', body: { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' } },
+    readBrand: { path: '/v1/settings/brand' },
+    setBrand: { path: '/v1/settings/brand', body: { color: '#123456' } },
     stopWalletChange: { path: '/v1/settings/wallet/stop_change' },
     simulatePayment: { path: `/v1/test/payments/${payment}/simulate`, body: { action: 'pay' } },
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Queryable } from '../../../db/db.ts'
-import { readMerchantName } from '../../../db/merchants/merchants.ts'
+import { readShop } from '../../../db/merchants/merchants.ts'
 import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import { type Offer, offersFor } from '../../../domain/offers.ts'
 import type { LinkView } from '../../../web/links/link-page.tsx'
@@ -25,14 +25,12 @@ export async function viewOfLink(
 ): Promise<LinkView> {
   const { link } = shown
   const url = linkUrl(deps.publicUrl, link.code)
-  const [shopName, offers] = await Promise.all([
-    readMerchantName(deps.db, link.merchantId),
-    offersOfLink(deps, link, buyer),
-  ])
+  const [shop, offers] = await Promise.all([readShop(deps.db, link.merchantId), offersOfLink(deps, link, buyer)])
   return {
     ...shown,
     status: linkStatus(link, new Date(deps.clock()).toISOString()),
-    shopName,
+    shopName: shop.name,
+    brand: shop.brand,
     offers,
     url,
     path: new URL(url).pathname,

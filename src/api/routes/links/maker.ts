@@ -102,7 +102,7 @@ async function preview(deps: MakerDeps, request: Request, response: Response): P
   const link = draftLink(draft, { livemode: deps.db.livemode, wallet, anonymous: true })
   const shopName = wallet === null ? 'Your wallet' : shortWallet(wallet)
   response.set(framedHeaders(deps.publicUrl)).type('html')
-  response.send(await previewOf(deps, request, { link, shopName }))
+  response.send(await previewOf(deps, request, { link, shopName, brand: null }))
 }
 
 /** Somebody who was sent a link writes it down here, and comes to the form for it. */

@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import type { PaymentLink } from '../../../domain/link/link.ts'
 import { renderLinkPage } from '../../../web/links/link-page.tsx'
+import type { Hex } from '../../../web/look/colour.ts'
 import { wordsIn } from '../../../web/messages/words.ts'
 import { buyerCountry, buyerLocale } from '../buyer.ts'
 import { type LinkViewDeps, offersOfLink } from './link-view.ts'
@@ -11,7 +12,7 @@ export type PreviewDeps = Pick<LinkViewDeps, 'rates' | 'crypto'> & { readonly co
 export async function previewOf(
   deps: PreviewDeps,
   request: Request,
-  { link, shopName }: { readonly link: PaymentLink; readonly shopName: string },
+  { link, shopName, brand }: { readonly link: PaymentLink; readonly shopName: string; readonly brand: Hex | null },
 ): Promise<string> {
   const country = buyerCountry(request, deps.countryHeader).code
   const offers = await offersOfLink(deps, link, { country, userAgent: request.get('user-agent') })
@@ -20,6 +21,7 @@ export async function previewOf(
     link,
     status: 'active',
     shopName,
+    brand,
     offers,
     url: '',
     path: '',

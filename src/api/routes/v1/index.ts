@@ -1,5 +1,6 @@
 import type { Route } from '../../route.ts'
 import { type ApiKeyRouteDeps, apiKeyRoutes } from './api-keys.ts'
+import { brandRoutes } from './brand.ts'
 import { eventRoutes } from './events.ts'
 import { type LinkRouteDeps, linkRoutes } from './links/links.ts'
 import { type PaymentCreateDeps, paymentCreateRoute } from './payments/payment-create.ts'
@@ -36,6 +37,7 @@ export function apiRoutes(deps: ApiRouteDeps): Route[] {
     ...deliveryRoutes(deps),
     ...apiKeyRoutes(deps),
     ...settingsRoutes(deps),
+    ...brandRoutes(deps),
     ...simulateRoutes(deps),
   ]
 }

@@ -38,6 +38,7 @@ for (const form of all('form[data-preview]')) {
     for (const name of ['once', '_form']) fields.delete(name)
     // In place, so that Back leads to the page before.
     frame.contentWindow.location.replace(`${form.dataset.preview}?${fields}`)
+    if (!form.dataset.hints) return
     const answer = await fetch(`${form.dataset.hints}?${fields}`).catch(() => null)
     if (!answer?.ok) return
     const hints = await answer.json()
@@ -52,6 +53,14 @@ for (const form of all('form[data-preview]')) {
   form.addEventListener('input', () => {
     clearTimeout(timer)
     timer = setTimeout(() => void follow(), 300)
+  })
+}
+
+// A colour that is picked is written into its field.
+for (const picker of all('input[data-fills]')) {
+  picker.hidden = false
+  picker.addEventListener('input', () => {
+    for (const field of all(`#${picker.dataset.fills}`)) field.value = picker.value
   })
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { readMerchantName } from '../../../../db/merchants/merchants.ts'
+import { readShop } from '../../../../db/merchants/merchants.ts'
 import { readWallet } from '../../../../db/merchants/wallets.ts'
 import type { PaymentLink } from '../../../../domain/link/link.ts'
 import { formatAmount, type Money } from '../../../../domain/money.ts'
@@ -63,8 +63,8 @@ function newPages(deps: LinkPageDeps): Page[] {
       handle: async ({ request, tenant, db }) => {
         const draft = linkForm.safeParse({ ...request.query }).data ?? EMPTY_DRAFT
         const link = draftLink(draft, { livemode: tenant.livemode, wallet: null, anonymous: false })
-        const shopName = await readMerchantName(db, tenant.merchantId)
-        return { html: await previewOf(deps, request, { link, shopName }), frame: 'held' }
+        const { name: shopName, brand } = await readShop(db, tenant.merchantId)
+        return { html: await previewOf(deps, request, { link, shopName, brand }), frame: 'held' }
       },
     }),
   ]

@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { readShop } from '../../../../db/merchants/merchants.ts'
+import { may } from '../../../../domain/account/roles.ts'
+import { type BrandDraft, renderBrand } from '../../../../web/dashboard/settings/brand.tsx'
+import { isHex } from '../../../../web/look/colour.ts'
+import { Problem } from '../../../http/problems.ts'
+import { draftLink, EMPTY_DRAFT } from '../../../links/link-form.ts'
+import { type PreviewDeps, previewOf } from '../../links/preview.ts'
+import { change, errorsOf, type WithRoutes } from '../operations.ts'
+import { definePage, type Page, type PageCall } from '../page.ts'
+
+export type BrandPageDeps = WithRoutes & PreviewDeps & { readonly publicUrl: string }
+
+const text = z.string().max(1000).default('')
+const form = z.object({ name: text, color: text, support_email: text })
+
+/** How buyers see the shop. Who changes it could send them to another address for help: an owner, freshly confirmed. */
+export function brandPages(deps: BrandPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard/brand',
+      needs: 'look',
+      handle: async (call) => ({ html: await show(deps, call, null), frame: 'holds' }),
+    }),
+    definePage({
+      method: 'get',
+      path: '/dashboard/brand/preview',
+      needs: 'look',
+      handle: async ({ request, tenant, query }) => {
+        const { name, color } = form.parse(query)
+        const draft = { ...EMPTY_DRAFT, title: 'October tasting box', amount: '64.00' }
+        const link = draftLink(draft, { livemode: tenant.livemode, wallet: null, anonymous: false })
+        const brand = colorIn(color)
+        return { html: await previewOf(deps, request, { link, shopName: name.slice(0, 100), brand }), frame: 'held' }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/brand',
+      needs: 'own',
+      fresh: () => '/dashboard/brand',
+      form,
+      handle: async (call) => {
+        const { name, color, support_email: email } = call.form
+        const body = {
+          name: name.trim(),
+          color: color.trim() === '' ? null : color.trim(),
+          support_email: email.trim() === '' ? null : email.trim(),
+        }
+        try {
+          await change(deps, call, { name: 'setBrand', body })
+        } catch (error) {
+          if (!(error instanceof Problem)) throw error
+          const wrong = { draft: call.form, errors: errorsOf(error, 'name') }
+          return { status: 400, html: await show(deps, call, wrong), frame: 'holds' }
+        }
+        return { to: '/dashboard/brand?saved' }
+      },
+    }),
+  ]
+}
+
+function colorIn(written: string) {
+  const color = written.trim().toLowerCase()
+  return isHex(color) ? color : null
+}
+
+type Wrong = { readonly draft: BrandDraft; readonly errors: Readonly<Record<string, string>> }
+
+async function show(
+  { publicUrl }: BrandPageDeps,
+  { frame, db, tenant, role, query }: PageCall,
+  wrong: Wrong | null,
+): Promise<string> {
+  const shop = await readShop(db, tenant.merchantId)
+  const stored = { name: shop.name, color: shop.brand ?? '', support_email: shop.supportEmail ?? '' }
+  const draft = wrong?.draft ?? stored
+  return renderBrand({
+    frame,
+    draft,
+    brand: wrong === null ? shop.brand : colorIn(draft.color),
+    errors: wrong?.errors ?? {},
+    saved: 'saved' in query && wrong === null,
+    mayChange: may(role, 'own'),
+    publicUrl,
+  })
+}

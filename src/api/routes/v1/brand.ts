@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { readShop, setShop } from '../../../db/merchants/merchants.ts'
+import { readEmail } from '../../../domain/account/email.ts'
+import { isHex } from '../../../web/look/colour.ts'
+import { BRAND } from '../../document/examples.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { safeText } from './fields.ts'
+import { requireTestKey, type StepUp } from './step-up.ts'
+
+const HEX = /^#[0-9a-fA-F]{6}$/
+
+const color = z
+  .string()
+  .regex(HEX, 'must be # and six hexadecimal digits, such as #1d5247')
+  .transform((text) => text.toLowerCase())
+  .refine(isHex)
+
+/** It stands beside the name of Pinrail: with a web address in it, it would be somebody else's. */
+export const shopName = safeText(100).refine(
+  (text) => text.trim() !== '' && !/:\/\/|www\./i.test(text),
+  'must have a letter, and no web address',
+)
+
+const supportEmail = z
+  .string()
+  .max(254)
+  .transform((text, context) => {
+    const email = readEmail(text)
+    if (email !== null) return email
+    context.addIssue({ code: 'custom', message: 'must be an e-mail address, such as help@shop.example' })
+    return z.NEVER
+  })
+
+const brandBody = z.strictObject({
+  name: shopName.optional(),
+  color: color.nullable().optional().meta({ description: 'Null: Pinrail’s own. Text on it can always be read.' }),
+  support_email: supportEmail.nullable().optional().meta({ description: 'Where buyers write when they need help.' }),
+})
+
+const brandObject = z
+  .strictObject({
+    object: z.literal('brand'),
+    name: z.string(),
+    color: z.string().nullable(),
+    support_email: z.string().nullable(),
+  })
+  .meta({ id: 'Brand', examples: [BRAND] })
+
+/** How buyers see the shop. A leaked live key must not lead them to somebody else's address. */
+export function brandRoutes(deps: StepUp): Route[] {
+  const read = defineRoute({
+    method: 'get',
+    path: '/v1/settings/brand',
+    operationId: 'readBrand',
+    tag: 'Settings',
+    summary: 'Read how buyers see you',
+    scope: 'settings:read',
+    answers: { 200: brandObject },
+    handle: async ({ caller, db }) => ({ status: 200, body: shown(await readShop(db, caller.merchantId)) }),
+  })
+  const write = defineRoute({
+    method: 'patch',
+    path: '/v1/settings/brand',
+    operationId: 'setBrand',
+    tag: 'Settings',
+    summary: 'Change how buyers see you',
+    description: 'At the checkout, on links and on receipts. Test mode; in live mode a signed-in person does it.',
+    scope: 'settings:write',
+    body: brandBody,
+    answers: { 200: brandObject },
+    problems: ['step_up_required'],
+    example: { body: { color: '#1d5247', support_email: 'help@shop.example' } },
+    handle: async ({ caller, db, body }) => {
+      requireTestKey(deps, caller, 'brand')
+      const { name, color: brand, support_email: email } = body
+      const shop = await setShop(db, caller.merchantId, {
+        ...(name !== undefined && { name }),
+        ...(brand !== undefined && { brand }),
+        ...(email !== undefined && { supportEmail: email }),
+      })
+      return { status: 200, body: shown(shop) }
+    },
+  })
+  return [read, write]
+}
+
+function shown({ name, brand, supportEmail: email }: Awaited<ReturnType<typeof readShop>>) {
+  return { object: 'brand' as const, name, color: brand, support_email: email }
+}

@@ -1,0 +1,135 @@
+import { darkPalette, lightPalette, PINE } from '../../look/brand.ts'
+import { contrast, type Hex } from '../../look/colour.ts'
+import { curlText } from '../../site/curl.ts'
+import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
+import { SiteIcon } from '../../site/icons.tsx'
+import { Curl, Fact, Facts, Head, Note } from '../../site/parts.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+
+export type BrandDraft = { readonly name: string; readonly color: string; readonly support_email: string }
+
+export type BrandView = {
+  readonly frame: Frame
+  readonly draft: BrandDraft
+  /** What is stored. */
+  readonly brand: Hex | null
+  readonly errors: FormErrors
+  readonly saved: boolean
+  readonly mayChange: boolean
+  readonly publicUrl: string
+}
+
+const PREVIEW = '/dashboard/brand/preview'
+
+export function renderBrand(view: BrandView): string {
+  const { frame, draft, brand, saved, mayChange, publicUrl } = view
+  const body = { color: brand ?? PINE, support_email: draft.support_email || null }
+  return renderFramed({
+    frame,
+    title: 'Brand',
+    children: (
+      <>
+        <Head title="Brand" lead="How buyers see you at the checkout, on links and on receipts." />
+        {saved && <Note tone="success" icon="okring" strong="Saved. Buyers see it from now on." />}
+        <div class="cols maker">
+          {mayChange ? <Form view={view} /> : <Seen draft={draft} />}
+          <aside class="side" aria-label="Preview">
+            <h2>Your page</h2>
+            <div class="phone">
+              <iframe
+                src={`${PREVIEW}?${new URLSearchParams(draft)}`}
+                title="Preview: what your buyer sees on a phone"
+                inert
+              />
+            </div>
+          </aside>
+        </div>
+        <Curl command={curlText(`${publicUrl}/v1/settings/brand`, { method: 'PATCH', body })} />
+      </>
+    ),
+  })
+}
+
+function Form({ view: { frame, draft, brand, errors } }: { view: BrandView }) {
+  return (
+    <PostForm action="/dashboard/brand" csrf={frame.csrf} look="form" data-preview={PREVIEW}>
+      <ErrorSummary errors={errors} />
+      <fieldset>
+        <legend>Shop</legend>
+        <Field name="name" label="Name" errors={errors}>
+          {(attributes) => <input {...attributes} required maxLength={100} value={draft.name} />}
+        </Field>
+        <Field
+          name="support_email"
+          label="Support address"
+          hint="Buyers write here when they need help."
+          optional
+          errors={errors}
+        >
+          {(attributes) => <input {...attributes} type="email" maxLength={254} value={draft.support_email} />}
+        </Field>
+      </fieldset>
+      <fieldset>
+        <legend>Look</legend>
+        <Field name="color" label="Colour" hint="Empty is Pinrail’s own." optional errors={errors}>
+          {(attributes) => (
+            <div class="inline">
+              <input type="color" value={brand ?? PINE} aria-label="Pick the colour" data-fills="color" hidden />
+              <input
+                {...attributes}
+                class="mono"
+                maxLength={7}
+                placeholder={PINE}
+                autocomplete="off"
+                spellcheck={false}
+                value={draft.color}
+              />
+            </div>
+          )}
+        </Field>
+        <Readable brand={brand ?? PINE} />
+      </fieldset>
+      <div class="row">
+        <button type="submit" class="btn fill big">
+          Save
+        </button>
+      </div>
+    </PostForm>
+  )
+}
+
+/** Whatever the colour: what is derived from it can be read. */
+function Readable({ brand }: { brand: Hex }) {
+  const light = lightPalette(brand)
+  const dark = darkPalette(brand)
+  const ratio = (a: Hex, b: Hex): string => contrast(a, b).toFixed(1)
+  const own = ratio('#ffffff', brand)
+  const shade = light['brand-ink']
+  return (
+    <ul class="reasons">
+      <li>
+        <SiteIcon name="check" />
+        {shade === brand
+          ? `White text on ${brand}: ${own} to 1. Good.`
+          : `White text on ${brand} would be ${own} to 1. Buttons use the shade ${shade}: ${ratio('#ffffff', shade)} to 1.`}
+      </li>
+      <li>
+        <SiteIcon name="check" />
+        {`In the dark they use ${dark['brand-ink']} by themselves: ${ratio(dark['on-brand'], dark['brand-ink'])} to 1.`}
+      </li>
+    </ul>
+  )
+}
+
+function Seen({ draft }: { draft: BrandDraft }) {
+  return (
+    <div class="card">
+      <Facts>
+        <Fact name="Name">{draft.name}</Fact>
+        <Fact name="Support address">{draft.support_email || 'None'}</Fact>
+        <Fact name="Colour">{draft.color || 'Pinrail’s own'}</Fact>
+      </Facts>
+      <p class="hint">An owner of the account can change it.</p>
+    </div>
+  )
+}
