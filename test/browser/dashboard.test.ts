@@ -164,6 +164,7 @@ const PAGES: readonly (readonly [string, string, Press?])[] = [
       await page.getByRole('heading', { name: 'Edit the link' }).waitFor()
     },
   ],
+  ['/dashboard/brand', 'brand'],
   ['/dashboard/balance', 'balance'],
   ['/dashboard/balance?d=365&by=month', 'balance-year'],
   ['/dashboard/team', 'team'],

@@ -1,13 +1,23 @@
 import { z } from 'zod'
-import type { Shop } from '../../web/checkout/checkout.ts'
-import type { Hex } from '../../web/look/colour.ts'
 import { execute, one, type Queryable, sql, type Tx } from '../db.ts'
 
+/** As buyers see it. */
+export type Shop = {
+  readonly name: string
+  /** `#` and six hexadecimal digits; null: Pinrail's own colour. */
+  readonly brand: `#${string}` | null
+  /** Where buyers ask; null when the shop does not say. */
+  readonly supportEmail: string | null
+}
+
 const shopRow = z
-  .object({ name: z.string(), brand_color: z.custom<Hex>().nullable(), support_email: z.string().nullable() })
+  .object({
+    name: z.string(),
+    brand_color: z.custom<NonNullable<Shop['brand']>>().nullable(),
+    support_email: z.string().nullable(),
+  })
   .transform(({ name, brand_color: brand, support_email: supportEmail }): Shop => ({ name, brand, supportEmail }))
 
-/** As buyers see it. */
 export function readShop(db: Queryable, merchantId: string): Promise<Shop> {
   return one(db, shopRow, sql`select name, brand_color, support_email from merchant where id = ${merchantId}`)
 }
