@@ -115,7 +115,7 @@ function Readable({ brand }: { brand: Hex }) {
       </li>
       <li>
         <SiteIcon name="check" />
-        {`In the dark they use ${dark['brand-ink']} by themselves: ${ratio(dark['on-brand'], dark['brand-ink'])} to 1.`}
+        {`In the dark buttons use ${dark['brand-ink']}: ${ratio(dark['on-brand'], dark['brand-ink'])} to 1.`}
       </li>
     </ul>
   )
