@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Step } from '../progress.mjs'
 import { firstLine, run, which } from '../run.ts'
@@ -7,14 +7,21 @@ import { firstLine, run, which } from '../run.ts'
 /** Version of the Temporal CLI that tools/temporal/go.mod names; its server is 1.31.2. */
 export const TEMPORAL_VERSION = '1.8.2'
 
-const MODULE = fileURLToPath(new URL('../../../tools/temporal', import.meta.url))
+const CLI = 'github.com/temporalio/cli/cmd/temporal'
+const TOOLS = fileURLToPath(new URL('../../../tools', import.meta.url))
 /** Packages that a build with empty caches compiles, counted with `go build -v`. */
 const PACKAGES = 1717
 /** 1.5 GB of modules and 2.2 GB of compiled packages were measured; the rest is room for the linker. */
 const NEEDED_BYTES = 6 * 1024 ** 3
 
+/** Packages of a Go module in tools, and where they go: a file, or a folder, whose name then ends with a slash. */
+export type Build = { readonly module: string; readonly sources: readonly string[]; readonly draft: string }
+
 /** Builds the Temporal CLI, with the server and its UI in it, into the file `draft`. About 6 minutes on two idle cores, once. */
-export async function buildTemporal(draft: string, step: Step): Promise<void> {
+export const buildTemporal = (draft: string, step: Step): Promise<void> =>
+  buildFromModule({ module: 'temporal', sources: [CLI], draft }, step)
+
+export async function buildFromModule({ module, sources, draft }: Build, step: Step): Promise<void> {
   const go = which('go')
   if (go === null)
     throw new Error(
@@ -23,23 +30,22 @@ export async function buildTemporal(draft: string, step: Step): Promise<void> {
   await requireDisk(go)
   let modules = 0
   let packages = 0
-  const args = ['build', '-v', '-mod=readonly', '-trimpath', '-ldflags', ldflags(), '-o', draft, CLI]
+  const args = ['build', '-v', '-mod=readonly', '-trimpath', '-ldflags', ldflags(), '-o', draft, ...sources]
   await run(go, args, {
-    cwd: MODULE,
+    cwd: join(TOOLS, module),
     env: { ...process.env, CGO_ENABLED: '0' },
     onLine: (line) => {
       if (line.startsWith('go: downloading')) {
         modules += 1
-        step.update(`build from tools/temporal, ${modules} modules downloaded`)
+        step.update(`build from tools/${module}, ${modules} modules downloaded`)
       } else {
         packages += 1
-        step.update('build from tools/temporal', packages / PACKAGES)
+        step.update(`build from tools/${module}`, packages / PACKAGES)
       }
     },
   })
 }
 
-const CLI = 'github.com/temporalio/cli/cmd/temporal'
 const ldflags = (): string => `-s -w -X github.com/temporalio/cli/internal/temporalcli.Version=${TEMPORAL_VERSION}`
 
 async function requireDisk(go: string): Promise<void> {

@@ -9,6 +9,9 @@ import { type PostgresOptions, postgresSpec, postgresUrl } from './server.ts'
 /** A server, and another one that streams from it and answers what only reads. */
 export type Pair = { readonly primary: ProcessSpec; readonly standby: ProcessSpec }
 
+/** The default of 5 s is how long commits that wait for the standby would stand still after each restart. */
+const RETRY = 'wal_retrieve_retry_interval=500'
+
 /**
  * How to run the two. The first start of the primary makes the standby's folder, as a copy of its own before it has
  * written anything, so the primary must be started first.
@@ -18,7 +21,7 @@ export async function pairSpecs(of: { primary: PostgresOptions; standby: Postgre
   const conninfo = `host=127.0.0.1 port=${upstream.port} user=${upstream.username} password=${of.primary.password}`
   const [primary, standby] = await Promise.all([
     postgresSpec(of.primary),
-    postgresSpec({ ...of.standby, settings: [...(of.standby.settings ?? []), `primary_conninfo=${conninfo}`] }),
+    postgresSpec({ ...of.standby, settings: [...(of.standby.settings ?? []), `primary_conninfo=${conninfo}`, RETRY] }),
   ])
   return {
     primary: {

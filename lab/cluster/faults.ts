@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Cluster } from './cluster.ts'
+import type { Shops } from './shops.ts'
+
+/** What goes wrong, one after the other, while shops sell. */
+
+export const FAULTS: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
+  'rolling restart of the apis': (cluster) => roll(cluster, ['api-1', 'api-2']),
+  'rolling restart of the workers': (cluster) => roll(cluster, ['worker-1', 'worker-2']),
+  'kill -9 api': (cluster) => kill(cluster, 'api-1'),
+  'kill -9 worker': (cluster) => kill(cluster, 'worker-1'),
+  'kill -9 frontend': (cluster) => kill(cluster, 'frontend-1'),
+  'kill -9 history': (cluster) => kill(cluster, 'history-1'),
+  'kill -9 matching': (cluster) => kill(cluster, 'matching-1'),
+  'kill -9 temporal worker': (cluster) => kill(cluster, 'temporal-worker'),
+  'kill -9 pgbouncer': (cluster) => kill(cluster, 'pgbouncer'),
+  'kill -9 standby': (cluster) => kill(cluster, 'standby'),
+  'kill -9 primary': (cluster) => kill(cluster, 'primary'),
+  'failover of the database': failOver,
+}
+
+/** Longer than api and worker take to finish what is under way. */
+const GRACE_MS = 40_000
+
+export type Recovery = {
+  readonly fault: string
+  /** Seconds from the fault until a payment that was asked for after it was taken, and was final. */
+  readonly takenS: number
+  readonly finalS: number
+  /** Seconds of the longest time in which no payment became final. */
+  readonly silenceS: number
+  readonly shopErrors: number
+  readonly buyerErrors: number
+}
+
+/** Plays the faults by name. After each, a payment that began after it must be final before the next one comes. */
+export async function playFaults(
+  cluster: Cluster,
+  shops: Shops,
+  { names, say }: { readonly names: readonly string[]; readonly say: (line: string) => void },
+): Promise<Recovery[]> {
+  const recoveries: Recovery[] = []
+  for (const fault of names) {
+    const act = FAULTS[fault]
+    if (act === undefined) throw new Error(`there is no fault ${fault}`)
+    const at = Date.now()
+    const acting = act(cluster)
+    const probe = await shops.sell()
+    await acting
+    await settle(shops, at)
+    const until = Date.now()
+    const troubles = shops.troubles.filter((trouble) => trouble.at >= at)
+    const recovery = {
+      fault,
+      takenS: seconds(probe.takenAt - at),
+      finalS: seconds(probe.finalAt - at),
+      silenceS: seconds(
+        longestSilence(
+          shops.sales.map(({ finalAt }) => finalAt),
+          { from: at, until },
+        ),
+      ),
+      shopErrors: troubles.filter(({ who }) => who === 'shop').length,
+      buyerErrors: troubles.filter(({ who }) => who === 'buyer').length,
+    }
+    say(`${fault}: the next payment was taken after ${recovery.takenS} s and final after ${recovery.finalS} s`)
+    recoveries.push(recovery)
+  }
+  return recoveries
+}
+
+/** Some payments of the usual pace, so that the next fault does not meet this one's rest. */
+async function settle(shops: Shops, since: number): Promise<void> {
+  const enough = shops.sales.filter(({ askedAt }) => askedAt >= since).length + 3
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await delay(100))
+    if (shops.sales.filter(({ askedAt }) => askedAt >= since).length >= enough) return
+}
+
+function longestSilence(finals: readonly number[], { from, until }: { from: number; until: number }): number {
+  const within = [from, ...finals.filter((at) => at >= from && at <= until).toSorted((a, b) => a - b), until]
+  return Math.max(...within.slice(1).map((at, index) => at - (within[index] ?? at)))
+}
+
+const seconds = (ms: number): number => Math.round(ms / 100) / 10
+
+/** Each is asked to end, and the next one only when it is back. */
+async function roll(cluster: Cluster, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const child = childOf(cluster, name)
+    await child.stop(GRACE_MS)
+    await child.start()
+  }
+}
+
+/** The supervisor starts it again. */
+async function kill(cluster: Cluster, name: string): Promise<void> {
+  const child = childOf(cluster, name)
+  await child.kill9()
+  await child.untilReady()
+}
+
+async function failOver(cluster: Cluster): Promise<void> {
+  await childOf(cluster, 'primary').kill9({ stayDown: true })
+  await cluster.databases.failOver()
+}
+
+function childOf(cluster: Cluster, name: string) {
+  const child = cluster.children.get(name)
+  if (child === undefined) throw new Error(`there is no ${name}`)
+  return child
+}
