@@ -16,7 +16,7 @@ import type { Logger } from '../log.ts'
 import type { HealthCheck } from '../observe/health.ts'
 import { createDurations } from '../observe/metrics.ts'
 import type { Tracing } from '../observe/traces.ts'
-import type { DeliveryWorkflows } from '../temporal/deliveries.ts'
+import type { DeliveryWorkflows, SkipDeliveryTime } from '../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
@@ -37,7 +37,7 @@ import { referenceRouter } from './routes/reference.ts'
 import { createSiteRouter } from './routes/site.ts'
 import { sendSiteProblem, wantsPage } from './routes/site-problem.ts'
 import { type ApiRouteDeps, apiRoutes } from './routes/v1/index.ts'
-import type { Simulate } from './routes/v1/payments/simulate.ts'
+import type { Simulate } from './routes/v1/payments/simulate-outcome.ts'
 
 export type ApiDeps = {
   readonly db: Db
@@ -53,6 +53,8 @@ export type ApiDeps = {
   readonly webhookTargets: TargetRules
   /** Acts at a simulated partner; null where the partners are real. */
   readonly simulate: Simulate | null
+  /** Lets time pass for deliveries; null in live mode. */
+  readonly skipDeliveryTime: SkipDeliveryTime | null
   readonly limits: RequestLimits
   readonly chainId: number
   readonly token: string

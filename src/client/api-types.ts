@@ -74,7 +74,8 @@ export type Operations = {
   stopWalletChange: { query: undefined; body: undefined; answer: Wallet }
   readBrand: { query: undefined; body: undefined; answer: Brand }
   setBrand: { query: undefined; body: { name?: string | undefined; color?: (string | null) | undefined; support_email?: (string | null) | undefined }; answer: Brand }
-  simulatePayment: { query: undefined; body: { action: "pay" | "decline" | "cancel" | "require_verification" | "verify" | "fail_verification" | "hold" | "release" | "confirm" | "top_up" | "reverse" | "expire"; received_minor?: string | undefined; failure_code?: "declined" | "insufficient_funds" | "verification_failed" | "abandoned" | "reversed" | "partner_unavailable" | undefined }; answer: Payment }
+  simulatePayment: { query: undefined; body: { action: "pay" | "decline" | "cancel" | "require_verification" | "verify" | "fail_verification" | "hold" | "release" | "confirm" | "top_up" | "reverse" | "expire" | "under" | "over" | "late" | "partner_down" | "twice"; received_minor?: string | undefined; failure_code?: "declined" | "insufficient_funds" | "verification_failed" | "abandoned" | "reversed" | "partner_unavailable" | undefined }; answer: Payment }
+  skipTime: { query: undefined; body: { seconds: number }; answer: Payment }
 }
 
 /** Method and path of each operation. */
@@ -115,4 +116,5 @@ export const OPERATIONS = {
   readBrand: ['GET', '/v1/settings/brand'],
   setBrand: ['PATCH', '/v1/settings/brand'],
   simulatePayment: ['POST', '/v1/test/payments/{id}/simulate'],
+  skipTime: ['POST', '/v1/test/payments/{id}/skip_time'],
 } as const satisfies Record<keyof Operations, readonly [string, string]>

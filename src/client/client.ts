@@ -24,6 +24,7 @@ export function createPinrail(options: ClientOptions) {
     },
     test: {
       simulate: (id: string, body: Body<'simulatePayment'>) => call('simulatePayment', { path: { id }, body }),
+      skipTime: (id: string, body: Body<'skipTime'>) => call('skipTime', { path: { id }, body }),
     },
     webhooks: { verify: verifyWebhook },
   }

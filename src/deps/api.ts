@@ -20,7 +20,7 @@ import { openTracing } from '../observe/traces.ts'
 import { createPartners, createReadCallback } from '../providers/index.ts'
 import { createSimulatedAct } from '../providers/simulated.ts'
 import { createTemporalClient } from '../temporal/connect.ts'
-import { createDeliveryWorkflows } from '../temporal/deliveries.ts'
+import { createDeliveryWorkflows, createSkipDeliveryTime } from '../temporal/deliveries.ts'
 import { createPaymentWorkflows } from '../temporal/payments.ts'
 import { traceWorkflows } from '../temporal/traced.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
@@ -78,6 +78,7 @@ export async function composeApi(
     secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
     webhookTargets: { mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS },
     simulate: config.PINRAIL_MODE === 'test' ? createSimulatedAct(settings) : null,
+    skipDeliveryTime: config.PINRAIL_MODE === 'test' ? createSkipDeliveryTime(temporal.client) : null,
     limits,
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,

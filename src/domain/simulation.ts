@@ -14,6 +14,13 @@ export const SIMULATED_ACTIONS = [
   // All of it, or down to a new total.
   'reverse',
   'expire',
+  // Half of the price, or half more than it.
+  'under',
+  'over',
+  // Money for an order that is over.
+  'late',
+  // The partner answers the next five questions about the order with an error.
+  'partner_down',
 ] as const
 
 export type SimulatedAction = (typeof SIMULATED_ACTIONS)[number]

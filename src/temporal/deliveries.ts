@@ -1,7 +1,12 @@
-import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client'
 import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
-import { redeliverNow, type webhookDelivery } from '../workflows/webhook-delivery.ts'
+import { redeliverNow, skipTime, type webhookDelivery } from '../workflows/webhook-delivery.ts'
 
 /** Delivers an event again, for the api. */
 export type DeliveryWorkflows = {
@@ -53,5 +58,19 @@ export function createDeliveryWorkflows({
         () => false,
       )
     },
+  }
+}
+
+/** Test mode: the retries of a delivery come so many milliseconds sooner. One that is over is left alone. */
+export type SkipDeliveryTime = (delivery: { eventId: string; endpointId: string; ms: number }) => Promise<void>
+
+export function createSkipDeliveryTime(client: Client): SkipDeliveryTime {
+  return async ({ eventId, endpointId, ms }) => {
+    const handle = client.workflow.getHandle(deliveryWorkflowId(eventId, endpointId))
+    try {
+      await client.connection.withDeadline(Date.now() + DEADLINE_MS, () => handle.signal(skipTime, ms))
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error
+    }
   }
 }

@@ -30,7 +30,7 @@ export const cancelPayment = defineUpdate<CancelAnswer, []>('cancel')
 /** A partner has something to say about an attempt. What it is will be read from the partner. */
 export const partnerNews = defineSignal<[{ readonly attemptId: string }]>('partnerNews')
 
-/** The payout changed after the transfer activity had answered. */
+/** The row was changed by somebody else: the payout, after the transfer activity had answered; or time was skipped. */
 export const payoutNews = defineSignal('payoutNews')
 
 const operatorUpdate = (name: OperatorDecision) => defineUpdate<DecisionAnswer, [OperatorNote]>(name)

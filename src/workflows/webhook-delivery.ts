@@ -1,4 +1,11 @@
-import { allHandlersFinished, condition, defineUpdate, setCurrentDetails, setHandler } from '@temporalio/workflow'
+import {
+  allHandlersFinished,
+  condition,
+  defineSignal,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+} from '@temporalio/workflow'
 import type { DeliveryResult } from '../activities/webhooks/webhook-delivery.ts'
 import { DELIVERY_DELAYS_SECONDS, isScheduleUsedUp, type LastAnswer, nextDelaySeconds } from '../domain/webhook.ts'
 import { delivering } from './options.ts'
@@ -16,12 +23,16 @@ export type WebhookDeliveryInput = {
 /** Makes the next try at once and answers what came of it. It uses up none of the schedule. */
 export const redeliverNow = defineUpdate<DeliveryResult, []>('redeliverNow')
 
+/** Test mode: so many milliseconds are over at once. The tries that they held are made one after the other. */
+export const skipTime = defineSignal<[number]>('skipTime')
+
 /** One event for one endpoint: tries until the receiver takes it, is gone, or the schedule of days is used up. */
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<DeliveryResult['kind']> {
   const delivery = new WebhookDelivery(input)
   setHandler(redeliverNow, () => delivery.redeliver(), {
     description: 'Makes the next try now, without using up the schedule',
   })
+  setHandler(skipTime, (ms) => delivery.skip(ms))
   const result = await delivery.run()
   await condition(allHandlersFinished)
   return result
@@ -35,6 +46,8 @@ class WebhookDelivery {
   #last: LastAnswer | null
   /** Unix milliseconds. */
   #due = 0
+  /** Milliseconds of skipped time that no wait has used up yet. */
+  #ahead = 0
   #asked = 0
   #answered = 0
   #result: DeliveryResult = { kind: 'failed', last: null }
@@ -69,6 +82,10 @@ class WebhookDelivery {
     return this.#result
   }
 
+  skip(ms: number): void {
+    this.#ahead += ms
+  }
+
   /** When the next try of the schedule is due; one made by hand leaves that as it is. */
   #plan(): void {
     const { overloaded, retryAfterSeconds } = this.#last ?? { overloaded: false, retryAfterSeconds: null }
@@ -78,11 +95,22 @@ class WebhookDelivery {
 
   /** True when somebody asks for the try before it is due. */
   async #wait(): Promise<boolean> {
-    const remaining = this.#due - Date.now()
-    if (remaining <= 0) return false
-    return condition(() => this.#asked > this.#answered, remaining, {
-      summary: `try ${this.#step + 1} of ${DELIVERY_DELAYS_SECONDS.length}`,
-    })
+    for (;;) {
+      this.#useSkippedTime()
+      const remaining = this.#due - Date.now()
+      if (remaining <= 0) return false
+      const hasCome = await condition(() => this.#asked > this.#answered || this.#ahead > 0, remaining, {
+        summary: `try ${this.#step + 1} of ${DELIVERY_DELAYS_SECONDS.length}`,
+      })
+      if (!hasCome) return false
+      if (this.#asked > this.#answered) return true
+    }
+  }
+
+  #useSkippedTime(): void {
+    const used = Math.min(this.#ahead, Math.max(this.#due - Date.now(), 0))
+    this.#ahead -= used
+    this.#due -= used
   }
 
   async #try(byHand: boolean): Promise<void> {

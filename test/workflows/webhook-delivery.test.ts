@@ -3,6 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { MockActivityEnvironment, type TestWorkflowEnvironment } from '@temporalio/testing'
 import { Worker, type WorkflowBundlePath } from '@temporalio/worker'
 import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
+import { until } from '../../scripts/test/until.ts'
 import {
   createWebhookDeliveryActivities,
   type WebhookDeliveryActivities,
@@ -14,7 +15,12 @@ import { DELIVERY_DELAYS_SECONDS } from '../../src/domain/webhook.ts'
 import { createSender } from '../../src/webhooks/send.ts'
 import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import { createDeliverySweep } from '../../src/worker/delivery-sweep.ts'
-import { redeliverNow, type WebhookDeliveryInput, type webhookDelivery } from '../../src/workflows/webhook-delivery.ts'
+import {
+  redeliverNow,
+  skipTime,
+  type WebhookDeliveryInput,
+  type webhookDelivery,
+} from '../../src/workflows/webhook-delivery.ts'
 import { type Merchant, startMerchant } from '../webhooks/merchant.ts'
 import { addEndpoint, addEvent, addMerchant, type Seeded, secretBox, seedDatabase } from '../webhooks/seed.ts'
 
@@ -167,6 +173,28 @@ describe('a delivery whose receiver is down', () => {
     await worker.runUntil(async () => expect(await (await start()).result()).toBe('delivered'))
     expect(merchant.received).toHaveLength(2)
     expect(await status()).toMatchObject({ status: 'delivered', attempts: 2 })
+  })
+})
+
+describe('time that is skipped in test mode', () => {
+  it('makes the tries that it held, one after the other, and leaves the rest of the schedule as it is', async () => {
+    const { merchant, eventId, worker, start, status } = await setUp(() => ({ status: 404 }))
+    await worker.runUntil(async () => {
+      const handle = await start()
+      const began = await environment.currentTimeMs()
+      // At 0, 5 s, 30 s and 2 min; 10 min more, and not the 20 % more that it may be, are not over yet.
+      await handle.signal(skipTime, 4 * 60_000)
+      await until(status, (row) => row?.attempts === 4)
+      await until(
+        () => details(handle),
+        (text) => text.includes('tries made: 4'),
+      )
+      expect((await environment.currentTimeMs()) - began).toBeLessThan(60_000)
+      await handle.signal(skipTime, 80 * 3_600_000)
+      expect(await handle.result()).toBe('stopped')
+    })
+    expect(merchant.received).toHaveLength(12)
+    sameThroughout(merchant, eventId)
   })
 })
 

@@ -98,7 +98,7 @@ export function createFaults(state: ReadonlyMap<string, Fault>, record: (...faul
 }
 
 /** The amount that arrives for a price under the fault: minor units, at least one. */
-export function arriving(minor: string, fault: Fault, otherwisePercent: number): string {
+export function arriving(minor: string, fault: Pick<Fault, 'minor' | 'percent'>, otherwisePercent: number): string {
   if (fault.minor !== undefined) return fault.minor
   const part = (BigInt(minor) * BigInt(fault.percent ?? otherwisePercent)) / 100n
   return (part > 0n ? part : 1n).toString()

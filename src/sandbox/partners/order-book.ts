@@ -60,6 +60,8 @@ export type BookDeps = {
 const UNDERPAID_PERCENT = 50
 const OVERPAID_PERCENT = 150
 const DELAY_SECONDS = 60
+/** Questions about an order that fail while its partner is down. */
+const DOWN_TIMES = 5
 
 export function createOrderBook(deps: BookDeps): OrderBook {
   const { state, clock } = deps
@@ -111,6 +113,10 @@ export function createOrderBook(deps: BookDeps): OrderBook {
         LATE_FROM.includes(order.status) &&
         deps.faults.take('late_money', attemptId) !== null
       if (!isLate && !ACTION_FROM[request.action].includes(order.status)) return { kind: 'refused', order }
+      if (request.action === 'partner_down') {
+        await deps.faults.set({ fault: 'server_error', attemptId, times: DOWN_TIMES })
+        return { kind: 'done', order }
+      }
       const next = apply(deps, { order, request, isLate })
       const isVerified = request.action === 'verify' && order.buyer !== null
       await change(next, ...(isVerified ? [{ kind: 'buyer' as const, buyer: order.buyer ?? '' }] : []))
@@ -156,6 +162,14 @@ function apply(deps: BookDeps, acting: Acting): SandboxOrder {
   switch (request.action) {
     case 'pay':
       return pay(deps, acting)
+    case 'under':
+      return pay(deps, arrivingOf(acting, UNDERPAID_PERCENT))
+    case 'over':
+      return pay(deps, arrivingOf(acting, OVERPAID_PERCENT))
+    case 'late':
+      return received(order, 'paid', request.receivedMinor ?? order.minor)
+    case 'partner_down':
+      return order
     case 'verify':
       return goThrough(deps, order, { minor: expected })
     case 'fail_verification':
@@ -181,6 +195,11 @@ function apply(deps: BookDeps, acting: Acting): SandboxOrder {
     case 'confirm':
       return received(order, 'paid', request.receivedMinor ?? expected)
   }
+}
+
+function arrivingOf(acting: Acting, percent: number): Acting {
+  const { order, request } = acting
+  return { ...acting, request: { ...request, receivedMinor: arriving(order.minor, {}, percent) } }
 }
 
 function pay(deps: BookDeps, { order, request, isLate }: Acting): SandboxOrder {

@@ -38,6 +38,9 @@ export type OpenRequest = Pick<
   'attemptId' | 'account' | 'minor' | 'currency' | 'method' | 'description' | 'returnUrl' | 'expiresAt'
 >
 
+/** Closed orders that money can still reach by `late`, or when the fault `late_money` is set. */
+export const LATE_FROM: readonly OrderStatus[] = ['canceled', 'expired', 'declined']
+
 /** The states in which an action is possible. */
 export const ACTION_FROM: Readonly<Record<SimulatedAction, readonly OrderStatus[]>> = {
   pay: ['open'],
@@ -52,10 +55,11 @@ export const ACTION_FROM: Readonly<Record<SimulatedAction, readonly OrderStatus[
   top_up: ['paid'],
   reverse: ['confirming', 'on_hold', 'paid'],
   expire: ['open', 'verification_required'],
+  under: ['open'],
+  over: ['open'],
+  late: LATE_FROM,
+  partner_down: ['open', 'verification_required', 'confirming'],
 }
-
-/** Closed orders that money can still reach when the fault `late_money` is set. */
-export const LATE_FROM: readonly OrderStatus[] = ['canceled', 'expired', 'declined']
 
 /** A running identity check keeps an order payable for this long after its expiry, in seconds. */
 const VERIFICATION_GRACE_SECONDS = 24 * 3600

@@ -1,6 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
 import { until } from '../../../scripts/test/until.ts'
-import { attempts, payment, settled, untilStatus, useWorld, world } from '../../workflows/story.ts'
+import { newId } from '../../../src/ids.ts'
+import {
+  attempts,
+  handle,
+  open,
+  payment,
+  result,
+  settled,
+  untilStatus,
+  useWorld,
+  world,
+} from '../../workflows/story.ts'
 
 useWorld()
 
@@ -16,6 +27,21 @@ const simulate = async (id: string, body: Record<string, unknown>) => {
 }
 
 describe('a test payment that is simulated', () => {
+  // First: time is skipped here, and stands still once others' transfers run.
+  test('is paid in the end when its partner was down meanwhile', async () => {
+    const id = await world.createPayment({ provider: 'card_partner' })
+    expect((await simulate(id, { action: 'partner_down' })).status).toBe(202)
+    expect((await payment(id)).status).toBe('pending')
+    expect((await simulate(id, { action: 'pay' })).status).toBe(202)
+    await until(
+      async () => (await handle(id).fetchHistory()).events ?? [],
+      (events) => events.some((event) => Boolean(event.markerRecordedEventAttributes?.failure)),
+    )
+    expect((await payment(id)).status).toBe('pending')
+    await world.skip('1 minute')
+    await settled(id)
+  })
+
   test('is paid as by a buyer: an order is opened, the identity check passed, and it settles', async () => {
     const id = await world.createPayment()
     const paid = await simulate(id, { action: 'pay' })
@@ -47,11 +73,92 @@ describe('a test payment that is simulated', () => {
     expect(row.exception).toBe('underpaid')
   })
 
+  test('can be paid half, or half more than asked', async () => {
+    const half = await world.createPayment({ provider: 'card_partner' })
+    expect((await simulate(half, { action: 'under' })).status).toBe(202)
+    expect((await untilStatus(half, 'under_review')).exception).toBe('underpaid')
+    const more = await world.createPayment({ provider: 'card_partner' })
+    expect((await simulate(more, { action: 'over' })).status).toBe(202)
+    expect((await settled(more)).exception).toBe('overpaid')
+  })
+
+  test('can be paid by two ways: the second is settled, the first is kept apart for an operator', async () => {
+    const id = await world.createPayment()
+    expect((await simulate(id, { action: 'twice' })).status).toBe(202)
+    await until(
+      () => attempts(id),
+      (all) => all.includes('surplus'),
+    )
+    await untilStatus(id, 'settling')
+    expect((await payment(id)).exception).toBe('duplicate_payment')
+  })
+
+  test('can be paid late: it expires, and is then paid all the same', async () => {
+    const id = await world.createPayment({ provider: 'card_partner' })
+    expect((await simulate(id, { action: 'late' })).status).toBe(202)
+    const row = await until(
+      () => payment(id),
+      ({ exception }) => exception === 'paid_late',
+    )
+    expect(['processing', 'settling']).toContain(row.status)
+  })
+
   test('says what is not possible, with the state of the order', async () => {
     const id = await world.createPayment()
     const answer = await simulate(id, { action: 'release' })
     expect([answer.status, answer.body['code'], answer.body['order_status']]).toEqual([409, 'not_possible_now', 'open'])
     expect((await simulate('pay_x', { action: 'pay' })).status).toBe(404)
     expect((await simulate(id, { action: 'explode' })).status).toBe(400)
+  })
+})
+
+const DAY = 86_400
+
+const skipTime = async (id: string, seconds: unknown, key = world.secretKey) => {
+  const response = await fetch(`${world.api}/v1/test/payments/${id}/skip_time`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ seconds }),
+  })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+describe('time that is skipped for a test payment', () => {
+  test('lets one that nobody paid expire, and no sooner', async () => {
+    const id = await world.createPayment()
+    const before = await payment(id)
+    expect((await skipTime(id, DAY / 2)).status).toBe(202)
+    const half = await payment(id)
+    expect([half.status, Date.parse(before.expiresAt) - Date.parse(half.expiresAt)]).toEqual([
+      'created',
+      (DAY / 2) * 1000,
+    ])
+    const other = await world.createPayment()
+    await skipTime(id, DAY / 2)
+    expect((await untilStatus(id, 'expired')).closedAt).not.toBeNull()
+    expect(await result(id)).toBe('expired')
+    expect((await payment(other)).status).toBe('created')
+  })
+
+  test('ends the waiting for late money', async () => {
+    const id = await world.createPayment()
+    const attemptId = await open(id)
+    // Nobody knows whether the order can still be paid.
+    await world.faultAt('wallet_app', { fault: 'server_error', attemptId })
+    await skipTime(id, DAY)
+    await untilStatus(id, 'expired')
+    expect((await payment(id)).listenEnded).toBe(false)
+    await skipTime(id, DAY)
+    await until(
+      () => payment(id),
+      ({ listenEnded }) => listenEnded,
+    )
+    expect(await attempts(id)).toHaveLength(1)
+  })
+
+  test('is no way to another merchant’s payment, and wants whole seconds', async () => {
+    const id = await world.createPayment()
+    expect((await skipTime(newId('payment'), 60)).status).toBe(404)
+    for (const seconds of [0, -1, 1.5, '60', 31 * DAY]) expect((await skipTime(id, seconds)).status).toBe(400)
   })
 })

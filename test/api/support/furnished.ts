@@ -83,6 +83,7 @@ export function rowsFor({ payment, link, endpoint, event, apiKey }: Furnished): 
     readBrand: { path: '/v1/settings/brand' },
     setBrand: { path: '/v1/settings/brand', body: { color: '#123456' } },
     stopWalletChange: { path: '/v1/settings/wallet/stop_change' },
+    skipTime: { path: `/v1/test/payments/${payment}/skip_time`, body: { seconds: 60 } },
     simulatePayment: { path: `/v1/test/payments/${payment}/simulate`, body: { action: 'pay' } },
   }
 }

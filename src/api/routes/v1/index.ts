@@ -6,7 +6,9 @@ import { type LinkRouteDeps, linkRoutes } from './links/links.ts'
 import { type PaymentCreateDeps, paymentCreateRoute } from './payments/payment-create.ts'
 import { paymentListRoutes } from './payments/payment-list.ts'
 import { type PaymentRouteDeps, paymentRoutes } from './payments/payments.ts'
-import { type SimulateRouteDeps, simulateRoutes } from './payments/simulate.ts'
+import { simulateRoutes } from './payments/simulate.ts'
+import type { SimulateDeps } from './payments/simulate-outcome.ts'
+import { type SkipTimeDeps, skipTimeRoutes } from './payments/skip-time.ts'
 import { providerRoutes } from './providers.ts'
 import { type QuoteDeps, quoteRoutes } from './quotes.ts'
 import { type SettingsRouteDeps, settingsRoutes } from './settings.ts'
@@ -21,7 +23,8 @@ export type ApiRouteDeps = PaymentCreateDeps &
   DeliveryRouteDeps &
   ApiKeyRouteDeps &
   SettingsRouteDeps &
-  SimulateRouteDeps
+  SimulateDeps &
+  SkipTimeDeps
 
 /** Every route under /v1, as values: the router, the tests and the OpenAPI document read this list. */
 export function apiRoutes(deps: ApiRouteDeps): Route[] {
@@ -39,5 +42,6 @@ export function apiRoutes(deps: ApiRouteDeps): Route[] {
     ...settingsRoutes(deps),
     ...brandRoutes(deps),
     ...simulateRoutes(deps),
+    ...skipTimeRoutes(deps),
   ]
 }

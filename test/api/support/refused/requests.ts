@@ -105,6 +105,7 @@ function idCases(): Refused[] {
     ['POST', '/v1/api_keys/{}/rotate', {}],
     ['DELETE', '/v1/api_keys/{}'],
     ['POST', '/v1/test/payments/{}/simulate', { action: 'pay' }],
+    ['POST', '/v1/test/payments/{}/skip_time', { seconds: 60 }],
   ]
   return paths.flatMap(([method, path, body]) =>
     IDS.map((id) => ({

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { Db } from '../../../../db/db.ts'
+import { readPayment } from '../../../../db/payments/payments.ts'
+import { listRetries, moveIntoPast } from '../../../../db/test-mode/clock.ts'
+import { isId } from '../../../../domain/ids.ts'
+import { renderPayment } from '../../../../domain/payment/payment-object.ts'
+import type { SkipDeliveryTime } from '../../../../temporal/deliveries.ts'
+import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
+import { Problem } from '../../../http/problems.ts'
+import { defineRoute, type Route } from '../../../route.ts'
+import { idPath } from '../fields.ts'
+import { paymentObject } from './payment-schemas.ts'
+
+export type SkipTimeDeps = {
+  /** As the owner of the tables: a merchant's request may change no payment. */
+  readonly db: Db
+  readonly publicUrl: string
+  readonly workflows: Pick<PaymentWorkflows, 'tellPayoutNews'>
+  /** Null in live mode, where time goes its own way. */
+  readonly skipDeliveryTime: SkipDeliveryTime | null
+}
+
+/** As long as a payment may be open at most, and its late money be waited for. */
+const MOST_SECONDS = 30 * 86_400
+
+export function skipTimeRoutes(deps: SkipTimeDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'post',
+      path: '/v1/test/payments/{id}/skip_time',
+      operationId: 'skipTime',
+      tag: 'Test mode',
+      summary: 'Let time pass for a test payment',
+      description:
+        'Moves the times of the payment into the past. What waits for them happens now: it expires, late money is not waited for any more, webhooks are tried again. Each try that the time held is made. The payment follows a moment later.',
+      scope: 'payments:write',
+      params: idPath,
+      body: z.strictObject({
+        seconds: z.int().min(1).max(MOST_SECONDS).meta({ description: 'At most 30 days.' }),
+      }),
+      answers: { 202: paymentObject },
+      problems: ['temporarily_unavailable'],
+      example: { body: { seconds: 86_400 } },
+      handle: async ({ caller, db, params: { id }, body: { seconds } }) => {
+        const read = () => (isId('payment', id) ? readPayment(db, caller, id) : null)
+        if (caller.livemode || (await read()) === null) throw missing()
+        await skipTimeOf(deps, id, seconds)
+        const after = await read()
+        if (after === null) throw missing()
+        return { status: 202, body: renderPayment(after.payment, after.attempts, deps.publicUrl) }
+      },
+    }),
+  ]
+}
+
+/** The caller has seen that the payment is one of the merchant's. Throws in live mode. */
+export async function skipTimeOf(deps: SkipTimeDeps, paymentId: string, seconds: number): Promise<void> {
+  const { db, workflows, skipDeliveryTime } = deps
+  if (skipDeliveryTime === null) throw missing()
+  await db.transaction((tx) => moveIntoPast(tx, { paymentId, seconds }))
+  await workflows.tellPayoutNews(paymentId)
+  for (const retry of await listRetries(db, paymentId)) await skipDeliveryTime({ ...retry, ms: seconds * 1000 })
+}
+
+function missing(): Problem {
+  return new Problem('resource_missing', 'There is no such test payment.')
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
+
+/** Test mode's time machine: a payment's own times are moved into the past, and what waits for them finds them over. */
+
+/** Never one of live mode. */
+export async function moveIntoPast(
+  tx: Tx,
+  { paymentId, seconds }: { paymentId: string; seconds: number },
+): Promise<void> {
+  const by = sql`make_interval(secs => ${seconds})`
+  await execute(
+    tx,
+    sql`with moved as (
+        update payment set created_at = created_at - ${by}, updated_at = updated_at - ${by},
+          expires_at = expires_at - ${by}, rate_locked_at = rate_locked_at - ${by}, paid_at = paid_at - ${by},
+          succeeded_at = succeeded_at - ${by}, failed_at = failed_at - ${by}, canceled_at = canceled_at - ${by},
+          version = version + 1
+        where id = ${paymentId} and livemode = false returning id),
+      entries as (update timeline_entry set at = at - ${by} from moved where payment_id = moved.id)
+      update attempt set created_at = created_at - ${by}, updated_at = updated_at - ${by}
+      from moved where payment_id = moved.id`,
+  )
+}
+
+const waitingRow = z
+  .object({ event_id: z.string(), endpoint_id: z.string() })
+  .transform((row) => ({ eventId: row.event_id, endpointId: row.endpoint_id }))
+
+/** Deliveries of the payment's events that are tried again later. */
+export function listRetries(db: Queryable, paymentId: string): Promise<{ eventId: string; endpointId: string }[]> {
+  return many(
+    db,
+    waitingRow,
+    sql`select event_id, endpoint_id from delivery join event on event.id = event_id
+        where payment_id = ${paymentId} and status = 'pending' and attempts > 0 order by event_id, endpoint_id`,
+  )
+}
