@@ -2,14 +2,14 @@ import { createPaymentWorld } from '../../scripts/histories/payment-world.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { startServices } from '../../scripts/test/services/services.ts'
 import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
+import { FOUND_DEFECTS } from '../../test/model/defects/found.ts'
+import { PROVED_DEFECTS } from '../../test/model/defects/proved.ts'
 import { playBoth } from '../../test/model/server/agree.ts'
 import { playStory } from '../../test/model/story/play.ts'
 import { kindOf, printStory, shrinkStory } from '../../test/model/story/shrink.ts'
 import { playRandom } from '../../test/model/story/tell.ts'
 import { openTheater, type Theater } from '../../test/model/world/shop.ts'
 import { openStage, type Stage } from '../../test/model/world/stage.ts'
-import { FOUND_DEFECTS } from './defects/found.ts'
-import { PROVED_DEFECTS } from './defects/proved.ts'
 
 type Asked = {
   readonly seed: number

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
-import { FOUND_DEFECTS } from '../../lab/model/defects/found.ts'
-import { PROVED_DEFECTS } from '../../lab/model/defects/proved.ts'
+import { FOUND_DEFECTS } from './defects/found.ts'
+import { PROVED_DEFECTS } from './defects/proved.ts'
 
 const DEFECTS = [...PROVED_DEFECTS, ...FOUND_DEFECTS]
 

@@ -1,4 +1,4 @@
-import type { Edit } from '../../../test/model/time/load.ts'
+import type { Edit } from '../time/load.ts'
 
 /**
  * A bug that was there once, or nearly: an edit of the source as it is loaded, which the model must catch. Where a second
