@@ -162,6 +162,7 @@ const RULES: readonly Rule[] = [
       ? null
       : 'must be smtp:// or smtps:// and a host that is not this machine',
   ),
+  about('TELEGRAM_API_URL', publicUrl),
   about('DEMO_SIGN_IN', () => 'must not be set: anybody could enter'),
   (settings) =>
     'TEMPORAL_CODEC_KEYS' in settings && settings['TEMPORAL_CODEC_KEYS'] === undefined

@@ -21,11 +21,16 @@ export const peopleShape = {
   ACTS_PER_MINUTE: z.coerce.number().int().min(1).default(30),
   /** The deployment of the other mode: the dashboard's link to it. */
   OTHER_MODE_URL: z.url().optional(),
+  /** The name of the bot, without @: the dashboard's links to it. Without it nobody connects Telegram. */
+  TELEGRAM_BOT: z
+    .string()
+    .regex(/^[A-Za-z]\w{3,30}bot$/i, 'must be the name of a bot, without @')
+    .optional(),
   /** Whoever opens the sign-in page may enter as this person with one press. Refused in live mode. */
   DEMO_SIGN_IN: z.email().optional(),
 }
 
-/** Variables of the worker, which sends the mails. */
+/** Variables of the worker, which sends mails and messages. */
 export const mailShape = {
   /** The mail server: `smtps://user:password@host`, or `smtp://host:port` on this machine. Without it no mail is sent. */
   SMTP_URL: z
@@ -35,6 +40,14 @@ export const mailShape = {
     .optional(),
   /** Who the mails are from. */
   MAIL_FROM: z.string().min(3).default('Pinrail <pinrail@localhost>'),
+  /** The token of the bot that writes to Telegram chats, as BotFather gives it. Without it none is written to. */
+  TELEGRAM_BOT_TOKEN: z
+    .string()
+    .regex(/^\d{5,20}:[\w-]{20,}$/, 'must be the token that BotFather gave')
+    .transform((value) => new Secret(value))
+    .optional(),
+  /** Where the Bot API is: its own address, or that of a Bot API server of yours. */
+  TELEGRAM_API_URL: z.url().default('https://api.telegram.org'),
 }
 
 /** Variables of the inbox of `npm start`, which takes the mails of the system. */

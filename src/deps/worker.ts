@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client'
 import { createPaymentActivities } from '../activities/payment/payment.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
-import { createBell } from '../bell.ts'
+import { type Bell, createBell } from '../bell.ts'
 import type { DepositDeps } from '../chain/context.ts'
 import { listOf } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
@@ -36,7 +36,8 @@ import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openTreasuries, tokenOf } from './keys.ts'
 import { composeRetention, relayLoops } from './loops.ts'
-import { composeMail } from './mail.ts'
+import { composeMail } from './notify/mail.ts'
+import { composeNotifications } from './notify/notifications.ts'
 import { composeReceipts, composeSettlement } from './settlement.ts'
 import { type Composed, converterOf, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
 import { watched } from './watched.ts'
@@ -73,14 +74,15 @@ export async function composeWorker(
   { clock = Date.now, relayGraceMs }: WorkerOverrides = {},
 ): Promise<Composed<WorkerParts>> {
   const db = await openDb(config, log)
-  const changed = createNotifier(db, PAYMENTS_CHANNEL, PAGES_TOLD_EVERY_MS)
-  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed }
+  const toTell = createBell()
+  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed: tellers(db, toTell) }
   const temporal = createTemporalClient(config)
   const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
   const grace = relayGraceMs === undefined ? {} : { graceMs: relayGraceMs }
   const relay = createRelay({ db, client: temporal.client, workflows, clock, log, ...grace })
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
   const mail = composeMail(config, { db, log, clock })
+  const notifications = composeNotifications(config, { db, log, clock, client: temporal.client, bell: toTell })
   const treasuries = await openTreasuries(config)
   const deposits = openDepositKeys(config)
   const scope = { chainId: config.CHAIN_ID, livemode: db.livemode }
@@ -105,7 +107,9 @@ export async function composeWorker(
     },
   })
 
-  const { workers, connection } = await composeQueues(config, { activities, interceptor: traceActivities(tracing) })
+  const told = { ...activities, ...notifications.activities }
+  const traced = { activities: told, interceptor: traceActivities(tracing) }
+  const { workers, connection } = await composeQueues(config, traced)
   return {
     ...watched({ registry, db, workers, temporal, settlement: settlement.figures }),
     workers,
@@ -123,9 +127,11 @@ export async function composeWorker(
       composeRetention(config, { db, log }),
       { name: 'receipts', everyMs: RECEIPTS_EVERY_MS, tick: composeReceipts(config, { db, log, clock }), log },
       ...mail.loops,
+      notifications.loop,
     ],
     close: async () => {
       mail.close()
+      notifications.close()
       await connection.close()
       closeActivities()
       await notices.close()
@@ -136,7 +142,9 @@ export async function composeWorker(
   }
 }
 
-async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'activities' | 'interceptor'>) {
+  const told = { ...activities, ...notifications.activities }
+  const traced = { activities: told, interceptor: traceActivities(tracing) }
+  const { workers, connection } = await composeQueues(config, traced)
   const [connection, bundle] = await Promise.all([
     NativeConnection.connect(config.temporal.connection),
     config.WORKFLOW_BUNDLE === undefined ? bundleWorkflows() : openBundle(config.WORKFLOW_BUNDLE),

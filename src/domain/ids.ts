@@ -17,6 +17,8 @@ export const ID_PREFIXES = {
   signInLink: 'lnk',
   mail: 'mail',
   link: 'plink',
+  channel: 'nch',
+  channelMessage: 'ncm',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES
@@ -52,6 +54,9 @@ export const paymentWorkflowId = (paymentId: string): string => paymentId
 
 /** The workflow that owns the retries of one event at one endpoint. */
 export const deliveryWorkflowId = (eventId: string, endpointId: string): string => `whd_${eventId}_${endpointId}`
+
+/** The workflow that tells one channel what is waiting for it. */
+export const notificationWorkflowId = (channelId: string): string => `ntf_${channelId}`
 
 /** The workflow in which an operator decides about money that came after the payment stopped listening. */
 export const lateMoneyWorkflowId = (attemptId: string): string => `late_${attemptId}`

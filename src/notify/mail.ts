@@ -23,6 +23,8 @@ export function createMailSender({ url, from }: { url: string; from: string }): 
     url,
     pool: true,
     maxConnections: 3,
+    // Whether a mail that got no answer is sent again is decided where it is recorded.
+    maxRequeues: 0,
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: ANSWER_MS,

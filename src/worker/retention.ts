@@ -1,5 +1,6 @@
 import { pruneAccounts } from '../db/accounts/retention.ts'
 import type { Queryable } from '../db/db.ts'
+import { pruneNotifications } from '../db/notifications/retention.ts'
 import { PRUNED_AT_ONCE, pruneOld } from '../db/retention.ts'
 import { dropBytes, ENVELOPES_AT_ONCE } from '../db/settlement/watch/retention.ts'
 import { purgeExpiredSecrets } from '../db/webhooks/webhook-endpoints.ts'
@@ -31,6 +32,7 @@ export function createRetention({ db, now, scope, bytesDays }: RetentionDeps): (
       },
       async () => Object.values(await pruneOld(db, at)).some((count) => count >= PRUNED_AT_ONCE),
       async () => (await pruneAccounts(db, at)) >= PRUNED_AT_ONCE,
+      async () => (await pruneNotifications(db, at)) >= PRUNED_AT_ONCE,
       async () => (await dropBytes(db, scope, { now: at, days: bytesDays })) >= ENVELOPES_AT_ONCE,
     ]
     let isMore = false

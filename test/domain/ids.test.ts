@@ -31,6 +31,8 @@ test('every kind has a prefix of its own, which merchants store', () => {
     session: 'ses',
     mail: 'mail',
     link: 'plink',
+    channel: 'nch',
+    channelMessage: 'ncm',
   })
 })
 

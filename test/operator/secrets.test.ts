@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { BOX_KEY, PEPPER, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { insertChannel, listChannels } from '../../src/db/notifications/channels.ts'
 import { insertEndpoint, listEndpoints } from '../../src/db/webhooks/webhook-endpoints.ts'
 import { newId } from '../../src/ids.ts'
 import { runPinrail } from '../../src/operator/command.ts'
@@ -45,14 +46,25 @@ test('a key by the old pepper is accepted, and rests on the new one from its fir
   }
 })
 
-test('secrets reseal takes endpoints from the old key to the new one, and a second time does nothing', async () => {
+test('secrets reseal takes endpoints and channels from the old key to the new one, and a second time does nothing', async () => {
   const id = newId('endpoint')
   const sealedSecret = createSecretBox(BOX_KEY).seal('whsec_of_old', id)
   const wanted = { url: 'https://shop.example', description: null, enabledEvents: ['payment.succeeded'], sealedSecret }
   await insertEndpoint(shop.db, shop.tenant, { id, ...wanted })
+  const channel = newId('channel')
+  const sealed = createSecretBox(BOX_KEY).seal('https://hooks.slack.com/services/T0/B0/secret', channel)
+  const [kind, at, quiet] = ['slack', new Date().toISOString(), null] as const
+  const named = { kind, name: '#payments', sealed, person_id: null, events: [], language: 'en' as const, quiet, at }
+  await insertChannel(shop.db, shop.tenant, { id: channel, ...named })
   expect((await pinrail('secrets', 'status')).code).toBe(1)
-  expect((await pinrail('secrets', 'reseal')).text).toBe('1 webhook endpoints are sealed by the current key now\n')
-  expect((await pinrail('secrets', 'reseal')).text).toContain('0 webhook endpoints')
+  const resealed = (endpoints: number, channels: number) =>
+    `${endpoints} webhook endpoints and ${channels} notification channels are sealed by the current key now\n`
+  expect((await pinrail('secrets', 'reseal')).text).toBe(resealed(1, 1))
+  expect((await pinrail('secrets', 'reseal')).text).toBe(resealed(0, 0))
+  const [told] = await listChannels(shop.db, shop.tenant)
+  expect(createSecretBox(NEW_KEY).open(told?.sealed ?? '', channel)).toBe(
+    'https://hooks.slack.com/services/T0/B0/secret',
+  )
   const [endpoint] = await listEndpoints(shop.db, shop.tenant)
   expect(createSecretBox(NEW_KEY).open(endpoint?.secrets[0]?.sealed ?? '', id)).toBe('whsec_of_old')
   expect(await pinrail('secrets', 'status')).toMatchObject({

@@ -35,6 +35,26 @@ export async function storeSealed(tx: Tx, { id, secrets }: SealedEndpoint): Prom
   await execute(tx, sql`update webhook_endpoint set secrets = ${JSON.stringify(secrets)}::jsonb where id = ${id}`)
 }
 
+const channelRow = z.object({ id: z.string(), sealed: z.string() })
+export type SealedChannel = z.output<typeof channelRow>
+
+/** Addresses of channels that were not removed. In the order of their ids, after the one that is named. Locked. */
+export function listSealedChannels(
+  db: Queryable,
+  { after, limit }: { after: string; limit: number },
+): Promise<SealedChannel[]> {
+  return many(
+    db,
+    channelRow,
+    sql`select id, sealed from channel where id > ${after} and livemode = ${db.livemode} and sealed <> ''
+        order by id limit ${limit} for no key update`,
+  )
+}
+
+export async function storeSealedChannel(tx: Tx, { id, sealed }: SealedChannel): Promise<void> {
+  await execute(tx, sql`update channel set sealed = ${sealed} where id = ${id}`)
+}
+
 /** Answers that are kept sealed for their Idempotency-Key, and until when the last of them is kept. */
 export function listSealedAnswers(db: Queryable): Promise<{ body: string; created_at: Date }[]> {
   return many(

@@ -17,7 +17,7 @@ export type NewEvent = {
 const API_VERSION = 'v1'
 
 /**
- * Writes the event and a delivery for each endpoint that subscribes to it; answers the event's id, or null when nobody
+ * Writes the event, a delivery for each endpoint that subscribes to it, and a notification for each such channel; answers the event's id, or null when nobody
  * does. Call it last in the transaction: the merchant's sequence stays locked until the commit, which is what makes it
  * contiguous.
  */
@@ -77,7 +77,14 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
       select g.id, s.id, g."merchantId", g.livemode, g.at
       from given g join subscribed s on (s.merchant_id, s.livemode) = (g."merchantId", g.livemode)
         and s.enabled_events && array[g.type, ${ALL_EVENT_TYPES}]::text[]
-      returning event_id)
+      returning event_id),
+    -- The worker's sweep finds these: a channel that is told later, or never, is no business of what happened.
+    told as (
+      insert into notification (channel_id, merchant_id, livemode, kind, event_id, urgent, created_at, due_at)
+      select c.id, g."merchantId", g.livemode, g.type, g.id, false, g.at,
+        case when c.broken_at is null then g.at else 'infinity' end
+      from given g join channel c on (c.merchant_id, c.livemode) = (g."merchantId", g.livemode)
+        and c.removed_at is null and c.events && array[g.type])
     select distinct event_id from delivery_of`,
   )
   const heard = new Set(announced.map((row) => row.event_id))

@@ -1,11 +1,14 @@
 import { pepperIdOf } from '../../api/auth/api-key.ts'
 import { listOf } from '../../config/secret.ts'
+import type { Tx } from '../../db/db.ts'
 import {
   countPeppers,
   listSealed,
   listSealedAnswers,
+  listSealedChannels,
   type SealedEndpoint,
   storeSealed,
+  storeSealedChannel,
 } from '../../db/operator/secrets.ts'
 import { createSecretBox, type SecretBox } from '../../webhooks/secret-box.ts'
 import { type Office, UsageError } from '../call.ts'
@@ -21,39 +24,65 @@ export async function showSecrets(office: Office): Promise<number> {
   const current = pepperIdOf(settings.API_KEY_PEPPER.reveal())
   const peppers = await countPeppers(db)
   const keys = peppers.filter(({ pepper_id }) => pepper_id !== current).reduce((sum, one) => sum + one.keys, 0)
-  const endpoints = (await everyEndpoint(office)).filter((endpoint) => !isCurrent(box, endpoint)).length
+  const endpoints = (await every((page) => listSealed(db, page))).filter((endpoint) => !isCurrent(box, endpoint)).length
+  const addresses = await every((page) => listSealedChannels(db, page))
+  const channels = addresses.filter(({ sealed }) => !box.isCurrent(sealed)).length
   const answers = (await listSealedAnswers(db)).filter(({ body }) => !box.isCurrent(body)).length
-  give('retired', { keys, endpoints, answers })
+  give('retired', { keys, endpoints, channels, answers })
   say(`${keys} keys in use are by a retired pepper, or by one without a name: each changes when it is used`)
   say(`${endpoints} webhook endpoints are sealed by a retired key: \`pinrail secrets reseal\``)
+  say(`${channels} notification channels are sealed by a retired key: \`pinrail secrets reseal\``)
   say(`${answers} stored answers are sealed by a retired key: they are gone after 30 days`)
-  const isFree = keys + endpoints + answers === 0
+  const isFree = keys + endpoints + channels + answers === 0
   say(
     isFree ? 'RETIRED_API_KEY_PEPPERS and RETIRED_WEBHOOK_ENCRYPTION_KEYS can be taken away' : 'keep the retired ones',
   )
   return isFree ? 0 : 1
 }
 
-/** Seals the secrets of all endpoints with the current key. Doing it again changes nothing. */
+/** Seals the secrets of all endpoints and the addresses of all channels with the current key. Again, it changes nothing. */
 export async function resealSecrets(office: Office): Promise<number> {
-  const { db, say, give } = office
+  const { say, give } = office
   const box = boxOf(office)
+  const endpoints = await resealPages(office, {
+    read: listSealed,
+    isOld: (endpoint) => !isCurrent(box, endpoint),
+    write: (tx, endpoint) => storeSealed(tx, again(box, endpoint)),
+  })
+  const channels = await resealPages(office, {
+    read: listSealedChannels,
+    isOld: ({ sealed }) => !box.isCurrent(sealed),
+    write: (tx, { id, sealed }) => storeSealedChannel(tx, { id, sealed: box.seal(box.open(sealed, id), id) }),
+  })
+  give('resealed', { endpoints, channels })
+  say(`${endpoints} webhook endpoints and ${channels} notification channels are sealed by the current key now`)
+  return 0
+}
+
+type Sealed<T> = {
+  readonly read: (tx: Tx, page: { after: string; limit: number }) => Promise<T[]>
+  readonly isOld: (row: T) => boolean
+  readonly write: (tx: Tx, row: T) => Promise<void>
+}
+
+/** Answers how many were old. */
+async function resealPages<T extends { readonly id: string }>(
+  { db }: Office,
+  { read, isOld, write }: Sealed<T>,
+): Promise<number> {
   let resealed = 0
   for (let after = ''; ; ) {
     const page = await db.transaction(async (tx) => {
-      const endpoints = await listSealed(tx, { after, limit: TOGETHER })
-      for (const endpoint of endpoints.filter((one) => !isCurrent(box, one))) {
-        await storeSealed(tx, again(box, endpoint))
+      const rows = await read(tx, { after, limit: TOGETHER })
+      for (const row of rows.filter(isOld)) {
+        await write(tx, row)
         resealed += 1
       }
-      return endpoints
+      return rows
     })
     after = page.at(-1)?.id ?? after
-    if (page.length < TOGETHER) break
+    if (page.length < TOGETHER) return resealed
   }
-  give('resealed', resealed)
-  say(`${resealed} webhook endpoints are sealed by the current key now`)
-  return 0
 }
 
 const isCurrent = (box: SecretBox, { secrets }: SealedEndpoint): boolean =>
@@ -64,10 +93,12 @@ const again = (box: SecretBox, { id, secrets }: SealedEndpoint): SealedEndpoint 
   secrets: secrets.map((secret) => ({ ...secret, sealed: box.seal(box.open(secret.sealed, id), id) })),
 })
 
-async function everyEndpoint({ db }: Office): Promise<SealedEndpoint[]> {
-  const all: SealedEndpoint[] = []
+type Page = { readonly after: string; readonly limit: number }
+
+async function every<T extends { readonly id: string }>(read: (page: Page) => Promise<T[]>): Promise<T[]> {
+  const all: T[] = []
   for (;;) {
-    const page = await listSealed(db, { after: all.at(-1)?.id ?? '', limit: TOGETHER })
+    const page = await read({ after: all.at(-1)?.id ?? '', limit: TOGETHER })
     all.push(...page)
     if (page.length < TOGETHER) return all
   }

@@ -1,0 +1,162 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Tenant, Tx } from '../../db/db.ts'
+import { insertWalletStop } from '../../db/merchants/wallet-stops.ts'
+import {
+  beginMessage,
+  breakChannel,
+  findOpenMessage,
+  holdUntil,
+  type LockedChannel,
+  lockChannel,
+  type OpenMessage,
+  readQueue,
+  readTold,
+  restChannel,
+  resumeMessage,
+} from '../../db/notifications/messages.ts'
+import type { ChannelMessage, Recipient, Told } from '../../domain/notification/message.ts'
+import { DIGEST_SIZE, whatNext } from '../../domain/notification/pace.ts'
+import { type QuietHours, quietUntil } from '../../domain/notification/quiet.ts'
+
+export type ClaimDeps = {
+  /** Opens the address of a channel. Throws when it was altered or its key is gone. */
+  readonly open: (sealed: string, channelId: string) => string
+  readonly newMessageId: () => string
+  readonly publicUrl: string
+}
+
+/** What is to be sent now, or how long there is nothing to send. */
+export type Claim =
+  | {
+      readonly kind: 'send'
+      readonly channel: LockedChannel
+      readonly to: Recipient
+      readonly message: ChannelMessage
+      readonly begunAt: string
+      readonly tries: number
+    }
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'done' }
+
+/** A message belongs to its sender for so long: more than one send can take (milliseconds). */
+const MINE_MS = 60_000
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** Takes the next message of a channel, in a transaction that must be committed before it is sent. */
+export async function claimNext(
+  deps: ClaimDeps,
+  tx: Tx,
+  { channelId, now }: { channelId: string; now: number },
+): Promise<Claim> {
+  const channel = await lockChannel(tx, channelId)
+  if (channel === null) return { kind: 'done' }
+  const pause = channel.paused_until === null ? 0 : Date.parse(channel.paused_until) - now
+  if (channel.broken_at !== null) return rest(tx, channelId)
+  if (pause > 0) return { kind: 'wait', ms: pause }
+  const address = addressOf(deps, channel)
+  if (address === null) {
+    await breakChannel(tx, channelId, { reason: UNREADABLE, now: iso(now) })
+    return rest(tx, channelId)
+  }
+  const open = await findOpenMessage(tx, channelId)
+  const claimed = open === null || open.next_at > now ? null : await resume(tx, open, now)
+  if (open !== null && claimed === null && open.state === 'sending') return { kind: 'wait', ms: open.next_at - now }
+  const message = claimed ?? (await begin(deps, tx, { channel, now, onlyUrgent: open !== null }))
+  if (message === 'nothing') return open === null ? rest(tx, channelId) : { kind: 'wait', ms: open.next_at - now }
+  if ('until' in message) {
+    await holdUntil(tx, channelId, iso(message.until))
+    return rest(tx, channelId)
+  }
+  if ('ms' in message) return { kind: 'wait', ms: message.ms }
+  const told = message.kind === 'test' ? [] : await readTold(tx, message.id)
+  return {
+    kind: 'send',
+    channel,
+    to: { channelId, kind: channel.kind, address, language: channel.language },
+    message: {
+      id: message.id,
+      account: channel.merchant_name,
+      told,
+      repeated: message.unanswered > 0,
+      stopUrl: await stopLink(deps, tx, { channel, told, now }),
+    },
+    begunAt: message.created_at,
+    tries: message.tries,
+  }
+}
+
+const UNREADABLE = 'its address cannot be read, or its person has left the account'
+
+function addressOf({ open }: ClaimDeps, { id, kind, sealed, email }: LockedChannel): string | null {
+  if (kind === 'email') return email
+  try {
+    return open(sealed, id)
+  } catch {
+    return null
+  }
+}
+
+async function rest(tx: Tx, channelId: string): Promise<Claim> {
+  await restChannel(tx, channelId)
+  return { kind: 'done' }
+}
+
+type Taken = Pick<OpenMessage, 'id' | 'kind' | 'tries' | 'unanswered' | 'created_at'>
+
+async function resume(tx: Tx, open: OpenMessage, now: number): Promise<Taken> {
+  await resumeMessage(tx, open.id, iso(now + MINE_MS))
+  return { ...open, unanswered: open.unanswered + (open.state === 'sending' ? 1 : 0) }
+}
+
+async function begin(
+  { newMessageId }: ClaimDeps,
+  tx: Tx,
+  { channel, now, onlyUrgent }: { channel: LockedChannel; now: number; onlyUrgent: boolean },
+): Promise<Taken | 'nothing' | { readonly until: number } | { readonly ms: number }> {
+  const { waiting: due, recent } = await readQueue(tx, channel.id, { now: iso(now), limit: DIGEST_SIZE })
+  // Behind a message that waits for its next try only what cannot wait is sent.
+  const waiting = onlyUrgent ? due.filter(({ urgent }) => urgent) : due
+  const quiet = quietUntil(quietOf(channel), now)
+  const next = whatNext({ now, waiting, recent, quietUntil: quiet })
+  if (next.kind === 'nothing') return 'nothing'
+  if (next.kind === 'wait') return quiet === null ? { ms: next.until - now } : { until: next.until }
+  const id = newMessageId()
+  const rows = waiting.filter((row) => next.ids.includes(row.id))
+  const at = iso(now)
+  await beginMessage(tx, {
+    id,
+    channelId: channel.id,
+    tenant: tenantOf(tx, channel),
+    kind: next.digest ? 'digest' : 'single',
+    urgent: rows.every(({ urgent }) => urgent),
+    ids: next.ids,
+    kinds: [...new Set(rows.map(({ kind }) => kind))],
+    now: at,
+    mineUntil: iso(now + MINE_MS),
+  })
+  return { id, kind: next.digest ? 'digest' : 'single', tries: 0, unanswered: 0, created_at: at }
+}
+
+export const tenantOf = (tx: Tx, { merchant_id: merchantId }: LockedChannel): Tenant => ({
+  merchantId,
+  livemode: tx.livemode,
+})
+
+function quietOf({ quiet_from: from, quiet_to: to, quiet_zone: zone }: LockedChannel): QuietHours | null {
+  return from === null || to === null || zone === null ? null : { from, to, zone }
+}
+
+/** The link stops in the name of whoever made the channel; without them people are led to the dashboard. */
+async function stopLink(
+  { publicUrl }: ClaimDeps,
+  tx: Tx,
+  { channel, told, now }: { channel: LockedChannel; told: readonly Told[]; now: number },
+): Promise<string | null> {
+  const nextAt = told[0]?.kind === 'wallet.changed' ? told[0].data['at'] : null
+  if (channel.member_id === null || typeof nextAt !== 'string' || Date.parse(nextAt) <= now) return null
+  const token = randomBytes(32).toString('base64url')
+  const digest = createHash('sha256').update(token).digest()
+  await insertWalletStop(tx, { ...tenantOf(tx, channel), personId: channel.member_id, nextAt, digest })
+  return `${publicUrl}/wallet/stop/${token}`
+}

@@ -1,0 +1,123 @@
+import { cancellationSignal } from '@temporalio/activity'
+import { leaveNotice } from '../../db/accounts/account-notices.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import {
+  breakChannel,
+  type Ending,
+  endTry,
+  type LockedChannel,
+  moveChat,
+  pauseChannel,
+} from '../../db/notifications/messages.ts'
+import { GIVEN_UP_AFTER_SECONDS, type Outcome, pauseSeconds, retrySeconds } from '../../domain/notification/channel.ts'
+import type { ChannelMessage, Recipient } from '../../domain/notification/message.ts'
+import { type Claim, type ClaimDeps, claimNext, tenantOf } from './claim.ts'
+
+export type NotificationDeps = ClaimDeps & {
+  readonly db: Db
+  readonly seal: (address: string, channelId: string) => string
+  /** Makes one try. Whatever the channel does is a value; only `signal` makes it throw. */
+  readonly deliver: (to: Recipient, message: ChannelMessage, signal: AbortSignal) => Promise<Outcome>
+  /** Unix milliseconds. */
+  readonly now: () => number
+}
+
+/** Milliseconds until there may be something to send; null: nothing is left, or not for a long time. */
+export type ChannelRound = { readonly againAfterMs: number | null }
+
+export type NotificationActivities = {
+  /** Sends the next message of a channel, if it is time for one, and records what came of it. */
+  tellChannel(channelId: string): Promise<ChannelRound>
+}
+
+/** Sends at once in one process, so that channels that hang leave the other places of the queue free. */
+const AT_ONCE = 20
+const BUSY_PAUSE_MS = 1000
+
+/** Between two messages to one chat or address: Telegram and Slack take one a second, Discord more. */
+const GAP_MS = 1000
+/** Telegram takes twenty a minute in a group. */
+const GROUP_GAP_MS = 3000
+
+/** A workflow waits no longer than this; the sweep starts another one when it is time. */
+const LONGEST_WAIT_MS = 60_000
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+export function createNotificationActivities(deps: NotificationDeps): NotificationActivities {
+  let running = 0
+  return {
+    async tellChannel(channelId) {
+      if (running >= AT_ONCE) return { againAfterMs: BUSY_PAUSE_MS }
+      running += 1
+      try {
+        const claim = await deps.db.transaction((tx) => claimNext(deps, tx, { channelId, now: deps.now() }))
+        if (claim.kind === 'done') return { againAfterMs: null }
+        const wait = claim.kind === 'wait' ? claim.ms : await send(deps, claim)
+        return { againAfterMs: wait > LONGEST_WAIT_MS ? null : Math.max(wait, 0) }
+      } finally {
+        running -= 1
+      }
+    },
+  }
+}
+
+/** Answers after how many milliseconds there may be more. */
+async function send(deps: NotificationDeps, claim: Claim & { kind: 'send' }): Promise<number> {
+  const outcome = await deps.deliver(claim.to, claim.message, cancellationSignal())
+  return deps.db.transaction((tx) => record(deps, tx, { claim, outcome }))
+}
+
+type Sent = { readonly claim: Claim & { kind: 'send' }; readonly outcome: Outcome }
+
+async function record(deps: NotificationDeps, tx: Tx, { claim, outcome }: Sent): Promise<number> {
+  const now = deps.now()
+  const { channel, message, to } = claim
+  const end = (ending: Pick<Ending, 'state' | 'failure'> & { readonly after: number | null }): Promise<void> =>
+    endTry(tx, {
+      id: message.id,
+      state: ending.state,
+      failure: ending.failure,
+      nextAt: ending.after === null ? 'infinity' : iso(now + ending.after),
+      now: iso(now),
+    })
+  const rest = async (ms: number): Promise<number> => {
+    await pauseChannel(tx, channel.id, iso(now + ms))
+    return ms
+  }
+  const gap = to.kind === 'telegram' && to.address.startsWith('-') ? GROUP_GAP_MS : GAP_MS
+
+  switch (outcome.kind) {
+    case 'accepted':
+      await end({ state: 'sent', failure: null, after: 0 })
+      return rest(Math.max(gap, outcome.pauseSeconds * 1000))
+    case 'limited': {
+      const ms = pauseSeconds(outcome.seconds) * 1000
+      await end({ state: 'waiting', failure: `asked for ${ms / 1000} s of rest`, after: ms })
+      return rest(ms)
+    }
+    case 'moved':
+      await moveChat(tx, channel.id, deps.seal(outcome.chat, channel.id))
+      await end({ state: 'waiting', failure: 'the group has another id now', after: 0 })
+      return 0
+    case 'not_taken':
+    case 'unknown': {
+      const tooLong = now - Date.parse(claim.begunAt) > GIVEN_UP_AFTER_SECONDS * 1000
+      const after = retrySeconds(claim.tries + 1) * 1000
+      await end({ state: outcome.kind === 'unknown' ? 'unknown' : 'waiting', failure: outcome.reason, after })
+      if (tooLong) await giveUp(tx, channel, { reason: outcome.reason, now: iso(now) })
+      return after
+    }
+    case 'refused':
+      await end({ state: outcome.what === 'message' ? 'refused' : 'waiting', failure: outcome.reason, after: 0 })
+      if (outcome.what === 'channel') await giveUp(tx, channel, { reason: outcome.reason, now: iso(now) })
+      return rest(gap)
+  }
+}
+
+/** It is told by mail, and by the other channels. */
+async function giveUp(tx: Tx, channel: LockedChannel, { reason, now }: { reason: string; now: string }): Promise<void> {
+  await breakChannel(tx, channel.id, { reason, now })
+  const { id, kind, name } = channel
+  await leaveNotice(tx, tenantOf(tx, channel), { kind: 'channel.broken', data: { channel: id, kind, name, reason } })
+}

@@ -1,0 +1,236 @@
+import { z } from 'zod'
+import { CHANNEL_KINDS, NOTIFICATION_LANGUAGES } from '../../domain/notification/channel.ts'
+import type { Told } from '../../domain/notification/message.ts'
+import type { Recent, Waiting } from '../../domain/notification/pace.ts'
+import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { time } from '../payments/payment-rows.ts'
+
+/** Messages to channels: what the activity reads before it sends one, and writes afterwards. Times are ISO 8601. */
+
+const ownedRow = z.object({
+  id: z.string(),
+  merchant_id: z.string(),
+  merchant_name: z.string(),
+  kind: z.enum(CHANNEL_KINDS),
+  name: z.string(),
+  sealed: z.string(),
+  language: z.enum(NOTIFICATION_LANGUAGES),
+  quiet_from: z.number().nullable(),
+  quiet_to: z.number().nullable(),
+  quiet_zone: z.string().nullable(),
+  broken_at: time.nullable(),
+  paused_until: time.nullable(),
+  /** Of whoever made it, while they belong to the account. */
+  member_id: z.string().nullable(),
+  email: z.string().nullable(),
+})
+export type LockedChannel = z.output<typeof ownedRow>
+
+/** Whoever sends to the channel waits for others who do. Null for one that was removed. */
+export function lockChannel(tx: Tx, id: string): Promise<LockedChannel | null> {
+  return maybeOne(
+    tx,
+    ownedRow,
+    sql`select channel.*, merchant.name as merchant_name, membership.person_id as member_id, person.email
+        from channel join merchant on merchant.id = channel.merchant_id
+          left join membership on membership.merchant_id = channel.merchant_id
+            and membership.person_id = channel.person_id
+          left join person on person.id = membership.person_id
+        where channel.id = ${id} and channel.livemode = ${tx.livemode} and removed_at is null
+        for no key update of channel`,
+  )
+}
+
+const messageRow = z.object({
+  id: z.string(),
+  state: z.enum(['sending', 'sent', 'waiting', 'unknown', 'refused']),
+  kind: z.enum(['single', 'digest', 'test']),
+  urgent: z.boolean(),
+  tries: z.number(),
+  unanswered: z.number(),
+  next_at: z.union([z.date().transform((value) => value.getTime()), z.literal(Number.POSITIVE_INFINITY)]),
+  created_at: time,
+})
+export type OpenMessage = z.output<typeof messageRow>
+
+/** The message that was begun and has not ended; the urgent one first. */
+export function findOpenMessage(tx: Tx, channelId: string): Promise<OpenMessage | null> {
+  return maybeOne(
+    tx,
+    messageRow,
+    sql`select * from channel_message
+        where channel_id = ${channelId} and state in ('sending', 'waiting', 'unknown')
+        order by urgent desc, created_at, id limit 1`,
+  )
+}
+
+const waitingRow = z.object({ id: z.string(), urgent: z.boolean(), held: z.boolean(), kind: z.string() })
+const recentRow = z
+  .object({ sent_at: z.date(), kind: z.string() })
+  .transform(({ sent_at, kind }): Recent => ({ at: sent_at.getTime(), digest: kind === 'digest' }))
+
+export type Queue = {
+  readonly waiting: readonly (Waiting & { readonly kind: string })[]
+  readonly recent: readonly Recent[]
+}
+
+/** The oldest notifications that are due, urgent ones first, and the messages of the last minute. */
+export async function readQueue(
+  tx: Tx,
+  channelId: string,
+  { now, limit }: { now: string; limit: number },
+): Promise<Queue> {
+  const waiting = await many(
+    tx,
+    waitingRow,
+    sql`select id::text, urgent, held, kind from notification
+        where channel_id = ${channelId} and message_id is null and due_at <= ${now}::timestamptz
+        order by urgent desc, id limit ${limit}`,
+  )
+  const recent = await many(
+    tx,
+    recentRow,
+    sql`select sent_at, kind from channel_message
+        where channel_id = ${channelId} and state = 'sent' and kind <> 'test'
+          and created_at > ${now}::timestamptz - interval '1 day' and sent_at > ${now}::timestamptz - interval '1 minute'`,
+  )
+  return { waiting, recent }
+}
+
+export type BegunMessage = {
+  readonly id: string
+  readonly channelId: string
+  readonly tenant: Tenant
+  readonly kind: 'single' | 'digest'
+  readonly urgent: boolean
+  readonly ids: readonly string[]
+  readonly kinds: readonly string[]
+  readonly now: string
+  /** Until then nobody else sends it. */
+  readonly mineUntil: string
+}
+
+/** Writes the message and puts the notifications in it, so that no other message tells of them. */
+export async function beginMessage(tx: Tx, begun: BegunMessage): Promise<void> {
+  const { id, channelId, tenant, kind, urgent, ids, kinds, now, mineUntil } = begun
+  await execute(
+    tx,
+    sql`with taken as (
+          update notification set message_id = ${id} where id = any(${ids}::bigint[]) and message_id is null)
+        insert into channel_message (id, channel_id, merchant_id, livemode, state, kind, urgent, count, kinds, next_at,
+          created_at)
+        values (${id}, ${channelId}, ${tenant.merchantId}, ${tenant.livemode}, 'sending', ${kind}, ${urgent},
+          ${ids.length}, ${kinds}::text[], ${mineUntil}::timestamptz, ${now}::timestamptz)`,
+  )
+}
+
+/** It is sent once more. What was left without an outcome may have come. */
+export async function resumeMessage(tx: Tx, id: string, mineUntil: string): Promise<void> {
+  await execute(
+    tx,
+    sql`update channel_message set state = 'sending', next_at = ${mineUntil}::timestamptz,
+          unanswered = unanswered + case when state = 'sending' then 1 else 0 end
+        where id = ${id}`,
+  )
+}
+
+const toldRow = z
+  .object({ kind: z.string(), created_at: time, data: z.record(z.string(), z.unknown()).nullable() })
+  .transform(({ kind, created_at: at, data }): Told => ({ kind, at, data: data ?? {} }))
+
+/** What the message tells, oldest first. What is kept no longer is told by its kind. */
+export function readTold(tx: Tx, messageId: string): Promise<Told[]> {
+  return many(
+    tx,
+    toldRow,
+    sql`select notification.kind, notification.created_at,
+          coalesce(notice.data, convert_from(event.body, 'UTF8')::jsonb -> 'data' -> 'object') as data
+        from notification left join event on event.id = event_id left join notice on notice.id = notice_id
+        where message_id = ${messageId} order by notification.id`,
+  )
+}
+
+export type Ending = {
+  readonly id: string
+  readonly state: 'sent' | 'waiting' | 'unknown' | 'refused'
+  readonly failure: string | null
+  /** ISO 8601, or `infinity`: when a person has mended the channel. */
+  readonly nextAt: string
+  readonly now: string
+}
+
+/** What came of the try that began last. One that another sender has resumed meanwhile is theirs. */
+export async function endTry(tx: Tx, { id, state, failure, nextAt, now }: Ending): Promise<void> {
+  await execute(
+    tx,
+    sql`update channel_message set state = ${state}, failure = ${failure}, tries = tries + 1,
+          unanswered = unanswered + ${state === 'unknown' ? 1 : 0}, next_at = ${nextAt}::timestamptz,
+          sent_at = case when ${state} = 'sent' then ${now}::timestamptz else sent_at end
+        where id = ${id} and state = 'sending'`,
+  )
+}
+
+export async function pauseChannel(tx: Tx, id: string, until: string): Promise<void> {
+  await execute(tx, sql`update channel set paused_until = ${until}::timestamptz where id = ${id}`)
+}
+
+/** It takes nothing until a person mends it. What waits for it stays. */
+export async function breakChannel(
+  tx: Tx,
+  id: string,
+  { reason, now }: { reason: string; now: string },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`with broken as (
+          update channel set broken_at = ${now}::timestamptz, broken_reason = ${reason} where id = ${id}),
+        messages as (
+          update channel_message set next_at = 'infinity'
+          where channel_id = ${id} and state in ('waiting', 'unknown'))
+        update notification set due_at = 'infinity' where channel_id = ${id} and message_id is null`,
+  )
+}
+
+export async function moveChat(tx: Tx, id: string, sealed: string): Promise<void> {
+  await execute(tx, sql`update channel set sealed = ${sealed} where id = ${id}`)
+}
+
+/** Quiet hours: everything that is not urgent waits until then. */
+export async function holdUntil(tx: Tx, channelId: string, until: string): Promise<void> {
+  await execute(
+    tx,
+    sql`update notification set due_at = ${until}::timestamptz, held = true
+        where channel_id = ${channelId} and message_id is null and not urgent and due_at < ${until}::timestamptz`,
+  )
+}
+
+/** Its workflow ends: what comes next may start another one at once. */
+export async function restChannel(tx: Tx, channelId: string): Promise<void> {
+  await execute(tx, sql`update channel set swept_at = null where id = ${channelId} and swept_at is not null`)
+}
+
+/**
+ * Takes channels that have something to be told now, and marks them, so that the next round leaves them to the workflow
+ * that this one starts.
+ */
+export async function takeDueChannels(
+  db: Queryable,
+  { now, againSeconds, limit }: { now: string; againSeconds: number; limit: number },
+): Promise<string[]> {
+  const at = sql`${now}::timestamptz`
+  const rows = await many(
+    db,
+    z.object({ id: z.string() }),
+    sql`with due as (
+          (select channel_id from notification where message_id is null and due_at <= ${at} order by due_at limit ${limit})
+          union
+          (select channel_id from channel_message
+            where state in ('sending', 'waiting', 'unknown') and next_at <= ${at} order by next_at limit ${limit}))
+        update channel set swept_at = ${at} from due
+        where channel.id = due.channel_id and livemode = ${db.livemode} and removed_at is null and broken_at is null
+          and (paused_until is null or paused_until <= ${at})
+          and (swept_at is null or swept_at <= ${at} - make_interval(secs => ${againSeconds}))
+        returning channel.id`,
+  )
+  return rows.map(({ id }) => id)
+}

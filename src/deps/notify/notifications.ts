@@ -1,0 +1,96 @@
+import type { Client } from '@temporalio/client'
+import {
+  createNotificationActivities,
+  type NotificationActivities,
+} from '../../activities/notifications/tell-channel.ts'
+import type { Bell } from '../../bell.ts'
+import { listOf } from '../../config/secret.ts'
+import type { WorkerConfig } from '../../config.ts'
+import type { Db } from '../../db/db.ts'
+import { newId } from '../../ids.ts'
+import type { Logger } from '../../log.ts'
+import { deliverMessage } from '../../notify/deliver.ts'
+import { createMailSender } from '../../notify/mail.ts'
+import type { Post } from '../../notify/outcome.ts'
+import { createTurns } from '../../notify/pace.ts'
+import type { Bot } from '../../notify/telegram.ts'
+import { createSecretBox } from '../../webhooks/secret-box.ts'
+import { createSender, type Sender } from '../../webhooks/send.ts'
+import type { Loop } from '../../worker/loop.ts'
+import { DUE_PER_ROUND, sweepNotifications } from '../../worker/notification-sweep.ts'
+import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
+
+/** Telegram takes thirty messages a second from a bot. Two workers at this pace stay below it. */
+const BOT_MESSAGES_PER_SECOND = 14
+
+/** While nothing is to be told, channels are looked for that much less: payments of this process ring. */
+const IDLE_ROUNDS = 5
+
+export type Notifications = {
+  readonly activities: NotificationActivities
+  readonly loop: Loop
+  readonly close: () => void
+}
+
+/** What tells channels: the activity that sends, and the loop that starts their workflows. */
+export function composeNotifications(
+  config: WorkerConfig,
+  deps: { db: Db; log: Logger; clock: () => number; client: Pick<Client, 'workflow'>; bell: Bell },
+): Notifications {
+  const { db, log, clock, client, bell } = deps
+  const box = createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS))
+  const mail =
+    config.SMTP_URL === undefined ? null : createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
+  const bot = botOf(config)
+  const sender = createSender({ mode: config.PINRAIL_MODE, testTargets: targetsOf(config), now: Date.now })
+  const place = { publicUrl: config.PUBLIC_URL, testMode: !db.livemode }
+  const delivering = { ...place, post: postBy(sender), mail, bot, botTurn: createTurns(BOT_MESSAGES_PER_SECOND) }
+  const sweep = { db, client, taskQueue: DELIVERIES_QUEUE, now: clock }
+  const everyMs = config.RELAY_TICK_MS
+  return {
+    activities: createNotificationActivities({
+      db,
+      open: (sealed, id) => box.open(sealed, id),
+      seal: (text, id) => box.seal(text, id),
+      newMessageId: () => newId('channelMessage'),
+      publicUrl: config.PUBLIC_URL,
+      deliver: (to, message, signal) => deliverMessage(delivering, { to, message }, signal),
+      now: clock,
+    }),
+    loop: {
+      name: 'notifications',
+      everyMs,
+      tick: () => sweepNotifications(sweep),
+      idle: { everyMs: everyMs * IDLE_ROUNDS, bell, pageSize: DUE_PER_ROUND },
+      log,
+    },
+    close: () => {
+      mail?.close()
+      sender.close()
+    },
+  }
+}
+
+function botOf({ TELEGRAM_BOT_TOKEN: token, TELEGRAM_API_URL: apiUrl }: WorkerConfig): Bot | null {
+  return token === undefined ? null : { apiUrl: apiUrl.replace(/\/$/, ''), token: token.reveal() }
+}
+
+/** A Bot API server on this machine is reached in test mode. */
+function targetsOf({ WEBHOOK_TEST_TARGETS: targets, TELEGRAM_API_URL: apiUrl }: WorkerConfig): string[] {
+  const { protocol, host } = new URL(apiUrl)
+  return protocol === 'http:' ? [...targets, host] : [...targets]
+}
+
+/** By the guarded way out of webhooks, so that no address of a channel leads into our own network. */
+export function postBy(sender: Pick<Sender, 'send'>): Post {
+  return async ({ channelId, url, body, signal }) => {
+    // A connection that is kept may close just as it is used again, and then nobody knows whether the message was taken.
+    const headers = { connection: 'close' }
+    const sent = await sender.send(
+      { endpointId: channelId, url, headers, body: Buffer.from(JSON.stringify(body)) },
+      signal,
+    )
+    const { status, error, bodyExcerpt, retryAfterSeconds, bytesSent } = sent
+    return { status, body: bodyExcerpt, headers: sent.headers, retryAfterSeconds, error, wasSent: bytesSent > 0 }
+  }
+}

@@ -1,0 +1,43 @@
+/** Hours of the day in which a channel is told only what cannot wait. */
+export type QuietHours = {
+  /** Minutes after midnight in the time zone. A `to` before `from` is on the next day. */
+  readonly from: number
+  readonly to: number
+  /** IANA name, such as Europe/Oslo. */
+  readonly zone: string
+}
+
+const DAY_MINUTES = 1440
+const MINUTE_MS = 60_000
+/** Clocks are put forward or back by at most so much, in steps of a quarter of an hour. */
+const LONGEST_SHIFT_MINUTES = 120
+const STEP_MINUTES = 15
+
+/** When the quiet hours that it is in now end (Unix milliseconds); null when it is not in any. */
+export function quietUntil(quiet: QuietHours | null, now: number): number | null {
+  if (quiet === null || !isQuiet(quiet, minuteOfDay(quiet.zone, now))) return null
+  const start = Math.floor(now / MINUTE_MS) * MINUTE_MS
+  const left = (quiet.to - minuteOfDay(quiet.zone, now) + DAY_MINUTES) % DAY_MINUTES
+  const end = start + left * MINUTE_MS
+  // The clock may be put forward or back in between: the minute that is not quiet is looked for around there.
+  for (let shift = -LONGEST_SHIFT_MINUTES; shift <= LONGEST_SHIFT_MINUTES; shift += STEP_MINUTES) {
+    const at = end + shift * MINUTE_MS
+    if (at > now && !isQuiet(quiet, minuteOfDay(quiet.zone, at))) return at
+  }
+  return end
+}
+
+function isQuiet({ from, to }: QuietHours, minute: number): boolean {
+  return from <= to ? minute >= from && minute < to : minute >= from || minute < to
+}
+
+function minuteOfDay(zone: string, at: number): number {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).formatToParts(at)
+  const part = (type: string): number => Number(parts.find((each) => each.type === type)?.value)
+  return part('hour') * 60 + part('minute')
+}

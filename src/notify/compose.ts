@@ -1,0 +1,120 @@
+import { CURRENCIES, type Currency } from '../domain/currencies.ts'
+import { add, formatAmount } from '../domain/money.ts'
+import type { ChannelMessage, Recipient, Told } from '../domain/notification/message.ts'
+import { type Composed, link, oneLine, type Part, typed, words } from './text.ts'
+import { WORDS } from './words/languages.ts'
+import type { Words } from './words/words.ts'
+
+export type Place = { readonly publicUrl: string; readonly testMode: boolean }
+
+/** Of a digest: as many of the newest as fit the shortest of the services, and currencies of one sum. */
+const LINES_OF_DIGEST = 8
+const CURRENCIES_OF_SUM = 4
+
+/** What people read: no personal data of a buyer, and no secret but the link that stops a change. */
+export function composeMessage(
+  message: ChannelMessage,
+  { language }: Pick<Recipient, 'language'>,
+  place: Place,
+): Composed {
+  const text = WORDS[language]
+  const account = `${oneLine(message.account)}${place.testMode ? ' (test)' : ''}`
+  const again = message.repeated ? [[words(text.repeated)]] : []
+  const [first, ...others] = message.told
+  if (first === undefined) return { title: account, lines: [...again, [words(text.test)]] }
+  if (others.length > 0) {
+    const title = `${account}: ${text.many(message.told.length)}`
+    return { title, lines: [...again, ...digest(message.told, text), [], [link(`${place.publicUrl}/dashboard`)]] }
+  }
+  const title = `${account}: ${nameOf(first, text)}`
+  return { title, lines: [...again, ...single(first, message, { text, place })] }
+}
+
+function nameOf({ kind, data }: Told, text: Words): string {
+  const planned = kind === 'wallet.changed' && typeof data['at'] === 'string'
+  return text.happened[planned ? 'wallet.planned' : kind] ?? text.other
+}
+
+function single(
+  told: Told,
+  { stopUrl }: ChannelMessage,
+  { text, place: { publicUrl } }: { text: Words; place: Place },
+): Part[][] {
+  const { kind, data } = told
+  const field = (label: string, name: string): Part[][] =>
+    typeof data[name] === 'string' && data[name] !== '' ? [[words(`${label}: `), typed(data[name])]] : []
+  const open = (path: string): Part[][] => [[link(`${publicUrl}/dashboard${path}`)]]
+
+  if (kind.startsWith('payment.')) {
+    const amount = amountLine(told, text)
+    return [...amount, ...field(text.reference, 'reference'), ...open(`/payments/${pathPart(data['id'])}`)]
+  }
+  if (kind === 'wallet.changed')
+    return [
+      ...field(text.newWallet, 'address'),
+      ...field(text.takesEffect, 'at'),
+      ...(stopUrl === null ? open('/wallet') : [[words(`${text.stop}:`)], [link(stopUrl)]]),
+    ]
+  if (kind.startsWith('wallet.')) return open('/wallet')
+  if (kind === 'webhook_endpoint.disabled')
+    return [...field(text.says, 'url'), ...open(`/webhooks/${pathPart(data['endpoint'])}`)]
+  if (kind.startsWith('channel.'))
+    return [...field('', 'name').map((line) => line.slice(1)), ...field(text.says, 'reason'), ...open('/notifications')]
+  if (kind.startsWith('api_key.')) return [...field('', 'name').map((line) => line.slice(1)), ...open('/keys')]
+  if (kind === 'sign_in.new') return [...field('', 'email').map((line) => line.slice(1)), ...open('/account')]
+  return [...field('', 'title').map((line) => line.slice(1)), ...open('')]
+}
+
+/** Our own ids alone become parts of a path. */
+const pathPart = (value: unknown): string => (/^[a-z]+_[0-9a-z]{26}$/.test(String(value)) ? String(value) : '')
+
+function amountLine({ data }: Told, text: Words): Part[][] {
+  const amount = amountOf(data)
+  if (amount === null) return []
+  const settlement = data['settlement']
+  const net =
+    typeof settlement === 'object' && settlement !== null && 'net_usdc' in settlement ? settlement.net_usdc : null
+  const arrives = typeof net === 'string' ? `, ${net} USDC ${text.arrives}` : ''
+  return [[words(`${formatAmount(amount)} ${amount.currency}${arrives}`)]]
+}
+
+type Amount = { readonly minor: string; readonly currency: Currency }
+
+function amountOf({ amount_minor: minor, currency }: Told['data']): Amount | null {
+  const known = CURRENCIES.find((each) => each === currency)
+  return known === undefined || !Number.isSafeInteger(minor) ? null : { minor: String(minor), currency: known }
+}
+
+/** How many of each kind with their sums, then the newest by name. */
+function digest(told: readonly Told[], text: Words): Part[][] {
+  const kinds = new Map<string, Told[]>()
+  for (const each of told) {
+    const name = nameOf(each, text)
+    kinds.set(name, [...(kinds.get(name) ?? []), each])
+  }
+  const counted = [...kinds].map(([name, each]): Part[] => [words(`${name}: ${each.length}${sumsOf(each)}`)])
+  const named = told.filter(({ data }) => amountOf(data) !== null || typeof data['reference'] === 'string')
+  const newest = named.slice(-LINES_OF_DIGEST).toReversed()
+  const lines = newest.map((each): Part[] => {
+    const amount = amountOf(each.data)
+    const reference = each.data['reference']
+    return [
+      words(`· ${nameOf(each, text)}${amount === null ? '' : ` ${formatAmount(amount)} ${amount.currency}`} `),
+      ...(typeof reference === 'string' ? [typed(reference)] : []),
+    ]
+  })
+  const rest = named.length - newest.length
+  return [...counted, ...(lines.length > 0 ? [[], ...lines] : []), ...(rest > 0 ? [[words(text.more(rest))]] : [])]
+}
+
+function sumsOf(told: readonly Told[]): string {
+  const sums = new Map<Currency, string>()
+  for (const { data } of told) {
+    const amount = amountOf(data)
+    if (amount !== null) sums.set(amount.currency, add(sums.get(amount.currency) ?? '0', amount.minor))
+  }
+  const parts = [...sums].map(([currency, minor]) => `${formatAmount({ minor, currency })} ${currency}`)
+  const shown = parts.slice(0, CURRENCIES_OF_SUM)
+  if (shown.length === 0) return ''
+  return ` (${shown.join(', ')}${parts.length > shown.length ? ', …' : ''})`
+}

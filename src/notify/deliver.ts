@@ -1,0 +1,47 @@
+import type { Outcome } from '../domain/notification/channel.ts'
+import type { ChannelMessage, Recipient } from '../domain/notification/message.ts'
+import { composeMessage, type Place } from './compose.ts'
+import { sendToDiscord } from './discord.ts'
+import type { MailSender } from './mail.ts'
+import { mailOutcome } from './mail-outcome.ts'
+import type { Post } from './outcome.ts'
+import { sendToSlack } from './slack.ts'
+import { type Bot, sendToTelegram } from './telegram.ts'
+import { plainText } from './text.ts'
+
+export type DeliverDeps = Place & {
+  readonly post: Post
+  /** Null without a mail server. */
+  readonly mail: Pick<MailSender, 'send'> | null
+  /** Null without a bot. */
+  readonly bot: Bot | null
+  /** Resolves when the bot may send again: it has a limit over all its chats. */
+  readonly botTurn: () => Promise<void>
+}
+
+/** Makes one try at one channel. Whatever it does is a value; only `signal` makes it throw. */
+export async function deliverMessage(
+  deps: DeliverDeps,
+  { to, message }: { to: Recipient; message: ChannelMessage },
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const composed = composeMessage(message, to, deps)
+  const { channelId, address } = to
+  switch (to.kind) {
+    case 'discord':
+      return sendToDiscord(deps.post, { channelId, url: address, signal }, composed)
+    case 'slack':
+      return sendToSlack(deps.post, { channelId, url: address, signal }, composed)
+    case 'telegram':
+      if (deps.bot === null) return { kind: 'not_taken', reason: 'this system has no bot at the moment' }
+      await deps.botTurn()
+      return sendToTelegram({ post: deps.post, bot: deps.bot }, { channelId, chat: address, signal }, composed)
+    case 'email': {
+      const { mail: sender } = deps
+      if (sender === null) return { kind: 'not_taken', reason: 'this system has no mail server at the moment' }
+      const { text } = plainText({ title: '', lines: composed.lines })
+      const mail = { id: message.id, to: address, subject: composed.title, text: `${text.trimStart()}\n` }
+      return mailOutcome(() => sender.send(mail))
+    }
+  }
+}

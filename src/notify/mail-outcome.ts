@@ -1,0 +1,32 @@
+import type { Outcome } from '../domain/notification/channel.ts'
+
+/** What nodemailer says when nothing of the mail was sent. A connection that closes later has other codes. */
+const BEFORE_THE_MAIL = ['EDNS', 'ETLS', 'EAUTH', 'ENOAUTH', 'EOAUTH2']
+
+/** What a mail server's answer means (RFC 5321, 4.2.1). The code alone is kept: servers repeat addresses. */
+export async function mailOutcome(send: () => Promise<void>): Promise<Outcome> {
+  try {
+    await send()
+    return { kind: 'accepted', pauseSeconds: 0 }
+  } catch (error) {
+    const { code, status, command, syscall } = readError(error)
+    const reason = `the mail server answers ${status}`
+    if (status >= 500) return { kind: 'refused', what: command === 'DATA' ? 'message' : 'channel', reason }
+    if (status >= 400) return { kind: 'not_taken', reason }
+    if (syscall === 'connect' || BEFORE_THE_MAIL.includes(code))
+      return { kind: 'not_taken', reason: `no mail server answers (${code})` }
+    return { kind: 'unknown', reason: `the mail server did not say whether it took the mail (${code})` }
+  }
+}
+
+function readError(error: unknown): { code: string; status: number; command: string; syscall: string } {
+  if (!(error instanceof Error)) return { code: 'unknown', status: 0, command: '', syscall: '' }
+  const fields = error as { code?: unknown; responseCode?: unknown; command?: unknown; syscall?: unknown }
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+  return {
+    code: text(fields.code) || error.name,
+    status: typeof fields.responseCode === 'number' ? fields.responseCode : 0,
+    command: text(fields.command),
+    syscall: text(fields.syscall),
+  }
+}

@@ -1,0 +1,56 @@
+import { type Outcome, pauseSeconds } from '../domain/notification/channel.ts'
+
+/** A request to a chat service, on a connection of its own, so that it is not sent twice when the service closes one. */
+export type Post = (request: {
+  readonly channelId: string
+  readonly url: string
+  readonly body: object
+  readonly signal: AbortSignal
+}) => Promise<Posted>
+
+export type Posted = {
+  /** HTTP status; null without an answer. */
+  readonly status: number | null
+  /** The beginning of the body. */
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly retryAfterSeconds: number | null
+  /** Why there was no usable answer. */
+  readonly error: string | null
+  /** Whether anything of the request may have reached the service. */
+  readonly wasSent: boolean
+}
+
+/** What every service means alike; null: it depends on the service. */
+export function commonOutcome({ status, retryAfterSeconds, error, wasSent }: Posted): Outcome | null {
+  if (status === null) {
+    if (error === 'refused_url' || error === 'refused_address')
+      return { kind: 'refused', what: 'channel', reason: 'its address may not be called' }
+    const reason = `no answer (${error ?? 'closed'})`
+    return wasSent ? { kind: 'unknown', reason } : { kind: 'not_taken', reason }
+  }
+  if (status >= 200 && status < 300) return { kind: 'accepted', pauseSeconds: 0 }
+  if (status === 429) return { kind: 'limited', seconds: pauseSeconds(retryAfterSeconds) }
+  // A gateway in between does not know what became of it.
+  if (status >= 500) return { kind: 'unknown', reason: `HTTP ${status}` }
+  if (status >= 300 && status < 400) return { kind: 'refused', what: 'channel', reason: 'it answers with a redirect' }
+  return null
+}
+
+/** The body as JSON; an empty object for anything else. */
+export function readJson(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+const LONGEST_REASON = 120
+
+/** What the service says, short and in printable characters: it stands on pages and in mails. */
+export function said(service: string, text: unknown, status: number): string {
+  const plain = (typeof text === 'string' ? text : '').replace(/[^\x20-\x7e]/g, '').slice(0, LONGEST_REASON)
+  return plain === '' ? `${service} answers HTTP ${status}` : `${service} says "${plain}"`
+}

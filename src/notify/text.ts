@@ -1,0 +1,66 @@
+/** A message before it is written in the markup of a service. */
+export type Part =
+  /** Words of ours, and names that the merchant gave. */
+  | { readonly kind: 'text'; readonly text: string }
+  /** What a buyer or another stranger may have typed. */
+  | { readonly kind: 'typed'; readonly text: string }
+  /** A page of ours. */
+  | { readonly kind: 'link'; readonly url: string }
+
+export type Composed = {
+  /** One line: the subject of a mail, the bold line of a chat. */
+  readonly title: string
+  readonly lines: readonly (readonly Part[])[]
+}
+
+export const words = (text: string): Part => ({ kind: 'text', text })
+export const typed = (text: string): Part => ({ kind: 'typed', text: harmless(text) })
+export const link = (url: string): Part => ({ kind: 'link', url })
+
+const LONGEST_TYPED = 64
+
+/**
+ * One line of printable characters without backticks, which would end the code that it stands in: no marks that turn the
+ * direction of text, no characters of no width.
+ */
+function harmless(text: string): string {
+  const plain = text
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}`]/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const characters = Array.from(plain)
+  return characters.length <= LONGEST_TYPED ? plain : `${characters.slice(0, LONGEST_TYPED - 1).join('')}…`
+}
+
+/** Names of accounts and titles in words of ours stay on their line. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ').trim()
+}
+
+/** Without markup, with the places of what was typed, in UTF-16 units as Telegram counts. */
+export function plainText({ title, lines }: Composed): { text: string; codes: { offset: number; length: number }[] } {
+  let text = title
+  const codes: { offset: number; length: number }[] = []
+  for (const line of lines) {
+    text += '\n'
+    for (const part of line) {
+      const added = part.kind === 'link' ? part.url : part.text
+      if (part.kind === 'typed' && added !== '') codes.push({ offset: text.length, length: added.length })
+      text += added
+    }
+  }
+  return { text, codes }
+}
+
+export type Markup = {
+  readonly escape: (text: string) => string
+  readonly code: (text: string) => string
+  readonly link: (url: string) => string
+  readonly bold: (text: string) => string
+}
+
+export function markedText({ title, lines }: Composed, { escape, code, link: linked, bold }: Markup): string {
+  const marked = (part: Part): string =>
+    part.kind === 'link' ? linked(part.url) : part.kind === 'typed' ? code(part.text) : escape(part.text)
+  return [bold(escape(title)), ...lines.map((line) => line.map(marked).join(''))].join('\n')
+}

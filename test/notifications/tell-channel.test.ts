@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
+import { leaveNotice } from '../../src/db/accounts/account-notices.ts'
+import type { Tenant } from '../../src/db/db.ts'
+import { type Channel, mendChannel, removeChannel } from '../../src/db/notifications/channels.ts'
+import { takeDueChannels } from '../../src/db/notifications/messages.ts'
+import { addEvent, rows } from '../webhooks/seed.ts'
+import { createWorld, messagesOf, newTenant, type World, waitingOf } from './world.ts'
+
+let world: World
+let tenant: Tenant
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterAll(() => world?.close())
+beforeEach(async () => {
+  tenant = await newTenant(world)
+  // The services forget, as after a minute.
+  world.clock.now += 120_000
+  for (const service of Object.values(world.services)) {
+    service.taken.length = 0
+    service.mood = () => 'as documented'
+  }
+  world.mail.taken.length = 0
+  world.mail.mood = () => 'takes'
+})
+
+const iso = (): string => new Date(world.clock.now).toISOString()
+/** Whether the worker's sweep would start its workflow now. */
+const isDue = async ({ id }: Channel): Promise<boolean> =>
+  (await takeDueChannels(world.db, { now: iso(), againSeconds: 10, limit: 500 })).includes(id)
+const notice = (kind: string, data: object): Promise<void> =>
+  world.db.transaction((tx) => leaveNotice(tx, tenant, { kind, data: { ...data } }))
+
+describe('a payment is told', () => {
+  it.each(['telegram', 'discord', 'slack'] as const)('by %s: amount, what arrives, reference, link', async (kind) => {
+    const channel = await world.addChannel(tenant, kind)
+    await world.pay(tenant)
+    expect(await isDue(channel)).toBe(true)
+    await world.run(channel.id, 5)
+    expect(world.services[kind].taken).toHaveLength(1)
+    const { text } = world.services[kind].taken[0]!
+    expect(text).toContain(
+      'Shop (test): Payment succeeded'.replace(/[()]/g, (c) => (kind === 'discord' ? `\\${c}` : c)),
+    )
+    expect(text).toContain('49.90 EUR, 51.23 USDC arrives')
+    expect(text).toContain(kind === 'telegram' ? 'Reference: order-1' : 'Reference: `order-1`')
+    expect(text).toContain('https://pay.pinrail.example/dashboard/payments/pay_')
+    expect(await messagesOf(world, channel)).toMatchObject([{ state: 'sent', kind: 'single', count: 1 }])
+    expect(await isDue(channel)).toBe(false)
+  })
+
+  it('by mail, whose server says "later" first', async () => {
+    const channel = await world.addChannel(tenant, 'email')
+    world.mail.mood = (() => {
+      let asked = 0
+      return () => (++asked === 1 ? 'grey' : 'takes')
+    })()
+    await world.pay(tenant)
+    await world.run(channel.id, 3)
+    expect(await messagesOf(world, channel)).toMatchObject([
+      { state: 'waiting', failure: 'the mail server answers 451', unanswered: 0 },
+    ])
+    await world.run(channel.id, 10)
+    expect(world.mail.taken.map(({ text }) => /^subject: (.*)$/im.exec(text)?.[1])).toEqual([
+      'Shop (test): Payment succeeded',
+    ])
+    expect(world.mail.taken[0]!.text).not.toContain('Sent again')
+  })
+
+  it('to nobody else: not to another merchant, and not to a channel that did not ask for it', async () => {
+    const [other, stranger] = [await newTenant(world), await world.addChannel(tenant, 'slack', { events: [] })]
+    const foreign = await world.addChannel(other, 'discord')
+    await world.pay(tenant)
+    expect(await waitingOf(world, stranger)).toBe(0)
+    expect(await waitingOf(world, foreign)).toBe(0)
+  })
+})
+
+test('a channel that asks for 35 seconds of rest gets them', async () => {
+  const channel = await world.addChannel(tenant, 'telegram')
+  const { telegram } = world.services
+  // Somebody else has used up the minute of this chat.
+  for (let n = 0; n < 20; n++) telegram.taken.push({ at: world.clock.now - 30_000, text: 'of another bot', body: {} })
+  await world.pay(tenant)
+  const before = telegram.seen.limited
+  expect((await world.round(channel.id)).againAfterMs).toBe(35_000)
+  expect(telegram.seen.limited - before).toBe(1)
+  world.clock.now += 34_000
+  // Nobody comes earlier.
+  expect((await world.round(channel.id)).againAfterMs).toBe(1000)
+  expect(await isDue(channel)).toBe(false)
+  expect(telegram.seen.limited - before).toBe(1)
+  world.clock.now += 1000
+  await world.round(channel.id)
+  expect(telegram.taken.at(-1)!.text).toContain('Payment succeeded')
+  expect(telegram.taken.at(-1)!.text).not.toContain('Sent again')
+})
+
+describe('an answer that is lost', () => {
+  it.each(['telegram', 'discord', 'slack'] as const)('of %s: the message comes again and says so', async (kind) => {
+    const channel = await world.addChannel(tenant, kind)
+    const service = world.services[kind]
+    const from = service.seen.requests
+    service.mood = (request) => (request === from + 1 ? 'lost' : 'as documented')
+    await world.pay(tenant, { reference: 'lost-one' })
+    await world.round(channel.id)
+    expect(await messagesOf(world, channel)).toMatchObject([{ state: 'unknown', unanswered: 1 }])
+    await world.run(channel.id, 20)
+    expect(service.taken.map(({ text }) => text.includes('Sent again'))).toEqual([false, true])
+    expect(service.taken.every(({ text }) => text.includes('lost-one'))).toBe(true)
+    expect(await messagesOf(world, channel)).toMatchObject([{ state: 'sent', unanswered: 1 }])
+  })
+
+  it('of the mail server: the mail comes again with the same Message-ID', async () => {
+    const channel = await world.addChannel(tenant, 'email')
+    world.mail.mood = () => (world.mail.taken.length === 0 ? 'lost' : 'takes')
+    await world.pay(tenant)
+    await world.run(channel.id, 20)
+    expect(world.mail.taken).toHaveLength(2)
+    expect(new Set(world.mail.taken.map(({ id }) => id)).size).toBe(1)
+    expect(world.mail.taken.map(({ text }) => text.includes('Sent again'))).toEqual([false, true])
+  })
+
+  it('because the sender died in between: nobody sends for a minute, then it comes again and says so', async () => {
+    const channel = await world.addChannel(tenant, 'slack')
+    await world.pay(tenant)
+    const { slack } = world.services
+    await world.db.query('update channel set paused_until = null where id = $1', [channel.id])
+    // What a sender leaves that is killed after its request: the message is begun, and has no outcome.
+    await world.round(channel.id)
+    await world.db.query(
+      `update channel_message set state = 'sending', sent_at = null, tries = 0, next_at = $2 where channel_id = $1`,
+      [channel.id, new Date(world.clock.now + 60_000)],
+    )
+    world.clock.now += 5000
+    expect((await world.round(channel.id)).againAfterMs).toBe(55_000)
+    expect(slack.taken).toHaveLength(1)
+    await world.run(channel.id, 70)
+    expect(slack.taken.map(({ text }) => text.includes('Sent again'))).toEqual([false, true])
+  })
+})
+
+describe('a channel that refuses', () => {
+  it.each([
+    ['telegram', 403, 'Telegram says "Forbidden: bot was blocked by the user"'],
+    ['discord', 404, 'Discord says "Unknown Webhook"'],
+    ['slack', 404, 'Slack says "no_service"'],
+  ] as const)('%s with %i is switched off, everybody is told, and nothing is lost', async (kind, status, reason) => {
+    const channel = await world.addChannel(tenant, kind)
+    const other = await world.addChannel(tenant, kind === 'slack' ? 'discord' : 'slack', { events: [] })
+    const service = world.services[kind]
+    service.mood = () => status
+    for (let n = 0; n < 3; n++) await world.pay(tenant, { reference: `kept-${n}` })
+    await world.run(channel.id, 5)
+    const asked = service.seen.requests
+    await world.pay(tenant, { reference: 'kept-3' })
+    await world.run(channel.id, 3600)
+    expect(service.seen.requests).toBe(asked)
+    const [row] = await rows<{ broken_reason: string }>(world.db, 'select * from channel where id = $1', [channel.id])
+    expect(row!.broken_reason).toBe(reason)
+    await world.run(other.id, 5)
+    const told = world.services[kind === 'slack' ? 'discord' : 'slack'].taken.map(({ text }) => text)
+    expect(told).toHaveLength(1)
+    expect(told[0]).toContain('A notification channel takes nothing')
+    expect(told[0]).toContain(`Our ${kind}`)
+
+    service.mood = () => 'as documented'
+    await world.db.transaction((tx) => mendChannel(tx, tenant, { id: channel.id, at: iso() }))
+    expect(await isDue(channel)).toBe(true)
+    await world.run(channel.id, 60)
+    const texts = service.taken.map(({ text }) => text)
+    for (const n of [0, 1, 2, 3]) expect(texts.filter((text) => text.includes(`kept-${n}`))).toHaveLength(1)
+  })
+
+  it('one message only: that one is marked, and the next one goes out', async () => {
+    const channel = await world.addChannel(tenant, 'discord')
+    const { discord } = world.services
+    const from = discord.seen.requests
+    discord.mood = (request) => (request === from + 1 ? 400 : 'as documented')
+    await world.pay(tenant, { reference: 'first' })
+    await world.pay(tenant, { reference: 'second' })
+    await world.run(channel.id, 10)
+    expect(discord.taken.map(({ text }) => text.includes('second'))).toEqual([true])
+    expect(await messagesOf(world, channel)).toMatchObject([{ state: 'refused' }, { state: 'sent' }])
+  })
+
+  it('for three days is switched off; a channel of the same merchant is told meanwhile', async () => {
+    const [down, up] = [await world.addChannel(tenant, 'discord'), await world.addChannel(tenant, 'slack')]
+    world.services.discord.mood = () => 503
+    await world.pay(tenant)
+    await world.run(down.id, 3 * 86_400)
+    await world.run(up.id, 5)
+    expect(world.services.slack.taken[0]!.text).toContain('Payment succeeded')
+    await world.run(down.id, 7200)
+    const [row] = await rows<{ broken_reason: string }>(world.db, 'select * from channel where id = $1', [down.id])
+    expect(row!.broken_reason).toBe('HTTP 503')
+  })
+})
+
+test('in quiet hours what can wait comes as one message at their end, and a change of the wallet comes at once', async () => {
+  // 12:02 in UTC is 13:02 in Oslo in November.
+  const quiet = { from: 13 * 60, to: 14 * 60, zone: 'Europe/Oslo' }
+  world.clock.now = Date.UTC(2029, 0, 5, 12, 2)
+  const channel = await world.addChannel(tenant, 'slack', { quiet })
+  for (let n = 0; n < 3; n++) await world.pay(tenant, { reference: `quiet-${n}` })
+  await notice('wallet.changed', { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', at: null })
+  await world.run(channel.id, 60)
+  expect(world.services.slack.taken.map(({ text }) => text.split('\n')[0])).toEqual([
+    '*Shop (test): The wallet was set*',
+  ])
+  expect(await isDue(channel)).toBe(false)
+  world.clock.now = Date.UTC(2029, 0, 5, 13, 0)
+  expect(await isDue(channel)).toBe(true)
+  await world.run(channel.id, 10)
+  expect(world.services.slack.taken[1]!.text).toContain('3 notifications')
+  expect(world.services.slack.taken).toHaveLength(2)
+})
+
+test('a planned change of the wallet can be stopped from the chat, by a link of its own', async () => {
+  const channel = await world.addChannel(tenant, 'telegram')
+  const [person] = await rows<{ id: string }>(
+    world.db,
+    `with p as (insert into person (id, email) values ('per_' || $1, $1 || '@shop.example') returning id)
+     insert into membership (merchant_id, person_id, role) select $1, id, 'owner' from p returning person_id as id`,
+    [tenant.merchantId],
+  )
+  await world.db.query('update channel set person_id = $2 where id = $1', [channel.id, person!.id])
+  const at = new Date(world.clock.now + 86_400_000).toISOString()
+  await notice('wallet.changed', { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', at })
+  await world.round(channel.id)
+  const { text } = world.services.telegram.taken[0]!
+  expect(text).toContain('The wallet is about to change')
+  expect(text).toMatch(/https:\/\/pay\.pinrail\.example\/wallet\/stop\/[\w-]{43}$/)
+})
+
+test('a channel that was removed is told nothing, not even what waited for it', async () => {
+  const channel = await world.addChannel(tenant, 'discord')
+  await world.pay(tenant)
+  await world.db.transaction((tx) => removeChannel(tx, tenant, { id: channel.id, at: iso() }))
+  await world.pay(tenant)
+  expect(await isDue(channel)).toBe(false)
+  expect(await world.round(channel.id)).toEqual({ againAfterMs: null })
+  expect(world.services.discord.taken).toEqual([])
+})
+
+test('a payment costs no further statement when there are channels, nor when there are none', async () => {
+  let statements = 0
+  const counted = {
+    ...world.db,
+    transaction: (work: Parameters<typeof world.db.transaction>[0]) =>
+      world.db.transaction((tx) =>
+        work({
+          ...tx,
+          query: (text: string, values?: unknown[]) => {
+            statements += 1
+            return tx.query(text, values)
+          },
+        }),
+      ),
+  } as typeof world.db
+  await addEvent(counted, tenant, { at: iso() })
+  await world.addChannel(tenant, 'slack')
+  await addEvent(counted, tenant, { at: iso() })
+  expect(statements).toBe(2)
+})
