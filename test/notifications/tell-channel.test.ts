@@ -3,6 +3,7 @@ import { leaveNotice } from '../../src/db/accounts/account-notices.ts'
 import type { Tenant } from '../../src/db/db.ts'
 import { type Channel, mendChannel, removeChannel } from '../../src/db/notifications/channels.ts'
 import { takeDueChannels } from '../../src/db/notifications/messages.ts'
+import { NOTIFICATION_EVENTS } from '../../src/domain/notification/channel.ts'
 import { addEvent, rows } from '../webhooks/seed.ts'
 import { createWorld, messagesOf, newTenant, type World, waitingOf } from './world.ts'
 
@@ -138,6 +139,21 @@ describe('an answer that is lost', () => {
     await world.run(channel.id, 70)
     expect(slack.taken.map(({ text }) => text.includes('Sent again'))).toEqual([false, true])
   })
+})
+
+test('what is about safety comes to every chat, and other notices to those that asked; channels by mail get none twice', async () => {
+  const [quiet, curious] = [
+    await world.addChannel(tenant, 'slack', { events: [] }),
+    await world.addChannel(tenant, 'discord', { events: [...NOTIFICATION_EVENTS] }),
+  ]
+  const mail = await world.addChannel(tenant, 'email', { events: [...NOTIFICATION_EVENTS] })
+  const notices = NOTIFICATION_EVENTS.filter(
+    (kind) => !kind.startsWith('payment.') && kind !== 'payment_link.completed',
+  )
+  for (const kind of notices) await notice(kind, {})
+  for (const kind of ['wallet.kept', 'channel.added', 'a.kind.of.tomorrow']) await notice(kind, {})
+  expect([await waitingOf(world, quiet), await waitingOf(world, curious)]).toEqual([3, notices.length + 3])
+  expect(await waitingOf(world, mail)).toBe(0)
 })
 
 describe('a channel that refuses', () => {
