@@ -107,9 +107,10 @@ export async function composeWorker(
     },
   })
 
-  const told = { ...activities, ...notifications.activities }
-  const traced = { activities: told, interceptor: traceActivities(tracing) }
-  const { workers, connection } = await composeQueues(config, traced)
+  const { workers, connection } = await composeQueues(config, {
+    activities: { ...activities, ...notifications.activities },
+    interceptor: traceActivities(tracing),
+  })
   return {
     ...watched({ registry, db, workers, temporal, settlement: settlement.figures }),
     workers,
@@ -142,9 +143,16 @@ export async function composeWorker(
   }
 }
 
-  const told = { ...activities, ...notifications.activities }
-  const traced = { activities: told, interceptor: traceActivities(tracing) }
-  const { workers, connection } = await composeQueues(config, traced)
+/** Told after the commit of a change: open pages, and the loop of notifications in this process. */
+function tellers(db: Db, bell: Bell): (paymentId?: string) => void {
+  const tellPages = createNotifier(db, PAYMENTS_CHANNEL, PAGES_TOLD_EVERY_MS)
+  return (paymentId) => {
+    tellPages(paymentId)
+    bell.ring()
+  }
+}
+
+async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'activities' | 'interceptor'>) {
   const [connection, bundle] = await Promise.all([
     NativeConnection.connect(config.temporal.connection),
     config.WORKFLOW_BUNDLE === undefined ? bundleWorkflows() : openBundle(config.WORKFLOW_BUNDLE),

@@ -35,6 +35,10 @@ This is not a wallet of yours? Then pause the link: buyers read your name on its
 
 ${publicUrl}/dashboard/links/${String(data['link'])}`,
   }),
+  'channel.added': (told) => channel(told, 'was added', 'It is told of payments from now on.'),
+  'channel.removed': (told) => channel(told, 'was removed', 'It is told nothing from now on.'),
+  'channel.broken': (told) =>
+    channel(told, 'takes nothing', `${String(told.data['reason'])}. What waits for it is kept for 30 days.`),
   'webhook_endpoint.disabled': ({ data, publicUrl }) => ({
     subject: 'a webhook endpoint was switched off',
     text: `We switched off the webhook endpoint ${String(data['url'])}.
@@ -49,6 +53,18 @@ Switch it on, with or without sending what it missed:
 
 ${publicUrl}/dashboard/webhooks/${String(data['endpoint'])}`,
   }),
+}
+
+function channel({ account, data, publicUrl }: Told, what: string, follows: string) {
+  return {
+    subject: `a notification channel ${what}`,
+    text: `The notification channel "${String(data['name'])}" (${String(data['kind'])}) of "${account}" ${what}.
+${follows}
+
+You did not expect this? Look at it here:
+
+${publicUrl}/dashboard/notifications`,
+  }
 }
 
 function changed({ account, data, publicUrl }: Told) {

@@ -183,6 +183,16 @@ const PAGES: readonly (readonly [string, string, Press?])[] = [
       await page.getByText('One thing to correct').waitFor()
     },
   ],
+  ['/dashboard/notifications', 'notifications'],
+  ['/dashboard/notifications/new/slack', 'channel-new'],
+  [
+    '/dashboard/notifications/new/email',
+    'channel',
+    async (page) => {
+      await page.getByRole('button', { name: 'Connect' }).click()
+      await page.getByRole('heading', { name: 'E-mail' }).waitFor()
+    },
+  ],
   ['/dashboard/webhooks', 'webhooks'],
   ['/dashboard/webhooks/new', 'webhook-new'],
   ['/dashboard/webhooks', 'webhook', (page) => page.getByRole('link', { name: 'shop.example/hooks' }).click()],

@@ -21,6 +21,7 @@ import type { Page } from './dashboard/page.ts'
 import { paymentPages } from './dashboard/payment.ts'
 import { paymentListPages } from './dashboard/payments.ts'
 import { brandPages } from './dashboard/settings/brand.ts'
+import { type NotificationPageDeps, notificationPages } from './dashboard/settings/notifications.ts'
 import { walletPages } from './dashboard/settings/wallet.ts'
 import { createWalletStopRouter } from './dashboard/settings/wallet-stop.ts'
 import { teamPages } from './dashboard/team.ts'
@@ -33,7 +34,8 @@ import { SiteProblem, siteProblemHandler } from './site-problem.ts'
 export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
   Omit<MakerDeps, `new${string}`> &
   ClaimDeps &
-  Pick<MountDeps, 'otherModeUrl'> & {
+  Pick<MountDeps, 'otherModeUrl'> &
+  Pick<NotificationPageDeps, 'webhookTargets'> & {
     readonly log: Logger
     readonly newId: (kind: IdKind) => string
   }
@@ -81,6 +83,8 @@ function siteDeps(deps: SiteDeps) {
     newLinkId: () => newId('signInLink'),
     newMailId: () => newId('mail'),
     newMerchantId: () => newId('merchant'),
+    newChannelId: () => newId('channel'),
+    newChannelMessageId: () => newId('channelMessage'),
   }
 }
 
@@ -101,6 +105,7 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...requestPages(own),
     ...walletPages(own),
     ...brandPages(own),
+    ...notificationPages(own),
     ...teamPages(own),
     ...linkPages(own),
     ...claimPages(own),

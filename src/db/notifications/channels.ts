@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CHANNEL_KINDS, NOTIFICATION_LANGUAGES } from '../../domain/notification/channel.ts'
-import { execute, many, one, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { execute, many, maybeOne, one, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
 const channelRow = z.object({
@@ -45,9 +45,58 @@ export function insertChannel(db: Queryable, tenant: Tenant, channel: NewChannel
   )
 }
 
+export function findChannel(db: Queryable, tenant: Tenant, id: string): Promise<Channel | null> {
+  return maybeOne(db, channelRow, sql`select * from channel where id = ${id} and ${owned(tenant)}`)
+}
+
 /** Oldest first. */
 export function listChannels(db: Queryable, tenant: Tenant): Promise<Channel[]> {
   return many(db, channelRow, sql`select * from channel where ${owned(tenant)} order by id`)
+}
+
+export type ChannelChanges = {
+  readonly name?: string
+  readonly events?: readonly string[]
+  readonly language?: string
+  readonly quiet?: Quiet | null
+  /** Another address of the same kind. It mends the channel. */
+  readonly sealed?: string
+}
+
+/** Null when the merchant has no such channel. `at` is ISO 8601. */
+export async function updateChannel(
+  tx: Tx,
+  tenant: Tenant,
+  { id, changes, at }: { id: string; changes: ChannelChanges; at: string },
+): Promise<Channel | null> {
+  const { name, events, language, quiet, sealed } = changes
+  const set = [
+    sql`updated_at = ${at}::timestamptz`,
+    ...(name === undefined ? [] : [sql`, name = ${name}`]),
+    ...(events === undefined ? [] : [sql`, events = ${events}::text[]`]),
+    ...(language === undefined ? [] : [sql`, language = ${language}`]),
+    ...(sealed === undefined ? [] : [sql`, sealed = ${sealed}`]),
+    ...(quiet === undefined
+      ? []
+      : [
+          sql`, quiet_from = ${quiet?.from ?? null}, quiet_to = ${quiet?.to ?? null}, quiet_zone = ${quiet?.zone ?? null}`,
+        ]),
+  ].reduce((left, right) => sql`${left}${right}`)
+  const changed = await maybeOne(
+    tx,
+    channelRow,
+    sql`update channel set ${set} where id = ${id} and ${owned(tenant)} returning *`,
+  )
+  if (changed === null) return null
+  if (sealed !== undefined) await mendChannel(tx, tenant, { id, at })
+  // What quiet hours held is looked at anew by the new ones.
+  else if (quiet !== undefined)
+    await execute(
+      tx,
+      sql`update notification set due_at = ${at}::timestamptz
+          where channel_id = ${id} and message_id is null and due_at <> 'infinity'`,
+    )
+  return findChannel(tx, tenant, id)
 }
 
 /** A person says that it works again: what waits goes out, also the message that was refused. */
@@ -79,6 +128,50 @@ export async function removeChannel(tx: Tx, tenant: Tenant, { id, at }: { id: st
   if (removed === 0) return false
   await execute(tx, sql`update notification set due_at = 'infinity' where channel_id = ${id} and message_id is null`)
   return true
+}
+
+const historyRow = z.object({
+  id: z.string(),
+  state: z.enum(['sending', 'sent', 'waiting', 'unknown', 'refused']),
+  kind: z.enum(['single', 'digest', 'test']),
+  count: z.number(),
+  kinds: z.array(z.string()),
+  unanswered: z.number(),
+  failure: z.string().nullable(),
+  created_at: time,
+  sent_at: time.nullable(),
+})
+export type ChannelHistory = z.output<typeof historyRow>
+
+/** The latest messages of a channel, newest first. */
+export function listMessages(
+  db: Queryable,
+  { merchantId, livemode }: Tenant,
+  { channelId, limit }: { channelId: string; limit: number },
+): Promise<ChannelHistory[]> {
+  return many(
+    db,
+    historyRow,
+    sql`select * from channel_message
+        where channel_id = ${channelId} and merchant_id = ${merchantId} and livemode = ${livemode}
+        order by created_at desc, id desc limit ${limit}`,
+  )
+}
+
+/** How many notifications of the account no message has told of, by channel. */
+export async function countWaiting(
+  db: Queryable,
+  { merchantId, livemode }: Tenant,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await many(
+    db,
+    z.object({ channel_id: z.string(), count: z.coerce.number() }),
+    sql`select channel_id, count(*) from notification
+        where merchant_id = ${merchantId} and livemode = ${livemode} and message_id is null
+          and channel_id in (select id from channel where ${owned({ merchantId, livemode })})
+        group by channel_id`,
+  )
+  return new Map(rows.map((row) => [row.channel_id, row.count]))
 }
 
 function owned(tenant: Tenant) {

@@ -124,6 +124,21 @@ export async function beginMessage(tx: Tx, begun: BegunMessage): Promise<void> {
   )
 }
 
+/** A message for a person who wants to see whether the channel works. The worker sends it. */
+export async function insertTestMessage(
+  db: Queryable,
+  tenant: Tenant,
+  { id, channelId, now }: { id: string; channelId: string; now: string },
+): Promise<void> {
+  await execute(
+    db,
+    sql`insert into channel_message (id, channel_id, merchant_id, livemode, state, kind, urgent, count, kinds, next_at,
+          created_at)
+        values (${id}, ${channelId}, ${tenant.merchantId}, ${tenant.livemode}, 'waiting', 'test', true, 0, '{}',
+          ${now}::timestamptz, ${now}::timestamptz)`,
+  )
+}
+
 /** It is sent once more. What was left without an outcome may have come. */
 export async function resumeMessage(tx: Tx, id: string, mineUntil: string): Promise<void> {
   await execute(

@@ -18,8 +18,20 @@ export const NOTIFICATION_EVENTS = [
   'webhook_endpoint.disabled',
 ] as const
 
+export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number]
+
+export const DEFAULT_NOTIFICATION_EVENTS = [
+  'payment.succeeded',
+  'payment.under_review',
+  'payment.chargeback',
+  'webhook_endpoint.disabled',
+] as const satisfies readonly NotificationEvent[]
+
 export const NOTIFICATION_LANGUAGES = ['en', 'de', 'es', 'fr', 'it', 'pt'] as const
 export type NotificationLanguage = (typeof NOTIFICATION_LANGUAGES)[number]
+
+/** Of an account and mode; more are refused. */
+export const MOST_CHANNELS = 20
 
 /** What became of one message at its channel. */
 export type Outcome =

@@ -13,6 +13,25 @@ const MINUTE_MS = 60_000
 const LONGEST_SHIFT_MINUTES = 120
 const STEP_MINUTES = 15
 
+export function isTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** `HH:MM` as minutes after midnight; null for anything else. */
+export function parseClock(text: string): number | null {
+  const match = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text)
+  return match === null ? null : Number(match[1]) * 60 + Number(match[2])
+}
+
+export function formatClock(minutes: number): string {
+  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
+}
+
 /** When the quiet hours that it is in now end (Unix milliseconds); null when it is not in any. */
 export function quietUntil(quiet: QuietHours | null, now: number): number | null {
   if (quiet === null || !isQuiet(quiet, minuteOfDay(quiet.zone, now))) return null

@@ -33,6 +33,7 @@ const DEVELOPERS: readonly Place[] = [
 ]
 const SETTINGS: readonly Place[] = [
   { href: '/dashboard/wallet', name: 'Wallet', icon: 'wallet' },
+  { href: '/dashboard/notifications', name: 'Notifications', icon: 'bell' },
   { href: '/dashboard/team', name: 'Team', icon: 'team' },
   { href: '/dashboard/brand', name: 'Brand', icon: 'brand' },
 ]

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { insertMembership } from '../../../src/db/accounts/people.ts'
 import { execute, sql } from '../../../src/db/db.ts'
+import { insertChannel } from '../../../src/db/notifications/channels.ts'
 import { type Ability, may, ROLES, type Role } from '../../../src/domain/account/roles.ts'
 import { ABSOLUTE_MS, CONFIRMED_MS, IDLE_MS } from '../../../src/domain/account/session.ts'
+import { newId } from '../../../src/ids.ts'
 import { type Furnished, furnish } from '../support/furnished.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { composedPages } from './pages.ts'
@@ -10,11 +12,13 @@ import { type PageAnswer, signIn, Visitor } from './visitor.ts'
 
 let shop: Shop
 let own: Furnished
+let channel: string
 let ahead = 0
 const visitors = new Map<Role, Visitor>()
 beforeAll(async () => {
   shop = await openShop({ deps: () => ({ clock: () => Date.now() + ahead }) })
   own = await furnish(shop)
+  channel = await addChannel(shop)
   for (const role of ROLES) visitors.set(role, await member(role, `${role}@shop.example`))
 })
 afterAll(() => shop?.close())
@@ -30,6 +34,24 @@ async function member(role: Role, email: string): Promise<Visitor> {
   return signIn(shop, email)
 }
 
+async function addChannel({ db, tenant }: Shop): Promise<string> {
+  const id = newId('channel')
+  const [kind, language, quiet] = ['slack', 'en', null] as const
+  const at = new Date().toISOString()
+  await insertChannel(db, tenant, {
+    id,
+    kind,
+    name: '#ours',
+    sealed: '',
+    person_id: null,
+    events: [],
+    language,
+    quiet,
+    at,
+  })
+  return id
+}
+
 const pages = composedPages()
 /** The path with ids of nothing: who is refused must be so before anything is looked for. */
 const pathOf = (path: string): string => path.replaceAll(/:\w+/g, 'nothing')
@@ -42,6 +64,7 @@ const ID_OF: readonly (readonly [string, Exclude<keyof Furnished, 'merchant'>])[
 ]
 /** The path with ids of what the shop has. */
 function ownPathOf(path: string): string {
+  if (path.startsWith('/dashboard/notifications')) return path.replace(':id', channel)
   const [, kind = 'payment'] = ID_OF.find(([start]) => path.startsWith(start)) ?? []
   return path.replace(':id', own[kind]).replace(':event', own.event)
 }

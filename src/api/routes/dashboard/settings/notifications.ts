@@ -1,0 +1,281 @@
+import { z } from 'zod'
+import { leaveNotice } from '../../../../db/accounts/account-notices.ts'
+import { writeAudit } from '../../../../db/accounts/audit.ts'
+import type { Tx } from '../../../../db/db.ts'
+import { lockMerchant } from '../../../../db/merchants/merchants.ts'
+import {
+  type Channel,
+  countWaiting,
+  findChannel,
+  insertChannel,
+  listChannels,
+  listMessages,
+  mendChannel,
+  type Quiet,
+  removeChannel,
+  updateChannel,
+} from '../../../../db/notifications/channels.ts'
+import { insertTestMessage } from '../../../../db/notifications/messages.ts'
+import { may } from '../../../../domain/account/roles.ts'
+import { isId } from '../../../../domain/ids.ts'
+import {
+  DEFAULT_NOTIFICATION_EVENTS,
+  MOST_CHANNELS,
+  NOTIFICATION_EVENTS,
+  NOTIFICATION_LANGUAGES,
+} from '../../../../domain/notification/channel.ts'
+import { isTimeZone, parseClock } from '../../../../domain/notification/quiet.ts'
+import { renderChannel } from '../../../../web/dashboard/settings/channel.tsx'
+import { renderNewChannel } from '../../../../web/dashboard/settings/channel-form.tsx'
+import { renderNotifications } from '../../../../web/dashboard/settings/notifications.tsx'
+import { type ChatKind, readChannelUrl } from '../../../../webhooks/channel-url.ts'
+import type { TargetRules } from '../../../../webhooks/endpoint-url.ts'
+import type { SecretBox } from '../../../../webhooks/secret-box.ts'
+import { SiteProblem } from '../../site-problem.ts'
+import { definePage, type Page, type PageAnswer, type PageCall } from '../page.ts'
+
+export type NotificationPageDeps = {
+  readonly secretBox: SecretBox
+  readonly webhookTargets: TargetRules
+  readonly newChannelId: () => string
+  readonly newChannelMessageId: () => string
+  readonly clock: () => number
+}
+
+const SHOWN = 20
+const back = '/dashboard/notifications'
+const kinds = z.enum(['email', 'discord', 'slack'])
+
+const text = z.string().max(2000).default('')
+const newForm = z.object({ kind: kinds, name: text, url: text })
+const changeForm = z.object({
+  name: text,
+  event: z.union([z.string().transform((one) => [one]), z.array(z.string())]).default([]),
+  language: z.enum(NOTIFICATION_LANGUAGES).default('en'),
+  quiet_from: text,
+  quiet_to: text,
+  quiet_zone: text,
+})
+
+export function notificationPages(deps: NotificationPageDeps): Page[] {
+  return [...newPages(deps), ...onePages(deps), ...changePages(deps)]
+}
+
+function newPages(deps: NotificationPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: back,
+      needs: 'look',
+      handle: async ({ db, tenant, frame, role }) => {
+        const [channels, waiting] = [await listChannels(db, tenant), await countWaiting(db, tenant)]
+        return { html: renderNotifications({ frame, channels, waiting, mayChange: may(role, 'develop') }) }
+      },
+    }),
+    definePage({
+      method: 'get',
+      path: `${back}/new/:kind`,
+      needs: 'develop',
+      fresh: ({ kind }) => `${back}/new/${encodeURIComponent(kind ?? '')}`,
+      handle: async ({ frame, params }) => {
+        const kind = kinds.safeParse(params['kind'])
+        if (!kind.success) throw new SiteProblem('not_found')
+        return { html: renderNewChannel({ frame, kind: kind.data, draft: { name: '' }, errors: {} }) }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: back,
+      needs: 'develop',
+      fresh: () => back,
+      form: newForm,
+      handle: (call) => add(deps, call),
+    }),
+  ]
+}
+
+async function add(deps: NotificationPageDeps, call: PageCall<z.output<typeof newForm>>): Promise<PageAnswer> {
+  const { db, tenant, person, form, frame } = call
+  const { kind } = form
+  const address =
+    kind === 'email' ? { url: '' } : readChannelUrl(kind as ChatKind, form.url.trim(), deps.webhookTargets)
+  const name = kind === 'email' ? { name: person.email } : readName(form.name)
+  const errors = {
+    ...('must' in name && { name: `The name ${name.must}.` }),
+    ...('must' in address && { url: `The address ${address.must}.` }),
+  }
+  const refuse = (wrong: Record<string, string>): PageAnswer => {
+    const html = renderNewChannel({ frame, kind, draft: { name: form.name.slice(0, 80) }, errors: wrong })
+    return { status: 400, html }
+  }
+  if ('must' in name || 'must' in address) return refuse(errors)
+  const at = iso(deps)
+  const added = await db.transaction(async (tx) => {
+    await lockMerchant(tx, tenant.merchantId)
+    const channels = await listChannels(tx, tenant)
+    if (channels.length >= MOST_CHANNELS) return null
+    const same = channels.find((each) => kind === 'email' && each.kind === kind && each.person_id === person.id)
+    if (same !== undefined) return same
+    const id = deps.newChannelId()
+    const channel = await insertChannel(tx, tenant, {
+      id,
+      kind,
+      name: name.name,
+      sealed: deps.secretBox.seal(address.url, id),
+      person_id: person.id,
+      events: [...DEFAULT_NOTIFICATION_EVENTS],
+      language: 'en',
+      quiet: null,
+      at,
+    })
+    await tell(tx, call, { action: 'channel.added', channel })
+    return channel
+  })
+  if (added === null) return refuse({ name: `An account has at most ${MOST_CHANNELS} channels. Remove one first.` })
+  return { to: `${back}/${added.id}` }
+}
+
+function onePages(deps: NotificationPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: `${back}/:id`,
+      needs: 'look',
+      handle: async (call) => ({ html: await show(call, await find(call), {}) }),
+    }),
+    definePage({
+      method: 'post',
+      path: `${back}/:id/change`,
+      needs: 'develop',
+      form: changeForm,
+      handle: async (call) => {
+        const channel = await find(call)
+        const { event, language } = call.form
+        const name = channel.kind === 'email' ? { name: channel.name } : readName(call.form.name)
+        const quiet = readQuiet(call.form)
+        if ('must' in name || 'must' in quiet) {
+          const errors = {
+            ...('must' in name && { name: `The name ${name.must}.` }),
+            ...('must' in quiet && { quiet_from: quiet.must }),
+          }
+          return { status: 400, html: await show(call, channel, errors) }
+        }
+        const events = NOTIFICATION_EVENTS.filter((each) => event.includes(each))
+        await call.db.transaction(async (tx) => {
+          const changes = { name: name.name, events, language, quiet: quiet.quiet }
+          await updateChannel(tx, call.tenant, { id: channel.id, changes, at: iso(deps) })
+          await audit(tx, call, { action: 'channel.changed', data: { channel: channel.id, events, language } })
+        })
+        return { to: `${back}/${channel.id}` }
+      },
+    }),
+  ]
+}
+
+function changePages(deps: NotificationPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'post',
+      path: `${back}/:id/test`,
+      needs: 'develop',
+      handle: async (call) => {
+        const { id } = await find(call)
+        const [latest] = await listMessages(call.db, call.tenant, { channelId: id, limit: 1 })
+        // One that is on its way is test enough.
+        if (latest?.kind !== 'test' || latest.state === 'sent' || latest.state === 'refused')
+          await insertTestMessage(call.db, call.tenant, {
+            id: deps.newChannelMessageId(),
+            channelId: id,
+            now: iso(deps),
+          })
+        return { to: `${back}/${id}` }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: `${back}/:id/mend`,
+      needs: 'develop',
+      handle: async (call) => {
+        const { id } = await find(call)
+        await call.db.transaction(async (tx) => {
+          await mendChannel(tx, call.tenant, { id, at: iso(deps) })
+          await audit(tx, call, { action: 'channel.mended', data: { channel: id } })
+        })
+        return { to: `${back}/${id}` }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: `${back}/:id/remove`,
+      needs: 'develop',
+      fresh: ({ id }) => `${back}/${encodeURIComponent(id ?? '')}`,
+      handle: async (call) => {
+        const channel = await find(call)
+        await call.db.transaction(async (tx) => {
+          // Told first, so that the channel itself says that it was removed, should it be told before it is gone.
+          if (await removeChannel(tx, call.tenant, { id: channel.id, at: iso(deps) }))
+            await tell(tx, call, { action: 'channel.removed', channel })
+        })
+        return { to: back }
+      },
+    }),
+  ]
+}
+
+/** People are told of a channel that somebody adds or takes away: it hears what is theirs. */
+async function tell(tx: Tx, call: PageCall, { action, channel }: { action: string; channel: Channel }): Promise<void> {
+  const { id, kind, name } = channel
+  await audit(tx, call, { action, data: { channel: id, kind } })
+  await leaveNotice(tx, call.tenant, { kind: action, data: { channel: id, kind, name } })
+}
+
+async function audit(
+  tx: Tx,
+  { tenant, person, ip }: PageCall,
+  { action, data }: { action: string; data: object },
+): Promise<void> {
+  await writeAudit(tx, { merchantId: tenant.merchantId, actor: person.id, action, data, ip })
+}
+
+async function find({ db, tenant, params }: PageCall): Promise<Channel> {
+  const id = params['id'] ?? ''
+  const channel = isId('channel', id) ? await findChannel(db, tenant, id) : null
+  if (channel === null) throw new SiteProblem('not_found')
+  return channel
+}
+
+async function show(
+  { db, tenant, frame, role }: PageCall,
+  channel: Channel,
+  errors: Readonly<Record<string, string>>,
+): Promise<string> {
+  const messages = await listMessages(db, tenant, { channelId: channel.id, limit: SHOWN })
+  const waiting = (await countWaiting(db, tenant)).get(channel.id) ?? 0
+  return renderChannel({ frame, channel, messages, waiting, errors, mayChange: may(role, 'develop') })
+}
+
+const LONGEST_NAME = 80
+
+function readName(given: string): { name: string } | { must: string } {
+  const name = given.normalize('NFC').trim()
+  const isSafe = name.isWellFormed() && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
+  if (name === '' || name.length > LONGEST_NAME || !isSafe)
+    return { must: `must have 1 to ${LONGEST_NAME} plain characters, such as #payments` }
+  return { name }
+}
+
+function readQuiet(form: {
+  quiet_from: string
+  quiet_to: string
+  quiet_zone: string
+}): { quiet: Quiet | null } | { must: string } {
+  const { quiet_from: begins, quiet_to: ends, quiet_zone: zone } = form
+  if (begins === '' && ends === '') return { quiet: null }
+  const [from, to] = [parseClock(begins), parseClock(ends)]
+  if (from === null || to === null || from === to)
+    return { must: 'Write both times, such as 22:00 and 07:00, or none.' }
+  if (!isTimeZone(zone)) return { must: 'Name the time zone by a city, such as Europe/Oslo.' }
+  return { quiet: { from, to, zone } }
+}
+
+const iso = ({ clock }: { clock: () => number }): string => new Date(clock()).toISOString()

@@ -1,0 +1,56 @@
+import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
+import { Head } from '../../site/parts.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { KIND_NAMES } from './channel-words.tsx'
+
+export type NewChannelView = {
+  readonly frame: Frame
+  readonly kind: 'email' | 'discord' | 'slack'
+  readonly draft: { readonly name: string }
+  readonly errors: FormErrors
+}
+
+const HINTS = {
+  discord: 'In Discord: channel settings, Integrations, Webhooks. It is a secret: who knows it can write there.',
+  slack: 'In Slack: your app, Incoming Webhooks. It is a secret: who knows it can write there.',
+} as const
+
+export function renderNewChannel({ frame, kind, draft, errors }: NewChannelView): string {
+  const title = `Connect ${KIND_NAMES[kind]}`
+  return renderFramed({
+    frame,
+    title,
+    narrow: true,
+    children: (
+      <>
+        <Head back={{ href: '/dashboard/notifications', name: 'Notifications' }} title={title} />
+        <PostForm action="/dashboard/notifications" csrf={frame.csrf} look="form card">
+          <input type="hidden" name="kind" value={kind} />
+          <ErrorSummary errors={errors} />
+          {kind === 'email' ? (
+            <p id="name">Notifications go to your own address, {frame.email}. They end when you leave the account.</p>
+          ) : (
+            <>
+              <Field name="name" label="Name" hint="What you call it, such as #payments." errors={errors}>
+                {(attributes) => <input {...attributes} required maxLength={80} value={draft.name} />}
+              </Field>
+              <Field name="url" label="Address of the incoming webhook" hint={HINTS[kind]} errors={errors}>
+                {(attributes) => (
+                  <input {...attributes} type="url" class="mono" required maxLength={500} autocomplete="off" />
+                )}
+              </Field>
+            </>
+          )}
+          <div class="row">
+            <button type="submit" class="btn fill big">
+              Connect
+            </button>
+            <a class="btn text" href="/dashboard/notifications">
+              Cancel
+            </a>
+          </div>
+        </PostForm>
+      </>
+    ),
+  })
+}

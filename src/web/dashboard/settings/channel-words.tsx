@@ -1,0 +1,60 @@
+import { SiteIcon } from '../../site/icons.tsx'
+import { State } from '../../site/parts.tsx'
+
+export type ChannelShown = {
+  readonly id: string
+  readonly kind: 'email' | 'telegram' | 'discord' | 'slack'
+  readonly name: string
+  readonly events: readonly string[]
+  readonly language: string
+  readonly quiet_from: number | null
+  readonly quiet_to: number | null
+  readonly quiet_zone: string | null
+  readonly broken_at: string | null
+  readonly broken_reason: string | null
+}
+
+export const KIND_NAMES: Readonly<Record<ChannelShown['kind'], string>> = {
+  email: 'E-mail',
+  telegram: 'Telegram',
+  discord: 'Discord',
+  slack: 'Slack',
+}
+
+export const EVENT_NAMES: Readonly<Record<string, string>> = {
+  'payment.succeeded': 'Payment succeeded',
+  'payment.failed': 'Payment failed',
+  'payment.expired': 'Payment expired',
+  'payment.canceled': 'Payment canceled',
+  'payment.under_review': 'Payment needs a look',
+  'payment.chargeback': 'The bank took money back',
+  'payment.refunded': 'Payment refunded',
+  'payment_link.completed': 'Link used up',
+  'payment_link.stopped': 'Link stopped by us',
+  'payment_link.resumed': 'Link works again',
+  'webhook_endpoint.disabled': 'Webhook switched off',
+}
+
+export function KindIcon({ kind }: { kind: ChannelShown['kind'] }) {
+  return <SiteIcon name={kind === 'email' ? 'mail' : 'chat'} />
+}
+
+export function ChannelState({ channel }: { channel: ChannelShown }) {
+  if (channel.broken_at === null)
+    return (
+      <State tone="success" icon="okring">
+        Works
+      </State>
+    )
+  return (
+    <State tone="problem" icon="xring">
+      Takes nothing
+    </State>
+  )
+}
+
+/** Why it takes nothing, and what that means for what waits. */
+export function brokenText({ broken_reason: reason }: ChannelShown, waiting: number): string {
+  const kept = waiting === 1 ? '1 notification waits' : `${waiting} notifications wait`
+  return `${reason ?? 'It takes nothing'}. ${kept}, none is lost. Payments are not touched.`
+}

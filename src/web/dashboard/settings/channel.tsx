@@ -1,0 +1,169 @@
+import { NOTIFICATION_EVENTS, NOTIFICATION_LANGUAGES } from '../../../domain/notification/channel.ts'
+import { formatClock } from '../../../domain/notification/quiet.ts'
+import { ErrorSummary, Field, type FormErrors, PostButton, PostForm } from '../../site/form.tsx'
+import { Moment } from '../../site/moment.tsx'
+import { Card, Head, Note } from '../../site/parts.tsx'
+import { Table } from '../../site/table.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { brokenText, type ChannelShown, ChannelState, EVENT_NAMES, KIND_NAMES } from './channel-words.tsx'
+
+export type MessageShown = {
+  readonly id: string
+  readonly state: 'sending' | 'sent' | 'waiting' | 'unknown' | 'refused'
+  readonly kind: 'single' | 'digest' | 'test'
+  readonly count: number
+  readonly kinds: readonly string[]
+  readonly unanswered: number
+  readonly failure: string | null
+  readonly created_at: string
+}
+
+export type ChannelView = {
+  readonly frame: Frame
+  readonly channel: ChannelShown
+  /** Newest first. */
+  readonly messages: readonly MessageShown[]
+  readonly waiting: number
+  readonly errors: FormErrors
+  readonly mayChange: boolean
+}
+
+const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch', es: 'Español', fr: 'Français', it: 'Italiano', pt: 'Português' }
+
+export function renderChannel(view: ChannelView): string {
+  const { frame, channel, waiting, mayChange } = view
+  const at = `/dashboard/notifications/${channel.id}`
+  return renderFramed({
+    frame,
+    title: KIND_NAMES[channel.kind],
+    narrow: true,
+    children: (
+      <>
+        <Head
+          back={{ href: '/dashboard/notifications', name: 'Notifications' }}
+          title={KIND_NAMES[channel.kind]}
+          lead={channel.name}
+          actions={
+            mayChange ? (
+              <PostButton action={`${at}/test`} csrf={frame.csrf}>
+                Send a test
+              </PostButton>
+            ) : undefined
+          }
+        >
+          <ChannelState channel={channel} />
+        </Head>
+        {channel.broken_at !== null && (
+          <Note tone="problem" icon="warn" strong="It takes nothing">
+            <p>{brokenText(channel, waiting)}</p>
+            {mayChange && (
+              <PostButton action={`${at}/mend`} csrf={frame.csrf}>
+                It works again: send what waits
+              </PostButton>
+            )}
+          </Note>
+        )}
+        {mayChange && <Settings view={view} at={at} />}
+        <Messages view={view} />
+        {mayChange && (
+          <Card id="rm" title="Remove" lead="Nobody is told here any more. Payments go on.">
+            <PostButton action={`${at}/remove`} csrf={frame.csrf} look="btn danger">
+              Remove this channel
+            </PostButton>
+          </Card>
+        )}
+      </>
+    ),
+  })
+}
+
+function Settings({ view: { frame, channel, errors }, at }: { view: ChannelView; at: string }) {
+  const clock = (minutes: number | null): string => (minutes === null ? '' : formatClock(minutes))
+  return (
+    <PostForm action={`${at}/change`} csrf={frame.csrf} look="form card">
+      <ErrorSummary errors={errors} />
+      {channel.kind !== 'email' && (
+        <Field name="name" label="Name" errors={errors}>
+          {(attributes) => <input {...attributes} required maxLength={80} value={channel.name} />}
+        </Field>
+      )}
+      <fieldset>
+        <legend>Events</legend>
+        <p class="hint">What is about the wallet, keys and sign-in is always told.</p>
+        <div class="options">
+          {NOTIFICATION_EVENTS.map((event) => (
+            <label key={event} class="check">
+              <input type="checkbox" name="event" value={event} checked={channel.events.includes(event)} />
+              {EVENT_NAMES[event] ?? event}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <Field name="language" label="Language">
+        {(attributes) => (
+          <select {...attributes}>
+            {NOTIFICATION_LANGUAGES.map((language) => (
+              <option key={language} value={language} lang={language} selected={language === channel.language}>
+                {LANGUAGE_NAMES[language]}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <fieldset>
+        <legend>Quiet hours</legend>
+        <p class="hint">Messages wait and come as one. What is about safety is never held.</p>
+        <div class="options">
+          <Field name="quiet_from" label="From" errors={errors}>
+            {(attributes) => <input {...attributes} type="time" value={clock(channel.quiet_from)} />}
+          </Field>
+          <Field name="quiet_to" label="To">
+            {(attributes) => <input {...attributes} type="time" value={clock(channel.quiet_to)} />}
+          </Field>
+          <Field name="quiet_zone" label="Time zone">
+            {(attributes) => <input {...attributes} maxLength={60} value={channel.quiet_zone ?? 'UTC'} />}
+          </Field>
+        </div>
+      </fieldset>
+      <button type="submit" class="btn fill big">
+        Save
+      </button>
+    </PostForm>
+  )
+}
+
+const STATES: Readonly<Record<MessageShown['state'], string>> = {
+  sending: 'Being sent',
+  sent: 'Sent',
+  waiting: 'Waits for its next try',
+  unknown: 'No answer: it may have come, and is sent again',
+  refused: 'Refused',
+}
+
+function Messages({ view: { messages } }: { view: ChannelView }) {
+  if (messages.length === 0) return null
+  return (
+    <Card id="ms" title="Last messages" flush>
+      <Table<MessageShown>
+        caption="Last messages"
+        rows={messages}
+        columns={[
+          { name: 'What', place: 'a', cell: contentOf },
+          { name: 'State', place: 'c', cell: stateOf },
+          { name: 'At', place: 'd', look: 'num', cell: ({ created_at: at }) => <Moment at={at} /> },
+        ]}
+      />
+    </Card>
+  )
+}
+
+function contentOf({ kind, count, kinds }: MessageShown): string {
+  if (kind === 'test') return 'A test'
+  if (count > 1) return `${count} notifications`
+  return kinds.map((each) => EVENT_NAMES[each] ?? 'About safety').join(', ')
+}
+
+function stateOf({ state, failure, unanswered }: MessageShown): string {
+  const again = state === 'sent' && unanswered > 0 ? ', more than once: an answer was lost' : ''
+  return failure === null ? `${STATES[state]}${again}` : `${STATES[state]} (${failure})`
+}

@@ -1,0 +1,69 @@
+import { Head } from '../../site/parts.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { brokenText, type ChannelShown, ChannelState, KIND_NAMES, KindIcon } from './channel-words.tsx'
+
+export type NotificationsView = {
+  readonly frame: Frame
+  readonly channels: readonly ChannelShown[]
+  /** Notifications that no message has told of, by channel. */
+  readonly waiting: ReadonlyMap<string, number>
+  readonly mayChange: boolean
+}
+
+const OFFERED = ['email', 'slack', 'discord'] as const
+
+export function renderNotifications({ frame, channels, waiting, mayChange }: NotificationsView): string {
+  return renderFramed({
+    frame,
+    title: 'Notifications',
+    children: (
+      <>
+        <Head title="Notifications" lead="Who hears what, and where. A failing channel never touches a payment." />
+        {channels.length === 0 && (
+          <section class="card empty stack">
+            <h2>No channel yet</h2>
+            <p>Everybody in your team gets mails about the wallet and switched-off webhooks anyway.</p>
+          </section>
+        )}
+        <ul class="stack even">
+          {channels.map((channel) => (
+            <li key={channel.id} class="card">
+              <div class="row">
+                <span class="pin large">
+                  <KindIcon kind={channel.kind} />
+                </span>
+                <div class="grow">
+                  <h2>
+                    <a class="row-link" href={`/dashboard/notifications/${channel.id}`}>
+                      {KIND_NAMES[channel.kind]}
+                    </a>
+                  </h2>
+                  <p class="soft">{channel.name}</p>
+                </div>
+                <ChannelState channel={channel} />
+              </div>
+              {channel.broken_at !== null && <p>{brokenText(channel, waiting.get(channel.id) ?? 0)}</p>}
+            </li>
+          ))}
+        </ul>
+        {mayChange && (
+          <section class="card" aria-labelledby="ad">
+            <header>
+              <div>
+                <h2 id="ad">Add a channel</h2>
+                <p>More than 10 messages a minute become one summary.</p>
+              </div>
+            </header>
+            <div class="actions">
+              {OFFERED.map((kind) => (
+                <a key={kind} class="btn" href={`/dashboard/notifications/new/${kind}`}>
+                  {KIND_NAMES[kind]}
+                </a>
+              ))}
+            </div>
+          </section>
+        )}
+      </>
+    ),
+  })
+}
