@@ -21,11 +21,6 @@ export const peopleShape = {
   ACTS_PER_MINUTE: z.coerce.number().int().min(1).default(30),
   /** The deployment of the other mode: the dashboard's link to it. */
   OTHER_MODE_URL: z.url().optional(),
-  /** The name of the bot, without @: the dashboard's links to it. Without it nobody connects Telegram. */
-  TELEGRAM_BOT: z
-    .string()
-    .regex(/^[A-Za-z]\w{3,30}bot$/i, 'must be the name of a bot, without @')
-    .optional(),
   /** Whoever opens the sign-in page may enter as this person with one press. Refused in live mode. */
   DEMO_SIGN_IN: z.email().optional(),
 }

@@ -58,9 +58,6 @@ export const deliveryWorkflowId = (eventId: string, endpointId: string): string 
 /** The workflow that tells one channel what is waiting for it. */
 export const notificationWorkflowId = (channelId: string): string => `ntf_${channelId}`
 
-/** The one workflow that asks the bot who pressed Start, while links are open. */
-export const CHAT_LINKS_WORKFLOW_ID = 'chat_links'
-
 /** The workflow in which an operator decides about money that came after the payment stopped listening. */
 export const lateMoneyWorkflowId = (attemptId: string): string => `late_${attemptId}`
 

@@ -98,24 +98,10 @@ begin
 end $$;
 create trigger notice_is_told after insert on notice for each row execute function notice_is_told();
 
--- A link by which a chat is connected, as the SHA-256 of its token.
-create table channel_link (
-  digest bytea primary key check (length(digest) = 32),
-  merchant_id text not null references merchant,
-  livemode boolean not null,
-  person_id text not null references person on delete cascade,
-  channel_id text not null,
-  language text not null,
-  created_at timestamptz not null,
-  expires_at timestamptz not null,
-  used_at timestamptz
-);
-create index channel_link_open on channel_link (expires_at) where used_at is null;
-
 do $$
 declare name text;
 begin
-  foreach name in array array['channel', 'channel_message', 'notification', 'channel_link'] loop
+  foreach name in array array['channel', 'channel_message', 'notification'] loop
     execute format('alter table %I enable row level security', name);
     execute format('create policy own on %I to pinrail_tenant
       using (merchant_id = tenant_merchant() and livemode = tenant_livemode())', name);
@@ -123,4 +109,3 @@ begin
 end $$;
 grant select, insert, update on channel, channel_message to pinrail_tenant;
 grant select, insert, update on notification to pinrail_tenant;
-grant insert on channel_link to pinrail_tenant;

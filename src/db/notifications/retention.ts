@@ -4,7 +4,7 @@ import { PRUNED_AT_ONCE } from '../retention.ts'
 /** How long it is kept what channels were told, in days. What still waits then for a channel that nobody mends goes too. */
 const KEPT_DAYS = 30
 
-/** Deletes old messages, notifications and links of chats. Answers the most of one kind. `now` is ISO 8601 UTC. */
+/** Deletes old messages and notifications. Answers the most of one kind. `now` is ISO 8601 UTC. */
 export async function pruneNotifications(db: Queryable, now: string): Promise<number> {
   const before = sql`${now}::timestamptz - make_interval(days => ${KEPT_DAYS})`
   const statements = [
@@ -12,8 +12,6 @@ export async function pruneNotifications(db: Queryable, now: string): Promise<nu
           select ctid from notification where created_at < ${before} limit ${PRUNED_AT_ONCE}))`,
     sql`delete from channel_message where ctid = any(array(
           select ctid from channel_message where created_at < ${before} limit ${PRUNED_AT_ONCE}))`,
-    sql`delete from channel_link where ctid = any(array(
-          select ctid from channel_link where created_at < ${before} limit ${PRUNED_AT_ONCE}))`,
   ]
   let most = 0
   for (const statement of statements) most = Math.max(most, await execute(db, statement))
