@@ -138,6 +138,7 @@ describe('an answer that is lost', () => {
     expect(slack.taken).toHaveLength(1)
     await world.run(channel.id, 70)
     expect(slack.taken.map(({ text }) => text.includes('Sent again'))).toEqual([false, true])
+    expect(await messagesOf(world, channel)).toMatchObject([{ state: 'sent', unanswered: 1 }])
   })
 })
 
