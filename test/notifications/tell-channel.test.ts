@@ -171,7 +171,7 @@ describe('a channel that refuses', () => {
     await world.run(channel.id, 5)
     const asked = service.seen.requests
     await world.pay(tenant, { reference: 'kept-3' })
-    await world.run(channel.id, 3600)
+    await world.run(channel.id, 300)
     expect(service.seen.requests).toBe(asked)
     const [row] = await rows<{ broken_reason: string }>(world.db, 'select * from channel where id = $1', [channel.id])
     expect(row!.broken_reason).toBe(reason)
