@@ -89,7 +89,7 @@ test('1,000 notifications at once come by four channels that limit, while answer
     expect(texts.filter(isRepeated).length).toBe(texts.length - messages.length)
   }
   expect(world.killer.killed).toBeGreaterThan(0)
-})
+}, 120_000)
 
 async function unfinished(channels: readonly Channel[]): Promise<Channel[]> {
   const left = await Promise.all(
