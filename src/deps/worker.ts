@@ -36,7 +36,6 @@ import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openTreasuries, tokenOf } from './keys.ts'
 import { composeRetention, relayLoops } from './loops.ts'
-import { composeMail } from './notify/mail.ts'
 import { composeNotifications } from './notify/notifications.ts'
 import { composeReceipts, composeSettlement } from './settlement.ts'
 import { type Composed, converterOf, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
@@ -81,7 +80,6 @@ export async function composeWorker(
   const grace = relayGraceMs === undefined ? {} : { graceMs: relayGraceMs }
   const relay = createRelay({ db, client: temporal.client, workflows, clock, log, ...grace })
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
-  const mail = composeMail(config, { db, log, clock })
   const notifications = composeNotifications(config, { db, log, clock, client: temporal.client, bell: toTell })
   const treasuries = await openTreasuries(config)
   const deposits = openDepositKeys(config)
@@ -127,11 +125,9 @@ export async function composeWorker(
       }),
       composeRetention(config, { db, log }),
       { name: 'receipts', everyMs: RECEIPTS_EVERY_MS, tick: composeReceipts(config, { db, log, clock }), log },
-      ...mail.loops,
-      notifications.loop,
+      ...notifications.loops,
     ],
     close: async () => {
-      mail.close()
       notifications.close()
       await connection.close()
       closeActivities()

@@ -19,6 +19,7 @@ import { createSender, type Sender } from '../../webhooks/send.ts'
 import type { Loop } from '../../worker/loop.ts'
 import { DUE_PER_ROUND, sweepNotifications } from '../../worker/notification-sweep.ts'
 import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
+import { composeMail } from './mail.ts'
 
 /** Telegram takes thirty messages a second from a bot. Two workers at this pace stay below it. */
 const BOT_MESSAGES_PER_SECOND = 14
@@ -28,11 +29,11 @@ const IDLE_ROUNDS = 5
 
 export type Notifications = {
   readonly activities: NotificationActivities
-  readonly loop: Loop
+  readonly loops: readonly Loop[]
   readonly close: () => void
 }
 
-/** What tells channels: the activity that sends, and the loop that starts their workflows. */
+/** What tells people: mails with their loops, the activity that sends to channels, and the loop that starts their workflows. */
 export function composeNotifications(
   config: WorkerConfig,
   deps: { db: Db; log: Logger; clock: () => number; client: Pick<Client, 'workflow'>; bell: Bell },
@@ -41,6 +42,7 @@ export function composeNotifications(
   const box = createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS))
   const mail =
     config.SMTP_URL === undefined ? null : createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
+  const mails = composeMail(config, deps)
   const bot = botOf(config)
   const sender = createSender({ mode: config.PINRAIL_MODE, testTargets: targetsOf(config), now: Date.now })
   const place = { publicUrl: config.PUBLIC_URL, testMode: !db.livemode }
@@ -57,14 +59,18 @@ export function composeNotifications(
       deliver: (to, message, signal) => deliverMessage(delivering, { to, message }, signal),
       now: clock,
     }),
-    loop: {
-      name: 'notifications',
-      everyMs,
-      tick: () => sweepNotifications(sweep),
-      idle: { everyMs: everyMs * IDLE_ROUNDS, bell, pageSize: DUE_PER_ROUND },
-      log,
-    },
+    loops: [
+      ...mails.loops,
+      {
+        name: 'notifications',
+        everyMs,
+        tick: () => sweepNotifications(sweep),
+        idle: { everyMs: everyMs * IDLE_ROUNDS, bell, pageSize: DUE_PER_ROUND },
+        log,
+      },
+    ],
     close: () => {
+      mails.close()
       mail?.close()
       sender.close()
     },
