@@ -242,3 +242,32 @@ test('money that does not fit goes back, and other money of the payment is settl
       { do: 'deposit', percent: 100, token: 'usdc' },
     ],
   }))
+
+// news of it was repeated for ever
+test('an order that was changed and holds nothing any more is read once', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'card_partner' },
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 1, percent: 100, news: 'told' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+    ],
+  }))
+
+// what the converter bought was in no account
+test('the conversion of money that went is ended before USDC that came in its place is settled', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'local_partner' },
+      { do: 'click', provider: 'crypto' },
+      { do: 'simulator', fault: 'delay', seconds: 600 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+      { do: 'deposit', percent: 100, token: 'usdc' },
+    ],
+  }))

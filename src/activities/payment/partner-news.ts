@@ -6,7 +6,7 @@ import { type IncidentKind, openRefund } from '../../domain/payment/money/intent
 import { STILL_HERE } from '../../domain/payment/money/parts.ts'
 import { changesOf, mustBeHeld } from '../../domain/payment/order-changes.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
-import { effectOfOrder, fits, misfitOf } from '../../domain/payment/partner-news.ts'
+import { effectOfOrder, fits, hasNothing, misfitOf } from '../../domain/payment/partner-news.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import { recordCancel } from './cancel-order.ts'
@@ -27,9 +27,10 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   const effect = effectOfOrder(known(work.state), attempt, { order, context })
   if (isOutdated(effect, asked, work.state)) return false
   const understood = fits(attempt, order, context)
-  // A misfit that an operator has before them is answered; any other one is asked about again.
+  // A misfit that an operator has before them is answered, and one without any money; any other one is asked about again.
   const isSeen = work.state.payment.parkReason === 'amount_mismatch' && attempt.status === 'on_hold'
-  const isAnswered = understood || isSeen || effect.park !== null || effect.incident !== null
+  const isTold = effect.park !== null || effect.incident !== null
+  const isAnswered = understood || isSeen || isTold || hasNothing(attempt, order, context)
   if (isAnswered && asked.unread !== null) await markApplied(work.tx, attempt.id, asked.unread)
   await apply(work, attempt, { effect, reference: order.reference, rate: news.rate })
   if (effect.incident !== null) await openIncident(work, effect.incident, { attempt, order, context })

@@ -39,11 +39,11 @@ export async function convertToUsdc(deps: PaymentDeps, order: ConversionOrder): 
   if (whyNotFree(state) !== null) return parkUnfree(deps, paymentId)
   const rate = payment.rate?.rate ?? (await lockRate(deps, state))
   if (rate === null) return last ? parkOverdue(deps, paymentId) : { ...unchanged(state), wait: NO_RATE_SECONDS }
-  if (payment.providerUsed === 'crypto') return bookDeposit(deps, paymentId)
   if (payment.conversionStale !== null) {
     const renewed = await renewConversion(deps, state, () => endOrder(deps, payment))
     return renewed.wait !== undefined && last ? parkOverdue(deps, paymentId) : renewed
   }
+  if (payment.providerUsed === 'crypto') return bookDeposit(deps, paymentId)
   const key = conversionKey(paymentId, payment.conversionOrder)
   const conversion = filledBefore(payment) ?? (await askConverter(deps, { key, amount: payment.confirmed, rate }))
   switch (conversion.kind) {

@@ -79,11 +79,19 @@ function whyMisfit(attempt: KnownAttempt, order: PartnerOrder, { account }: News
   return order.amount.minor === asked.minor || order.amount.minor === acknowledgedMinor ? null : 'amount'
 }
 
+/** It is this order, of another amount, and no money has come or is on its way by it: nobody has to look. */
+export function hasNothing(attempt: KnownAttempt, order: PartnerOrder, context: NewsContext): boolean {
+  return whyMisfit(attempt, order, context) === 'amount' && !isMoney(order)
+}
+
 /** What an operator has to see of an order that does not fit. */
 export function misfitOf(attempt: KnownAttempt, order: PartnerOrder, context: NewsContext): Misfit {
   const { status, amount, received } = order
   return { why: whyMisfit(attempt, order, context) ?? 'refused', status, amount, received }
 }
+
+const isMoney = (order: PartnerOrder): boolean =>
+  order.status === 'paid' || order.status === 'confirming' || hasMoney(order)
 
 function hasMoney({ received }: PartnerOrder): boolean {
   return received !== null && !isZero(received.minor)
@@ -91,11 +99,10 @@ function hasMoney({ received }: PartnerOrder): boolean {
 
 /** Whoever's money that is, an operator must look: the payment parks, or has an incident where it cannot. */
 function misfit({ payment, attempt, order, context }: Story): OrderEffect {
-  const isMoney = order.status === 'paid' || order.status === 'confirming' || hasMoney(order)
   // Money that we count, of our order with another amount, which says that it has none.
   const isOurs = whyMisfit(attempt, order, context) === 'amount'
-  const isMissing = isOurs && !isMoney && !isZero(heldOf(payment.parts, attempt.id))
-  if (!isMoney && !isMissing) return nothing(attempt.status)
+  const isMissing = isOurs && !isMoney(order) && !isZero(heldOf(payment.parts, attempt.id))
+  if (!isMoney(order) && !isMissing) return nothing(attempt.status)
   const mayPark = payment.status === 'pending' || payment.status === 'processing'
   if (isMissing || !mayPark || payment.paidAttemptId !== null) {
     const isKnown = payment.status === 'under_review' && payment.parkReason === 'amount_mismatch'

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { type KnownPayment, nothing } from '../../../src/domain/payment/money/effect.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { came, effect, order, paidBy, paidOrder, part, statusesOf } from './order-story.ts'
+import { hasNothing } from '../../../src/domain/payment/partner-news.ts'
+import { came, context, effect, open, order, paidBy, paidOrder, part, statusesOf } from './order-story.ts'
 
 describe('what a partner says', () => {
   test('paid: the money is counted and the payment goes on', () => {
@@ -69,6 +70,17 @@ describe('what a partner says', () => {
     const odd = effect({}, {}, { ...paidOrder(), ...wrong })
     expect(odd).toMatchObject({ money: 'none', park: 'amount_mismatch', parts: [] })
     expect(statusesOf(odd.moves)).toEqual(['under_review'])
+  })
+
+  test('nobody has to look at an order of another amount without money, and at any other misfit somebody has', () => {
+    const none = { received: null, amount: { minor: '9999', currency: 'EUR' as const } }
+    const has = (fields: Parameters<typeof order>[0]) => hasNothing(open, order({ ...none, ...fields }), context)
+    for (const status of ['open', 'declined', 'canceled', 'expired', 'refunded'] as const)
+      expect(has({ status })).toBe(true)
+    expect(has({ status: 'canceled', received: { minor: '0', currency: 'EUR' } })).toBe(true)
+    for (const status of ['paid', 'confirming'] as const) expect(has({ status })).toBe(false)
+    expect(has({ status: 'canceled', received: { minor: '1', currency: 'EUR' } })).toBe(false)
+    expect(has({ status: 'canceled', account: 'somebody else' })).toBe(false)
   })
 
   test.each(['expired', 'canceled', 'succeeded', 'refunded', 'failed'] as const)(

@@ -26,13 +26,16 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
     const answer = await book.act(attempt.id, {
       action,
       ...more,
-      ...(TAKES_AMOUNT.includes(step.act) ? { receivedMinor: share } : {}),
+      // Cumulative: what came before is not forgotten.
+      ...(TAKES_AMOUNT.includes(step.act) ? { receivedMinor: sumOf(order.receivedMinor, share) } : {}),
     })
     if (answer?.kind !== 'done') return
   }
   playing.changed.add(attempt.id)
   await spread(playing, attempt, step.news)
 }
+
+const sumOf = (before: string | null, share: string): string => (BigInt(before ?? '0') + BigInt(share)).toString()
 
 const TAKES_AMOUNT: readonly PartnerAct[] = ['pay', 'pay slowly', 'confirm', 'hold', 'pay late']
 const ACTIONS: Readonly<

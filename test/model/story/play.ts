@@ -2,7 +2,7 @@ import { lateMoneyWorkflowId } from '../../../src/domain/ids.ts'
 import type { MethodName, ProviderUsed } from '../../../src/domain/methods.ts'
 import { attemptsWith } from '../../../src/domain/payment/money/parts.ts'
 import { newId } from '../../../src/ids.ts'
-import { attemptsOf, orderOf } from '../world/books.ts'
+import { attemptsOf, hasOrder } from '../world/books.ts'
 import { openShop, type Shop, type Theater } from '../world/shop.ts'
 import { checkStory } from './check.ts'
 import { atPartner, deposit, type Playing, spread } from './outside.ts'
@@ -86,8 +86,7 @@ async function act(playing: Playing, step: Told): Promise<void> {
     case 'news': {
       const attempt = (await attemptsOf(shop))[step.of]
       // Of an order that it does not have a partner tells nothing: what came would be read for ever, before a person.
-      const isTold =
-        attempt?.provider === 'crypto' || (attempt !== undefined && (await orderOf(shop, attempt)) !== null)
+      const isTold = attempt !== undefined && (await hasOrder(shop, attempt))
       if (isTold) await spread(playing, attempt, 'told')
       return
     }

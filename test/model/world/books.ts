@@ -19,6 +19,13 @@ export async function orderOf(shop: Shop, { id, provider }: Attempt): Promise<Sa
   return provider === 'crypto' ? null : shop.stage.sandbox.partners[provider as ProviderName].book.find(id)
 }
 
+/** Whether anybody can have news of it: the partner has its order, or the chain its address. */
+export async function hasOrder(shop: Shop, attempt: Attempt): Promise<boolean> {
+  if (attempt.provider !== 'crypto') return (await orderOf(shop, attempt)) !== null
+  const { rows } = await shop.db.query('select 1 from deposit where attempt_id = $1', [attempt.id])
+  return rows.length > 0
+}
+
 /** Micro-USDC that the converter has bought for the payment, by its own books; what is still being filled is not. */
 export function boughtFor(shop: Shop, orders: number): bigint {
   const { converter } = shop.stage.sandbox

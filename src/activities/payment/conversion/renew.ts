@@ -42,9 +42,19 @@ const filled = ({ micro, reference }: NonNullable<Payment['fill']>) => ({ microU
 
 /** The next try takes what is on record, or parks the payment. False: it was bought for other money, and is ours. */
 async function isTaken(work: PaymentWork, deps: PaymentDeps, { microUsdc, reference }: Filled): Promise<boolean> {
-  const { id: paymentId, conversionOrder: order, conversionStale, confirmed, rate, fill } = work.state.payment
+  const {
+    id: paymentId,
+    conversionOrder: order,
+    conversionStale,
+    confirmed,
+    rate,
+    fill,
+    providerUsed,
+  } = work.state.payment
   const gross = confirmed === null || rate === null ? '0' : convertToMicroUsdc(confirmed, rate.rate)
-  if (conversionStale === 'changed' || mayTake(deps, { gross, filled: microUsdc, fill })) {
+  const isWanted = conversionStale === 'changed' || mayTake(deps, { gross, filled: microUsdc, fill })
+  // A payment in USDC settles what came itself.
+  if (isWanted && providerUsed !== 'crypto') {
     if (fill === null) await keepFill(work, { filled: microUsdc, reference })
     await work.change(noteOf('payment.conversion_ended'), { conversionStale: null })
     return true
