@@ -143,3 +143,17 @@ test('money that goes in part while the conversion waits is too little, and no t
       { do: 'partner', act: 'take some back', of: 0, percent: 60, news: 'told' },
     ],
   }))
+
+// the refund was asked about for ever
+test('a refund of a changed order ends when its money goes by itself', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
+      { do: 'simulator', fault: 'refund_pending', seconds: 1200 },
+      { do: 'decide', decision: 'refund', of: null, late: false },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+    ],
+  }))

@@ -36,7 +36,7 @@ function besideOthers({ payment, attempt }: Story, effect: OrderEffect): OrderEf
 
 function effectOfStory(story: Story): OrderEffect {
   const { attempt, order, context } = story
-  if (!fits(attempt, order, context)) return misfit(story)
+  if (!fits(attempt, order, context)) return misfitOrEnd(story)
   switch (order.status) {
     case 'open':
       return waiting(story, 'open')
@@ -95,6 +95,15 @@ const isMoney = (order: PartnerOrder): boolean =>
 
 function hasMoney({ received }: PartnerOrder): boolean {
   return received !== null && !isZero(received.minor)
+}
+
+/** An order of another amount that is over, by which nothing came: there is nothing to wait for, and nothing to give back. */
+function misfitOrEnd(story: Story): OrderEffect {
+  const { payment, attempt, order, context } = story
+  const { status, failureCode } = order
+  const isOver = status === 'declined' || status === 'canceled' || status === 'expired' || status === 'refunded'
+  const isEmpty = isZero(heldOf(payment.parts, attempt.id)) && hasNothing(attempt, order, context)
+  return isOver && isEmpty ? gone(story, { to: status, failureCode }) : misfit(story)
 }
 
 /** Whoever's money that is, an operator must look: the payment parks, or has an incident where it cannot. */

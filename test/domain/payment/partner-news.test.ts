@@ -83,6 +83,23 @@ describe('what a partner says', () => {
     expect(has({ status: 'canceled', account: 'somebody else' })).toBe(false)
   })
 
+  test.each(['declined', 'canceled', 'expired', 'refunded'] as const)(
+    'an order of another amount that is %s and never had money is over',
+    (status) => {
+      const changed = order({ status, received: null, amount: { minor: '9999', currency: 'EUR' } })
+      expect(effect({}, { status: 'on_hold' }, changed)).toMatchObject({
+        attempt: status,
+        incident: null,
+        endsOrder: true,
+      })
+      // What we count and it does not say that it has, somebody must look at.
+      expect(effect(paidBy(), { status: 'confirmed' }, changed)).toMatchObject({
+        attempt: 'confirmed',
+        incident: 'misfit',
+      })
+    },
+  )
+
   test.each(['expired', 'canceled', 'succeeded', 'refunded', 'failed'] as const)(
     'a misfit of a payment that is %s is an incident',
     (status) => {
