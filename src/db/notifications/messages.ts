@@ -226,25 +226,33 @@ export async function restChannel(tx: Tx, channelId: string): Promise<void> {
 
 /**
  * Takes channels that have something to be told now, and marks them, so that the next round leaves them to the workflow
- * that this one starts.
+ * that this one starts. Rows of a channel that cannot be told now take no place: however many wait for a service that is
+ * down, the channels of others are told.
  */
 export async function takeDueChannels(
   db: Queryable,
   { now, againSeconds, limit }: { now: string; againSeconds: number; limit: number },
 ): Promise<string[]> {
   const at = sql`${now}::timestamptz`
+  const isOpen = sql`message.state in ('sending', 'waiting', 'unknown')`
+  const mayStart = sql`channel.livemode = ${db.livemode} and removed_at is null and broken_at is null
+    and (paused_until is null or paused_until <= ${at})
+    and (swept_at is null or swept_at <= ${at} - make_interval(secs => ${againSeconds}))`
   const rows = await many(
     db,
     z.object({ id: z.string() }),
     sql`with due as (
-          (select channel_id from notification where message_id is null and due_at <= ${at} order by due_at limit ${limit})
+          (select channel_id from notification join channel on channel.id = channel_id
+            where message_id is null and due_at <= ${at} and ${mayStart}
+              -- Behind a message that waits for its next try only what cannot wait is sent.
+              and (urgent or not exists (select from channel_message as message
+                where message.channel_id = channel.id and ${isOpen} and next_at > ${at}))
+            group by channel_id order by min(due_at) limit ${limit})
           union
-          (select channel_id from channel_message
-            where state in ('sending', 'waiting', 'unknown') and next_at <= ${at} order by next_at limit ${limit}))
-        update channel set swept_at = ${at} from due
-        where channel.id = due.channel_id and livemode = ${db.livemode} and removed_at is null and broken_at is null
-          and (paused_until is null or paused_until <= ${at})
-          and (swept_at is null or swept_at <= ${at} - make_interval(secs => ${againSeconds}))
+          (select channel_id from channel_message as message join channel on channel.id = channel_id
+            where ${isOpen} and next_at <= ${at} and ${mayStart}
+            group by channel_id order by min(next_at) limit ${limit}))
+        update channel set swept_at = ${at} from due where channel.id = due.channel_id and ${mayStart}
         returning channel.id`,
   )
   return rows.map(({ id }) => id)
