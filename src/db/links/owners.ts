@@ -102,8 +102,9 @@ export type ClaimOfLink = {
 }
 
 /**
- * How many links without an account were made for the wallet since then, and whether an operator has stopped one. Who
- * counts waits for who counts the same wallet, until the end of the transaction.
+ * How many links were made for the wallet without an account since then, and whether an operator has stopped one, also
+ * where they were brought into an account. Who counts waits for who counts the same wallet, until the end of the
+ * transaction.
  */
 export async function countLinksTo(
   tx: Tx,
@@ -116,7 +117,7 @@ export async function countLinksTo(
     z.object({ made: z.coerce.number(), stopped: z.boolean() }),
     sql`select count(*) filter (where created_at > ${since}::timestamptz) as made,
           coalesce(bool_or(stopped_at is not null), false) as stopped
-        from payment_link where anonymous and lower(wallet) = ${wallet.toLowerCase()} and livemode = ${tx.livemode}`,
+        from payment_link where wallet is not null and lower(wallet) = ${wallet.toLowerCase()} and livemode = ${tx.livemode}`,
   )
 }
 

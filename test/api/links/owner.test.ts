@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { mailsTo, signIn, Visitor } from '../site/visitor.ts'
 import { openShop, type Shop } from '../support/shop.ts'
-import { linkWorld, OWN_WALLET, pressIn, pressOn, withoutLimits } from './maker.ts'
+import { linkWorld, OWN_WALLET, pressIn, pressOn, sendForm, withoutLimits } from './maker.ts'
 
 /** Whoever made a link without an account: the secret page, and the way into an account. */
 
@@ -192,6 +192,21 @@ describe('bringing a link into an account', () => {
     expect((await owner.get(over)).status).toBe(404)
     expect((await owner.submit(over)).status).toBe(404)
     expect(await world.linkRow(late)).toMatchObject({ anonymous: true })
+  })
+
+  test('gives its wallet no new links without an account, once an operator has stopped it', async () => {
+    const made = await world.make()
+    await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
+      made.code,
+    ])
+    expect((await (await world.newOwner()).submit(await world.ticketOf(made))).status).toBe(303)
+    const { wallet, anonymous } = await world.linkRow(made)
+    const again = await sendForm(shop, { wallet: String(wallet) })
+    expect([anonymous, again.status, again.html.includes('An operator has stopped a link to this wallet')]).toEqual([
+      false,
+      400,
+      true,
+    ])
   })
 
   test('is for an owner who has just confirmed it, and keeps the way through signing in', async () => {
