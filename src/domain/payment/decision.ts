@@ -1,6 +1,6 @@
 import { NOT_FREE } from './money/intents.ts'
 import { isClosed, PARK_REASONS, type PaymentStatus } from './payment.ts'
-import { BEING_REFUNDED, type LateRefusal, NAME_IT, NO_MONEY, PAYOUT_EXISTS } from './refund.ts'
+import { BEING_REFUNDED, type LateRefusal, MISFIT_LEFT, NAME_IT, NO_MONEY, PAYOUT_EXISTS } from './refund.ts'
 import type { OperatorDecision, OperatorNote } from './requests.ts'
 import { needsOperator, offeredDecisions, type PaymentSnapshot } from './snapshot.ts'
 
@@ -20,10 +20,6 @@ export const NOTHING_TO_SETTLE: LateRefusal = {
   when: 'no money was confirmed',
   why: 'No money was confirmed: there is nothing to settle',
 }
-export const MISFIT_LEFT: LateRefusal = {
-  when: 'money that does not fit is still there',
-  why: 'Money of another attempt does not fit: give it back first, and name that attempt',
-}
 export const MONEY_CONFIRMED: LateRefusal = {
   when: 'money was confirmed: refund it',
   why: 'Money was confirmed: refund it',
@@ -42,6 +38,10 @@ const NOT_WHOLE: readonly Pick<LateRefusal, 'when'>[] = [
 export const PAYOUT_SIGNED: LateRefusal = {
   when: 'the payout is signed or on its way',
   why: 'The payout is signed, on its way or over: it cannot be held any more. Have it voided instead',
+}
+
+const MISFIT_BESIDE_OWN: Pick<LateRefusal, 'when'> = {
+  when: 'it would end the payment, and money of another attempt that does not fit is still there',
 }
 
 export type DecisionRules = {
@@ -70,6 +70,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
       NO_MONEY,
       NAME_IT,
       BEING_REFUNDED,
+      MISFIT_BESIDE_OWN,
       PAYOUT_EXISTS,
       { when: 'the partner cannot refund, refuses, or money of the order was given back before' },
     ],
@@ -77,7 +78,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   recordExternalRefund: {
     does: 'books a refund that was made outside of the partner',
     rule: parkedFor('recordExternalRefund'),
-    late: [NO_MONEY, NAME_IT, BEING_REFUNDED, PAYOUT_EXISTS],
+    late: [NO_MONEY, NAME_IT, BEING_REFUNDED, MISFIT_BESIDE_OWN, PAYOUT_EXISTS],
   },
   hold: {
     does: 'keeps the money from being converted, and the payout from being signed',

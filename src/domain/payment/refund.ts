@@ -2,10 +2,10 @@ import { bookingOfPart } from '../ledger.ts'
 import type { ProviderUsed } from '../methods.ts'
 import { isZero } from '../money.ts'
 import { because, type Reason } from '../timeline.ts'
-import { openRefund } from './money/intents.ts'
+import { isMisfitBeside, isUnbooked, openRefund } from './money/intents.ts'
 import { countedBeside, type Part, type PartState, takeAll, unitSum } from './money/parts.ts'
 import { type BookedPart, bookingsOfRefund } from './order-changes.ts'
-import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
+import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
 import type { OperatorNote } from './requests.ts'
 
 /** Giving money back: which attempt's, when it is refused, and what it changes. */
@@ -24,6 +24,10 @@ export const PAYOUT_EXISTS: LateRefusal = {
 export const NAME_IT: LateRefusal = {
   when: 'the money of more than one attempt could be meant, and none is named',
   why: 'Name the attempt whose money goes back, as "attempt"',
+}
+export const MISFIT_LEFT: LateRefusal = {
+  when: 'money that does not fit is still there',
+  why: 'Money of another attempt does not fit: give it back first, and name that attempt',
 }
 export const BEING_REFUNDED: LateRefusal = {
   when: 'its refund is being carried out',
@@ -51,9 +55,14 @@ export function refundable(
   const answers = asked.map((attempt) => claimOn(state, attempt, through))
   const claims = answers.filter((answer) => answer !== null && !('refused' in answer)) as Refundable[]
   const [claim, another] = claims
-  if (claim !== undefined && another === undefined) return claim
+  if (claim !== undefined && another === undefined)
+    return claim.endsPayment && isMisfitLeft(state, claim.attempt.id) ? { refused: MISFIT_LEFT.why } : claim
   if (claim !== undefined) return { refused: `${NAME_IT.why}: ${claims.map(({ attempt }) => attempt.id).join(' or ')}` }
   return answers.find((answer) => answer !== null && 'refused' in answer) ?? { refused: NO_MONEY.why }
+}
+
+function isMisfitLeft({ payment: { parkReason }, attempts }: PaymentWithAttempts, attemptId: string): boolean {
+  return isMisfitBeside({ parkReason, attempts }, attemptId)
 }
 
 /** Null: the attempt has no money. */
@@ -77,7 +86,7 @@ function claimOn(
   if (has(EXTRA)) return claim(EXTRA, false)
   if (isPart && payment.status === 'under_review') return claim(['counted'], true)
   // Money that was never counted, because it did not fit: the partner, or the address, has it all the same.
-  const isParked = payment.status === 'under_review'
+  const isParked = payment.status === 'under_review' && !isMisfitLeft(state, attempt.id)
   return isUnbooked(payment) && attempt.status === 'on_hold'
     ? claim([], isParked && countedBeside(parts, attempt.id).length === 0)
     : null
@@ -90,14 +99,11 @@ function wasGivenBack(parts: readonly Part[], attemptId: string): boolean {
   )
 }
 
-function isUnbooked({ parkReason }: Pick<Payment, 'parkReason'>): boolean {
-  return parkReason === 'amount_mismatch' || parkReason === 'wrong_asset'
-}
-
 /** With the money of this attempt, which has gone back, the payment is refunded. */
-export function endsWith({ payment, parts }: PaymentWithAttempts, attemptId: string): boolean {
-  const isMeant =
-    payment.paidAttemptId === attemptId || (isUnbooked(payment) && countedBeside(parts, attemptId).length === 0)
+export function endsWith(state: PaymentWithAttempts, attemptId: string): boolean {
+  const { payment, parts } = state
+  const isAll = countedBeside(parts, attemptId).length === 0 && !isMisfitLeft(state, attemptId)
+  const isMeant = payment.paidAttemptId === attemptId || (isUnbooked(payment) && isAll)
   return payment.status === 'under_review' && isMeant
 }
 

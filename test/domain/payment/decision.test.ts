@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { DECISIONS, MISFIT_LEFT, whyNoteRefused, whyRefused } from '../../../src/domain/payment/decision.ts'
+import { DECISIONS, whyNoteRefused, whyRefused } from '../../../src/domain/payment/decision.ts'
 import { effectOfDecision, type RecordedDecision } from '../../../src/domain/payment/money/decided.ts'
 import { canMove, PARK_REASONS, PAYMENT_STATUSES, type ParkReason } from '../../../src/domain/payment/payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
+import { MISFIT_LEFT } from '../../../src/domain/payment/refund.ts'
 import { OPERATOR_DECISIONS } from '../../../src/domain/payment/requests.ts'
 import {
   attempt,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Part } from '../../../src/domain/payment/money/parts.ts'
 import type { Payment, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
-import { bookingsAtEnd, endsWith, givenBack, refundable } from '../../../src/domain/payment/refund.ts'
+import { bookingsAtEnd, endsWith, givenBack, MISFIT_LEFT, refundable } from '../../../src/domain/payment/refund.ts'
 import { attempt, note, part, refund, stateOf, usdc } from './decided-payment.ts'
 
 describe('money that goes back', () => {
@@ -32,6 +32,26 @@ describe('money that goes back', () => {
     const dust = part({ asset: 'USDC', units: '9', chargeMinor: '0' })
     expect(meant(stateOf(misfit, { attempts: both, parts: [dust] }), 'att_2')).toBe('att_2  true')
     expect(endsWith(stateOf(misfit, { attempts: both }), 'att_2')).toBe(true)
+  })
+
+  test('ends no payment while money of another attempt that does not fit is still there', () => {
+    const misfit = { status: 'under_review', parkReason: 'amount_mismatch' } as const
+    const [own, one, two] = [
+      attempt({}),
+      attempt({ id: 'att_2', status: 'on_hold' }),
+      attempt({ id: 'att_3', status: 'on_hold' }),
+    ]
+    const paid = stateOf({ ...misfit, paidAttemptId: 'att_1' }, { attempts: [own, one] })
+    for (const through of ['partner', 'outside'] as const) expect(meant(paid, 'att_1', through)).toBe(MISFIT_LEFT.why)
+    const part1 = stateOf(misfit, { attempts: [own, one], parts: [part({})] })
+    expect(meant(part1, 'att_1')).toBe(MISFIT_LEFT.why)
+    const back = stateOf({ ...misfit, paidAttemptId: 'att_1' }, { attempts: [own, { ...one, status: 'refunded' }] })
+    expect(meant(back, 'att_1')).toBe('att_1 counted+surplus+late true')
+    // Of two that do not fit the last one ends it.
+    const both = stateOf(misfit, { attempts: [one, two] })
+    expect([meant(both, 'att_2'), endsWith(both, 'att_2')]).toEqual(['att_2  false', false])
+    const last = stateOf(misfit, { attempts: [{ ...one, status: 'refunded' }, two] })
+    expect([meant(last, 'att_3'), endsWith(last, 'att_3')]).toEqual(['att_3  true', true])
   })
 
   test('must be named where it could be two attempts’', () => {

@@ -1,19 +1,13 @@
 import { type Booking, fillKept } from '../../ledger.ts'
 import { because, type MoveReason, type Note, noteOf, type Reason } from '../../timeline.ts'
 import { NOT_PARKED, type PaymentFields, parked } from '../changes.ts'
-import {
-  MISFIT_LEFT,
-  MONEY_CONFIRMED,
-  NOTHING_TO_SETTLE,
-  ORDER_UNCHANGED,
-  waitsForNobody,
-  whyHeldBack,
-} from '../decision.ts'
+import { MONEY_CONFIRMED, NOTHING_TO_SETTLE, ORDER_UNCHANGED, waitsForNobody, whyHeldBack } from '../decision.ts'
 import type { PaymentStatus } from '../payment.ts'
 import type { Payment, PaymentWithAttempts } from '../payment-object.ts'
+import { MISFIT_LEFT } from '../refund.ts'
 import type { OperatorDecision, OperatorNote } from '../requests.ts'
 import { isFillLeft, withoutOrder } from './conversion.ts'
-import { changedOrder, type Incident, NOT_FREE, whyNotFree } from './intents.ts'
+import { changedOrder, type Incident, isMisfitBeside, NOT_FREE, whyNotFree } from './intents.ts'
 import { chargeSum } from './parts.ts'
 
 /** What the decisions of operators lead to. Which are refused is in ../decision.ts. */
@@ -177,8 +171,8 @@ function approve(state: PaymentWithAttempts, note: OperatorNote): DecisionEffect
   // The payout is proved on chain already: what is approved is the record.
   if (payment.transfer !== null) return { ...NOTHING, ...moved('succeeded', because('approved', told(note))) }
   if (payment.paidAttemptId === null) return { refused: NOTHING_TO_SETTLE.why }
-  const isMisfitLeft = attempts.some(({ id, status }) => status === 'on_hold' && id !== payment.paidAttemptId)
-  if (payment.parkReason === 'amount_mismatch' && isMisfitLeft) return { refused: MISFIT_LEFT.why }
+  if (isMisfitBeside({ parkReason: payment.parkReason, attempts }, payment.paidAttemptId))
+    return { refused: MISFIT_LEFT.why }
   const refused = whyMayNotGoOn(state)
   if (refused !== null) return { refused }
   const paid = attempts.find(({ id }) => id === payment.paidAttemptId)

@@ -2,7 +2,7 @@ import { compareReceived, isZero, subtract } from '../../money.ts'
 import type { FailureCode } from '../partner.ts'
 import { type AttemptStatus, isClosed, isSettled, type ParkReason } from '../payment.ts'
 import { nothing, type OrderEffect, type Story } from './effect.ts'
-import { openRefund } from './intents.ts'
+import { isMisfitBeside, openRefund } from './intents.ts'
 import { chargeSum, countedBeside, heldOf, takeAll, takeSome } from './parts.ts'
 
 /** Money, or the hope for it, is gone: what that does to the payment. */
@@ -22,7 +22,7 @@ function neverCame({ payment, attempt }: Story, end: End): OrderEffect {
   if (isSettled(attempt.status)) return nothing(attempt.status)
   // Money that was never counted, such as of another amount, was given back as an operator had decided.
   if (openRefund(payment.intents, attempt.id) !== null && payment.status === 'under_review') {
-    const isAll = countedBeside(payment.parts, attempt.id).length === 0
+    const isAll = countedBeside(payment.parts, attempt.id).length === 0 && !isMisfitBeside(payment, attempt.id)
     return { ...effect, attempt: 'refunded', moves: isAll ? [{ to: 'refunded', why: 'refunded_through_partner' }] : [] }
   }
   if (payment.paidAttemptId !== null) return effect

@@ -1,5 +1,5 @@
 import type { Money } from '../../money.ts'
-import { type AttemptStatus, isDead } from '../payment.ts'
+import { type AttemptStatus, isDead, type ParkReason } from '../payment.ts'
 import { chargeSum, type Part } from './parts.ts'
 
 /**
@@ -77,6 +77,22 @@ export function changedOrder(
     if (attemptId !== null && attemptId === paidAttemptId && misfit?.why === 'amount')
       return { kind, attemptId, misfit }
   return null
+}
+
+/** Whether money of another attempt does not fit and is still there: once the payment has ended, it goes back by hand alone. */
+export function isMisfitBeside(
+  payment: {
+    readonly parkReason: ParkReason | null
+    readonly attempts: readonly { readonly id: string; readonly status: AttemptStatus }[]
+  },
+  attemptId: string | null,
+): boolean {
+  return isUnbooked(payment) && payment.attempts.some(({ id, status }) => id !== attemptId && status === 'on_hold')
+}
+
+/** The payment waits for a person because of money that no book has. */
+export function isUnbooked({ parkReason }: { readonly parkReason: ParkReason | null }): boolean {
+  return parkReason === 'amount_mismatch' || parkReason === 'wrong_asset'
 }
 
 /** The money of a payment as the guard sees it. */
