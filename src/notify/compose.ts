@@ -7,9 +7,14 @@ import type { Words } from './words/words.ts'
 
 export type Place = { readonly publicUrl: string; readonly testMode: boolean }
 
-/** Of a digest: as many of the newest as fit the shortest of the services, and currencies of one sum. */
+/** Of a digest: the newest by name, and currencies of one sum. */
 const LINES_OF_DIGEST = 8
 const CURRENCIES_OF_SUM = 4
+/**
+ * Characters of both together. Discord refuses more than 2000 in all, and title, link and what is escaped are to fit too:
+ * a digest that is refused has told of nothing.
+ */
+const LONGEST_DIGEST = 1400
 
 /** What people read: no personal data of a buyer, and no secret but the link that stops a change. */
 export function composeMessage(
@@ -95,16 +100,31 @@ function digest(told: readonly Told[], text: Words): Part[][] {
   const counted = [...kinds].map(([name, each]): Part[] => [words(`${name}: ${each.length}${sumsOf(each)}`)])
   const named = told.filter(({ data }) => amountOf(data) !== null || typeof data['reference'] === 'string')
   const newest = named.slice(-LINES_OF_DIGEST).toReversed()
-  const lines = newest.map((each): Part[] => {
-    const amount = amountOf(each.data)
-    const reference = each.data['reference']
-    return [
-      words(`· ${nameOf(each, text)}${amount === null ? '' : ` ${formatAmount(amount)} ${amount.currency}`} `),
-      ...(typeof reference === 'string' ? [typed(reference)] : []),
-    ]
-  })
-  const rest = named.length - newest.length
+  const lines = fitting(
+    newest.map((each) => lineOf(each, text)),
+    LONGEST_DIGEST - lengthOf(counted),
+  )
+  const rest = named.length - lines.length
   return [...counted, ...(lines.length > 0 ? [[], ...lines] : []), ...(rest > 0 ? [[words(text.more(rest))]] : [])]
+}
+
+function lineOf(told: Told, text: Words): Part[] {
+  const amount = amountOf(told.data)
+  const reference = told.data['reference']
+  return [
+    words(`· ${nameOf(told, text)}${amount === null ? '' : ` ${formatAmount(amount)} ${amount.currency}`} `),
+    ...(typeof reference === 'string' ? [typed(reference)] : []),
+  ]
+}
+
+/** The first lines, as far as they have room. */
+function fitting(lines: readonly Part[][], room: number): Part[][] {
+  const most = lines.findIndex((_, index) => lengthOf(lines.slice(0, index + 1)) > room)
+  return most === -1 ? [...lines] : lines.slice(0, most)
+}
+
+function lengthOf(lines: readonly Part[][]): number {
+  return lines.flat().reduce((sum, part) => sum + (part.kind === 'link' ? part.url : part.text).length, lines.length)
 }
 
 function sumsOf(told: readonly Told[]): string {
