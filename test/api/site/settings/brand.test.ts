@@ -98,5 +98,6 @@ test('the preview shows what is written, and nothing that is not a colour gets i
   expect(html).toMatch(/brand\.\w+\.123456\.css/)
   expect(html).toContain('&lt;b>Shop')
   expect(headers.get('content-security-policy')).toContain("frame-ancestors 'self'")
+  expect((await owner.get(`/dashboard/brand/preview?name=${'a'.repeat(1001)}`)).status).toBe(400)
   expect((await owner.get('/dashboard/brand/preview?color=%22%3E%3Cscript%3E')).html).not.toContain('"><script>')
 })

@@ -6,6 +6,7 @@ import { isHex } from '../../../../web/look/colour.ts'
 import { Problem } from '../../../http/problems.ts'
 import { draftLink, EMPTY_DRAFT } from '../../../links/link-form.ts'
 import { type PreviewDeps, previewOf } from '../../links/preview.ts'
+import { SiteProblem } from '../../site-problem.ts'
 import { change, errorsOf, type WithRoutes } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
@@ -28,7 +29,9 @@ export function brandPages(deps: BrandPageDeps): Page[] {
       path: '/dashboard/brand/preview',
       needs: 'look',
       handle: async ({ request, tenant, query }) => {
-        const { name, color } = form.parse(query)
+        const asked = form.safeParse(query)
+        if (!asked.success) throw new SiteProblem('bad_request')
+        const { name, color } = asked.data
         const draft = { ...EMPTY_DRAFT, title: 'October tasting box', amount: '64.00' }
         const link = draftLink(draft, { livemode: tenant.livemode, wallet: null, anonymous: false })
         const brand = colorIn(color)
