@@ -27,18 +27,20 @@ afterAll(async () => {
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** Each page is looked at in all of these; the rules of accessibility are asked once in light and once in dark. */
+/** Each page is looked at in all of these. In the dark the colours are others, and the page is the same. */
 const LOOKS = [
-  { width: 390, height: 844, colorScheme: 'light', axe: true },
-  { width: 390, height: 844, colorScheme: 'dark', axe: false },
-  { width: 320, height: 640, colorScheme: 'light', axe: false },
-  { width: 1280, height: 900, colorScheme: 'light', axe: false },
-  { width: 1440, height: 900, colorScheme: 'dark', axe: true },
+  { width: 390, height: 844, colorScheme: 'light', axe: 'all' },
+  { width: 390, height: 844, colorScheme: 'dark', axe: 'none' },
+  { width: 320, height: 640, colorScheme: 'light', axe: 'none' },
+  { width: 1280, height: 900, colorScheme: 'light', axe: 'none' },
+  { width: 1440, height: 900, colorScheme: 'dark', axe: 'colours' },
 ] as const
 
-async function faultsOf(page: Page, axe: boolean): Promise<string[]> {
+async function faultsOf(page: Page, axe: 'all' | 'colours' | 'none'): Promise<string[]> {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
-  const { violations } = axe ? await new AxeBuilder({ page }).withTags(RULES).analyze() : { violations: [] }
+  const builder = new AxeBuilder({ page })
+  const asked = axe === 'all' ? builder.withTags(RULES) : builder.withRules(['color-contrast', 'link-in-text-block'])
+  const { violations } = axe === 'none' ? { violations: [] } : await asked.analyze()
   return [
     ...violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(' | ')}`),
     ...(wide > 0 ? [`scrolls sideways by ${wide} px`] : []),
