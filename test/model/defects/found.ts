@@ -52,4 +52,22 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     find: '    acknowledged: { attemptId, minor: misfit.amount.minor },\n',
     put: '',
   },
+  {
+    name: 'money of the payment goes back and ends it beside money that does not fit',
+    file: 'src/domain/payment/refund.ts',
+    find: 'claim.endsPayment && isMisfitLeft(state, claim.attempt.id)',
+    put: 'false as boolean',
+  },
+  {
+    name: 'a changed order that is over and holds nothing is waited for',
+    file: 'src/domain/payment/partner-news.ts',
+    find: 'return isOver && isEmpty ? gone(story, { to: status, failureCode }) : misfit(story)',
+    put: 'return misfit(story)',
+  },
+  {
+    name: 'USDC is settled beside the open conversion of money that went',
+    file: 'src/activities/payment/settlement.ts',
+    find: '  if (payment.conversionStale !== null) {',
+    put: "  if (payment.conversionStale !== null && payment.providerUsed !== 'crypto') {",
+  },
 ]

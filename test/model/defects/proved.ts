@@ -184,8 +184,8 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'of two attempts that a refund could be of, the first is taken',
     file: 'src/domain/payment/refund.ts',
-    find: '  if (claim !== undefined && another === undefined) return claim',
-    put: '  if (claim !== undefined) return claim',
+    find: '  if (claim !== undefined && another === undefined)\n',
+    put: '  if (claim !== undefined)\n',
   },
   {
     name: 'an old rate is taken',
