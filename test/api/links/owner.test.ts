@@ -176,6 +176,18 @@ describe('bringing a link into an account', () => {
     expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null, merchant_id: merchantId })
   })
 
+  test('lets the account open it again after it was stopped for good, as its page says', async () => {
+    const made = await world.make()
+    const [secret, owner] = [new Visitor(shop), await world.newOwner()]
+    const { html } = await secret.get(made.owner)
+    expect(html).toContain('Only an account that it is brought into can open it again')
+    await secret.post(`${made.owner}/end`)
+    expect((await pressOn(shop, made.path)).status).toBe(400)
+    const { to } = await owner.submit(await world.ticketOf(made))
+    expect((await owner.submit(String(to), { title: 'Open again', expires_at: '' })).status).toBe(303)
+    expect((await pressOn(shop, made.path)).status).toBe(303)
+  })
+
   test('works once, for an hour, with the last ticket alone', async () => {
     const made = await world.make()
     const [old, ticket] = [await world.ticketOf(made), await world.ticketOf(made)]

@@ -139,7 +139,7 @@ function End({ path }: { path: string }) {
       <p>It takes no payments from then on. Payments under way go on.</p>
       <Fold title="Stop it for good">
         <div class="stack tight">
-          <p>Nobody can open it again. To open it again later, pause it.</p>
+          <p>Only an account that it is brought into can open it again. To open it again here later, pause it.</p>
           <Press path={path} action="end" name="Stop for good" look="btn danger" />
         </div>
       </Fold>

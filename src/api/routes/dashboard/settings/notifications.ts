@@ -212,7 +212,7 @@ function changePages(deps: NotificationPageDeps): Page[] {
       handle: async (call) => {
         const channel = await find(call)
         await call.db.transaction(async (tx) => {
-          // Told first, so that the channel itself says that it was removed, should it be told before it is gone.
+          // Removed first: the channel itself is told nothing any more, the others that it is gone.
           if (await removeChannel(tx, call.tenant, { id: channel.id, at: iso(deps) }))
             await tell(tx, call, { action: 'channel.removed', channel })
         })
