@@ -53,12 +53,6 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     put: '',
   },
   {
-    name: 'money of the payment goes back and ends it beside money that does not fit',
-    file: 'src/domain/payment/refund.ts',
-    find: 'claim.endsPayment && isMisfitLeft(state, claim.attempt.id)',
-    put: 'false as boolean',
-  },
-  {
     name: 'a changed order that is over and holds nothing is waited for',
     file: 'src/domain/payment/partner-news.ts',
     find: 'return isOver && isEmpty ? gone(story, { to: status, failureCode }) : misfit(story)',
