@@ -157,3 +157,19 @@ test('a refund of a changed order ends when its money goes by itself', () =>
       { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
     ],
   }))
+
+// nobody could lift the hold of a payment that was over
+test('late money of a payment that was held goes back', () =>
+  holds({
+    minor: '4999',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'crypto' },
+      { do: 'decide', decision: 'hold', of: null, late: false },
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 1, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 1, percent: 100, news: 'told' },
+      { do: 'wait', minutes: 4500 },
+      { do: 'partner', act: 'pay late', of: 1, percent: 100, news: 'told' },
+    ],
+  }))

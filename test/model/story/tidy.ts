@@ -27,7 +27,9 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     const wanted = late === undefined ? offeredDecisions(snapshot) : ['refund', 'recordExternalRefund']
     // A hold is lifted first; of an order that was changed that is refused until it is acknowledged.
     const isChanged = snapshot.orderChanged === true && count % 2 === 1
-    const decision = snapshot.held ? (isChanged ? 'acknowledge' : 'release') : wanted[count % wanted.length]
+    // Late money goes back whether the payment, which is over, was held or not.
+    const isHeld = snapshot.held && late === undefined
+    const decision = isHeld ? (isChanged ? 'acknowledge' : 'release') : wanted[count % wanted.length]
     if (decision !== undefined) {
       const mustName = answers.at(-1)?.includes('Name the attempt') === true
       const named = mustName
@@ -35,7 +37,7 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
         : undefined
       const attempt = late ?? (reason === 'surplus' ? snapshot.surplus?.[0] : named)
       const argument = { operator: 'bob', reason: `tidies up ${count}`, ...(attempt === undefined ? {} : { attempt }) }
-      const workflowId = late === undefined || snapshot.held ? shop.paymentId : lateMoneyWorkflowId(late)
+      const workflowId = late === undefined ? shop.paymentId : lateMoneyWorkflowId(late)
       shop.ask(decision, decision, { argument, who: 'operator', workflowId })
       await shop.timeline.settle()
       answers.push(`${reason ?? 'late'}: ${decision}: ${shop.asks.at(-1)?.answer}`)
