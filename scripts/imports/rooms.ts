@@ -27,7 +27,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'db', at: ['src/db'], may: ['domain', 'evm', 'ids'] },
   { name: 'chain', at: ['src/chain'], may: ['domain', 'evm'] },
   { name: 'notify', at: ['src/notify'], may: ['domain'] },
-  { name: 'observe', at: ['src/observe'], may: [] },
+  { name: 'observe', at: ['src/observe'], may: ['domain'] },
   { name: 'signature', at: ['src/providers/signature.ts'], may: [] },
   { name: 'providers', at: ['src/providers'], may: ['domain', 'signature'], mayType: ['observe'] },
   { name: 'webhooks', at: ['src/webhooks'], may: ['domain'] },

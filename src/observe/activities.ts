@@ -1,4 +1,5 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker'
+import { isId } from '../domain/ids.ts'
 import type { Tracing } from './traces.ts'
 
 /** Each run of an activity is a span of the trace of its payment. */
@@ -22,10 +23,8 @@ export function traceActivities(tracing: Tracing): ActivityInterceptorsFactory {
   })
 }
 
-const PAYMENT = /^pay_[0-9a-z]{26}$/
-
 /** The workflow is the payment's, or the first argument names it. */
 function paymentOf(workflowId: string | undefined, [first]: readonly unknown[]): string | null {
   const named = typeof first === 'object' && first !== null ? (first as { paymentId?: unknown }).paymentId : first
-  return [workflowId, named].find((id): id is string => typeof id === 'string' && PAYMENT.test(id)) ?? null
+  return [workflowId, named].find((id): id is string => typeof id === 'string' && isId('payment', id)) ?? null
 }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Attributes,
   type Context,
@@ -109,14 +110,9 @@ export function createTracing(tracer: Tracer, shutdown: () => Promise<void>): Tr
       if (about.isError) span.setStatus({ code: SpanStatusCode.ERROR })
       span.end()
     },
-    close: () => Promise.race([shutdown().catch(() => undefined), delay(CLOSE_MS)]),
+    close: () => Promise.race([shutdown().catch(() => undefined), delay(CLOSE_MS, undefined, { ref: false })]),
   }
 }
-
-const delay = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms).unref()
-  })
 
 const below = (parent: SpanContext): Context => trace.setSpanContext(ROOT_CONTEXT, parent)
 

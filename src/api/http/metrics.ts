@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Request, RequestHandler } from 'express'
 import type { Histogram } from 'prom-client'
+import { isId } from '../../domain/ids.ts'
 import type { Logger } from '../../log.ts'
 import { callerOf, type Tracing } from '../../observe/traces.ts'
 
@@ -63,9 +64,7 @@ function routeOf(request: Request): string {
   return typeof path === 'string' ? path : 'unmatched'
 }
 
-const PAYMENT = /^pay_[0-9a-z]{26}$/
-
 function paymentIn({ params }: Request): string | null {
   const id: unknown = params?.['id']
-  return typeof id === 'string' && PAYMENT.test(id) ? id : null
+  return typeof id === 'string' && isId('payment', id) ? id : null
 }

@@ -18,3 +18,15 @@ export function Pager({ newer, older }: { newer: string | null; older: string | 
     </nav>
   )
 }
+
+/** Below a list that is only followed backwards. */
+export function Older({ href }: { href: string | null }) {
+  if (href === null) return null
+  return (
+    <footer class="pager row between">
+      <a class="btn" href={href} rel="next">
+        Older
+      </a>
+    </footer>
+  )
+}

@@ -1,16 +1,17 @@
+import type { ComponentChildren } from 'preact'
 import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import type { Payment } from '../../../domain/payment/payment-object.ts'
+import { LinkPayments } from '../../links/maker/link-payments.tsx'
 import { LinkState, methodText, priceText, Stats, type Totals } from '../../links/maker/link-words.tsx'
-import { CopyButton, mailTo } from '../../links/maker/share.tsx'
+import { AddressField, mailTo, QrFiles, QrImage } from '../../links/maker/share.tsx'
 import { curlText } from '../../site/curl.ts'
 import { PostButton } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
-import { Moment, Recent } from '../../site/moment.tsx'
+import { Moment } from '../../site/moment.tsx'
 import { Card, Copy, Curl, Fact, Facts, Head, Note, shortened } from '../../site/parts.tsx'
-import { RowLink, Table } from '../../site/table.tsx'
+import { RowLink } from '../../site/table.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import { Pager } from '../pager.tsx'
-import { Fiat, METHOD_WORDS, Status, Usdc } from '../payment-words.tsx'
 
 export type LinkPageView = {
   readonly frame: Frame
@@ -89,50 +90,22 @@ function Actions({ view: { frame, link, mayChange, publicUrl } }: { view: LinkPa
 }
 
 function Payments({ view: { frame, link, payments, older, now } }: { view: LinkPageView }) {
-  if (payments.length === 0)
-    return (
-      <section class="card empty stack">
-        <SiteIcon name="payments" />
-        <h2>No payments yet</h2>
-        <p>They stand here as soon as a buyer presses Continue.</p>
-      </section>
-    )
   return (
-    <div class="sheet">
-      <Table<Payment>
-        caption={`Payments of ${link.title} in ${frame.account}, newest first`}
-        rows={payments}
-        columns={[
-          { name: 'Amount', place: 'a', look: 'num fit', cell: (payment) => <Amount payment={payment} link={link} /> },
-          { name: 'Status', place: 'b', look: 'fit', cell: ({ status }) => <Status status={status} /> },
-          {
-            name: 'Method',
-            place: 'c',
-            cell: ({ methodUsed }) =>
-              methodUsed === null ? <span class="soft">Not chosen yet</span> : METHOD_WORDS[methodUsed],
-          },
-          {
-            name: 'You receive',
-            look: 'num',
-            cell: ({ usdc }) =>
-              usdc === null ? <span class="soft">Nothing yet</span> : <Usdc micro={usdc.net} decimals={2} />,
-          },
-          { name: 'Time', place: 'd', look: 'num', cell: ({ createdAt }) => <Recent at={createdAt} now={now} /> },
-        ]}
-      />
+    <LinkPayments
+      caption={`Payments of ${link.title} in ${frame.account}, newest first`}
+      payments={payments}
+      now={now}
+      rowLink={(payment, amount) => rowLink(link, payment, amount)}
+    >
       <Pager newer={null} older={older} />
-    </div>
+    </LinkPayments>
   )
 }
 
 /** Payments from before the link was brought into the account have no page here. */
-function Amount({ payment, link }: { payment: Payment; link: PaymentLink }) {
-  if (payment.merchantId !== link.merchantId) return <Fiat money={payment.amount} />
-  return (
-    <RowLink href={`/dashboard/payments/${payment.id}`}>
-      <Fiat money={payment.amount} />
-    </RowLink>
-  )
+function rowLink(link: PaymentLink, payment: Payment, amount: ComponentChildren): ComponentChildren {
+  if (payment.merchantId !== link.merchantId) return amount
+  return <RowLink href={`/dashboard/payments/${payment.id}`}>{amount}</RowLink>
 }
 
 function About({ link }: { link: PaymentLink }) {
@@ -165,34 +138,13 @@ function About({ link }: { link: PaymentLink }) {
 }
 
 function Share({ link, url }: { link: PaymentLink; url: string }) {
-  const { pathname } = new URL(url)
   return (
     <aside class="side" aria-label="Share">
       <Card id="share" title="Share">
-        <img
-          class="qr"
-          src={`${pathname}/qr.svg`}
-          alt={`QR code of the link: ${link.title}`}
-          width="208"
-          height="208"
-        />
-        <div class="field">
-          <label for="url">Payment link</label>
-          <div class="inline">
-            <input id="url" readOnly value={url} />
-            <CopyButton value={url} look="btn" name="Copy" of="the payment link" />
-          </div>
-        </div>
+        <QrImage link={link} url={url} />
+        <AddressField url={url} look="btn" />
         <p class="actions">
-          {(['svg', 'png'] as const).map((form) => (
-            <a key={form} class="btn text" href={`${pathname}/qr.${form}`}>
-              <SiteIcon name="download" />
-              <span>
-                <span class="hidden">QR code as </span>
-                {form.toUpperCase()}
-              </span>
-            </a>
-          ))}
+          <QrFiles url={url} />
           <a class="btn text" href={mailTo(link.title, `${link.title}: ${url}`)}>
             <SiteIcon name="mail" />
             E-mail

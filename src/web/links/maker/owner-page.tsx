@@ -1,11 +1,10 @@
 import { linkStatus, type PaymentLink } from '../../../domain/link/link.ts'
 import type { Payment } from '../../../domain/payment/payment-object.ts'
-import { Fiat, METHOD_WORDS, Status, Usdc } from '../../dashboard/payment-words.tsx'
 import { renderDoor, renderSite } from '../../site/document.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
-import { Moment, Recent } from '../../site/moment.tsx'
+import { Moment } from '../../site/moment.tsx'
 import { Card, Copy, Fold, Head, Note, shortened } from '../../site/parts.tsx'
-import { Table } from '../../site/table.tsx'
+import { LinkPayments } from './link-payments.tsx'
 import { LinkState, priceText, Stats, type Totals } from './link-words.tsx'
 
 export type OwnerView = {
@@ -87,39 +86,12 @@ function Press({ path, action, name, look = 'btn' }: PressProps) {
 }
 
 function Payments({ view: { payments, totals, now } }: { view: OwnerView }) {
-  if (payments.length === 0)
-    return (
-      <section class="card empty stack">
-        <SiteIcon name="payments" />
-        <h2>No payments yet</h2>
-        <p>They stand here as soon as a buyer presses Continue.</p>
-      </section>
-    )
   return (
-    <div class="sheet">
-      <Table<Payment>
-        caption="Payments of this link, newest first"
-        rows={payments}
-        columns={[
-          { name: 'Amount', place: 'a', look: 'num fit', cell: ({ amount }) => <Fiat money={amount} /> },
-          { name: 'Status', place: 'b', look: 'fit', cell: ({ status }) => <Status status={status} /> },
-          {
-            name: 'Method',
-            place: 'c',
-            cell: ({ methodUsed }) => (methodUsed === null ? 'Not chosen yet' : METHOD_WORDS[methodUsed]),
-          },
-          {
-            name: 'You receive',
-            look: 'num',
-            cell: ({ usdc }) => (usdc === null ? 'Nothing yet' : <Usdc micro={usdc.net} decimals={2} />),
-          },
-          { name: 'Time', place: 'd', look: 'num', cell: ({ createdAt }) => <Recent at={createdAt} now={now} /> },
-        ]}
-      />
+    <LinkPayments caption="Payments of this link, newest first" payments={payments} now={now}>
       {totals.started > payments.length && (
         <p class="hint pager">{`The newest ${payments.length} of ${totals.started}. In an account you see all of them.`}</p>
       )}
-    </div>
+    </LinkPayments>
   )
 }
 

@@ -16,33 +16,13 @@ export function Share({ link, url }: { link: PaymentLink; url: string }) {
     <section class="card" aria-label="Share">
       <div class="stack code-left">
         <div class="stack tight">
-          <img
-            class="qr"
-            src={`${pathname}/qr.svg`}
-            alt={`QR code of the link: ${link.title}`}
-            width="208"
-            height="208"
-          />
+          <QrImage link={link} url={url} />
           <p class="actions">
-            {(['svg', 'png'] as const).map((form) => (
-              <a key={form} class="btn text" href={`${pathname}/qr.${form}`} rel="noreferrer">
-                <SiteIcon name="download" />
-                <span>
-                  <span class="hidden">QR code as </span>
-                  {form.toUpperCase()}
-                </span>
-              </a>
-            ))}
+            <QrFiles url={url} />
           </p>
         </div>
         <div class="stack">
-          <div class="field">
-            <label for="url">Payment link</label>
-            <div class="inline">
-              <input id="url" readOnly value={url} />
-              <CopyButton value={url} look="btn fill" name="Copy" of="the payment link" />
-            </div>
-          </div>
+          <AddressField url={url} look="btn fill" />
           <div class="field">
             <label for="text">Text to send</label>
             <textarea id="text" rows={3} readOnly value={text} />
@@ -61,6 +41,40 @@ export function Share({ link, url }: { link: PaymentLink; url: string }) {
         </div>
       </div>
     </section>
+  )
+}
+
+export function QrImage({ link, url }: { link: PaymentLink; url: string }) {
+  const alt = `QR code of the link: ${link.title}`
+  return <img class="qr" src={`${new URL(url).pathname}/qr.svg`} alt={alt} width="208" height="208" />
+}
+
+/** The code as files, to be printed. */
+export function QrFiles({ url }: { url: string }) {
+  return (
+    <>
+      {(['svg', 'png'] as const).map((form) => (
+        <a key={form} class="btn text" href={`${new URL(url).pathname}/qr.${form}`} rel="noreferrer">
+          <SiteIcon name="download" />
+          <span>
+            <span class="hidden">QR code as </span>
+            {form.toUpperCase()}
+          </span>
+        </a>
+      ))}
+    </>
+  )
+}
+
+export function AddressField({ url, look }: { url: string; look: string }) {
+  return (
+    <div class="field">
+      <label for="url">Payment link</label>
+      <div class="inline">
+        <input id="url" readOnly value={url} />
+        <CopyButton value={url} look={look} name="Copy" of="the payment link" />
+      </div>
+    </div>
   )
 }
 

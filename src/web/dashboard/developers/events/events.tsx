@@ -4,6 +4,7 @@ import { Recent } from '../../../site/moment.tsx'
 import { Curl, Head, shortened } from '../../../site/parts.tsx'
 import { RowLink, Table } from '../../../site/table.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
+import { Older } from '../../pager.tsx'
 import { type EventShown, EventState, endpointsText } from './event-words.tsx'
 
 export type EventsView = {
@@ -69,13 +70,7 @@ export function renderEvents(view: EventsView): string {
         </search>
         <div class="sheet">
           {events.length === 0 ? <Empty q={q} show={show} /> : <Rows view={view} />}
-          {older !== null && (
-            <footer class="pager row between">
-              <a class="btn" href={older} rel="next">
-                Older
-              </a>
-            </footer>
-          )}
+          <Older href={older} />
         </div>
         <Curl title="Read them with curl" command={curlText(`${publicUrl}/v1/events?after_sequence=0&limit=100`)} />
       </>

@@ -3,6 +3,7 @@ import { Moment, momentText, Recent } from '../../../site/moment.tsx'
 import { Card, Copy, Head, Note } from '../../../site/parts.tsx'
 import { Table } from '../../../site/table.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
+import { Older } from '../../pager.tsx'
 import { msText } from '../webhooks/webhook-words.tsx'
 
 export type RequestShown = {
@@ -134,13 +135,7 @@ function Rows({ view: { at, requests, chosen, older, now } }: { view: RequestsVi
           { name: 'Time', place: 'd', look: 'num', cell: ({ at: made }) => <Recent at={made} now={now} /> },
         ]}
       />
-      {older !== null && (
-        <footer class="pager row between">
-          <a class="btn" href={older} rel="next">
-            Older
-          </a>
-        </footer>
-      )}
+      <Older href={older} />
     </div>
   )
 }

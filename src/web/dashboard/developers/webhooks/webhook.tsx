@@ -4,6 +4,7 @@ import { Moment, Recent, spanText } from '../../../site/moment.tsx'
 import { Card, Curl, Fact, Facts, Head, Note } from '../../../site/parts.tsx'
 import { RowLink, Table } from '../../../site/table.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
+import { Older } from '../../pager.tsx'
 import { type DeliveryShown, DeliveryState } from './delivery-words.tsx'
 import { bareUrl, type EndpointShown, EndpointState, type Health, msText, Spark } from './webhook-words.tsx'
 import { Off } from './webhooks.tsx'
@@ -166,13 +167,7 @@ function Deliveries({ view: { endpoint, health, deliveries, show, older, now } }
             ]}
           />
         )}
-        {older !== null && (
-          <footer class="pager row between">
-            <a class="btn" href={older} rel="next">
-              Older
-            </a>
-          </footer>
-        )}
+        <Older href={older} />
       </div>
     </section>
   )

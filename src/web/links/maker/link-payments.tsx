@@ -1,0 +1,58 @@
+import type { ComponentChildren } from 'preact'
+import type { Payment } from '../../../domain/payment/payment-object.ts'
+import { Fiat, METHOD_WORDS, Status, Usdc } from '../../dashboard/payment-words.tsx'
+import { SiteIcon } from '../../site/icons.tsx'
+import { Recent } from '../../site/moment.tsx'
+import { Table } from '../../site/table.tsx'
+
+type Props = {
+  readonly caption: string
+  readonly payments: readonly Payment[]
+  readonly now: string
+  /** What leads to the payment, where its reader may see more of it. */
+  readonly rowLink?: (payment: Payment, amount: ComponentChildren) => ComponentChildren
+  /** What stands below the table. */
+  readonly children: ComponentChildren
+}
+
+/** The payments of a link, for its account and for whoever has its secret address. */
+export function LinkPayments({ caption, payments, now, rowLink, children }: Props) {
+  if (payments.length === 0)
+    return (
+      <section class="card empty stack">
+        <SiteIcon name="payments" />
+        <h2>No payments yet</h2>
+        <p>They stand here as soon as a buyer presses Continue.</p>
+      </section>
+    )
+  const amountOf = (payment: Payment): ComponentChildren => {
+    const amount = <Fiat money={payment.amount} />
+    return rowLink === undefined ? amount : rowLink(payment, amount)
+  }
+  return (
+    <div class="sheet">
+      <Table<Payment>
+        caption={caption}
+        rows={payments}
+        columns={[
+          { name: 'Amount', place: 'a', look: 'num fit', cell: amountOf },
+          { name: 'Status', place: 'b', look: 'fit', cell: ({ status }) => <Status status={status} /> },
+          {
+            name: 'Method',
+            place: 'c',
+            cell: ({ methodUsed }) =>
+              methodUsed === null ? <span class="soft">Not chosen yet</span> : METHOD_WORDS[methodUsed],
+          },
+          {
+            name: 'You receive',
+            look: 'num',
+            cell: ({ usdc }) =>
+              usdc === null ? <span class="soft">Nothing yet</span> : <Usdc micro={usdc.net} decimals={2} />,
+          },
+          { name: 'Time', place: 'd', look: 'num', cell: ({ createdAt }) => <Recent at={createdAt} now={now} /> },
+        ]}
+      />
+      {children}
+    </div>
+  )
+}
