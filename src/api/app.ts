@@ -167,6 +167,9 @@ function routeDeps(deps: ApiDeps): ApiRouteDeps {
     newAttemptId: () => newId('attempt'),
     newLinkId: () => newId('link'),
     newEndpointId: () => newId('endpoint'),
+    newChannelId: () => newId('channel'),
+    newChannelMessageId: () => newId('channelMessage'),
+    newMailId: () => newId('mail'),
   }
 }
 

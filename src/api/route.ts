@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Express, Request, RequestHandler, Response } from 'express'
 import { z } from 'zod'
 import type { Db, Session } from '../db/db.ts'
@@ -20,7 +22,10 @@ export const TAGS = {
   Events: 'Everything that was announced, to be pulled.',
   Webhooks: 'Where events are sent, what was delivered, and again.',
   'API keys': 'Keys of programs.',
-  Settings: 'Where the USDC goes.',
+  Settings: 'Where the USDC goes, and how buyers see you.',
+  Notifications: 'Who is told by mail and in chats.',
+  Team: 'People of the account, and what everybody did.',
+  Exports: 'Files for bookkeeping.',
   'Test mode': 'Acts as the buyer and the partner.',
 } as const
 
@@ -38,6 +43,8 @@ export type Route = {
   readonly query?: z.ZodType
   readonly params?: z.ZodType
   readonly answers: Readonly<Record<number, z.ZodType>>
+  /** The answer is a file, whose CSV is described here beside its JSON. */
+  readonly csv?: z.ZodType
   /** Codes of this route alone, beside those that any route may answer with. */
   readonly problems?: readonly ProblemCode[]
   /**
@@ -58,6 +65,8 @@ export type Call = {
   readonly query: unknown
   readonly params: unknown
   readonly idempotencyKey: string | null
+  /** The address that the request came from. */
+  readonly ip: string
 }
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined
@@ -93,6 +102,10 @@ export type RouterDeps = {
  * for it. A process has ten connections to the database, unless configured.
  */
 const LISTS_AT_ONCE = { running: 3, waiting: 50 }
+/** Files take minutes, so they are counted apart: an account that reads files can still read its lists. */
+const FILES_AT_ONCE = { running: 2, waiting: 10 }
+/** Milliseconds after which a reader of a file who takes nothing is cut off. */
+const STALLED_MS = 60_000
 
 /** Whether the route reads a list, page by page. */
 export const readsList = ({ method, query }: Route): boolean =>
@@ -100,7 +113,7 @@ export const readsList = ({ method, query }: Route): boolean =>
 
 /** Mounts the routes: authenticate, count, parse, call, answer. Other methods on a known path get 405 with Allow. */
 export function mountRoutes(app: Express, routes: readonly Route[], deps: RouterDeps): void {
-  const listsAtOnce = createAtOnce(LISTS_AT_ONCE)
+  const atOnce = { lists: createAtOnce(LISTS_AT_ONCE), files: createAtOnce(FILES_AT_ONCE) }
   const paths = new Map<string, Route[]>()
   for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
   for (const [path, methods] of paths) {
@@ -111,7 +124,7 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Router
         admit(route, deps),
         // A route without a body schema never reads a body.
         ...(route.body === undefined ? [] : [readJson]),
-        (request, response) => run(route, { db: deps.db, listsAtOnce }, { request, response }),
+        (request, response) => run(route, { db: deps.db, atOnce }, { request, response }),
       )
     app.all(expressPath, onlyMethods(methods.map((route) => route.method.toUpperCase())))
   }
@@ -134,33 +147,59 @@ function admit(route: Route, { authenticate, limits }: RouterDeps) {
   }
 }
 
+type AtOnceOf = { readonly lists: AtOnce; readonly files: AtOnce }
+
 async function run(
   route: Route,
-  { db, listsAtOnce }: { db: Db; listsAtOnce: AtOnce },
+  { db, atOnce }: { db: Db; atOnce: AtOnceOf },
   { request, response }: { request: Request; response: Response },
 ): Promise<void> {
   const caller = response.locals['caller'] as Caller
   const isList = readsList(route)
   const call = {
     caller,
-    db: isList ? db.lists(caller) : db.as(caller),
+    db: isList || route.csv !== undefined ? db.lists(caller) : db.as(caller),
     body: parse(route.body, request.body, 'body'),
     query: parse(route.query ?? NO_PARAMETERS, { ...request.query }, 'query'),
     params: parse(route.params, request.params, 'path'),
     idempotencyKey: readIdempotencyKey(request),
+    ip: request.ip ?? '',
   }
+  if (route.csv !== undefined)
+    return atOnce.files(caller.merchantId, async () => send(await route.handle(call), { request, response }))
   const answer = await (isList
-    ? listsAtOnce(caller.merchantId, () => route.handle(call))
+    ? atOnce.lists(caller.merchantId, () => route.handle(call))
     : route.method === 'post' && route.idempotency === undefined
       ? answerAhead(call.db, { tenant: caller, claim: claimFor(route, call) }, () => route.handle(call))
       : route.handle(call))
-  const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
-  noteAnswer(response, text)
-  response
-    .status(answer.status)
-    .set(answer.headers ?? {})
-    .type('application/json')
-    .send(text)
+  return send(answer, { request, response })
+}
+
+async function send(
+  { status, body, headers = {}, file }: Answer,
+  { request, response }: { request: Request; response: Response },
+): Promise<void> {
+  response.status(status).set(headers)
+  if (file === undefined) {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    noteAnswer(response, text)
+    response.type('application/json').send(text)
+    return
+  }
+  // Read before anything is sent: an error at the beginning is still told as one.
+  const chunks = file.chunks[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  response.type(file.type).set('content-disposition', `attachment; filename="${file.name}"`)
+  if (request.method === 'HEAD') {
+    response.end()
+    return
+  }
+  response.setTimeout(STALLED_MS, () => response.destroy())
+  await pipeline(Readable.from(rejoined(first, chunks)), response)
+}
+
+async function* rejoined(first: IteratorResult<string>, rest: AsyncIterator<string>): AsyncIterable<string> {
+  for (let next = first; next.done !== true; next = await rest.next()) yield next.value
 }
 
 function claimFor(route: Route, { idempotencyKey, body, params }: Call) {

@@ -36,6 +36,24 @@ export type Wallet = { object: "wallet"; livemode: boolean; address: (string | n
 
 export type Brand = { object: "brand"; name: string; color: (string | null); support_email: (string | null) }
 
+export type NotificationChannel = { id: string; object: "notification_channel"; livemode: boolean; kind: "email" | "telegram" | "discord" | "slack"; name: string; events: (string)[]; language: string; quiet_hours: ({ from: string; to: string; time_zone: string } | null); status: "on" | "off"; off_since: (string | null); off_reason: (string | null); waiting: number; created_at: string; updated_at: string }
+
+export type DeletedChannel = { id: string; object: "notification_channel"; deleted: true }
+
+export type NotificationMessage = { id: string; object: "notification_message"; kind: "single" | "digest" | "test"; state: "sending" | "sent" | "waiting" | "unknown" | "refused"; count: number; kinds: (string)[]; failure: (string | null); created_at: string; sent_at: (string | null) }
+
+export type Member = { id: string; object: "member"; email: string; role: "owner" | "developer" | "support" | "viewer"; seen_at: (string | null); passkeys: number }
+
+export type DeletedMember = { id: string; object: "member"; deleted: true }
+
+export type Invitation = { object: "invitation"; email: string; role: "owner" | "developer" | "support" | "viewer"; expires_at: string }
+
+export type WithdrawnInvitation = { object: "invitation"; email: string; withdrawn: true }
+
+export type AuditEntry = { id: string; object: "audit_entry"; actor: string; action: string; data: Record<string, unknown>; ip: string; at: string }
+
+export type Statement = { object: "statement"; livemode: boolean; from: string; to: string; by: "day" | "month"; lines: ({ period: string; payments: number; converted_usdc: string; fee_usdc: string; received_usdc: string })[]; sum: { period: string; payments: number; converted_usdc: string; fee_usdc: string; received_usdc: string } }
+
 export type Problem = { type: string; title: string; status: number; detail: string; instance: string; code: "validation_failed" | "invalid_json" | "invalid_request" | "invalid_api_key" | "invalid_callback" | "insufficient_scope" | "ip_not_allowed" | "step_up_required" | "resource_missing" | "route_missing" | "method_not_allowed" | "request_timeout" | "payment_not_cancelable" | "receipt_not_available" | "not_possible_now" | "limit_reached" | "idempotency_key_in_use" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "amount_too_small" | "amount_too_large" | "currency_not_supported" | "wallet_not_configured" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "list_too_slow" | "temporarily_unavailable"; param?: string | undefined; errors?: ({ pointer: string; code: string; message: string })[] | undefined; request_id: string }
 
 export type Operations = {
@@ -65,7 +83,7 @@ export type Operations = {
   testWebhookEndpoint: { query: undefined; body: undefined; answer: TestEvent }
   redeliverEvent: { query: undefined; body: undefined; answer: Delivery }
   redeliverFailed: { query: undefined; body: { since: string }; answer: Redelivery }
-  createApiKey: { query: undefined; body: { name: string; scopes?: ("payments:read" | "payments:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "keys:read" | "keys:write")[] | undefined; allowed_ips?: ((string))[] | undefined; expires_in?: number | undefined }; answer: ApiKeyWithSecret }
+  createApiKey: { query: undefined; body: { name: string; scopes?: ("payments:read" | "payments:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "notifications:read" | "notifications:write" | "members:read" | "members:write" | "audit:read" | "keys:read" | "keys:write")[] | undefined; allowed_ips?: ((string))[] | undefined; expires_in?: number | undefined }; answer: ApiKeyWithSecret }
   listApiKeys: { query: { limit?: number | undefined; starting_after?: string | undefined; ending_before?: string | undefined }; body: undefined; answer: { object: "list"; data: (ApiKey)[]; has_more: boolean } }
   rotateApiKey: { query: undefined; body: { overlap?: number | undefined }; answer: ApiKeyWithSecret }
   revokeApiKey: { query: undefined; body: undefined; answer: ApiKey }
@@ -74,6 +92,23 @@ export type Operations = {
   stopWalletChange: { query: undefined; body: undefined; answer: Wallet }
   readBrand: { query: undefined; body: undefined; answer: Brand }
   setBrand: { query: undefined; body: { name?: string | undefined; color?: (string | null) | undefined; support_email?: (string | null) | undefined }; answer: Brand }
+  createNotificationChannel: { query: undefined; body: { kind: "email" | "discord" | "slack"; name?: string | undefined; webhook_url?: string | undefined; email?: string | undefined; events?: ("payment.succeeded" | "payment.failed" | "payment.expired" | "payment.canceled" | "payment.under_review" | "payment.chargeback" | "payment.refunded" | "payment_link.completed" | "payment_link.stopped" | "payment_link.resumed" | "webhook_endpoint.disabled")[] | undefined; language?: "en" | "de" | "es" | "fr" | "it" | "pt" | undefined; quiet_hours?: ({ from: string; to: string; time_zone: string } | null) | undefined }; answer: NotificationChannel }
+  listNotificationChannels: { query: undefined; body: undefined; answer: { object: "list"; data: (NotificationChannel)[]; has_more: boolean } }
+  readNotificationChannel: { query: undefined; body: undefined; answer: NotificationChannel }
+  updateNotificationChannel: { query: undefined; body: { name?: string | undefined; webhook_url?: string | undefined; events?: ("payment.succeeded" | "payment.failed" | "payment.expired" | "payment.canceled" | "payment.under_review" | "payment.chargeback" | "payment.refunded" | "payment_link.completed" | "payment_link.stopped" | "payment_link.resumed" | "webhook_endpoint.disabled")[] | undefined; language?: "en" | "de" | "es" | "fr" | "it" | "pt" | undefined; quiet_hours?: ({ from: string; to: string; time_zone: string } | null) | undefined }; answer: NotificationChannel }
+  deleteNotificationChannel: { query: undefined; body: undefined; answer: DeletedChannel }
+  listChannelMessages: { query: undefined; body: undefined; answer: { object: "list"; data: (NotificationMessage)[]; has_more: boolean } }
+  testNotificationChannel: { query: undefined; body: undefined; answer: NotificationMessage }
+  resumeNotificationChannel: { query: undefined; body: undefined; answer: NotificationChannel }
+  listMembers: { query: undefined; body: undefined; answer: { object: "list"; data: (Member)[]; has_more: boolean } }
+  updateMember: { query: undefined; body: { role: "owner" | "developer" | "support" | "viewer" }; answer: Member }
+  removeMember: { query: undefined; body: undefined; answer: DeletedMember }
+  listInvitations: { query: undefined; body: undefined; answer: { object: "list"; data: (Invitation)[]; has_more: boolean } }
+  inviteMember: { query: undefined; body: { email: string; role: "owner" | "developer" | "support" | "viewer" }; answer: Invitation }
+  withdrawInvitation: { query: undefined; body: undefined; answer: WithdrawnInvitation }
+  listAuditLog: { query: { limit?: number | undefined; starting_after?: string | undefined; ending_before?: string | undefined; action?: string | undefined; actor?: string | undefined; 'created[gte]'?: string | undefined; 'created[lt]'?: string | undefined }; body: undefined; answer: { object: "list"; data: (AuditEntry)[]; has_more: boolean } }
+  exportPayments: { query: { format?: "json" | "csv" | undefined; status?: string | undefined; provider?: "wallet_app" | "card_partner" | "local_partner" | "crypto" | undefined; currency?: string | undefined; reference?: string | undefined; tx_hash?: string | undefined; payment_link?: string | undefined; 'created[gte]'?: string | undefined; 'created[lt]'?: string | undefined; search?: string | undefined }; body: undefined; answer: (Payment)[] }
+  exportStatement: { query: { format?: "json" | "csv" | undefined; period: string }; body: undefined; answer: Statement }
   simulatePayment: { query: undefined; body: { action: "pay" | "decline" | "cancel" | "require_verification" | "verify" | "fail_verification" | "hold" | "release" | "confirm" | "top_up" | "reverse" | "expire" | "under" | "over" | "late" | "partner_down" | "twice"; received_minor?: string | undefined; failure_code?: "declined" | "insufficient_funds" | "verification_failed" | "abandoned" | "reversed" | "partner_unavailable" | undefined }; answer: Payment }
   skipTime: { query: undefined; body: { seconds: number }; answer: Payment }
 }
@@ -115,6 +150,23 @@ export const OPERATIONS = {
   stopWalletChange: ['POST', '/v1/settings/wallet/stop_change'],
   readBrand: ['GET', '/v1/settings/brand'],
   setBrand: ['PATCH', '/v1/settings/brand'],
+  createNotificationChannel: ['POST', '/v1/notification_channels'],
+  listNotificationChannels: ['GET', '/v1/notification_channels'],
+  readNotificationChannel: ['GET', '/v1/notification_channels/{id}'],
+  updateNotificationChannel: ['PATCH', '/v1/notification_channels/{id}'],
+  deleteNotificationChannel: ['DELETE', '/v1/notification_channels/{id}'],
+  listChannelMessages: ['GET', '/v1/notification_channels/{id}/messages'],
+  testNotificationChannel: ['POST', '/v1/notification_channels/{id}/test'],
+  resumeNotificationChannel: ['POST', '/v1/notification_channels/{id}/resume'],
+  listMembers: ['GET', '/v1/members'],
+  updateMember: ['PATCH', '/v1/members/{id}'],
+  removeMember: ['DELETE', '/v1/members/{id}'],
+  listInvitations: ['GET', '/v1/invitations'],
+  inviteMember: ['POST', '/v1/invitations'],
+  withdrawInvitation: ['DELETE', '/v1/invitations/{email}'],
+  listAuditLog: ['GET', '/v1/audit_log'],
+  exportPayments: ['GET', '/v1/exports/payments'],
+  exportStatement: ['GET', '/v1/exports/statement'],
   simulatePayment: ['POST', '/v1/test/payments/{id}/simulate'],
   skipTime: ['POST', '/v1/test/payments/{id}/skip_time'],
 } as const satisfies Record<keyof Operations, readonly [string, string]>

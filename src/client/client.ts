@@ -21,7 +21,14 @@ export function createPinrail(options: ClientOptions) {
     settings: {
       readWallet: () => call('readWallet'),
       setWallet: (body: Body<'setWallet'>) => call('setWallet', { body }),
+      stopWalletChange: () => call('stopWalletChange'),
+      readBrand: () => call('readBrand'),
+      setBrand: (body: Body<'setBrand'>) => call('setBrand', { body }),
     },
+    notificationChannels: channelsOf(call),
+    team: teamOf(call),
+    auditLog: auditLogOf(call),
+    exports: exportsOf(call),
     test: {
       simulate: (id: string, body: Body<'simulatePayment'>) => call('simulatePayment', { path: { id }, body }),
       skipTime: (id: string, body: Body<'skipTime'>) => call('skipTime', { path: { id }, body }),
@@ -100,6 +107,55 @@ function apiKeysOf(call: Transport) {
     rotate: (id: string, body: Body<'rotateApiKey'> = {}, once: Once = {}) =>
       call('rotateApiKey', { path: { id }, body, ...once }),
     revoke: (id: string) => call('revokeApiKey', { path: { id } }),
+  }
+}
+
+function channelsOf(call: Transport) {
+  return {
+    create: (body: Body<'createNotificationChannel'>, once: Once = {}) =>
+      call('createNotificationChannel', { body, ...once }),
+    list: () => call('listNotificationChannels'),
+    read: (id: string) => call('readNotificationChannel', { path: { id } }),
+    update: (id: string, body: Body<'updateNotificationChannel'>) =>
+      call('updateNotificationChannel', { path: { id }, body }),
+    delete: (id: string) => call('deleteNotificationChannel', { path: { id } }),
+    test: (id: string) => call('testNotificationChannel', { path: { id } }),
+    resume: (id: string) => call('resumeNotificationChannel', { path: { id } }),
+    messages: (id: string) => call('listChannelMessages', { path: { id } }),
+  }
+}
+
+function teamOf(call: Transport) {
+  return {
+    members: () => call('listMembers'),
+    setRole: (id: string, role: Body<'updateMember'>['role']) => call('updateMember', { path: { id }, body: { role } }),
+    remove: (id: string) => call('removeMember', { path: { id } }),
+    invitations: () => call('listInvitations'),
+    invite: (body: Body<'inviteMember'>, once: Once = {}) => call('inviteMember', { body, ...once }),
+    withdraw: (email: string) => call('withdrawInvitation', { path: { email } }),
+  }
+}
+
+function auditLogOf(call: Transport) {
+  const list = (query: Query<'listAuditLog'> = {}) => call('listAuditLog', { query })
+  return {
+    list,
+    /** Every entry, newest first, over all pages. */
+    all: (query: Query<'listAuditLog'> = {}) => pages(list, query),
+  }
+}
+
+type Filters = Omit<Query<'exportPayments'>, 'format'>
+
+/** Files are read whole: for very many payments, go through `payments.all`. */
+function exportsOf(call: Transport) {
+  const csv = { format: 'csv' } as const
+  return {
+    payments: (query: Filters = {}) => call('exportPayments', { query }),
+    paymentsCsv: (query: Filters = {}): Promise<string> => call.text('exportPayments', { query: { ...query, ...csv } }),
+    /** `period`: a month such as 2026-11, or a year. */
+    statement: (period: string) => call('exportStatement', { query: { period } }),
+    statementCsv: (period: string): Promise<string> => call.text('exportStatement', { query: { period, ...csv } }),
   }
 }
 

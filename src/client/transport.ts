@@ -29,33 +29,44 @@ export type Args<K extends OperationId> = {
   readonly idempotencyKey?: string | undefined
 }
 
-export type Transport = <K extends OperationId>(operation: K, args?: Args<K>) => Promise<Answer<K>>
+export type Transport = {
+  <K extends OperationId>(operation: K, args?: Args<K>): Promise<Answer<K>>
+  /** For an answer that is not JSON. */
+  readonly text: <K extends OperationId>(operation: K, args?: Args<K>) => Promise<string>
+}
 
 const LONGEST_WAIT_MS = 8000
 /** Statuses after which any request may be repeated. */
 const TEMPORARY = [429, 500, 502, 503, 504]
 
 export function createTransport(options: ClientOptions): Transport {
+  const call = async <K extends OperationId>(operation: K, args: Args<K> = {}): Promise<Answer<K>> =>
+    JSON.parse(await ask(options, operation, args)) as Answer<K>
+  return Object.assign(call, {
+    text: <K extends OperationId>(operation: K, args: Args<K> = {}) => ask(options, operation, args),
+  })
+}
+
+/** The text of the answer. */
+async function ask<K extends OperationId>(options: ClientOptions, operation: K, args: Args<K>): Promise<string> {
   const { retries = 3, wait = pause } = options
-  return async (operation, args = {}) => {
-    const [method, template] = OPERATIONS[operation]
-    const url = urlOf(options.baseUrl, template, args)
-    const headers: Record<string, string> = { authorization: `Bearer ${options.apiKey}` }
-    if (args.body !== undefined) headers['content-type'] = 'application/json'
-    // One key for all tries, so that the server repeats the answer of the first try, not its effect.
-    if (method === 'POST') headers['idempotency-key'] = args.idempotencyKey ?? randomUUID()
-    const init = { method, headers, ...(args.body !== undefined && { body: JSON.stringify(args.body) }) }
-    for (let tried = 0; ; tried++) {
-      const outcome = await attempt(options, url, init)
-      if ('answer' in outcome) return outcome.answer as Answer<typeof operation>
-      if (tried >= retries || !outcome.again) throw outcome.error
-      await wait(Math.max(outcome.afterMs, backoff(tried)))
-    }
+  const [method, template] = OPERATIONS[operation]
+  const url = urlOf(options.baseUrl, template, args)
+  const headers: Record<string, string> = { authorization: `Bearer ${options.apiKey}` }
+  if (args.body !== undefined) headers['content-type'] = 'application/json'
+  // One key for all tries, so that the server repeats the answer of the first try, not its effect.
+  if (method === 'POST') headers['idempotency-key'] = args.idempotencyKey ?? randomUUID()
+  const init = { method, headers, ...(args.body !== undefined && { body: JSON.stringify(args.body) }) }
+  for (let tried = 0; ; tried++) {
+    const outcome = await attempt(options, url, init)
+    if ('answer' in outcome) return outcome.answer
+    if (tried >= retries || !outcome.again) throw outcome.error
+    await wait(Math.max(outcome.afterMs, backoff(tried)))
   }
 }
 
 type Outcome =
-  | { readonly answer: unknown }
+  | { readonly answer: string }
   | { readonly error: Error; readonly again: boolean; readonly afterMs: number }
 
 async function attempt(options: ClientOptions, url: string, init: RequestInit): Promise<Outcome> {
@@ -63,7 +74,11 @@ async function attempt(options: ClientOptions, url: string, init: RequestInit): 
   try {
     const response = await send(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
     const text = await response.text()
-    if (response.ok) return { answer: JSON.parse(text) as unknown }
+    if (response.ok) {
+      // Half an answer has no end: then it is asked again.
+      if (response.headers.get('content-type')?.startsWith('application/json') === true) JSON.parse(text)
+      return { answer: text }
+    }
     const error = errorFor(response.status, text)
     const seconds = Number(response.headers.get('retry-after') ?? 0)
     const afterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, LONGEST_WAIT_MS) : 0

@@ -17,6 +17,11 @@ export const API_SCOPES = [
   'events:read',
   'settings:read',
   'settings:write',
+  'notifications:read',
+  'notifications:write',
+  'members:read',
+  'members:write',
+  'audit:read',
   'keys:read',
   'keys:write',
 ] as const

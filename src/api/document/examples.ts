@@ -1,3 +1,4 @@
+import { CHANNEL, INVITATION, MEMBER } from './account-examples.ts'
 import { PAYMENT_LINK } from './link-example.ts'
 
 /** One example of every object, for the document. A test compares each with its schema. */
@@ -281,6 +282,9 @@ export const PATH_IDS: Readonly<Record<string, string>> = {
   '/v1/events/{id}': EVENT_ID,
   '/v1/webhook_endpoints/{id}': ENDPOINT_ID,
   '/v1/api_keys/{id}': API_KEY.id,
+  '/v1/notification_channels/{id}': CHANNEL.id,
+  '/v1/members/{id}': MEMBER.id,
+  '/v1/invitations/{email}': INVITATION.email,
   '/v1/webhook_endpoints/{id}/deliveries/{event}': EVENT_ID,
 }
 

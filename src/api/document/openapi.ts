@@ -154,7 +154,10 @@ function answersOf(route: Route): ZodOpenApiOperationObject['responses'] {
       {
         description: route.summary,
         headers: z.object({ 'Request-Id': requestId, ...limits }),
-        content: { 'application/json': { schema, example: exampleOf(schema) } },
+        content: {
+          'application/json': { schema, example: exampleOf(schema) },
+          ...(route.csv !== undefined && { 'text/csv': { schema: route.csv, example: exampleOf(route.csv) } }),
+        },
       },
     ]),
   )

@@ -38,7 +38,7 @@ export const PROBLEMS = {
   step_up_required: {
     status: 403,
     title: 'A person must confirm this',
-    help: 'A live key cannot change the wallet or keys: a key that leaked must not be able to. `page` is where a signed-in person can.',
+    help: 'A live key cannot change the wallet, keys, people or where they are told: a key that leaked must not be able to. `page` is where a signed-in person can.',
   },
   resource_missing: {
     status: 404,

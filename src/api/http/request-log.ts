@@ -86,7 +86,7 @@ function atMost(most: number, clock: () => number): (of: string) => boolean {
 
 const HIDDEN = '(hidden)'
 /** Names of what must not be read again by whoever may look at the log. */
-const SECRET_NAMES = new Set(['key', 'secret', 'password', 'signature', 'authorization', 'checkout_url'])
+const SECRET_NAMES = new Set(['key', 'secret', 'password', 'signature', 'authorization', 'checkout_url', 'webhook_url'])
 /** Our own secrets, wherever they are written: keys of programs and of webhooks. */
 const SECRETS = /(?:pinrail_(?:live|test)_|whsec_)[^\s"'&]+/g
 

@@ -4,10 +4,12 @@ import { API_SCOPES, createApiKey } from '../../../src/api/auth/api-key.ts'
 import type { Route } from '../../../src/api/route.ts'
 import { type ApiRouteDeps, apiRoutes } from '../../../src/api/routes/v1/index.ts'
 import { insertLink } from '../../../src/db/links/links.ts'
+import { insertChannel } from '../../../src/db/notifications/channels.ts'
 import { newId } from '../../../src/ids.ts'
 import { plant } from '../../deps/two-modes.ts'
 import { type Furnished, furnish, type Row, rowsFor } from '../support/furnished.ts'
 import { type AskOptions, endKey, expectProblem, openShop, type Shop } from '../support/shop.ts'
+import { twoHeaders } from '../support/two-headers.ts'
 
 /** Every route, from the list that the router mounts. */
 const ROUTES: readonly Route[] = apiRoutes({
@@ -73,22 +75,21 @@ async function askAs(route: Route, options: AskOptions & { query?: string; at?: 
   })
 }
 
-type Things = Pick<Furnished, 'payment' | 'link' | 'endpoint' | 'event' | 'apiKey'>
+const THINGS = ['payment', 'link', 'endpoint', 'event', 'apiKey', 'channel'] as const
+type Things = Pick<Furnished, (typeof THINGS)[number]>
 
 /** The path with the ids of other things than the victim's. */
-function swapped(path: string, { payment, link, endpoint, event, apiKey }: Things): string {
-  return path
-    .replace(victim.payment, payment)
-    .replace(victim.link, link)
-    .replace(victim.endpoint, endpoint)
-    .replace(victim.event, event)
-    .replace(victim.apiKey, apiKey)
+function swapped(path: string, things: Things): string {
+  return THINGS.reduce((changed, thing) => changed.replace(victim[thing], things[thing]), path)
 }
 
-const isAbout = ({ operationId }: Route): boolean => {
-  const { payment, link, endpoint, event, apiKey } = victim
-  return [payment, link, endpoint, event, apiKey].some((id) => rows[operationId]!.path.includes(id))
-}
+/** Ids of what is in one mode alone, and of people, who belong to the account. */
+const thingsOf = (of: Things): string[] => THINGS.map((thing) => of[thing])
+const peopleOf = ({ member, invited }: Furnished): string[] => [member, invited]
+
+const isAmong = (ids: readonly string[], { operationId }: Route): boolean =>
+  ids.some((id) => rows[operationId]!.path.includes(id))
+const isAbout = (route: Route): boolean => isAmong(thingsOf(victim), route)
 
 /** What the victim has in live mode, written into the database: no process of this system would make it. */
 async function liveTwin(): Promise<Things> {
@@ -96,16 +97,29 @@ async function liveTwin(): Promise<Things> {
   const { id: payment, endpointId: endpoint, eventId: event } = await plant(shop.db, tenant)
   const made = aLink({ id: newId('link') })
   await insertLink(shop.db, tenant, made)
-  return { payment, link: made.id, endpoint, event, apiKey: `key_${(await shop.addKey(tenant)).keyId}` }
+  const channel = newId('channel')
+  await insertChannel(shop.db, tenant, {
+    id: channel,
+    kind: 'slack',
+    name: '#live',
+    sealed: 'sealed',
+    person_id: null,
+    events: [],
+    language: 'en',
+    quiet: null,
+    at: new Date().toISOString(),
+  })
+  return { payment, link: made.id, endpoint, event, channel, apiKey: `key_${(await shop.addKey(tenant)).keyId}` }
 }
 
-async function storedAbout({ payment, link, endpoint, event, apiKey }: Things): Promise<string> {
+async function storedAbout({ payment, link, endpoint, event, apiKey, channel }: Things): Promise<string> {
   const found = await Promise.all([
     shop.db.query('select * from payment where id = $1', [payment]),
     shop.db.query('select * from payment_link where id = $1', [link]),
     shop.db.query('select * from webhook_endpoint where id = $1', [endpoint]),
     shop.db.query('select * from delivery where event_id = $1', [event]),
     shop.db.query('select * from api_key where id = $1', [apiKey.slice('key_'.length)]),
+    shop.db.query('select * from channel where id = $1', [channel]),
   ])
   if (found.some(({ rowCount }) => rowCount === 0)) throw new Error('there is nothing to see')
   return JSON.stringify(found.map((result) => result.rows))
@@ -123,6 +137,13 @@ async function stored(): Promise<string> {
     'delivery',
     'wallet',
     'merchant',
+    'channel',
+    'channel_message',
+    'membership',
+    'invitation',
+    'audit_entry',
+    'notice',
+    'mail',
   ]
   const all = await Promise.all(
     [...tables, 'idempotency_key'].map(async (table) => {
@@ -159,7 +180,7 @@ describe('the authentication matrix', () => {
     for (const route of ROUTES) {
       const { path, body } = rows[route.operationId]!
       attempts++
-      const status = await twoHeaders(route.method.toUpperCase(), path, { key, body })
+      const status = await twoHeaders(`${shop.url}${path}`, route.method.toUpperCase(), { key, body })
       expect([route.operationId, status]).toEqual([route.operationId, 401])
     }
     expect(await stored()).toBe(before)
@@ -184,9 +205,9 @@ describe('the authentication matrix', () => {
   test('shows another merchant nothing that is not theirs, and the merchant nothing of the other mode', async () => {
     const other = await shop.addMerchant()
     const live = await liveTwin()
-    const { payment, link, endpoint, event, apiKey } = victim
-    const theirs = [payment, link, endpoint, event, apiKey]
-    const keptOf = () => shop.db.query('select status, version, updated_at from payment where id = $1', [payment])
+    const theirs = [...thingsOf(victim), ...peopleOf(victim)]
+    const keptOf = () =>
+      shop.db.query('select status, version, updated_at from payment where id = $1', [victim.payment])
     const before = (await keptOf()).rows
     const liveBefore = await storedAbout(live)
     for (const route of ROUTES) {
@@ -197,7 +218,15 @@ describe('the authentication matrix', () => {
       for (const id of theirs) expect([route.operationId, shown.includes(id)]).toEqual([route.operationId, false])
     }
     expect((await keptOf()).rows).toEqual(before)
-    const lists = ['listPayments', 'listPaymentLinks', 'listEvents', 'listWebhookEndpoints', 'listApiKeys']
+    const lists = [
+      'listPayments',
+      'exportPayments',
+      'listPaymentLinks',
+      'listEvents',
+      'listWebhookEndpoints',
+      'listApiKeys',
+      'listNotificationChannels',
+    ]
     for (const route of ROUTES.filter(({ operationId }) => lists.includes(operationId))) {
       const { text } = await askAs(route, {})
       for (const id of Object.values(live))
@@ -213,15 +242,15 @@ describe('the authentication matrix', () => {
   test('answers the same bytes for what is another merchant’s, of the other mode, and not there at all', async () => {
     const other = await shop.addMerchant()
     const live = await liveTwin()
-    const { payment, link, endpoint, event, apiKey } = victim
-    const theirs = [payment, link, endpoint, event, apiKey, ...Object.values(live)]
+    const theirs = [...thingsOf(victim), ...peopleOf(victim), ...Object.values(live)]
     const absent = (text: string): string => theirs.reduce((all, id) => all.replaceAll(id, nobodys(id)), text)
-    const about = ROUTES.filter((route) => isAbout(route))
-    expect(about.length).toBeGreaterThan(12)
+    const about = ROUTES.filter((route) => isAmong(theirs, route))
+    expect(about.length).toBeGreaterThan(20)
     for (const route of about)
       for (const { key, of } of [
         { key: other.key, of: victim },
-        { key: victim.merchant.key, of: live },
+        // People belong to the account in both modes.
+        ...(isAbout(route) ? [{ key: victim.merchant.key, of: live }] : []),
       ]) {
         const { body, path: itsPath } = rows[route.operationId]!
         const path = swapped(itsPath, of)
@@ -233,17 +262,24 @@ describe('the authentication matrix', () => {
       }
   })
 
-  test('comes to more than 500 attempts', () => {
-    expect(attempts).toBeGreaterThan(500)
+  test('comes to more than 1,000 attempts', () => {
+    expect(attempts).toBeGreaterThan(1000)
   })
 
   test('works for who has the right key, so that the refusals mean something', async () => {
-    const LATE = ['cancelPayment', 'deleteWebhookEndpoint', 'revokeApiKey', 'simulatePayment']
+    const LAST = [
+      'deleteWebhookEndpoint',
+      'revokeApiKey',
+      'deleteNotificationChannel',
+      'removeMember',
+      'withdrawInvitation',
+    ]
+    const LATE = ['cancelPayment', 'simulatePayment', ...LAST]
     for (const route of ROUTES.filter(({ operationId }) => !LATE.includes(operationId))) {
       const answer = await askAs(route, {})
       expect([route.operationId, Math.floor(answer.status / 100)]).toEqual([route.operationId, 2])
     }
-    for (const operationId of ['deleteWebhookEndpoint', 'revokeApiKey']) {
+    for (const operationId of LAST) {
       const answer = await askAs(ROUTES.find((route) => route.operationId === operationId)!, {})
       expect([operationId, answer.status]).toEqual([operationId, 200])
     }
@@ -252,38 +288,5 @@ describe('the authentication matrix', () => {
 
 /** An id of the same form that was never given to anything. */
 function nobodys(id: string): string {
-  return `${id.slice(0, -6)}000000`
-}
-
-/** fetch joins headers of one name, so this one is written by hand. */
-async function twoHeaders(
-  method: string,
-  path: string,
-  { key, body }: { key: string; body?: unknown },
-): Promise<number> {
-  const { request } = await import('node:http')
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      `${shop.url}${path}`,
-      {
-        method,
-        headers: [
-          'host',
-          'x',
-          'Authorization',
-          `Bearer ${key}`,
-          'authorization',
-          `Bearer ${key}`,
-          'content-type',
-          'application/json',
-        ],
-      },
-      (response) => {
-        response.resume()
-        response.on('end', () => resolve(response.statusCode ?? 0))
-      },
-    )
-    sent.on('error', reject)
-    sent.end(body === undefined ? undefined : JSON.stringify(body))
-  })
+  return id.includes('@') ? `000000${id.slice(6)}` : `${id.slice(0, -6)}000000`
 }

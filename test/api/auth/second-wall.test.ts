@@ -24,6 +24,8 @@ const TABLES = [
   'event',
   'delivery',
   'webhook_endpoint',
+  'channel',
+  'audit_entry',
   'merchant',
 ]
 

@@ -52,12 +52,15 @@ test('every POST with the same Idempotency-Key is answered as before, and does n
     expect([operationId, second.headers.get('idempotent-replayed')]).toEqual([operationId, 'true'])
     expect([operationId, effects, await everything()]).toEqual([operationId, [], stored])
     await shop.db.query('delete from webhook_endpoint where id = $1', [fresh.endpoint])
+    for (const table of ['membership', 'invitation']) await shop.db.query(`delete from ${table}`)
+    await shop.db.query('update channel set removed_at = now()')
     await shop.db.query('update api_key set revoked_at = now() where id <> $1', [shop.keyId])
   }
 }, 60_000)
 
 async function everything(): Promise<string> {
   const tables = ['payment', 'api_key', 'webhook_endpoint', 'event', 'delivery', 'idempotency_key']
+  tables.push('channel', 'channel_message', 'notice', 'invitation', 'mail', 'audit_entry')
   const rows = await Promise.all(tables.map((table) => shop.db.query(`select count(*) from ${table}`)))
   return JSON.stringify(rows.map((result) => result.rows))
 }

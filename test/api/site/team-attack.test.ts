@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { csvLine } from '../../../src/api/routes/dashboard/csv.ts'
+import { csvLine } from '../../../src/api/exports/csv.ts'
 import { insertMembership } from '../../../src/db/accounts/people.ts'
 import { lockMerchant } from '../../../src/db/merchants/merchants.ts'
 import { openShop, type Shop } from '../support/shop.ts'

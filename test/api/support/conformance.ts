@@ -48,8 +48,8 @@ export function createConformance(document: OpenApi): (seen: Seen) => void {
     if (seen.method === 'HEAD') return
     const type = seen.contentType?.split(';')[0] ?? 'none'
     const isProblem = seen.status >= 400
-    if (type !== (isProblem ? PROBLEM : 'application/json'))
-      throw new Error(`${seen.method} ${path} answered ${seen.status} as ${type}`)
+    const promisedTypes = isProblem ? [PROBLEM] : Object.keys(promised?.content ?? {})
+    if (!promisedTypes.includes(type)) throw new Error(`${seen.method} ${path} answered ${seen.status} as ${type}`)
     const escaped = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))
     const pointer = isProblem
       ? '/components/schemas/Problem'
@@ -57,7 +57,7 @@ export function createConformance(document: OpenApi): (seen: Seen) => void {
           .map(escaped)
           .join('/')
     const validate = validatorOf(pointer)
-    const body: unknown = JSON.parse(seen.text)
+    const body: unknown = type === 'text/csv' ? seen.text : JSON.parse(seen.text)
     if (!validate(body))
       throw new Error(
         `${seen.method} ${path} answered ${seen.status} not as described: ${ajv.errorsText(validate.errors).slice(0, 500)} in ${seen.text.slice(0, 500)}`,

@@ -1,4 +1,7 @@
+import { findOrInsertPerson, insertMembership } from '../../../src/db/accounts/people.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
+import type { Role } from '../../../src/domain/account/roles.ts'
+import { newId } from '../../../src/ids.ts'
 import { plantReceipt } from './receipts.ts'
 import type { Merchant, Shop } from './shop.ts'
 
@@ -10,9 +13,15 @@ export type Furnished = {
   readonly endpoint: string
   readonly event: string
   readonly apiKey: string
+  readonly channel: string
+  /** A person of the account who may look only, beside its owner. */
+  readonly member: string
+  /** The address that is invited. */
+  readonly invited: string
 }
 
 export const HOOK_URL = 'https://shop.example/hooks'
+const SLACK_URL = 'https://hooks.slack.com/services/T0001/B0001/secretOfSlack'
 
 export async function furnish(shop: Shop, merchant: Merchant = shop): Promise<Furnished> {
   const { key, tenant } = merchant
@@ -25,6 +34,10 @@ export async function furnish(shop: Shop, merchant: Merchant = shop): Promise<Fu
   const link = await make('/v1/payment_links', { title: 'Tasting box', amount: 64, currency: 'EUR' })
   const endpoint = await make('/v1/webhook_endpoints', { url: HOOK_URL, enabled_events: ['*'] })
   const apiKey = await make('/v1/api_keys', { name: 'spare', scopes: ['payments:read'] })
+  const channel = await make('/v1/notification_channels', { kind: 'slack', name: '#payments', webhook_url: SLACK_URL })
+  const invited = `${newId('person').slice(4)}@shop.example`
+  await make('/v1/invitations', { email: invited, role: 'viewer' })
+  const [, member] = [await addPerson(shop, merchant, 'owner'), await addPerson(shop, merchant, 'viewer')]
   const at = new Date().toISOString()
   const about = { type: 'payment.expired', paymentId: String(payment['id']), object: payment, at }
   await plantReceipt(shop.db, String(payment['id']))
@@ -36,15 +49,33 @@ export async function furnish(shop: Shop, merchant: Merchant = shop): Promise<Fu
     endpoint: String(endpoint['id']),
     event: String(event),
     apiKey: String(apiKey['id']),
+    channel: String(channel['id']),
+    member,
+    invited,
   }
+}
+
+export async function addPerson(
+  shop: Pick<Shop, 'db'>,
+  { tenant }: Pick<Merchant, 'tenant'>,
+  role: Role,
+): Promise<string> {
+  const id = newId('person')
+  await shop.db.transaction(async (tx) => {
+    await findOrInsertPerson(tx, { id, email: `${id.slice(4)}@people.example` })
+    await insertMembership(tx, { merchantId: tenant.merchantId, personId: id, role })
+  })
+  return id
 }
 
 /** A request for an operation that works on what is there. */
 export type Row = { readonly path: string; readonly body?: unknown }
 
 /** One row for every operation: a route without one fails the tests. */
-export function rowsFor({ payment, link, endpoint, event, apiKey }: Furnished): Readonly<Record<string, Row>> {
+export function rowsFor(furnished: Furnished): Readonly<Record<string, Row>> {
+  const { payment, link, endpoint, event, apiKey } = furnished
   return {
+    ...accountRows(furnished),
     createPayment: { path: '/v1/payments', body: { amount: 49.99, currency: 'EUR' } },
     listPayments: { path: '/v1/payments' },
     readPayment: { path: `/v1/payments/${payment}` },
@@ -85,5 +116,31 @@ export function rowsFor({ payment, link, endpoint, event, apiKey }: Furnished): 
     stopWalletChange: { path: '/v1/settings/wallet/stop_change' },
     skipTime: { path: `/v1/test/payments/${payment}/skip_time`, body: { seconds: 60 } },
     simulatePayment: { path: `/v1/test/payments/${payment}/simulate`, body: { action: 'pay' } },
+  }
+}
+
+function accountRows({ channel, member, invited }: Furnished): Readonly<Record<string, Row>> {
+  const at = `/v1/notification_channels/${channel}`
+  return {
+    createNotificationChannel: {
+      path: '/v1/notification_channels',
+      body: { kind: 'slack', name: '#more', webhook_url: SLACK_URL },
+    },
+    listNotificationChannels: { path: '/v1/notification_channels' },
+    readNotificationChannel: { path: at },
+    updateNotificationChannel: { path: at, body: { name: '#mine' } },
+    deleteNotificationChannel: { path: at },
+    listChannelMessages: { path: `${at}/messages` },
+    testNotificationChannel: { path: `${at}/test` },
+    resumeNotificationChannel: { path: `${at}/resume` },
+    listMembers: { path: '/v1/members' },
+    updateMember: { path: `/v1/members/${member}`, body: { role: 'support' } },
+    removeMember: { path: `/v1/members/${member}` },
+    listInvitations: { path: '/v1/invitations' },
+    inviteMember: { path: '/v1/invitations', body: { email: 'one.more@shop.example', role: 'viewer' } },
+    withdrawInvitation: { path: `/v1/invitations/${invited}` },
+    listAuditLog: { path: '/v1/audit_log' },
+    exportPayments: { path: '/v1/exports/payments' },
+    exportStatement: { path: '/v1/exports/statement?period=2026-11' },
   }
 }

@@ -87,6 +87,7 @@ async function handle(
     query: parsed(route.query, query, 'query'),
     params: parsed(route.params, params, 'path'),
     idempotencyKey: asked.once ?? null,
+    ip: call.ip,
   })
   const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
   const isReplay = answer.headers?.['idempotent-replayed'] === 'true'

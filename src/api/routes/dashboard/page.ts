@@ -4,6 +4,7 @@ import type { Session as DbSession, Tenant } from '../../../db/db.ts'
 import type { Ability, Role } from '../../../domain/account/roles.ts'
 import type { Frame } from '../../../web/dashboard/frame.tsx'
 import type { SignedIn } from '../../accounts/sessions.ts'
+import type { ExportFile } from '../../exports/file.ts'
 
 /** A page of the dashboard or an action of it, as a value: the router and the tests read the same list. */
 export type Page = {
@@ -48,7 +49,7 @@ export type PageAnswer =
   | { readonly html: string; readonly status?: number; readonly frame?: 'holds' | 'held' }
   /** 303 to a path of ours. */
   | { readonly to: string; readonly cookies?: readonly string[] }
-  | { readonly file: { readonly name: string; readonly type: string; readonly chunks: AsyncIterable<string> } }
+  | { readonly file: ExportFile }
 
 /** Gives the handler's `form` the type of its schema. */
 export function definePage<F extends z.ZodType | undefined>(

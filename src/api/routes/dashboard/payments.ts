@@ -6,7 +6,6 @@ import { isCurrency } from '../../../domain/currencies.ts'
 import { isId } from '../../../domain/ids.ts'
 import { USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../domain/payment/payment.ts'
-import { renderPayment } from '../../../domain/payment/payment-object.ts'
 import {
   type PaymentsQuery,
   PERIODS,
@@ -15,15 +14,13 @@ import {
   renderPayments,
   VIEWS,
 } from '../../../web/dashboard/payments.tsx'
+import { paymentsFile } from '../../exports/payments.ts'
 import { SiteProblem } from '../site-problem.ts'
-import { csvLine } from './csv.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
 
 export type PaymentListDeps = { readonly publicUrl: string; readonly clock: () => number }
 
 const PER_PAGE = 50
-/** Rows that an export reads at once: the memory it needs, whatever the number of payments. */
-const PER_READ = 500
 
 export function paymentListPages(deps: PaymentListDeps): Page[] {
   return [
@@ -41,11 +38,7 @@ export function paymentListPages(deps: PaymentListDeps): Page[] {
         needs: 'look',
         lists: true,
         handle: async (call) => ({
-          file: {
-            name: `payments-${new Date(deps.clock()).toISOString().slice(0, 10)}.${form}`,
-            type: form === 'csv' ? 'text/csv; charset=utf-8' : 'application/json',
-            chunks: exported(deps, call, form),
-          },
+          file: paymentsFile(deps, call, { filters: filtersOf(readQuery(call.query), deps.clock()), form }),
         }),
       }),
     ),
@@ -150,52 +143,4 @@ function curlOf(publicUrl: string, { status, provider, currency, createdFrom }: 
   if (createdFrom !== undefined) query.set('created[gte]', createdFrom)
   const text = query.toString()
   return `curl -g '${publicUrl}/v1/payments${text === '' ? '' : `?${text}`}' \\\n  -H "authorization: Bearer $SECRET_KEY"`
-}
-
-const COLUMNS = [
-  'id',
-  'status',
-  'amount_decimal',
-  'currency',
-  'provider_used',
-  'method_used',
-  'reference',
-  'description',
-  'created_at',
-  'paid_at',
-  'succeeded_at',
-] as const
-const SETTLEMENT_COLUMNS = ['gross_usdc', 'fee_usdc', 'net_usdc', 'rate', 'destination', 'tx_hash'] as const
-
-/** Everything that is listed, newest first, in pieces. */
-async function* exported(
-  { publicUrl, clock }: PaymentListDeps,
-  { db, tenant, query }: Pick<PageCall, 'db' | 'tenant' | 'query' | 'frame'>,
-  form: 'csv' | 'json',
-): AsyncIterable<string> {
-  const filters = filtersOf(readQuery(query), clock())
-  yield form === 'csv' ? csvLine([...COLUMNS, ...SETTLEMENT_COLUMNS]) : '['
-  let after: string | null = null
-  for (let isFirst = true; ; isFirst = false) {
-    const page: PageOf = { limit: PER_READ, after, before: null }
-    const found = await listPayments(db, tenant, { filters, page })
-    if (found === null) throw new Error('the last payment of a page is gone')
-    const { rows, hasMore } = found
-    const objects = rows.map(({ payment, attempts }) => renderPayment(payment, attempts, publicUrl))
-    if (form === 'json') {
-      const texts = objects.map((object) => JSON.stringify(object)).join(',\n')
-      yield `${isFirst || texts === '' ? '' : ',\n'}${texts}`
-    } else
-      yield objects
-        .map((object) =>
-          csvLine([
-            ...COLUMNS.map((name) => object[name]),
-            ...SETTLEMENT_COLUMNS.map((name) => object.settlement?.[name] ?? null),
-          ]),
-        )
-        .join('')
-    after = rows.at(-1)?.payment.id ?? null
-    if (!hasMore || after === null) break
-  }
-  if (form === 'json') yield ']\n'
 }

@@ -1,34 +1,14 @@
 import { z } from 'zod'
-import { listAudit, writeAudit } from '../../../db/accounts/audit.ts'
-import { countMailedInvitations, takeInvitationMail } from '../../../db/accounts/invitation-mails.ts'
-import {
-  deleteMembership,
-  endInvitation,
-  insertInvitation,
-  listInvitations,
-  listMembers,
-  type Member,
-  setRole,
-} from '../../../db/accounts/people.ts'
-import type { Db, Tx } from '../../../db/db.ts'
-import { lockMerchant } from '../../../db/merchants/merchants.ts'
+import { listAudit } from '../../../db/accounts/audit.ts'
+import { deleteMembership, endInvitation, listInvitations, listMembers, setRole } from '../../../db/accounts/people.ts'
 import { readEmail } from '../../../domain/account/email.ts'
 import { may, ROLES } from '../../../domain/account/roles.ts'
 import { renderTeam } from '../../../web/dashboard/team.tsx'
-import { invitationMail, type MailDeps, queueMail } from '../../accounts/mails.ts'
+import { changeTeam, invite, type TeamActor, type TeamDeps, TeamRefused } from '../../accounts/team.ts'
 import { SiteProblem } from '../site-problem.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
 
-export type TeamDeps = MailDeps & { readonly db: Db; readonly clock: () => number; readonly publicUrl: string }
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-const INVITED_MS = 7 * DAY_MS
 const SHOWN = 100
-/** People and invitations of one account, and invitations that it may have mailed in a day. */
-const MOST_PEOPLE = 50
-/** Invitations that one address is mailed within an hour, by all accounts together, and one by each of them. */
-const MAILS_PER_HOUR = 5
 
 const role = z.enum(ROLES)
 const back = (): string => '/dashboard/team'
@@ -49,10 +29,10 @@ export function teamPages(deps: TeamDeps): Page[] {
       form: z.object({ email: z.string().max(1000), role }),
       handle: async (call) => {
         const email = readEmail(call.form.email)
-        const problem =
-          email === null ? 'Write the whole address, such as you@shop.example.' : await invite(deps, call, email)
-        if (problem === null) return { to: back() }
-        const errors = { email: problem }
+        const wanted = { role: call.form.role, account: call.frame.account ?? '' }
+        const invited = email === null ? null : await orRefuse(invite(deps, actorOf(call), { email, ...wanted }))
+        if (invited?.ok === true) return { to: back() }
+        const errors = { email: invited?.message ?? 'Write the whole address, such as you@shop.example.' }
         return { status: 400, html: await show(deps, call, { email: call.form.email.slice(0, 254), errors }) }
       },
     }),
@@ -63,7 +43,7 @@ export function teamPages(deps: TeamDeps): Page[] {
       fresh: back,
       form: z.object({ person: z.string().max(100), role }),
       handle: (call) =>
-        changeTeam(deps, call, async (tx) => {
+        changed(deps, call, async (tx) => {
           const member = { merchantId: call.tenant.merchantId, personId: call.form.person, role: call.form.role }
           return (await setRole(tx, member)) === null ? null : { action: 'member.role', data: call.form }
         }),
@@ -75,7 +55,7 @@ export function teamPages(deps: TeamDeps): Page[] {
       fresh: back,
       form: z.object({ person: z.string().max(100) }),
       handle: (call) =>
-        changeTeam(deps, call, async (tx) => {
+        changed(deps, call, async (tx) => {
           const member = { merchantId: call.tenant.merchantId, personId: call.form.person }
           return (await deleteMembership(tx, member)) ? { action: 'member.removed', data: call.form } : null
         }),
@@ -87,7 +67,7 @@ export function teamPages(deps: TeamDeps): Page[] {
       fresh: back,
       form: z.object({ email: z.string().max(1000) }),
       handle: (call) =>
-        changeTeam(deps, call, async (tx) => {
+        changed(deps, call, async (tx) => {
           const now = new Date(deps.clock()).toISOString()
           const invited = { merchantId: call.tenant.merchantId, email: call.form.email, now }
           return (await endInvitation(tx, invited)) ? { action: 'invitation.withdrawn', data: {} } : null
@@ -115,68 +95,33 @@ async function show(
       .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
       .toLowerCase()
     const what = `${name}${about.length === 0 ? '' : `: ${about.join(', ')}`}`
-    return { id, at, ip, what, who: names.get(actor) ?? 'Somebody who left' }
+    return {
+      id,
+      at,
+      ip,
+      what,
+      who: names.get(actor) ?? (actor.startsWith('key_') ? 'An API key' : 'Somebody who left'),
+    }
   })
   return renderTeam({ frame, members, invitations, audit: lines, owns: may(own, 'own'), now, email, errors })
 }
 
-/** Null: invited. It tells nothing about whether the address signs in here already. */
-async function invite(
-  deps: TeamDeps,
-  { tenant: { merchantId }, person, ip, form, frame }: PageCall<{ role: (typeof ROLES)[number] }>,
-  email: string,
-): Promise<string | null> {
-  const iso = (after: number): string => new Date(deps.clock() + after).toISOString()
-  const [now, expiresAt] = [iso(0), iso(INVITED_MS)]
-  return deps.db.transaction(async (tx) => {
-    const members = await lockTeam(tx, { merchantId, person })
-    const open = await listInvitations(tx, { merchantId }, now)
-    if (members.some((member) => member.email === email)) return 'This person is in the team already.'
-    if (members.length + open.length >= MOST_PEOPLE) return `An account has at most ${MOST_PEOPLE} people.`
-    if ((await countMailedInvitations(tx, merchantId, iso(-DAY_MS))) >= MOST_PEOPLE)
-      return `An account may send at most ${MOST_PEOPLE} invitations in a day.`
-    await insertInvitation(tx, { merchantId, email, role: form.role, expiresAt })
-    const mail = invitationMail(email, {
-      by: person.email,
-      account: frame.account ?? '',
-      url: `${deps.publicUrl}/dashboard/welcome`,
-    })
-    // Who is invited again and again is not mailed as often; the invitation stands where the person signs in.
-    if (await takeInvitationMail(tx, { merchantId, email, now, since: iso(-HOUR_MS), most: MAILS_PER_HOUR }))
-      await queueMail(deps, tx, { mail, now, expiresAt })
-    await writeAudit(tx, { merchantId, actor: person.id, action: 'member.invited', data: { role: form.role }, ip })
-    return null
-  })
-}
-
-/**
- * The members, who stay as they are until the end of the transaction. What the person may do is asked again: somebody
- * else may have taken it away while this request waited.
- */
-async function lockTeam(
-  tx: Tx,
-  { merchantId, person }: { merchantId: string; person: PageCall['person'] },
-): Promise<Member[]> {
-  await lockMerchant(tx, merchantId)
-  const members = await listMembers(tx, merchantId)
-  const own = members.find(({ personId }) => personId === person.id)
-  if (own === undefined || !may(own.role, 'own')) throw new SiteProblem('forbidden_role')
-  return members
-}
-
-/** A change of the team under its lock. One that would leave the account without an owner is taken back. */
-async function changeTeam(
-  deps: TeamDeps,
-  { tenant: { merchantId }, person, ip }: PageCall,
-  work: (tx: Tx) => Promise<{ action: string; data: object } | null>,
-) {
-  await deps.db.transaction(async (tx) => {
-    await lockTeam(tx, { merchantId, person })
-    const done = await work(tx)
-    if (done === null) throw new SiteProblem('not_found')
-    const left = await listMembers(tx, merchantId)
-    if (!left.some((member) => member.role === 'owner')) throw new SiteProblem('last_owner')
-    await writeAudit(tx, { merchantId, actor: person.id, ...done, ip })
-  })
+async function changed(deps: TeamDeps, call: PageCall, work: Parameters<typeof changeTeam>[2]) {
+  await orRefuse(changeTeam(deps, actorOf(call), work))
   return { to: back() }
 }
+
+/** What a page says where the team refuses. */
+async function orRefuse<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof TeamRefused ? new SiteProblem(error.reason) : error
+  }
+}
+
+const actorOf = ({ tenant: { merchantId }, person, ip }: PageCall): TeamActor => ({
+  merchantId,
+  by: { person: person.id, email: person.email },
+  ip,
+})

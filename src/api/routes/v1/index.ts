@@ -1,8 +1,12 @@
 import type { Route } from '../../route.ts'
+import { auditRoutes } from './account/audit-log.ts'
+import { type TeamRouteDeps, teamRoutes } from './account/team.ts'
 import { type ApiKeyRouteDeps, apiKeyRoutes } from './api-keys.ts'
 import { brandRoutes } from './brand.ts'
 import { eventRoutes } from './events.ts'
+import { type ExportRouteDeps, exportRoutes } from './exports/exports.ts'
 import { type LinkRouteDeps, linkRoutes } from './links/links.ts'
+import { type ChannelRouteDeps, channelRoutes } from './notifications/channels.ts'
 import { type PaymentCreateDeps, paymentCreateRoute } from './payments/payment-create.ts'
 import { paymentListRoutes } from './payments/payment-list.ts'
 import { type PaymentRouteDeps, paymentRoutes } from './payments/payments.ts'
@@ -23,6 +27,9 @@ export type ApiRouteDeps = PaymentCreateDeps &
   DeliveryRouteDeps &
   ApiKeyRouteDeps &
   SettingsRouteDeps &
+  ChannelRouteDeps &
+  TeamRouteDeps &
+  ExportRouteDeps &
   SimulateDeps &
   SkipTimeDeps
 
@@ -41,6 +48,10 @@ export function apiRoutes(deps: ApiRouteDeps): Route[] {
     ...apiKeyRoutes(deps),
     ...settingsRoutes(deps),
     ...brandRoutes(deps),
+    ...channelRoutes(deps),
+    ...teamRoutes(deps),
+    ...auditRoutes(),
+    ...exportRoutes(deps),
     ...simulateRoutes(deps),
     ...skipTimeRoutes(deps),
   ]

@@ -38,11 +38,19 @@ const CURSORS = {
   event: typeId('event'),
   key: /^key_[0-9A-Za-z]{12}$/,
   entry: TIMELINE_ID,
+  audit: /^aud_[1-9]\d{0,17}$/,
 } as const
 type Listed = keyof typeof CURSORS
 
 export function cursorOf(kind: Listed) {
-  const words = { payment: 'a payment', link: 'a payment link', event: 'an event', key: 'a key', entry: 'an entry' }
+  const words = {
+    payment: 'a payment',
+    link: 'a payment link',
+    event: 'an event',
+    key: 'a key',
+    entry: 'an entry',
+    audit: 'an entry',
+  }
   return z.string().regex(CURSORS[kind], `must be the id of ${words[kind]}`)
 }
 

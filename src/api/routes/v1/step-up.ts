@@ -4,10 +4,14 @@ import { Problem } from '../../http/problems.ts'
 export type StepUp = { readonly publicUrl: string }
 
 /**
- * Throws `step_up_required` for a live key. In live mode only a signed-in person changes the wallet and the keys, so
- * that a leaked key cannot redirect the money.
+ * Throws `step_up_required` for a live key. In live mode only a signed-in person changes the wallet, the keys, the team
+ * and where people are told, so that a leaked key can neither redirect the money nor hide what it does.
  */
-export function requireTestKey({ publicUrl }: StepUp, caller: Caller, page: 'keys' | 'wallet' | 'brand'): void {
+export function requireTestKey(
+  { publicUrl }: StepUp,
+  caller: Caller,
+  page: 'keys' | 'wallet' | 'brand' | 'notifications' | 'team',
+): void {
   // A person has confirmed it: the dashboard lets nobody here who has not.
   if (!caller.livemode || caller.keyId === null) return
   throw new Problem('step_up_required', 'A live key cannot change this. Sign in and confirm it there.', {

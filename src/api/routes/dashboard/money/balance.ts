@@ -1,9 +1,8 @@
 import { receivedByDay } from '../../../../db/merchants/overview.ts'
-import { readComing, readStatement, type StatementLine } from '../../../../db/merchants/statement.ts'
-import { formatUsdc } from '../../../../domain/money.ts'
+import { readComing, readStatement } from '../../../../db/merchants/statement.ts'
 import { CHART_SPANS, type ChartSpan, renderBalance } from '../../../../web/dashboard/money/balance.tsx'
+import { monthsAfter, STATEMENT_PERIOD, spanOf, statementFile, sumOf } from '../../../exports/statement.ts'
 import { SiteProblem } from '../../site-problem.ts'
-import { csvLine } from '../csv.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
 export type BalancePageDeps = { readonly clock: () => number }
@@ -24,16 +23,9 @@ export function balancePages({ clock }: BalancePageDeps): Page[] {
       path: '/dashboard/balance.csv',
       needs: 'look',
       handle: async ({ db, tenant, query }) => {
-        const month = query['month'] ?? ''
-        const year = query['year'] ?? ''
-        const isMonth = /^20\d\d-(?:0[1-9]|1[0-2])$/.test(month)
-        if (!isMonth && !/^20\d\d$/.test(year)) throw new SiteProblem('not_found')
-        const from = isMonth ? `${month}-01T00:00:00.000Z` : `${year}-01-01T00:00:00.000Z`
-        const by = isMonth ? 'day' : 'month'
-        const span = { from, to: monthsAfter(from, isMonth ? 1 : 12), by } as const
-        const lines = await readStatement(db, tenant, span)
-        const name = `statement-${isMonth ? month : year}.csv`
-        return { file: { name, type: 'text/csv; charset=utf-8', chunks: file(lines) } }
+        const period = query['month'] ?? query['year'] ?? ''
+        if (!STATEMENT_PERIOD.test(period)) throw new SiteProblem('not_found')
+        return { file: statementFile(period, await readStatement(db, tenant, spanOf(period))) }
       },
     }),
   ]
@@ -76,31 +68,6 @@ async function readBars({ db, tenant }: Pick<PageCall, 'db' | 'tenant'>, span: C
     const { payments = 0, net_micro = '0' } = lines.find(({ period }) => period === day) ?? {}
     return { day, payments, net_micro }
   })
-}
-
-function sumOf(lines: readonly StatementLine[]): StatementLine {
-  const sum = (of: (line: StatementLine) => string): string =>
-    lines.reduce((total, line) => total + BigInt(of(line)), 0n).toString()
-  return {
-    period: 'sum',
-    payments: lines.reduce((total, { payments }) => total + payments, 0),
-    gross_micro: sum((line) => line.gross_micro),
-    fee_micro: sum((line) => line.fee_micro),
-    net_micro: sum((line) => line.net_micro),
-  }
-}
-
-/** One line a period, then the sum. */
-async function* file(lines: readonly StatementLine[]): AsyncIterable<string> {
-  yield csvLine(['period', 'payments', 'converted_usdc', 'fee_usdc', 'received_usdc'])
-  for (const { period, payments, gross_micro, fee_micro, net_micro } of [...lines, sumOf(lines)])
-    yield csvLine([period, payments, formatUsdc(gross_micro), formatUsdc(fee_micro), formatUsdc(net_micro)])
-}
-
-/** The first day of the month so many months later; `from` is one (ISO 8601 UTC). */
-function monthsAfter(from: string, months: number): string {
-  const date = new Date(from)
-  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1)).toISOString()
 }
 
 function daysBefore(now: string, days: number): string {

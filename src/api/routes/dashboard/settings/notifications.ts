@@ -1,21 +1,14 @@
 import { z } from 'zod'
-import { leaveNotice } from '../../../../db/accounts/account-notices.ts'
-import { writeAudit } from '../../../../db/accounts/audit.ts'
-import type { Tx } from '../../../../db/db.ts'
-import { lockMerchant } from '../../../../db/merchants/merchants.ts'
 import {
   type Channel,
   countWaiting,
   findChannel,
-  insertChannel,
   listChannels,
   listMessages,
   mendChannel,
   type Quiet,
-  removeChannel,
   updateChannel,
 } from '../../../../db/notifications/channels.ts'
-import { insertTestMessage } from '../../../../db/notifications/messages.ts'
 import { may } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import {
@@ -29,18 +22,19 @@ import { renderChannel } from '../../../../web/dashboard/settings/channel.tsx'
 import { renderNewChannel } from '../../../../web/dashboard/settings/channel-form.tsx'
 import { renderNotifications } from '../../../../web/dashboard/settings/notifications.tsx'
 import { type ChatKind, readChannelUrl } from '../../../../webhooks/channel-url.ts'
-import type { TargetRules } from '../../../../webhooks/endpoint-url.ts'
-import type { SecretBox } from '../../../../webhooks/secret-box.ts'
+import {
+  addChannel,
+  type ChannelActor,
+  type ChannelDeps,
+  dropChannel,
+  noteChannel,
+  readChannelName,
+  testChannel,
+} from '../../../accounts/channels.ts'
 import { SiteProblem } from '../../site-problem.ts'
 import { definePage, type Page, type PageAnswer, type PageCall } from '../page.ts'
 
-export type NotificationPageDeps = {
-  readonly secretBox: SecretBox
-  readonly webhookTargets: TargetRules
-  readonly newChannelId: () => string
-  readonly newChannelMessageId: () => string
-  readonly clock: () => number
-}
+export type NotificationPageDeps = ChannelDeps
 
 const SHOWN = 20
 const back = '/dashboard/notifications'
@@ -95,11 +89,11 @@ function newPages(deps: NotificationPageDeps): Page[] {
 }
 
 async function add(deps: NotificationPageDeps, call: PageCall<z.output<typeof newForm>>): Promise<PageAnswer> {
-  const { db, tenant, person, form, frame } = call
+  const { db, person, form, frame } = call
   const { kind } = form
   const address =
     kind === 'email' ? { url: '' } : readChannelUrl(kind as ChatKind, form.url.trim(), deps.webhookTargets)
-  const name = kind === 'email' ? { name: person.email } : readName(form.name)
+  const name = kind === 'email' ? { name: person.email } : readChannelName(form.name)
   const errors = {
     ...('must' in name && { name: `The name ${name.must}.` }),
     ...('must' in address && { url: `The address ${address.must}.` }),
@@ -109,28 +103,20 @@ async function add(deps: NotificationPageDeps, call: PageCall<z.output<typeof ne
     return { status: 400, html }
   }
   if ('must' in name || 'must' in address) return refuse(errors)
-  const at = iso(deps)
-  const added = await db.transaction(async (tx) => {
-    await lockMerchant(tx, tenant.merchantId)
-    const channels = await listChannels(tx, tenant)
-    if (channels.length >= MOST_CHANNELS) return null
-    const same = channels.find((each) => kind === 'email' && each.kind === kind && each.person_id === person.id)
-    if (same !== undefined) return same
-    const id = deps.newChannelId()
-    const channel = await insertChannel(tx, tenant, {
-      id,
-      kind,
-      name: name.name,
-      sealed: deps.secretBox.seal(address.url, id),
-      person_id: person.id,
-      events: [...DEFAULT_NOTIFICATION_EVENTS],
-      language: 'en',
-      quiet: null,
-      at,
-    })
-    await tell(tx, call, { action: 'channel.added', channel })
-    return channel
-  })
+  const added = await db.transaction((tx) =>
+    addChannel(deps, tx, {
+      by: actorOf(call),
+      wanted: {
+        kind,
+        name: name.name,
+        address: address.url,
+        person_id: person.id,
+        events: [...DEFAULT_NOTIFICATION_EVENTS],
+        language: 'en',
+        quiet: null,
+      },
+    }),
+  )
   if (added === null) return refuse({ name: `An account has at most ${MOST_CHANNELS} channels. Remove one first.` })
   return { to: `${back}/${added.id}` }
 }
@@ -151,7 +137,7 @@ function onePages(deps: NotificationPageDeps): Page[] {
       handle: async (call) => {
         const channel = await find(call)
         const { event, language } = call.form
-        const name = channel.kind === 'email' ? { name: channel.name } : readName(call.form.name)
+        const name = channel.kind === 'email' ? { name: channel.name } : readChannelName(call.form.name)
         const quiet = readQuiet(call.form)
         if ('must' in name || 'must' in quiet) {
           const errors = {
@@ -164,7 +150,10 @@ function onePages(deps: NotificationPageDeps): Page[] {
         await call.db.transaction(async (tx) => {
           const changes = { name: name.name, events, language, quiet: quiet.quiet }
           await updateChannel(tx, call.tenant, { id: channel.id, changes, at: iso(deps) })
-          await audit(tx, call, { action: 'channel.changed', data: { channel: channel.id, events, language } })
+          await noteChannel(tx, actorOf(call), {
+            action: 'channel.changed',
+            data: { channel: channel.id, events, language },
+          })
         })
         return { to: `${back}/${channel.id}` }
       },
@@ -180,14 +169,7 @@ function changePages(deps: NotificationPageDeps): Page[] {
       needs: 'develop',
       handle: async (call) => {
         const { id } = await find(call)
-        const [latest] = await listMessages(call.db, call.tenant, { channelId: id, limit: 1 })
-        // One that is on its way is test enough.
-        if (latest?.kind !== 'test' || latest.state === 'sent' || latest.state === 'refused')
-          await insertTestMessage(call.db, call.tenant, {
-            id: deps.newChannelMessageId(),
-            channelId: id,
-            now: iso(deps),
-          })
+        await testChannel(deps, call.db, { tenant: call.tenant, id })
         return { to: `${back}/${id}` }
       },
     }),
@@ -199,7 +181,7 @@ function changePages(deps: NotificationPageDeps): Page[] {
         const { id } = await find(call)
         await call.db.transaction(async (tx) => {
           await mendChannel(tx, call.tenant, { id, at: iso(deps) })
-          await audit(tx, call, { action: 'channel.mended', data: { channel: id } })
+          await noteChannel(tx, actorOf(call), { action: 'channel.mended', data: { channel: id } })
         })
         return { to: `${back}/${id}` }
       },
@@ -211,31 +193,14 @@ function changePages(deps: NotificationPageDeps): Page[] {
       fresh: ({ id }) => `${back}/${encodeURIComponent(id ?? '')}`,
       handle: async (call) => {
         const channel = await find(call)
-        await call.db.transaction(async (tx) => {
-          // Removed first: the channel itself is told nothing any more, the others that it is gone.
-          if (await removeChannel(tx, call.tenant, { id: channel.id, at: iso(deps) }))
-            await tell(tx, call, { action: 'channel.removed', channel })
-        })
+        await call.db.transaction((tx) => dropChannel(deps, tx, { by: actorOf(call), channel }))
         return { to: back }
       },
     }),
   ]
 }
 
-/** People are told of a channel that somebody adds or takes away: it hears what is theirs. */
-async function tell(tx: Tx, call: PageCall, { action, channel }: { action: string; channel: Channel }): Promise<void> {
-  const { id, kind, name } = channel
-  await audit(tx, call, { action, data: { channel: id, kind } })
-  await leaveNotice(tx, call.tenant, { kind: action, data: { channel: id, kind, name } })
-}
-
-async function audit(
-  tx: Tx,
-  { tenant, person, ip }: PageCall,
-  { action, data }: { action: string; data: object },
-): Promise<void> {
-  await writeAudit(tx, { merchantId: tenant.merchantId, actor: person.id, action, data, ip })
-}
+const actorOf = ({ tenant, person, ip }: PageCall): ChannelActor => ({ tenant, actor: person.id, ip })
 
 async function find({ db, tenant, params }: PageCall): Promise<Channel> {
   const id = params['id'] ?? ''
@@ -252,16 +217,6 @@ async function show(
   const messages = await listMessages(db, tenant, { channelId: channel.id, limit: SHOWN })
   const waiting = (await countWaiting(db, tenant)).get(channel.id) ?? 0
   return renderChannel({ frame, channel, messages, waiting, errors, mayChange: may(role, 'develop') })
-}
-
-const LONGEST_NAME = 80
-
-function readName(given: string): { name: string } | { must: string } {
-  const name = given.normalize('NFC').trim()
-  const isSafe = name.isWellFormed() && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
-  if (name === '' || name.length > LONGEST_NAME || !isSafe)
-    return { must: `must have 1 to ${LONGEST_NAME} plain characters, such as #payments` }
-  return { name }
 }
 
 function readQuiet(form: {

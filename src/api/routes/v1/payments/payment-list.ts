@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listPayments } from '../../../../db/payments/payment-list.ts'
+import { listPayments, type PaymentFilters } from '../../../../db/payments/payment-list.ts'
 import { readPayment } from '../../../../db/payments/payments.ts'
 import { readTimeline } from '../../../../db/payments/timeline.ts'
 import { isId, typeId } from '../../../../domain/ids.ts'
@@ -17,8 +17,8 @@ import type { PaymentRouteDeps } from './payments.ts'
 /** One or more, with commas between. */
 const STATUSES = new RegExp(`^(?:${PAYMENT_STATUSES.join('|')})(?:,(?:${PAYMENT_STATUSES.join('|')}))*$`)
 
-const listQuery = z.strictObject({
-  ...pageQuery('payment'),
+/** What a list of payments, and a file of them, can be narrowed by. */
+export const paymentFilterQuery = {
   status: z
     .string()
     .max(200)
@@ -41,7 +41,26 @@ const listQuery = z.strictObject({
     description:
       'A payment’s id, a transaction, or a part of reference or description, which is looked for among the next 10,000 payments when it has less than three letters or digits in a row.',
   }),
-})
+}
+
+const listQuery = z.strictObject({ ...pageQuery('payment'), ...paymentFilterQuery })
+
+type FilterQuery = Partial<Record<keyof typeof paymentFilterQuery, string | undefined>>
+
+export function paymentFiltersOf(query: FilterQuery): PaymentFilters {
+  const { status, provider, currency, reference, tx_hash, search, payment_link: paymentLink } = query
+  return {
+    status: status?.split(','),
+    provider,
+    currency,
+    reference,
+    tx_hash,
+    paymentLink,
+    search,
+    createdFrom: query['created[gte]'],
+    createdBefore: query['created[lt]'],
+  }
+}
 
 const timelineEntry = z
   .strictObject({
@@ -68,20 +87,8 @@ export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicU
     answers: { 200: listOf(paymentObject) },
     example: { query: { limit: '10', status: 'created,pending', 'created[gte]': '2026-01-01T00:00:00Z' } },
     handle: async ({ caller, db, query }) => {
-      const { status, provider, currency, reference, tx_hash, search, payment_link: paymentLink } = query
-      const filters = {
-        status: status?.split(','),
-        provider,
-        currency,
-        reference,
-        tx_hash,
-        paymentLink,
-        search,
-        createdFrom: query['created[gte]'],
-        createdBefore: query['created[lt]'],
-      }
       const page = pageOf(query)
-      const found = await listPayments(db, caller, { filters, page })
+      const found = await listPayments(db, caller, { filters: paymentFiltersOf(query), page })
       if (found === null) throw noCursor(page)
       const { rows, hasMore } = found
       return listAnswer(

@@ -1,0 +1,103 @@
+import { leaveNotice } from '../../db/accounts/account-notices.ts'
+import { writeAudit } from '../../db/accounts/audit.ts'
+import type { Session, Tenant, Tx } from '../../db/db.ts'
+import { lockMerchant } from '../../db/merchants/merchants.ts'
+import {
+  type Channel,
+  insertChannel,
+  listChannels,
+  listMessages,
+  type NewChannel,
+  removeChannel,
+} from '../../db/notifications/channels.ts'
+import { insertTestMessage } from '../../db/notifications/messages.ts'
+import { MOST_CHANNELS } from '../../domain/notification/channel.ts'
+import type { TargetRules } from '../../webhooks/endpoint-url.ts'
+import type { SecretBox } from '../../webhooks/secret-box.ts'
+
+/** Channels of an account, as people and keys change them. */
+
+export type ChannelDeps = {
+  readonly secretBox: SecretBox
+  readonly webhookTargets: TargetRules
+  readonly newChannelId: () => string
+  readonly newChannelMessageId: () => string
+  readonly clock: () => number
+}
+
+/** Who does it: the id of a person or of a key. */
+export type ChannelActor = { readonly tenant: Tenant; readonly actor: string; readonly ip: string }
+
+export type WantedChannel = Omit<NewChannel, 'id' | 'sealed' | 'at'> & {
+  /** Where its messages go; empty for mail, which goes to the person. */
+  readonly address: string
+}
+
+/** Null when the account has as many as it may. A person has one channel by mail: asked for again, it is the same. */
+export async function addChannel(
+  deps: ChannelDeps,
+  tx: Tx,
+  { by, wanted }: { by: ChannelActor; wanted: WantedChannel },
+): Promise<Channel | null> {
+  await lockMerchant(tx, by.tenant.merchantId)
+  const channels = await listChannels(tx, by.tenant)
+  const { address, ...settings } = wanted
+  const isSame = ({ kind, person_id }: Channel): boolean => kind === 'email' && person_id === wanted.person_id
+  const same = wanted.kind === 'email' ? channels.find(isSame) : undefined
+  if (same !== undefined) return same
+  if (channels.length >= MOST_CHANNELS) return null
+  const id = deps.newChannelId()
+  const sealed = deps.secretBox.seal(address, id)
+  const channel = await insertChannel(tx, by.tenant, { ...settings, id, sealed, at: iso(deps) })
+  await tell(tx, by, { action: 'channel.added', channel })
+  return channel
+}
+
+export async function dropChannel(
+  deps: ChannelDeps,
+  tx: Tx,
+  { by, channel }: { by: ChannelActor; channel: Channel },
+): Promise<void> {
+  // Removed first: the channel itself is told nothing any more, the others that it is gone.
+  if (await removeChannel(tx, by.tenant, { id: channel.id, at: iso(deps) }))
+    await tell(tx, by, { action: 'channel.removed', channel })
+}
+
+/** A message that says that it is a test. One that is on its way is test enough. */
+export async function testChannel(deps: ChannelDeps, db: Session, { tenant, id }: { tenant: Tenant; id: string }) {
+  const [latest] = await listMessages(db, tenant, { channelId: id, limit: 1 })
+  const isOpen = latest?.kind === 'test' && latest.state !== 'sent' && latest.state !== 'refused'
+  if (!isOpen) await insertTestMessage(db, tenant, { id: deps.newChannelMessageId(), channelId: id, now: iso(deps) })
+}
+
+export async function noteChannel(
+  tx: Tx,
+  { tenant, actor, ip }: ChannelActor,
+  { action, data }: { action: string; data: object },
+): Promise<void> {
+  await writeAudit(tx, { merchantId: tenant.merchantId, actor, action, data, ip })
+}
+
+/** People are told of a channel that somebody adds or takes away: it hears what is theirs. */
+async function tell(
+  tx: Tx,
+  by: ChannelActor,
+  { action, channel }: { action: string; channel: Channel },
+): Promise<void> {
+  const { id, kind, name } = channel
+  await noteChannel(tx, by, { action, data: { channel: id, kind } })
+  await leaveNotice(tx, by.tenant, { kind: action, data: { channel: id, kind, name } })
+}
+
+const LONGEST_NAME = 80
+
+/** A name on one line, which no sign turns around. */
+export function readChannelName(given: string): { name: string } | { must: string } {
+  const name = given.normalize('NFC').trim()
+  const isSafe = name.isWellFormed() && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
+  if (name === '' || name.length > LONGEST_NAME || !isSafe)
+    return { must: `must have 1 to ${LONGEST_NAME} plain characters, such as #payments` }
+  return { name }
+}
+
+const iso = ({ clock }: ChannelDeps): string => new Date(clock()).toISOString()

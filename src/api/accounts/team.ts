@@ -1,0 +1,107 @@
+import { writeAudit } from '../../db/accounts/audit.ts'
+import { countMailedInvitations, takeInvitationMail } from '../../db/accounts/invitation-mails.ts'
+import { insertInvitation, listInvitations, listMembers, type Member } from '../../db/accounts/people.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { lockMerchant } from '../../db/merchants/merchants.ts'
+import { may, type Role } from '../../domain/account/roles.ts'
+import { invitationMail, type MailDeps, queueMail } from './mails.ts'
+
+/** Changes of the people of an account, by one of them or by a key. */
+
+export type TeamDeps = MailDeps & { readonly db: Db; readonly clock: () => number; readonly publicUrl: string }
+
+/** Who does it, and from where. A person must be an owner at the moment of the change. */
+export type TeamActor = {
+  readonly merchantId: string
+  readonly by: { readonly person: string; readonly email: string } | { readonly key: string }
+  readonly ip: string
+}
+
+type Refusal = 'forbidden_role' | 'not_found' | 'last_owner'
+
+/** Takes the change back. */
+export class TeamRefused extends Error {
+  readonly reason: Refusal
+  constructor(reason: Refusal) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+export const INVITED_MS = 7 * DAY_MS
+/** People and invitations of one account, and invitations that it may have mailed in a day. */
+const MOST_PEOPLE = 50
+/** Invitations that one address is mailed within an hour, by all accounts together, and one by each of them. */
+const MAILS_PER_HOUR = 5
+
+export type Invited =
+  | { readonly ok: true; readonly expiresAt: string }
+  /** `member`: they are in the team already. `many`: the account has had as many as it may. */
+  | { readonly ok: false; readonly why: 'member' | 'many'; readonly message: string }
+
+/** It tells nothing about whether the address signs in here already. */
+export function invite(
+  deps: TeamDeps,
+  actor: TeamActor,
+  { email, role, account }: { email: string; role: Role; account: string },
+): Promise<Invited> {
+  const { merchantId, ip } = actor
+  const iso = (after: number): string => new Date(deps.clock() + after).toISOString()
+  const [now, expiresAt] = [iso(0), iso(INVITED_MS)]
+  const refuse = (why: 'member' | 'many', message: string): Invited => ({ ok: false, why, message })
+  return deps.db.transaction(async (tx) => {
+    const members = await lockTeam(tx, actor)
+    const open = (await listInvitations(tx, { merchantId }, now)).filter((other) => other.email !== email)
+    if (members.some((member) => member.email === email)) return refuse('member', 'This person is in the team already.')
+    if (members.length + open.length >= MOST_PEOPLE)
+      return refuse('many', `An account has at most ${MOST_PEOPLE} people.`)
+    if ((await countMailedInvitations(tx, merchantId, iso(-DAY_MS))) >= MOST_PEOPLE)
+      return refuse('many', `An account may send at most ${MOST_PEOPLE} invitations in a day.`)
+    await insertInvitation(tx, { merchantId, email, role, expiresAt })
+    const by = 'email' in actor.by ? actor.by.email : null
+    const mail = invitationMail(email, { by, account, url: `${deps.publicUrl}/dashboard/welcome` })
+    // Who is invited again and again is not mailed as often; the invitation stands where the person signs in.
+    if (await takeInvitationMail(tx, { merchantId, email, now, since: iso(-HOUR_MS), most: MAILS_PER_HOUR }))
+      await queueMail(deps, tx, { mail, now, expiresAt })
+    await writeAudit(tx, { merchantId, actor: actorId(actor), action: 'member.invited', data: { role }, ip })
+    return { ok: true, expiresAt }
+  })
+}
+
+/**
+ * A change of the team under its lock; null: there is nothing to change. One that would leave the account without an
+ * owner is taken back.
+ */
+export async function changeTeam(
+  { db }: Pick<TeamDeps, 'db'>,
+  actor: TeamActor,
+  work: (tx: Tx, members: readonly Member[]) => Promise<{ action: string; data: object } | null>,
+): Promise<void> {
+  const { merchantId, ip } = actor
+  await db.transaction(async (tx) => {
+    const before = await lockTeam(tx, actor)
+    const done = await work(tx, before)
+    if (done === null) throw new TeamRefused('not_found')
+    const left = await listMembers(tx, merchantId)
+    const owned = (members: readonly Member[]): boolean => members.some(({ role }) => role === 'owner')
+    if (owned(before) && !owned(left)) throw new TeamRefused('last_owner')
+    await writeAudit(tx, { merchantId, actor: actorId(actor), ...done, ip })
+  })
+}
+
+/**
+ * The members, who stay as they are until the end of the transaction. What the person may do is asked again: somebody
+ * else may have taken it away while this request waited.
+ */
+async function lockTeam(tx: Tx, { merchantId, by }: TeamActor): Promise<Member[]> {
+  await lockMerchant(tx, merchantId)
+  const members = await listMembers(tx, merchantId)
+  if ('key' in by) return members
+  const own = members.find(({ personId }) => personId === by.person)
+  if (own === undefined || !may(own.role, 'own')) throw new TeamRefused('forbidden_role')
+  return members
+}
+
+const actorId = ({ by }: TeamActor): string => ('key' in by ? by.key : by.person)

@@ -1,0 +1,67 @@
+/** One example of every object of an account's people, channels and files. A test compares each with its schema. */
+
+const AT = '2026-11-22T10:00:00.000Z'
+const LATER = '2026-11-29T10:00:00.000Z'
+const PERSON_ID = 'per_01m7z0zqy3fzrbpe3gambgs8r8'
+
+export const CHANNEL = {
+  id: 'nch_01m7z0zqy3fzrbpe3gambgs8r8',
+  object: 'notification_channel',
+  livemode: false,
+  kind: 'slack',
+  name: '#payments',
+  events: ['payment.succeeded'],
+  language: 'en',
+  quiet_hours: { from: '22:00', to: '07:00', time_zone: 'Europe/Oslo' },
+  status: 'on',
+  off_since: null,
+  off_reason: null,
+  waiting: 0,
+  created_at: AT,
+  updated_at: AT,
+}
+
+export const CHANNEL_MESSAGE = {
+  id: 'ncm_01m7z0zqy3fzrbpe3gambgs8r8',
+  object: 'notification_message',
+  kind: 'single',
+  state: 'sent',
+  count: 1,
+  kinds: ['payment.succeeded'],
+  failure: null,
+  created_at: AT,
+  sent_at: AT,
+}
+
+export const MEMBER = {
+  id: PERSON_ID,
+  object: 'member',
+  email: 'you@shop.example',
+  role: 'owner',
+  seen_at: AT,
+  passkeys: 1,
+}
+
+export const INVITATION = { object: 'invitation', email: 'new@shop.example', role: 'viewer', expires_at: LATER }
+
+export const AUDIT_ENTRY = {
+  id: 'aud_1204',
+  object: 'audit_entry',
+  actor: PERSON_ID,
+  action: 'member.invited',
+  data: { role: 'viewer' },
+  ip: '192.0.2.7',
+  at: AT,
+}
+
+const SUM = { payments: 2, converted_usdc: '108.378320', fee_usdc: '4.877024', received_usdc: '103.501296' }
+
+export const STATEMENT = {
+  object: 'statement',
+  livemode: false,
+  from: '2026-11-01T00:00:00.000Z',
+  to: '2026-12-01T00:00:00.000Z',
+  by: 'day',
+  lines: [{ period: '2026-11-22', ...SUM }],
+  sum: { period: 'sum', ...SUM },
+}

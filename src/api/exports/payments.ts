@@ -1,0 +1,73 @@
+import type { Session, Tenant } from '../../db/db.ts'
+import type { PageOf } from '../../db/pages.ts'
+import { listPayments, type PaymentFilters } from '../../db/payments/payment-list.ts'
+import { type PaymentObject, renderPayment } from '../../domain/payment/payment-object.ts'
+import { csvLine } from './csv.ts'
+import { CSV_TYPE, type ExportFile, type ExportFormat } from './file.ts'
+
+export type PaymentExportDeps = { readonly publicUrl: string; readonly clock: () => number }
+
+type Wanted = { readonly filters: PaymentFilters; readonly form: ExportFormat }
+type Reader = { readonly db: Session; readonly tenant: Tenant }
+
+/** Rows that an export reads at once: the memory it needs, whatever the number of payments. */
+const PER_READ = 500
+
+/** Every payment that the filters let through, newest first. */
+export function paymentsFile(deps: PaymentExportDeps, reader: Reader, { filters, form }: Wanted): ExportFile {
+  return {
+    name: `payments-${new Date(deps.clock()).toISOString().slice(0, 10)}.${form}`,
+    type: form === 'csv' ? CSV_TYPE : 'application/json',
+    chunks: exported(deps, reader, { filters, form }),
+  }
+}
+
+/** Nothing is given out before the first payments were read: until then an error can still be told. */
+async function* exported(
+  { publicUrl }: PaymentExportDeps,
+  { db, tenant }: Reader,
+  { filters, form }: Wanted,
+): AsyncIterable<string> {
+  let after: string | null = null
+  for (let isFirst = true; ; isFirst = false) {
+    const page: PageOf = { limit: PER_READ, after, before: null }
+    const found = await listPayments(db, tenant, { filters, page })
+    if (found === null) throw new Error('the last payment of a page is gone')
+    const { rows, hasMore } = found
+    const objects = rows.map(({ payment, attempts }) => renderPayment(payment, attempts, publicUrl))
+    yield form === 'csv' ? csvOf(objects, isFirst) : jsonOf(objects, isFirst)
+    after = rows.at(-1)?.payment.id ?? null
+    if (!hasMore || after === null) break
+  }
+  if (form === 'json') yield ']\n'
+}
+
+function jsonOf(objects: readonly PaymentObject[], isFirst: boolean): string {
+  const texts = objects.map((object) => JSON.stringify(object)).join(',\n')
+  return `${isFirst ? '[' : texts === '' ? '' : ',\n'}${texts}`
+}
+
+const COLUMNS = [
+  'id',
+  'status',
+  'amount_decimal',
+  'currency',
+  'provider_used',
+  'method_used',
+  'reference',
+  'description',
+  'created_at',
+  'paid_at',
+  'succeeded_at',
+] as const
+const SETTLEMENT_COLUMNS = ['gross_usdc', 'fee_usdc', 'net_usdc', 'rate', 'destination', 'tx_hash'] as const
+
+function csvOf(objects: readonly PaymentObject[], isFirst: boolean): string {
+  const lines = objects.map((object) =>
+    csvLine([
+      ...COLUMNS.map((name) => object[name]),
+      ...SETTLEMENT_COLUMNS.map((name) => object.settlement?.[name] ?? null),
+    ]),
+  )
+  return `${isFirst ? csvLine([...COLUMNS, ...SETTLEMENT_COLUMNS]) : ''}${lines.join('')}`
+}

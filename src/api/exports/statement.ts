@@ -1,0 +1,55 @@
+import type { StatementLine, StatementSpan } from '../../db/merchants/statement.ts'
+import { formatUsdc } from '../../domain/money.ts'
+import { csvLine } from './csv.ts'
+import { CSV_TYPE, type ExportFile } from './file.ts'
+
+/** A month by its days, `2026-11`, or a year by its months, `2026`. */
+export const STATEMENT_PERIOD = /^20\d\d(?:-(?:0[1-9]|1[0-2]))?$/
+
+export function spanOf(period: string): StatementSpan {
+  const isMonth = period.length > 4
+  const from = isMonth ? `${period}-01T00:00:00.000Z` : `${period}-01-01T00:00:00.000Z`
+  return { from, to: monthsAfter(from, isMonth ? 1 : 12), by: isMonth ? 'day' : 'month' }
+}
+
+/** One line a period, then the sum. */
+export function statementFile(period: string, lines: readonly StatementLine[]): ExportFile {
+  return { name: `statement-${period}.csv`, type: CSV_TYPE, chunks: csvOf(lines) }
+}
+
+async function* csvOf(lines: readonly StatementLine[]): AsyncIterable<string> {
+  yield csvLine(['period', 'payments', 'converted_usdc', 'fee_usdc', 'received_usdc'])
+  for (const line of [...lines, sumOf(lines)]) {
+    const { period, payments, converted_usdc, fee_usdc, received_usdc } = shownLine(line)
+    yield csvLine([period, payments, converted_usdc, fee_usdc, received_usdc])
+  }
+}
+
+/** As files and the API show it, in USDC. */
+export function shownLine({ period, payments, gross_micro, fee_micro, net_micro }: StatementLine) {
+  return {
+    period,
+    payments,
+    converted_usdc: formatUsdc(gross_micro),
+    fee_usdc: formatUsdc(fee_micro),
+    received_usdc: formatUsdc(net_micro),
+  }
+}
+
+export function sumOf(lines: readonly StatementLine[]): StatementLine {
+  const sum = (of: (line: StatementLine) => string): string =>
+    lines.reduce((total, line) => total + BigInt(of(line)), 0n).toString()
+  return {
+    period: 'sum',
+    payments: lines.reduce((total, { payments }) => total + payments, 0),
+    gross_micro: sum((line) => line.gross_micro),
+    fee_micro: sum((line) => line.fee_micro),
+    net_micro: sum((line) => line.net_micro),
+  }
+}
+
+/** The first day of the month so many months later; `from` is one (ISO 8601 UTC). */
+export function monthsAfter(from: string, months: number): string {
+  const date = new Date(from)
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1)).toISOString()
+}

@@ -1,0 +1,248 @@
+import { z } from 'zod'
+import {
+  deleteMembership,
+  endInvitation,
+  listInvitations,
+  listMembers,
+  setRole,
+} from '../../../../db/accounts/people.ts'
+import { readShop } from '../../../../db/merchants/merchants.ts'
+import { readEmail } from '../../../../domain/account/email.ts'
+import { ROLES, type Role } from '../../../../domain/account/roles.ts'
+import { changeTeam, invite, type TeamActor, type TeamDeps, TeamRefused } from '../../../accounts/team.ts'
+import { API_SCOPES, type ApiScope } from '../../../auth/api-key.ts'
+import type { Caller } from '../../../auth/auth.ts'
+import { INVITATION, MEMBER } from '../../../document/account-examples.ts'
+import { Problem } from '../../../http/problems.ts'
+import { type Call, defineRoute, type Route } from '../../../route.ts'
+import { idPath, moment } from '../fields.ts'
+import { listAnswer, listOf } from '../lists.ts'
+import { requireTestKey, type StepUp } from '../step-up.ts'
+
+export type TeamRouteDeps = TeamDeps & StepUp
+
+const role = z.enum(ROLES).meta({
+  description: '`owner`: everything. `developer`: keys, webhooks. `support`: payments. `viewer`: looks only.',
+})
+
+const memberObject = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('member'),
+    email: z.string(),
+    role,
+    seen_at: moment.nullable(),
+    passkeys: z.int(),
+  })
+  .meta({ id: 'Member', examples: [MEMBER] })
+
+const deletedMember = z
+  .strictObject({ id: z.string(), object: z.literal('member'), deleted: z.literal(true) })
+  .meta({ id: 'DeletedMember', examples: [{ id: MEMBER.id, object: 'member', deleted: true }] })
+
+const invitationObject = z
+  .strictObject({ object: z.literal('invitation'), email: z.string(), role, expires_at: moment })
+  .meta({ id: 'Invitation', examples: [INVITATION] })
+
+const email = z
+  .string()
+  .max(254)
+  .transform((text, context) => {
+    const read = readEmail(text)
+    if (read !== null) return read
+    context.addIssue({ code: 'custom', message: 'must be a whole e-mail address, such as you@shop.example' })
+    return z.NEVER
+  })
+
+const NO_LIVE_KEY =
+  'Test mode; in live mode an owner who is signed in does it. A key can give and take only roles whose scopes it has.'
+
+export function teamRoutes(deps: TeamRouteDeps): Route[] {
+  return [...memberRoutes(deps), ...invitationRoutes(deps)]
+}
+
+function memberRoutes(deps: TeamRouteDeps): Route[] {
+  const list = defineRoute({
+    method: 'get',
+    path: '/v1/members',
+    operationId: 'listMembers',
+    tag: 'Team',
+    summary: 'List the people of the account, oldest first',
+    scope: 'members:read',
+    answers: { 200: listOf(memberObject) },
+    handle: async ({ caller }) => listAnswer((await listMembers(deps.db, caller.merchantId)).map(shown), false),
+  })
+  const update = defineRoute({
+    method: 'patch',
+    path: '/v1/members/{id}',
+    operationId: 'updateMember',
+    tag: 'Team',
+    summary: 'Change what a person may do',
+    description: NO_LIVE_KEY,
+    scope: 'members:write',
+    params: idPath,
+    body: z.strictObject({ role }),
+    answers: { 200: memberObject },
+    problems: ['step_up_required', 'not_possible_now'],
+    example: { body: { role: 'support' } },
+    handle: async ({ caller, params: { id }, body, ip }) => {
+      requireTestKey(deps, caller, 'team')
+      requireRole(caller, body.role)
+      await orProblem(
+        changeTeam(deps, actorOf({ caller, ip }), async (tx, members) => {
+          const member = members.find(({ personId }) => personId === id)
+          if (member === undefined) return null
+          requireRole(caller, member.role)
+          await setRole(tx, { merchantId: caller.merchantId, personId: id, role: body.role })
+          return { action: 'member.role', data: { person: id, role: body.role } }
+        }),
+      )
+      const member = (await listMembers(deps.db, caller.merchantId)).find(({ personId }) => personId === id)
+      if (member === undefined) throw nobody()
+      return { status: 200, body: shown(member) }
+    },
+  })
+  const remove = defineRoute({
+    method: 'delete',
+    path: '/v1/members/{id}',
+    operationId: 'removeMember',
+    tag: 'Team',
+    summary: 'Take a person out of the account',
+    description: NO_LIVE_KEY,
+    scope: 'members:write',
+    params: idPath,
+    answers: { 200: deletedMember },
+    problems: ['step_up_required', 'not_possible_now'],
+    handle: async ({ caller, params: { id }, ip }) => {
+      requireTestKey(deps, caller, 'team')
+      await orProblem(
+        changeTeam(deps, actorOf({ caller, ip }), async (tx, members) => {
+          const member = members.find(({ personId }) => personId === id)
+          if (member === undefined) return null
+          requireRole(caller, member.role)
+          await deleteMembership(tx, { merchantId: caller.merchantId, personId: id })
+          return { action: 'member.removed', data: { person: id } }
+        }),
+      )
+      return { status: 200, body: { id, object: 'member', deleted: true } }
+    },
+  })
+  return [list, update, remove]
+}
+
+function invitationRoutes(deps: TeamRouteDeps): Route[] {
+  const list = defineRoute({
+    method: 'get',
+    path: '/v1/invitations',
+    operationId: 'listInvitations',
+    tag: 'Team',
+    summary: 'List the invitations that wait for an answer, oldest first',
+    scope: 'members:read',
+    answers: { 200: listOf(invitationObject) },
+    handle: async ({ caller: { merchantId } }) => {
+      const open = await listInvitations(deps.db, { merchantId }, new Date(deps.clock()).toISOString())
+      return listAnswer(open.map(shownInvitation), false)
+    },
+  })
+  const create = defineRoute({
+    method: 'post',
+    path: '/v1/invitations',
+    operationId: 'inviteMember',
+    tag: 'Team',
+    summary: 'Invite a person by mail, for seven days',
+    description: `${NO_LIVE_KEY} Inviting the same address again changes the role and the end.`,
+    scope: 'members:write',
+    body: z.strictObject({ email, role }),
+    answers: { 201: invitationObject },
+    problems: ['step_up_required', 'not_possible_now', 'limit_reached'],
+    example: { body: { email: 'you@shop.example', role: 'viewer' } },
+    handle: async ({ caller, db, body, ip }) => {
+      requireTestKey(deps, caller, 'team')
+      requireRole(caller, body.role)
+      const account = (await readShop(db, caller.merchantId)).name
+      const invited = await invite(deps, actorOf({ caller, ip }), { ...body, account })
+      if (!invited.ok)
+        throw new Problem(invited.why === 'member' ? 'not_possible_now' : 'limit_reached', invited.message)
+      return { status: 201, body: shownInvitation({ ...body, expiresAt: invited.expiresAt }) }
+    },
+  })
+  const withdraw = defineRoute({
+    method: 'delete',
+    path: '/v1/invitations/{email}',
+    operationId: 'withdrawInvitation',
+    tag: 'Team',
+    summary: 'Withdraw an invitation',
+    description: 'Also with a live key: it only takes power away.',
+    scope: 'members:write',
+    params: z.object({ email: z.string() }),
+    answers: { 200: withdrawnObject },
+    handle: async ({ caller, params, ip }) => {
+      const { merchantId } = caller
+      const now = new Date(deps.clock()).toISOString()
+      const read = readEmail(params.email)
+      await orProblem(
+        changeTeam(deps, actorOf({ caller, ip }), async (tx) => {
+          const ended = read !== null && (await endInvitation(tx, { merchantId, email: read, now }))
+          return ended ? { action: 'invitation.withdrawn', data: {} } : null
+        }),
+      )
+      return { status: 200, body: { object: 'invitation', email: read, withdrawn: true } }
+    },
+  })
+  return [list, create, withdraw]
+}
+
+const withdrawnObject = z
+  .strictObject({ object: z.literal('invitation'), email: z.string(), withdrawn: z.literal(true) })
+  .meta({ id: 'WithdrawnInvitation', examples: [{ object: 'invitation', email: INVITATION.email, withdrawn: true }] })
+
+/** The scopes of everything that a person of the role may do. */
+function scopesOf(of: Role): readonly ApiScope[] {
+  if (of === 'owner') return API_SCOPES
+  const reads = API_SCOPES.filter((scope) => scope.endsWith(':read'))
+  if (of === 'viewer') return reads
+  if (of === 'support') return [...reads, 'payments:write']
+  return API_SCOPES.filter((scope) => scope !== 'members:write' && scope !== 'settings:write')
+}
+
+/** As with keys: otherwise a key could make itself a person who may do everything. */
+function requireRole({ scopes }: Caller, wanted: Role): void {
+  const missing = scopesOf(wanted).find((scope) => !scopes.includes(scope))
+  if (missing === undefined) return
+  throw new Problem('insufficient_scope', `This key lacks the scope ${missing}, which the role ${wanted} stands for.`, {
+    members: { required_scope: missing },
+  })
+}
+
+const actorOf = ({ caller: { merchantId, keyId }, ip }: Pick<Call, 'caller' | 'ip'>): TeamActor => ({
+  merchantId,
+  by: { key: `key_${keyId}` },
+  ip,
+})
+
+async function orProblem(work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!(error instanceof TeamRefused)) throw error
+    if (error.reason === 'last_owner')
+      throw new Problem('not_possible_now', 'An account keeps an owner. Make somebody else owner first.')
+    throw nobody()
+  }
+}
+
+const nobody = (): Problem => new Problem('resource_missing', 'There is nobody like this in the account.')
+
+function shown({
+  personId,
+  email: address,
+  role: own,
+  seenAt,
+  passkeys,
+}: Awaited<ReturnType<typeof listMembers>>[number]) {
+  return { id: personId, object: 'member' as const, email: address, role: own, seen_at: seenAt, passkeys }
+}
+
+function shownInvitation({ email: address, role: own, expiresAt }: { email: string; role: Role; expiresAt: string }) {
+  return { object: 'invitation' as const, email: address, role: own, expires_at: expiresAt }
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { readStatement } from '../../../../db/merchants/statement.ts'
+import { STATEMENT } from '../../../document/account-examples.ts'
+import { PAYMENT } from '../../../document/examples.ts'
+import { EXPORT_FORMATS } from '../../../exports/file.ts'
+import { type PaymentExportDeps, paymentsFile } from '../../../exports/payments.ts'
+import { STATEMENT_PERIOD, shownLine, spanOf, statementFile, sumOf } from '../../../exports/statement.ts'
+import { defineRoute, type Route } from '../../../route.ts'
+import { moment, usdcAmount } from '../fields.ts'
+import { paymentFilterQuery, paymentFiltersOf } from '../payments/payment-list.ts'
+import { paymentObject } from '../payments/payment-schemas.ts'
+
+export type ExportRouteDeps = PaymentExportDeps
+
+const format = z.enum(EXPORT_FORMATS).default('json')
+
+const line = z.strictObject({
+  period: z.string().meta({ description: 'A day or a month of UTC; `sum` for all of them.' }),
+  payments: z.int(),
+  converted_usdc: usdcAmount,
+  fee_usdc: usdcAmount,
+  received_usdc: usdcAmount,
+})
+
+const statementObject = z
+  .strictObject({
+    object: z.literal('statement'),
+    livemode: z.boolean(),
+    from: moment,
+    to: moment.meta({ description: 'Excluded.' }),
+    by: z.enum(['day', 'month']),
+    lines: z.array(line).meta({ description: 'Oldest first. Periods without a payment are left out.' }),
+    sum: line,
+  })
+  .meta({ id: 'Statement', examples: [STATEMENT] })
+
+const csv = (example: string) =>
+  z.string().meta({ description: 'RFC 4180, with a line of names.', examples: [example] })
+
+export function exportRoutes(deps: ExportRouteDeps): Route[] {
+  const payments = defineRoute({
+    method: 'get',
+    path: '/v1/exports/payments',
+    operationId: 'exportPayments',
+    tag: 'Exports',
+    summary: 'Every payment that the filters let through, as a file',
+    description:
+      'Newest first, sent piece by piece, however many there are. When it breaks off, the file is not complete.',
+    scope: 'payments:read',
+    query: z.strictObject({ format, ...paymentFilterQuery }),
+    answers: { 200: z.array(paymentObject).meta({ examples: [[PAYMENT]] }) },
+    csv: csv('id,status,amount_decimal,currency\r\n'),
+    problems: ['list_too_slow'],
+    example: { query: { format: 'json', status: 'succeeded', 'created[gte]': '2026-01-01T00:00:00Z' } },
+    handle: async ({ caller, db, query }) => {
+      const wanted = { filters: paymentFiltersOf(query), form: query.format }
+      return { status: 200, body: '', file: paymentsFile(deps, { db, tenant: caller }, wanted) }
+    },
+  })
+
+  const statement = defineRoute({
+    method: 'get',
+    path: '/v1/exports/statement',
+    operationId: 'exportStatement',
+    tag: 'Exports',
+    summary: 'What you received in a month by days, or in a year by months',
+    description: 'Payments that succeeded, by the time at which their USDC was final.',
+    scope: 'payments:read',
+    query: z.strictObject({
+      format,
+      period: z.string().regex(STATEMENT_PERIOD, 'must be a month such as 2026-11, or a year such as 2026'),
+    }),
+    answers: { 200: statementObject },
+    csv: csv('period,payments,converted_usdc,fee_usdc,received_usdc\r\n'),
+    problems: ['list_too_slow'],
+    example: { query: { period: '2026-11' } },
+    handle: async ({ caller, db, query }) => {
+      const span = spanOf(query.period)
+      const lines = await readStatement(db, caller, span)
+      if (query.format === 'csv') return { status: 200, body: '', file: statementFile(query.period, lines) }
+      const { livemode } = caller
+      const sum = shownLine(sumOf(lines))
+      return { status: 200, body: { object: 'statement', livemode, ...span, lines: lines.map(shownLine), sum } }
+    },
+  })
+
+  return [payments, statement]
+}

@@ -1,0 +1,289 @@
+import { listMembers } from '../../../../db/accounts/people.ts'
+import type { Db, Session, Tenant } from '../../../../db/db.ts'
+import {
+  type Channel,
+  countWaiting,
+  findChannel,
+  listChannels,
+  listMessages,
+  mendChannel,
+  updateChannel,
+} from '../../../../db/notifications/channels.ts'
+import { readEmail } from '../../../../domain/account/email.ts'
+import { isId } from '../../../../domain/ids.ts'
+import { MOST_CHANNELS } from '../../../../domain/notification/channel.ts'
+import { type ChatKind, readChannelUrl } from '../../../../webhooks/channel-url.ts'
+import {
+  addChannel,
+  type ChannelActor,
+  type ChannelDeps,
+  dropChannel,
+  noteChannel,
+  testChannel,
+  type WantedChannel,
+} from '../../../accounts/channels.ts'
+import { answerOnce, claimOf } from '../../../http/idempotency.ts'
+import { Problem } from '../../../http/problems.ts'
+import { type Call, defineRoute, type Route } from '../../../route.ts'
+import { idPath } from '../fields.ts'
+import { listAnswer, listOf } from '../lists.ts'
+import { requireTestKey, type StepUp } from '../step-up.ts'
+import {
+  channelObject,
+  createChannelBody,
+  deletedChannel,
+  messageObject,
+  shownChannel,
+  shownMessage,
+  updateChannelBody,
+} from './channel-schemas.ts'
+
+export type ChannelRouteDeps = ChannelDeps & StepUp & { readonly db: Db }
+
+const SHOWN_MESSAGES = 50
+const NO_LIVE_KEY = 'Test mode; in live mode a signed-in person does it, so that a leaked key cannot hide what it does.'
+
+export function channelRoutes(deps: ChannelRouteDeps): Route[] {
+  return [createRoute(deps), ...readRoutes(), updateRoute(deps), removeRoute(deps), ...actRoutes(deps)]
+}
+
+function createRoute(deps: ChannelRouteDeps): Route {
+  return defineRoute({
+    method: 'post',
+    path: '/v1/notification_channels',
+    operationId: 'createNotificationChannel',
+    tag: 'Notifications',
+    summary: 'Tell a mail box, Discord or Slack what happens',
+    description: `${NO_LIVE_KEY} People of the account are told of it.`,
+    scope: 'notifications:write',
+    idempotency: 'itself',
+    body: createChannelBody,
+    answers: { 201: channelObject },
+    problems: ['step_up_required', 'limit_reached'],
+    example: {
+      body: { kind: 'slack', name: '#payments', webhook_url: 'https://hooks.slack.com/services/T0001/B0001/x' },
+    },
+    handle: async (call) => {
+      const { caller, db, body, idempotencyKey } = call
+      requireTestKey(deps, caller, 'notifications')
+      const { kind, events, language, quiet_hours: quiet } = body
+      const place = kind === 'email' ? await mailBoxOf(deps, caller, body) : chatOf(deps, kind, body)
+      const wanted: WantedChannel = { kind, events, language, quiet, ...place }
+      const claim = claimOf('POST /v1/notification_channels', idempotencyKey, body)
+      return answerOnce(db, { tenant: caller, claim }, async (tx) => {
+        const channel = await addChannel(deps, tx, { by: actorOf(call), wanted })
+        if (channel === null)
+          throw new Problem('limit_reached', `An account has at most ${MOST_CHANNELS} channels. Remove one first.`)
+        const headers = { location: `/v1/notification_channels/${channel.id}` }
+        return { status: 201, body: shownChannel(channel, 0), headers }
+      })
+    },
+  })
+}
+
+type Given = {
+  readonly name?: string | undefined
+  readonly webhook_url?: string | undefined
+  readonly email?: string | undefined
+}
+type Placed = Pick<WantedChannel, 'name' | 'address' | 'person_id'>
+
+async function mailBoxOf({ db }: ChannelRouteDeps, { merchantId }: Tenant, given: Given): Promise<Placed> {
+  if (given.webhook_url !== undefined) throw wrong('webhook_url', 'is for Discord and Slack. Leave it out')
+  if (given.email === undefined) throw wrong('email', 'must be there: the address of somebody in the account')
+  const email = readEmail(given.email)
+  const member = (await listMembers(db, merchantId)).find((one) => one.email === email)
+  if (member === undefined) throw wrong('email', 'must be the address of somebody in the account')
+  return { name: member.email, address: '', person_id: member.personId }
+}
+
+function chatOf({ webhookTargets }: ChannelRouteDeps, kind: ChatKind, given: Given): Placed {
+  if (given.email !== undefined) throw wrong('email', 'is for a channel by mail. Leave it out')
+  if (given.name === undefined) throw wrong('name', 'must be there, such as #payments')
+  if (given.webhook_url === undefined) throw wrong('webhook_url', 'must be there: where the chat takes messages')
+  const read = readChannelUrl(kind, given.webhook_url.trim(), webhookTargets)
+  if ('must' in read) throw wrong('webhook_url', read.must)
+  return { name: given.name, address: read.url, person_id: null }
+}
+
+function readRoutes(): Route[] {
+  const list = defineRoute({
+    method: 'get',
+    path: '/v1/notification_channels',
+    operationId: 'listNotificationChannels',
+    tag: 'Notifications',
+    summary: 'List the channels, oldest first',
+    scope: 'notifications:read',
+    answers: { 200: listOf(channelObject) },
+    handle: async ({ caller, db }) => {
+      const waiting = await countWaiting(db, caller)
+      const channels = await listChannels(db, caller)
+      return listAnswer(
+        channels.map((channel) => shownChannel(channel, waiting.get(channel.id) ?? 0)),
+        false,
+      )
+    },
+  })
+  const read = defineRoute({
+    method: 'get',
+    path: '/v1/notification_channels/{id}',
+    operationId: 'readNotificationChannel',
+    tag: 'Notifications',
+    summary: 'Read a channel',
+    scope: 'notifications:read',
+    params: idPath,
+    answers: { 200: channelObject },
+    handle: async ({ caller, db, params }) => show(db, caller, await find(db, caller, params.id)),
+  })
+  const messages = defineRoute({
+    method: 'get',
+    path: '/v1/notification_channels/{id}/messages',
+    operationId: 'listChannelMessages',
+    tag: 'Notifications',
+    summary: `The latest ${SHOWN_MESSAGES} messages of a channel, and what became of them`,
+    scope: 'notifications:read',
+    params: idPath,
+    answers: { 200: listOf(messageObject) },
+    handle: async ({ caller, db, params }) => {
+      const { id } = await find(db, caller, params.id)
+      const latest = await listMessages(db, caller, { channelId: id, limit: SHOWN_MESSAGES + 1 })
+      return listAnswer(latest.slice(0, SHOWN_MESSAGES).map(shownMessage), latest.length > SHOWN_MESSAGES)
+    },
+  })
+  return [list, read, messages]
+}
+
+function updateRoute(deps: ChannelRouteDeps): Route {
+  return defineRoute({
+    method: 'patch',
+    path: '/v1/notification_channels/{id}',
+    operationId: 'updateNotificationChannel',
+    tag: 'Notifications',
+    summary: 'Change what a channel is told, when and in which language',
+    description: 'Another `webhook_url` only in test mode. It switches a channel on again that was off.',
+    scope: 'notifications:write',
+    params: idPath,
+    body: updateChannelBody,
+    answers: { 200: channelObject },
+    problems: ['step_up_required'],
+    example: {
+      body: { events: ['payment.succeeded'], quiet_hours: { from: '22:00', to: '07:00', time_zone: 'Europe/Oslo' } },
+    },
+    handle: async (call) => {
+      const { caller, db, params, body } = call
+      if (body.webhook_url !== undefined) requireTestKey(deps, caller, 'notifications')
+      const channel = await find(db, caller, params.id)
+      const { name, events, language, quiet_hours: quiet } = body
+      if (name !== undefined && channel.kind === 'email') throw wrong('name', 'is the address of a channel by mail')
+      const sealed = body.webhook_url === undefined ? undefined : sealedUrl(deps, channel, body.webhook_url)
+      await db.transaction(async (tx) => {
+        const changes = {
+          ...(name !== undefined && { name }),
+          ...(events !== undefined && { events }),
+          ...(language !== undefined && { language }),
+          ...(quiet !== undefined && { quiet }),
+          ...(sealed !== undefined && { sealed }),
+        }
+        await updateChannel(tx, caller, { id: channel.id, changes, at: new Date(deps.clock()).toISOString() })
+        const data = { channel: channel.id, fields: Object.keys(body).join(', ') }
+        await noteChannel(tx, actorOf(call), { action: 'channel.changed', data })
+      })
+      return show(db, caller, await find(db, caller, channel.id))
+    },
+  })
+}
+
+function sealedUrl({ webhookTargets, secretBox }: ChannelRouteDeps, { id, kind }: Channel, url: string): string {
+  if (kind !== 'discord' && kind !== 'slack') throw wrong('webhook_url', 'is for Discord and Slack. Leave it out')
+  const read = readChannelUrl(kind, url.trim(), webhookTargets)
+  if ('must' in read) throw wrong('webhook_url', read.must)
+  return secretBox.seal(read.url, id)
+}
+
+function removeRoute(deps: ChannelRouteDeps): Route {
+  return defineRoute({
+    method: 'delete',
+    path: '/v1/notification_channels/{id}',
+    operationId: 'deleteNotificationChannel',
+    tag: 'Notifications',
+    summary: 'Remove a channel. What waits for it is told to nobody',
+    description: NO_LIVE_KEY,
+    scope: 'notifications:write',
+    params: idPath,
+    answers: { 200: deletedChannel },
+    problems: ['step_up_required'],
+    handle: async (call) => {
+      const { caller, db, params } = call
+      requireTestKey(deps, caller, 'notifications')
+      const channel = await find(db, caller, params.id)
+      await db.transaction((tx) => dropChannel(deps, tx, { by: actorOf(call), channel }))
+      return { status: 200, body: { id: channel.id, object: 'notification_channel', deleted: true } }
+    },
+  })
+}
+
+function actRoutes(deps: ChannelRouteDeps): Route[] {
+  const test = defineRoute({
+    method: 'post',
+    path: '/v1/notification_channels/{id}/test',
+    operationId: 'testNotificationChannel',
+    tag: 'Notifications',
+    summary: 'Send a test message to a channel',
+    description: 'The answer is the message. One that is on its way already is not sent twice.',
+    scope: 'notifications:write',
+    params: idPath,
+    answers: { 202: messageObject },
+    handle: async ({ caller, db, params }) => {
+      const { id } = await find(db, caller, params.id)
+      await testChannel(deps, db, { tenant: caller, id })
+      const [message] = await listMessages(db, caller, { channelId: id, limit: 1 })
+      if (message === undefined) throw new Error('the test message was not written')
+      return { status: 202, body: shownMessage(message) }
+    },
+  })
+  const resume = defineRoute({
+    method: 'post',
+    path: '/v1/notification_channels/{id}/resume',
+    operationId: 'resumeNotificationChannel',
+    tag: 'Notifications',
+    summary: 'Switch a channel on again that was off. What waits goes out',
+    scope: 'notifications:write',
+    params: idPath,
+    answers: { 200: channelObject },
+    handle: async (call) => {
+      const { caller, db, params } = call
+      const { id } = await find(db, caller, params.id)
+      await db.transaction(async (tx) => {
+        await mendChannel(tx, caller, { id, at: new Date(deps.clock()).toISOString() })
+        await noteChannel(tx, actorOf(call), { action: 'channel.mended', data: { channel: id } })
+      })
+      return show(db, caller, await find(db, caller, id))
+    },
+  })
+  return [test, resume]
+}
+
+const actorOf = ({ caller, ip }: Pick<Call, 'caller' | 'ip'>): ChannelActor => ({
+  tenant: caller,
+  actor: `key_${caller.keyId}`,
+  ip,
+})
+
+async function find(db: Session, tenant: Tenant, id: string): Promise<Channel> {
+  const channel = isId('channel', id) ? await findChannel(db, tenant, id) : null
+  if (channel === null) throw new Problem('resource_missing', 'There is no such notification channel.')
+  return channel
+}
+
+async function show(db: Session, tenant: Tenant, channel: Channel) {
+  const waiting = (await countWaiting(db, tenant)).get(channel.id) ?? 0
+  return { status: 200, body: shownChannel(channel, waiting) }
+}
+
+function wrong(param: string, must: string): Problem {
+  const message = `${param}: ${must}.`
+  return new Problem('validation_failed', message, {
+    param,
+    errors: [{ pointer: `/${param}`, code: 'parameter_invalid', message }],
+  })
+}

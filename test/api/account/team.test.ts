@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { API_SCOPES, type ApiScope } from '../../../src/api/auth/api-key.ts'
+import { addPerson } from '../support/furnished.ts'
+import { expectProblem, type Merchant, openShop, type Shop } from '../support/shop.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+})
+afterAll(() => shop?.close())
+
+type Item = Record<string, unknown>
+const listed = async (path: string, { key }: Pick<Merchant, 'key'>): Promise<Item[]> =>
+  (await shop.ask('GET', path, { key })).body['data'] as Item[]
+
+test('a key invites, withdraws, changes a role and takes somebody out; the log says that it was the key', async () => {
+  const merchant = await shop.addMerchant()
+  const { key, keyId } = merchant
+  await addPerson(shop, merchant, 'owner')
+  const viewer = await addPerson(shop, merchant, 'viewer')
+  const invited = await shop.ask('POST', '/v1/invitations', {
+    key,
+    body: { email: 'New@Shop.example', role: 'viewer' },
+  })
+  expect([invited.status, invited.body]).toEqual([
+    201,
+    { object: 'invitation', email: 'new@shop.example', role: 'viewer', expires_at: expect.any(String) },
+  ])
+  expect(await listed('/v1/invitations', merchant)).toEqual([invited.body])
+  const { rows: mails } = await shop.db.query('select count(*)::int as n from mail')
+  expect(mails).toEqual([{ n: 1 }])
+  expect((await shop.ask('DELETE', '/v1/invitations/new@shop.example', { key })).status).toBe(200)
+  expect(await listed('/v1/invitations', merchant)).toEqual([])
+  expectProblem(await shop.ask('DELETE', '/v1/invitations/new@shop.example', { key }), 404, 'resource_missing')
+
+  const at = `/v1/members/${viewer}`
+  expect((await shop.ask('PATCH', at, { key, body: { role: 'developer' } })).body).toMatchObject({ role: 'developer' })
+  const again = { email: `${viewer.slice(4)}@people.example`, role: 'viewer' }
+  expectProblem(await shop.ask('POST', '/v1/invitations', { key, body: again }), 409, 'not_possible_now')
+  expect((await shop.ask('DELETE', at, { key })).body).toEqual({ id: viewer, object: 'member', deleted: true })
+  expect(await listed('/v1/members', merchant)).toMatchObject([{ role: 'owner' }])
+
+  const log = await listed('/v1/audit_log', merchant)
+  expect(log.map(({ actor, action }) => [actor, action])).toEqual(
+    ['member.removed', 'member.role', 'invitation.withdrawn', 'member.invited'].map((action) => [
+      `key_${keyId}`,
+      action,
+    ]),
+  )
+  expect(log.every(({ ip }) => ip === '127.0.0.1' || ip === '::ffff:127.0.0.1')).toBe(true)
+})
+
+test('an account keeps an owner, whoever asks', async () => {
+  const merchant = await shop.addMerchant()
+  const { key } = merchant
+  const owner = await addPerson(shop, merchant, 'owner')
+  const at = `/v1/members/${owner}`
+  for (const answer of [
+    await shop.ask('DELETE', at, { key }),
+    await shop.ask('PATCH', at, { key, body: { role: 'viewer' } }),
+  ])
+    expectProblem(answer, 409, 'not_possible_now')
+  expect(await listed('/v1/members', merchant)).toMatchObject([{ id: owner, role: 'owner' }])
+})
+
+describe('a key gives and takes no role whose scopes it lacks', () => {
+  const without = (lacking: ApiScope): ApiScope[] => API_SCOPES.filter((scope) => scope !== lacking)
+  test.each([
+    ['owner', without('keys:write')],
+    ['owner', without('settings:write')],
+    ['developer', without('webhooks:write')],
+    ['support', without('payments:write')],
+    ['viewer', without('payments:read')],
+  ] as const)('%s', async (role, scopes) => {
+    const merchant = await shop.addMerchant()
+    await addPerson(shop, merchant, 'owner')
+    const there = await addPerson(shop, merchant, role)
+    const other = await addPerson(shop, merchant, 'viewer')
+    const { key } = await shop.addKey(merchant.tenant, scopes)
+    const before = await listed('/v1/members', merchant)
+    for (const answer of [
+      await shop.ask('POST', '/v1/invitations', { key, body: { email: 'me@evil.example', role } }),
+      await shop.ask('PATCH', `/v1/members/${other}`, { key, body: { role } }),
+      await shop.ask('DELETE', `/v1/members/${there}`, { key }),
+    ])
+      expectProblem(answer, 403, 'insufficient_scope')
+    expect(await listed('/v1/members', merchant)).toEqual(before)
+    expect(await listed('/v1/invitations', merchant)).toEqual([])
+  })
+})
+
+test('a live key reads the team and withdraws invitations, and changes nothing else', async () => {
+  const live = await openShop({ mode: 'live' })
+  try {
+    const owner = await addPerson(live, live, 'owner')
+    await live.db.query(
+      `insert into invitation (merchant_id, email, role, expires_at) values ($1, 'new@shop.example', 'owner', now() + interval '1 day')`,
+      [live.tenant.merchantId],
+    )
+    for (const [method, path, body] of [
+      ['POST', '/v1/invitations', { email: 'me@evil.example', role: 'viewer' }],
+      ['PATCH', `/v1/members/${owner}`, { role: 'owner' }],
+      ['DELETE', `/v1/members/${owner}`, undefined],
+    ] as const) {
+      const answer = await live.ask(method, path, { ...(body !== undefined && { body }) })
+      expectProblem(answer, 403, 'step_up_required')
+      expect(answer.body['page']).toMatch(/\/dashboard\/team$/)
+    }
+    expect((await live.ask('GET', '/v1/members')).body['data']).toMatchObject([{ id: owner }])
+    expect((await live.ask('DELETE', '/v1/invitations/new@shop.example')).status).toBe(200)
+    expect((await live.ask('GET', '/v1/invitations')).body['data']).toEqual([])
+  } finally {
+    await live.close()
+  }
+})
+
+test('the audit log is read page by page, and by action, actor and time', async () => {
+  const merchant = await shop.addMerchant()
+  const { tenant, key } = merchant
+  for (let n = 0; n < 5; n++)
+    await shop.db.query(
+      `insert into audit_entry (merchant_id, actor, action, data, ip, at)
+       values ($1, $2, $3, '{}', '192.0.2.1', ('2026-11-0' || ($4::int + 1) || 'T00:00:00Z')::timestamptz)`,
+      [tenant.merchantId, n % 2 === 0 ? 'per_a' : 'key_b', `action.${n < 3 ? 'one' : 'two'}`, n],
+    )
+  const path = '/v1/audit_log'
+  const all = await listed(path, merchant)
+  expect(all).toHaveLength(5)
+  const first = await shop.ask('GET', `${path}?limit=2`, { key })
+  expect([first.body['data'], first.body['has_more']]).toEqual([all.slice(0, 2), true])
+  const ids = all.map(({ id }) => String(id))
+  expect(await listed(`${path}?limit=2&starting_after=${ids[1]}`, merchant)).toEqual(all.slice(2, 4))
+  expect(await listed(`${path}?ending_before=${ids[2]}`, merchant)).toEqual(all.slice(0, 2))
+  expect(await listed(`${path}?action=action.two`, merchant)).toEqual(all.slice(0, 2))
+  expect(await listed(`${path}?actor=key_b`, merchant)).toEqual([all[1], all[3]])
+  const span = 'created[gte]=2026-11-02T00:00:00Z&created[lt]=2026-11-04T00:00:00Z'
+  expect(await listed(`${path}?${span}`, merchant)).toEqual(all.slice(2, 4))
+  const other = await shop.addMerchant()
+  expect(await listed(path, other)).toEqual([])
+  expectProblem(await shop.ask('GET', `${path}?starting_after=${ids[1]}`, { key: other.key }), 404, 'resource_missing')
+  for (const wrong of ['starting_after=aud_99999999999999999999', 'action=a%00', 'actor=%27', 'limit=0'])
+    expectProblem(await shop.ask('GET', `${path}?${wrong}`, { key }), 400, 'validation_failed')
+})
