@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { z } from 'zod'
-import { createReplica, type EitherDatabase } from './replica.ts'
+import { type Asking, askOnce, createPrepared, keepsStalePlan } from './connection/prepared.ts'
+import { createReplica, type EitherDatabase } from './connection/replica.ts'
 
 /**
  * SQL with its values apart. Only this file makes one. The private field is the brand: no object from outside has it,
@@ -165,20 +166,24 @@ export function createDb(options: DbOptions): Db {
   const readPool = options.readUrl === undefined ? null : open(options.readUrl)
   const either = createReplica(TooSlow)
   const begin = `begin${pooled ? settings(limits) : ''}`
+  // Behind a pooler the next transaction has another connection, which knows no name.
+  const asking = pooled ? askOnce : createPrepared()
   const asTenant = (tenant: Tenant): string => {
     if (tenant.livemode !== livemode) throw new RangeError(`${tenant.merchantId} was asked for in the other mode`)
-    return `; set local role pinrail_tenant;
-      set local pinrail.merchant_id = ${pg.escapeLiteral(tenant.merchantId)};
-      set local pinrail.livemode = ${pg.escapeLiteral(String(tenant.livemode))}`
+    const [merchantId, mode] = [tenant.merchantId, String(tenant.livemode)].map((value) => pg.escapeLiteral(value))
+    // As one statement: every request begins with it. `true`: for this transaction.
+    return `; select set_config('role', 'pinrail_tenant', true), set_config('pinrail.merchant_id', ${merchantId}, true),
+      set_config('pinrail.livemode', ${mode}, true)`
   }
   return {
     livemode,
-    query: (text, values) => pool.query(text, values),
-    transaction: (work) => transaction(pool, { begin, livemode }, work),
-    as: (tenant) => sessionOf(pool, { begin: `${begin}${asTenant(tenant)}`, livemode }),
+    query: (text, values) => pool.query(asking(text, values)),
+    transaction: (work) => transaction(pool, { begin, livemode, asking }, work),
+    as: (tenant) => sessionOf(pool, { begin: `${begin}${asTenant(tenant)}`, livemode, asking }),
     lists: (tenant) => {
       const reading = `begin read only${settings({ ...limits, statement_timeout: LIST_TIMEOUT_MS })}`
-      const list = { begin: `${reading}${asTenant(tenant)}`, livemode, slow: TooSlow }
+      // What is filtered makes many texts, and the best plan depends on the values.
+      const list = { begin: `${reading}${asTenant(tenant)}`, livemode, asking: askOnce, slow: TooSlow }
       const main = sessionOf(pool, list)
       return readPool === null ? main : eitherOf(sessionOf(readPool, list), main, either)
     },
@@ -205,7 +210,12 @@ function openPool(url: string, options: pg.PoolConfig): pg.Pool {
 }
 
 /** `begin` opens a transaction; a `slow` is thrown instead of the error that a statement took too long. */
-type Beginning = { readonly begin: string; readonly livemode: boolean; readonly slow?: new () => Error }
+type Beginning = {
+  readonly begin: string
+  readonly livemode: boolean
+  readonly asking: Asking
+  readonly slow?: new () => Error
+}
 
 /**
  * Each statement in a transaction of its own, because role and tenant are set for one transaction: nothing of them is
@@ -239,7 +249,7 @@ const CANCELED = '57014'
 
 async function transaction<T>(
   pool: pg.Pool,
-  { begin, livemode, slow }: Beginning,
+  { begin, livemode, asking, slow }: Beginning,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
@@ -251,11 +261,11 @@ async function transaction<T>(
   }
   client.on('error', lose)
   const after: (() => void)[] = []
-  let broken: Error | undefined
+  let broken: Error | boolean = false
   try {
     await client.query(begin)
     const result = await work({
-      query: (text, values) => client.query(text, values),
+      query: (text, values) => client.query(asking(text, values)),
       livemode,
       inTransaction: true,
       afterCommit: (next) => void after.push(next),
@@ -265,7 +275,7 @@ async function transaction<T>(
     return result
   } catch (error) {
     broken = await client.query('rollback').then(
-      () => undefined,
+      () => keepsStalePlan(error),
       (failure: Error) => failure,
     )
     if (slow !== undefined && error instanceof Error && 'code' in error && error.code === CANCELED) throw new slow()

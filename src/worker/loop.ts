@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Bell, createBell } from '../bell.ts'
 import type { Logger } from '../log.ts'
 
@@ -5,8 +6,16 @@ export type Loop = {
   readonly name: string
   readonly everyMs: number
   readonly tick: () => Promise<unknown>
-  /** For one that is told when there is something to do: while a round finds nothing, it waits that long for the bell. */
-  readonly idle?: { readonly everyMs: number; readonly bell: Bell; readonly pageSize: number }
+  /**
+   * For one that is told when there may be something to do: while a round finds nothing, it waits that long for the bell.
+   * Rounds that the bell starts are `apartMs` apart, for one that is often told in vain.
+   */
+  readonly idle?: {
+    readonly everyMs: number
+    readonly bell: Bell
+    readonly pageSize: number
+    readonly apartMs?: number
+  }
   readonly log: Logger
 }
 
@@ -27,6 +36,10 @@ export async function runLoop({ name, everyMs, tick, idle, log }: Loop, signal: 
     }
     // There is more.
     if (idle !== undefined && found === idle.pageSize) continue
-    await bell.wait(idle !== undefined && found === 0 ? idle.everyMs : everyMs)
+    const pause = idle !== undefined && found === 0 ? idle.everyMs : everyMs
+    const apart = Math.min(idle?.apartMs ?? 0, pause)
+    // The signal ends it early.
+    if (apart > 0) await delay(apart, null, { signal }).catch(() => undefined)
+    await bell.wait(pause - apart)
   }
 }

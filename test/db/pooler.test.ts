@@ -14,11 +14,11 @@ import { createTestDatabase, type TestDatabase } from '../../scripts/test/servic
 import { until } from '../../scripts/test/until.ts'
 import { asProblem } from '../../src/api/http/problems.ts'
 import { readMigrationUrl } from '../../src/config.ts'
+import { assertLimited, UnlimitedUser } from '../../src/db/connection/pooler.ts'
 import { createDb, type Db, type Session } from '../../src/db/db.ts'
 import { claimMode, ModeRefusal } from '../../src/db/deployment.ts'
 import { createNotifier, listen, PAYMENTS_CHANNEL } from '../../src/db/notices.ts'
 import { insertPayment } from '../../src/db/payments/payments.ts'
-import { assertLimited, UnlimitedUser } from '../../src/db/pooler.ts'
 import { newId } from '../../src/ids.ts'
 
 const MERCHANT = { merchantId: 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2', livemode: false }

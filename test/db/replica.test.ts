@@ -8,9 +8,9 @@ import { type PostgresOptions, postgresUrl } from '../../scripts/system/postgres
 import { pairSpecs, promote } from '../../scripts/system/postgres/standby.ts'
 import { type Child, supervise } from '../../scripts/system/supervisor.ts'
 import { until } from '../../scripts/test/until.ts'
+import { createReplica } from '../../src/db/connection/replica.ts'
 import { createDb, type Db, type Session, type Tx } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { createReplica } from '../../src/db/replica.ts'
 
 /** A real server and a real standby that streams from it. */
 

@@ -1,19 +1,15 @@
 import { crc32, deflateSync } from 'node:zlib'
-import { encode } from 'uqr'
+import { codeOf, pathOf } from '../../web/look/code.ts'
 
 /** Codes to print: SVG, and PNG (ISO/IEC 15948) for programs that take no SVG. */
 
-/** Space around the code, in modules: ISO/IEC 18004 asks for four. */
-const QUIET_ZONE = 4
 /** Pixels of a module: some 400 for the whole code, which prints sharp at 3 cm. */
 const SCALE = 10
 
-const codeOf = (text: string) => encode(text, { ecc: 'M', border: QUIET_ZONE })
-
 export function qrSvg(text: string): string {
-  const { data, size } = codeOf(text)
-  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" width="${size * SCALE}" height="${size * SCALE}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${path}"/></svg>`
+  const code = codeOf(text)
+  const { size } = code
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" width="${size * SCALE}" height="${size * SCALE}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${pathOf(code)}"/></svg>`
 }
 
 /** One bit a pixel, black on white. */

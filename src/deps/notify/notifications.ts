@@ -65,7 +65,8 @@ export function composeNotifications(
         name: 'notifications',
         everyMs,
         tick: () => sweepNotifications(sweep),
-        idle: { everyMs: everyMs * IDLE_ROUNDS, bell, pageSize: DUE_PER_ROUND },
+        // Each change of a payment rings, and most are of merchants without a channel.
+        idle: { everyMs: everyMs * IDLE_ROUNDS, bell, pageSize: DUE_PER_ROUND, apartMs: everyMs },
         log,
       },
     ],

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { encode } from 'uqr'
 import type { Words } from '../messages/words.ts'
+import { newest } from '../newest.ts'
+import { codeOf, pathOf } from './code.ts'
 import { Icon, type IconName } from './icons.tsx'
 
 /** What every page is made of. */
@@ -154,13 +155,15 @@ export function Fact({ name, children }: { name: ComponentChildren; children: Co
   )
 }
 
-/** Space around a QR code, in modules: ISO/IEC 18004 asks for four. */
-const QUIET_ZONE = 4
+/** A buyer sees the page with the code of their payment some five times. */
+const codes = newest<{ readonly modules: number; readonly path: string }>(500)
 
 /** A QR code as one path, black on white in every scheme, with a name that says what it holds. */
 export function Qr({ text, name, size = 'usual' }: { text: string; name: string; size?: 'usual' | 'large' | 'small' }) {
-  const { data, size: modules } = encode(text, { ecc: 'M', border: QUIET_ZONE })
-  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  const { modules, path } = codes(text, () => {
+    const code = codeOf(text)
+    return { modules: code.size, path: pathOf(code) }
+  })
   return (
     <div class={`plate ${size}`}>
       <svg role="img" aria-label={name} viewBox={`0 0 ${modules} ${modules}`} shape-rendering="crispEdges">

@@ -1,5 +1,6 @@
 import { type Currency, decimalsOf } from '../../domain/currencies.ts'
 import { formatAmount, type Money } from '../../domain/money.ts'
+import { newest } from '../newest.ts'
 import { LANGUAGES, type Locale } from './locales.ts'
 import { type Translate, type TranslateRich, translator } from './translate.ts'
 import { type Zone, zoneOf } from './zone.ts'
@@ -64,10 +65,15 @@ function regionsOf(formats: string): Intl.DisplayNames {
   return found
 }
 
+/** A formatter costs fifty times what it then formats. */
+const momentFormats = newest<Intl.DateTimeFormat>(200)
+const amountFormats = newest<Intl.NumberFormat>(200)
+
 type Place = { readonly formats: string; readonly zone: Zone; readonly place: string }
 
 function formatMoment(iso: string, style: TimeStyle, { formats, zone, place }: Place): string {
-  const text = new Intl.DateTimeFormat(formats, { ...TIME_STYLES[style], timeZone: zone }).format(new Date(iso))
+  const made = () => new Intl.DateTimeFormat(formats, { ...TIME_STYLES[style], timeZone: zone })
+  const text = momentFormats(`${formats} ${style} ${zone}`, made).format(new Date(iso))
   if (zone === 'UTC') return `${text} UTC`
   return style === 'long' ? `${text} (${place})` : text
 }
@@ -83,11 +89,8 @@ function currencyName(locale: Locale, currency: Currency): string {
 /** With the decimals of ISO 4217, not those of Intl. Formats decimal text, so no digit is lost. */
 function formatMoney(amounts: string, money: Money): string {
   const decimals = decimalsOf(money.currency)
-  const format = new Intl.NumberFormat(amounts, {
-    style: 'currency',
-    currency: money.currency,
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-  })
-  return format.format(formatAmount(money) as Intl.StringNumericLiteral)
+  const { currency } = money
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
+  const made = () => new Intl.NumberFormat(amounts, { style: 'currency', currency, ...digits })
+  return amountFormats(`${amounts} ${currency}`, made).format(formatAmount(money) as Intl.StringNumericLiteral)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { one, type Queryable, sql } from './db.ts'
+import { one, type Queryable, sql } from '../db.ts'
 
 /** The database user's statements alone would have no limit. Trying again does not help. */
 export class UnlimitedUser extends Error {}

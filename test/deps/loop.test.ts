@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals'
+import pino from 'pino'
+import { createBell } from '../../src/bell.ts'
+import { runLoop } from '../../src/worker/loop.ts'
+
+const log = pino({ level: 'silent' })
+
+test('rounds that a bell starts keep their distance, and a ring in between is not forgotten', async () => {
+  const bell = createBell()
+  const stop = new AbortController()
+  const began: number[] = []
+  const tick = () => {
+    began.push(performance.now())
+    // Somebody rings at once, as each change of each payment does.
+    if (began.length < 5) bell.ring()
+    else stop.abort()
+    return Promise.resolve(0)
+  }
+  const idle = { everyMs: 600_000, bell, pageSize: 10, apartMs: 30 }
+  await runLoop({ name: 'told in vain', everyMs: 600_000, tick, idle, log }, stop.signal)
+  const gaps = began.slice(1).map((at, index) => at - (began[index] ?? 0))
+  expect(gaps).toHaveLength(4)
+  // A timer of Node may be a millisecond early.
+  expect(Math.min(...gaps)).toBeGreaterThan(28)
+})
+
+test('a process that ends waits for no distance', async () => {
+  const stop = new AbortController()
+  const tick = () => {
+    // After the round, when its loop waits.
+    setTimeout(() => stop.abort(), 20)
+    return Promise.resolve(0)
+  }
+  const idle = { everyMs: 600_000, bell: createBell(), pageSize: 10, apartMs: 600_000 }
+  await runLoop({ name: 'far apart', everyMs: 600_000, tick, idle, log }, stop.signal)
+  expect(stop.signal.aborted).toBe(true)
+})
