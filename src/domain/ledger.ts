@@ -85,17 +85,13 @@ export function bookingOfPart(
     case 'return_outside':
       // Paid from elsewhere: what the partner still owes us is ours.
       return fiatLines('fiat_given_back', fact, [isOurLoss ? 'conversion' : part.account, 'exchange'])
+    case 'reversal_outside':
+      // Had it twice, the buyer: what was ours at the partner is gone.
+      return fiatLines('fiat_given_back', fact, ['exchange', 'partner_receivable'])
     case 'kept':
       // Nothing of a fiat currency is worth less than its smallest unit.
       return null
   }
-}
-
-/** The partner has given back what had been returned from elsewhere too: it owes us nothing any more. */
-export function outsideMatched(fact: { paymentId: string; attemptId: string; returned: Money }): Booking {
-  const { paymentId, attemptId, returned } = fact
-  const given = { paymentId, reference: `${attemptId}:outside`, received: returned }
-  return fiatLines('fiat_given_back', given, ['exchange', 'partner_receivable'])
 }
 
 function bookingOfUsdc({ kind, key, units, account }: Part, payment: { readonly id: string }): Booking | null {

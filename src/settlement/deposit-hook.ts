@@ -4,7 +4,6 @@ import { book } from '../db/ledger.ts'
 import { recordPartnerEvent } from '../db/payments/partner-events.ts'
 import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
 import { deposited } from '../domain/ledger.ts'
-import { isPaid } from '../domain/payment/payment.ts'
 import type { RecordedDeposit } from '../domain/settlement/deposit.ts'
 import { noteOf } from '../domain/timeline.ts'
 
@@ -21,12 +20,13 @@ export function createDepositHook(context: ChangeContext) {
   }
 }
 
-/** What it means for the payment is found out by reading the deposit; another token is told here, because nothing counts it. */
+/**
+ * What it means for the payment is found out by reading the deposit. Another token is told here, because nothing counts
+ * it: it stays before an operator, whatever becomes of the payment.
+ */
 async function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): Promise<void> {
-  const attempt = work.state.attempts.find(({ id }) => id === deposit.attemptId)
-  const { txHash, units, token, sender } = deposit
-  const data = { attempt_id: deposit.attemptId, tx_hash: txHash, units, token, sender }
+  const { attemptId, txHash, units, token, sender } = deposit
+  const data = { attempt_id: attemptId, tx_hash: txHash, units, token, sender }
   await work.note(noteOf(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
-  const isUnseen = attempt !== undefined && isPaid(attempt.status) && !deposit.expected
-  if (isUnseen) await work.openIncident({ kind: 'misfit', attemptId: attempt.id })
+  if (!deposit.expected) await work.openIncident({ kind: 'misfit', attemptId })
 }

@@ -100,12 +100,12 @@ describe('a part of fiat money that was returned from elsewhere', () => {
   })
 
   test('and that the partner gives back too: it owes us nothing any more', () => {
-    const returned = { minor: '4999', currency: 'EUR' } as const
-    expect(told(ledger.outsideMatched({ paymentId: 'pay_1', attemptId: 'att_1', returned }))).toEqual([
-      'fiat_given_back att_1:outside pay_1',
-      'exchange EUR 4999',
-      'partner_receivable EUR -4999',
-    ])
+    for (const isConverted of [false, true])
+      expect(ofPart({ kind: 'reversal_outside', state: 'reversed' }, isConverted)).toEqual([
+        'fiat_given_back att_1:0:4999 pay_1',
+        'exchange EUR 4999',
+        'partner_receivable EUR -4999',
+      ])
   })
 })
 

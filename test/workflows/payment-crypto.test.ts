@@ -65,13 +65,18 @@ describe('a payment in USDC', () => {
     expect((await settled(paymentId)).exception).toBe('paid_late')
   })
 
-  test('another token waits for an operator, and the right one still pays', async () => {
+  test('another token waits for an operator, also when the right one has come and is settled', async () => {
     const { paymentId, attemptId, deposit } = await openAddress()
     await send(attemptId, '50000000', WRONG_TOKEN)
     await untilStatus(paymentId, 'under_review')
     expect(await payment(paymentId)).toMatchObject({ exception: 'wrong_asset', parkReason: 'wrong_asset' })
     await send(attemptId, deposit.askedMicro)
-    await settled(paymentId)
+    await untilStatus(paymentId, 'settling')
+    await world.settle(paymentId)
+    await untilStatus(paymentId, 'succeeded')
+    expect((await world.read(paymentId)).incidents).toMatchObject([{ kind: 'misfit', attemptId }])
+    await decide(paymentId, 'approve')
+    expect(await result(paymentId)).toBe('succeeded')
   })
 
   test('another token that an operator has sent back by hand ends the payment as refunded, without a booking', async () => {

@@ -1,5 +1,5 @@
 import { markApplied } from '../../db/payments/partner-events.ts'
-import type { PaymentWork } from '../../db/payments/payment-changes.ts'
+import { closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { parked } from '../../domain/payment/changes.ts'
 import { type KnownPayment, type NewsContext, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
 import { type IncidentKind, openRefund } from '../../domain/payment/money/intents.ts'
@@ -34,6 +34,8 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   if (isAnswered && asked.unread !== null) await markApplied(work.tx, attempt.id, asked.unread)
   await apply(work, attempt, { effect, reference: order.reference, rate: news.rate })
   if (effect.incident !== null) await openIncident(work, effect.incident, { attempt, order, context })
+  if (effect.parts.some(({ kind }) => kind === 'reversal_outside'))
+    await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })
   await recordCancel(work, attempt.id)
   if (effect.voidsPayout) await voidPayout(work, deps.payouts)
   if (mustBeHeld(work.state.payment)) await work.move('under_review', because('held'), parked('operator_hold'))
@@ -65,6 +67,7 @@ async function apply(
   const refund = openRefund(work.state.intents, attempt.id)
   const changes = changesOf(work.state.payment, attempt, { ...news, parts: work.state.parts, at: work.at })
   if (changes.attempt !== null) await work.saveAttempt(attempt.id, changes.attempt)
+  if (attempt.status === 'on_hold' && effect.attempt !== 'on_hold') await closeMisfit(work, attempt.id, 'gone')
   if (effect.partsBecome !== null) await work.restate(attempt.id, { from: STILL_HERE, to: effect.partsBecome })
   for (const part of changes.parts) await work.addPart(part)
   for (const id of effect.besides) {

@@ -1,10 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common'
-import { type Changed, changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
+import { type Changed, changePayment, closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { refundKey } from '../../domain/ids.ts'
 import { isZero } from '../../domain/money.ts'
 import { NOT_PARKED } from '../../domain/payment/changes.ts'
-import { type Intent, openRefund } from '../../domain/payment/money/intents.ts'
+import { type Intent, isMisfitBeside, openRefund } from '../../domain/payment/money/intents.ts'
 import { heldOf } from '../../domain/payment/money/parts.ts'
+import { GIVEN_BACK } from '../../domain/payment/order-changes.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import {
   bookingsAtEnd,
@@ -136,8 +137,17 @@ export async function giveBack(
   for (const part of given.parts) await work.addPart(part)
   for (const booking of atEnd) await work.book(booking)
   if (!isKept(work, attempt.id)) await work.saveAttempt(attempt.id, { status: 'refunded' })
+  if (attempt.status === 'on_hold') await closeMisfit(work, attempt.id, how.through === 'partner' ? 'gone' : undefined)
   if (endsPayment) await work.move('refunded', given.reason, NOT_PARKED)
-  else await work.change({ ...given.reason, kind: 'attempt.refunded' }, {})
+  else
+    await work.change({ ...given.reason, kind: 'attempt.refunded' }, staysWithout(work, attempt.id) ? GIVEN_BACK : {})
+}
+
+/** The payment's own money is gone, and it stays open for money of another attempt that does not fit. */
+function staysWithout({ state }: PaymentWork, attemptId: string): boolean {
+  const { payment, attempts } = state
+  const isMisfit = isMisfitBeside({ parkReason: payment.parkReason, attempts }, attemptId)
+  return isMisfit && payment.paidAttemptId === attemptId
 }
 
 /** Something of the attempt is still the payment's. */

@@ -68,7 +68,8 @@ export type PaymentWork = {
   settleIntent(intent: Intent, state: 'pending' | 'done' | 'refused'): Promise<void>
   /** Nothing, where the same one is open, or is a misfit that was closed as it is now. */
   openIncident(incident: Incident): Promise<void>
-  closeIncident(incident: Incident): Promise<void>
+  /** `gone`: not by an operator, but because there is nothing left to look at. */
+  closeIncident(incident: Incident, why?: 'gone'): Promise<void>
 }
 
 /** Locks the payment, lets `work` change it, writes the events last, and answers what is true afterwards. */
@@ -84,6 +85,16 @@ export function changePayment(
 export async function endAsGivenBack(work: PaymentWork): Promise<void> {
   for (const booking of bookingsOfRefund(work.state.payment, { parts: [] })) await work.book(booking)
   await work.move('refunded', because('given_back_by_partner'), NOT_PARKED)
+}
+
+/**
+ * Nobody has to look any more at money of this attempt that fitted no order. `gone`: the partner says that it is not there
+ * any more, or it fits by now; coming once more, it is new. Another token at our own address goes by an operator alone.
+ */
+export async function closeMisfit(work: PaymentWork, attemptId: string, why?: 'gone'): Promise<void> {
+  const open = work.state.incidents.find((one) => one.kind === 'misfit' && one.attemptId === attemptId)
+  const isToken = (open?.misfit ?? null) === null
+  if (open !== undefined && !(isToken && why === 'gone')) await work.closeIncident(open, why)
 }
 
 /** Changes a payment inside a transaction that does more, such as marking a payout settled. */
@@ -194,8 +205,8 @@ function moneyWork(
       if (!(await insertIncident(tx, incident, where))) return
       write({ ...read(), incidents: [...read().incidents.filter((known) => !isSame(known, incident)), incident] })
     },
-    closeIncident: async (incident) => {
-      await closeIncident(tx, incident, where)
+    closeIncident: async (incident, why) => {
+      await closeIncident(tx, incident, { ...where, isGone: why === 'gone' })
       write({ ...read(), incidents: read().incidents.filter((known) => !isSame(known, incident)) })
     },
   }

@@ -1,9 +1,9 @@
-import { type Booking, bookingOfPart, fillKept, outsideMatched, payoutUnwound } from '../ledger.ts'
+import { type Booking, bookingOfPart, fillKept, payoutUnwound } from '../ledger.ts'
 import { add, isZero } from '../money.ts'
 import { attemptNote, because, type Note, noteOf, type Reason } from '../timeline.ts'
 import { type AttemptFields, NOT_PARKED, type PaymentFields, parked } from './changes.ts'
 import type { OrderEffect } from './money/effect.ts'
-import { chargeSum, type Part, returnedOutside, takeDust } from './money/parts.ts'
+import { chargeSum, type Part, takeDust } from './money/parts.ts'
 import type { PaymentStatus } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
@@ -51,10 +51,7 @@ export function changesOf(payment: Payment, attempt: Attempt, news: OrderNews): 
   return {
     attempt: attemptFields(attempt, news),
     parts: effect.parts.map((part) => ({ part, booking: bookingOfPart(part, payment) })),
-    bookings: [
-      ...(effect.moves.some(({ to }) => to === 'refunded') ? bookingsOfRefund(payment, effect) : []),
-      ...(effect.endsOrder ? matchOutside(payment, attempt, news.parts) : []),
-    ],
+    bookings: effect.moves.some(({ to }) => to === 'refunded') ? bookingsOfRefund(payment, effect) : [],
     moves: effect.moves.map(({ to, why }, index) => ({
       to,
       reason: because(why, data),
@@ -62,16 +59,6 @@ export function changesOf(payment: Payment, attempt: Attempt, news: OrderNews): 
     })),
     change: effect.moves.length === 0 && isChanged ? { note: noteOfChange(attempt, effect, data), fields } : null,
   }
-}
-
-/** Booked once, however often the order is read. */
-function matchOutside(
-  { id: paymentId }: Payment,
-  { id: attemptId, asked }: Attempt,
-  parts: readonly Part[],
-): Booking[] {
-  const minor = returnedOutside(parts, attemptId)
-  return isZero(minor) ? [] : [outsideMatched({ paymentId, attemptId, returned: { minor, currency: asked.currency } })]
 }
 
 /** What is too little for anybody when the payment is over. */
@@ -96,7 +83,7 @@ export function bookingsOfRefund(payment: Payment, effect: Pick<OrderEffect, 'pa
 function lostOf(confirmed: Payment['confirmed'], parts: readonly Part[]): Payment['confirmed'] {
   if (confirmed === null) return null
   const returned = parts
-    .filter(({ kind, account }) => kind !== 'reversal' && account === 'merchant_payable')
+    .filter(({ kind, account }) => (kind === 'return' || kind === 'return_outside') && account === 'merchant_payable')
     .reduce((sum, { chargeMinor }) => add(sum, chargeMinor), '0')
   return { minor: add(confirmed.minor, returned), currency: confirmed.currency }
 }
@@ -167,7 +154,8 @@ export function lockedRate(rate: LockableRate, at: string): PaymentFields {
   return { rate: rate.rate, rateSource: rate.source, rateLockedAt: at }
 }
 
-const GIVEN_BACK: PaymentFields = {
+/** The payment has no money of its own any more. */
+export const GIVEN_BACK: PaymentFields = {
   paidAttemptId: null,
   confirmedMinor: null,
   chargeCurrency: null,

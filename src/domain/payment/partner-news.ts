@@ -106,22 +106,24 @@ function misfitOrEnd(story: Story): OrderEffect {
   return isOver && isEmpty ? gone(story, { to: status, failureCode }) : misfit(story)
 }
 
-/** Whoever's money that is, an operator must look: the payment parks, or has an incident where it cannot. */
+/** Whoever's money that is, an operator must look: each report is an incident, and the payment parks where it can. */
 function misfit({ payment, attempt, order, context }: Story): OrderEffect {
   // Money that we count, of our order with another amount, which says that it has none.
   const isOurs = whyMisfit(attempt, order, context) === 'amount'
   const isMissing = isOurs && !isMoney(order) && !isZero(heldOf(payment.parts, attempt.id))
   if (!isMoney(order) && !isMissing) return nothing(attempt.status)
-  const mayPark = payment.status === 'pending' || payment.status === 'processing'
-  if (isMissing || !mayPark || payment.paidAttemptId !== null) {
-    const isKnown = payment.status === 'under_review' && payment.parkReason === 'amount_mismatch'
-    return { ...nothing(attempt.status), incident: isKnown ? null : 'misfit' }
-  }
-  return {
-    ...nothing('on_hold'),
-    park: 'amount_mismatch',
-    moves: [{ to: 'under_review', why: 'misfit' }],
-  }
+  const isUnpaid = payment.paidAttemptId === null && (payment.status === 'pending' || payment.status === 'processing')
+  if (isUnpaid && !isMissing)
+    return {
+      ...nothing('on_hold'),
+      incident: 'misfit',
+      park: 'amount_mismatch',
+      moves: [{ to: 'under_review', why: 'misfit' }],
+    }
+  // One more beside the one for which the payment waits: the same decisions give it back.
+  const isOneMore = payment.status === 'under_review' && payment.parkReason === 'amount_mismatch'
+  const isWithoutBook = isZero(heldOf(payment.parts, attempt.id)) && !isSettled(attempt.status)
+  return { ...nothing(isOneMore && isWithoutBook ? 'on_hold' : attempt.status), incident: 'misfit' }
 }
 
 /** Nothing final yet. A deposit may be a part of the price: it counts, and the attempt stays open for the rest. */

@@ -102,9 +102,9 @@ function wasGivenBack(parts: readonly Part[], attemptId: string): boolean {
 /** With the money of this attempt, which has gone back, the payment is refunded. */
 export function endsWith(state: PaymentWithAttempts, attemptId: string): boolean {
   const { payment, parts } = state
-  const isAll = countedBeside(parts, attemptId).length === 0 && !isMisfitLeft(state, attemptId)
-  const isMeant = payment.paidAttemptId === attemptId || (isUnbooked(payment) && isAll)
-  return payment.status === 'under_review' && isMeant
+  const isMeant =
+    payment.paidAttemptId === attemptId || (isUnbooked(payment) && countedBeside(parts, attemptId).length === 0)
+  return payment.status === 'under_review' && isMeant && !isMisfitLeft(state, attemptId)
 }
 
 export function whyPartnerCannotRefund(provider: ProviderUsed): string {

@@ -167,7 +167,13 @@ describe('a refund that was made outside of the partner', () => {
     expect(await world.parts(id)).toEqual(['6000 returned', '-6000 returned', '1000 surplus'])
     await world.act(attemptId, { action: 'reverse' })
     for (let reading = 0; reading < 2; reading++) await world.read({ id, attemptId })
-    expect(await world.parts(id)).toEqual(['6000 returned', '-6000 returned', '1000 reversed', '-1000 reversed'])
+    expect(await world.parts(id)).toEqual([
+      '6000 returned',
+      '-6000 returned',
+      '1000 reversed',
+      '-1000 reversed',
+      '-6000 reversed',
+    ])
     expect(await world.books(id)).toEqual([])
   })
 })

@@ -59,6 +59,47 @@ describe('money that is gone', () => {
     expect(less).toMatchObject({ money: 'none', moves: [] })
   })
 
+  test('a part of it is taken first from what was returned from elsewhere: that is ours, and the rest is all there', () => {
+    const surplus = { state: 'returned', account: 'suspense' } as const
+    const outside = [
+      part('1000', { ...surplus, key: 'b' }),
+      part('-1000', { ...surplus, key: 'c', kind: 'return_outside' }),
+    ]
+    const parts = [part('5000'), ...outside]
+    for (const converted of [false, true]) {
+      const less = effect(paidBy('5000', { parts, converted }), { status: 'confirmed' }, paidOrder('5400'))
+      expect(less).toMatchObject({ attempt: 'confirmed', money: 'none', moves: [], park: null, voidsPayout: false })
+      expect(less.parts).toMatchObject([
+        { kind: 'reversal_outside', chargeMinor: '-600', key: 'att_1:reversal_outside:3' },
+      ])
+      // Read again, it is nothing new; and what goes now is the payment's.
+      const after = paidBy('5000', { parts: [...parts, ...less.parts] })
+      expect(effect(after, { status: 'confirmed' }, paidOrder('5400')).parts).toEqual([])
+      expect(came(effect(after, { status: 'confirmed' }, paidOrder('3000')).parts)).toEqual([
+        '-2000 counted merchant_payable',
+        '-400 reversed suspense',
+      ])
+      expect(came(effect(after, { status: 'confirmed' }, order({ status: 'refunded' })).parts)).toEqual([
+        '-5000 reversed merchant_payable',
+        '-400 reversed suspense',
+      ])
+    }
+  })
+
+  test.each(['amount_mismatch', 'wrong_asset'] as const)(
+    'by the partner itself, while money of another order does not fit (%s): the payment stays open for that',
+    (parkReason) => {
+      const others = [{ id: 'att_0', status: 'on_hold' as const }]
+      const parked = paidBy('5000', { status: 'under_review', parkReason, attempts: others })
+      for (const status of ['refunded', 'declined'] as const) {
+        const back = effect(parked, { status: 'confirmed' }, order({ status }))
+        expect(back).toMatchObject({ attempt: status, money: 'give_back', moves: [], partsBecome: 'reversed' })
+        const alone = effect({ ...parked, attempts: [] }, { status: 'confirmed' }, order({ status }))
+        expect(statusesOf(alone.moves)).toEqual([status === 'refunded' ? 'refunded' : 'failed'])
+      }
+    },
+  )
+
   test('by our own refund: returned, not reversed', () => {
     const refund = {
       key: 'k',

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { type KnownPayment, nothing } from '../../../src/domain/payment/money/effect.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { hasNothing } from '../../../src/domain/payment/partner-news.ts'
+import type { ParkReason } from '../../../src/domain/payment/payment.ts'
 import { came, context, effect, open, order, paidBy, paidOrder, part, statusesOf } from './order-story.ts'
 
 describe('what a partner says', () => {
@@ -68,7 +69,7 @@ describe('what a partner says', () => {
     ['a payment of nothing', { received: { minor: '0', currency: 'EUR' as const } }],
   ])('an authentic answer about %s moves no money', (_name, wrong) => {
     const odd = effect({}, {}, { ...paidOrder(), ...wrong })
-    expect(odd).toMatchObject({ money: 'none', park: 'amount_mismatch', parts: [] })
+    expect(odd).toMatchObject({ money: 'none', park: 'amount_mismatch', parts: [], incident: 'misfit' })
     expect(statusesOf(odd.moves)).toEqual(['under_review'])
   })
 
@@ -90,7 +91,6 @@ describe('what a partner says', () => {
       expect(effect({}, { status: 'on_hold' }, changed)).toMatchObject({
         attempt: status,
         incident: null,
-        endsOrder: true,
       })
       // What we count and it does not say that it has, somebody must look at.
       expect(effect(paidBy(), { status: 'confirmed' }, changed)).toMatchObject({
@@ -99,6 +99,26 @@ describe('what a partner says', () => {
       })
     },
   )
+
+  test('a misfit beside the one for which the payment waits is put on hold like that; of an order that has money it is shown', () => {
+    const parked = { status: 'under_review', parkReason: 'amount_mismatch' } as const
+    const odd = { ...paidOrder(), account: 'somebody' }
+    for (const status of ['open', 'declined', 'on_hold'] as const)
+      expect(effect(parked, { status }, odd)).toMatchObject({ attempt: 'on_hold', incident: 'misfit', moves: [] })
+    const own = { ...parked, paidAttemptId: 'att_1', parts: [part('5000')] }
+    expect(effect(own, { status: 'underpaid' }, odd)).toMatchObject({ attempt: 'underpaid', incident: 'misfit' })
+    expect(effect(parked, { status: 'refunded' }, odd)).toMatchObject({ attempt: 'refunded', incident: 'misfit' })
+    expect(effect({ ...parked, parkReason: 'partner_hold' }, {}, odd)).toMatchObject({
+      attempt: 'open',
+      incident: 'misfit',
+    })
+  })
+
+  test('too little money beside a misfit leaves the payment waiting for that', () => {
+    const little = (parkReason: ParkReason) => effect({ status: 'under_review', parkReason }, {}, paidOrder('3000'))
+    expect(little('amount_mismatch')).toMatchObject({ attempt: 'underpaid', park: 'amount_mismatch', moves: [] })
+    expect(little('partner_hold')).toMatchObject({ attempt: 'underpaid', park: 'underpaid', moves: [] })
+  })
 
   test.each(['expired', 'canceled', 'succeeded', 'refunded', 'failed'] as const)(
     'a misfit of a payment that is %s is an incident',

@@ -5,6 +5,42 @@ const MONEY = 'src/domain/payment/money'
 /** What the model has found itself. */
 export const FOUND_DEFECTS: readonly Defect[] = [
   {
+    name: 'what the partner takes back of ours is in no book',
+    file: `${MONEY}/going.ts`,
+    find: 'const ours = atMost(missing, returnedOutside(payment.parts, attempt.id))',
+    put: "const ours = '0' as string",
+  },
+  {
+    name: 'what the buyer has twice is seen by nobody',
+    file: 'src/activities/payment/partner-news.ts',
+    find: "  if (effect.parts.some(({ kind }) => kind === 'reversal_outside'))\n    await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })\n",
+    put: '',
+  },
+  {
+    name: 'one more order that does not fit is seen by nobody',
+    file: 'src/domain/payment/partner-news.ts',
+    find: "attempt.status), incident: 'misfit' }",
+    put: "attempt.status), incident: isOneMore ? null : 'misfit' }",
+  },
+  {
+    name: 'own money that goes by itself ends the payment beside a misfit',
+    file: `${MONEY}/going.ts`,
+    find: "  if (isMisfitBeside(payment, attempt.id)) return { ...effect, money: 'give_back' }\n",
+    put: '',
+  },
+  {
+    name: 'too little money takes the place of a misfit',
+    file: `${MONEY}/coming.ts`,
+    find: "park: isParked && payment.parkReason === 'amount_mismatch' ? payment.parkReason : 'underpaid',",
+    put: "park: 'underpaid',",
+  },
+  {
+    name: 'another token waits for nobody once the payment goes on',
+    file: 'src/settlement/deposit-hook.ts',
+    find: "  if (!deposit.expected) await work.openIncident({ kind: 'misfit', attemptId })\n",
+    put: '',
+  },
+  {
     name: 'money that does not fit ends the payment, whatever else is counted',
     file: 'src/domain/payment/refund.ts',
     find: 'isParked && countedBeside(parts, attempt.id).length === 0',

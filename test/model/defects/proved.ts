@@ -208,8 +208,8 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a misfit on a payment that has ended vanishes',
     file: 'src/domain/payment/partner-news.ts',
-    find: "incident: isKnown ? null : 'misfit'",
-    put: 'incident: null',
+    find: "attempt.status), incident: 'misfit' }",
+    put: 'attempt.status), incident: null }',
   },
   {
     name: 'a workflow of late money that was lost is not started again',

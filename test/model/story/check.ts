@@ -15,7 +15,9 @@ import {
   checkDelay,
   checkHeldThere,
   checkMisfits,
+  checkOutside,
   checkRate,
+  checkTokens,
 } from './checks/reports.ts'
 import { checkAnswers, checkEvents } from './checks/told.ts'
 import { checkWakers } from './checks/wakers.ts'
@@ -34,6 +36,8 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...(await checkReturned(facts)),
     ...(await checkWakers(facts)),
     ...(await checkMisfits(facts)),
+    ...checkOutside(facts),
+    ...(await checkTokens(facts)),
     ...(await checkClosedMisfits(facts)),
     ...checkApproved(facts),
     ...(await checkHeldThere(facts)),

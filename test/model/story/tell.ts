@@ -1,5 +1,6 @@
 import { createRandom, type Random } from '../../support/random.ts'
 import type { Theater } from '../world/shop.ts'
+import { FITTING } from './ideas/fitting.ts'
 import type { Idea } from './ideas/idea.ts'
 import { OWNING } from './ideas/owning.ts'
 import { PAYING } from './ideas/paying.ts'
@@ -13,7 +14,7 @@ import type { View } from './view.ts'
  * What was drawn is a plain list of steps afterwards, and can be played again without drawing.
  */
 
-const IDEAS: readonly Idea[] = [...PAYING, ...OWNING, ...TROUBLE]
+const IDEAS: readonly Idea[] = [...PAYING, ...OWNING, ...FITTING, ...TROUBLE]
 const MOST_STEPS = 16
 
 /** A seed and a number always tell the same story to the same system. */

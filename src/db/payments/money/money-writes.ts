@@ -69,7 +69,7 @@ export async function writeIntent(
 
 /**
  * Opens it. An open misfit takes over what the partner says now. False when nothing was written: the same one is open,
- * or the last one of the attempt was closed with what the partner says now.
+ * or the last one of the attempt was closed by an operator with what the partner says now.
  */
 export async function insertIncident(tx: Tx, incident: Incident, { paymentId, at }: Where): Promise<boolean> {
   const { kind, attemptId } = incident
@@ -80,20 +80,24 @@ export async function insertIncident(tx: Tx, incident: Incident, { paymentId, at
         select ${paymentId}, ${attemptId}, ${kind}, ${misfit}::jsonb, ${at}::timestamptz
         where not exists (
           select 1 from (
-            select misfit, closed_at from incident
+            select misfit, closed_at, gone from incident
             where payment_id = ${paymentId} and kind = ${kind} and attempt_id is not distinct from ${attemptId}
             order by id desc limit 1) as last
-          where last.closed_at is not null and last.misfit = ${misfit}::jsonb)
+          where last.closed_at is not null and not last.gone and last.misfit = ${misfit}::jsonb)
         on conflict (payment_id, kind, coalesce(attempt_id, '')) where closed_at is null
           do update set misfit = excluded.misfit where incident.misfit is distinct from excluded.misfit`,
   )
   return written > 0
 }
 
-export async function closeIncident(tx: Tx, { kind, attemptId }: Incident, { paymentId, at }: Where): Promise<void> {
+export async function closeIncident(
+  tx: Tx,
+  { kind, attemptId }: Incident,
+  { paymentId, at, isGone }: Where & { readonly isGone: boolean },
+): Promise<void> {
   await execute(
     tx,
-    sql`update incident set closed_at = ${at}::timestamptz where payment_id = ${paymentId} and kind = ${kind}
+    sql`update incident set closed_at = ${at}::timestamptz, gone = ${isGone} where payment_id = ${paymentId} and kind = ${kind}
           and attempt_id is not distinct from ${attemptId} and closed_at is null`,
   )
 }

@@ -4,7 +4,7 @@ import type { UsdcOrder } from '../partner.ts'
 import { isClosed, type ParkReason, type PaymentException, type PaymentStatus } from '../payment.ts'
 import { nothing, type OrderEffect, type Story } from './effect.ts'
 import { openRefund } from './intents.ts'
-import { atPartner, chargeSum, fiatReceipt, heldOf, type Part, type PartState, usdcReceipts } from './parts.ts'
+import { atPartner, chargeSum, fiatReceipt, type Part, type PartState, usdcReceipts } from './parts.ts'
 
 /** Money has come: whose it is, and what it does to the payment. */
 
@@ -117,16 +117,15 @@ function underpaid({ payment }: Story, came: OrderEffect): OrderEffect {
     attempt: 'underpaid',
     money: 'take',
     exception: 'underpaid',
-    park: 'underpaid',
+    // Too little is approved when what does not fit has gone back.
+    park: isParked && payment.parkReason === 'amount_mismatch' ? payment.parkReason : 'underpaid',
     moves: isParked ? [] : [...late, { to: 'under_review', why: 'underpaid' }],
   }
 }
 
-/** How much of the attempt's money the report does not have any more; `0` when nothing is missing. */
+/** How much of what the partner had of the order the report does not have any more; `0` when nothing is missing. */
 export function missingOf({ payment, attempt, order }: Story): string {
   if (order.usdc !== undefined) return '0'
   const missing = subtract(atPartner(payment.parts, attempt.id), order.received?.minor ?? '0')
-  const held = heldOf(payment.parts, attempt.id)
-  if (BigInt(missing) <= 0n) return '0'
-  return BigInt(missing) < BigInt(held) ? missing : held
+  return BigInt(missing) > 0n ? missing : '0'
 }

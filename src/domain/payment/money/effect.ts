@@ -58,8 +58,6 @@ export type OrderEffect = {
   /** The payout must not be paid: it is asked to be voided. */
   readonly voidsPayout: boolean
   readonly incident: IncidentKind | null
-  /** The partner holds nothing of this order any more. */
-  readonly endsOrder: boolean
 }
 
 export function nothing(attempt: AttemptStatus): OrderEffect {
@@ -75,7 +73,6 @@ export function nothing(attempt: AttemptStatus): OrderEffect {
     besides: [],
     voidsPayout: false,
     incident: null,
-    endsOrder: false,
   }
 }
 

@@ -3,7 +3,7 @@ import type { FailureCode } from '../partner.ts'
 import { type AttemptStatus, isClosed, isSettled, type ParkReason } from '../payment.ts'
 import { nothing, type OrderEffect, type Story } from './effect.ts'
 import { isMisfitBeside, openRefund } from './intents.ts'
-import { chargeSum, countedBeside, heldOf, takeAll, takeSome } from './parts.ts'
+import { chargeSum, countedBeside, heldOf, returnedOutside, takeAll, takeOutside, takeSome } from './parts.ts'
 
 /** Money, or the hope for it, is gone: what that does to the payment. */
 
@@ -13,7 +13,8 @@ type End = { readonly to: AttemptStatus; readonly failureCode: FailureCode | nul
 export function gone(story: Story, end: End): OrderEffect {
   const { payment, attempt } = story
   const effect = isZero(heldOf(payment.parts, attempt.id)) ? neverCame(story, end) : allGone(story, end)
-  return { ...effect, endsOrder: true }
+  const outside = takeOutside(payment.parts, attempt.id, returnedOutside(payment.parts, attempt.id))
+  return { ...effect, parts: [...effect.parts, ...outside] }
 }
 
 function neverCame({ payment, attempt }: Story, end: End): OrderEffect {
@@ -54,6 +55,8 @@ function allGone(story: Story, end: End): OrderEffect {
   }
   if (payment.paidAttemptId !== attempt.id || !wasCounted) return effect
   if (payment.converted) return afterConversion(story, effect)
+  // The payment stays open for what does not fit: it is still there, and goes back by the same decisions as before.
+  if (isMisfitBeside(payment, attempt.id)) return { ...effect, money: 'give_back' }
   if (payment.status === 'under_review')
     return end.to === 'refunded' || isOurs
       ? { ...effect, moves: [{ to: 'refunded', why: isOurs ? 'refunded_through_partner' : 'given_back_by_partner' }] }
@@ -88,8 +91,20 @@ function afterConversion({ payment, attempt }: Story, effect: OrderEffect): Orde
   }
 }
 
-/** The partner holds less of this attempt's money than before, but not nothing. */
+/**
+ * The partner holds less of this attempt's money than before, but not nothing. What was returned from elsewhere is taken
+ * first: it is ours, and what is counted of the rest is all there.
+ */
 export function partlyGone(story: Story, missing: string): OrderEffect {
+  const { payment, attempt } = story
+  const ours = atMost(missing, returnedOutside(payment.parts, attempt.id))
+  const effect = someGone(story, atMost(subtract(missing, ours), heldOf(payment.parts, attempt.id)))
+  return { ...effect, parts: [...effect.parts, ...takeOutside(payment.parts, attempt.id, ours)] }
+}
+
+const atMost = (minor: string, most: string): string => (BigInt(minor) < BigInt(most) ? minor : most)
+
+function someGone(story: Story, missing: string): OrderEffect {
   const { payment, attempt, context } = story
   const parts = takeSome(payment.parts, attempt.id, missing)
   const lost = parts.filter(({ state }) => state === 'counted')

@@ -43,7 +43,7 @@ export function stateOfCancel(attempt: AttemptStatus): 'pending' | 'done' | 'ref
 }
 
 /** What has gone wrong with money and is not a state of the payment: open until an operator has dealt with it. */
-export const INCIDENTS = ['chargeback', 'misfit', 'unexpected_settlement'] as const
+export const INCIDENTS = ['chargeback', 'misfit', 'unexpected_settlement', 'outside_reversed'] as const
 export type IncidentKind = (typeof INCIDENTS)[number]
 
 export type Incident = {

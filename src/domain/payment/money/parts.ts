@@ -8,12 +8,13 @@ import { add, isZero, type Money, subtract } from '../../money.ts'
 /**
  * Who owns the units of a part. `counted`: the payment. `surplus`: nobody yet, an operator decides. `late`: the same, but
  * the payment had stopped listening. `returning`: they are on their way back to the buyer. `returned`, `reversed`: they
- * came and are gone again, by our decision or by the partner's; all parts in such a state sum to zero.
+ * came and are gone again, by our decision or by the partner's; all parts in such a state sum to zero, but for what was
+ * gone before (`reversal_outside`).
  */
 export const PART_STATES = ['counted', 'surplus', 'late', 'returning', 'returned', 'reversed'] as const
 export type PartState = (typeof PART_STATES)[number]
 
-export const PART_KINDS = ['receipt', 'reversal', 'return', 'return_outside', 'kept'] as const
+export const PART_KINDS = ['receipt', 'reversal', 'return', 'return_outside', 'reversal_outside', 'kept'] as const
 
 /** The liability in which a part is booked, from its coming to its going. USDC at our own address is always in suspense. */
 export type PartAccount = 'merchant_payable' | 'suspense'
@@ -24,6 +25,7 @@ export type Part = {
   readonly attemptId: string
   /**
    * `return_outside`: the buyer was paid from elsewhere; what the partner, or our address, still has of it is ours.
+   * `reversal_outside`: the partner took that back, too. It was no owner's any more, so it is taken from none.
    * `kept`: too little to be worth anything to anybody, and ours when the payment is over.
    */
   readonly kind: (typeof PART_KINDS)[number]
@@ -55,7 +57,7 @@ export function partsOf(parts: readonly Part[], { attemptId, states = STILL_HERE
 
 /** Minor units of the attempts' currency: what is there now, in these states. */
 export function chargeSum(parts: readonly Part[], filter: Filter): string {
-  return partsOf(parts, filter).reduce((sum, { chargeMinor }) => add(sum, chargeMinor), '0')
+  return chargeSumOf(partsOf(parts, filter))
 }
 
 /** Units of the asset itself, of one attempt: its parts have one asset. */
@@ -68,12 +70,15 @@ export function heldOf(parts: readonly Part[], attemptId: string): string {
   return chargeSum(parts, { attemptId })
 }
 
-/** What was returned from elsewhere while the partner kept it: minor units of the attempt's currency. */
+/** What was returned from elsewhere, and the partner has still: ours, in minor units of the attempt's currency. */
 export function returnedOutside(parts: readonly Part[], attemptId: string): string {
-  return parts
-    .filter((part) => part.attemptId === attemptId && part.kind === 'return_outside')
-    .reduce((sum, { chargeMinor }) => subtract(sum, chargeMinor), '0')
+  const sumOf = (kind: Part['kind']) =>
+    chargeSumOf(parts.filter((part) => part.attemptId === attemptId && part.kind === kind))
+  return subtract(sumOf('reversal_outside'), sumOf('return_outside'))
 }
+
+const chargeSumOf = (parts: readonly Part[]): string =>
+  parts.reduce((sum, { chargeMinor }) => add(sum, chargeMinor), '0')
 
 /** What the partner has received of the attempt and not given back, by our books: what its reports are compared with. */
 export function atPartner(parts: readonly Part[], attemptId: string): string {
@@ -226,6 +231,15 @@ export function takeSome(parts: readonly Part[], attemptId: string, missing: str
     taken.push({ ...first, key, kind: 'reversal', units: minus, chargeMinor: minus })
   }
   return taken
+}
+
+/** The partner takes back what is ours since the buyer had it from elsewhere: so much of it. */
+export function takeOutside(parts: readonly Part[], attemptId: string, minor: string): Part[] {
+  const returned = parts.find((part) => part.attemptId === attemptId && part.kind === 'return_outside')
+  if (returned === undefined || isZero(minor)) return []
+  const minus = subtract('0', minor)
+  const key = `${attemptId}:reversal_outside:${parts.length}`
+  return [{ ...returned, key, kind: 'reversal_outside', units: minus, chargeMinor: minus, state: 'reversed' }]
 }
 
 /** What a partner takes back is taken from these first; what is on its way back keeps the order that it had before. */

@@ -18,10 +18,10 @@ export async function checkPartners(facts: Facts): Promise<string[]> {
     // What an operator has acknowledged is counted as anything else.
     if (row.attempts.some(({ id, acknowledgedMinor }) => id === attempt.id && acknowledgedMinor === order.minor))
       isAcknowledged = true
-    // What was returned from elsewhere is nobody's part any more, and still with the partner: there it is ours.
-    const elsewhere = -sum(mine.filter(({ kind }) => kind === 'return_outside').map(({ units }) => units))
-    const holds = order.status === 'on_hold' ? known + elsewhere : holdsOf(order)
-    const outside = holds > 0n ? elsewhere : 0n
+    // What was returned from elsewhere is nobody's part any more; what the partner has not taken back of it is ours.
+    const unitsOf = (what: string) => sum(mine.filter(({ kind }) => kind === what).map(({ units }) => units))
+    const outside = unitsOf('reversal_outside') - unitsOf('return_outside')
+    const holds = order.status === 'on_hold' ? known + outside : holdsOf(order)
     if (
       outside > 0n &&
       !shop.asks.some(({ what, answer }) => what === 'recordExternalRefund' && answer?.startsWith('{'))
@@ -125,8 +125,10 @@ export function checkOurs(facts: Facts): string[] {
 
 export function checkParts({ row }: Facts): string[] {
   const sums = new Map<string, bigint>()
-  for (const { attemptId, state, units } of row.parts)
-    sums.set(`${state} of ${attemptId}`, (sums.get(`${state} of ${attemptId}`) ?? 0n) + BigInt(units))
+  // What the partner takes back of what is ours was gone before.
+  for (const { attemptId, state, units, kind } of row.parts)
+    if (kind !== 'reversal_outside')
+      sums.set(`${state} of ${attemptId}`, (sums.get(`${state} of ${attemptId}`) ?? 0n) + BigInt(units))
   return [...sums].flatMap(([what, total]) => {
     if (total < 0n) return [`parts ${what.slice(0, 12)} sum to ${total}`]
     const isGone = what.startsWith('returned') || what.startsWith('reversed')

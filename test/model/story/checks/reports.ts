@@ -12,16 +12,43 @@ const OLDEST_RATE_MS = 11 * MINUTE_MS
 const LEG_MS = 5 * MINUTE_MS
 const SEED = 'sandbox'
 
-/** A report of money that fits no order stands, or stood, before an operator. */
-export async function checkMisfits({ shop, row, incidents, notes }: Facts): Promise<string[]> {
+/** What the partner says now of money that fits no order stands, or stood, before an operator, and has an owner. */
+export async function checkMisfits({ shop, row }: Facts): Promise<string[]> {
+  const { rows } = await shop.db.query(
+    `select attempt_id, misfit #>> '{amount,minor}' as minor, misfit #>> '{received,minor}' as received, closed_at is null as open
+     from incident where payment_id = $1 and kind = 'misfit' and misfit is not null and not gone`,
+    [row.payment.id],
+  )
   for (const attempt of await attemptsOf(shop)) {
     const order = await orderOf(shop, attempt)
-    const asked = row.attempts.find(({ id }) => id === attempt.id)?.asked.minor
-    const isMisfit = order?.status === 'paid' && (order.receivedMinor === null || order.minor !== asked)
-    const wasSeen = incidents.includes('misfit') || notes.has('What the partner reports does not fit the order')
-    if (isMisfit && !wasSeen) return [`money that does not fit its order was seen by nobody (${row.payment.status})`]
+    const { asked, acknowledgedMinor, status } = row.attempts.find(({ id }) => id === attempt.id) ?? {}
+    const isMisfit =
+      order?.status === 'paid' &&
+      (order.receivedMinor === null || (order.minor !== asked?.minor && order.minor !== acknowledgedMinor))
+    const seen = rows.filter(({ attempt_id: of }) => of === attempt.id)
+    if (isMisfit && !seen.some(({ minor, received }) => minor === order.minor && received === order.receivedMinor))
+      return [`money that does not fit its order was seen by nobody (${row.payment.status})`]
+    const isOver = row.payment.status === 'refunded' || row.payment.usdc !== null
+    if (isOver && status === 'on_hold' && seen.some(({ open }) => open))
+      return [`${row.payment.status}, and money of another order that does not fit is still there`]
   }
   return []
+}
+
+/** Another token at an address of our own is no part of any book: an operator sees it, whatever becomes of the payment. */
+export async function checkTokens({ shop, row, incidents }: Facts): Promise<string[]> {
+  const { rows } = await shop.db.query(
+    'select 1 from deposit_log l join deposit d using (payment_id) where payment_id = $1 and l.token <> d.token',
+    [row.payment.id],
+  )
+  const isUnseen = rows.length > 0 && !incidents.includes('misfit')
+  return isUnseen ? [`another token is there, and nobody was told (${row.payment.status})`] : []
+}
+
+/** What the buyer was given back from elsewhere, and the partner took back too, stands or stood before an operator. */
+export function checkOutside({ row, incidents }: Facts): string[] {
+  const isTaken = row.parts.some(({ kind }) => kind === 'reversal_outside')
+  return isTaken === incidents.includes('outside_reversed') ? [] : ['given back twice, and seen by nobody']
 }
 
 /** What an operator has closed stays closed until the partner says something else. */

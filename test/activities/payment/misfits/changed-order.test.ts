@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
-import { snapshotOf } from '../../../src/domain/payment/snapshot.ts'
-import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
+import type { PaymentDeps } from '../../../../src/activities/payment/payment-deps.ts'
+import { snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
+import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
 
 /** A partner that changes the amount of its order afterwards, and the operator who acknowledges it. */
 

@@ -1,0 +1,94 @@
+import type { Told } from '../steps.ts'
+import { decide, deposit, type Idea, isCrypto, news, one, paid, partner, wait, where } from './idea.ts'
+
+/** Money that fits no order, one after the other, beside money that does; and money that was returned from elsewhere. */
+
+export const FITTING: readonly Idea[] = [
+  // One more, or the same one in another way.
+  {
+    weight: (view) => (view.parkReason === 'amount_mismatch' ? 9 : 0),
+    tell: (random, view) => [
+      partner('change the amount', random.below(view.attempts.length), {
+        percent: random.pick([100, 60, 150]),
+        news: news(random),
+      }),
+    ],
+  },
+  // Beside it money that fits comes, and goes again, or somebody decides about it.
+  {
+    weight: (view) => (view.parkReason === 'amount_mismatch' && view.attempts.length > 1 ? 9 : 0),
+    tell: (random, view) => {
+      const of = random.below(view.attempts.length)
+      return [
+        partner(random.pick(['pay', 'pay late']), of, {
+          percent: random.pick([100, 100, 60, 150]),
+          news: news(random),
+        }),
+        ...random.pick<readonly Told[]>([
+          [],
+          [decide('approve')],
+          [partner(random.pick(['send all back', 'take all back', 'take some back']), of, { percent: 50 })],
+          [decide('refund', of), partner('change the amount', random.below(view.attempts.length))],
+        ]),
+      ]
+    },
+  },
+  // Two orders, and the first one does not fit.
+  {
+    weight: (view) => where(view, ({ order }) => order === 'open', view.attempts.length < 3 ? 2 : 0),
+    tell: (random, view) => [
+      { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner', 'crypto']) },
+      partner('change the amount', random.below(view.attempts.length), { news: news(random) }),
+      ...random.pick<readonly Told[]>([[], [deposit(100)], [deposit(60)], [partner('pay', view.attempts.length)]]),
+    ],
+  },
+  // Returned from elsewhere, and the partner does something else with what it has of it.
+  {
+    weight: (view) => where(view, ({ order, status }) => order === 'paid' && status === 'refunded', 10),
+    tell: (random, view) => {
+      const of = one(random, view, ({ order, status }) => order === 'paid' && status === 'refunded')
+      const act = random.pick(['take some back', 'take some back', 'take all back', 'send all back', 'top up'] as const)
+      return [
+        partner(act, of, { percent: random.pick([20, 50]), news: news(random) }),
+        ...random.pick<readonly Told[]>([
+          [],
+          [decide('approve')],
+          [partner('top up', of, { percent: 30 })],
+          [wait(1500)],
+        ]),
+      ]
+    },
+  },
+  {
+    weight: (view) => where(view, ({ surplus, order }) => surplus && order === 'paid', 4),
+    tell: (random, view) => {
+      const of = one(random, view, ({ surplus, order }) => surplus && order === 'paid')
+      return [
+        decide('recordExternalRefund', of),
+        partner('take some back', of, { percent: random.pick([10, 50, 60]), news: news(random) }),
+      ]
+    },
+  },
+  // The buyer has it twice, and the partner goes on.
+  {
+    weight: (view) => (view.incident ? where(view, paid, 3) : 0),
+    tell: (random, view) => [
+      partner(random.pick(['take some back', 'top up', 'change the amount']), one(random, view, paid), {
+        percent: random.pick([20, 50]),
+        news: news(random),
+      }),
+    ],
+  },
+  {
+    weight: (view) => (isCrypto(view) ? 1.5 : 0),
+    tell: (random) => [
+      { do: 'deposit', percent: 100, token: 'other' },
+      ...random.pick<readonly Told[]>([
+        [],
+        [deposit(100)],
+        [deposit(40)],
+        [decide('recordExternalRefund'), deposit(100)],
+      ]),
+    ],
+  },
+]
