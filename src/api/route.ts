@@ -102,6 +102,8 @@ export type RouterDeps = {
  * for it. A process has ten connections to the database, unless configured.
  */
 const LISTS_AT_ONCE = { running: 3, waiting: 50 }
+/** So many rows of a list count as one request of the account. */
+const ROWS_OF_REQUEST = 10
 /** Files take minutes, so they are counted apart: an account that reads files can still read its lists. */
 const FILES_AT_ONCE = { running: 2, waiting: 10 }
 /** Milliseconds after which a reader of a file who takes nothing is cut off. */
@@ -141,10 +143,19 @@ export function onlyMethods(methods: readonly string[]): RequestHandler {
 function admit(route: Route, { authenticate, limits }: RouterDeps) {
   return async (request: Request, response: Response, next: () => void): Promise<void> => {
     const caller = await authenticate(request, route.scope, (known) => noteCaller(response, known))
-    response.set(limits.count(caller))
+    response.set(limits.count(caller, costOf(route, request)))
     response.locals['caller'] = caller
     next()
   }
+}
+
+/**
+ * As how many requests this one counts. What a list takes of the process grows with its rows: so a merchant who pages
+ * through all of them leaves others the time that ordinary requests would.
+ */
+function costOf(route: Route, { query }: Request): number {
+  const rows = Number(query['limit'])
+  return readsList(route) && rows > ROWS_OF_REQUEST ? Math.ceil(Math.min(rows, 100) / ROWS_OF_REQUEST) : 1
 }
 
 type AtOnceOf = { readonly lists: AtOnce; readonly files: AtOnce }

@@ -1,7 +1,7 @@
 /** Counts in windows of time that are the same for every process: the first begins at the Unix epoch. */
 export type Counter = {
-  /** Counts one for the key, unless it has had its points in this window. */
-  readonly take: (key: string) => Taken
+  /** Counts the cost for the key, unless it has had its points in this window. The last one may go beyond them. */
+  readonly take: (key: string, cost?: number) => Taken
   /** What is to be told to the other processes: keys of which much is used here, and how much they have not heard of. */
   readonly untold: () => Told[]
   /** They have heard of it, and have counted so many together with us. */
@@ -59,10 +59,10 @@ export function createCounter({ points, windowSeconds, clock, keys = KEYS }: Cou
   }
 
   return {
-    take(key) {
+    take(key, cost = 1) {
       const entry = current(key)
       const taken = entry.told + entry.own < points
-      if (taken) entry.own += 1
+      if (taken) entry.own += cost
       if (entry.told + entry.own >= points * TOLD_FROM) much.add(key)
       const remaining = Math.max(0, points - entry.told - entry.own)
       return { taken, remaining, resetMs: entry.endsAt - clock() }

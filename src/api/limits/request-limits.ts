@@ -8,8 +8,8 @@ import { isOwnMachine, networkOf } from './network.ts'
  * IETF draft `RateLimit header fields`. No request waits for another process: `shared-counters.ts` lets them count together.
  */
 export type RequestLimits = {
-  /** Counts a request of the account in its mode. Returns the headers of the answer. */
-  readonly count: (tenant: Tenant) => Record<string, string>
+  /** Counts a request of the account in its mode as so many. Returns the headers of the answer. */
+  readonly count: (tenant: Tenant, cost: number) => Record<string, string>
   /** Counts a refused key from this IP address. */
   readonly countRefusal: (address: string) => void
   /** Counts a try to sign in from this IP address. */
@@ -73,10 +73,14 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
   })
   return {
     counters,
-    count: ({ merchantId, livemode }) => {
-      const taken = counters.accounts.take(`${livemode} ${merchantId}`)
+    count: ({ merchantId, livemode }, cost) => {
+      const taken = counters.accounts.take(`${livemode} ${merchantId}`, cost)
       const headers = headersOf(taken)
-      take(taken, `An account may make ${requests} requests in ${windowSeconds} s.`, headers)
+      take(
+        taken,
+        `An account may make ${requests} requests in ${windowSeconds} s. A list counts once for every ten rows of its \`limit\`.`,
+        headers,
+      )
       return headers
     },
     countRefusal: (address) => take(counters.refusals.take(networkOf(address)), 'Too many requests with invalid keys.'),

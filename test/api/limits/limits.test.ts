@@ -123,10 +123,10 @@ describe('two processes', () => {
   test('an account that uses a fifth of its limit costs no statement', async () => {
     const statements = { count: 0 }
     const limits = replica(statements)
-    for (let request = 0; request < 4; request++) limits.count({ merchantId: 'mer_1', livemode: false })
+    for (let request = 0; request < 4; request++) limits.count({ merchantId: 'mer_1', livemode: false }, 1)
     await limits.exchange()
     expect(statements.count).toBe(0)
-    limits.count({ merchantId: 'mer_1', livemode: false })
+    limits.count({ merchantId: 'mer_1', livemode: false }, 1)
     await limits.exchange()
     expect(statements.count).toBe(1)
   })

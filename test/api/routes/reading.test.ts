@@ -205,23 +205,32 @@ describe('a preview of routes', () => {
 })
 
 describe('limits of requests', () => {
+  const windows = { windowSeconds: 60, refusalsPerMinute: 2, signInsPerHour: 9, formsPerHour: 9 }
+  const visits = { pressesPerMinute: { address: 9, link: 9 }, looksPerMinute: 9, actsPerMinute: 9 }
+  // The windows are those of the clock: none ends while the test runs.
+  const limited = (requests: number) => () => ({
+    limits: createRequestLimits({ requests, ...windows, ...visits, clock: () => Date.UTC(2026, 0, 1) }),
+  })
+
+  test('count a list once for every ten rows that it asks for, so that big pages take no more than small ones', async () => {
+    const small = await openShop({ deps: limited(13) })
+    try {
+      const left = async (path: string) => {
+        const { status, headers } = await small.ask('GET', path)
+        return [status, Number(/r=(\d+);/.exec(headers.get('ratelimit') ?? '')?.[1])]
+      }
+      expect(await left('/v1/payments?limit=10')).toEqual([200, 12])
+      expect(await left('/v1/payments?limit=11')).toEqual([200, 10])
+      // Refused for its limit; no number is so high that it counts more than the longest list.
+      expect(await left('/v1/payments?limit=999999')).toEqual([400, 0])
+      expect(await left('/v1/payments')).toEqual([429, 0])
+    } finally {
+      await small.close()
+    }
+  })
+
   test('are told on every answer, and beyond them 429 says when to ask again', async () => {
-    const small = await openShop({
-      deps: () => ({
-        limits: createRequestLimits({
-          requests: 3,
-          windowSeconds: 60,
-          refusalsPerMinute: 2,
-          signInsPerHour: 9,
-          pressesPerMinute: { address: 9, link: 9 },
-          formsPerHour: 9,
-          looksPerMinute: 9,
-          actsPerMinute: 9,
-          // The windows are those of the clock: none ends while the test runs.
-          clock: () => Date.UTC(2026, 0, 1),
-        }),
-      }),
-    })
+    const small = await openShop({ deps: limited(3) })
     try {
       const answers = await Promise.all(Array.from({ length: 6 }, () => small.ask('GET', '/v1/providers')))
       const taken = answers.filter(({ status }) => status === 200)
