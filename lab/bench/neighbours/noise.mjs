@@ -1,0 +1,43 @@
+import { Agent, request } from 'node:http'
+
+// Sends one request again and again, in a process of its own, so that the one who measures is not slowed by sending.
+process.once(
+  'message',
+  (
+    /** @type {{ url: string, method: string, headers: Record<string, string>, body: string, lanes: number, most: number }} */ asked,
+  ) => {
+    const { url, method, headers, body, lanes } = asked
+    const agent = new Agent({ keepAlive: true, maxSockets: lanes })
+    /** @type {Record<string, number>} */
+    const answers = {}
+    let left = asked.most
+    let ended = false
+
+    const once = () =>
+      new Promise((resolve) => {
+        const sent = request(url, { method, headers, agent }, (response) => {
+          const status = String(response.statusCode)
+          answers[status] = (answers[status] ?? 0) + 1
+          response.resume().on('close', resolve)
+        })
+        sent.on('error', () => {
+          answers['error'] = (answers['error'] ?? 0) + 1
+          resolve(null)
+        })
+        sent.end(body)
+      })
+    const lane = async () => {
+      for (; left > 0 && !ended; ) {
+        left -= 1
+        await once()
+      }
+    }
+    process.once('message', () => {
+      ended = true
+    })
+    void Promise.all(Array.from({ length: lanes }, lane)).then(() => {
+      agent.destroy()
+      process.send?.(answers, () => process.disconnect())
+    })
+  },
+)

@@ -1,0 +1,33 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export type Noise = {
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** Requests at the same time, and in all. */
+  readonly lanes: number
+  readonly most: number
+}
+
+/** How often each status was answered; `error` where there was no answer. */
+export type Answers = Readonly<Record<string, number>>
+
+/** Begins to send. `stop` ends it and tells what was answered. */
+export function startNoise(noise: Noise): { readonly stop: () => Promise<Answers> } {
+  const child = fork(fileURLToPath(new URL('./noise.mjs', import.meta.url)))
+  const told = once(child, 'message') as Promise<[Answers]>
+  const ended = once(child, 'exit')
+  child.send(noise)
+  return {
+    stop: async () => {
+      // It may have sent all and be gone.
+      if (child.connected) child.send('stop', () => undefined)
+      const [answers] = await told
+      await ended
+      return answers
+    },
+  }
+}
