@@ -78,6 +78,7 @@ test('another token is seen although the right one came after it', () =>
     steps: [
       { do: 'click', provider: 'crypto' },
       { do: 'deposit', percent: 100, token: 'other' },
+      { do: 'wait', minutes: 10 },
       { do: 'deposit', percent: 100, token: 'usdc' },
     ],
   }))

@@ -36,13 +36,13 @@ export async function checkMisfits({ shop, row }: Facts): Promise<string[]> {
 }
 
 /** Another token at an address of our own is no part of any book: an operator sees it, whatever becomes of the payment. */
-export async function checkTokens({ shop, row, incidents }: Facts): Promise<string[]> {
+export async function checkTokens({ shop, row }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
-    'select 1 from deposit_log l join deposit d using (payment_id) where payment_id = $1 and l.token <> d.token',
+    `select 1 from deposit_log l join deposit d using (payment_id) where payment_id = $1 and l.token <> d.token
+       and not exists (select 1 from incident i where i.attempt_id = d.attempt_id and i.kind = 'misfit' and not i.gone)`,
     [row.payment.id],
   )
-  const isUnseen = rows.length > 0 && !incidents.includes('misfit')
-  return isUnseen ? [`another token is there, and nobody was told (${row.payment.status})`] : []
+  return rows.length > 0 ? [`another token is there, and nobody was told (${row.payment.status})`] : []
 }
 
 /** What the buyer was given back from elsewhere, and the partner took back too, stands or stood before an operator. */

@@ -1,5 +1,5 @@
 import type { Told } from '../steps.ts'
-import { decide, deposit, type Idea, isCrypto, news, one, paid, partner, wait, where } from './idea.ts'
+import { decide, deposit, type Idea, isCrypto, news, one, paid, partner, payable, wait, where } from './idea.ts'
 
 /** Money that fits no order, one after the other, beside money that does; and money that was returned from elsewhere. */
 
@@ -35,11 +35,21 @@ export const FITTING: readonly Idea[] = [
   },
   // Two orders, and the first one does not fit.
   {
-    weight: (view) => where(view, ({ order }) => order === 'open', view.attempts.length < 3 ? 2 : 0),
+    weight: (view) => where(view, payable, view.attempts.length < 3 ? 2 : 0),
     tell: (random, view) => [
       { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner', 'crypto']) },
       partner('change the amount', random.below(view.attempts.length), { news: news(random) }),
       ...random.pick<readonly Told[]>([[], [deposit(100)], [deposit(60)], [partner('pay', view.attempts.length)]]),
+    ],
+  },
+  // The first does not fit, the second is paid, and its money goes by itself.
+  {
+    weight: (view) => where(view, payable, view.attempts.length < 3 ? 2.5 : 0),
+    tell: (random, view) => [
+      { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner']) },
+      partner('change the amount', one(random, view, payable), { percent: random.pick([100, 60]), news: news(random) }),
+      partner('pay', view.attempts.length, { percent: random.pick([100, 60]) }),
+      partner(random.pick(['send all back', 'take all back']), view.attempts.length, { news: news(random) }),
     ],
   },
   // Returned from elsewhere, and the partner does something else with what it has of it.
