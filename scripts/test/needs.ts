@@ -1,4 +1,5 @@
 import { ensureChromium } from '../setup/chromium.ts'
+import { ensureLanguages } from '../setup/languages.ts'
 import { ensurePgbouncer } from '../setup/pgbouncer.ts'
 import type { Progress } from '../setup/progress.mjs'
 import { ensureTemporalServer } from '../setup/temporal/temporal-server.ts'
@@ -7,11 +8,13 @@ import { ensureTestServer } from '../setup/temporal/test-server.ts'
 /** Layers that need nothing that must be fetched or built first. */
 const PLAIN = 'domain chain operator providers webhooks activities histories sandbox docs client'.split(' ')
 /** Layers that need some of it. A layer in no list may need all. */
-const TIME_SKIPPING = ['workflows', 'scripts']
+const TIME_SKIPPING = ['workflows', 'scripts', 'examples']
 const TEMPORAL = ['api', 'scripts', 'e2e']
 const BROWSER = ['browser', 'web', 'e2e']
 const POOLER = ['db']
-const KNOWN = new Set([...PLAIN, ...POOLER, ...TIME_SKIPPING, ...TEMPORAL, ...BROWSER])
+/** The examples of the documentation are run, each in its language. */
+const LANGUAGES = ['examples']
+const KNOWN = new Set([...PLAIN, ...POOLER, ...LANGUAGES, ...TIME_SKIPPING, ...TEMPORAL, ...BROWSER])
 
 /** Installs what the selected tests need. Returns the variables that tell the tests where it is. */
 export async function prepareFor(args: readonly string[], progress: Progress): Promise<NodeJS.ProcessEnv> {
@@ -22,6 +25,7 @@ export async function prepareFor(args: readonly string[], progress: Progress): P
   // The quick ones first: what a person must install is said before minutes are spent on a build.
   if (needs(BROWSER)) env['CHROMIUM'] = await ensureChromium(progress)
   if (needs(POOLER)) await ensurePgbouncer(progress)
+  if (needs(LANGUAGES)) await ensureLanguages(progress)
   if (needs(TIME_SKIPPING)) await ensureTestServer(progress)
   if (needs(TEMPORAL)) await ensureTemporalServer(progress)
   return env

@@ -21,6 +21,7 @@ import type { PaymentWorkflows } from '../temporal/payments.ts'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth/auth.ts'
+import { createDocsSite } from './document/docs-site.ts'
 import { accessLog } from './http/metrics.ts'
 import { API_HEADERS, Problem, problemHandler } from './http/problems.ts'
 import { requestLog } from './http/request-log.ts'
@@ -104,8 +105,9 @@ export function createApp(deps: ApiDeps): Express {
   const routes = apiRoutes(routeDeps(deps))
   app.use(createSiteRouter(deps, routes))
   app.use('/v1', apiHeaders, requestLog(deps))
-  app.use(referenceRouter(routes, deps.publicUrl))
-  app.use(receiptsRouter(deps))
+  const docs = createDocsSite({ routes, publicUrl: deps.publicUrl, testUrl: testUrlOf(deps) })
+  app.use(referenceRouter(routes, docs, deps.publicUrl))
+  app.use(receiptsRouter(deps, docs))
   mountRoutes(app, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits })
   app.use((request: Request) => {
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)
@@ -113,6 +115,11 @@ export function createApp(deps: ApiDeps): Express {
   app.use(pagesForBrowsers(deps))
   app.use(problemHandler(deps))
   return app
+}
+
+/** Where the guides ask. A live deployment that does not know the other shows itself. */
+function testUrlOf({ db, publicUrl, otherModeUrl }: ApiDeps): string {
+  return db.livemode ? (otherModeUrl ?? publicUrl) : publicUrl
 }
 
 /** Answers large enough to gain by it, as the reader of them asks. A stream of events is left alone: it must not wait. */

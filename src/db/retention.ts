@@ -1,6 +1,6 @@
 import { execute, type Queryable, type Statement, sql } from './db.ts'
 
-/** How long things are kept, in days. docs/webhooks.md promises merchants the first two, the dashboard the last. */
+/** How long things are kept, in days. The guide to webhooks promises merchants the first two, the dashboard the last. */
 const ATTEMPTS_DAYS = 30
 const EVENTS_DAYS = 90
 const IDEMPOTENCY_DAYS = 30

@@ -27,6 +27,7 @@ export const STYLESHEET_PATH = '/sandbox.css'
 export const STYLESHEET = `
 :root { color-scheme: light dark; font: 100%/1.5 system-ui, sans-serif; }
 body { margin: 0 auto; max-width: 30rem; padding: 1.5rem 1rem; }
+a { color: light-dark(#0b57d0, #a8c7fa); }
 h1 { font-size: 1.4rem; margin: 0 0 0.5rem; }
 .amount { font-size: 2rem; font-weight: 700; margin: 0.5rem 0 1rem; }
 .note { border: 1px solid; border-radius: 0.5rem; padding: 0.5rem 0.75rem; }

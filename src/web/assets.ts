@@ -47,16 +47,19 @@ const SITE_SHEETS = ['base', 'frame', 'layout', 'press', 'tables', 'forms', 'rai
   (name) => `site/${name}.css`,
 )
 
-/** Without comments and the spaces at the beginning of lines. */
 function styles(sheets: readonly string[]): string {
-  const written = sheets.map((file) => read(file)).join('\n')
-  return brandStyle(PINE) + written.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\n\s*/g, '\n')
+  return brandStyle(PINE) + stripped(sheets.map((file) => read(file)).join('\n'))
+}
+
+/** Without comments and the spaces at the beginning of lines. */
+function stripped(css: string): string {
+  return css.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\n\s*/g, '\n')
 }
 
 /** Addresses of the assets, for the pages. */
 export const ASSETS = {
   style: publish('checkout.css', styles(SHEETS)),
-  docsStyle: publish('docs.css'),
+  docsStyle: publish('docs.css', stripped(read('docs.css'))),
   script: publish('checkout.js'),
   verifyScript: verifyPage(),
   siteStyle: publish('site.css', styles(SITE_SHEETS)),

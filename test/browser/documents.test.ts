@@ -26,7 +26,7 @@ beforeAll(async () => {
   const inboxUrl = `http://127.0.0.1:${(inboxServer.address() as AddressInfo).port}`
   const body = JSON.stringify({ type: 'payment.succeeded', data: { object: { id: 'pay_1', note: 'x'.repeat(300) } } })
   await fetch(`${inboxUrl}/hook`, { method: 'POST', body })
-  urls = ['/docs', '/docs/errors', '/receipts/verify']
+  urls = ['/docs', '/docs/webhooks', '/docs/testing', '/docs/api/payments', '/docs/errors', '/receipts/verify']
     .map((path) => `http://127.0.0.1:${shop.port}${path}`)
     .concat(inboxUrl)
 }, 90_000)
@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test.each([320, 768, 1280])(
+test.each([320, 768, 1440])(
   'at %i px the documents and the inbox can be read: nothing scrolls sideways, nothing is narrow',
   async (width) => {
     const context = await browser.newContext({ viewport: { width, height: 900 } })
@@ -66,16 +66,23 @@ test.each([320, 768, 1280])(
   60_000,
 )
 
-test('the documents and the inbox are accessible', async () => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
-  const page = await context.newPage()
-  const wrong: string[] = []
-  for (const url of urls) {
-    await page.goto(url)
-    // The answers stay folded: they are the same list a hundred times.
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
-    wrong.push(...violations.map(({ id, nodes }) => `${url} ${id} ${nodes[0]?.html}`))
-  }
-  expect(wrong).toEqual([])
-  await context.close()
-}, 120_000)
+test.each([
+  { width: 390, colorScheme: 'dark' },
+  { width: 1280, colorScheme: 'light' },
+] as const)(
+  'the documents and the inbox are accessible at $width px, $colorScheme',
+  async ({ width, colorScheme }) => {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
+    const page = await context.newPage()
+    const wrong: string[] = []
+    for (const url of urls) {
+      await page.goto(url)
+      // The answers stay folded: they are the same list a hundred times.
+      const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
+      wrong.push(...violations.map(({ id, nodes }) => `${url} ${id} ${nodes[0]?.html}`))
+    }
+    expect(wrong).toEqual([])
+    await context.close()
+  },
+  120_000,
+)

@@ -187,14 +187,23 @@ function withExamples(path: z.ZodObject, template: string): z.ZodObject {
 
 const hasCursor = (query: Route['query']): boolean => query instanceof z.ZodObject && 'starting_after' in query.shape
 
-function problemsOf(route: Route): ZodOpenApiOperationObject['responses'] {
-  const codes = new Set([
+/** What a route may refuse with: what is its own, and what many routes have. */
+export function refusalsOf(route: Route): { own: readonly ProblemCode[]; common: readonly ProblemCode[] } {
+  const own: ProblemCode[] = [
+    ...(route.method === 'post' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),
+    ...(route.problems ?? []),
+  ]
+  const common = [
     ...COMMON,
     ...(route.body === undefined ? [] : WITH_BODY),
     ...(route.params === undefined && !hasCursor(route.query) ? [] : WITH_ID),
-    ...(route.method === 'post' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),
-    ...(route.problems ?? []),
-  ])
+  ]
+  return { own, common }
+}
+
+function problemsOf(route: Route): ZodOpenApiOperationObject['responses'] {
+  const { own, common } = refusalsOf(route)
+  const codes = new Set([...common, ...own])
   const byStatus = new Map<number, ProblemCode[]>()
   for (const code of codes) {
     const { status } = PROBLEMS[code]

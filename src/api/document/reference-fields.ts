@@ -32,7 +32,9 @@ const parameter = z.object({
   description: z.string().optional(),
   schema: z.custom<Schema>(),
 })
-const content = z.object({ content: z.record(z.string(), z.object({ schema: z.custom<Schema>() })).optional() })
+const content = z.object({
+  content: z.record(z.string(), z.object({ schema: z.custom<Schema>(), example: z.unknown().optional() })).optional(),
+})
 const operation = z.object({
   parameters: z.array(parameter).optional(),
   requestBody: content.optional(),
@@ -51,7 +53,7 @@ const VALUES_NAMED = 12
 export type OperationFields = {
   readonly parameters: readonly (Field & { readonly in: string })[]
   readonly body: readonly Field[]
-  readonly answers: readonly { readonly status: string; readonly fields: readonly Field[] }[]
+  readonly answers: readonly { readonly status: string; readonly fields: readonly Field[]; readonly example: unknown }[]
 }
 
 /** Answers for an operation by its method and path. `openApi` is the document, as JSON has it. */
@@ -72,7 +74,11 @@ export function fieldsReader(openApi: unknown): (method: string, path: string) =
       body: bodyFields(found.requestBody),
       answers: Object.entries(found.responses)
         .filter(([status]) => status.startsWith('2'))
-        .map(([status, answer]) => ({ status, fields: bodyFields(answer) })),
+        .map(([status, answer]) => ({
+          status,
+          fields: bodyFields(answer),
+          example: answer.content?.['application/json']?.example,
+        })),
     }
   }
 

@@ -3,6 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { listReceiptKeys } from '../../db/receipts/receipts.ts'
 import { renderVerify } from '../../web/docs/verify.tsx'
 import { pageHeaders } from '../../web/page-headers.ts'
+import type { DocsSite } from '../document/docs-site.ts'
 import { API_HEADERS } from '../http/problems.ts'
 import { onlyMethods } from '../route.ts'
 
@@ -10,9 +11,12 @@ const KEYS = '/.well-known/jwks.json'
 const VERIFY = '/receipts/verify'
 
 /** The keys of receipts, and the page that checks one in the browser. Public: they need no key. */
-export function receiptsRouter({ db, publicUrl }: { readonly db: Db; readonly publicUrl: string }): Router {
+export function receiptsRouter(
+  { db, publicUrl }: { readonly db: Db; readonly publicUrl: string },
+  docs: Pick<DocsSite, 'frame'>,
+): Router {
   const router = Router()
-  const page = renderVerify(KEYS)
+  const page = renderVerify(docs.frame(VERIFY, 'curl'), KEYS)
   router.get(KEYS, async (_request, response) => {
     const keys = await listReceiptKeys(db)
     response.set(API_HEADERS).type('application/jwk-set+json').send(JSON.stringify({ keys }))

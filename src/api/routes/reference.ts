@@ -1,55 +1,52 @@
-import { Router } from 'express'
-import { renderErrors } from '../../web/docs/errors.tsx'
-import { renderReference } from '../../web/docs/reference.tsx'
+import { type Request, type Response, Router } from 'express'
+import { isLanguage, type Language } from '../../web/docs/code/languages.ts'
 import { pageHeaders } from '../../web/page-headers.ts'
+import type { DocsPage, DocsSite } from '../document/docs-site.ts'
 import { openApiDocument } from '../document/openapi.ts'
-import { fieldsReader } from '../document/reference-fields.ts'
-import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
-import { onlyMethods, type Route, TAGS } from '../route.ts'
+import { onlyMethods, type Route } from '../route.ts'
 
 const DOCUMENT = ['/openapi.json', '/v1/openapi.json']
-export const ERRORS_PATH = '/docs/errors'
-const REFERENCE_PATH = '/docs'
+const LLMS = '/llms.txt'
 
-/** The OpenAPI document, the reference and the error pages. Public: they need no key. */
-export function referenceRouter(routes: readonly Route[], publicUrl: string): Router {
+/** The documentation, for people and for programs, and the OpenAPI document. Public: they need no key. */
+export function referenceRouter(routes: readonly Route[], site: DocsSite, publicUrl: string): Router {
   const router = Router()
   const document = JSON.stringify(openApiDocument(routes, publicUrl))
-  const errors = renderErrors(
-    Object.entries(PROBLEMS).map(([code, problem]) => ({ code, ...problem })),
-    Object.entries(FIELD_CODES).map(([code, text]) => ({ code, text })),
-  )
   router.get(DOCUMENT, (_request, response) => {
     response.type('application/json').send(document)
   })
-  router.get(ERRORS_PATH, (_request, response) => {
-    response.set(pageHeaders(publicUrl)).type('html').send(errors)
+  router.get(LLMS, (_request, response) => {
+    response.type('text/plain').send(site.llms)
   })
-  const fields = fieldsReader(JSON.parse(document))
-  const reference = renderReference(
-    TAGS,
-    routes.map((route) => ({ ...entryOf(route, publicUrl), ...fields(route.method, route.path) })),
-  )
-  router.get(REFERENCE_PATH, (_request, response) => {
-    response.set(pageHeaders(publicUrl)).type('html').send(reference)
-  })
-  router.all([...DOCUMENT, ERRORS_PATH, REFERENCE_PATH], onlyMethods(['GET']))
+  for (const page of site.pages) {
+    const rendered = renderedOnce(site, page)
+    router.get(page.path, (request, response) => {
+      publicPage(response, publicUrl)
+        .type('html')
+        .send(rendered(languageOf(request)))
+    })
+    router.get(`${page.path}.md`, (_request, response) => {
+      publicPage(response, publicUrl).type('text/markdown').send(page.markdown())
+    })
+  }
+  router.all([...DOCUMENT, LLMS, ...site.pages.flatMap(({ path }) => [path, `${path}.md`])], onlyMethods(['GET']))
   return router
 }
 
-function entryOf(route: Route, publicUrl: string) {
-  const { operationId, tag, method, path, summary, description, scope, problems = [] } = route
-  return { operationId, tag, method, path, summary, description, scope, problems, curl: curlOf(route, publicUrl) }
+/** Search engines may find it, as the only pages beside the home page. */
+function publicPage(response: Response, publicUrl: string): Response {
+  const { 'x-robots-tag': _hidden, ...headers } = pageHeaders(publicUrl)
+  return response.set(headers)
 }
 
-function curlOf({ method, path, example }: Route, publicUrl: string): string {
-  const query = new URLSearchParams(example?.query).toString()
-  const parts = [
-    `curl '${publicUrl}${path}${query === '' ? '' : `?${query}`}'`,
-    `-H "authorization: Bearer $SECRET_KEY"`,
-  ]
-  if (method !== 'get') parts.splice(1, 0, `-X ${method.toUpperCase()}`)
-  if (example?.body !== undefined)
-    parts.push(`-H 'content-type: application/json'`, `-d '${JSON.stringify(example.body)}'`)
-  return parts.join(' \\\n  ')
+const languageOf = ({ query }: Request): Language => (isLanguage(query['lang']) ? query['lang'] : 'curl')
+
+/** A page never changes while the process runs: it is rendered once in each language. */
+function renderedOnce(site: DocsSite, page: DocsPage): (language: Language) => string {
+  const kept = new Map<Language, string>()
+  return (language) => {
+    const html = kept.get(language) ?? page.html(site.frame(page.path, language))
+    kept.set(language, html)
+    return html
+  }
 }

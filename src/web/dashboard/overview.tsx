@@ -162,25 +162,25 @@ function stepsOf(steps: Steps, email: string) {
       done: steps.wallet,
       title: 'Set your wallet',
       text: 'Where your USDC goes: an address on Polygon that only you control, not an exchange’s.',
-      link: { href: '/docs#setWallet', name: 'Read how' },
+      link: { href: '/docs/api/settings#setWallet', name: 'Read how' },
     },
     {
       done: steps.key,
       title: 'Create an API key',
       text: 'With it your shop creates payments.',
-      link: { href: '/docs#createApiKey', name: 'Read how' },
+      link: { href: '/docs/api/api-keys#createApiKey', name: 'Read how' },
     },
     {
       done: steps.payment,
       title: 'Take a payment',
       text: 'Create it with one call, then pay it as your own buyer.',
-      link: { href: '/docs#createPayment', name: 'Read how' },
+      link: { href: '/docs/first-payment#create-a-payment', name: 'Read how' },
     },
     {
       done: steps.webhook,
       title: 'Hear about payments',
       text: 'A webhook tells your shop when the money is in your wallet.',
-      link: { href: '/docs#createWebhookEndpoint', name: 'Read how' },
+      link: { href: '/docs/webhooks#register-your-server', name: 'Read how' },
     },
   ]
 }

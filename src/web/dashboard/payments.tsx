@@ -267,7 +267,7 @@ function Empty({ query, isAny }: { query: PaymentsQuery; isAny: boolean }) {
       <h2>No payments yet</h2>
       <p class="soft">A payment is what one buyer pays you once. Your shop creates it with an API key.</p>
       <p class="actions">
-        <a class="btn" href="/docs#createPayment">
+        <a class="btn" href="/docs/first-payment#create-a-payment">
           Read how
         </a>
       </p>

@@ -1,32 +1,158 @@
 import type { ComponentChildren } from 'preact'
+import { renderToString } from 'preact-render-to-string'
 import { ASSETS } from '../assets.ts'
+import { Mark, SiteIcon } from '../site/icons.tsx'
+import type { Language } from './code/languages.ts'
 
-export type DocsPageShape = {
+/** A page of the documentation, as the others see it. */
+export type DocsPlace = { readonly path: string; readonly title: string; readonly lead: string }
+/** A part of the navigation. */
+export type DocsGroup = { readonly name: string; readonly places: readonly DocsPlace[] }
+export type Heading = { readonly id: string; readonly text: string }
+
+export type DocsFrame = {
+  readonly groups: readonly DocsGroup[]
+  readonly path: string
+  readonly language: Language
+}
+
+type Shape = {
+  readonly frame: DocsFrame
   readonly title: string
-  /** The address of a script. */
+  readonly lead?: ComponentChildren
+  /** What stands on the page. A page with fewer than two has no list of them. */
+  readonly headings: readonly Heading[]
+  /** Beside the text where there is room, otherwise above it. */
+  readonly aside?: boolean
+  /** Whether the page exists as Markdown too. */
+  readonly markdown?: boolean
+  /** The address of its script, instead of the one that copies code. */
   readonly script?: string
   readonly children: ComponentChildren
 }
 
-/** A page of the documentation, with the colours and the type of the checkout. */
-export function DocsPage({ title, script, children }: DocsPageShape) {
+/** A whole page of the documentation, in the frame of the dashboard. It needs no script; one copies code. */
+export function renderDocs(shape: Shape): string {
+  return `<!doctype html>${renderToString(<Document {...shape} />)}`
+}
+
+function Document(shape: Shape) {
+  const { frame, title, script = ASSETS.siteScript, markdown = true } = shape
   return (
-    <html lang="en">
+    <html lang="en" dir="ltr">
       <head>
         <meta charset="utf-8" />
-        <title>{`${title}: Pinrail`}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{`${title} · Pinrail docs`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
         <meta name="color-scheme" content="light dark" />
+        {markdown && <link rel="alternate" type="text/markdown" href={`${frame.path}.md`} />}
         <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
-        <link rel="stylesheet" href={ASSETS.style} />
+        <link rel="stylesheet" href={ASSETS.siteStyle} />
         <link rel="stylesheet" href={ASSETS.docsStyle} />
-        {script !== undefined && <script src={script} type="module" />}
+        <script src={script} type="module" />
       </head>
-      <body>
-        <main id="main" class="docs brand">
-          {children}
+      <body class="app docs">
+        <a class="skip" href="#main">
+          Skip to content
+        </a>
+        <header class="bar">
+          <a class="logo" href="/docs" aria-label="Pinrail docs">
+            <Mark />
+          </a>
+          <b>Docs</b>
+          <button class="btn text" type="button" popovertarget="nav">
+            <SiteIcon name="menu" />
+            Menu
+          </button>
+        </header>
+        <Nav frame={frame} />
+        <main id="main" class="page" tabIndex={-1}>
+          <Content {...shape} markdown={markdown} />
         </main>
       </body>
     </html>
+  )
+}
+
+function Content({ frame, title, lead, headings, aside = false, markdown, children }: Shape) {
+  return (
+    <article class={aside ? 'in with-toc' : 'in'}>
+      <header class="title">
+        <h1>{title}</h1>
+        {lead !== undefined && <p class="lead">{lead}</p>}
+        {markdown && (
+          <p>
+            <a href={`${frame.path}.md`}>This page as Markdown</a>
+          </p>
+        )}
+      </header>
+      {headings.length > 1 && (
+        <nav class="toc" aria-labelledby="toc">
+          <h2 id="toc">On this page</h2>
+          <ul>
+            {headings.map(({ id, text }) => (
+              <li key={id}>
+                <a href={`#${id}`}>{text}</a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+      )}
+      <div class="prose">{children}</div>
+    </article>
+  )
+}
+
+function Nav({ frame }: { frame: DocsFrame }) {
+  return (
+    <nav class="nav" id="nav" popover="auto" aria-label="Documentation">
+      <a class="logo" href="/">
+        <Mark />
+        Pinrail
+      </a>
+      <div>
+        {frame.groups.map(({ name, places }, index) => (
+          <div key={name}>
+            <h2 id={`nav-${index}`}>{name}</h2>
+            <ul aria-labelledby={`nav-${index}`}>
+              {places.map((place) => (
+                <li key={place.path}>
+                  <a
+                    href={inLanguage(place.path, frame.language)}
+                    aria-current={place.path === frame.path ? 'page' : undefined}
+                  >
+                    {place.title}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </div>
+      <ul>
+        <li>
+          <a href="/dashboard">
+            <SiteIcon name="home" />
+            Dashboard
+          </a>
+        </li>
+      </ul>
+    </nav>
+  )
+}
+
+/** An address of the documentation, with the reader's language in it; every other address as it is. */
+export function inLanguage(href: string, language: Language): string {
+  if (!/^\/docs(?:[/#]|$)/.test(href) || language === 'curl') return href
+  const [path, anchor] = href.split('#')
+  return `${path}?lang=${language}${anchor === undefined ? '' : `#${anchor}`}`
+}
+
+/** A heading that is a link to itself, so that one can pass it on. */
+export function Anchor({ id, children }: { id: string; children: ComponentChildren }) {
+  return (
+    <a class="anchor" href={`#${id}`}>
+      {children}
+    </a>
   )
 }

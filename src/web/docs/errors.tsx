@@ -1,5 +1,4 @@
-import { renderToString } from 'preact-render-to-string'
-import { DocsPage } from './docs-page.tsx'
+import { Anchor, type DocsFrame, renderDocs } from './docs-page.tsx'
 
 export type ErrorEntry = {
   readonly code: string
@@ -8,40 +7,63 @@ export type ErrorEntry = {
   readonly help: string
 }
 
-export type FieldEntry = { readonly code: string; readonly text: string }
+export type CodeEntry = { readonly code: string; readonly text: string }
+
+export type ErrorsView = { readonly errors: readonly ErrorEntry[]; readonly fields: readonly CodeEntry[] }
 
 /** The page to which the `type` of a problem points, with a section for each code. */
-export function renderErrors(errors: readonly ErrorEntry[], fields: readonly FieldEntry[]): string {
-  return `<!doctype html>${renderToString(<Errors errors={errors} fields={fields} />)}`
-}
-
-function Errors({ errors, fields }: { errors: readonly ErrorEntry[]; fields: readonly FieldEntry[] }) {
-  return (
-    <DocsPage title="Errors">
-      <h1>Errors</h1>
-      <p>What an answer that refuses means, and what to do about it.</p>
-      {errors.map(({ code, status, title, help }) => (
-        <section key={code} id={code}>
-          <h2>
-            <code>{code}</code>
-          </h2>
-          <p>
-            {status}: {title}.
-          </p>
-          <p>{help.replaceAll('`', '')}</p>
-        </section>
-      ))}
-      <h2>Codes of fields</h2>
-      <dl>
-        {fields.map(({ code, text }) => (
-          <div key={code} id={code}>
-            <dt>
-              <code>{code}</code>
-            </dt>
-            <dd>{text}</dd>
-          </div>
+export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): string {
+  return renderDocs({
+    frame,
+    title: 'Errors',
+    lead: 'What an answer that refuses means, and what to do about it.',
+    headings: [
+      { id: 'shape', text: 'What every refusal has' },
+      { id: 'codes', text: 'Codes' },
+      { id: 'fields', text: 'Codes of fields' },
+    ],
+    aside: true,
+    children: (
+      <>
+        <h2 id="shape">
+          <Anchor id="shape">What every refusal has</Anchor>
+        </h2>
+        <p>
+          Every answer with a status of 400 or above is <code>application/problem+json</code> (RFC 9457). Its{' '}
+          <code>code</code> is stable and for programs. Its <code>detail</code> is for people: what is wrong here, and
+          what to do. Its <code>type</code> leads to a section of this page. <code>errors</code> lists everything that
+          is wrong with a request at once. Tell the <code>request_id</code> when you ask about one.
+        </p>
+        <h2 id="codes">
+          <Anchor id="codes">Codes</Anchor>
+        </h2>
+        {errors.map(({ code, status, title, help }) => (
+          <section key={code} id={code} class="error" aria-labelledby={`${code}-name`}>
+            <h3 id={`${code}-name`}>
+              <Anchor id={code}>
+                <code>{code}</code>
+              </Anchor>
+            </h3>
+            <p class="soft">
+              {status}: {title}.
+            </p>
+            <p>{help.replaceAll('`', '')}</p>
+          </section>
         ))}
-      </dl>
-    </DocsPage>
-  )
+        <h2 id="fields">
+          <Anchor id="fields">Codes of fields</Anchor>
+        </h2>
+        <dl class="fields">
+          {fields.map(({ code, text }) => (
+            <div key={code} id={code}>
+              <dt>
+                <code>{code}</code>
+              </dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+        </dl>
+      </>
+    ),
+  })
 }

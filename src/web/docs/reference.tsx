@@ -1,5 +1,8 @@
-import { renderToString } from 'preact-render-to-string'
-import { DocsPage } from './docs-page.tsx'
+import type { ApiCall } from './code/call.ts'
+import { callCode } from './code/call-code.ts'
+import { CodeBlock, CodeTabs } from './code/code.tsx'
+import type { Language } from './code/languages.ts'
+import { Anchor, type DocsFrame, inLanguage, renderDocs } from './docs-page.tsx'
 
 export type FieldEntry = {
   readonly name: string
@@ -10,121 +13,126 @@ export type FieldEntry = {
   readonly in?: string
 }
 
+export type ProblemEntry = { readonly code: string; readonly status: number; readonly title: string }
+
+export type AnswerEntry = {
+  readonly status: string
+  readonly fields: readonly FieldEntry[]
+  readonly example: unknown
+}
+
 export type OperationEntry = {
   readonly operationId: string
-  readonly tag: string
   readonly method: string
   readonly path: string
   readonly summary: string
   readonly description: string | undefined
   readonly scope: string
-  /** A shell command that works when SECRET_KEY is set. */
-  readonly curl: string
-  readonly problems: readonly string[]
+  /** A request that works, when SECRET_KEY and the ids in it are set. */
+  readonly call: ApiCall
+  /** Those that this operation has for itself. */
+  readonly problems: readonly ProblemEntry[]
+  /** Those that many operations have. */
+  readonly commonProblems: readonly ProblemEntry[]
   readonly parameters: readonly FieldEntry[]
   readonly body: readonly FieldEntry[]
-  readonly answers: readonly { readonly status: string; readonly fields: readonly FieldEntry[] }[]
+  readonly answers: readonly AnswerEntry[]
 }
 
-type Tags = Readonly<Record<string, string>>
-
-/** The API reference for people, grouped by tag, from the same routes as the OpenAPI document. */
-export function renderReference(tags: Tags, operations: readonly OperationEntry[]): string {
-  return `<!doctype html>${renderToString(<Reference tags={tags} operations={operations} />)}`
+export type ReferenceView = {
+  readonly title: string
+  readonly purpose: string
+  readonly operations: readonly OperationEntry[]
 }
 
-function Reference({ tags, operations }: { tags: Tags; operations: readonly OperationEntry[] }) {
-  const tagged = Object.entries(tags).map(([tag, purpose]) => ({
-    tag,
-    purpose,
-    operations: operations.filter((operation) => operation.tag === tag),
-  }))
+/** The operations of one group, from the same routes as the OpenAPI document. */
+export function renderReference(frame: DocsFrame, { title, purpose, operations }: ReferenceView): string {
+  return renderDocs({
+    frame,
+    title,
+    lead: purpose,
+    headings: operations.map(({ operationId, summary }) => ({ id: operationId, text: summary })),
+    children: operations.map((operation) => (
+      <Operation key={operation.operationId} operation={operation} language={frame.language} />
+    )),
+  })
+}
+
+function Operation({ operation, language }: { operation: OperationEntry; language: Language }) {
+  const { operationId, method, path, summary, description, scope, call, parameters, body, answers } = operation
   return (
-    <DocsPage title="API reference">
-      <h1>API reference</h1>
-      <p>
-        For programs: <a href="/openapi.json">the OpenAPI document</a>. What a refusal means:{' '}
-        <a href="/docs/errors">errors</a>.
-      </p>
-      <nav aria-label="Operations">
-        {tagged.map(({ tag, operations: listed }) => (
-          <section key={tag}>
-            <h2>{tag}</h2>
-            <ul>
-              {listed.map(({ operationId, summary }) => (
-                <li key={operationId}>
-                  <a href={`#${operationId}`}>{summary}</a>
-                </li>
-              ))}
-            </ul>
-          </section>
-        ))}
-      </nav>
-      {tagged.map(({ tag, purpose, operations: listed }) => (
-        <section key={tag}>
-          <h2>{tag}</h2>
-          <p>{purpose}</p>
-          {listed.map((operation) => (
-            <Operation key={operation.operationId} {...operation} />
-          ))}
-        </section>
-      ))}
-    </DocsPage>
-  )
-}
-
-function Operation({ operationId, method, path, summary, description, scope, curl, ...rest }: OperationEntry) {
-  const { problems, parameters, body, answers } = rest
-  return (
-    <article id={operationId}>
-      <h3>{summary}</h3>
-      <p>
-        <code class="operation">
-          {method.toUpperCase()} {path}
-        </code>
-      </p>
-      {description !== undefined && <p>{description}</p>}
-      <p>
-        Needs the scope <code>{scope}</code>.
-      </p>
-      <pre tabIndex={0} aria-label={`Command: ${summary}`}>
-        {curl}
-      </pre>
-      {parameters.length > 0 && <Fields title="Parameters" fields={parameters} />}
-      {body.length > 0 && <Fields title="Body" fields={body} />}
-      {answers.map(({ status, fields }) => (
-        <Fields key={status} title={`Answer ${status}`} fields={fields} folded />
-      ))}
-      {problems.length > 0 && (
-        <p>
-          May refuse with{' '}
-          {problems.map((code, index) => (
-            <>
-              {index > 0 && ', '}
-              <a key={code} href={`/docs/errors#${code}`}>
-                <code>{code}</code>
-              </a>
-            </>
-          ))}
-          .
+    <section class="op" id={operationId} aria-labelledby={`${operationId}-name`}>
+      <div class="what">
+        <h2 id={`${operationId}-name`}>
+          <Anchor id={operationId}>{summary}</Anchor>
+        </h2>
+        <p class="operation">
+          <code>
+            <b>{method.toUpperCase()}</b> {path}
+          </code>
         </p>
-      )}
-    </article>
+        {description !== undefined && <p>{description}</p>}
+        <p class="soft">
+          Needs the scope <code>{scope}</code>.
+        </p>
+        {parameters.length > 0 && <Fields title="Parameters" fields={parameters} />}
+        {body.length > 0 && <Fields title="Body" fields={body} />}
+        {answers.map(({ status, fields }) => (
+          <Fields key={status} title={`Answer ${status}`} fields={fields} isAnswer />
+        ))}
+        <Problems operation={operation} language={language} />
+      </div>
+      <div class="how">
+        <CodeTabs id={`${operationId}-code`} code={callCode(call)} chosen={language} label={summary} />
+        {answers.map(({ status, example }) => (
+          <CodeBlock
+            key={status}
+            name={`Answer ${status}`}
+            label={`An answer ${status} of: ${summary}`}
+            text={JSON.stringify(example, null, 2)}
+          />
+        ))}
+      </div>
+    </section>
   )
 }
 
-type FieldsProps = { title: string; fields: readonly FieldEntry[]; folded?: boolean }
+function Problems({ operation, language }: { operation: OperationEntry; language: Language }) {
+  const { problems, commonProblems } = operation
+  const link = (code: string) => (
+    <a href={inLanguage(`/docs/errors#${code}`, language)}>
+      <code>{code}</code>
+    </a>
+  )
+  return (
+    <details class="fields">
+      <summary>Errors</summary>
+      <dl>
+        {[...problems, ...commonProblems].map(({ code, status, title }) => (
+          <div key={code}>
+            <dt>{link(code)}</dt>
+            <dd>
+              {status}: {title}.
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}
 
-function Fields({ title, fields, folded = false }: FieldsProps) {
+type FieldsProps = { title: string; fields: readonly FieldEntry[]; isAnswer?: boolean }
+
+function Fields({ title, fields, isAnswer = false }: FieldsProps) {
   if (fields.length === 0) return <p>{title}: without a body.</p>
   return (
-    <details class="fields" open={!folded}>
+    <details class="fields" open={!isAnswer}>
       <summary>{title}</summary>
       <dl>
         {fields.map(({ name, type, isRequired, description, in: where }) => (
           <div key={name}>
             <dt>
-              <code>{name}</code> {isRequired && !folded && <b>required</b>}
+              <code>{name}</code> {isRequired && !isAnswer && <b>required</b>}
             </dt>
             <dd>
               <span class="type">{where === undefined ? type : `${type}, in the ${where}`}</span>

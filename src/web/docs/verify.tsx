@@ -1,20 +1,22 @@
-import { renderToString } from 'preact-render-to-string'
 import { ASSETS } from '../assets.ts'
-import { DocsPage } from './docs-page.tsx'
+import { type DocsFrame, renderDocs } from './docs-page.tsx'
 
 /** The page that checks a receipt in the browser. `keys` is where the public keys of this deployment are. */
-export function renderVerify(keys: string): string {
-  return `<!doctype html>${renderToString(<Verify keys={keys} />)}`
+export function renderVerify(frame: DocsFrame, keys: string): string {
+  return renderDocs({
+    frame,
+    title: 'Verify a receipt',
+    lead: 'A receipt proves that USDC arrived at a wallet, in a certain block of Polygon. Your browser checks it here. The receipt is sent nowhere.',
+    headings: [],
+    markdown: false,
+    script: ASSETS.verifyScript,
+    children: <Verify keys={keys} />,
+  })
 }
 
 function Verify({ keys }: { keys: string }) {
   return (
-    <DocsPage title="Verify a receipt" script={ASSETS.verifyScript}>
-      <h1>Verify a receipt</h1>
-      <p>
-        A receipt proves that USDC arrived at a wallet, in a certain block of Polygon. Your browser checks it here. The
-        receipt is sent nowhere.
-      </p>
+    <>
       <noscript>
         <p>This page needs JavaScript. Without it, use the command: pinrail verify receipt.json.</p>
       </noscript>
@@ -35,7 +37,9 @@ function Verify({ keys }: { keys: string }) {
             From your own node or a block explorer. Without it, the check tells you which block to look up.
           </small>
         </p>
-        <button type="submit">Verify</button>
+        <button type="submit" class="btn fill">
+          Verify
+        </button>
       </form>
       <section aria-live="polite">
         <p>
@@ -54,6 +58,6 @@ function Verify({ keys }: { keys: string }) {
           times of issue are the word of whoever signed the receipt.
         </p>
       </section>
-    </DocsPage>
+    </>
   )
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createDocsSite } from '../../../src/api/document/docs-site.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 
 let shop: Shop
@@ -7,30 +8,101 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => shop?.close())
 
-test('the reference shows every operation of the document, with a command', async () => {
-  const { text } = await shop.ask('GET', '/openapi.json', { key: null })
+const get = (path: string) => shop.ask('GET', path, { key: null })
+
+/** The addresses of all pages, as llms.txt lists them. */
+async function pages(): Promise<string[]> {
+  const { text } = await get('/llms.txt')
+  const listed = [...text.matchAll(/\]\(http:\/\/127\.0\.0\.1:4242(\/docs[^)]*)\.md\)/g)].map(([, path = '']) => path)
+  expect(listed.length).toBeGreaterThan(10)
+  return listed
+}
+
+test('the reference shows every operation of the document, with an example in five languages', async () => {
+  const { text } = await get('/openapi.json')
   const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, { operationId: string }>> }
-  const page = await shop.ask('GET', '/docs', { key: null })
-  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
   const ids = Object.values(paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId))
   expect(ids.length).toBeGreaterThan(10)
-  for (const id of ids) expect(page.text).toContain(`id="${id}"`)
-  expect(page.text.match(/<pre[^>]*>curl /g)).toHaveLength(ids.length)
+  const all = await Promise.all((await pages()).map(async (path) => (await get(path)).text))
+  const reference = all.join('')
+  for (const id of ids) {
+    expect(reference).toContain(`<section class="op" id="${id}"`)
+    for (const language of ['curl', 'typescript', 'python', 'go', 'php'])
+      expect(reference).toContain(`href="?lang=${language}#${id}-code"`)
+  }
+  expect(reference.match(/<section class="op"/g)).toHaveLength(ids.length)
 })
 
-test('the reference names the parameters, the fields of the body and those of the answer', async () => {
-  const { text } = await shop.ask('GET', '/docs', { key: null })
-  const article = (id: string): string => text.slice(text.indexOf(`<article id="${id}"`)).split('</article>')[0] ?? ''
-  const create = article('createPayment')
+test('the reference names the parameters, the fields of the body, those of the answer, and the errors', async () => {
+  const { text } = await get('/docs/api/payments')
+  const section = (id: string): string =>
+    text.slice(text.indexOf(`<section class="op" id="${id}"`)).split('</section>')[0] ?? ''
+  const create = section('createPayment')
   expect(create).toMatch(/<summary>Body<\/summary>.*<code>amount<\/code> <b>required<\/b>.*<code>success_url<\/code>/)
   expect(create).toMatch(
     /<summary>Answer 201<\/summary>.*<code>settlement\.tx_hash<\/code>.*<code>attempts\[\]\.status<\/code>/,
   )
   expect(create).toContain('<code>Idempotency-Key</code>')
-  expect(article('listPayments')).toMatch(/<summary>Parameters<\/summary>.*<code>status<\/code>.*in the query/)
+  expect(create).toMatch(/<summary>Errors<\/summary>.*amount_too_small.*invalid_api_key/)
+  expect(create).toContain('&quot;amount_decimal&quot;: &quot;49.99&quot;')
+  expect(section('listPayments')).toMatch(/<summary>Parameters<\/summary>.*<code>status<\/code>.*in the query/)
 })
 
-test.each(['/docs', '/openapi.json'])(
+test('the language of an address is the language of every example on its page and of the links to others', async () => {
+  const { text } = await get('/docs/api/payments?lang=python')
+  expect(text).toContain('import urllib.request')
+  expect(text).not.toContain('curl -sS')
+  expect(text).toContain('href="/docs/webhooks?lang=python"')
+  for (const lang of ['cobol', 'toString', 'java'])
+    expect((await get(`/docs/api/payments?lang=${lang}`)).text).toContain('curl -sS')
+  expect((await get('/docs/webhooks?lang=java')).text).toContain('final class Verify')
+})
+
+test('every page exists as Markdown, with each example in each language', async () => {
+  for (const path of ['/docs', ...(await pages())]) {
+    const { status, headers, text } = await get(`${path}.md`)
+    expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'text/markdown; charset=utf-8'])
+    expect(text).toMatch(/^# \S/)
+    expect(text).not.toMatch(/^```(?:call|verify)/m)
+  }
+  const { text } = await get('/docs/webhooks.md')
+  for (const name of ['curl', 'TypeScript', 'Python', 'Go', 'PHP', 'Java']) expect(text).toContain(`\n${name}:\n`)
+})
+
+test('every link and every anchor of the documentation leads somewhere', async () => {
+  const read = new Map<string, { status: number; text: string }>()
+  const page = async (path: string) => {
+    const found = read.get(path) ?? (await get(path))
+    read.set(path, found)
+    return found
+  }
+  const broken: string[] = []
+  for (const from of ['/docs', '/receipts/verify', ...(await pages())]) {
+    const { text, headers } = await get(from)
+    expect([from, headers.get('x-robots-tag'), text.match(/<h1[ >]/g)?.length]).toEqual([
+      from,
+      from === '/receipts/verify' ? 'noindex, nofollow' : null,
+      1,
+    ])
+    for (const [, href = ''] of text.matchAll(/<a [^>]*?href="([^"]+)"/g)) {
+      const { origin, pathname, hash } = new URL(href, `http://here.example${from}`)
+      if (origin !== 'http://here.example' || pathname.startsWith('/dashboard')) continue
+      const to = await page(pathname)
+      const anchored = hash === '' || to.text.includes(`id="${hash.slice(1)}"`)
+      if (to.status !== 200 || !anchored) broken.push(`${from} → ${href}`)
+    }
+  }
+  expect(broken).toEqual([])
+})
+
+test('the guides of a live deployment ask the one for tests', async () => {
+  const live = createDocsSite({ routes: [], publicUrl: 'https://pay.example', testUrl: 'https://test.pay.example' })
+  const first = live.pages.find(({ path }) => path === '/docs/first-payment')
+  expect(first?.html(live.frame('/docs/first-payment', 'curl'))).toContain('https://test.pay.example/v1/payments')
+  expect(first?.markdown()).toContain('https://test.pay.example/v1/payments')
+})
+
+test.each(['/docs/api/payments', '/openapi.json'])(
   '%s is compressed for who takes it so, and whole for who does not',
   async (path) => {
     const url = `http://127.0.0.1:${shop.port}${path}`

@@ -1,0 +1,94 @@
+import type { Language } from '../../web/docs/code/languages.ts'
+import type { DocsFrame, DocsGroup, DocsPlace } from '../../web/docs/docs-page.tsx'
+import { renderErrors } from '../../web/docs/errors.tsx'
+import { renderGuide } from '../../web/docs/guide.tsx'
+import { GUIDES } from '../../web/docs/guides.ts'
+import { plainMarkdown, readGuide } from '../../web/docs/markdown.ts'
+import { type ReferenceView, renderReference } from '../../web/docs/reference.tsx'
+import { referenceMarkdown } from '../../web/docs/reference-markdown.ts'
+import { llmsText, renderStart, START_LEAD } from '../../web/docs/start.tsx'
+import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
+import { type Route, TAGS } from '../route.ts'
+import { errorDocs } from './error-docs.ts'
+import { operationEntries } from './operation-entries.ts'
+
+/** A page of the documentation, for people and as Markdown. */
+export type DocsPage = DocsPlace & {
+  readonly html: (frame: DocsFrame) => string
+  readonly markdown: () => string
+}
+
+export type DocsSite = {
+  readonly pages: readonly DocsPage[]
+  /** Where a page is, and what stands around it. */
+  frame(path: string, language: Language): DocsFrame
+  readonly llms: string
+}
+
+export const DOCS_PATH = '/docs'
+export const ERRORS_PATH = '/docs/errors'
+
+type Options = {
+  readonly routes: readonly Route[]
+  readonly publicUrl: string
+  /** Where the guides ask: the deployment for tests, when it is known. */
+  readonly testUrl: string
+}
+
+/** Every page of the documentation. */
+export function createDocsSite({ routes, publicUrl, testUrl }: Options): DocsSite {
+  const guides = guidePages(testUrl)
+  const reference = [...referencePages(routes, publicUrl), errorsPage()]
+  const groups: DocsGroup[] = [
+    { name: 'Guides', places: [{ path: DOCS_PATH, title: 'Documentation', lead: START_LEAD }, ...guides] },
+    { name: 'API reference', places: reference },
+  ]
+  const llms = llmsText(groups, publicUrl)
+  const start = { path: DOCS_PATH, title: 'Documentation', lead: START_LEAD, html: renderStart, markdown: () => llms }
+  return {
+    pages: [start, ...guides, ...reference],
+    frame: (path, language) => ({ groups, path, language }),
+    llms,
+  }
+}
+
+function guidePages(origin: string): DocsPage[] {
+  return Object.entries(GUIDES).map(([name, text]) => {
+    const guide = readGuide(text)
+    return {
+      path: `${DOCS_PATH}/${name}`,
+      title: guide.title,
+      lead: guide.lead.replaceAll('`', ''),
+      html: (frame) => renderGuide({ frame, guide, origin }),
+      markdown: () => plainMarkdown(text, origin),
+    }
+  })
+}
+
+function referencePages(routes: readonly Route[], publicUrl: string): DocsPage[] {
+  const entries = operationEntries(routes, publicUrl)
+  return Object.entries(TAGS).map(([title, purpose]) => {
+    const view: ReferenceView = { title, purpose, operations: entries.filter(({ tag }) => tag === title) }
+    return {
+      path: `${DOCS_PATH}/api/${slugOfTag(title)}`,
+      title,
+      lead: purpose,
+      html: (frame) => renderReference(frame, view),
+      markdown: () => referenceMarkdown(view),
+    }
+  })
+}
+
+const slugOfTag = (tag: string): string => tag.toLowerCase().replaceAll(' ', '-')
+
+function errorsPage(): DocsPage {
+  const errors = Object.entries(PROBLEMS).map(([code, problem]) => ({ code, ...problem }))
+  const fields = Object.entries(FIELD_CODES).map(([code, text]) => ({ code, text }))
+  return {
+    path: ERRORS_PATH,
+    title: 'Errors',
+    lead: 'What an answer that refuses means, and what to do about it.',
+    html: (frame) => renderErrors(frame, { errors, fields }),
+    markdown: errorDocs,
+  }
+}

@@ -1,0 +1,45 @@
+import type { ApiCall } from '../../web/docs/code/call.ts'
+import type { OperationEntry } from '../../web/docs/reference.tsx'
+import { PROBLEMS, type ProblemCode } from '../http/problem-codes.ts'
+import type { Route } from '../route.ts'
+import { openApiDocument, refusalsOf } from './openapi.ts'
+import { fieldsReader } from './reference-fields.ts'
+
+/** Every operation as the reference shows it, with its group. */
+export function operationEntries(routes: readonly Route[], publicUrl: string): (OperationEntry & Pick<Route, 'tag'>)[] {
+  const fields = fieldsReader(JSON.parse(JSON.stringify(openApiDocument(routes, publicUrl))))
+  return routes.map((route) => {
+    const { operationId, tag, method, path, summary, description, scope } = route
+    const { own, common } = refusalsOf(route)
+    return {
+      operationId,
+      tag,
+      method,
+      path,
+      summary,
+      description,
+      scope,
+      call: callOf(route, publicUrl),
+      problems: own.map(problemEntry),
+      commonProblems: common.filter((code) => !own.includes(code)).map(problemEntry),
+      ...fields(method, path),
+    }
+  })
+}
+
+const problemEntry = (code: ProblemCode) => ({ code, status: PROBLEMS[code].status, title: PROBLEMS[code].title })
+
+/** The example of a route, with variables where ids stand: `/v1/payments/{id}` asks for PAYMENT_ID. */
+function callOf({ method, path, example }: Route, publicUrl: string): ApiCall {
+  const query = new URLSearchParams(example?.query).toString()
+  const named = path.replace(/(\w+)\/\{(\w+)\}/g, (_match, parent: string, name: string) => {
+    const subject = name === 'id' ? parent.replace(/s$/, '') : name
+    return `${parent}/{${subject.toUpperCase()}_ID}`
+  })
+  return {
+    method: method.toUpperCase(),
+    url: `${publicUrl}${named}${query === '' ? '' : `?${query}`}`,
+    headers: [],
+    body: example?.body ?? null,
+  }
+}

@@ -1,0 +1,69 @@
+import { SiteIcon } from '../../site/icons.tsx'
+import { type Code, LANGUAGES, type Language } from './languages.ts'
+
+type Props = {
+  /** Unlike any other on its page: the links of the languages lead back to it. */
+  readonly id: string
+  readonly code: Code
+  /** The reader's choice; the first language where the example has no such. */
+  readonly chosen: Language
+  /** What the code does, for who hears the page. */
+  readonly label: string
+}
+
+/** An example, with a link for each of its languages: the choice is part of the address, and holds for the page. */
+export function CodeTabs({ id, code, chosen, label }: Props) {
+  const shown = code.find(({ language }) => language === chosen) ?? code[0]
+  if (shown === undefined) return null
+  return (
+    <figure class="code" id={id}>
+      <figcaption>
+        <div class="tongues" role="group" aria-label={`Language of: ${label}`}>
+          {code.map(({ language }) => (
+            <a
+              key={language}
+              href={`?lang=${language}#${id}`}
+              aria-current={language === shown.language ? 'true' : undefined}
+            >
+              {LANGUAGES[language]}
+            </a>
+          ))}
+        </div>
+        <CopyCode text={shown.text} />
+      </figcaption>
+      <Pre label={`${label}, in ${LANGUAGES[shown.language]}`} text={shown.text} />
+    </figure>
+  )
+}
+
+/** Code in one language. */
+export function CodeBlock({ name, text, label }: { name: string; text: string; label: string }) {
+  return (
+    <figure class="code">
+      <figcaption>
+        <span>{name}</span>
+        <CopyCode text={text} />
+      </figcaption>
+      <Pre label={label} text={text} />
+    </figure>
+  )
+}
+
+function Pre({ label, text }: { label: string; text: string }) {
+  return (
+    // What scrolls must be reached by keyboard.
+    <pre tabIndex={0} role="group" aria-label={label}>
+      <code>{text}</code>
+    </pre>
+  )
+}
+
+/** Hidden until the script shows it: without one, the text can be marked. */
+function CopyCode({ text }: { text: string }) {
+  return (
+    <button type="button" class="mini" hidden data-copy={text}>
+      <SiteIcon name="copy" />
+      <span>Copy</span>
+    </button>
+  )
+}

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs'
+import type { Code, Language } from './languages.ts'
+
+/** A receiver's check of a webhook, without a library. The tests run these very files. */
+export const VERIFY_FILES = {
+  typescript: 'verify.ts',
+  python: 'verify.py',
+  go: 'verify.go',
+  php: 'verify.php',
+  java: 'Verify.java',
+} as const satisfies Partial<Record<Language, string>>
+
+export const VERIFY_CODE: Code = Object.entries(VERIFY_FILES).map(([language, file]) => ({
+  language: language as Language,
+  text: readFileSync(new URL(`./verify/${file}`, import.meta.url), 'utf8').trimEnd(),
+}))

@@ -1,0 +1,8 @@
+import { CodeTabs } from './code.tsx'
+import type { Language } from './languages.ts'
+import { VERIFY_CODE } from './verify-code.ts'
+
+/** How a receiver checks a webhook, in each language. */
+export function VerifyTabs({ chosen }: { chosen: Language }) {
+  return <CodeTabs id="verify-code" code={VERIFY_CODE} chosen={chosen} label="Verify a webhook" />
+}

@@ -1,0 +1,113 @@
+import type { Token, Tokens } from 'marked'
+import type { ComponentChildren } from 'preact'
+import { CodeBlock, CodeTabs } from './code/code.tsx'
+import type { Language } from './code/languages.ts'
+import { Anchor, type DocsFrame, inLanguage, renderDocs } from './docs-page.tsx'
+import { exampleOf, type Guide, headingsOf, slugOf } from './markdown.ts'
+
+type View = { readonly frame: DocsFrame; readonly guide: Guide; readonly origin: string }
+
+export function renderGuide({ frame, guide, origin }: View): string {
+  return renderDocs({
+    frame,
+    title: guide.title,
+    lead: guide.lead.replaceAll('`', ''),
+    headings: headingsOf(guide),
+    aside: true,
+    children: <Blocks tokens={guide.tokens} language={frame.language} origin={origin} />,
+  })
+}
+
+type BlocksProps = { readonly tokens: readonly Token[]; readonly language: Language; readonly origin: string }
+
+function Blocks({ tokens, language, origin }: BlocksProps) {
+  let heading = ''
+  let example = 0
+  return tokens.map((token) => {
+    if (token.type === 'heading') heading = (token as Tokens.Heading).text
+    if (token.type !== 'code') return <Block token={token} language={language} />
+    const code = exampleOf(token as Tokens.Code, origin)
+    const { lang = '', text } = token as Tokens.Code
+    if (code === null) return <CodeBlock name={NAMES[lang] ?? lang} text={text} label={heading} />
+    const label = lang === 'call' ? (text.split('\n')[0] ?? heading) : heading
+    return <CodeTabs id={`code-${++example}`} code={code} chosen={language} label={label} />
+  })
+}
+
+const NAMES: Readonly<Record<string, string>> = { sh: 'Shell', json: 'JSON', http: 'HTTP' }
+
+function Block({ token, language }: { token: Token; language: Language }): ComponentChildren {
+  const inline = (tokens: Token[] | undefined) => <Inline tokens={tokens ?? []} language={language} />
+  switch (token.type) {
+    case 'space':
+      return null
+    case 'heading': {
+      const { text, tokens, depth } = token as Tokens.Heading
+      const id = slugOf(text)
+      const content = <Anchor id={id}>{inline(tokens)}</Anchor>
+      return depth === 2 ? <h2 id={id}>{content}</h2> : <h3 id={id}>{content}</h3>
+    }
+    case 'paragraph':
+      return <p>{inline((token as Tokens.Paragraph).tokens)}</p>
+    case 'list': {
+      const { ordered, items } = token as Tokens.List
+      const entries = items.map((item) => <li>{inline(item.tokens)}</li>)
+      return ordered ? <ol>{entries}</ol> : <ul>{entries}</ul>
+    }
+    case 'table':
+      return <GuideTable table={token as Tokens.Table} language={language} />
+    default:
+      throw new TypeError(`a guide has no ${token.type}`)
+  }
+}
+
+function GuideTable({ table: { header, rows }, language }: { table: Tokens.Table; language: Language }) {
+  return (
+    <table class="grid">
+      <thead>
+        <tr>
+          {header.map(({ tokens }) => (
+            <th scope="col">
+              <Inline tokens={tokens} language={language} />
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr>
+            {row.map(({ tokens }, index) => (
+              <td data-name={header[index]?.text}>
+                <Inline tokens={tokens} language={language} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Inline({ tokens, language }: { tokens: readonly Token[]; language: Language }) {
+  return <>{tokens.map((token) => inlineOf(token, language))}</>
+}
+
+function inlineOf(token: Token, language: Language): ComponentChildren {
+  const inner =
+    'tokens' in token && token.tokens !== undefined ? <Inline tokens={token.tokens} language={language} /> : null
+  switch (token.type) {
+    case 'text':
+    case 'paragraph':
+      return inner ?? (token as Tokens.Text).text
+    case 'escape':
+      return (token as Tokens.Escape).text
+    case 'codespan':
+      return <code>{(token as Tokens.Codespan).text}</code>
+    case 'strong':
+      return <strong>{inner}</strong>
+    case 'link':
+      return <a href={inLanguage((token as Tokens.Link).href, language)}>{inner}</a>
+    default:
+      throw new TypeError(`a guide has no ${token.type} in a line`)
+  }
+}

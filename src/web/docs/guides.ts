@@ -1,0 +1,8 @@
+import { readFileSync } from 'node:fs'
+
+const read = (name: string): string => readFileSync(new URL(`./guides/${name}.md`, import.meta.url), 'utf8')
+
+/** In the order in which a merchant needs them. The path of each is `/docs/` and its name. */
+export const GUIDES: Readonly<Record<string, string>> = Object.fromEntries(
+  ['first-payment', 'links', 'webhooks', 'testing', 'going-live'].map((name) => [name, read(name)]),
+)

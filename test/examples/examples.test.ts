@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { lexer, type Tokens } from 'marked'
+import { Webhook } from 'standardwebhooks'
+import { until } from '../../scripts/test/until.ts'
+import { CALL_LANGUAGES, type CallLanguage } from '../../src/web/docs/code/languages.ts'
+import { VERIFY_FILES } from '../../src/web/docs/code/verify-code.ts'
+import { GUIDES } from '../../src/web/docs/guides.ts'
+import { plantReceipt } from '../api/support/receipts.ts'
+import { payment, settled, useWorld, world } from '../workflows/story.ts'
+import { RECEIVER_RUNS, runSamples } from './running.ts'
+
+useWorld()
+
+const folder = mkdtempSync(join(tmpdir(), 'pinrail-examples-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const ask = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+  const response = await fetch(`${world.api}/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${world.secretKey}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  return (await response.json()) as Record<string, unknown>
+}
+const made = async (path: string, body: object): Promise<string> => String((await ask('POST', path, body))['id'])
+
+/** The examples of a page as it is served, in the order of the page. */
+async function samplesOf(guide: string, language: CallLanguage): Promise<string[]> {
+  const text = await (await fetch(`${world.api}/docs/${guide}.md`)).text()
+  const codes = lexer(text).filter(({ type }) => type === 'code') as Tokens.Code[]
+  const ofCalls = (code: Tokens.Code) =>
+    language === 'curl' ? code.text.startsWith('curl ') : code.lang === language && code.text.includes('/v1/')
+  return codes.filter(ofCalls).map((code) => code.text)
+}
+
+describe.each(CALL_LANGUAGES)('the examples of the guides in %s', (language) => {
+  test('are answered by the api as the guides say', async () => {
+    const env = {
+      SECRET_KEY: world.secretKey,
+      PAYMENT_ID: await made('/payments', { amount: '20.00', currency: 'EUR', provider: 'card_partner' }),
+      PAYMENT_LINK_ID: await made('/payment_links', { title: 'Box', amount: '64.00', currency: 'EUR' }),
+      WEBHOOK_ENDPOINT_ID: await made('/webhook_endpoints', { url: 'https://shop.example/own' }),
+    }
+    await plantReceipt(world.db, env.PAYMENT_ID)
+    const texts: string[] = []
+    for (const guide of Object.keys(GUIDES)) texts.push(...(await samplesOf(guide, language)))
+    expect(texts).toHaveLength(
+      Object.values(GUIDES)
+        .join('')
+        .match(/^```call$/gm)?.length ?? 0,
+    )
+    const printed = await runSamples(join(folder, language), { language, texts, env })
+    expect(printed).toHaveLength(texts.length)
+    for (const [index, text] of printed.entries()) {
+      const answer = JSON.parse(text) as Record<string, unknown>
+      expect({ example: texts[index], answer, object: typeof answer['object'] }).toMatchObject({ object: 'string' })
+      expect(answer).not.toHaveProperty('request_id')
+    }
+    // The guide to testing has paid it, and a day has passed since.
+    expect((await world.read(env.PAYMENT_ID)).attempts).toHaveLength(1)
+    expect(await ask('GET', `/payment_links/${env.PAYMENT_LINK_ID}`)).toMatchObject({
+      title: 'November tasting box',
+      active: false,
+    })
+  })
+})
+
+type Delivery = { readonly headers: Record<string, string>; readonly body: string; readonly path: string }
+
+describe('the code that verifies a webhook', () => {
+  let before: Delivery
+  let during: Delivery
+  let secrets: { old: string; new: string }
+
+  beforeAll(async () => {
+    for (const { id } of (await ask('GET', '/webhook_endpoints'))['data'] as { id: string }[])
+      await ask('DELETE', `/webhook_endpoints/${id}`)
+    const endpoint = await ask('POST', '/webhook_endpoints', { url: `${world.inboxUrl}/verified` })
+    const old = String(endpoint['secret'])
+    before = await deliveryOf([old])
+    const rotated = await ask('POST', `/webhook_endpoints/${String(endpoint['id'])}/rotate_secret`, { overlap: 3600 })
+    secrets = { old, new: String(rotated['secret']) }
+    during = await deliveryOf([old, secrets.new])
+  })
+
+  /** What arrives when a payment has succeeded. */
+  async function deliveryOf(known: readonly string[]): Promise<Delivery> {
+    await fetch(`${world.inboxUrl}/secret`, { method: 'POST', body: JSON.stringify({ secrets: known }) })
+    const id = await world.createPayment()
+    await ask('POST', `/test/payments/${id}/simulate`, { action: 'pay' })
+    await world.sandbox.callbacks.flush()
+    await ask('POST', `/test/payments/${id}/simulate`, { action: 'verify' })
+    await world.sandbox.callbacks.flush()
+    await settled(id)
+    expect((await payment(id)).status).toBe('succeeded')
+    const arrived = await until(
+      async () => (await (await fetch(`${world.inboxUrl}/deliveries`)).json()) as Delivery[],
+      (all) => all.some(({ body }) => body.includes(id)),
+    )
+    const found = arrived.find(({ body }) => body.includes(id))
+    if (found === undefined) throw new Error('nothing arrived')
+    return found
+  }
+
+  /** The delivery as it would be, had it been sent so many seconds ago. */
+  function sentAgo({ headers, body }: Delivery, seconds: number): Delivery {
+    const at = new Date(Date.now() - seconds * 1000)
+    const signature = new Webhook(secrets.new).sign(headers['webhook-id'] ?? '', at, body)
+    const changed = { 'webhook-timestamp': String(Math.floor(at.getTime() / 1000)), 'webhook-signature': signature }
+    return { path: '', headers: { ...headers, ...changed }, body }
+  }
+
+  const WRONG = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+
+  test.each(Object.keys(VERIFY_FILES))('in %s takes what is from us and refuses everything else', async (language) => {
+    const changed = { ...during, body: during.body.replace('"succeeded"', '"succeeded" ') }
+    const other = { ...during, headers: { ...during.headers, 'webhook-id': 'evt_other' } }
+    const unsigned = { ...during, headers: { ...during.headers, 'webhook-signature': '' } }
+    expect(during.headers['webhook-signature']?.split(' ')).toHaveLength(2)
+    const cases: [string, Delivery, string[], string][] = [
+      ['as it came', before, [secrets.old], 'accepted'],
+      ['with both secrets, before the rotation', before, [secrets.new, secrets.old], 'accepted'],
+      ['with the new secret, in a rotation', during, [secrets.new], 'accepted'],
+      ['with the old secret, in a rotation', during, [secrets.old], 'accepted'],
+      ['with both secrets, in a rotation', during, [secrets.new, secrets.old], 'accepted'],
+      ['four minutes old', sentAgo(during, 240), [secrets.new], 'accepted'],
+      ['changed on its way', changed, [secrets.new, secrets.old], 'no signature fits'],
+      ['of another event', other, [secrets.new], 'no signature fits'],
+      ['without a signature', unsigned, [secrets.new], 'no signature fits'],
+      ['with a wrong secret', during, [WRONG], 'no signature fits'],
+      ['too old', sentAgo(during, 310), [secrets.new], 'the timestamp is too far off'],
+      ['from the future', sentAgo(during, -310), [secrets.new], 'the timestamp is too far off'],
+    ]
+    const lines = cases.map(([, { headers, body }, known]) =>
+      [
+        headers['webhook-id'],
+        headers['webhook-timestamp'],
+        headers['webhook-signature'],
+        Buffer.from(body).toString('base64'),
+        known.join(' '),
+      ].join('\t'),
+    )
+    const own = mkdtempSync(join(folder, `${language}-`))
+    const said = (await RECEIVER_RUNS[language]?.(own, `${lines.join('\n')}\n`))?.trimEnd().split('\n')
+    expect(cases.map(([name], index) => [name, said?.[index]])).toEqual(cases.map(([name, , , word]) => [name, word]))
+  })
+})
