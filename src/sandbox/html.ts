@@ -25,7 +25,7 @@ function render(value: string | Html | readonly Html[]): string {
 export const STYLESHEET_PATH = '/sandbox.css'
 
 export const STYLESHEET = `
-:root { color-scheme: light dark; font: 100%/1.5 system-ui, sans-serif; }
+:root { background: light-dark(#fff, #161c1a); color: light-dark(#1a2220, #eef3f1); color-scheme: light dark; font: 100%/1.5 system-ui, sans-serif; }
 body { margin: 0 auto; max-width: 30rem; padding: 1.5rem 1rem; }
 a { color: light-dark(#0b57d0, #a8c7fa); }
 h1 { font-size: 1.4rem; margin: 0 0 0.5rem; }

@@ -43,7 +43,7 @@ function verifyPage(): string {
 /** In the order in which they apply. */
 const SHEETS = ['base.css', 'sheet.css', 'rail.css', 'parts.css', 'receipt.css', 'link.css', 'foot.css', 'wide.css']
 
-const SITE_SHEETS = ['base', 'frame', 'layout', 'press', 'tables', 'forms', 'rails', 'figures', 'plain'].map(
+const SITE_SHEETS = ['base', 'frame', 'layout', 'press', 'tables', 'forms', 'rails', 'figures', 'code', 'plain'].map(
   (name) => `site/${name}.css`,
 )
 

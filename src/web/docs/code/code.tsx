@@ -9,10 +9,12 @@ type Props = {
   readonly chosen: Language
   /** What the code does, for who hears the page. */
   readonly label: string
+  /** The path of the page, where it may be the answer to a form. */
+  readonly at?: string
 }
 
 /** An example, with a link for each of its languages: the choice is part of the address, and holds for the page. */
-export function CodeTabs({ id, code, chosen, label }: Props) {
+export function CodeTabs({ id, code, chosen, label, at = '' }: Props) {
   const shown = code.find(({ language }) => language === chosen) ?? code[0]
   if (shown === undefined) return null
   return (
@@ -22,7 +24,7 @@ export function CodeTabs({ id, code, chosen, label }: Props) {
           {code.map(({ language }) => (
             <a
               key={language}
-              href={`?lang=${language}#${id}`}
+              href={`${at}?lang=${language}#${id}`}
               aria-current={language === shown.language ? 'true' : undefined}
             >
               {LANGUAGES[language]}

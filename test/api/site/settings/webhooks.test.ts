@@ -125,3 +125,13 @@ test('an endpoint that we switched off is told by mail and comes back with one p
   expect((await owner.submit(`${path}/disable`)).to).toBe(path)
   expect(textOf((await owner.get(path)).html)).toContain('Switched off by somebody of your account')
 })
+
+test('an endpoint shows the code that verifies its webhooks, in the language that was chosen', async () => {
+  const account = await openAccount(shop, 'codes@shop.example')
+  const { path } = await addEndpoint(account)
+  expect((await account.owner.get(path)).html).toContain('export function verifyWebhook')
+  const { html } = await account.owner.get(`${path}?lang=java`)
+  expect(html).toContain('final class Verify')
+  for (const language of ['typescript', 'python', 'go', 'php', 'java'])
+    expect(html).toContain(`href="${path}?lang=${language}#verify-code"`)
+})

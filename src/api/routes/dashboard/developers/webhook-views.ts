@@ -11,6 +11,7 @@ import {
   renderWebhook,
 } from '../../../../web/dashboard/developers/webhooks/webhook.tsx'
 import type { EndpointShown, Health } from '../../../../web/dashboard/developers/webhooks/webhook-words.tsx'
+import { isLanguage } from '../../../../web/docs/code/languages.ts'
 import { SiteProblem } from '../../site-problem.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
 import type { WithRoutes } from '../operations.ts'
@@ -79,6 +80,7 @@ export async function showEndpoint(deps: WebhookPageDeps, call: PageCall, proble
     show,
     older,
     mayChange: may(role, 'develop'),
+    language: isLanguage(query['lang']) ? query['lang'] : 'typescript',
     problem,
     now: iso(deps),
     publicUrl: deps.publicUrl,

@@ -1,3 +1,5 @@
+import type { Language } from '../../../docs/code/languages.ts'
+import { VerifyTabs } from '../../../docs/code/verify-tabs.tsx'
 import { curlText } from '../../../site/curl.ts'
 import { PostButton } from '../../../site/form.tsx'
 import { Moment, Recent, spanText } from '../../../site/moment.tsx'
@@ -21,6 +23,8 @@ export type WebhookView = {
   /** The page of older deliveries; null when there are none. */
   readonly older: string | null
   readonly mayChange: boolean
+  /** In which the check of a webhook is shown. */
+  readonly language: Language
   /** Why the last thing was not done. */
   readonly problem: string | null
   readonly now: string
@@ -61,6 +65,7 @@ export function renderWebhook(view: WebhookView): string {
         )}
         <LastDay view={view} />
         <Deliveries view={view} />
+        <Verify view={view} />
         {mayChange && <Secret view={view} />}
         <Curl command={curlText(`${api}/deliveries`)} />
       </>
@@ -170,6 +175,22 @@ function Deliveries({ view: { endpoint, health, deliveries, show, older, now } }
         <Older href={older} />
       </div>
     </section>
+  )
+}
+
+/** How the merchant's server knows that a webhook is from us. */
+function Verify({ view: { endpoint, language } }: { view: WebhookView }) {
+  return (
+    <Card
+      id="verify"
+      title="Verify what arrives"
+      lead="Give it the bytes as they came, the headers and your signing secret. It needs no library."
+    >
+      <VerifyTabs chosen={language} at={`/dashboard/webhooks/${endpoint.id}`} />
+      <p>
+        <a href="/docs/webhooks#verify-a-webhook">What to do with a webhook</a>
+      </p>
+    </Card>
   )
 }
 
