@@ -20,6 +20,7 @@ import type { Loop } from '../../worker/loop.ts'
 import { DUE_PER_ROUND, sweepNotifications } from '../../worker/notification-sweep.ts'
 import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
 import { composeMail } from './mail.ts'
+import { composeTelegram } from './telegram.ts'
 
 /** Telegram takes thirty messages a second from a bot. Two workers at this pace stay below it. */
 const BOT_MESSAGES_PER_SECOND = 14
@@ -46,9 +47,18 @@ export function composeNotifications(
   const bot = botOf(config)
   const sender = createSender({ mode: config.PINRAIL_MODE, testTargets: targetsOf(config), now: Date.now })
   const place = { publicUrl: config.PUBLIC_URL, testMode: !db.livemode }
-  const delivering = { ...place, post: postBy(sender), mail, bot, botTurn: createTurns(BOT_MESSAGES_PER_SECOND) }
+  const botTurn = createTurns(BOT_MESSAGES_PER_SECOND)
+  const delivering = { ...place, post: postBy(sender), mail, bot, botTurn }
+  const channels = {
+    secretBox: box,
+    webhookTargets: { mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS },
+    newChannelId: () => newId('channel'),
+    newChannelMessageId: () => newId('channelMessage'),
+    clock,
+  }
   const sweep = { db, client, taskQueue: DELIVERIES_QUEUE, now: clock }
   const everyMs = config.RELAY_TICK_MS
+  const telegram = bot === null ? null : composeTelegram(bot, { db, clock, log, channels, botTurn, everyMs })
   return {
     activities: createNotificationActivities({
       db,
@@ -61,6 +71,7 @@ export function composeNotifications(
     }),
     loops: [
       ...mails.loops,
+      ...(telegram === null ? [] : [telegram.loop]),
       {
         name: 'notifications',
         everyMs,
@@ -71,6 +82,7 @@ export function composeNotifications(
       },
     ],
     close: () => {
+      telegram?.close()
       mails.close()
       mail?.close()
       sender.close()

@@ -8,11 +8,13 @@ export type NotificationsView = {
   /** Notifications that no message has told of, by channel. */
   readonly waiting: ReadonlyMap<string, number>
   readonly mayChange: boolean
+  /** The name of the bot of Telegram; null where there is none. */
+  readonly bot: string | null
 }
 
-const OFFERED = ['email', 'slack', 'discord'] as const
+const OFFERED = ['email', 'telegram', 'slack', 'discord'] as const
 
-export function renderNotifications({ frame, channels, waiting, mayChange }: NotificationsView): string {
+export function renderNotifications({ frame, channels, waiting, mayChange, bot }: NotificationsView): string {
   return renderFramed({
     frame,
     title: 'Notifications',
@@ -55,8 +57,14 @@ export function renderNotifications({ frame, channels, waiting, mayChange }: Not
               </div>
             </header>
             <div class="actions">
-              {OFFERED.map((kind) => (
-                <a key={kind} class="btn" href={`/dashboard/notifications/new/${kind}`}>
+              {OFFERED.filter((kind) => kind !== 'telegram' || bot !== null).map((kind) => (
+                <a
+                  key={kind}
+                  class="btn"
+                  href={
+                    kind === 'telegram' ? '/dashboard/notifications/telegram' : `/dashboard/notifications/new/${kind}`
+                  }
+                >
                   {KIND_NAMES[kind]}
                 </a>
               ))}

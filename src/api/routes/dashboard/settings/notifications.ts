@@ -9,6 +9,7 @@ import {
   type Quiet,
   updateChannel,
 } from '../../../../db/notifications/channels.ts'
+import { findBotName } from '../../../../db/notifications/telegram.ts'
 import { may } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import {
@@ -33,8 +34,9 @@ import {
 } from '../../../accounts/channels.ts'
 import { SiteProblem } from '../../site-problem.ts'
 import { definePage, type Page, type PageAnswer, type PageCall } from '../page.ts'
+import { type TelegramPageDeps, telegramPages } from './telegram.ts'
 
-export type NotificationPageDeps = ChannelDeps
+export type NotificationPageDeps = ChannelDeps & TelegramPageDeps
 
 const SHOWN = 20
 const back = '/dashboard/notifications'
@@ -52,7 +54,7 @@ const changeForm = z.object({
 })
 
 export function notificationPages(deps: NotificationPageDeps): Page[] {
-  return [...newPages(deps), ...onePages(deps), ...changePages(deps)]
+  return [...newPages(deps), ...telegramPages(deps), ...onePages(deps), ...changePages(deps)]
 }
 
 function newPages(deps: NotificationPageDeps): Page[] {
@@ -63,7 +65,8 @@ function newPages(deps: NotificationPageDeps): Page[] {
       needs: 'look',
       handle: async ({ db, tenant, frame, role }) => {
         const [channels, waiting] = [await listChannels(db, tenant), await countWaiting(db, tenant)]
-        return { html: renderNotifications({ frame, channels, waiting, mayChange: may(role, 'develop') }) }
+        const bot = await findBotName(deps.db)
+        return { html: renderNotifications({ frame, channels, waiting, mayChange: may(role, 'develop'), bot }) }
       },
     }),
     definePage({

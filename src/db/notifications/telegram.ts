@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { execute, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+
+/** Links by which a chat of Telegram comes to an account, and the bot that reads who opened one. Times are ISO 8601. */
+
+export type NewTelegramLink = Tenant & {
+  readonly digest: Uint8Array
+  readonly personId: string
+  readonly now: string
+  readonly expiresAt: string
+}
+
+/** A person has one that is open: the one of before ends. */
+export async function insertTelegramLink(tx: Tx, link: NewTelegramLink): Promise<void> {
+  const { digest, merchantId, livemode, personId, now, expiresAt } = link
+  await execute(
+    tx,
+    sql`delete from telegram_link where (merchant_id = ${merchantId} and person_id = ${personId})
+          or expires_at < ${now}::timestamptz - interval '1 day'`,
+  )
+  await execute(
+    tx,
+    sql`insert into telegram_link (digest, merchant_id, livemode, person_id, created_at, expires_at)
+        values (${digest}, ${merchantId}, ${livemode}, ${personId}, ${now}::timestamptz, ${expiresAt}::timestamptz)`,
+  )
+}
+
+const takenRow = z
+  .object({ merchant_id: z.string(), person_id: z.string() })
+  .transform((row) => ({ merchantId: row.merchant_id, personId: row.person_id }))
+
+/** Uses the link up. Null for one that was used, is over, or never was. */
+export function takeTelegramLink(
+  tx: Tx,
+  { digest, now }: { digest: Uint8Array; now: string },
+): Promise<z.output<typeof takenRow> | null> {
+  return maybeOne(
+    tx,
+    takenRow,
+    sql`update telegram_link set used_at = ${now}::timestamptz
+        where digest = ${digest} and livemode = ${tx.livemode} and used_at is null
+          and expires_at > ${now}::timestamptz
+        returning merchant_id, person_id`,
+  )
+}
+
+/** The name of the bot that chats are linked by now; null while no worker has asked for it. */
+export async function findBotName(db: Queryable): Promise<string | null> {
+  const bot = await maybeOne(db, z.object({ username: z.string() }), sql`select username from telegram_bot`)
+  return bot?.username ?? null
+}
+
+export type BotLease = { readonly id: string; readonly now: string; readonly until: string }
+
+/** Keeps the name of the bot. Those of other bots are forgotten: chats are not linked by them any more. */
+export async function nameBot(tx: Tx, { id, username, now }: { id: string; username: string; now: string }) {
+  await execute(tx, sql`delete from telegram_bot where id <> ${id}`)
+  await execute(
+    tx,
+    sql`insert into telegram_bot (id, username, leased_until) values (${id}, ${username}, ${now}::timestamptz)
+        on conflict (id) do update set username = excluded.username`,
+  )
+}
+
+/** The update to begin with, for who reads them until then. Null while no link is open, or another one reads. */
+export async function leaseUpdates(db: Queryable, { id, now, until }: BotLease): Promise<number | null> {
+  const leased = await maybeOne(
+    db,
+    z.object({ next_update: z.coerce.number() }),
+    sql`update telegram_bot set leased_until = ${until}::timestamptz
+        where id = ${id} and leased_until <= ${now}::timestamptz and exists (
+          select from telegram_link where used_at is null and expires_at > ${now}::timestamptz)
+        returning next_update`,
+  )
+  return leased?.next_update ?? null
+}
+
+/** Updates before this one were read. */
+export async function noteUpdate(tx: Tx, id: string, nextUpdate: number): Promise<void> {
+  await execute(tx, sql`update telegram_bot set next_update = greatest(next_update, ${nextUpdate}) where id = ${id}`)
+}
+
+/** Whoever is next may read them from then on. */
+export async function releaseUpdates(db: Queryable, id: string, from: string): Promise<void> {
+  await execute(db, sql`update telegram_bot set leased_until = ${from}::timestamptz where id = ${id}`)
+}

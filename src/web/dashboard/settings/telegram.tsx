@@ -1,0 +1,89 @@
+import { PostForm } from '../../site/form.tsx'
+import { Moment } from '../../site/moment.tsx'
+import { Head } from '../../site/parts.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+
+export type TelegramView = {
+  readonly frame: Frame
+  /** The bot's name, without @. */
+  readonly bot: string
+}
+
+const back = { href: '/dashboard/notifications', name: 'Notifications' }
+const title = 'Connect Telegram'
+
+export function renderTelegram({ frame, bot }: TelegramView): string {
+  return renderFramed({
+    frame,
+    title,
+    narrow: true,
+    children: (
+      <>
+        <Head back={back} title={title} lead={`Our bot @${bot} writes to one chat: yours, or a group.`} />
+        <PostForm action="/dashboard/notifications/telegram" csrf={frame.csrf} look="form card">
+          <ol class="stack tight">
+            <li>You get a link here. It works once, for 15 minutes.</li>
+            <li>Open it on the device that has Telegram, and press Start.</li>
+            <li>The chat is told that it is connected.</li>
+          </ol>
+          <p class="soft">Whoever opens the link gets your notifications. Do not send it on.</p>
+          <div class="row">
+            <button type="submit" class="btn fill big">
+              Get the link
+            </button>
+            <a class="btn text" href="/dashboard/notifications">
+              Cancel
+            </a>
+          </div>
+        </PostForm>
+      </>
+    ),
+  })
+}
+
+type LinkView = TelegramView & {
+  readonly token: string
+  /** ISO 8601. */
+  readonly expiresAt: string
+}
+
+/** No address of the page has the token: it is in the answer to the press alone. */
+export function renderTelegramLink({ frame, bot, token, expiresAt }: LinkView): string {
+  return renderFramed({
+    frame,
+    title,
+    narrow: true,
+    children: (
+      <>
+        <Head back={back} title={title} />
+        <section class="card stack" aria-labelledby="open">
+          <h2 id="open">Open Telegram and press Start</h2>
+          <p>
+            The link works once, until <Moment at={expiresAt} />.
+          </p>
+          <div class="row">
+            <a class="btn fill big" href={`https://t.me/${bot}?start=${token}`} target="_blank" rel="noreferrer">
+              Open my chat with @{bot}
+            </a>
+            <a class="btn" href={`https://t.me/${bot}?startgroup=${token}`} target="_blank" rel="noreferrer">
+              Add the bot to a group
+            </a>
+          </div>
+          <p class="soft">No button works? Write this to @{bot} in Telegram:</p>
+          <p>
+            <code class="wrap">/start {token}</code>
+          </p>
+        </section>
+        <section class="card stack" aria-labelledby="then">
+          <h2 id="then">Then</h2>
+          <p>The chat gets a message within seconds. After that it is in your list.</p>
+          <div class="row">
+            <a class="btn" href="/dashboard/notifications">
+              Look at the list
+            </a>
+          </div>
+        </section>
+      </>
+    ),
+  })
+}

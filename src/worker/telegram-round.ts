@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import type { Db, Tx } from '../db/db.ts'
+import { leaseUpdates, nameBot, noteUpdate, releaseUpdates, takeTelegramLink } from '../db/notifications/telegram.ts'
+import type { Logger } from '../log.ts'
+
+/** What the Bot API answered: `result`, or why not. Throws when no answer came. */
+export type AskBot = (method: 'getMe' | 'getUpdates', parameters: object) => Promise<BotAnswer>
+export type BotAnswer =
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly status: number; readonly retryAfterSeconds: number | null }
+
+export type LinkedChat = {
+  readonly merchantId: string
+  readonly personId: string
+  /** The chat's id, as the Bot API takes it. */
+  readonly chat: string
+  readonly name: string
+}
+
+export type TelegramRoundDeps = {
+  readonly db: Db
+  /** The part of the token before the colon. */
+  readonly botId: string
+  readonly ask: AskBot
+  /** Makes the chat a channel of the account; false when the person may not do that any more. */
+  readonly link: (tx: Tx, chat: LinkedChat) => Promise<boolean>
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  readonly log: Logger
+}
+
+/** A reader has its updates for so long: more than one answer takes (milliseconds). */
+const LEASE_MS = 30_000
+const UPDATES_AT_ONCE = 10
+/** After a refusal that names no pause, such as that another program reads the updates (milliseconds). */
+const REFUSED_PAUSE_MS = 30_000
+
+const me = z.object({ username: z.string().regex(/^\w{3,64}$/) })
+const chatShape = z.object({
+  id: z.number().int(),
+  title: z.string().optional(),
+  username: z.string().optional(),
+  first_name: z.string().optional(),
+})
+const updates = z.array(z.looseObject({ update_id: z.number().int() }))
+const started = z.object({ message: z.object({ text: z.string(), chat: chatShape }) })
+/** A private chat sends the first form, a group the second (https://core.telegram.org/bots/features#deep-linking). */
+const START = /^\/start(?:@\w+)? ([\w-]{43})$/
+
+/**
+ * Looks who has opened a link of ours, while links are open. Answers how many chats were linked. One process at a time
+ * asks, so that no update is given to two; what was read is noted with what came of it, in one transaction.
+ */
+export async function readTelegram(deps: TelegramRoundDeps): Promise<number> {
+  const { db, botId, clock } = deps
+  const now = clock()
+  const offset = await leaseUpdates(db, { id: botId, now: iso(now), until: iso(now + LEASE_MS) })
+  if (offset === null) return 0
+  const answer = await deps.ask('getUpdates', {
+    offset,
+    limit: UPDATES_AT_ONCE,
+    timeout: 0,
+    allowed_updates: ['message'],
+  })
+  if (!answer.ok) return rest(deps, answer)
+  let linked = 0
+  for (const update of updates.parse(answer.result)) {
+    linked += await db.transaction(async (tx) => {
+      await noteUpdate(tx, botId, update.update_id + 1)
+      return (await readUpdate(deps, tx, update)) ? 1 : 0
+    })
+  }
+  await releaseUpdates(db, botId, iso(clock()))
+  return linked
+}
+
+/** Learns the name of the bot, without which no link can be made. */
+export async function introduceBot({ db, botId, ask, clock }: TelegramRoundDeps): Promise<void> {
+  const answer = await ask('getMe', {})
+  if (!answer.ok) throw new Error(`Telegram refuses the bot (HTTP ${answer.status}): look at TELEGRAM_BOT_TOKEN`)
+  const { username } = me.parse(answer.result)
+  await db.transaction((tx) => nameBot(tx, { id: botId, username, now: iso(clock()) }))
+}
+
+async function rest({ db, botId, clock, log }: TelegramRoundDeps, refused: BotAnswer & { ok: false }): Promise<number> {
+  const { status, retryAfterSeconds } = refused
+  log.warn({ status }, 'Telegram does not give the updates of the bot; chats are linked later')
+  const pause = retryAfterSeconds === null ? REFUSED_PAUSE_MS : retryAfterSeconds * 1000
+  await releaseUpdates(db, botId, iso(clock() + pause))
+  return 0
+}
+
+/** Anything but the opening of an open link is passed over: strangers may write to a bot what they like. */
+async function readUpdate({ link, clock }: TelegramRoundDeps, tx: Tx, update: unknown): Promise<boolean> {
+  const message = started.safeParse(update).data?.message
+  const token = START.exec(message?.text ?? '')?.[1]
+  if (message === undefined || token === undefined) return false
+  const digest = createHash('sha256').update(token).digest()
+  const taken = await takeTelegramLink(tx, { digest, now: iso(clock()) })
+  if (taken === null) return false
+  const { id, title, username, first_name: firstName } = message.chat
+  const name = title ?? (username === undefined ? firstName : `@${username}`) ?? ''
+  return link(tx, { ...taken, chat: String(id), name })
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
