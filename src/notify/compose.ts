@@ -2,8 +2,7 @@ import { CURRENCIES, type Currency } from '../domain/currencies.ts'
 import { add, formatAmount } from '../domain/money.ts'
 import type { ChannelMessage, Recipient, Told } from '../domain/notification/message.ts'
 import { type Composed, link, oneLine, type Part, typed, words } from './text.ts'
-import { WORDS } from './words/languages.ts'
-import type { Words } from './words/words.ts'
+import { type Speech, wordsOf } from './words/languages.ts'
 
 export type Place = { readonly publicUrl: string; readonly testMode: boolean }
 
@@ -22,7 +21,7 @@ export function composeMessage(
   { language }: Pick<Recipient, 'language'>,
   place: Place,
 ): Composed {
-  const text = WORDS[language]
+  const text = wordsOf(language)
   const account = `${oneLine(message.account)}${place.testMode ? ' (test)' : ''}`
   const again = message.repeated ? [[words(text.repeated)]] : []
   const [first, ...others] = message.told
@@ -35,15 +34,15 @@ export function composeMessage(
   return { title, lines: [...again, ...single(first, message, { text, place })] }
 }
 
-function nameOf({ kind, data }: Told, text: Words): string {
+function nameOf({ kind, data }: Told, text: Speech): string {
   const planned = kind === 'wallet.changed' && typeof data['at'] === 'string'
-  return text.happened[planned ? 'wallet.planned' : kind] ?? text.other
+  return text.nameOf(planned ? 'wallet.planned' : kind)
 }
 
 function single(
   told: Told,
   { stopUrl }: ChannelMessage,
-  { text, place: { publicUrl } }: { text: Words; place: Place },
+  { text, place: { publicUrl } }: { text: Speech; place: Place },
 ): Part[][] {
   const { kind, data } = told
   const field = (label: string, name: string): Part[][] =>
@@ -60,6 +59,7 @@ function single(
       ...field(text.takesEffect, 'at'),
       ...(stopUrl === null ? open('/wallet') : [[words(`${text.stop}:`)], [link(stopUrl)]]),
     ]
+  if (kind === 'payout.held') return open(`/payments/${pathPart(data['id'])}`)
   if (kind.startsWith('wallet.')) return open('/wallet')
   if (kind === 'webhook_endpoint.disabled')
     return [...field(text.says, 'url'), ...open(`/webhooks/${pathPart(data['endpoint'])}`)]
@@ -73,7 +73,7 @@ function single(
 /** Our own ids alone become parts of a path. */
 const pathPart = (value: unknown): string => (/^[a-z]+_[0-9a-z]{26}$/.test(String(value)) ? String(value) : '')
 
-function amountLine({ data }: Told, text: Words): Part[][] {
+function amountLine({ data }: Told, text: Speech): Part[][] {
   const amount = amountOf(data)
   if (amount === null) return []
   const settlement = data['settlement']
@@ -91,7 +91,7 @@ function amountOf({ amount_minor: minor, currency }: Told['data']): Amount | nul
 }
 
 /** How many of each kind with their sums, then the newest by name. */
-function digest(told: readonly Told[], text: Words): Part[][] {
+function digest(told: readonly Told[], text: Speech): Part[][] {
   const kinds = new Map<string, Told[]>()
   for (const each of told) {
     const name = nameOf(each, text)
@@ -108,7 +108,7 @@ function digest(told: readonly Told[], text: Words): Part[][] {
   return [...counted, ...(lines.length > 0 ? [[], ...lines] : []), ...(rest > 0 ? [[words(text.more(rest))]] : [])]
 }
 
-function lineOf(told: Told, text: Words): Part[] {
+function lineOf(told: Told, text: Speech): Part[] {
   const amount = amountOf(told.data)
   const reference = told.data['reference']
   return [

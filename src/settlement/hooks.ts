@@ -1,3 +1,4 @@
+import { leaveNotice } from '../db/accounts/account-notices.ts'
 import type { Tx } from '../db/db.ts'
 import { book } from '../db/ledger.ts'
 import { putOutbox } from '../db/outbox.ts'
@@ -35,9 +36,12 @@ export function createSettlementHooks(context: ChangeContext) {
   async function onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void> {
     // Waiting for funds or for the token to go on passes by itself; after a while the payment counts as delayed.
     if (PASSING_HOLDS.includes(held.reason)) return
-    await parkPayout(tx, held.paymentId, {
-      reason: 'payout_held',
-      note: payoutHeld(held.reason, { detail: held.detail }),
+    const { paymentId, reason } = held
+    const note = payoutHeld(reason, { detail: held.detail })
+    await changeAndTell(tx, paymentId, async (work) => {
+      const { merchantId, livemode } = work.state.payment
+      await leaveNotice(tx, { merchantId, livemode }, { kind: 'payout.held', data: { id: paymentId, reason } })
+      await parkIn(work, { reason: 'payout_held', note })
     })
   }
 
@@ -79,10 +83,6 @@ export function createSettlementHooks(context: ChangeContext) {
 
   function onGas(tx: Tx, { chainId, wallet, nonce, wei }: GasSpent): Promise<void> {
     return bookGas(tx, { reference: `${chainId}:${wallet}:${nonce}`, wei }, context.now())
-  }
-
-  function parkPayout(tx: Tx, paymentId: string, park: PayoutPark): Promise<void> {
-    return changeAndTell(tx, paymentId, (work) => parkIn(work, park))
   }
 
   async function changeAndTell(tx: Tx, id: string, work: (payment: PaymentWork) => Promise<void>): Promise<void> {

@@ -15,7 +15,7 @@ export type BotApi = {
 }
 
 export async function startBotApi(token: string): Promise<BotApi> {
-  let updates: { readonly update_id: number }[] = []
+  let updates: { readonly update_id: number; readonly message: object }[] = []
   let next = 700_000_000
   let reading = 0
   const state: Pick<BotApi, 'calls' | 'refuse'> = { calls: [], refuse: null }
@@ -47,7 +47,7 @@ export async function startBotApi(token: string): Promise<BotApi> {
     say: (text: string, chat: object = { id: 4711, type: 'private', first_name: 'Kari', username: 'kari' }) => {
       next += 1
       const message = { message_id: next, date: 1, chat, text }
-      updates.push({ update_id: next, ...{ message } })
+      updates.push({ update_id: next, message })
     },
     left: () => updates.length,
     close: () => receiver.close(),

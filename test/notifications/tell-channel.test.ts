@@ -189,6 +189,20 @@ describe('a channel that refuses', () => {
     for (const n of [0, 1, 2, 3]) expect(texts.filter((text) => text.includes(`kept-${n}`))).toHaveLength(1)
   })
 
+  it('cannot be read any more: it is switched off, and everybody is told', async () => {
+    const channel = await world.addChannel(tenant, 'slack', { sealed: 'of a key that is gone' })
+    const other = await world.addChannel(tenant, 'discord', { events: [] })
+    await world.pay(tenant)
+    await world.run(channel.id, 5)
+    await world.run(other.id, 5)
+    expect(world.services.slack.taken).toEqual([])
+    expect(world.services.discord.taken.map(({ text }) => text)).toEqual([
+      expect.stringContaining('A notification channel takes nothing'),
+    ])
+    // The payment, and what it was told of itself.
+    expect(await waitingOf(world, channel)).toBe(2)
+  })
+
   it('one message only: that one is marked, and the next one goes out', async () => {
     const channel = await world.addChannel(tenant, 'discord')
     const { discord } = world.services

@@ -14,7 +14,7 @@ import { newId } from '../../src/ids.ts'
 import { createMailSender, type MailSender } from '../../src/notify/mail.ts'
 import { type Mailbox, openMailbox, type ReceivedMail } from '../../src/sandbox/mailbox.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
-import { sendDueMail } from '../../src/worker/mail-round.ts'
+import { sendDueMail } from '../../src/worker/notify/mail-round.ts'
 
 const log = pino({ level: 'silent' })
 const box = createSecretBox(BOX_KEY)

@@ -147,6 +147,8 @@ describe('before money moves on that has waited for an operator, the order is re
     await untilStatus(paymentId, 'settling')
     const held = { paymentId, reason: 'blacklisted', detail: 'the wallet is on the list' } as const
     await world.db.transaction((tx) => world.hooks.onHeld(tx, held))
+    const { rows: notices } = await world.db.query("select data from notice where kind = 'payout.held'")
+    expect(notices).toContainEqual({ data: { id: held.paymentId, reason: held.reason } })
     await world.relay.completeTransfers()
     await underReview(paymentId)
     return { paymentId, attemptId }

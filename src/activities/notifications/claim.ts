@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { leaveNotice } from '../../db/accounts/account-notices.ts'
 import type { Tenant, Tx } from '../../db/db.ts'
 import { insertWalletStop } from '../../db/merchants/wallet-stops.ts'
 import {
@@ -56,7 +57,7 @@ export async function claimNext(
   if (pause > 0) return { kind: 'wait', ms: pause }
   const address = addressOf(deps, channel)
   if (address === null) {
-    await breakChannel(tx, channelId, { reason: UNREADABLE, now: iso(now) })
+    await giveUp(tx, channel, { reason: UNREADABLE, now: iso(now) })
     return rest(tx, channelId)
   }
   const open = await findOpenMessage(tx, channelId)
@@ -95,6 +96,17 @@ function addressOf({ open }: ClaimDeps, { id, kind, sealed, email }: LockedChann
   } catch {
     return null
   }
+}
+
+/** People are told by mail, and by the other channels. */
+export async function giveUp(
+  tx: Tx,
+  channel: LockedChannel,
+  { reason, now }: { reason: string; now: string },
+): Promise<void> {
+  await breakChannel(tx, channel.id, { reason, now })
+  const { id, kind, name } = channel
+  await leaveNotice(tx, tenantOf(tx, channel), { kind: 'channel.broken', data: { channel: id, kind, name, reason } })
 }
 
 async function rest(tx: Tx, channelId: string): Promise<Claim> {

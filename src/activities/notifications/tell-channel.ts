@@ -1,17 +1,9 @@
 import { cancellationSignal } from '@temporalio/activity'
-import { leaveNotice } from '../../db/accounts/account-notices.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import {
-  breakChannel,
-  type Ending,
-  endTry,
-  type LockedChannel,
-  moveChat,
-  pauseChannel,
-} from '../../db/notifications/messages.ts'
+import { type Ending, endTry, moveChat, pauseChannel } from '../../db/notifications/messages.ts'
 import { GIVEN_UP_AFTER_SECONDS, type Outcome, pauseSeconds, retrySeconds } from '../../domain/notification/channel.ts'
 import type { ChannelMessage, Recipient } from '../../domain/notification/message.ts'
-import { type Claim, type ClaimDeps, claimNext, tenantOf } from './claim.ts'
+import { type Claim, type ClaimDeps, claimNext, giveUp } from './claim.ts'
 
 export type NotificationDeps = ClaimDeps & {
   readonly db: Db
@@ -113,11 +105,4 @@ async function record(deps: NotificationDeps, tx: Tx, { claim, outcome }: Sent):
       if (outcome.what === 'channel') await giveUp(tx, channel, { reason: outcome.reason, now: iso(now) })
       return rest(gap)
   }
-}
-
-/** It is told by mail, and by the other channels. */
-async function giveUp(tx: Tx, channel: LockedChannel, { reason, now }: { reason: string; now: string }): Promise<void> {
-  await breakChannel(tx, channel.id, { reason, now })
-  const { id, kind, name } = channel
-  await leaveNotice(tx, tenantOf(tx, channel), { kind: 'channel.broken', data: { channel: id, kind, name, reason } })
 }

@@ -1,10 +1,12 @@
 import type { Request } from 'express'
-import { listMemberships } from '../../db/accounts/people.ts'
+import { leaveNotice } from '../../db/accounts/account-notices.ts'
+import { emailOf, listMemberships } from '../../db/accounts/people.ts'
 import {
   confirmSession,
   endSessions,
   findSession,
   insertSession,
+  isNewDevice,
   type Session,
   touchSession,
 } from '../../db/accounts/sessions.ts'
@@ -52,16 +54,24 @@ export async function openSession(
   const before = deps.cookies.read(request, 'session')
   const old = before === null ? null : await findSession(tx, digestOfToken(before))
   if (old !== null) await endSessions(tx, old.personId, { only: old.id, now })
-  const [first] = await listMemberships(tx, personId)
+  const memberships = await listMemberships(tx, personId)
+  const userAgent = (request.get('user-agent') ?? '').slice(0, LONGEST_AGENT)
+  if (await isNewDevice(tx, personId, userAgent))
+    for (const { merchantId } of memberships)
+      await leaveNotice(
+        tx,
+        { merchantId, livemode: tx.livemode },
+        { kind: 'sign_in.new', data: { person: personId, email: await emailOf(tx, personId), ip: request.ip ?? '' } },
+      )
   const token = newToken()
   await insertSession(tx, {
     id: deps.newSessionId(),
     digest: digestOfToken(token),
     personId,
-    merchantId: first?.merchantId ?? null,
+    merchantId: memberships[0]?.merchantId ?? null,
     how,
     ip: request.ip ?? '',
-    userAgent: (request.get('user-agent') ?? '').slice(0, LONGEST_AGENT),
+    userAgent,
     now,
   })
   return deps.cookies.set('session', token)

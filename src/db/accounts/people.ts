@@ -15,6 +15,10 @@ export async function findOrInsertPerson(tx: Tx, person: Person): Promise<Person
   return one(tx, personRow, sql`select id, email from person where email = ${person.email}`)
 }
 
+export async function emailOf(db: Queryable, id: string): Promise<string> {
+  return (await one(db, personRow, sql`select id, email from person where id = ${id}`)).email
+}
+
 /** Whoever counts what the person has waits for others who do. */
 export async function lockPerson(tx: Tx, id: string): Promise<void> {
   await execute(tx, sql`select 1 from person where id = ${id} for update`)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
+import { execute, many, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
 const at = time.transform((text) => Date.parse(text))
@@ -56,6 +56,17 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<void> 
           ${session.now}::timestamptz)`,
   )
   await execute(tx, sql`update person set seen_at = ${session.now}::timestamptz where id = ${session.personId}`)
+}
+
+/** Whether the person has signed in before, and never with this browser, as far as sessions are kept. */
+export async function isNewDevice(db: Queryable, personId: string, userAgent: string): Promise<boolean> {
+  const { before, same } = await one(
+    db,
+    z.object({ before: z.coerce.number(), same: z.coerce.number() }),
+    sql`select count(*) as before, count(*) filter (where user_agent = ${userAgent}) as same
+        from session where person_id = ${personId}`,
+  )
+  return before > 0 && same === 0
 }
 
 /** Also one that has ended: the caller decides. */

@@ -5,8 +5,8 @@ import type { Logger } from '../../log.ts'
 import { createMailSender } from '../../notify/mail.ts'
 import { createSecretBox } from '../../webhooks/secret-box.ts'
 import type { Loop } from '../../worker/loop.ts'
-import { type MailRoundDeps, sendDueMail } from '../../worker/mail-round.ts'
-import { type NoticeRoundDeps, tellNotices } from '../../worker/notice-round.ts'
+import { type MailRoundDeps, sendDueMail } from '../../worker/notify/mail-round.ts'
+import { type NoticeRoundDeps, tellNotices } from '../../worker/notify/notice-round.ts'
 
 /** The loops that write and send mails; none without a mail server. */
 export function composeMail(

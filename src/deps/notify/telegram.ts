@@ -15,7 +15,7 @@ import {
   type LinkedChat,
   readTelegram,
   type TelegramRoundDeps,
-} from '../../worker/telegram-round.ts'
+} from '../../worker/notify/telegram-round.ts'
 
 /** Ten updates with the longest texts and their quotations have less (bytes). */
 const MOST_BYTES = 2 * 1024 * 1024

@@ -27,7 +27,22 @@ export const DEFAULT_NOTIFICATION_EVENTS = [
   'webhook_endpoint.disabled',
 ] as const satisfies readonly NotificationEvent[]
 
-export const NOTIFICATION_LANGUAGES = ['en', 'de', 'es', 'fr', 'it', 'pt'] as const
+export const NOTIFICATION_LANGUAGES = [
+  'en',
+  'de',
+  'fr',
+  'es',
+  'it',
+  'nl',
+  'pl',
+  'pt',
+  'ro',
+  'hu',
+  'sv',
+  'el',
+  'hi',
+  'ar',
+] as const
 export type NotificationLanguage = (typeof NOTIFICATION_LANGUAGES)[number]
 
 /** Of an account and mode; more are refused. */

@@ -1,20 +1,13 @@
-/** What a channel is told, in one language. */
+import type { EN } from './germanic/en.ts'
+
+/** By the kind of the event or notice. */
+export type Happened = keyof typeof EN.happened
+
+/**
+ * What a channel is told, in one language: the keys of English. `arrives` stands before nothing and behind an amount of
+ * USDC, `stop` before the link that stops a change, `says` before what a channel said; `other` is for a kind without
+ * words. `many` and `more` are ICU messages.
+ */
 export type Words = {
-  /** By the kind of the event or notice. */
-  readonly happened: Readonly<Record<string, string>>
-  /** Of a kind without words. */
-  readonly other: string
-  /** "… arrives", before an amount of USDC. */
-  readonly arrives: string
-  readonly reference: string
-  readonly newWallet: string
-  readonly takesEffect: string
-  /** Before the link that stops it. */
-  readonly stop: string
-  /** Before what a channel said, or an address. */
-  readonly says: string
-  readonly repeated: string
-  readonly test: string
-  readonly many: (count: number) => string
-  readonly more: (count: number) => string
+  readonly [Key in keyof typeof EN]: Key extends 'happened' ? Readonly<Record<Happened, string>> : string
 }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { API_SCOPES, createApiKey } from '../../api/auth/api-key.ts'
+import { leaveNotice } from '../../db/accounts/account-notices.ts'
 import type { Db, Queryable, Tenant } from '../../db/db.ts'
 import {
   countActiveKeys,
@@ -68,6 +69,7 @@ export async function createKey(office: Office): Promise<number> {
     await insertApiKey(tx, merchant, { id, ...made, ...wanted })
     const data = { key: `${PREFIX}${id}`, ...wanted }
     await recordAction(tx, merchant, { ...signed, kind: 'key.created', data })
+    await leaveNotice(tx, merchant, { kind: 'api_key.created', data: { key: data.key, name: wanted.name } })
   })
   give('key', { id: `${PREFIX}${id}`, key: text, ...wanted })
   say(text)
@@ -102,6 +104,8 @@ export async function revokeKey(office: Office): Promise<number> {
   const revoked = await office.db.transaction(async (tx) => {
     const ended = await revokeApiKey(tx, tenant, { id: key.id, at: new Date().toISOString() })
     await recordAction(tx, tenant, { ...signed, kind: 'key.revoked', data: { key: `${PREFIX}${key.id}` } })
+    const data = { key: `${PREFIX}${key.id}`, name: key.name }
+    if (key.revokedAt === null) await leaveNotice(tx, tenant, { kind: 'api_key.revoked', data })
     return ended
   })
   give('key', { id: `${PREFIX}${key.id}`, merchant: key.merchantId, revokedAt: revoked?.revokedAt })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { leaveNotice } from '../../../db/accounts/account-notices.ts'
 import type { Tx } from '../../../db/db.ts'
 import {
   countActiveKeys,
@@ -176,8 +177,14 @@ function revokeRoute(deps: ApiKeyRouteDeps): Route {
     params: idPath,
     answers: { 200: keyObject },
     handle: async ({ caller, db, params }) => {
-      const revoked = await revokeApiKey(db, caller, { id: bareId(params.id), at: at(deps, 0) })
-      if (revoked === null) throw noKey()
+      const revoked = await db.transaction(async (tx) => {
+        const before = await findOwnApiKey(tx, caller, bareId(params.id))
+        const ended = await revokeApiKey(tx, caller, { id: bareId(params.id), at: at(deps, 0) })
+        if (ended === null) throw noKey()
+        const data = { key: params.id, name: ended.name }
+        if (before?.revokedAt === null) await leaveNotice(tx, caller, { kind: 'api_key.revoked', data })
+        return ended
+      })
       return { status: 200, body: render(revoked) }
     },
   })
@@ -191,6 +198,7 @@ async function addKey(deps: ApiKeyRouteDeps, { tx, caller }: { tx: Tx; caller: C
     throw new Problem('limit_reached', `An account has at most ${MOST_KEYS} keys in use. Revoke one first.`)
   const { id, text, ...digest } = createApiKey(caller.livemode, deps.pepper)
   const stored = await insertApiKey(tx, caller, { id, ...digest, ...wanted })
+  await leaveNotice(tx, caller, { kind: 'api_key.created', data: { key: `${PREFIX}${id}`, name: stored.name } })
   return { ...render(stored), key: text }
 }
 

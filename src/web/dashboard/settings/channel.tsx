@@ -1,5 +1,6 @@
 import { NOTIFICATION_EVENTS, NOTIFICATION_LANGUAGES } from '../../../domain/notification/channel.ts'
 import { formatClock } from '../../../domain/notification/quiet.ts'
+import { LANGUAGES } from '../../messages/locales.ts'
 import { ErrorSummary, Field, type FormErrors, PostButton, PostForm } from '../../site/form.tsx'
 import { Moment } from '../../site/moment.tsx'
 import { Card, Head, Note } from '../../site/parts.tsx'
@@ -27,8 +28,6 @@ export type ChannelView = {
   readonly errors: FormErrors
   readonly mayChange: boolean
 }
-
-const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch', es: 'Español', fr: 'Français', it: 'Italiano', pt: 'Português' }
 
 export function renderChannel(view: ChannelView): string {
   const { frame, channel, waiting, mayChange } = view
@@ -104,7 +103,7 @@ function Settings({ view: { frame, channel, errors }, at }: { view: ChannelView;
           <select {...attributes}>
             {NOTIFICATION_LANGUAGES.map((language) => (
               <option key={language} value={language} lang={language} selected={language === channel.language}>
-                {LANGUAGE_NAMES[language]}
+                {LANGUAGES[language].name}
               </option>
             ))}
           </select>

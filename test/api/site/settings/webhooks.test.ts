@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { newId } from '../../../../src/ids.ts'
-import { tellNotices } from '../../../../src/worker/notice-round.ts'
+import { tellNotices } from '../../../../src/worker/notify/notice-round.ts'
 import { openShop, type Shop } from '../../support/shop.ts'
 import { type Account, onceIn, openAccount } from '../account.ts'
 import { mailsTo } from '../visitor.ts'

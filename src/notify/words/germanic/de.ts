@@ -1,4 +1,4 @@
-import type { Words } from './words.ts'
+import type { Words } from '../words.ts'
 
 export const DE: Words = {
   happened: {
@@ -12,6 +12,7 @@ export const DE: Words = {
     'payment_link.completed': 'Zahlungslink aufgebraucht',
     'payment_link.stopped': 'Zahlungslink von uns angehalten',
     'payment_link.resumed': 'Zahlungslink geht wieder',
+    'payment_link.claimed': 'Ein Zahlungslink kam in das Konto',
     'webhook_endpoint.disabled': 'Webhook-Endpunkt abgeschaltet',
     'wallet.changed': 'Die Wallet wurde gesetzt',
     'wallet.planned': 'Die Wallet soll geändert werden',
@@ -22,6 +23,7 @@ export const DE: Words = {
     'api_key.created': 'Ein API-Schlüssel wurde erstellt',
     'api_key.revoked': 'Ein API-Schlüssel wurde widerrufen',
     'sign_in.new': 'Anmeldung von einem neuen Gerät',
+    'payout.held': 'Eine Auszahlung wird zurückgehalten',
   },
   other: 'Etwas ist geschehen',
   arrives: 'kommen an',
@@ -32,6 +34,6 @@ export const DE: Words = {
   says: 'Grund',
   repeated: 'Noch einmal gesendet, weil der erste Versuch keine Antwort bekam. Vielleicht ist es schon da.',
   test: 'Dieser Kanal funktioniert. Das war nur ein Test.',
-  many: (count) => `${count} Benachrichtigungen`,
-  more: (count) => `und ${count} weitere`,
+  many: '{count, plural, one {# Benachrichtigung} other {# Benachrichtigungen}}',
+  more: '{count, plural, one {und # weitere} other {und # weitere}}',
 }

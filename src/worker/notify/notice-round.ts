@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type Notice, takeNotices } from '../db/accounts/account-notices.ts'
-import { insertMail } from '../db/accounts/mail.ts'
-import { listMembers } from '../db/accounts/people.ts'
-import type { Db, Tx } from '../db/db.ts'
-import { insertWalletStop } from '../db/merchants/wallet-stops.ts'
+import { type Notice, takeNotices } from '../../db/accounts/account-notices.ts'
+import { insertMail } from '../../db/accounts/mail.ts'
+import { listMembers } from '../../db/accounts/people.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { insertWalletStop } from '../../db/merchants/wallet-stops.ts'
 import { noticeMail } from './notice-mails.ts'
 
 export type NoticeRoundDeps = {
@@ -36,7 +36,10 @@ async function tell(deps: NoticeRoundDeps, tx: Tx, notice: Notice): Promise<void
   const { merchantId, data } = notice
   const now = deps.clock()
   const nextAt = notice.kind === 'wallet.changed' && typeof data['at'] === 'string' ? data['at'] : null
+  // A sign-in is told to whom it is about; everybody else has the chats of the account.
+  const about = notice.kind === 'sign_in.new' ? data['person'] : undefined
   for (const { personId, email: to } of await listMembers(tx, merchantId)) {
+    if (about !== undefined && personId !== about) continue
     const stopUrl = nextAt === null ? null : await stopLink(deps, tx, { merchantId, personId, nextAt })
     const testMode = !tx.livemode
     const mail = { to, ...noticeMail({ ...notice, testMode, publicUrl: deps.publicUrl, stopUrl }) }

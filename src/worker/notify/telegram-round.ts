@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { Db, Tx } from '../db/db.ts'
-import { leaseUpdates, nameBot, noteUpdate, releaseUpdates, takeTelegramLink } from '../db/notifications/telegram.ts'
-import type { Logger } from '../log.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { leaseUpdates, nameBot, noteUpdate, releaseUpdates, takeTelegramLink } from '../../db/notifications/telegram.ts'
+import type { Logger } from '../../log.ts'
 
 /** What the Bot API answered: `result`, or why not. Throws when no answer came. */
 export type AskBot = (method: 'getMe' | 'getUpdates', parameters: object) => Promise<BotAnswer>

@@ -1,4 +1,4 @@
-import type { Words } from './words.ts'
+import type { Words } from '../words.ts'
 
 export const ES: Words = {
   happened: {
@@ -12,6 +12,7 @@ export const ES: Words = {
     'payment_link.completed': 'Enlace de pago agotado',
     'payment_link.stopped': 'Detuvimos un enlace de pago',
     'payment_link.resumed': 'El enlace de pago vuelve a funcionar',
+    'payment_link.claimed': 'Se incorporó un enlace de pago a la cuenta',
     'webhook_endpoint.disabled': 'Endpoint de webhook desactivado',
     'wallet.changed': 'Se estableció la billetera',
     'wallet.planned': 'La billetera está a punto de cambiar',
@@ -22,16 +23,17 @@ export const ES: Words = {
     'api_key.created': 'Se creó una clave de API',
     'api_key.revoked': 'Se revocó una clave de API',
     'sign_in.new': 'Inicio de sesión desde un dispositivo nuevo',
+    'payout.held': 'Un desembolso está retenido',
   },
   other: 'Ha ocurrido algo',
   arrives: 'llegan',
   reference: 'Referencia',
   newWallet: 'Nueva billetera',
   takesEffect: 'Efectivo desde',
-  stop: '¿No lo esperabas? Detenlo con un clic',
+  stop: '¿No lo esperaba? Deténgalo con un clic',
   says: 'Motivo',
-  repeated: 'Enviado otra vez, porque el primer intento quedó sin respuesta. Puede que ya lo tengas.',
+  repeated: 'Enviado otra vez, porque el primer intento quedó sin respuesta. Puede que ya lo tenga.',
   test: 'Este canal funciona. Era solo una prueba.',
-  many: (count) => `${count} avisos`,
-  more: (count) => `y ${count} más`,
+  many: '{count, plural, one {# aviso} many {# de avisos} other {# avisos}}',
+  more: '{count, plural, one {y # más} many {y # más} other {y # más}}',
 }

@@ -1,8 +1,8 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
-import type { Queryable } from '../db/db.ts'
-import { takeDueChannels } from '../db/notifications/messages.ts'
-import { notificationWorkflowId } from '../domain/ids.ts'
-import type { notification } from '../workflows/notifications/notification.ts'
+import type { Queryable } from '../../db/db.ts'
+import { takeDueChannels } from '../../db/notifications/messages.ts'
+import { notificationWorkflowId } from '../../domain/ids.ts'
+import type { notification } from '../../workflows/notifications/notification.ts'
 
 export type NotificationSweepDeps = {
   readonly db: Queryable

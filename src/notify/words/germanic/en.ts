@@ -1,6 +1,4 @@
-import type { Words } from './words.ts'
-
-export const EN: Words = {
+export const EN = {
   happened: {
     'payment.succeeded': 'Payment succeeded',
     'payment.failed': 'Payment failed',
@@ -12,6 +10,7 @@ export const EN: Words = {
     'payment_link.completed': 'Payment link used up',
     'payment_link.stopped': 'Payment link stopped by us',
     'payment_link.resumed': 'Payment link works again',
+    'payment_link.claimed': 'A payment link was brought into the account',
     'webhook_endpoint.disabled': 'Webhook endpoint switched off',
     'wallet.changed': 'The wallet was set',
     'wallet.planned': 'The wallet is about to change',
@@ -22,6 +21,7 @@ export const EN: Words = {
     'api_key.created': 'An API key was created',
     'api_key.revoked': 'An API key was revoked',
     'sign_in.new': 'Sign-in from a new device',
+    'payout.held': 'A payout is held',
   },
   other: 'Something happened',
   arrives: 'arrives',
@@ -32,6 +32,6 @@ export const EN: Words = {
   says: 'Reason',
   repeated: 'Sent again, because the first try got no answer. You may have it already.',
   test: 'This channel works. It was only a test.',
-  many: (count) => `${count} notifications`,
-  more: (count) => `and ${count} more`,
+  many: '{count, plural, one {# notification} other {# notifications}}',
+  more: '{count, plural, one {and # more} other {and # more}}',
 }

@@ -39,6 +39,24 @@ ${publicUrl}/dashboard/links/${String(data['link'])}`,
   'channel.removed': (told) => channel(told, 'was removed', 'It is told nothing from now on.'),
   'channel.broken': (told) =>
     channel(told, 'takes nothing', `${String(told.data['reason'])}. What waits for it is kept for 30 days.`),
+  'api_key.created': (told) => apiKey(told, 'was created', 'Whoever has it can use it from now on.'),
+  'api_key.revoked': (told) => apiKey(told, 'was revoked', 'Programs that use it are refused from now on.'),
+  'sign_in.new': ({ data, publicUrl }) => ({
+    subject: 'sign-in from a new device',
+    text: `Somebody signed in as ${String(data['email'])} with a browser that we have not seen before.
+It came from the address ${String(data['ip'])}.
+
+It was not you? End every session, and look at your passkeys:
+
+${publicUrl}/dashboard/account`,
+  }),
+  'payout.held': ({ account, data, publicUrl }) => ({
+    subject: 'a payout is held',
+    text: `The payout of a payment of "${account}" is held: ${HELD[String(data['reason'])] ?? 'we look at it'}.
+The money is safe. It does not arrive until this is settled.
+
+${publicUrl}/dashboard/payments/${String(data['id'])}`,
+  }),
   'webhook_endpoint.disabled': ({ data, publicUrl }) => ({
     subject: 'a webhook endpoint was switched off',
     text: `We switched off the webhook endpoint ${String(data['url'])}.
@@ -53,6 +71,25 @@ Switch it on, with or without sending what it missed:
 
 ${publicUrl}/dashboard/webhooks/${String(data['endpoint'])}`,
   }),
+}
+
+const HELD: Readonly<Record<string, string>> = {
+  blacklisted: 'the issuer of USDC refuses your wallet. Set another wallet, and write to us',
+  refused: 'the transfer was refused. We look at it',
+  policy: 'a rule of ours wants a person to look at it',
+  operator: 'a person of ours looks at it',
+}
+
+function apiKey({ account, data, publicUrl }: Told, what: string, follows: string) {
+  return {
+    subject: `an API key ${what}`,
+    text: `The API key "${String(data['name'])}" (${String(data['key'])}) of "${account}" ${what}.
+${follows}
+
+You did not expect this? Revoke it, and look who did it:
+
+${publicUrl}/dashboard/keys`,
+  }
 }
 
 function channel({ account, data, publicUrl }: Told, what: string, follows: string) {

@@ -1,4 +1,4 @@
-import type { Words } from './words.ts'
+import type { Words } from '../words.ts'
 
 export const IT: Words = {
   happened: {
@@ -12,6 +12,7 @@ export const IT: Words = {
     'payment_link.completed': 'Link di pagamento esaurito',
     'payment_link.stopped': 'Abbiamo fermato un link di pagamento',
     'payment_link.resumed': 'Il link di pagamento funziona di nuovo',
+    'payment_link.claimed': 'Un link di pagamento è stato portato nell’account',
     'webhook_endpoint.disabled': 'Endpoint webhook disattivato',
     'wallet.changed': 'Il portafoglio è stato impostato',
     'wallet.planned': 'Il portafoglio sta per cambiare',
@@ -22,16 +23,17 @@ export const IT: Words = {
     'api_key.created': 'È stata creata una chiave API',
     'api_key.revoked': 'È stata revocata una chiave API',
     'sign_in.new': 'Accesso da un nuovo dispositivo',
+    'payout.held': 'Un versamento è trattenuto',
   },
   other: 'È successo qualcosa',
   arrives: 'arrivano',
   reference: 'Riferimento',
   newWallet: 'Nuovo portafoglio',
   takesEffect: 'Effettivo dal',
-  stop: 'Non te lo aspettavi? Fermalo con un clic',
+  stop: 'Non era previsto? Si può fermare con un clic',
   says: 'Motivo',
-  repeated: 'Inviato di nuovo, perché il primo tentativo è rimasto senza risposta. Forse lo hai già.',
+  repeated: 'Inviato di nuovo, perché il primo tentativo è rimasto senza risposta. Forse è già arrivato.',
   test: 'Questo canale funziona. Era solo una prova.',
-  many: (count) => `${count} notifiche`,
-  more: (count) => `e altre ${count}`,
+  many: '{count, plural, one {# notifica} many {# di notifiche} other {# notifiche}}',
+  more: '{count, plural, one {e un’altra} many {e altre #} other {e altre #}}',
 }

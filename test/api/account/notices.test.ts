@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { insertMembership } from '../../../src/db/accounts/people.ts'
+import { newId } from '../../../src/ids.ts'
+import { tellNotices } from '../../../src/worker/notify/notice-round.ts'
+import { openAccount } from '../site/account.ts'
+import { linkIn, mailsTo, signIn, Visitor } from '../site/visitor.ts'
+import { type Merchant, openShop, type Shop } from '../support/shop.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+})
+afterAll(() => shop?.close())
+
+async function noticesOf({ tenant }: Pick<Merchant, 'tenant'>): Promise<unknown[]> {
+  const { rows } = await shop.db.query('select kind, data from notice where merchant_id = $1 order by id', [
+    tenant.merchantId,
+  ])
+  return rows
+}
+
+const tell = () =>
+  tellNotices({
+    db: shop.db,
+    clock: Date.now,
+    seal: (text, id) => shop.secretBox.seal(text, id),
+    newMailId: () => newId('mail'),
+    publicUrl: 'https://pay.example',
+  })
+
+test('people are told of a key that is made, replaced and revoked, each once', async () => {
+  const account = await openAccount(shop, 'keys@shop.example')
+  const { key } = account
+  const made = await shop.ask('POST', '/v1/api_keys', {
+    key,
+    body: { name: 'Shop' },
+    headers: { 'idempotency-key': '1' },
+  })
+  await shop.ask('POST', '/v1/api_keys', { key, body: { name: 'Shop' }, headers: { 'idempotency-key': '1' } })
+  const id = String(made.body['id'])
+  const rotated = await shop.ask('POST', `/v1/api_keys/${id}/rotate`, { key, body: {} })
+  for (let n = 0; n < 2; n++) expect((await shop.ask('DELETE', `/v1/api_keys/${id}`, { key })).status).toBe(200)
+  expect(await noticesOf(account)).toEqual([
+    { kind: 'api_key.created', data: { key: id, name: 'Shop' } },
+    { kind: 'api_key.created', data: { key: rotated.body['id'], name: 'Shop' } },
+    { kind: 'api_key.revoked', data: { key: id, name: 'Shop' } },
+  ])
+  await tell()
+  const subjects = (await mailsTo(shop, 'keys@shop.example')).map(({ subject }) => subject)
+  expect(subjects.filter((subject) => subject.includes('API key')).toSorted()).toEqual([
+    'Halden Coffee (test): an API key was created',
+    'Halden Coffee (test): an API key was created',
+    'Halden Coffee (test): an API key was revoked',
+  ])
+})
+
+test('a sign-in with a browser that is new is told, to the person alone by mail; the same browser is not', async () => {
+  const [email, other] = ['new@shop.example', 'colleague@shop.example']
+  const account = await openAccount(shop, email)
+  const colleague = await openAccount(shop, other)
+  const { rows } = await shop.db.query('select person_id from membership where merchant_id = $1', [
+    colleague.tenant.merchantId,
+  ])
+  const personId = String((rows[0] as { person_id: string }).person_id)
+  await insertMembership(shop.db, { merchantId: account.tenant.merchantId, personId, role: 'developer' })
+  await signIn(shop, email)
+  expect(await noticesOf(account)).toEqual([])
+
+  const visitor = new Visitor(shop)
+  const headers = { 'sec-fetch-site': 'same-origin', 'user-agent': 'Another/1.0' }
+  for (let n = 0; n < 2; n++) {
+    await visitor.post('/sign-in', { email }, headers)
+    const { path } = await linkIn(shop, email)
+    await visitor.post(path.split('?')[0] ?? path, {}, headers)
+  }
+  expect(await noticesOf(account)).toMatchObject([{ kind: 'sign_in.new', data: { email } }])
+  await tell()
+  const subject = 'Halden Coffee (test): sign-in from a new device'
+  const [mine, theirs] = [await mailsTo(shop, email), await mailsTo(shop, other)]
+  expect(mine.filter((mail) => mail.subject === subject)).toHaveLength(1)
+  expect(theirs.filter((mail) => mail.subject === subject)).toEqual([])
+})
