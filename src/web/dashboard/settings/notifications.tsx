@@ -24,7 +24,7 @@ export function renderNotifications({ frame, channels, waiting, mayChange, bot }
         {channels.length === 0 && (
           <section class="card empty stack">
             <h2>No channel yet</h2>
-            <p>Everybody in your team gets mails about the wallet and switched-off webhooks anyway.</p>
+            <p>Everybody in your team gets mails about the wallet, keys and switched-off webhooks anyway.</p>
           </section>
         )}
         <ul class="stack even">

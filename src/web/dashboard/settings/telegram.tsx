@@ -22,9 +22,9 @@ export function renderTelegram({ frame, bot }: TelegramView): string {
         <Head back={back} title={title} lead={`Our bot @${bot} writes to one chat: yours, or a group.`} />
         <PostForm action="/dashboard/notifications/telegram" csrf={frame.csrf} look="form card">
           <ol class="stack tight">
-            <li>You get a link here. It works once, for 15 minutes.</li>
-            <li>Open it on the device that has Telegram, and press Start.</li>
-            <li>The chat is told that it is connected.</li>
+            <li>1. You get a link here. It works once, for 15 minutes.</li>
+            <li>2. Open it on the device that has Telegram, and press Start.</li>
+            <li>3. The chat is told that it is connected.</li>
           </ol>
           <p class="soft">Whoever opens the link gets your notifications. Do not send it on.</p>
           <div class="row">
@@ -71,7 +71,7 @@ export function renderTelegramLink({ frame, bot, token, expiresAt }: LinkView): 
           </div>
           <p class="soft">No button works? Write this to @{bot} in Telegram:</p>
           <p>
-            <code class="wrap">/start {token}</code>
+            <code>/start {token}</code>
           </p>
         </section>
         <section class="card stack" aria-labelledby="then">
