@@ -29,7 +29,7 @@ import type { RequestLimits } from './limits/request-limits.ts'
 import type { OpenPages } from './live/open-pages.ts'
 import { mountRoutes } from './route.ts'
 import { callbackRouter } from './routes/callbacks.ts'
-import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout.ts'
+import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout/checkout.ts'
 import { healthRouter } from './routes/health.ts'
 import { createPublicLinkRouter, type PublicLinkDeps } from './routes/links/public.ts'
 import type { RateBook } from './routes/prices.ts'
@@ -63,6 +63,8 @@ export type ApiDeps = {
   readonly countryHeader: string | undefined
   /** Whether buyers may pay in USDC. */
   readonly crypto: boolean
+  /** Partners that are down now. */
+  readonly down: CheckoutDeps['down']
   /** How buyers know the partners. */
   readonly partners: CheckoutDeps['partners']
   readonly clock: () => number
@@ -196,6 +198,7 @@ function checkoutDeps(deps: ApiDeps): CheckoutDeps {
     clock: deps.clock,
     log: deps.log,
     crypto: deps.crypto,
+    down: deps.down,
     partners: deps.partners,
     limits: deps.limits,
     ...(deps.countryHeader !== undefined && { countryHeader: deps.countryHeader }),

@@ -3,6 +3,7 @@ import type { ApiDeps } from '../api/app.ts'
 import { notePayment } from '../api/http/metrics.ts'
 import { createRequestLimits } from '../api/limits/request-limits.ts'
 import { createSharedCounters } from '../api/limits/shared-counters.ts'
+import { createDownPartners } from '../api/live/down-partners.ts'
 import { createOpenPages } from '../api/live/open-pages.ts'
 import { listOf } from '../config/secret.ts'
 import type { ApiConfig } from '../config.ts'
@@ -12,6 +13,7 @@ import { type NewDigest, storeDigests, touchApiKeys } from '../db/merchants/api-
 import { type ApiRequest, insertRequests } from '../db/merchants/requests.ts'
 import { listen, PAYMENTS_CHANNEL } from '../db/notices.ts'
 import { deleteStarts } from '../db/outbox.ts'
+import { listDown } from '../db/partners/standing.ts'
 import { readStamps } from '../db/payments/payments.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
@@ -62,6 +64,10 @@ export async function composeApi(
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-api' })
   const pages = composePages(config, { db, log, registry })
   const { limits, shared } = composeLimits(config, { db, log })
+  const down = createDownPartners({
+    read: () => listDown(db),
+    onError: (error) => log.warn({ err: error }, 'which partners are down was not read; it is as it was'),
+  })
   const deps: ApiDeps = {
     db,
     workflows: traceWorkflows(
@@ -85,6 +91,7 @@ export async function composeApi(
     trustProxyHops: config.TRUST_PROXY_HOPS,
     countryHeader: config.COUNTRY_HEADER,
     crypto: config.CRYPTO_DEPOSITS,
+    down: down.now,
     partners: partnerNames(config),
     otherModeUrl: config.OTHER_MODE_URL ?? null,
     demoEmail: config.DEMO_SIGN_IN ?? null,
@@ -103,6 +110,7 @@ export async function composeApi(
     deps: { ...deps, ...change(deps) },
     close: async () => {
       shared.close()
+      down.close()
       await later.flush()
       rates.close()
       await pages.close()

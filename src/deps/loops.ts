@@ -28,20 +28,13 @@ export function composeRetention(config: WorkerConfig, { db, log }: { db: Db; lo
 }
 
 export function relayLoops(
-  relay: Relay,
+  { RELAY_TICK_MS: everyMs, SETTLEMENT_TICK_MS: transfersEveryMs }: WorkerConfig,
   {
+    relay,
     sweep,
-    everyMs,
-    transfersEveryMs,
     transfers,
     log,
-  }: {
-    sweep: { readonly tick: () => Promise<unknown> }
-    everyMs: number
-    transfersEveryMs: number
-    transfers: Bell
-    log: Logger
-  },
+  }: { relay: Relay; sweep: { readonly tick: () => Promise<unknown> }; transfers: Bell; log: Logger },
 ): Loop[] {
   return [
     // A settled payout is waited for by its payment: as often as the engine looks.

@@ -2,6 +2,7 @@ import type { Worker } from '@temporalio/worker'
 import type { Registry } from 'prom-client'
 import { countBacklog, countPayments, countSettled } from '../db/books.ts'
 import type { Db } from '../db/db.ts'
+import { listDown } from '../db/partners/standing.ts'
 import { countAttention } from '../db/payments/attention.ts'
 import { watchBooks } from '../observe/metrics.ts'
 import { type SettlementSources, watchSettlement } from '../observe/settlement.ts'
@@ -25,6 +26,7 @@ export function watched({
     attention: () => countAttention(db),
     backlog: () => countBacklog(db),
     settled: () => countSettled(db),
+    partners: () => listDown(db),
   })
   watchSettlement(registry, settlement)
   const polls = async (): Promise<void> => {

@@ -19,8 +19,6 @@ import type { HealthCheck } from '../observe/health.ts'
 import { createCallDurations, createRegistry } from '../observe/metrics.ts'
 import { openTracing } from '../observe/traces.ts'
 import { CRYPTO_ACCOUNT, createCrypto } from '../providers/crypto.ts'
-import { createPartners } from '../providers/index.ts'
-import { type Watching, watchConverter, watchPartners } from '../providers/watched.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
 import type { SettlementRunner } from '../settlement/runner.ts'
 import { createTemporalClient, dataConverter } from '../temporal/connect.ts'
@@ -37,8 +35,9 @@ import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { openDepositKeys, openTreasuries, tokenOf } from './keys.ts'
 import { composeRetention, relayLoops } from './loops.ts'
 import { composeNotifications } from './notify/notifications.ts'
+import { composePartners } from './partners.ts'
 import { composeReceipts, composeSettlement } from './settlement.ts'
-import { type Composed, converterOf, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
+import { type Composed, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
 import { watched } from './watched.ts'
 
 export type WorkerParts = {
@@ -93,9 +92,10 @@ export async function composeWorker(
   const notices = listen(config.DATABASE_DIRECT_URL ?? config.DATABASE_URL, PAYOUTS_CHANNEL, () => settlement.wake())
   const registry = createRegistry(db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
+  const calls = composePartners(config, { db, log, durations: createCallDurations(registry), tracing })
   const { activities, close: closeActivities } = composeActivities(config, {
     db,
-    watching: { durations: createCallDurations(registry), tracing },
+    calls,
     context,
     treasury: treasuries.current.address,
     deposits,
@@ -116,15 +116,10 @@ export async function composeWorker(
     relay,
     hooks,
     loops: [
-      ...relayLoops(relay, {
-        sweep,
-        everyMs: config.RELAY_TICK_MS,
-        transfersEveryMs: config.SETTLEMENT_TICK_MS,
-        transfers,
-        log,
-      }),
+      ...relayLoops(config, { relay, sweep, transfers, log }),
       composeRetention(config, { db, log }),
       { name: 'receipts', everyMs: RECEIPTS_EVERY_MS, tick: composeReceipts(config, { db, log, clock }), log },
+      calls.loop,
       ...notifications.loops,
     ],
     close: async () => {
@@ -171,7 +166,7 @@ function composeActivities(
   config: WorkerConfig,
   shared: {
     db: Db
-    watching: Watching
+    calls: Pick<ReturnType<typeof composePartners>, 'partners' | 'converter'>
     context: ChangeContext
     treasury: Hex
     deposits: DepositDeps | null
@@ -180,8 +175,7 @@ function composeActivities(
   },
 ) {
   const settings = partnerSettings(config)
-  const converter = watchConverter(converterOf(config), shared.watching)
-  const rates = ratesOf(converter, shared.context.now)
+  const rates = ratesOf(shared.calls.converter, shared.context.now)
   const delivery = {
     db: shared.db,
     sender: createSender({ mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS, now: Date.now }),
@@ -192,7 +186,7 @@ function composeActivities(
     db: shared.db,
     context: shared.context,
     partners: {
-      ...watchPartners(createPartners(settings), shared.watching),
+      ...shared.calls.partners,
       crypto: createCrypto({
         deposits: createDepositBook({
           db: shared.db,
@@ -212,7 +206,7 @@ function composeActivities(
       local_partner: settings.local_partner.account,
       crypto: CRYPTO_ACCOUNT,
     },
-    converter,
+    converter: shared.calls.converter,
     rates,
     tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
     conversionTolerancePercent: config.CONVERSION_TOLERANCE_PERCENT,

@@ -86,7 +86,12 @@ export type OfferQuery = {
   readonly deviceWallet: boolean | null
   /** Whether USDC is taken at addresses of our own. */
   readonly crypto?: boolean
+  /** Partners that are down now. */
+  readonly down?: DownPartners
 }
+
+/** Since when a partner is down (ISO 8601). Absent: it works. */
+export type DownPartners = Readonly<Partial<Record<ProviderUsed, string>>>
 
 export type Offer = {
   readonly provider: ProviderUsed
@@ -99,7 +104,16 @@ export type Offer = {
   readonly identityCheck: boolean
 }
 
-export type RefusalReason = 'country' | 'currency' | 'device' | 'amount_too_small' | 'amount_too_large'
+/** `down`: it would work, if its partner did. */
+export const REFUSAL_REASONS = [
+  'country',
+  'currency',
+  'device',
+  'amount_too_small',
+  'amount_too_large',
+  'down',
+] as const
+export type RefusalReason = (typeof REFUSAL_REASONS)[number]
 
 export type Refusal = {
   readonly provider: ProviderUsed
@@ -107,6 +121,8 @@ export type Refusal = {
   readonly reason: RefusalReason
   /** The limit that the amount breaks; null for other reasons. */
   readonly limit: Money | null
+  /** For `down`: since when. */
+  readonly downSince?: string
 }
 
 export type OfferAnswer = {
@@ -149,7 +165,10 @@ function refusalOf(way: Way, query: OfferQuery): Refusal | null {
   if (!isOfferedIn(way, query.country)) return refuse('country')
   if (method === 'device_wallet' && query.deviceWallet === false) return refuse('device')
   const broken = query.rates === null ? null : brokenLimit(query.amount, PROVIDERS[provider], query.rates)
-  return broken === null ? null : refuse(broken.code, broken.limit)
+  if (broken !== null) return refuse(broken.code, broken.limit)
+  // Last: who is told that it comes back can use it then.
+  const downSince = query.down?.[provider]
+  return downSince === undefined ? null : { ...refuse('down'), downSince }
 }
 
 function isOfferedIn({ countries }: Way, country: string | null): boolean {

@@ -157,7 +157,11 @@ export function offerNote(decision: {
     const message = `The buyer in ${where} goes on with ${chosen.method} at ${chosen.provider}`
     return { kind: 'checkout.route', actor: 'buyer', message, data }
   }
-  const message = `${pinned.provider} is not offered to a buyer in ${where} (${pinned.reason}); shown: ${pinned.fallback}`
+  const why =
+    pinned.reason === 'down'
+      ? 'does not answer anybody at the moment'
+      : `is not offered to a buyer in ${where} (${pinned.reason})`
+  const message = `${pinned.provider} ${why}; shown: ${pinned.fallback}`
   return { kind: 'checkout.route', actor: 'system', message, data }
 }
 

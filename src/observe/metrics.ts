@@ -7,6 +7,7 @@ export type Books = {
   readonly attention: () => Promise<readonly { kind: string; count: number; oldest_seconds: number }[]>
   readonly backlog: () => Promise<readonly { queue: string; count: number; oldest_seconds: number }[]>
   readonly settled: () => Promise<readonly { count: number; fee_usdc: number }[]>
+  readonly partners: () => Promise<readonly { partner: string; why: string; seconds: number }[]>
 }
 
 export type PoolUse = { readonly total: number; readonly idle: number; readonly waiting: number }
@@ -106,6 +107,12 @@ const TOLD: Readonly<Record<string, Told<keyof Books>>> = {
     value: 'oldest_seconds',
     help: 'Age of what has waited longest in each of them.',
     labels: ['queue'],
+  },
+  pinrail_partner_down_seconds: {
+    from: 'partners',
+    value: 'seconds',
+    help: 'For how long a partner is down and not offered, and why. One that works has no series.',
+    labels: ['partner', 'why'],
   },
   pinrail_settled_payments_day: {
     from: 'settled',

@@ -47,7 +47,8 @@ export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAns
     const text = await readBounded(answer.body, call.to)
     return { status: answer.statusCode, headers: singleValues(answer.headers), text }
   } catch (error) {
-    throw error instanceof PartnerError ? error : new PartnerError('unknown', `${call.to}: ${whyNoAnswer(error)}`)
+    if (error instanceof PartnerError) throw error
+    throw new PartnerError('unknown', `${call.to}: ${whyNoAnswer(error)}`, { isWhole: true })
   }
 }
 
@@ -58,11 +59,16 @@ export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAns
 export function troubleOf(to: string, answer: HttpAnswer): PartnerError | null {
   const { status } = answer
   if (status === 401 || status === 403)
-    return new PartnerError('misconfigured', `${to}: refused our account or signature with ${status}`)
+    return new PartnerError('misconfigured', `${to}: refused our account or signature with ${status}`, {
+      isWhole: true,
+    })
   const retryAfter = retryAfterSeconds(answer.headers['retry-after'])
   if (status === 429 || (status === 503 && retryAfter !== null))
-    return new PartnerError('throttled', `${to}: asked us to come back later with ${status}`, retryAfter)
-  if (status >= 500 || (status >= 300 && status < 400)) return unclear(to, `answered ${status}`)
+    return new PartnerError('throttled', `${to}: asked us to come back later with ${status}`, {
+      retryAfterSeconds: retryAfter,
+    })
+  if (status >= 500) return new PartnerError('unknown', `${to}: answered ${status}`, { isWhole: true })
+  if (status >= 300 && status < 400) return unclear(to, `answered ${status}`)
   return null
 }
 

@@ -160,7 +160,7 @@ function readFound(attemptId: string, answer: HttpAnswer): PartnerOrder | null {
 }
 
 function requireTxn(code: string, txn: Txn | undefined): Txn {
-  if (code === 'AUTH') throw new PartnerError('misconfigured', `${NAME}: refused our account or checksum`)
+  if (code === 'AUTH') throw refusedUs()
   if (code !== 'OK' || txn === undefined) throw unclear(NAME, 'answered without the order')
   return txn
 }
@@ -190,7 +190,7 @@ function failureCodeOf(code: string): FailureCode {
 function readRefund(key: string, answer: HttpAnswer): RefundResult {
   const { resp_code: code, refund } = readAs(NAME, refundAnswerSchema, answer)
   if (code === 'NOT_FOUND') return { kind: 'refused', reason: 'the partner does not know the order' }
-  if (code === 'AUTH') throw new PartnerError('misconfigured', `${NAME}: refused our account or checksum`)
+  if (code === 'AUTH') throw refusedUs()
   if (code !== 'OK' || refund?.refund_ref !== key) throw unclear(NAME, 'answered about another refund')
   if (refund.state === 'REJECTED') return { kind: 'refused', reason: refund.remarks || 'no reason given' }
   return { kind: refund.state === 'DONE' ? 'refunded' : 'pending' }
@@ -204,4 +204,8 @@ function readCallback(settings: PartnerSettings, callback: RawCallback): Callbac
   if (event === null || event.mid !== settings.account) return refused('format')
   if (!isInWindow(event.ts, callback.receivedAt)) return refused('timestamp')
   return { kind: 'news', eventId: event.evt_id, attemptId: event.txn.txn_ref }
+}
+
+function refusedUs(): PartnerError {
+  return new PartnerError('misconfigured', `${NAME}: refused our account or checksum`, { isWhole: true })
 }

@@ -23,6 +23,34 @@ const query = (changes: Partial<OfferQuery>): OfferQuery => ({
 const methodsOf = (changes: Partial<OfferQuery>): string[] =>
   offersFor(query(changes)).offers.map(({ provider, method }) => `${provider}/${method}`)
 
+describe('a partner that is down', () => {
+  const down = { card_partner: '2026-11-20T12:00:00.000Z' }
+
+  test('is not offered, and is refused as down with the time; its method stays where another partner has it', () => {
+    const { offers, refused } = offersFor(query({ country: 'DE', down }))
+    expect(offers.map(({ provider }) => provider)).toEqual(['wallet_app'])
+    expect(refused.find(({ provider }) => provider === 'card_partner')).toEqual({
+      provider: 'card_partner',
+      method: 'card',
+      reason: 'down',
+      limit: null,
+      downSince: down.card_partner,
+    })
+    expect(methodsOf({ country: null, down })).toContain('local_partner/card')
+  })
+
+  test('that would not work for this buyer anyway is refused for that', () => {
+    const { pinned, pinnedRefused } = offersFor(query({ provider: 'card_partner', country: 'BR', down }))
+    expect([pinned, pinnedRefused?.reason]).toEqual([null, 'country'])
+  })
+
+  test('keeps its pin: the same payment opens it again when it is back', () => {
+    const asked = query({ provider: 'card_partner', fallback: 'none', country: 'DE' })
+    expect(offersFor({ ...asked, down })).toMatchObject({ pinned: null, pinnedRefused: { reason: 'down' }, offers: [] })
+    expect(offersFor(asked).pinned?.provider).toBe('card_partner')
+  })
+})
+
 describe('limits', () => {
   test.each([
     { provider: 'wallet_app', passes: money('600', 'EUR'), fails: money('599', 'EUR'), code: 'amount_too_small' },

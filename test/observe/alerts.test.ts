@@ -17,7 +17,7 @@ const alerts = groups.flatMap(({ rules }) => rules)
 
 const registry = createRegistry(() => ({ total: 0, idle: 0, waiting: 0 }))
 const none = async (): Promise<never[]> => []
-watchBooks(registry, { payments: none, attention: none, backlog: none, settled: none })
+watchBooks(registry, { payments: none, attention: none, backlog: none, settled: none, partners: none })
 watchSettlement(registry, {
   queue: none,
   cursor: none,

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { countBacklog, countPayments, countSettled } from '../../src/db/books.ts'
+import { listDown } from '../../src/db/partners/standing.ts'
 import { countAttention } from '../../src/db/payments/attention.ts'
 import { createInternalServer, listenInternally } from '../../src/observe/internal-server.ts'
 import { createRegistry, watchBooks } from '../../src/observe/metrics.ts'
@@ -20,6 +21,7 @@ beforeAll(async () => {
     attention: () => countAttention(db),
     backlog: () => countBacklog(db),
     settled: () => countSettled(db),
+    partners: () => listDown(db),
   })
   internal = createInternalServer({ checks: shop.healthChecks, registry })
   await listenInternally(internal, { INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: 0 })
@@ -89,11 +91,11 @@ describe('metrics', () => {
       asked += 1
       throw new Error('gone')
     }
-    watchBooks(registry, { payments: gone, attention: gone, backlog: gone, settled: gone })
+    watchBooks(registry, { payments: gone, attention: gone, backlog: gone, settled: gone, partners: gone })
     const text = await registry.metrics()
     expect(text).toContain('pinrail_books_readable 0')
-    // Once for each of the four, however many numbers come from it.
-    expect(asked).toBe(4)
+    // Once for each of the five, however many numbers come from it.
+    expect(asked).toBe(5)
     expect(text).not.toMatch(/^pinrail_(?:payments|backlog|attention)\{/m)
   })
 })

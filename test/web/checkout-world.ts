@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { z } from 'zod'
 import { createTestDatabase } from '../../scripts/test/services/databases.ts'
 import { createOpenPages } from '../../src/api/live/open-pages.ts'
-import { type CheckoutDeps, createCheckoutRouter } from '../../src/api/routes/checkout.ts'
+import { type CheckoutDeps, createCheckoutRouter } from '../../src/api/routes/checkout/checkout.ts'
 import { createDb, many, sql } from '../../src/db/db.ts'
 import { insertMerchant } from '../../src/db/merchants/merchants.ts'
 import { createNotifier, listen as listenFor, PAYMENTS_CHANNEL } from '../../src/db/notices.ts'
@@ -58,6 +58,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     clock: Date.now,
     countryHeader: 'x-country',
     crypto: false,
+    down: () => ({}),
     partners: PARTNERS,
     limits: { countLink: () => undefined },
     log: pino({ level: 'silent' }),
@@ -121,8 +122,8 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
       : { kind: 'redirect', attemptId: request.attemptId, url: redirectUrl }
   }
 
-  async function create(changed: Partial<NewPayment> & { livemode?: boolean } = {}) {
-    const { livemode = false, ...fields } = changed
+  async function create(changed: Partial<NewPayment> & { livemode?: boolean; merchantId?: string } = {}) {
+    const { livemode = false, merchantId = MERCHANT, ...fields } = changed
     const id = newId('payment')
     const now = new Date()
     const payment: NewPayment = {
@@ -146,7 +147,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
       expiresAt: new Date(now.getTime() + 86_400_000).toISOString(),
       ...fields,
     }
-    await insertPayment(db, { merchantId: MERCHANT, livemode }, { payment, claim: null })
+    await insertPayment(db, { merchantId, livemode }, { payment, claim: null })
     const path = `/c/${payment.checkoutToken}`
     const read = async () => (await readPaymentByToken(db, payment.checkoutToken))?.payment
     return {

@@ -1,3 +1,4 @@
+import type { ProviderUsed } from '../../src/domain/methods.ts'
 import { type OfferQuery, offersFor, type RateTable } from '../../src/domain/offers.ts'
 import type { Part, PartState } from '../../src/domain/payment/money/parts.ts'
 import type { AttemptStatus } from '../../src/domain/payment/payment.ts'
@@ -141,6 +142,8 @@ export type CheckoutChanges = {
   readonly cameBackAt?: string
   readonly now?: string
   readonly crypto?: boolean
+  /** Partners that are down. */
+  readonly down?: readonly ProviderUsed[]
 }
 
 export function aCheckout(changes: CheckoutChanges = {}): Checkout {
@@ -164,6 +167,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
       rates,
       deviceWallet: null,
       crypto: changes.crypto ?? false,
+      down: Object.fromEntries((changes.down ?? []).map((provider) => [provider, '2026-11-20T12:00:30.000Z'])),
     }),
     country,
     device: changes.device ?? 'desktop',

@@ -47,6 +47,12 @@ export const SITUATIONS = {
     payment: { provider: 'card_partner', fallback: 'none' },
     country: { code: 'BR', source: 'header' },
   },
+  'a pin whose partner is down': { payment: { provider: 'wallet_app' }, down: ['wallet_app'] },
+  'a pin whose partner is down, without a fallback': {
+    payment: { provider: 'card_partner', fallback: 'none' },
+    down: ['card_partner'],
+  },
+  'the picker while a partner is down': { down: ['card_partner'] },
   'a pin with too small an amount': { payment: { provider: 'wallet_app', amount: { minor: '300', currency: 'EUR' } } },
   'a country unknown': { country: { code: null, source: 'unknown' } },
   'nothing at all': { payment: { amount: { minor: '5000', currency: 'JPY' } }, country: INDIA, rates: null },

@@ -30,9 +30,9 @@ export function liveStatus(checkout: Checkout): LiveStatus {
   }
 }
 
-/** Pages on which the buyer waits, or acts somewhere else. */
+/** Pages on which the buyer waits, for a partner that is down too, or acts somewhere else. */
 export function isWaiting({ page }: View): boolean {
-  return ['upi', 'usdc', 'finish', 'returning', 'verification', 'progress', 'checking'].includes(page)
+  return ['down', 'upi', 'usdc', 'finish', 'returning', 'verification', 'progress', 'checking'].includes(page)
 }
 
 /** Seconds until the page asks again; undefined when nothing can change any more. */
@@ -53,9 +53,24 @@ export function keyOf(checkout: Checkout, view: View): string {
   const { payment, attempts } = checkout
   const attempt = attempts.at(-1)
   const slow = view.page === 'returning' && view.slow
-  return [view.page, payment.version, attempt?.id, attempt?.status, slow && 'slow', minutesLeft(checkout)]
+  return [
+    view.page,
+    payment.version,
+    attempt?.id,
+    attempt?.status,
+    slow && 'slow',
+    minutesLeft(checkout),
+    downOn(checkout, view),
+  ]
     .filter((part) => part !== undefined && part !== false && part !== null)
     .join(' ')
+}
+
+/** Where ways to pay are shown, those whose partner is down. */
+function downOn({ offered }: Checkout, { page }: View): string | false {
+  const isShown = page === 'pick' || page === 'confirm' || page === 'declined'
+  const down = offered.refused.filter(({ reason }) => reason === 'down')
+  return isShown && down.length > 0 && `down:${down.map(({ method }) => method).join()}`
 }
 
 /** What the buyer asked for by a link is a choice of an open payment; the return from the partner is told in the query. */

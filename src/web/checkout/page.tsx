@@ -11,6 +11,7 @@ import { ClosingNote } from './before/closing.tsx'
 import { Confirm } from './before/confirm.tsx'
 import { Country } from './before/country.tsx'
 import { Declined } from './before/declined.tsx'
+import { Down } from './before/down.tsx'
 import { NotOffered } from './before/not-offered.tsx'
 import { OpenElsewhere } from './before/open-elsewhere.tsx'
 import { Pick } from './before/pick.tsx'
@@ -107,7 +108,7 @@ function toneOf(view: View): Tone {
   if (view.page === 'closed') return toneOfClosed(view.as)
   if (view.page === 'done') return 'success'
   if (view.page === 'declined') return 'problem'
-  const waits = ['checking', 'verification', 'open_elsewhere', 'no_more_tries']
+  const waits = ['checking', 'down', 'verification', 'open_elsewhere', 'no_more_tries']
   return waits.includes(view.page) ? 'wait' : 'brand'
 }
 
@@ -124,6 +125,8 @@ function contentOf(checkout: Checkout, words: Words, view: View): VNode {
       return <Declined {...shown} view={view} />
     case 'not_offered':
       return <NotOffered {...shown} view={view} />
+    case 'down':
+      return <Down {...shown} view={view} />
     case 'no_more_tries':
       return <NoMoreTries {...shown} view={view} />
     case 'open_elsewhere':

@@ -26,6 +26,8 @@ function stateOf(checkout: Checkout, { t }: Words, view: View): string | null {
       return view.unpaid === null ? null : t('title.unpaid')
     case 'not_offered':
       return t('title.not_offered')
+    case 'down':
+      return t('down.heading', { partner: partnerOf(checkout, view.refusal).name })
     case 'no_more_tries':
       return t('title.tries')
     case 'declined':

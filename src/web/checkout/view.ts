@@ -21,6 +21,8 @@ export type View =
       readonly again: Offer | null
       readonly instead: Offer | null
     }
+  /** Every way that would work is a partner's that is down. */
+  | { readonly page: 'down'; readonly refusal: Refusal }
   | { readonly page: 'not_offered'; readonly refusal: Refusal | null }
   /** The payment was started as often as it may be. The attempt is the one that the buyer may still go on with. */
   | { readonly page: 'no_more_tries'; readonly goOn: Attempt | null }
@@ -87,7 +89,10 @@ function pay({ cameBackAt, now }: Checkout, attempt: OpenedAttempt): View {
 function choose(checkout: Checkout): View {
   const { offered, asked, attempts } = checkout
   if (asked.step === 'country') return { page: 'country' }
-  if (offered.offers.length === 0) return { page: 'not_offered', refusal: offered.pinnedRefused }
+  if (offered.offers.length === 0) {
+    const down = downRefusal(offered)
+    return down === null ? { page: 'not_offered', refusal: offered.pinnedRefused } : { page: 'down', refusal: down }
+  }
   const last = attempts.at(-1)
   const unpaid = last !== undefined && wasLeft(last) ? last : null
   const chosen = chosenOffer(checkout, unpaid)
@@ -97,6 +102,12 @@ function choose(checkout: Checkout): View {
   if (!isAsked && last?.status === 'declined' && unpaid === null) return declined(checkout, last)
   if (asked.step === 'pick' || chosen === null) return { page: 'pick', why: whyPick(checkout), unpaid }
   return { page: 'confirm', offer: chosen, unpaid }
+}
+
+/** The way to pay that would work if its partner did: the pinned one, or where the buyer picks, any. */
+function downRefusal({ pinnedRefused, refused }: Checkout['offered']): Refusal | null {
+  if (pinnedRefused?.reason === 'down') return pinnedRefused
+  return refused.find(({ reason }) => reason === 'down') ?? null
 }
 
 /**

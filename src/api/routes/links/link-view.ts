@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Queryable } from '../../../db/db.ts'
 import { readShop } from '../../../db/merchants/merchants.ts'
 import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
-import { type Offer, offersFor } from '../../../domain/offers.ts'
+import { type DownPartners, type Offer, offersFor } from '../../../domain/offers.ts'
 import type { LinkView } from '../../../web/links/link-page.tsx'
 import { hasDeviceWallet } from '../buyer.ts'
 import { type RateBook, readRates } from '../prices.ts'
@@ -11,6 +11,7 @@ export type LinkViewDeps = {
   readonly db: Queryable
   readonly rates: RateBook
   readonly crypto: boolean
+  readonly down: () => DownPartners
   readonly publicUrl: string
   readonly clock: () => number
 }
@@ -40,7 +41,7 @@ export async function viewOfLink(
 
 /** The ways to pay that the page names. Where the buyer decides, no amount refuses one. */
 export async function offersOfLink(
-  { rates, crypto }: Pick<LinkViewDeps, 'rates' | 'crypto'>,
+  { rates, crypto, down }: Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'>,
   { price, provider }: Pick<PaymentLink, 'price' | 'provider'>,
   { country, userAgent }: Buyer,
 ): Promise<readonly Offer[]> {
@@ -52,6 +53,7 @@ export async function offersOfLink(
     country,
     rates: now?.table ?? null,
     crypto,
+    down: down(),
     deviceWallet: hasDeviceWallet(userAgent),
   })
   return pinned === null ? offers : [pinned]

@@ -6,7 +6,9 @@ import { wordsIn } from '../../../web/messages/words.ts'
 import { buyerCountry, buyerLocale } from '../buyer.ts'
 import { type LinkViewDeps, offersOfLink } from './link-view.ts'
 
-export type PreviewDeps = Pick<LinkViewDeps, 'rates' | 'crypto'> & { readonly countryHeader?: string | undefined }
+export type PreviewDeps = Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'> & {
+  readonly countryHeader?: string | undefined
+}
 
 /** The page of a link that is not there yet. Nothing in it can be pressed. */
 export async function previewOf(

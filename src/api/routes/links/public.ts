@@ -13,12 +13,12 @@ import type { RequestLimits } from '../../limits/request-limits.ts'
 import { type PressDeps, plainAmount, pressLink } from '../../links/press.ts'
 import { qrPng, qrSvg } from '../../links/qr.ts'
 import { buyerCountry, buyerLocale, languageCookie, VARY } from '../buyer.ts'
-import { fromOurPage, refuseMethod } from '../checkout.ts'
-import { languageForm, parseForm } from '../checkout-forms.ts'
+import { fromOurPage, refuseMethod } from '../checkout/checkout.ts'
+import { languageForm, parseForm } from '../checkout/forms.ts'
 import { PageProblem } from '../page-problem.ts'
 import { safeText } from '../v1/fields.ts'
 import { LinkProblem, linkProblemHandler } from './link-problem.ts'
-import { viewOfLink } from './link-view.ts'
+import { type LinkViewDeps, viewOfLink } from './link-view.ts'
 
 /** The page of a payment link, for buyers. GET never creates anything: chats fetch links. */
 
@@ -26,6 +26,7 @@ export type PublicLinkDeps = PressDeps & {
   readonly limits: Pick<RequestLimits, 'countPress' | 'countForm'>
   readonly countryHeader?: string
   readonly crypto: boolean
+  readonly down: LinkViewDeps['down']
   readonly log: Logger
 }
 

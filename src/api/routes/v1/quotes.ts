@@ -10,14 +10,19 @@ import {
   parseAmount,
   splitFee,
 } from '../../../domain/money.ts'
-import { type Offer, offersFor, type Refusal } from '../../../domain/offers.ts'
+import { type DownPartners, type Offer, offersFor, REFUSAL_REASONS, type Refusal } from '../../../domain/offers.ts'
 import { QUOTE, ROUTE_PREVIEW } from '../../document/examples.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { amountProblem, QUOTE_MS, type RateBook, readRates, requirePrice } from '../prices.ts'
 import { amountsByCurrency, amountText, currency, currencyCode, moment, usdcAmount } from './fields.ts'
 import { said } from './patterns.ts'
 
-export type QuoteDeps = { readonly rates: RateBook; readonly crypto: boolean; readonly clock: () => number }
+export type QuoteDeps = {
+  readonly rates: RateBook
+  readonly crypto: boolean
+  readonly down: () => DownPartners
+  readonly clock: () => number
+}
 
 const money = z.strictObject({ amount: z.string(), currency })
 
@@ -61,7 +66,7 @@ const offerObject = z.strictObject({
 const refusalObject = z.strictObject({
   provider: z.enum(USED_PROVIDER_NAMES),
   method: z.string(),
-  reason: z.enum(['country', 'currency', 'device', 'amount_too_small', 'amount_too_large']),
+  reason: z.enum(REFUSAL_REASONS),
   message: z.string(),
   limit: money.nullable(),
 })
@@ -117,7 +122,7 @@ function quoteRoute({ rates, clock }: QuoteDeps): Route {
   })
 }
 
-function previewRoute({ rates, crypto }: QuoteDeps): Route {
+function previewRoute({ rates, crypto, down }: QuoteDeps): Route {
   return defineRoute({
     method: 'post',
     path: '/v1/routes/preview',
@@ -140,6 +145,7 @@ function previewRoute({ rates, crypto }: QuoteDeps): Route {
         rates: table,
         deviceWallet: body.device_wallet ?? null,
         crypto,
+        down: down(),
       })
       const { net } = splitFee(convertToMicroUsdc(amount, rate))
       return {
@@ -181,6 +187,7 @@ function renderRefusal({ provider, method, reason, limit }: Refusal, country: st
     device: 'The device has no wallet of its own.',
     amount_too_small: `The minimum of ${provider} is ${edge}.`,
     amount_too_large: `The maximum of ${provider} is ${edge}.`,
+    down: `${provider} does not answer at the moment. It is offered again as soon as it does.`,
   }
   return { provider, method, reason, message: messages[reason], limit: limit === null ? null : renderMoney(limit) }
 }

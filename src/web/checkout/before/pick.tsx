@@ -4,7 +4,7 @@ import { Aside, Note } from '../../look/parts.tsx'
 import { openedAttempt, pathOf } from '../checkout.ts'
 import { methodName, partnerOf, type Shown, type ShownView } from '../shown.tsx'
 import { CountryLine } from './country.tsx'
-import { RefusedNote, WhyNot } from './refused.tsx'
+import { DownLines, RefusedNote, WhyNot } from './refused.tsx'
 import { UnpaidNote } from './unpaid.tsx'
 
 /** So many ways to pay stand open; more are folded, so that the best are seen. */
@@ -32,6 +32,7 @@ export function Pick({ checkout, words, view }: ShownView<'pick'>) {
           </details>
         )}
       </div>
+      <DownLines checkout={checkout} words={words} />
       {isConverted && <Aside icon="clock">{t('pick.about')}</Aside>}
       {(isConverted || view.why !== null) && <WhyNot checkout={checkout} words={words} />}
       <CountryLine checkout={checkout} words={words} />

@@ -1,6 +1,6 @@
 import { EEA, WAYS } from '../../../domain/methods.ts'
 import type { Offer, Refusal } from '../../../domain/offers.ts'
-import { Fact, Facts, Fold, Note } from '../../look/parts.tsx'
+import { Aside, Fact, Facts, Fold, Note } from '../../look/parts.tsx'
 import type { Words } from '../../messages/words.ts'
 import { isSameWay } from '../checkout.ts'
 import { countryName, methodName, partnerOf, type Shown, type ShownView } from '../shown.tsx'
@@ -13,12 +13,37 @@ export function RefusedNote({ checkout, words, view }: ShownView<'pick'>) {
   const { choice } = checkout.asked
   const chosen = choice === null ? undefined : refused.find((refusal) => isSameWay(refusal, choice))
   const why = view.why === 'choice_refused' ? (chosen ?? null) : pinnedRefused
+  if (why?.reason === 'down') return <DownNote checkout={checkout} words={words} refusal={why} />
   const strong = why === null ? t('refused.choice') : refusalSentence(why, countryName(checkout, words), words)
   return (
     <Note tone="brand" icon="globe" strong={strong}>
       {t('refused.others')}
     </Note>
   )
+}
+
+/** It is over by itself, so the buyer may wait for it, or not. */
+function DownNote({ checkout, words, refusal }: Shown & { refusal: Refusal }) {
+  const { t } = words
+  return (
+    <Note tone="wait" icon="clock" strong={downSentence(refusal, words)}>
+      {t('down.back', { partner: partnerOf(checkout, refusal).name })} {t('refused.others')}
+    </Note>
+  )
+}
+
+/** Ways that are missing only because their partner is down, where the note does not say so. */
+export function DownLines({ checkout, words }: Shown) {
+  const { pinnedRefused, offers, refused } = checkout.offered
+  const isNoted = (refusal: Refusal) => checkout.asked.choice === null && pinnedRefused?.method === refusal.method
+  const there = new Set(offers.map(({ method }) => method))
+  const down = refused.filter((each) => each.reason === 'down' && !there.has(each.method) && !isNoted(each))
+  if (down.length === 0) return null
+  return <Aside icon="clock">{down.map((refusal) => downSentence(refusal, words)).join(' ')}</Aside>
+}
+
+function downSentence({ method }: Refusal, { t }: Words): string {
+  return t('down.way', { way: t(`way.${method}`) })
 }
 
 /** A way to pay cannot work here: which, where, and why. */
@@ -28,6 +53,7 @@ export function refusalSentence({ method, reason, limit }: Refusal, country: str
   if (reason === 'country' && country !== null) return t('refused.country', { way, country })
   if (reason === 'currency') return t('refused.currency', { way })
   if (reason === 'device') return t('refused.device')
+  if (reason === 'down') return t('down.way', { way })
   if (reason !== 'country' && limit !== null) return t(`refused.${reason}`, { way, limit: words.money(limit) })
   return t('refused.choice')
 }

@@ -40,6 +40,12 @@ export const deBefore = {
   'refused.choice': 'Diese Zahlungsart ist hier nicht möglich.',
   'refused.others': 'Diese Zahlungsarten funktionieren.',
 
+  'down.heading': '{partner} antwortet zurzeit nicht',
+  'down.lead': 'Ihnen wurde nichts belastet. Sobald {partner} wieder da ist, geht diese Seite von selbst weiter.',
+  'down.link': 'Sie können auch später wiederkommen: Der Link bleibt derselbe.',
+  'down.way': '{way} ist zurzeit nicht möglich.',
+  'down.back': '{partner} antwortet nicht. Sobald sich das ändert, zeigt es diese Seite von selbst.',
+
   'why.currency': 'Warum in dieser Währung ({currency}), und warum nicht die anderen Zahlungsarten?',
   'why.ways': 'Warum nicht die anderen Zahlungsarten?',
   'why.converted':

@@ -40,6 +40,12 @@ export const enBefore = {
   'refused.choice': 'That way to pay is not possible here.',
   'refused.others': 'These ways work.',
 
+  'down.heading': '{partner} does not answer at the moment',
+  'down.lead': 'Nothing was charged. This page goes on by itself as soon as {partner} is back.',
+  'down.link': 'You can also come back later: the link stays the same.',
+  'down.way': '{way} does not work at the moment.',
+  'down.back': '{partner} does not answer. It comes back here by itself.',
+
   'why.currency': 'Why in {currency}, and why not the other ways?',
   'why.ways': 'Why not the other ways to pay?',
   'why.converted':

@@ -40,6 +40,12 @@ export const esBefore = {
   'refused.choice': 'Esa forma de pago no es posible aquí.',
   'refused.others': 'Estas formas funcionan.',
 
+  'down.heading': '{partner} no responde en este momento',
+  'down.lead': 'No se ha cobrado nada. Esta página sigue sola en cuanto {partner} responda.',
+  'down.link': 'También puede volver más tarde: el enlace no cambia.',
+  'down.way': '{way} no funciona en este momento.',
+  'down.back': '{partner} no responde. Esta página lo mostrará en cuanto cambie.',
+
   'why.currency': '¿Por qué en {currency} y por qué no las otras formas?',
   'why.ways': '¿Por qué no las otras formas de pago?',
   'why.converted':

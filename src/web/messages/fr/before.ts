@@ -40,6 +40,12 @@ export const frBefore = {
   'refused.choice': 'Ce moyen de paiement n’est pas possible ici.',
   'refused.others': 'Ces moyens fonctionnent.',
 
+  'down.heading': '{partner} ne répond pas pour le moment',
+  'down.lead': 'Rien n’a été débité. Cette page continue d’elle-même dès que {partner} répond.',
+  'down.link': 'Vous pouvez aussi revenir plus tard : le lien reste le même.',
+  'down.way': '{way} ne fonctionne pas pour le moment.',
+  'down.back': '{partner} ne répond pas. Cette page l’indique dès que cela change.',
+
   'why.currency': 'Pourquoi en {currency}, et pourquoi pas les autres moyens ?',
   'why.ways': 'Pourquoi pas les autres moyens de paiement ?',
   'why.converted':

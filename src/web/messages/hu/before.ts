@@ -40,6 +40,12 @@ export const huBefore = {
   'refused.choice': 'Ez a fizetési mód itt nem lehetséges.',
   'refused.others': 'Ezek a módok működnek.',
 
+  'down.heading': '{partner} jelenleg nem válaszol',
+  'down.lead': 'Nem történt terhelés. Az oldal magától folytatódik, amint {partner} újra válaszol.',
+  'down.link': 'Később is visszajöhet: a link ugyanaz marad.',
+  'down.way': '{way} jelenleg nem működik.',
+  'down.back': '{partner} nem válaszol. Amint ez változik, ez az oldal mutatja.',
+
   'why.currency': 'Miért ez a pénznem ({currency}), és miért nem a többi mód?',
   'why.ways': 'Miért nem a többi fizetési mód?',
   'why.converted':

@@ -40,6 +40,12 @@ export const itBefore = {
   'refused.choice': 'Questo modo di pagare non è possibile qui.',
   'refused.others': 'Questi modi funzionano.',
 
+  'down.heading': '{partner} al momento non risponde',
+  'down.lead': 'Non è stato addebitato nulla. Questa pagina prosegue da sola appena {partner} risponde.',
+  'down.link': 'Può anche tornare più tardi: il link resta lo stesso.',
+  'down.way': '{way} al momento non funziona.',
+  'down.back': '{partner} non risponde. Questa pagina lo mostra appena cambia.',
+
   'why.currency': 'Perché in {currency}, e perché non gli altri modi?',
   'why.ways': 'Perché non gli altri modi di pagare?',
   'why.converted':

@@ -40,6 +40,12 @@ export const nlBefore = {
   'refused.choice': 'Die manier van betalen is hier niet mogelijk.',
   'refused.others': 'Deze manieren werken.',
 
+  'down.heading': '{partner} reageert op dit moment niet',
+  'down.lead': 'Er is niets afgeschreven. Deze pagina gaat vanzelf verder zodra {partner} weer reageert.',
+  'down.link': 'U kunt ook later terugkomen: de link blijft dezelfde.',
+  'down.way': '{way} werkt op dit moment niet.',
+  'down.back': '{partner} reageert niet. Deze pagina laat het zien zodra dat verandert.',
+
   'why.currency': 'Waarom in deze valuta ({currency}), en waarom niet de andere manieren?',
   'why.ways': 'Waarom niet de andere manieren om te betalen?',
   'why.converted':

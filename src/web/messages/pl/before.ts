@@ -40,6 +40,12 @@ export const plBefore = {
   'refused.choice': 'Ten sposób płatności nie jest tu możliwy.',
   'refused.others': 'Te sposoby działają.',
 
+  'down.heading': '{partner} w tej chwili nie odpowiada',
+  'down.lead': 'Nic nie pobrano. Ta strona przejdzie dalej sama, gdy tylko {partner} odpowie.',
+  'down.link': 'Można też wrócić później: link pozostaje ten sam.',
+  'down.way': '{way} w tej chwili nie działa.',
+  'down.back': '{partner} nie odpowiada. Gdy to się zmieni, pokaże to ta strona.',
+
   'why.currency': 'Dlaczego ta waluta ({currency}) i dlaczego nie inne sposoby?',
   'why.ways': 'Dlaczego nie inne sposoby płatności?',
   'why.converted':

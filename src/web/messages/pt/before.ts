@@ -40,6 +40,12 @@ export const ptBefore = {
   'refused.choice': 'Essa forma de pagar não é possível aqui.',
   'refused.others': 'Estas formas funcionam.',
 
+  'down.heading': '{partner} não responde de momento',
+  'down.lead': 'Nada foi cobrado. Esta página continua sozinha assim que {partner} responder.',
+  'down.link': 'Também pode voltar mais tarde: a ligação é a mesma.',
+  'down.way': '{way} não funciona de momento.',
+  'down.back': '{partner} não responde. Esta página mostra assim que isso mudar.',
+
   'why.currency': 'Porquê em {currency}, e porque não as outras formas?',
   'why.ways': 'Porque não as outras formas de pagar?',
   'why.converted':

@@ -40,6 +40,12 @@ export const roBefore = {
   'refused.choice': 'Acest mod de plată nu este posibil aici.',
   'refused.others': 'Aceste moduri funcționează.',
 
+  'down.heading': '{partner} nu răspunde momentan',
+  'down.lead': 'Nu s-a debitat nimic. Această pagină continuă singură imediat ce {partner} răspunde.',
+  'down.link': 'Puteți reveni și mai târziu: linkul rămâne același.',
+  'down.way': '{way} nu funcționează momentan.',
+  'down.back': '{partner} nu răspunde. Această pagină arată imediat ce se schimbă.',
+
   'why.currency': 'De ce în această monedă ({currency}) și de ce nu celelalte moduri?',
   'why.ways': 'De ce nu celelalte moduri de plată?',
   'why.converted':

@@ -40,6 +40,12 @@ export const svBefore = {
   'refused.choice': 'Det sättet att betala är inte möjligt här.',
   'refused.others': 'De här sätten fungerar.',
 
+  'down.heading': '{partner} svarar inte just nu',
+  'down.lead': 'Inget har dragits. Sidan går vidare av sig själv så snart {partner} svarar.',
+  'down.link': 'Du kan också komma tillbaka senare: länken är densamma.',
+  'down.way': '{way} fungerar inte just nu.',
+  'down.back': '{partner} svarar inte. Sidan visar så snart det ändras.',
+
   'why.currency': 'Varför i {currency}, och varför inte de andra sätten?',
   'why.ways': 'Varför inte de andra sätten att betala?',
   'why.converted':

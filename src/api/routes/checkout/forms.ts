@@ -1,10 +1,10 @@
 import type { Request } from 'express'
 import { z } from 'zod'
-import { isCountry } from '../../domain/countries.ts'
-import { type MethodName, USED_PROVIDER_NAMES, WAYS } from '../../domain/methods.ts'
-import type { Asked } from '../../web/checkout/checkout.ts'
-import { LOCALES } from '../../web/messages/locales.ts'
-import { PageProblem } from './page-problem.ts'
+import { isCountry } from '../../../domain/countries.ts'
+import { type MethodName, USED_PROVIDER_NAMES, WAYS } from '../../../domain/methods.ts'
+import type { Asked } from '../../../web/checkout/checkout.ts'
+import { LOCALES } from '../../../web/messages/locales.ts'
+import { PageProblem } from '../page-problem.ts'
 
 /** What the buyer sends by the forms and the links of the checkout. */
 

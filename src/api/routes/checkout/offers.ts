@@ -1,9 +1,9 @@
-import type { Queryable } from '../../db/db.ts'
-import { addTimelineNote } from '../../db/payments/timeline.ts'
-import { formatAmount } from '../../domain/money.ts'
-import type { Offer } from '../../domain/offers.ts'
-import { offerNote } from '../../domain/timeline.ts'
-import type { Checkout } from '../../web/checkout/checkout.ts'
+import type { Queryable } from '../../../db/db.ts'
+import { addTimelineNote } from '../../../db/payments/timeline.ts'
+import { formatAmount } from '../../../domain/money.ts'
+import type { Offer } from '../../../domain/offers.ts'
+import { offerNote } from '../../../domain/timeline.ts'
+import type { Checkout } from '../../../web/checkout/checkout.ts'
 
 /** A buyer looks from one country, and may correct it. */
 const MOST_REFUSED = 10
@@ -25,6 +25,8 @@ export async function noteOffer(
     country_source: country.source,
     offered: payment.provider === null ? null : refused === null,
     reason: refused?.reason ?? null,
+    // Each time that it is down is told once.
+    ...(refused?.downSince !== undefined && { down_since: refused.downSince }),
     limit: refused?.limit ? `${formatAmount(refused.limit)} ${refused.limit.currency}` : null,
     fallback: payment.fallback,
     chosen: chosen === null ? null : { provider: chosen.provider, method: chosen.method },

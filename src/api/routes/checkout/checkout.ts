@@ -1,72 +1,37 @@
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
-import type { Queryable } from '../../db/db.ts'
-import { readShop } from '../../db/merchants/merchants.ts'
-import { readPaymentByToken } from '../../db/payments/payments.ts'
-import { offersFor, type RateTable } from '../../domain/offers.ts'
-import { isOpen } from '../../domain/payment/payment.ts'
-import { checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
+import { isOpen } from '../../../domain/payment/payment.ts'
 import {
   type OpenAttemptAnswer,
   type OpenAttemptRequest,
   planOpening,
   readyToReuse,
-} from '../../domain/payment/requests.ts'
-import type { Logger } from '../../log.ts'
-import { findAsset } from '../../web/assets.ts'
-import {
-  type Checkout,
-  findOffer,
-  openedAttempt,
-  type PartnerNames,
-  pathOf,
-  tellsOpening,
-} from '../../web/checkout/checkout.ts'
-import { liveStatus } from '../../web/checkout/live.ts'
-import { renderCheckout, renderHandoff, renderReceipt } from '../../web/checkout/page.tsx'
-import { type Words, wordsIn } from '../../web/messages/words.ts'
-import { pageHeaders } from '../../web/page-headers.ts'
-import type { RequestLimits } from '../limits/request-limits.ts'
-import { followPayment } from '../live/follow-payment.ts'
-import type { OpenPages } from '../live/open-pages.ts'
-import {
-  buyerCountry,
-  buyerLocale,
-  comesBack,
-  countryCookie,
-  deviceOf,
-  hasDeviceWallet,
-  isFromOurPage,
-  languageCookie,
-  VARY,
-} from './buyer.ts'
-import { askedFor, continueForm, countryForm, languageForm, ownPage, parseForm, readChoice } from './checkout-forms.ts'
+} from '../../../domain/payment/requests.ts'
+import { findAsset } from '../../../web/assets.ts'
+import { type Checkout, findOffer, openedAttempt, pathOf, tellsOpening } from '../../../web/checkout/checkout.ts'
+import { liveStatus } from '../../../web/checkout/live.ts'
+import { renderCheckout, renderHandoff, renderReceipt } from '../../../web/checkout/page.tsx'
+import { type Words, wordsIn } from '../../../web/messages/words.ts'
+import { pageHeaders } from '../../../web/page-headers.ts'
+import type { RequestLimits } from '../../limits/request-limits.ts'
+import { followPayment } from '../../live/follow-payment.ts'
+import type { OpenPages } from '../../live/open-pages.ts'
+import { buyerLocale, comesBack, countryCookie, isFromOurPage, languageCookie, VARY } from '../buyer.ts'
+import { PageProblem, pageProblemHandler } from '../page-problem.ts'
+import { continueForm, countryForm, languageForm, ownPage, parseForm, readChoice } from './forms.ts'
+import { type LoadDeps, loadCheckout } from './load.ts'
 import { noteOffer } from './offers.ts'
-import { linkToken, PageProblem, pageProblemHandler } from './page-problem.ts'
-import { type RateBook, readRates } from './prices.ts'
 
 /** The hosted checkout: pages for a buyer with a link. The link is the only key. GET never creates anything. */
 
-export type CheckoutDeps = {
-  readonly db: Queryable
-  readonly rates: RateBook
+export type CheckoutDeps = LoadDeps & {
   /** Asks the payment's workflow; answers within about 30 s. */
   readonly openAttempt: (
     paymentId: string,
     request: OpenAttemptRequest,
   ) => Promise<OpenAttemptAnswer | { readonly kind: 'unavailable' }>
-  readonly publicUrl: string
   readonly newAttemptId: () => string
   readonly openPages: OpenPages
-  /** Unix milliseconds. */
-  readonly clock: () => number
-  /** Name of the header in which a trusted proxy puts the buyer's country. */
-  readonly countryHeader?: string
-  /** Whether buyers may pay in USDC. */
-  readonly crypto: boolean
-  /** How buyers know the partners. */
-  readonly partners: PartnerNames
   readonly limits: Pick<RequestLimits, 'countLink'>
-  readonly log: Logger
 }
 
 /** More than any form of these pages needs. */
@@ -206,65 +171,6 @@ async function chooseLanguage(deps: CheckoutDeps, request: Request, response: Re
   const { url, path } = await loadCheckout(deps, request)
   response.set('set-cookie', languageCookie(language, url))
   response.redirect(303, ownPage(at, path))
-}
-
-async function loadCheckout(deps: CheckoutDeps, request: Request): Promise<Checkout> {
-  const found = await readPaymentByToken(deps.db, linkToken(request))
-  if (found === null) throw new PageProblem('not_found')
-  const { payment, attempts, parts, intents } = found
-  const country = buyerCountry(request, deps.countryHeader)
-  const [shop, rates] = await Promise.all([
-    readShop(deps.db, payment.merchantId),
-    isOpen(payment.status) ? ratesFor(deps, payment) : null,
-  ])
-  const offered = offersFor({
-    amount: payment.amount,
-    provider: payment.provider,
-    fallback: payment.fallback,
-    country: country.code,
-    rates,
-    crypto: deps.crypto,
-    deviceWallet: hasDeviceWallet(request.get('user-agent')),
-  })
-  const url = checkoutUrl(deps.publicUrl, payment.checkoutToken)
-  const path = new URL(url).pathname
-  return {
-    payment,
-    attempts,
-    parts,
-    intents,
-    shop,
-    partners: deps.partners,
-    offered,
-    country,
-    device: deviceOf(request.get('user-agent')),
-    asked: askedFor(request),
-    cameBackAt: cameBackAt(request, { attempts, now: deps.clock() }),
-    now: new Date(deps.clock()).toISOString(),
-    url,
-    path,
-  }
-}
-
-/** Null when there is no rate: the checkout works without, because limits were checked when the payment was created. */
-async function ratesFor(deps: CheckoutDeps, payment: Payment): Promise<RateTable | null> {
-  try {
-    return (await readRates(deps.rates, payment.amount.currency)).table
-  } catch (error) {
-    deps.log.warn({ err: error, payment_id: payment.id }, 'checkout shown without rates')
-    return null
-  }
-}
-
-/** Reads `?back=<Unix seconds>`. It must lie between the opening of the order and now: anybody can write an address. */
-function cameBackAt(
-  { query }: Request,
-  { attempts, now }: { attempts: Checkout['attempts']; now: number },
-): string | null {
-  const opened = openedAttempt(attempts)
-  const at = typeof query['back'] === 'string' && /^\d{10}$/.test(query['back']) ? Number(query['back']) * 1000 : null
-  if (opened === null || at === null || at > now || at < Date.parse(opened.createdAt) - 1000) return null
-  return new Date(at).toISOString()
 }
 
 /** Refuses a POST that another site's page sends. */

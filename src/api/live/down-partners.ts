@@ -1,0 +1,38 @@
+import type { DownPartners } from '../../domain/offers.ts'
+
+/** Which partners are down, as the process last read it: no request waits for it. */
+
+type Deps = {
+  readonly read: () => Promise<readonly { readonly partner: keyof DownPartners; readonly since: string }[]>
+  readonly onError: (error: unknown) => void
+}
+
+/** Milliseconds. A buyer who goes on meanwhile waits for a partner that is down, and can go back. */
+const EVERY_MS = 3000
+
+export type DownPartnersOfProcess = {
+  readonly now: () => DownPartners
+  /** Reads them. It is done every three seconds by itself. */
+  readonly look: () => Promise<void>
+  readonly close: () => void
+}
+
+export function createDownPartners({ read, onError }: Deps): DownPartnersOfProcess {
+  let down: DownPartners = {}
+  let reading = false
+  const look = async (): Promise<void> => {
+    if (reading) return
+    reading = true
+    try {
+      down = Object.fromEntries((await read()).map(({ partner, since }) => [partner, since]))
+    } catch (error) {
+      onError(error)
+    } finally {
+      reading = false
+    }
+  }
+  void look()
+  const timer = setInterval(() => void look(), EVERY_MS)
+  timer.unref()
+  return { now: () => down, look, close: () => clearInterval(timer) }
+}

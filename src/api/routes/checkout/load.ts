@@ -1,0 +1,93 @@
+import type { Request } from 'express'
+import type { Queryable } from '../../../db/db.ts'
+import { readShop } from '../../../db/merchants/merchants.ts'
+import { readPaymentByToken } from '../../../db/payments/payments.ts'
+import { type DownPartners, offersFor, type RateTable } from '../../../domain/offers.ts'
+import { isOpen } from '../../../domain/payment/payment.ts'
+import { checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
+import type { Logger } from '../../../log.ts'
+import { type Checkout, openedAttempt, type PartnerNames } from '../../../web/checkout/checkout.ts'
+import { buyerCountry, deviceOf, hasDeviceWallet } from '../buyer.ts'
+import { linkToken, PageProblem } from '../page-problem.ts'
+import { type RateBook, readRates } from '../prices.ts'
+import { askedFor } from './forms.ts'
+
+/** What the pages of a payment are made of. */
+
+export type LoadDeps = {
+  readonly db: Queryable
+  readonly rates: RateBook
+  readonly publicUrl: string
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  /** Name of the header in which a trusted proxy puts the buyer's country. */
+  readonly countryHeader?: string
+  /** Whether buyers may pay in USDC. */
+  readonly crypto: boolean
+  /** Partners that are down now. */
+  readonly down: () => DownPartners
+  /** How buyers know the partners. */
+  readonly partners: PartnerNames
+  readonly log: Logger
+}
+
+/** Throws where the link is of no payment. */
+export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Checkout> {
+  const found = await readPaymentByToken(deps.db, linkToken(request))
+  if (found === null) throw new PageProblem('not_found')
+  const { payment, attempts, parts, intents } = found
+  const country = buyerCountry(request, deps.countryHeader)
+  const [shop, rates] = await Promise.all([
+    readShop(deps.db, payment.merchantId),
+    isOpen(payment.status) ? ratesFor(deps, payment) : null,
+  ])
+  const offered = offersFor({
+    amount: payment.amount,
+    provider: payment.provider,
+    fallback: payment.fallback,
+    country: country.code,
+    rates,
+    crypto: deps.crypto,
+    down: deps.down(),
+    deviceWallet: hasDeviceWallet(request.get('user-agent')),
+  })
+  const url = checkoutUrl(deps.publicUrl, payment.checkoutToken)
+  const path = new URL(url).pathname
+  return {
+    payment,
+    attempts,
+    parts,
+    intents,
+    shop,
+    partners: deps.partners,
+    offered,
+    country,
+    device: deviceOf(request.get('user-agent')),
+    asked: askedFor(request),
+    cameBackAt: cameBackAt(request, { attempts, now: deps.clock() }),
+    now: new Date(deps.clock()).toISOString(),
+    url,
+    path,
+  }
+}
+
+/** Null when there is no rate: the checkout works without, because limits were checked when the payment was created. */
+async function ratesFor(deps: LoadDeps, payment: Payment): Promise<RateTable | null> {
+  try {
+    return (await readRates(deps.rates, payment.amount.currency)).table
+  } catch (error) {
+    deps.log.warn({ err: error, payment_id: payment.id }, 'checkout shown without rates')
+    return null
+  }
+}
+
+/** Reads `?back=<Unix seconds>`. It must lie between the opening of the order and now: anybody can write an address. */
+function cameBackAt(
+  { query }: Request,
+  { attempts, now }: { attempts: Checkout['attempts']; now: number },
+): string | null {
+  const opened = openedAttempt(attempts)
+  const at = typeof query['back'] === 'string' && /^\d{10}$/.test(query['back']) ? Number(query['back']) * 1000 : null
+  if (opened === null || at === null || at > now || at < Date.parse(opened.createdAt) - 1000) return null
+  return new Date(at).toISOString()
+}

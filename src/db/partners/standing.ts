@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { PROVIDER_NAMES, type ProviderName } from '../../domain/methods.ts'
+import { DOWN_REASONS, openedAnOrder, type Standing, suspected, working } from '../../domain/partner/standing.ts'
+import { type Db, execute, many, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
+import { time } from '../payments/payment-rows.ts'
+
+/** The standing of each partner. All times are the database's, so that processes need not agree on theirs. */
+
+const ms = z.coerce.number().transform(Math.round)
+
+const standingRow = z.object({
+  provider: z.enum(PROVIDER_NAMES),
+  downSince: ms.nullable(),
+  why: z.enum(DOWN_REASONS).nullable(),
+  suspects: z.array(z.object({ paymentId: z.string(), merchantId: z.string(), at: z.number() })),
+  misses: z.number(),
+  answers: z.number(),
+  falls: z.number(),
+  fellAt: ms.nullable(),
+  askAt: ms.nullable(),
+})
+
+const columns = sql`provider, extract(epoch from down_since) * 1000 as "downSince", why, suspects, misses, answers, falls,
+  extract(epoch from fell_at) * 1000 as "fellAt", extract(epoch from ask_at) * 1000 as "askAt"`
+
+/** Partners that were ever suspected. */
+export function listStandings(db: Queryable): Promise<Standing[]> {
+  return many(db, standingRow, sql`select ${columns} from partner_standing order by provider`)
+}
+
+/**
+ * Changes the standing of a partner: one process at a time. `now` is the database's clock, in Unix milliseconds. Answers
+ * what it was before and is now.
+ */
+export function changeStanding(
+  db: Db,
+  provider: ProviderName,
+  change: (standing: Standing, now: number) => Standing,
+): Promise<{ before: Standing; after: Standing }> {
+  return db.transaction(async (tx) => {
+    const before =
+      (await maybeOne(
+        tx,
+        standingRow,
+        sql`select ${columns} from partner_standing where provider = ${provider} for update`,
+      )) ?? working(provider)
+    const { now } = await one(
+      tx,
+      z.object({ now: ms }),
+      sql`select extract(epoch from clock_timestamp()) * 1000 as now`,
+    )
+    const after = change(before, now)
+    if (after !== before) await store(tx, after)
+    return { before, after }
+  })
+}
+
+/** The payment of an attempt could not be carried on. Nothing is known of an attempt that is not there. */
+export async function suspectPartner(db: Db, provider: ProviderName, attemptId: string): Promise<void> {
+  const found = await maybeOne(
+    db,
+    z.object({ paymentId: z.string(), merchantId: z.string() }),
+    sql`select p.id as "paymentId", p.merchant_id as "merchantId" from attempt a join payment p on p.id = a.payment_id
+        where a.id = ${attemptId} and p.livemode = ${db.livemode}`,
+  )
+  if (found === null) return
+  // Two that find no row both write one: the second is the same suspicion.
+  await execute(db, sql`insert into partner_standing (provider) values (${provider}) on conflict do nothing`)
+  await changeStanding(db, provider, (standing, now) => suspected(standing, { ...found, at: now }))
+}
+
+/** The partner has opened an order. */
+export async function clearPartner(db: Db, provider: ProviderName): Promise<void> {
+  await changeStanding(db, provider, openedAnOrder)
+}
+
+/** Who asks has so long for it, in seconds; if it dies meanwhile, another asks then. */
+const ASKING_SECONDS = 20
+
+/** Partners that are to be asked now, each given to one process. */
+export async function claimQuestions(db: Queryable): Promise<ProviderName[]> {
+  const rows = await many(
+    db,
+    z.object({ provider: z.enum(PROVIDER_NAMES) }),
+    sql`update partner_standing set ask_at = clock_timestamp() + make_interval(secs => ${ASKING_SECONDS})
+        where ask_at <= clock_timestamp() returning provider`,
+  )
+  return rows.map(({ provider }) => provider)
+}
+
+const downRow = z.object({
+  partner: z.enum(PROVIDER_NAMES),
+  why: z.enum(DOWN_REASONS),
+  since: time,
+  seconds: z.coerce.number(),
+})
+export type Down = z.output<typeof downRow>
+
+/** Partners that are down, since when, why, and for how many seconds. */
+export function listDown(db: Queryable): Promise<Down[]> {
+  return many(
+    db,
+    downRow,
+    sql`select provider as partner, why, down_since as since, extract(epoch from now() - down_since) as seconds from partner_standing
+        where down_since is not null order by down_since`,
+  )
+}
+
+async function store(tx: Tx, standing: Standing): Promise<void> {
+  const { provider, downSince, why, suspects, misses, answers, falls, fellAt, askAt } = standing
+  await execute(
+    tx,
+    sql`update partner_standing set down_since = to_timestamp(${downSince}::float8 / 1000), why = ${why},
+          suspects = ${JSON.stringify(suspects)}::jsonb, misses = ${misses}, answers = ${answers}, falls = ${falls},
+          fell_at = to_timestamp(${fellAt}::float8 / 1000), ask_at = to_timestamp(${askAt}::float8 / 1000)
+        where provider = ${provider}`,
+  )
+}

@@ -1,0 +1,68 @@
+import { PROVIDER_NAMES, type ProviderName } from '../domain/methods.ts'
+import type { Asked } from '../domain/partner/standing.ts'
+import { PartnerError, type PaymentPartner } from './provider.ts'
+
+/** Finds out whether a partner works: by the calls that are made anyway, and by a question of our own. */
+
+type Told = {
+  /** The call about this attempt was not answered, or our account was refused. */
+  readonly failed: (provider: ProviderName, attemptId: string) => Promise<void>
+  /** The partner took an order or declined it: it opens orders. */
+  readonly opened: (provider: ProviderName) => Promise<void>
+}
+
+/** The same partners, which tell how their calls end. What one of them cannot do, it still cannot. */
+export function tellStanding(
+  partners: Record<ProviderName, PaymentPartner>,
+  told: Told,
+): Record<ProviderName, PaymentPartner> {
+  const entries = PROVIDER_NAMES.map((name) => [name, telling(name, partners[name], told)])
+  return Object.fromEntries(entries) as Record<ProviderName, PaymentPartner>
+}
+
+function telling(name: ProviderName, partner: PaymentPartner, { failed, opened }: Told): PaymentPartner {
+  const cancelOrder = partner.cancelOrder?.bind(partner)
+  const refundOrder = partner.refundOrder?.bind(partner)
+  const told = async <T>(attemptId: string, call: Promise<T>): Promise<T> => {
+    try {
+      return await call
+    } catch (error) {
+      if (error instanceof PartnerError && error.isWhole) await failed(name, attemptId)
+      throw error
+    }
+  }
+  return {
+    ...partner,
+    async openOrder(order, signal) {
+      const answer = await told(order.attemptId, partner.openOrder(order, signal))
+      await opened(name)
+      return answer
+    },
+    readOrder: (order, signal) => told(order.attemptId, partner.readOrder(order, signal)),
+    ...(cancelOrder && {
+      cancelOrder: (order, signal) => told(order.attemptId, cancelOrder(order, signal)),
+    }),
+    ...(refundOrder && {
+      refundOrder: (refund, signal) => told(refund.attemptId, refundOrder(refund, signal)),
+    }),
+  }
+}
+
+/** An attempt that no payment has. */
+const NOBODYS = { attemptId: 'att_00000000000000000000000000' }
+
+/** Milliseconds: shorter than a payment's own calls may take, because nothing depends on the answer. */
+const QUESTION_MS = 5000
+
+/** A question in which no buyer and no merchant has a word: every partner knows that there is no such order. */
+export async function askPartner(partner: PaymentPartner): Promise<Asked> {
+  try {
+    await partner.readOrder(NOBODYS, AbortSignal.timeout(QUESTION_MS))
+    return 'answered'
+  } catch (error) {
+    if (!(error instanceof PartnerError)) throw error
+    // Any other trouble is an answer, if a strange one.
+    if (!error.isWhole) return 'answered'
+    return error.kind === 'misconfigured' ? 'refuses_us' : 'silent'
+  }
+}

@@ -1,0 +1,71 @@
+import type { Db } from '../../db/db.ts'
+import {
+  changeStanding,
+  claimQuestions,
+  clearPartner,
+  listStandings,
+  suspectPartner,
+} from '../../db/partners/standing.ts'
+import type { ProviderName } from '../../domain/methods.ts'
+import { type Asked, type Standing, wasAsked } from '../../domain/partner/standing.ts'
+import type { Logger } from '../../log.ts'
+
+/** Knows which partners are suspected or down, tells the database what this process sees, and asks when it is due. */
+export type PartnerWatch = {
+  readonly failed: (provider: ProviderName, attemptId: string) => Promise<void>
+  readonly opened: (provider: ProviderName) => Promise<void>
+  readonly tick: () => Promise<unknown>
+}
+
+type WatchDeps = {
+  readonly db: Db
+  /** A question of our own. */
+  readonly ask: (provider: ProviderName) => Promise<Asked>
+  readonly log: Logger
+}
+
+export function createPartnerWatch({ db, ask, log }: WatchDeps): PartnerWatch {
+  let known: readonly Standing[] = []
+  const telling = new Set<ProviderName>()
+
+  /** One at a time of each partner: what is not told meanwhile, later calls tell. No call fails because of it. */
+  async function tell(provider: ProviderName, what: () => Promise<void>): Promise<void> {
+    if (telling.has(provider)) return
+    telling.add(provider)
+    try {
+      await what()
+    } catch (error) {
+      log.warn({ err: error, partner: provider }, 'it was not noted how a call to the partner ended')
+    } finally {
+      telling.delete(provider)
+    }
+  }
+
+  async function find(provider: ProviderName): Promise<void> {
+    const asked = await ask(provider)
+    const { before, after } = await changeStanding(db, provider, (standing, now) => wasAsked(standing, asked, now))
+    if (before.downSince === null && after.downSince !== null)
+      log.error({ partner: provider, why: after.why }, 'the partner is down: it is not offered until it is back')
+    if (before.downSince !== null && after.downSince === null)
+      log.info({ partner: provider }, 'the partner is back: it is offered again')
+  }
+
+  const standingOf = (provider: ProviderName) => known.find((standing) => standing.provider === provider)
+
+  return {
+    async failed(provider, attemptId) {
+      const isDown = (standingOf(provider)?.downSince ?? null) !== null
+      if (!isDown) await tell(provider, () => suspectPartner(db, provider, attemptId))
+    },
+    async opened(provider) {
+      // Of a partner that nobody suspects there is nothing to write.
+      if ((standingOf(provider)?.suspects.length ?? 0) > 0) await tell(provider, () => clearPartner(db, provider))
+    },
+    async tick() {
+      known = await listStandings(db)
+      if (known.every(({ askAt }) => askAt === null)) return
+      await Promise.all((await claimQuestions(db)).map(find))
+      known = await listStandings(db)
+    },
+  }
+}

@@ -1,0 +1,145 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import {
+  type Asked,
+  openedAnOrder,
+  type Standing,
+  suspected,
+  wasAsked,
+  working,
+} from '../../../src/domain/partner/standing.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const up = working('card_partner')
+const suspect = (payment: number, merchant: number, at = 0) => ({
+  paymentId: `pay_${payment}`,
+  merchantId: `mer_${merchant}`,
+  at,
+})
+const suspects = (count: number, merchants: number): Standing =>
+  Array.from({ length: count }, (_, index) => suspect(index, index % merchants)).reduce(suspected, up)
+const ask = (standing: Standing, asked: Asked, times = 1): Standing =>
+  Array.from({ length: times }).reduce<Standing>((before) => wasAsked(before, asked, before.askAt ?? 0), standing)
+const isDown = ({ downSince }: Standing): boolean => downSince !== null
+
+describe('a partner goes down', () => {
+  test('when a payment that went wrong makes us ask, and three questions of our own are not answered', () => {
+    const asked = suspected(up, suspect(1, 1))
+    expect(asked.askAt).toBe(5 * SECOND)
+    expect([ask(asked, 'silent'), ask(asked, 'silent', 2), ask(asked, 'silent', 3)].map(isDown)).toEqual([
+      false,
+      false,
+      true,
+    ])
+    expect(ask(asked, 'silent', 3)).toMatchObject({ why: 'silent', falls: 1 })
+    expect(ask(asked, 'refuses_us', 3).why).toBe('refuses_us')
+  })
+
+  test('when it answers us, but opens no order of five payments of three merchants', () => {
+    expect(ask(suspects(5, 3), 'answered')).toMatchObject({ why: 'opens_nothing' })
+    expect(isDown(ask(suspects(4, 3), 'answered'))).toBe(false)
+    expect(isDown(ask(suspects(20, 2), 'answered'))).toBe(false)
+  })
+})
+
+describe('nobody takes a partner down', () => {
+  test('by one payment, however often it goes wrong', () => {
+    const often = Array.from({ length: 500 }, (_, index) => suspect(1, 1, index)).reduce(suspected, up)
+    expect(often.suspects).toHaveLength(1)
+    expect(isDown(ask(often, 'answered'))).toBe(false)
+  })
+
+  test('by the payments of one merchant, however many', () => {
+    const many = suspects(500, 1)
+    expect(many.suspects).toHaveLength(20)
+    expect(isDown(ask(many, 'answered'))).toBe(false)
+  })
+
+  test('by orders that go wrong between orders that are opened', () => {
+    const between = openedAnOrder(suspects(4, 3))
+    expect(isDown(ask(suspected(between, suspect(9, 9)), 'answered'))).toBe(false)
+  })
+
+  test('by orders that went wrong long ago', () => {
+    const slowly = Array.from({ length: 10 }, (_, index) => suspect(index, index, index * MINUTE)).reduce(suspected, up)
+    expect(isDown(wasAsked(slowly, 'answered', 9 * MINUTE))).toBe(false)
+  })
+
+  test('whatever is done, if every question is answered and no three merchants have trouble', () => {
+    const step = fc.oneof(
+      fc.record({ payment: fc.nat(50), merchant: fc.nat(1) }),
+      fc.constant('asked' as const),
+      fc.constant('opened' as const),
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        let [standing, now] = [up, 0]
+        for (const each of steps) {
+          now += SECOND
+          if (each === 'asked') standing = wasAsked(standing, 'answered', now)
+          else if (each === 'opened') standing = openedAnOrder(standing)
+          else standing = suspected(standing, suspect(each.payment, each.merchant, now))
+          if (isDown(standing)) return false
+        }
+        return true
+      }),
+    )
+  })
+
+  test('and trouble makes us ask every five seconds at most', () => {
+    let standing = suspected(up, suspect(1, 1, 0))
+    standing = wasAsked(standing, 'answered', 5 * SECOND)
+    expect(standing.askAt).toBeNull()
+    expect(suspected(standing, suspect(2, 2, 5 * SECOND)).askAt).toBe(10 * SECOND)
+  })
+})
+
+describe('a partner comes back', () => {
+  const down = ask(suspects(1, 1), 'silent', 3)
+
+  test('by itself, with the first question that it answers', () => {
+    expect(ask(down, 'answered')).toMatchObject({ downSince: null, why: null, suspects: [], askAt: null })
+  })
+
+  test('later each time, when it goes down again and again; a good half-hour is forgiven', () => {
+    let standing = down
+    for (const needed of [1, 2, 3, 4, 5, 6, 6, 6]) {
+      expect([
+        needed,
+        isDown(ask(standing, 'answered', needed - 1)),
+        isDown(ask(standing, 'answered', needed)),
+      ]).toEqual([needed, true, false])
+      const back = ask(standing, 'answered', needed)
+      standing = ask(suspected(back, suspect(1, 1, standing.askAt ?? 0)), 'silent', 3)
+    }
+    const late = (standing.fellAt ?? 0) + 40 * MINUTE
+    const rested = ask(suspected(ask(standing, 'answered', 6), suspect(1, 1, late)), 'silent', 3)
+    expect([isDown(rested), rested.falls]).toEqual([true, 1])
+  })
+
+  test('not while it answers now and then', () => {
+    const twice = ask(suspected(ask(down, 'answered'), suspect(1, 1, 20 * SECOND)), 'silent', 3)
+    const flapping = ask(ask(ask(twice, 'answered'), 'silent'), 'answered')
+    expect(isDown(flapping)).toBe(true)
+  })
+
+  test('for orders after half a minute, doubled with each time that it opens none, a quarter of an hour at most', () => {
+    const waits: number[] = []
+    let standing = up
+    for (let fall = 0; fall < 8; fall++) {
+      const at = standing.fellAt === null ? 0 : standing.fellAt + (waits.at(-1) ?? 0)
+      for (let index = 0; index < 5; index++) standing = suspected(standing, suspect(index, index, at))
+      standing = wasAsked(standing, 'answered', at)
+      waits.push(((standing.askAt ?? 0) - at) / SECOND)
+      standing = ask(standing, 'answered')
+      expect(isDown(standing)).toBe(false)
+    }
+    expect(waits).toEqual([30, 60, 120, 240, 480, 900, 900, 900])
+  })
+
+  test('and is suspected of nothing that went wrong while it was down', () => {
+    expect(suspected(down, suspect(2, 2))).toBe(down)
+    expect(ask(suspected(down, suspect(2, 2)), 'answered').suspects).toEqual([])
+  })
+})

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { createDownPartners } from '../../../src/api/live/down-partners.ts'
+import type { Db } from '../../../src/db/db.ts'
+import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
+import { listDown, listStandings } from '../../../src/db/partners/standing.ts'
+import type { ProviderName } from '../../../src/domain/methods.ts'
+import { newId } from '../../../src/ids.ts'
+import { createPartners } from '../../../src/providers/index.ts'
+import { askPartner, tellStanding } from '../../../src/providers/standing.ts'
+import { createPartnerWatch } from '../../../src/worker/partners/partner-watch.ts'
+import { type ActivityWorld, createActivityWorld, perform } from '../../activities/payment/world.ts'
+
+const CARD = { provider: 'card_partner', method: 'card' } as const
+const log = pino({ level: 'silent' })
+
+let world: ActivityWorld
+let db: Db
+beforeAll(async () => {
+  world = await createActivityWorld()
+  db = world.checkout.db as Db
+})
+afterAll(() => world.close())
+beforeEach(async () => {
+  await clearFaults()
+  await db.query('delete from partner_standing')
+})
+
+const fault = (changes: object) => world.sandbox.fault('card_partner', { fault: 'server_error', ...changes })
+const clearFaults = () => fetch(`${world.sandbox.url}/card-partner/sandbox/faults`, { method: 'DELETE' })
+
+/** What one worker process has: its partners, and what finds out which of them are down. */
+function startProcess({ on = db, secret }: { on?: Db; secret?: string } = {}) {
+  const settings = (name: ProviderName) =>
+    world.sandbox.settings(name, name === 'card_partner' && secret !== undefined ? { secret } : {})
+  const partners = createPartners({
+    wallet_app: settings('wallet_app'),
+    card_partner: settings('card_partner'),
+    local_partner: settings('local_partner'),
+  })
+  let questions = 0
+  const watch = createPartnerWatch({
+    db: on,
+    log,
+    ask: (name) => {
+      questions += 1
+      return askPartner(partners[name])
+    },
+  })
+  const activities = world.activities({ partners: { ...world.deps.partners, ...tellStanding(partners, watch) } })
+  return { watch, activities, questions: () => questions }
+}
+type Process = ReturnType<typeof startProcess>
+
+/** A buyer goes on with a card; answers whether there is a page to go to. */
+async function buys({ activities }: Process, changes: { merchantId?: string; attemptId?: string } = {}) {
+  const { attemptId = newId('attempt'), ...owner } = changes
+  const { id } = await world.checkout.create(owner)
+  const opening = perform(activities.openPartnerOrder, { paymentId: id, attemptId, ...CARD })
+  return opening.then(({ answer }) => answer.kind).catch(() => 'no answer')
+}
+
+/** The time to ask has come. */
+const due = () => db.query('update partner_standing set ask_at = clock_timestamp() where ask_at is not null')
+
+async function asks(processes: readonly Process[], times: number): Promise<void> {
+  for (let time = 0; time < times; time++) {
+    await due()
+    await Promise.all(processes.map(({ watch }) => watch.tick()))
+  }
+}
+const down = async () => (await listDown(db)).map(({ partner, why }) => `${partner} ${why}`)
+
+describe('a partner whose server fails', () => {
+  test('is down for every process after three questions, and back by itself with the first answer', async () => {
+    const [one, other] = [startProcess(), startProcess()]
+    const api = createDownPartners({ read: () => listDown(db), onError: () => undefined })
+    try {
+      await fault({})
+      expect(await buys(one)).toBe('no answer')
+      await asks([one, other], 2)
+      expect(await down()).toEqual([])
+      await asks([one, other], 1)
+      expect(await down()).toEqual(['card_partner silent'])
+      await api.look()
+      expect(api.now()).toEqual({ card_partner: expect.stringMatching(/^\d{4}-.*Z$/) })
+      // Of two processes one has asked.
+      expect(one.questions() + other.questions()).toBe(3)
+
+      await asks([one, other], 2)
+      expect(await down()).toHaveLength(1)
+      await clearFaults()
+      await asks([one, other], 1)
+      expect(await down()).toEqual([])
+      await api.look()
+      expect(api.now()).toEqual({})
+    } finally {
+      api.close()
+    }
+  })
+
+  test('is asked by another process when the one that asks dies', async () => {
+    const dies = createPartnerWatch({ db, log, ask: () => new Promise(() => undefined) })
+    const lives = startProcess()
+    await fault({})
+    await buys(lives)
+    await due()
+    void dies.tick()
+    await claimed()
+    await lives.watch.tick()
+    expect(lives.questions()).toBe(0)
+    await asks([lives], 3)
+    expect(await down()).toEqual(['card_partner silent'])
+  })
+
+  test('that holds the line is silent too', async () => {
+    await world.sandbox.fault('card_partner', { fault: 'timeout_before_effect', mode: 'hang' })
+    expect(await askPartner(world.sandbox.partners().card_partner)).toBe('silent')
+  }, 15_000)
+
+  test('keeps all that is under way: orders are read and opened as ever', async () => {
+    const process = startProcess()
+    const { id } = await world.checkout.create()
+    const attemptId = newId('attempt')
+    await perform(process.activities.openPartnerOrder, { paymentId: id, attemptId, ...CARD })
+    await fault({ operation: 'open' })
+    await buys(process)
+    await world.sandbox.fault('card_partner', { fault: 'timeout_before_effect', times: 3, operation: 'read' })
+    await asks([process], 3)
+    expect(await down()).toHaveLength(1)
+    await clearFaults()
+    await world.sandbox.act('card_partner', attemptId, { action: 'pay' })
+    const read = await perform(process.activities.readPartnerOrder, { paymentId: id, attemptId })
+    expect(read.payment.status).toBe('processing')
+    expect(await buys(process)).toBe('redirect')
+  })
+})
+
+test('a partner that refuses our account is down for another reason', async () => {
+  const process = startProcess({ secret: 'rotated' })
+  await buys(process)
+  await asks([process], 3)
+  expect(await down()).toEqual(['card_partner refuses_us'])
+})
+
+describe('who cannot take a partner down', () => {
+  test('a merchant whose orders the partner cannot take, however many they are', async () => {
+    const process = startProcess()
+    for (let order = 0; order < 8; order++) {
+      const attemptId = newId('attempt')
+      await fault({ attemptId })
+      expect(await buys(process, { attemptId })).toBe('no answer')
+      await asks([process], 1)
+    }
+    expect(await down()).toEqual([])
+    expect((await listStandings(db))[0]?.suspects).toHaveLength(8)
+  })
+
+  test('buyers whose orders are declined, or not taken: nobody is suspected', async () => {
+    const process = startProcess()
+    await world.sandbox.fault('card_partner', { fault: 'decline_opening' })
+    expect(await buys(process)).toBe('declined')
+    const nothing = { ...world.sandbox.newOrder('card_partner'), amount: { minor: '0', currency: 'EUR' } as const }
+    const partners = tellStanding(world.sandbox.partners(), process.watch)
+    await expect(partners.card_partner.openOrder(nothing, AbortSignal.timeout(5000))).rejects.toThrow('answered 400')
+    expect(await listStandings(db)).toEqual([])
+  })
+
+  test('three merchants whose orders fail, while others are opened in between', async () => {
+    const process = startProcess()
+    const merchants = [newId('merchant'), newId('merchant'), newId('merchant')]
+    for (const [index, id] of merchants.entries()) await insertMerchant(db, { id, name: `Shop ${index}` })
+    const fails = async (index: number): Promise<void> => {
+      const attemptId = newId('attempt')
+      await fault({ attemptId })
+      await buys(process, { attemptId, merchantId: merchants[index % 3]! })
+      await asks([process], 1)
+    }
+    for (let order = 0; order < 4; order++) await fails(order)
+    expect(await buys(process)).toBe('redirect')
+    for (let order = 0; order < 4; order++) await fails(order)
+    expect(await down()).toEqual([])
+    // Without an order that is opened, a fifth is proof that it opens none.
+    await fails(4)
+    expect(await down()).toEqual(['card_partner opens_nothing'])
+  })
+})
+
+test('a payment whose partner works costs no statement more', async () => {
+  let statements = 0
+  const counted: Db = {
+    ...db,
+    query: (...asked) => {
+      statements += 1
+      return db.query(...asked)
+    },
+    transaction: (work) => {
+      statements += 1
+      return db.transaction(work)
+    },
+  }
+  const process = startProcess({ on: counted })
+  expect(await buys(process)).toBe('redirect')
+  expect(statements).toBe(0)
+})
+
+async function claimed(): Promise<void> {
+  for (;;) {
+    const [standing] = await listStandings(db)
+    if (standing?.askAt !== null && (standing?.askAt ?? 0) > Date.now() + 10_000) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
