@@ -102,9 +102,10 @@ export function createApp(deps: ApiDeps): Express {
   app.use(healthRouter(deps.healthChecks))
   app.use(callbackRouter(deps))
   app.use(countVisits(deps.limits))
-  app.use(createCheckoutRouter(checkoutDeps(deps)))
+  const forRoutes = routeDeps(deps)
+  app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : forRoutes)))
   app.use(createPublicLinkRouter(linkDeps(deps)))
-  const routes = apiRoutes(routeDeps(deps))
+  const routes = apiRoutes(forRoutes)
   app.use(createSiteRouter(deps, routes))
   app.use('/v1', apiHeaders, requestLog(deps))
   const docs = createDocsSite({ routes, publicUrl: deps.publicUrl, testUrl: testUrlOf(deps) })
@@ -187,8 +188,9 @@ function linkDeps(deps: ApiDeps): PublicLinkDeps {
   return { ...rest, newPaymentId: () => deps.newId('payment'), ...(countryHeader !== undefined && { countryHeader }) }
 }
 
-function checkoutDeps(deps: ApiDeps): CheckoutDeps {
+function checkoutDeps(deps: ApiDeps, simulating: CheckoutDeps['simulating']): CheckoutDeps {
   return {
+    simulating,
     db: deps.db,
     rates: deps.rates,
     openPages: deps.openPages,

@@ -60,6 +60,7 @@ function stripped(css: string): string {
 export const ASSETS = {
   style: publish('checkout.css', styles(SHEETS)),
   docsStyle: publish('docs.css', stripped(read('docs.css'))),
+  sandboxStyle: publish('sandbox.css', stripped(read('sandbox.css'))),
   script: publish('checkout.js'),
   verifyScript: verifyPage(),
   siteStyle: publish('site.css', styles(SITE_SHEETS)),

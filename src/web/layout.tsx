@@ -11,6 +11,8 @@ export type PageShape = {
   readonly words: Words
   readonly title: string
   readonly testMode: boolean
+  /** What developers play with in test mode. */
+  readonly tools?: ComponentChildren
   /** The shop's colour; null: Pinrail's own. */
   readonly brand: Hex | null
   /** Seconds after which the page loads again without JavaScript. Absent: never. */
@@ -31,7 +33,8 @@ export function renderPage(page: PageShape): string {
   return `<!doctype html>${renderToString(<Document {...page} />)}`
 }
 
-function Document({ words, title, testMode, brand, refreshSeconds, goTo, card, foot, languages, children }: PageShape) {
+function Document(page: PageShape) {
+  const { words, title, testMode, tools, brand, refreshSeconds, goTo, card, foot, languages, children } = page
   const { t, locale } = words
   const { dir, formats } = LANGUAGES[locale]
   return (
@@ -53,6 +56,7 @@ function Document({ words, title, testMode, brand, refreshSeconds, goTo, card, f
         <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
         <link rel="stylesheet" href={ASSETS.style} />
         {brand !== null && <link rel="stylesheet" href={brandSheet(brand)} />}
+        {tools !== undefined && <link rel="stylesheet" href={ASSETS.sandboxStyle} />}
         <script src={ASSETS.script} type="module" />
       </head>
       <body>
@@ -64,6 +68,7 @@ function Document({ words, title, testMode, brand, refreshSeconds, goTo, card, f
             <p>
               <b class="tag">{t('page.test')}</b> {t('page.test.text')}
             </p>
+            {tools}
           </aside>
         )}
         {children}

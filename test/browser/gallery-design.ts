@@ -69,7 +69,11 @@ export const DRAWN: Readonly<Record<string, Drawn>> = {
   },
   receipt: { design: 'receipt', differs: NO_PDF },
   'test receipt': { design: 'receipt-test', differs: NO_PDF },
-  'test mode': { design: 'sandbox', differs: 'The bar says that it is a test. What it simulates comes with its API.' },
+  'the test bar': {
+    design: 'sandbox',
+    differs:
+      'The bar speaks English on every page: it is the tool of a developer. It says why something is not possible.',
+  },
 }
 
 /** Pages of the design that are no page of ours, and why. */

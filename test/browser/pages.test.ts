@@ -27,6 +27,7 @@ const COMPONENTS = [
   'processing',
   'succeeded',
   'test mode',
+  'the test bar',
   'under_review',
   'expired',
   'paid late and twice',

@@ -59,6 +59,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     countryHeader: 'x-country',
     crypto: false,
     down: () => ({}),
+    simulating: null,
     partners: PARTNERS,
     limits: { countLink: () => undefined },
     log: pino({ level: 'silent' }),

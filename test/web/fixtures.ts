@@ -142,6 +142,7 @@ export type CheckoutChanges = {
   readonly cameBackAt?: string
   readonly now?: string
   readonly crypto?: boolean
+  readonly sandbox?: Partial<Checkout['sandbox']>
   /** Partners that are down. */
   readonly down?: readonly ProviderUsed[]
 }
@@ -171,6 +172,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     }),
     country,
     device: changes.device ?? 'desktop',
+    sandbox: payment.livemode ? null : { open: false, note: null, device: null, isDown: false, ...changes.sandbox },
     asked: { step: null, choice: null, ...changes.asked },
     cameBackAt: changes.cameBackAt ?? null,
     now: changes.now ?? NOW,

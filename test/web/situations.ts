@@ -105,6 +105,11 @@ export const SITUATIONS = {
     asked: { choice: { provider: 'card_partner', method: 'card' } },
   },
   'test mode': { payment: { livemode: false } },
+  'the test bar': {
+    payment: { livemode: false, provider: 'wallet_app' },
+    down: ['wallet_app'],
+    sandbox: { open: true, isDown: true, note: 'The order at the partner is paid: decline is not possible.' },
+  },
   'USDC too': { crypto: true },
   'the country to be corrected': {
     payment: { provider: 'wallet_app' },

@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import { isCountry } from '../../domain/countries.ts'
+import { type ProviderUsed, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
 import type { OpenedAttempt } from '../../domain/payment/requests.ts'
 import type { BuyerCountry, Device } from '../../web/checkout/checkout.ts'
 import { isLocale, type Locale, localeFor } from '../../web/messages/locales.ts'
@@ -8,6 +9,9 @@ import { isLocale, type Locale, localeFor } from '../../web/messages/locales.ts'
 
 const COUNTRY_COOKIE = 'pinrail_country'
 const LANGUAGE_COOKIE = 'pinrail_language'
+/** Of the bar of test payments. */
+const DEVICE_COOKIE = 'pinrail_device'
+const DOWN_COOKIE = 'pinrail_down'
 
 /** In seconds: a week, the longest that a payment may be open. */
 const COOKIE_AGE = 604_800
@@ -38,8 +42,28 @@ export function languageCookie(locale: Locale, checkoutUrl: string): string {
   return choiceCookie(LANGUAGE_COOKIE, locale, checkoutUrl)
 }
 
+export const DEVICES = ['desktop', 'ios', 'android'] as const satisfies readonly Device[]
+
+/** The device and the partner that is down, as the bar of a test payment says them; null where it does not. */
+export function playedBuyer(request: Request): { readonly device: Device | null; readonly down: ProviderUsed | null } {
+  const [device, down] = [cookieOf(request, DEVICE_COOKIE), cookieOf(request, DOWN_COOKIE)]
+  return {
+    device: DEVICES.find((name) => name === device) ?? null,
+    down: USED_PROVIDER_NAMES.find((name) => name === down) ?? null,
+  }
+}
+
+/** An empty choice forgets. */
+export function deviceCookie(device: Device | '', checkoutUrl: string): string {
+  return choiceCookie(DEVICE_COOKIE, device, checkoutUrl)
+}
+
+export function downCookie(provider: ProviderUsed | '', checkoutUrl: string): string {
+  return choiceCookie(DOWN_COOKIE, provider, checkoutUrl)
+}
+
 function cookieOf(request: Request, name: string): string | undefined {
-  return new RegExp(`(?:^|;\\s*)${name}=([A-Za-z]{2})(?:;|$)`).exec(request.get('cookie') ?? '')?.[1]
+  return new RegExp(`(?:^|;\\s*)${name}=([A-Za-z_]{2,20})(?:;|$)`).exec(request.get('cookie') ?? '')?.[1]
 }
 
 /** Remembers the choice for this payment alone: the cookie's path is the payment's checkout. */

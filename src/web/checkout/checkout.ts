@@ -20,6 +20,8 @@ export type Checkout = {
   readonly country: BuyerCountry
   readonly device: Device
   readonly asked: Asked
+  /** The bar of a test payment whose partners are simulated; null elsewhere. */
+  readonly sandbox: Sandbox | null
   /** When the buyer came back from the partner of the open order, ISO 8601; null when the buyer did not. */
   readonly cameBackAt: string | null
   /** When this page is made, ISO 8601. */
@@ -44,6 +46,17 @@ export type PartnerName = { readonly name: string; readonly statement: string }
 
 /** What the buyer pays on. Only how UPI goes on depends on it. */
 export type Device = 'desktop' | 'android' | 'ios'
+
+/** The bar as it stands on a page. */
+export type Sandbox = {
+  readonly open: boolean
+  /** Why what was asked for is not possible; null where nothing went wrong. */
+  readonly note: string | null
+  /** What the page is to take the device for; null: what the browser says. */
+  readonly device: Device | null
+  /** Whether the partner plays dead on the pages of this payment. */
+  readonly isDown: boolean
+}
 
 /** The buyer's country (ISO 3166 alpha-2; null when unknown), and who says so. */
 export type BuyerCountry = { readonly code: string | null; readonly source: 'buyer' | 'header' | 'unknown' }

@@ -26,6 +26,7 @@ import { Upi } from './meanwhile/upi.tsx'
 import { Usdc } from './meanwhile/usdc.tsx'
 import { Verification } from './meanwhile/verification.tsx'
 import { Panel } from './panel.tsx'
+import { SandboxBar } from './sandbox-bar.tsx'
 import { titleOf } from './title.ts'
 import { type View, viewOf } from './view.ts'
 
@@ -38,6 +39,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
     words,
     title: titleOf(checkout, words, view),
     testMode: !checkout.payment.livemode,
+    ...(checkout.sandbox !== null && { tools: <SandboxBar checkout={checkout} words={words} /> }),
     brand: checkout.shop.brand,
     languages: languageChange(checkout, urlOf(checkout, view)),
     ...(isWaiting(view) && { refreshSeconds: REFRESH_SECONDS }),

@@ -112,6 +112,32 @@ describe('a test payment that is simulated', () => {
   })
 })
 
+/** A press of the bar of the checkout, by who has the link. */
+async function press(id: string, fields: Record<string, string>): Promise<{ status: number; text: string }> {
+  const { checkoutToken } = await payment(id)
+  const response = await fetch(`${world.api}/c/${checkoutToken}/sandbox`, {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams(fields),
+  })
+  await world.sandbox.callbacks.flush()
+  return { status: response.status, text: await response.text() }
+}
+
+describe('the bar of the checkout', () => {
+  test('plays the partner and skips time, as the API does', async () => {
+    const paid = await world.createPayment({ provider: 'card_partner' })
+    expect((await press(paid, { do: 'under' })).status).toBe(303)
+    expect((await untilStatus(paid, 'under_review')).exception).toBe('underpaid')
+    const impossible = await press(paid, { do: 'decline' })
+    expect(impossible.status).toBe(409)
+    expect(impossible.text).toContain('decline is not possible')
+    const forgotten = await world.createPayment()
+    expect((await press(forgotten, { skip: '604800' })).status).toBe(303)
+    await untilStatus(forgotten, 'expired')
+  })
+})
+
 const DAY = 86_400
 
 const skipTime = async (id: string, seconds: unknown, key = world.secretKey) => {

@@ -66,7 +66,7 @@ test('without a fallback the page waits for the partner, with a script and witho
 test('where the buyer picks, a way that is missing for the moment is named', async () => {
   const { path } = await world.create()
   down = { card_partner: SINCE }
-  expect((await get(path)).text).toContain('Paying by card does not work at the moment.')
+  expect((await get(path)).text).toContain('Cardora does not answer at the moment (Card and Device wallet).')
   down = {}
   expect((await get(path)).text).not.toContain('at the moment')
 })

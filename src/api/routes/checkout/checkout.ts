@@ -20,6 +20,7 @@ import { PageProblem, pageProblemHandler } from '../page-problem.ts'
 import { continueForm, countryForm, languageForm, ownPage, parseForm, readChoice } from './forms.ts'
 import { type LoadDeps, loadCheckout } from './load.ts'
 import { noteOffer } from './offers.ts'
+import { playOnBar } from './sandbox.ts'
 
 /** The hosted checkout: pages for a buyer with a link. The link is the only key. GET never creates anything. */
 
@@ -65,7 +66,8 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   router.post('/c/:token/language', ...form, (request, response) => chooseLanguage(deps, request, response))
   const shown = ['', '/go', '/receipt', '/status', '/live'].map((page) => `/c/:token${page}`)
   router.all(shown, refuseMethod('GET, HEAD'))
-  const posted = ['continue', 'country', 'language', 'opened'].map((name) => `/c/:token/${name}`)
+  router.post('/c/:token/sandbox', ...form, (request, response) => play(deps, request, response))
+  const posted = ['continue', 'country', 'language', 'opened', 'sandbox'].map((name) => `/c/:token/${name}`)
   router.all(posted, refuseMethod('POST'))
   router.use('/c', () => {
     throw new PageProblem('not_found')
@@ -171,6 +173,20 @@ async function chooseLanguage(deps: CheckoutDeps, request: Request, response: Re
   const { url, path } = await loadCheckout(deps, request)
   response.set('set-cookie', languageCookie(language, url))
   response.redirect(303, ownPage(at, path))
+}
+
+/** The bar stays open after a press of it. */
+async function play(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  const checkout = await loadCheckout(deps, request)
+  const refused = await playOnBar(deps.simulating, { request, response, checkout })
+  if (refused === null || checkout.sandbox === null) {
+    response.redirect(303, `${checkout.path}?sandbox=`)
+    return
+  }
+  const shown = { ...checkout, sandbox: { ...checkout.sandbox, open: true, note: refused.note } }
+  const words = wordsFor(checkout, request)
+  response.status(refused.status)
+  sendPage(response, words, renderCheckout(shown, words))
 }
 
 /** Refuses a POST that another site's page sends. */

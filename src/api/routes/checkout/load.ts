@@ -7,9 +7,10 @@ import { isOpen } from '../../../domain/payment/payment.ts'
 import { checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
 import type { Logger } from '../../../log.ts'
 import { type Checkout, openedAttempt, type PartnerNames } from '../../../web/checkout/checkout.ts'
-import { buyerCountry, deviceOf, hasDeviceWallet } from '../buyer.ts'
+import { buyerCountry, deviceOf, hasDeviceWallet, playedBuyer } from '../buyer.ts'
 import { linkToken, PageProblem } from '../page-problem.ts'
 import { type RateBook, readRates } from '../prices.ts'
+import type { SimulateDeps } from '../v1/payments/simulate-outcome.ts'
 import { askedFor } from './forms.ts'
 
 /** What the pages of a payment are made of. */
@@ -28,6 +29,8 @@ export type LoadDeps = {
   readonly down: () => DownPartners
   /** How buyers know the partners. */
   readonly partners: PartnerNames
+  /** What plays the partners of test payments; null where they are real. */
+  readonly simulating: SimulateDeps | null
   readonly log: Logger
 }
 
@@ -36,6 +39,7 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
   const found = await readPaymentByToken(deps.db, linkToken(request))
   if (found === null) throw new PageProblem('not_found')
   const { payment, attempts, parts, intents } = found
+  const played = deps.simulating === null || payment.livemode ? null : playedBuyer(request)
   const country = buyerCountry(request, deps.countryHeader)
   const [shop, rates] = await Promise.all([
     readShop(deps.db, payment.merchantId),
@@ -48,8 +52,9 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
     country: country.code,
     rates,
     crypto: deps.crypto,
-    down: deps.down(),
-    deviceWallet: hasDeviceWallet(request.get('user-agent')),
+    // As if it had been down all the time, so that the timeline tells it once.
+    down: { ...deps.down(), ...(played?.down && { [played.down]: payment.createdAt }) },
+    deviceWallet: played?.device === 'desktop' ? false : hasDeviceWallet(request.get('user-agent')),
   })
   const url = checkoutUrl(deps.publicUrl, payment.checkoutToken)
   const path = new URL(url).pathname
@@ -62,7 +67,13 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
     partners: deps.partners,
     offered,
     country,
-    device: deviceOf(request.get('user-agent')),
+    device: played?.device ?? deviceOf(request.get('user-agent')),
+    sandbox: played && {
+      open: request.query['sandbox'] !== undefined,
+      note: null,
+      device: played.device,
+      isDown: played.down !== null,
+    },
     asked: askedFor(request),
     cameBackAt: cameBackAt(request, { attempts, now: deps.clock() }),
     now: new Date(deps.clock()).toISOString(),

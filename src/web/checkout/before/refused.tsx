@@ -39,7 +39,12 @@ export function DownLines({ checkout, words }: Shown) {
   const there = new Set(offers.map(({ method }) => method))
   const down = refused.filter((each) => each.reason === 'down' && !there.has(each.method) && !isNoted(each))
   if (down.length === 0) return null
-  return <Aside icon="clock">{down.map((refusal) => downSentence(refusal, words)).join(' ')}</Aside>
+  const sentences = [...new Set(down.map(({ provider }) => provider))].map((provider) => {
+    const ways = down.filter((each) => each.provider === provider).map((each) => methodName(each, words))
+    const { name: partner } = partnerOf(checkout, { provider })
+    return `${words.t('down.heading', { partner })} (${words.list(ways)}).`
+  })
+  return <Aside icon="clock">{sentences.join(' ')}</Aside>
 }
 
 function downSentence({ method }: Refusal, { t }: Words): string {
