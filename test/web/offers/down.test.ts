@@ -65,7 +65,9 @@ test('without a fallback the page waits for the partner, with a script and witho
 
 test('where the buyer picks, a way that is missing for the moment is named', async () => {
   const { path } = await world.create()
+  const before = await keyOf(path)
   down = { card_partner: SINCE }
+  expect(await keyOf(path)).not.toBe(before)
   expect((await get(path)).text).toContain('Cardora does not answer at the moment (Card and Device wallet).')
   down = {}
   expect((await get(path)).text).not.toContain('at the moment')

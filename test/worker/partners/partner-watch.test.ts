@@ -160,7 +160,11 @@ describe('who cannot take a partner down', () => {
     const process = startProcess()
     await world.sandbox.fault('card_partner', { fault: 'decline_opening' })
     expect(await buys(process)).toBe('declined')
-    const nothing = { ...world.sandbox.newOrder('card_partner'), amount: { minor: '0', currency: 'EUR' } as const }
+    const { id } = await world.checkout.create()
+    const attemptId = newId('attempt')
+    const asked = { minor: '4999', currency: 'EUR' } as const
+    await world.checkout.change(id, (work) => work.addAttempt({ id: attemptId, ...CARD, asked }))
+    const nothing = world.sandbox.newOrder('card_partner', { attemptId, amount: { ...asked, minor: '0' } })
     const partners = tellStanding(world.sandbox.partners(), process.watch)
     await expect(partners.card_partner.openOrder(nothing, AbortSignal.timeout(5000))).rejects.toThrow('answered 400')
     expect(await listStandings(db)).toEqual([])
