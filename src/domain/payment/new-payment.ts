@@ -54,3 +54,11 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   closedAt: null,
   version: 1,
 }
+
+/** Stands in a return URL for the payment's id, which the shop does not know yet when it creates the payment. */
+const ID_PLACE = '{PAYMENT_ID}'
+
+/** The URL to which the buyer of this payment is led. */
+export function returnUrl(url: string | null, paymentId: string): string | null {
+  return url?.replaceAll(ID_PLACE, paymentId) ?? null
+}

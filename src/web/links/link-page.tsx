@@ -1,6 +1,7 @@
 import type { LinkStatus, PaymentLink } from '../../domain/link/link.ts'
 import { formatAmount, type Money } from '../../domain/money.ts'
 import type { Offer } from '../../domain/offers.ts'
+import { returnUrl } from '../../domain/payment/new-payment.ts'
 import { amountLook, Logo } from '../checkout/panel.tsx'
 import { webAddress } from '../checkout/shown.tsx'
 import { renderPage } from '../layout.tsx'
@@ -226,7 +227,8 @@ const CLOSED_ICONS: Readonly<Record<Shut, IconName>> = {
 function Closed({ link, status, words }: { link: PaymentLink; status: Shut; words: Words }) {
   const { t } = words
   const own = status === 'stopped' ? null : link.inactiveMessage
-  const back = status === 'stopped' ? null : webAddress(link.successUrl)
+  // Nothing was paid here, so there is no id to be named.
+  const back = status === 'stopped' ? null : webAddress(returnUrl(link.successUrl, ''))
   return (
     <>
       <Head icon={CLOSED_ICONS[status]} title={t(`link.${status}.heading`)} lead={own ?? t(`link.${status}.text`)} />

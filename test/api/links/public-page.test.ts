@@ -58,7 +58,8 @@ describe('the page of a link', () => {
   })
 
   test('makes a payment when it is pressed, and leads to its checkout', async () => {
-    const { id, path } = await link({ reference: 'box', metadata: { a: '1' }, provider: 'card_partner' })
+    const success_url = 'https://shop.example/thanks?p={PAYMENT_ID}'
+    const { id, path } = await link({ reference: 'box', metadata: { a: '1' }, provider: 'card_partner', success_url })
     const answer = await press(path)
     expect(answer.status).toBe(303)
     const [payment] = await paymentsOf(id)
@@ -70,6 +71,7 @@ describe('the page of a link', () => {
       reference: 'box',
       metadata: { a: '1' },
       destination: WALLET,
+      success_url: `https://shop.example/thanks?p=${String(payment?.['id'])}`,
     })
     // A pinned link opens the step of its method.
     expect(await page(String(answer.headers.get('location')))).toContain('data-page="confirm"')

@@ -77,6 +77,24 @@ describe('a payment that is created', () => {
   })
 })
 
+test('a shop finds the payment again in the return URLs, also when it sends the request twice', async () => {
+  const headers = { 'idempotency-key': 'names-the-payment' }
+  const urls = {
+    success_url: 'https://shop.example/thanks?p={PAYMENT_ID}',
+    cancel_url: 'https://shop.example/{PAYMENT_ID}#{PAYMENT_ID}',
+  }
+  const order = { amount: '49.99', currency: 'EUR', ...urls }
+  const [first, again] = [await create(order, headers), await create(order, headers)]
+  expect(again.body).toEqual(first.body)
+  const id = String(first.body['id'])
+  expect(first.body).toMatchObject({
+    success_url: `https://shop.example/thanks?p=${id}`,
+    cancel_url: `https://shop.example/${id}#${id}`,
+  })
+  expect((await shop.ask('GET', `/v1/payments/${id}`)).body).toMatchObject({ success_url: first.body['success_url'] })
+  expectProblem(await pay({ success_url: 'https://{PAYMENT_ID}.shop.example/' }), 400, 'validation_failed')
+})
+
 describe('a request that is not valid', () => {
   test('is told everything that is wrong with it at once', async () => {
     const before = await shop.count('payment')

@@ -168,7 +168,7 @@ export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> 
         <Field
           name="success_url"
           label="Return page"
-          hint="Where the buyer may go on after paying."
+          hint="Where the buyer may go on after paying. {PAYMENT_ID} in it becomes the payment's id."
           optional
           errors={errors}
         >

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Tenant } from '../../../../db/db.ts'
-import type { NewPayment } from '../../../../domain/payment/new-payment.ts'
+import { type NewPayment, returnUrl } from '../../../../domain/payment/new-payment.ts'
 import type { Price } from '../../../../domain/payment/price.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { QUOTE_MS } from '../../prices.ts'
@@ -27,9 +27,12 @@ export function draftPayment(
 ): NewPayment {
   const now = deps.clock()
   const { amount, rate, rateSource, usdc } = price
+  const id = deps.newPaymentId()
   return {
     ...draft,
-    id: deps.newPaymentId(),
+    id,
+    successUrl: returnUrl(draft.successUrl, id),
+    cancelUrl: returnUrl(draft.cancelUrl, id),
     amount,
     // 128 bits: whoever has the link may see and pay the payment, so it must be impossible to guess.
     checkoutToken: randomBytes(16).toString('base64url'),
