@@ -37,7 +37,10 @@ export async function cancelAndRead(
   return Promise.all(
     attempts.map(async (attempt) => {
       const call = () => callCancel(deps, attempt)
-      const order = partner === 'must answer' ? await call() : await askQuietly(call)
+      // Nobody was sent to an order whose opening was not answered, so no partner that is down keeps the buyer from paying
+      // another way. The intent stays until it answers.
+      const mayBeSilent = attempt.status === 'opening' ? 'at once' : partner === 'may be silent' && 'after some tries'
+      const order = mayBeSilent === false ? await call() : await askQuietly(call, mayBeSilent)
       return newsOf(deps, toAsk(before, attempt), order)
     }),
   )

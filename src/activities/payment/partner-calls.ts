@@ -35,12 +35,16 @@ export function partCount({ parts }: PaymentWithAttempts, attemptId: string): Pi
   return { parts: own.length, gone: own.filter(({ kind }) => kind !== 'receipt').length }
 }
 
-/** After a few tries silence is accepted: the attempt stays unproved, and the payment goes on listening for its money. */
-export async function askQuietly(ask: () => Promise<PartnerOrder | null>): Promise<PartnerOrder | null> {
+/** When silence is accepted, the attempt stays unproved, and the payment goes on listening for its money. */
+export async function askQuietly(
+  ask: () => Promise<PartnerOrder | null>,
+  accept: 'at once' | 'after some tries' = 'after some tries',
+): Promise<PartnerOrder | null> {
+  const tries = accept === 'at once' ? 1 : TRIES_BEFORE_CLOSING
   try {
     return await ask()
   } catch (error) {
-    if (isPartnerError(error) && Context.current().info.attempt >= TRIES_BEFORE_CLOSING) return null
+    if (isPartnerError(error) && Context.current().info.attempt >= tries) return null
     throw error
   }
 }

@@ -28,6 +28,8 @@ function app(cancelOrder: (attemptId: string) => Promise<never>): Partial<Paymen
   return { partners: { ...partners, wallet_app: changed } }
 }
 
+const silent = () => app(() => Promise.reject(new PartnerError('unknown', 'no answer')))
+
 /** Every intent that the payment ever had. */
 async function intents(id: string): Promise<string[]> {
   const rows = await many(
@@ -67,8 +69,7 @@ describe('the cancellation of a partner’s order is an intent before the partne
 
   test('a partner that is silent is asked again by every reading, also when the payment is closed', async () => {
     const { id, attemptId } = await world.opened()
-    const silent = app(() => Promise.reject(new PartnerError('unknown', 'no answer')))
-    const ask = () => world.activities(silent).closeUnpaid
+    const ask = () => world.activities(silent()).closeUnpaid
     const fourth = { attempt: 4 }
     expect((await perform(ask(), { paymentId: id, as: 'expired' as const }, fourth)).payment.status).toBe('expired')
     expect(await intents(id)).toEqual(['cancel asked by system: the payment has expired'])
@@ -133,6 +134,39 @@ describe('a buyer who chooses another way to pay', () => {
     expect(again).not.toBe(attemptId)
     expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['canceled', 'open'])
     expect(await atPartner(attemptId)).toBe('canceled')
+  })
+
+  test('because the first partner never answered, goes on while it is down; when it answers, its order is canceled', async () => {
+    const { id } = await world.checkout.create()
+    const { partners } = world.deps
+    const lost: Partial<PaymentDeps> = {
+      partners: {
+        ...partners,
+        wallet_app: {
+          ...partners.wallet_app,
+          // The order is there, and its answer is lost.
+          openOrder: async (order, signal) => {
+            await partners.wallet_app.openOrder(order, signal)
+            throw new PartnerError('unknown', 'no answer')
+          },
+        },
+      },
+    }
+    const first = { paymentId: id, attemptId: newId('attempt'), provider: 'wallet_app', method: 'banking_app' } as const
+    await expect(perform(world.activities(lost).openPartnerOrder, first)).rejects.toThrow('no answer')
+    const { answer } = await perform(world.activities(silent()).openPartnerOrder, card(id))
+    expect(answer.kind).toBe('redirect')
+    expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['opening', 'open'])
+    expect(await intents(id)).toEqual(['cancel asked by buyer: the buyer chose another way to pay'])
+    await world.read({ id, attemptId: first.attemptId })
+    expect(await atPartner(first.attemptId)).toBe('canceled')
+    expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['canceled', 'open'])
+  })
+
+  test('and has seen the page of the first partner, waits until that one has answered', async () => {
+    const { id } = await world.opened()
+    await expect(perform(world.activities(silent()).openPartnerOrder, card(id))).rejects.toThrow('no answer')
+    expect((await world.state(id)).attempts.map(({ status }) => status)).toEqual(['open'])
   })
 
   test('whose first order cannot be canceled, opens the other without an intent', async () => {
