@@ -1,6 +1,6 @@
 import { writeAudit } from '../../../db/accounts/audit.ts'
 import type { Session as DbSession, Tx } from '../../../db/db.ts'
-import { API_SCOPES } from '../../auth/api-key.ts'
+import { scopesOf } from '../../auth/role-scopes.ts'
 import type { Problem } from '../../http/problems.ts'
 import { explain, mustBe } from '../../http/validation.ts'
 import type { Route } from '../../route.ts'
@@ -81,7 +81,7 @@ async function handle(
     throw explain(result.error, { schema, where, value })
   }
   const answer = await route.handle({
-    caller: { ...call.tenant, keyId: null, scopes: API_SCOPES },
+    caller: { ...call.tenant, keyId: null, scopes: scopesOf(call.role) },
     db,
     body: parsed(route.body, body, 'body'),
     query: parsed(route.query, query, 'query'),

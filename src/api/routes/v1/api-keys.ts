@@ -206,11 +206,12 @@ function made(key: { id: string }) {
   return { status: 201, body: key, headers: { location: `/v1/api_keys/${key.id}` } }
 }
 
-/** A key can only give scopes that it has: otherwise any key could make one that may do everything. */
+/** A key, or a person, can only give scopes that they have: otherwise any key could make one that may do everything. */
 function requireScopes(caller: Caller, scopes: readonly string[]): void {
   const missing = scopes.find((scope) => !caller.scopes.includes(scope))
   if (missing === undefined) return
-  throw new Problem('insufficient_scope', `This key lacks the scope ${missing}, so it cannot give it to another key.`, {
+  const who = caller.keyId === null ? 'Your role' : 'This key'
+  throw new Problem('insufficient_scope', `${who} lacks the scope ${missing}, so it cannot give it to another key.`, {
     members: { required_scope: missing },
   })
 }

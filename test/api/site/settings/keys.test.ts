@@ -83,6 +83,34 @@ test('a key is rolled with an overlap, and revoked within a second', async () =>
   expect(await works(next)).toBe(401)
 })
 
+test('a person makes no key that may do more than they may, and no key makes its maker an owner', async () => {
+  const { owner, tenant } = await openAccount(shop, 'boss@shop.example')
+  await signIn(shop, 'dev@shop.example')
+  await shop.db.query(
+    `insert into membership (merchant_id, person_id, role) select $1, id, 'developer' from person where email = 'dev@shop.example'`,
+    [tenant.merchantId],
+  )
+  const developer = await signIn(shop, 'dev@shop.example')
+  const [ownersKey = ''] = pathsIn((await owner.get('/dashboard/keys')).html)
+  const make = async (fields: object) =>
+    developer.submit('/dashboard/keys', { name: 'Mine', days: '0', once: await onceIn(developer, NEW), ...fields })
+
+  const key = keyIn((await make({ preset: 'all' })).html)
+  expect([await works(key), await works(key, '/v1/webhook_endpoints'), await works(key, '/v1/members')]).toEqual([
+    200, 200, 200,
+  ])
+  const people = (await shop.ask('GET', '/v1/members', { key })).body['data'] as { id: string; email: string }[]
+  const self = people.find(({ email }) => email === 'dev@shop.example')
+  const promoted = await shop.ask('PATCH', `/v1/members/${self?.id}`, { key, body: { role: 'owner' } })
+  expect([promoted.status, promoted.body['required_scope']]).toEqual([403, 'members:write'])
+
+  expect((await developer.get(NEW)).html).not.toContain('members:write')
+  expect((await make({ preset: 'own', scope: 'members:write' })).status).toBe(400)
+  // The key that it would be is one of an owner's.
+  const rolled = await developer.submit(`${ownersKey}/roll`, { overlap: '0', once: await onceIn(developer, ownersKey) })
+  expect([rolled.status, rolled.html.includes('Your role lacks the scope')]).toEqual([409, true])
+})
+
 test('whose confirmation is old is led through it and back; nothing was made before', async () => {
   const { owner } = await openAccount(shop, 'late@shop.example')
   const once = await onceIn(owner, NEW)

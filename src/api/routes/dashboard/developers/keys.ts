@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { findOwnApiKey, listApiKeys, type StoredApiKey } from '../../../../db/merchants/api-keys.ts'
-import { may } from '../../../../domain/account/roles.ts'
+import { may, type Role } from '../../../../domain/account/roles.ts'
 import {
   KEY_DAYS,
   KEY_PRESETS,
@@ -13,6 +13,7 @@ import {
 import { isInUse, type KeyShown } from '../../../../web/dashboard/developers/key-words.tsx'
 import { renderKey, renderKeys } from '../../../../web/dashboard/developers/keys.tsx'
 import { API_SCOPES } from '../../../auth/api-key.ts'
+import { scopesOf } from '../../../auth/role-scopes.ts'
 import { Problem } from '../../../http/problems.ts'
 import { SiteProblem } from '../../site-problem.ts'
 import { change, errorsOf, type WithRoutes } from '../operations.ts'
@@ -24,7 +25,7 @@ export type KeyPageDeps = WithRoutes & { readonly clock: () => number; readonly 
 const MOST_SHOWN = 100
 const DAY_SECONDS = 86_400
 
-/** What the presets stand for. Nouns that do not exist match nothing. */
+/** What the presets stand for: a key gets of it what its maker may do. Nouns that do not exist match nothing. */
 const PRESET_SCOPES: Readonly<Record<Exclude<KeyPreset, 'own'>, readonly string[]>> = {
   sell: API_SCOPES.filter((scope) => /^(?:payments|payment_links|links):/.test(scope)),
   read: API_SCOPES.filter((scope) => scope.endsWith(':read')),
@@ -78,8 +79,8 @@ function listPages(deps: KeyPageDeps): Page[] {
 
 function newPages(deps: KeyPageDeps): Page[] {
   const path = '/dashboard/keys/new'
-  const show = ({ frame }: PageCall, draft: KeyDraft, errors: Record<string, string>): string =>
-    renderNewKey({ ...common(deps), frame, draft, errors, once: randomUUID() })
+  const show = ({ frame, role }: PageCall, draft: KeyDraft, errors: Record<string, string>): string =>
+    renderNewKey({ ...common(deps), scopes: scopesOf(role), frame, draft, errors, once: randomUUID() })
   return [
     definePage({
       method: 'get',
@@ -103,7 +104,7 @@ function newPages(deps: KeyPageDeps): Page[] {
         const ips = form.allowed_ips.split(/[\s,]+/).filter((ip) => ip !== '')
         const body = {
           name: form.name.trim(),
-          scopes: form.preset === 'own' ? form.scope : PRESET_SCOPES[form.preset],
+          scopes: scopesFor(form, call.role),
           ...(ips.length > 0 && { allowed_ips: ips }),
           ...(form.days !== '0' && { expires_in: Number(form.days) * DAY_SECONDS }),
         }
@@ -159,6 +160,12 @@ const common = ({ clock, publicUrl }: KeyPageDeps) => ({
   now: new Date(clock()).toISOString(),
   publicUrl,
 })
+
+function scopesFor({ preset, scope }: z.output<typeof newForm>, role: Role): readonly string[] {
+  if (preset === 'own') return scope
+  const wanted = PRESET_SCOPES[preset]
+  return scopesOf(role).filter((one) => wanted.includes(one))
+}
 
 /** What was done, or what the API says against the fields of the form. */
 async function orErrors<T extends object>(work: () => Promise<T>): Promise<T | { errors: Record<string, string> }> {

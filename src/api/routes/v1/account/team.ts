@@ -10,8 +10,8 @@ import { readShop } from '../../../../db/merchants/merchants.ts'
 import { readEmail } from '../../../../domain/account/email.ts'
 import { ROLES, type Role } from '../../../../domain/account/roles.ts'
 import { changeTeam, invite, type TeamActor, type TeamDeps, TeamRefused } from '../../../accounts/team.ts'
-import { API_SCOPES, type ApiScope } from '../../../auth/api-key.ts'
 import type { Caller } from '../../../auth/auth.ts'
+import { scopesOf } from '../../../auth/role-scopes.ts'
 import { INVITATION, MEMBER } from '../../../document/account-examples.ts'
 import { Problem } from '../../../http/problems.ts'
 import { type Call, defineRoute, type Route } from '../../../route.ts'
@@ -195,15 +195,6 @@ function invitationRoutes(deps: TeamRouteDeps): Route[] {
 const withdrawnObject = z
   .strictObject({ object: z.literal('invitation'), email: z.string(), withdrawn: z.literal(true) })
   .meta({ id: 'WithdrawnInvitation', examples: [{ object: 'invitation', email: INVITATION.email, withdrawn: true }] })
-
-/** The scopes of everything that a person of the role may do. */
-function scopesOf(of: Role): readonly ApiScope[] {
-  if (of === 'owner') return API_SCOPES
-  const reads = API_SCOPES.filter((scope) => scope.endsWith(':read'))
-  if (of === 'viewer') return reads
-  if (of === 'support') return [...reads, 'payments:write']
-  return API_SCOPES.filter((scope) => scope !== 'members:write' && scope !== 'settings:write')
-}
 
 /** As with keys: otherwise a key could make itself a person who may do everything. */
 function requireRole({ scopes }: Caller, wanted: Role): void {

@@ -1,0 +1,11 @@
+import type { Role } from '../../domain/account/roles.ts'
+import { API_SCOPES, type ApiScope } from './api-key.ts'
+
+/** The scopes of everything that a person of the role may do. No key that the person makes has others. */
+export function scopesOf(role: Role): readonly ApiScope[] {
+  if (role === 'owner') return API_SCOPES
+  const reads = API_SCOPES.filter((scope) => scope.endsWith(':read'))
+  if (role === 'viewer') return reads
+  if (role === 'support') return [...reads, 'payments:write']
+  return API_SCOPES.filter((scope) => scope !== 'members:write' && scope !== 'settings:write')
+}
