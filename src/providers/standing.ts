@@ -6,7 +6,11 @@ import { PartnerError, type PaymentPartner } from './provider.ts'
 
 type Told = {
   /** The call about this attempt was not answered, or our account was refused. */
-  readonly failed: (provider: ProviderName, attemptId: string) => Promise<void>
+  readonly failed: (call: {
+    readonly provider: ProviderName
+    readonly attemptId: string
+    readonly isOpening: boolean
+  }) => Promise<void>
   /** The partner took an order or declined it: it opens orders. */
   readonly opened: (provider: ProviderName) => Promise<void>
 }
@@ -23,18 +27,18 @@ export function tellStanding(
 function telling(name: ProviderName, partner: PaymentPartner, { failed, opened }: Told): PaymentPartner {
   const cancelOrder = partner.cancelOrder?.bind(partner)
   const refundOrder = partner.refundOrder?.bind(partner)
-  const told = async <T>(attemptId: string, call: Promise<T>): Promise<T> => {
+  const told = async <T>(attemptId: string, call: Promise<T>, isOpening = false): Promise<T> => {
     try {
       return await call
     } catch (error) {
-      if (error instanceof PartnerError && error.isWhole) await failed(name, attemptId)
+      if (error instanceof PartnerError && error.isWhole) await failed({ provider: name, attemptId, isOpening })
       throw error
     }
   }
   return {
     ...partner,
     async openOrder(order, signal) {
-      const answer = await told(order.attemptId, partner.openOrder(order, signal))
+      const answer = await told(order.attemptId, partner.openOrder(order, signal), true)
       await opened(name)
       return answer
     },

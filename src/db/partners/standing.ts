@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { PROVIDER_NAMES, type ProviderName } from '../../domain/methods.ts'
-import { DOWN_REASONS, openedAnOrder, type Standing, suspected, working } from '../../domain/partner/standing.ts'
+import {
+  DOWN_REASONS,
+  doubted,
+  openedAnOrder,
+  type Standing,
+  suspected,
+  working,
+} from '../../domain/partner/standing.ts'
 import { type Db, execute, many, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -55,8 +62,11 @@ export function changeStanding(
   })
 }
 
+/** A call about an attempt. */
+export type FailedCall = { readonly provider: ProviderName; readonly attemptId: string; readonly isOpening: boolean }
+
 /** The payment of an attempt could not be carried on. Nothing is known of an attempt that is not there. */
-export async function suspectPartner(db: Db, provider: ProviderName, attemptId: string): Promise<void> {
+export async function suspectPartner(db: Db, { provider, attemptId, isOpening }: FailedCall): Promise<void> {
   const found = await maybeOne(
     db,
     z.object({ paymentId: z.string(), merchantId: z.string() }),
@@ -66,7 +76,9 @@ export async function suspectPartner(db: Db, provider: ProviderName, attemptId: 
   if (found === null) return
   // Two that find no row both write one: the second is the same suspicion.
   await execute(db, sql`insert into partner_standing (provider) values (${provider}) on conflict do nothing`)
-  await changeStanding(db, provider, (standing, now) => suspected(standing, { ...found, at: now }))
+  await changeStanding(db, provider, (standing, now) =>
+    isOpening ? suspected(standing, { ...found, at: now }) : doubted(standing, now),
+  )
 }
 
 /** The partner has opened an order. */

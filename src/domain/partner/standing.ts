@@ -10,7 +10,7 @@ export type Standing = {
   /** Unix milliseconds; null while it works. */
   readonly downSince: number | null
   readonly why: DownReason | null
-  /** Payments whose call went wrong since an order was last opened. */
+  /** Payments whose order could not be opened since one last was. */
   readonly suspects: readonly Suspect[]
   /** Questions of our own in a row that were not answered, while it works. */
   readonly misses: number
@@ -66,12 +66,21 @@ export function working(provider: ProviderName): Standing {
   }
 }
 
-/** A call about a payment got no answer, or a refusal of our account. A partner that is down cannot be suspected more. */
+/**
+ * The order of a payment could not be opened: no answer came, or a refusal of our account. A partner that is down cannot
+ * be suspected more.
+ */
 export function suspected(standing: Standing, suspect: Suspect): Standing {
   if (standing.downSince !== null) return standing
   const others = recent(standing.suspects, suspect.at).filter(({ paymentId }) => paymentId !== suspect.paymentId)
   const suspects = [...others, suspect].slice(-MOST_SUSPECTS)
   return { ...standing, suspects, askAt: standing.askAt ?? suspect.at + ASK_EVERY_MS }
+}
+
+/** Another call about a payment went wrong: the partner is asked, but that proves nothing about opening orders. */
+export function doubted(standing: Standing, now: number): Standing {
+  if (standing.downSince !== null || standing.askAt !== null) return standing
+  return { ...standing, askAt: now + ASK_EVERY_MS }
 }
 
 /** An order was opened: whatever went wrong before went wrong with those orders. */

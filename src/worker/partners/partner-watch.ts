@@ -3,6 +3,7 @@ import {
   changeStanding,
   claimQuestions,
   clearPartner,
+  type FailedCall,
   listStandings,
   suspectPartner,
 } from '../../db/partners/standing.ts'
@@ -12,7 +13,7 @@ import type { Logger } from '../../log.ts'
 
 /** Knows which partners are suspected or down, tells the database what this process sees, and asks when it is due. */
 export type PartnerWatch = {
-  readonly failed: (provider: ProviderName, attemptId: string) => Promise<void>
+  readonly failed: (call: FailedCall) => Promise<void>
   readonly opened: (provider: ProviderName) => Promise<void>
   readonly tick: () => Promise<unknown>
 }
@@ -53,9 +54,9 @@ export function createPartnerWatch({ db, ask, log }: WatchDeps): PartnerWatch {
   const standingOf = (provider: ProviderName) => known.find((standing) => standing.provider === provider)
 
   return {
-    async failed(provider, attemptId) {
-      const isDown = (standingOf(provider)?.downSince ?? null) !== null
-      if (!isDown) await tell(provider, () => suspectPartner(db, provider, attemptId))
+    async failed(call) {
+      const isDown = (standingOf(call.provider)?.downSince ?? null) !== null
+      if (!isDown) await tell(call.provider, () => suspectPartner(db, call))
     },
     async opened(provider) {
       // Of a partner that nobody suspects there is nothing to write.

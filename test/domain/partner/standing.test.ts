@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import {
   type Asked,
+  doubted,
   openedAnOrder,
   type Standing,
   suspected,
@@ -59,6 +60,15 @@ describe('nobody takes a partner down', () => {
   test('by orders that go wrong between orders that are opened', () => {
     const between = openedAnOrder(suspects(4, 3))
     expect(isDown(ask(suspected(between, suspect(9, 9)), 'answered'))).toBe(false)
+  })
+
+  test('by calls about orders that are there, however many go wrong; it is asked all the same', () => {
+    const troubled = Array.from({ length: 20 }).reduce<Standing>((before) => doubted(before, 0), up)
+    expect(troubled).toEqual({ ...up, askAt: 5 * SECOND })
+    expect(ask(troubled, 'answered')).toEqual(up)
+    expect(ask(troubled, 'silent', 3).why).toBe('silent')
+    const down = ask(troubled, 'silent', 3)
+    expect(doubted(down, 0)).toBe(down)
   })
 
   test('by orders that went wrong long ago', () => {

@@ -170,6 +170,28 @@ describe('who cannot take a partner down', () => {
     expect(await listStandings(db)).toEqual([])
   })
 
+  test('five payments of three merchants whose orders it has opened, and cannot read', async () => {
+    const process = startProcess()
+    const merchants = [newId('merchant'), newId('merchant'), newId('merchant')]
+    for (const [index, id] of merchants.entries()) await insertMerchant(db, { id, name: `Shop ${index}` })
+    const orders: { paymentId: string; attemptId: string }[] = []
+    for (let order = 0; order < 5; order++) {
+      const [{ id: paymentId }, attemptId] = [
+        await world.checkout.create({ merchantId: merchants[order % 3]! }),
+        newId('attempt'),
+      ]
+      await perform(process.activities.openPartnerOrder, { paymentId, attemptId, ...CARD })
+      orders.push({ paymentId, attemptId })
+    }
+    for (const order of orders) {
+      await fault({ attemptId: order.attemptId })
+      await expect(perform(process.activities.readPartnerOrder, order)).rejects.toThrow('answered 500')
+    }
+    await asks([process], 1)
+    expect(process.questions()).toBe(1)
+    expect(await down()).toEqual([])
+  })
+
   test('three merchants whose orders fail, while others are opened in between', async () => {
     const process = startProcess()
     const merchants = [newId('merchant'), newId('merchant'), newId('merchant')]
