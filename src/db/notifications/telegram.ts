@@ -80,6 +80,11 @@ export async function noteUpdate(tx: Tx, id: string, nextUpdate: number): Promis
   await execute(tx, sql`update telegram_bot set next_update = greatest(next_update, ${nextUpdate}) where id = ${id}`)
 }
 
+/** Nothing waits to be read: whatever comes next is new, whichever number it has. */
+export async function forgetUpdates(db: Queryable, id: string): Promise<void> {
+  await execute(db, sql`update telegram_bot set next_update = 0 where id = ${id}`)
+}
+
 /** Whoever is next may read them from then on. */
 export async function releaseUpdates(db: Queryable, id: string, from: string): Promise<void> {
   await execute(db, sql`update telegram_bot set leased_until = ${from}::timestamptz where id = ${id}`)

@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici'
 import { z } from 'zod'
 import { addChannel, type ChannelDeps, readChannelName } from '../../api/accounts/channels.ts'
+import { createBell } from '../../bell.ts'
 import { listMembers } from '../../db/accounts/people.ts'
 import type { Tx } from '../../db/db.ts'
 import { listChannels, mendChannel } from '../../db/notifications/channels.ts'
@@ -15,6 +16,7 @@ import {
   type LinkedChat,
   readTelegram,
   type TelegramRoundDeps,
+  UPDATES_AT_ONCE,
 } from '../../worker/notify/telegram-round.ts'
 
 /** Ten updates with the longest texts and their quotations have less (bytes). */
@@ -55,7 +57,8 @@ export function composeTelegram(
     return readTelegram(round)
   }
   return {
-    loop: { name: 'telegram', everyMs, tick, log },
+    // Strangers who write much while nobody reads must not outlast a link.
+    loop: { name: 'telegram', everyMs, tick, idle: { everyMs, bell: createBell(), pageSize: UPDATES_AT_ONCE }, log },
     close: () => void agent.destroy().catch(() => undefined),
   }
 }

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Db, Tx } from '../../db/db.ts'
-import { leaseUpdates, nameBot, noteUpdate, releaseUpdates, takeTelegramLink } from '../../db/notifications/telegram.ts'
+import {
+  forgetUpdates,
+  leaseUpdates,
+  nameBot,
+  noteUpdate,
+  releaseUpdates,
+  takeTelegramLink,
+} from '../../db/notifications/telegram.ts'
 import type { Logger } from '../../log.ts'
 
 /** What the Bot API answered: `result`, or why not. Throws when no answer came. */
@@ -32,7 +39,7 @@ export type TelegramRoundDeps = {
 
 /** A reader has its updates for so long: more than one answer takes (milliseconds). */
 const LEASE_MS = 30_000
-const UPDATES_AT_ONCE = 10
+export const UPDATES_AT_ONCE = 10
 /** After a refusal that names no pause, such as that another program reads the updates (milliseconds). */
 const REFUSED_PAUSE_MS = 30_000
 
@@ -49,7 +56,7 @@ const started = z.object({ message: z.object({ text: z.string(), chat: chatShape
 const START = /^\/start(?:@\w+)? ([\w-]{43})$/
 
 /**
- * Looks who has opened a link of ours, while links are open. Answers how many chats were linked. One process at a time
+ * Looks who has opened a link of ours, while links are open. Answers how many updates were read. One process at a time
  * asks, so that no update is given to two; what was read is noted with what came of it, in one transaction.
  */
 export async function readTelegram(deps: TelegramRoundDeps): Promise<number> {
@@ -64,15 +71,17 @@ export async function readTelegram(deps: TelegramRoundDeps): Promise<number> {
     allowed_updates: ['message'],
   })
   if (!answer.ok) return rest(deps, answer)
-  let linked = 0
-  for (const update of updates.parse(answer.result)) {
-    linked += await db.transaction(async (tx) => {
+  const read = updates.parse(answer.result)
+  for (const update of read)
+    await db.transaction(async (tx) => {
       await noteUpdate(tx, botId, update.update_id + 1)
-      return (await readUpdate(deps, tx, update)) ? 1 : 0
+      await readUpdate(deps, tx, update)
     })
-  }
+  // After a week without one, Telegram goes on with any number (https://core.telegram.org/bots/api#update): one below
+  // the last would be thrown away as read. All before it are confirmed by now, so nothing is read twice.
+  if (read.length === 0 && offset !== 0) await forgetUpdates(db, botId)
   await releaseUpdates(db, botId, iso(clock()))
-  return linked
+  return read.length
 }
 
 /** Learns the name of the bot, without which no link can be made. */
@@ -92,16 +101,16 @@ async function rest({ db, botId, clock, log }: TelegramRoundDeps, refused: BotAn
 }
 
 /** Anything but the opening of an open link is passed over: strangers may write to a bot what they like. */
-async function readUpdate({ link, clock }: TelegramRoundDeps, tx: Tx, update: unknown): Promise<boolean> {
+async function readUpdate({ link, clock }: TelegramRoundDeps, tx: Tx, update: unknown): Promise<void> {
   const message = started.safeParse(update).data?.message
   const token = START.exec(message?.text ?? '')?.[1]
-  if (message === undefined || token === undefined) return false
+  if (message === undefined || token === undefined) return
   const digest = createHash('sha256').update(token).digest()
   const taken = await takeTelegramLink(tx, { digest, now: iso(clock()) })
-  if (taken === null) return false
+  if (taken === null) return
   const { id, title, username, first_name: firstName } = message.chat
   const name = title ?? (username === undefined ? firstName : `@${username}`) ?? ''
-  return link(tx, { ...taken, chat: String(id), name })
+  await link(tx, { ...taken, chat: String(id), name })
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString()
