@@ -277,7 +277,7 @@ class PaymentStory {
     const changed =
       decision === 'refund'
         ? await money.refundAttempt({ paymentId, ...note })
-        : await records.decide({ paymentId, decision, ...note })
+        : await records.decide({ paymentId, decision, version: this.#now.version, ...note })
     this.#accept(changed)
     if (decision === 'acknowledge' && this.#now.paidAttemptId !== null) this.#news.add(this.#now.paidAttemptId)
     if ((this.#now.refunding ?? []).length > 0) this.#clocks.pollAnew()

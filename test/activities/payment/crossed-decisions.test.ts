@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
-import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
+import { createMoneyWorld, type MoneyWorld, NOTE } from './money-world.ts'
+import { perform } from './world.ts'
 
 /** Two operators who decide at the same moment: each decision waits for the lock of the row, and is judged by what it finds. */
 
@@ -64,4 +65,22 @@ test('a release and a hold at the same moment leave either, never a payment that
   await Promise.allSettled([world.decide(id, 'release'), world.decide(id, 'hold')])
   const { held: isHeld, status, parkReason } = await world.payment(id)
   expect(isHeld ? [status, parkReason] : [status]).toEqual(isHeld ? ['under_review', 'operator_hold'] : ['processing'])
+})
+
+test('an approval whose answer was lost closes no incident that nobody has looked at', async () => {
+  const { id, attemptId } = await world.paid('6000')
+  await world.checkout.change(id, (work) => work.openIncident({ kind: 'chargeback', attemptId }))
+  const { version } = await world.payment(id)
+  const order = { paymentId: id, decision: 'approve', version, ...NOTE } as const
+  const approve = (attempt: number, on = order) => perform(world.activities().decide, on, { attempt })
+  // The first try was cut off before it did anything.
+  expect((await approve(2)).payment.status).toBe('processing')
+  for (const attempt of [2, 3]) await approve(attempt)
+  expect(await world.attention(id)).toEqual(['chargeback'])
+
+  const now = { ...order, version: (await world.payment(id)).version }
+  await approve(1, now)
+  await world.checkout.change(id, (work) => work.openIncident({ kind: 'outside_reversed', attemptId }))
+  await approve(2, now)
+  expect(await world.attention(id)).toEqual(['outside_reversed'])
 })
