@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { z } from 'zod'
-import { type Asking, askOnce, createPrepared, keepsStalePlan } from './connection/prepared.ts'
+import { type Asking, askAlone, askOnce, createPrepared, keepsStalePlan } from './connection/prepared.ts'
 import { createReplica, type EitherDatabase } from './connection/replica.ts'
 
 /**
@@ -177,7 +177,7 @@ export function createDb(options: DbOptions): Db {
   }
   return {
     livemode,
-    query: (text, values) => pool.query(asking(text, values)),
+    query: (text, values) => askAlone(asking, (by) => pool.query(by(text, values))),
     transaction: (work) => transaction(pool, { begin, livemode, asking }, work),
     as: (tenant) => sessionOf(pool, { begin: `${begin}${asTenant(tenant)}`, livemode, asking }),
     lists: (tenant) => {
@@ -224,7 +224,10 @@ type Beginning = {
 function sessionOf(pool: pg.Pool, beginning: Beginning): Session {
   return {
     livemode: beginning.livemode,
-    query: (text, values) => transaction(pool, beginning, (tx) => tx.query(text, values)),
+    query: (text, values) =>
+      askAlone(beginning.asking, (asking) =>
+        transaction(pool, { ...beginning, asking }, (tx) => tx.query(text, values)),
+      ),
     transaction: (work) => transaction(pool, beginning, work),
   }
 }

@@ -26,9 +26,19 @@ export function createPrepared(): Asking {
   }
 }
 
-/** Postgres' code for a plan whose columns have got other types since: a migration has run. */
+/** Postgres' code for a plan whose columns are others now: a migration has run. */
 const STALE_PLAN = '0A000'
 
 /** Whether a connection must not be used again, because it keeps a plan that no longer fits. */
 export const keepsStalePlan = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === STALE_PLAN
+
+/** One statement that stands alone. Where its plan no longer fits it has done nothing, so it is asked again without one. */
+export async function askAlone<T>(asking: Asking, ask: (asking: Asking) => Promise<T>): Promise<T> {
+  try {
+    return await ask(asking)
+  } catch (error) {
+    if (keepsStalePlan(error)) return ask(askOnce)
+    throw error
+  }
+}
