@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Tenant } from '../../src/db/db.ts'
-import { secretBox } from '../webhooks/seed.ts'
+import { mendChannel } from '../../src/db/notifications/channels.ts'
+import { rows, secretBox } from '../webhooks/seed.ts'
 import { createWorld, messagesOf, newTenant, type World } from './world.ts'
 
 let world: World
@@ -53,6 +54,31 @@ test('what a buyer typed opens no link and no mention in Slack', async () => {
     expect.stringMatching(/^<https:\/\/pay\.pinrail\.example\/dashboard/),
   ])
   expect(String(body['text'])).not.toMatch(/[<>]/)
+})
+
+test('the chat of somebody who has left the account is told nothing more; a group that they linked is', async () => {
+  const account = await newTenant(world)
+  const person = (await world.addChannel(account, 'email', { events: [] })).person_id
+  const channel = await world.addChannel(account, 'telegram', { person_id: person })
+  const references = () =>
+    world.services.telegram.taken.flatMap(({ text }) => ['before', 'after'].filter((word) => text.includes(word)))
+  await world.pay(account, { reference: 'before' })
+  await world.run(channel.id, 5)
+  await world.db.query('delete from membership where merchant_id = $1', [account.merchantId])
+  await world.pay(account, { reference: 'after' })
+  await world.run(channel.id, 5)
+  expect(references()).toEqual(['before'])
+  const [off] = await rows<{ broken_reason: string }>(world.db, 'select * from channel where id = $1', [channel.id])
+  expect(off?.broken_reason).toContain('its person has left the account')
+
+  const group = secretBox.seal('-1004711', channel.id)
+  await world.db.query('update channel set sealed = $2 where id = $1', [channel.id, group])
+  const at = new Date(world.clock.now).toISOString()
+  await world.db.transaction((tx) => mendChannel(tx, account, { id: channel.id, at }))
+  const told = world.services.telegram.taken.length
+  await world.run(channel.id, 30)
+  const chats = world.services.telegram.taken.slice(told).map(({ body }) => body['chat_id'])
+  expect(new Set(chats)).toEqual(new Set(['-1004711']))
 })
 
 test('no address of a channel stands in what is kept of its failures', async () => {

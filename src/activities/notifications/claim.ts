@@ -89,10 +89,12 @@ export async function claimNext(
 
 const UNREADABLE = 'its address cannot be read, or its person has left the account'
 
-function addressOf({ open }: ClaimDeps, { id, kind, sealed, email }: LockedChannel): string | null {
+function addressOf({ open }: ClaimDeps, channel: LockedChannel): string | null {
+  const { id, kind, sealed, email } = channel
   if (kind === 'email') return email
   try {
-    return open(sealed, id)
+    const address = open(sealed, id)
+    return kind === 'telegram' && isOfSomebodyGone(channel, address) ? null : address
   } catch {
     return null
   }
@@ -171,4 +173,9 @@ async function stopLink(
   const digest = createHash('sha256').update(token).digest()
   await insertWalletStop(tx, { ...tenantOf(tx, channel), personId: channel.member_id, nextAt, digest })
   return `${publicUrl}/wallet/stop/${token}`
+}
+
+/** The chat of a person is theirs alone; that of a group, whose id is below zero, is the account's. */
+function isOfSomebodyGone({ person_id: person, member_id: member }: LockedChannel, chat: string): boolean {
+  return person !== null && member === null && !chat.startsWith('-')
 }

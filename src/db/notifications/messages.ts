@@ -20,7 +20,9 @@ const ownedRow = z.object({
   quiet_zone: z.string().nullable(),
   broken_at: time.nullable(),
   paused_until: time.nullable(),
-  /** Of whoever made it, while they belong to the account. */
+  /** Of whoever made it. */
+  person_id: z.string().nullable(),
+  /** The same, while they belong to the account. */
   member_id: z.string().nullable(),
   email: z.string().nullable(),
 })
