@@ -3,22 +3,22 @@ import type { PageOf } from '../../db/pages.ts'
 import { listPayments, type PaymentFilters } from '../../db/payments/payment-list.ts'
 import { type PaymentObject, renderPayment } from '../../domain/payment/payment-object.ts'
 import { csvLine } from './csv.ts'
-import { CSV_TYPE, type ExportFile, type ExportFormat } from './file.ts'
+import { CSV_TYPE, type ExportFile, type ExportFormat, unhurried } from './file.ts'
 
 export type PaymentExportDeps = { readonly publicUrl: string; readonly clock: () => number }
 
 type Wanted = { readonly filters: PaymentFilters; readonly form: ExportFormat }
 type Reader = { readonly db: Session; readonly tenant: Tenant }
 
-/** Rows that an export reads at once: the memory it needs, whatever the number of payments. */
-const PER_READ = 500
+/** Rows that an export reads at once: the memory it needs, whatever the number of payments, and some 10 ms of the process. */
+const PER_READ = 100
 
 /** Every payment that the filters let through, newest first. */
 export function paymentsFile(deps: PaymentExportDeps, reader: Reader, { filters, form }: Wanted): ExportFile {
   return {
     name: `payments-${new Date(deps.clock()).toISOString().slice(0, 10)}.${form}`,
     type: form === 'csv' ? CSV_TYPE : 'application/json',
-    chunks: exported(deps, reader, { filters, form }),
+    chunks: unhurried(exported(deps, reader, { filters, form })),
   }
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { unhurried } from '../../../src/api/exports/file.ts'
 import { createPinrail } from '../../../src/client/index.ts'
 import { expectProblem, openShop, type Shop } from '../support/shop.ts'
 
@@ -53,6 +54,30 @@ test('an account reads two files at once; the third waits, and others do not wai
     shop.ask('GET', PATH, { key: other.key }),
   ])
   expect(files.map(({ status }) => status)).toEqual(files.map(() => 200))
+})
+
+test('a file rests four times as long as its pieces take, a second at most, however slow its reader is', async () => {
+  let clock = 0
+  const rests: number[] = []
+  async function* pieces() {
+    for (const ms of [10, 60, 900]) {
+      clock += ms
+      yield String(ms)
+    }
+  }
+  const rest = async (ms: number): Promise<void> => {
+    rests.push(ms)
+    clock += ms
+  }
+  const read: string[] = []
+  for await (const piece of unhurried(pieces(), { now: () => clock, rest })) {
+    read.push(piece)
+    clock += 30_000
+  }
+  expect([read, rests]).toEqual([
+    ['10', '60', '900'],
+    [40, 240, 1000],
+  ])
 })
 
 test('a statement adds up, by the days of a month and the months of a year, and as a file', async () => {
