@@ -65,6 +65,16 @@ test('an account keeps an owner, whoever asks', async () => {
 
 describe('a key gives and takes no role whose scopes it lacks', () => {
   const without = (lacking: ApiScope): ApiScope[] => API_SCOPES.filter((scope) => scope !== lacking)
+  test('nor changes an invitation to such a role', async () => {
+    const merchant = await shop.addMerchant()
+    const body = { email: 'boss@shop.example', role: 'owner' }
+    await shop.ask('POST', '/v1/invitations', { key: merchant.key, body })
+    const { key } = await shop.addKey(merchant.tenant, without('settings:write'))
+    const again = await shop.ask('POST', '/v1/invitations', { key, body: { ...body, role: 'viewer' } })
+    expectProblem(again, 403, 'insufficient_scope')
+    expect(await listed('/v1/invitations', merchant)).toMatchObject([body])
+  })
+
   test.each([
     ['owner', without('keys:write')],
     ['owner', without('settings:write')],

@@ -159,7 +159,11 @@ function invitationRoutes(deps: TeamRouteDeps): Route[] {
     handle: async ({ caller, db, body, ip }) => {
       requireTestKey(deps, caller, 'team')
       requireRole(caller, body.role)
-      const account = (await readShop(db, caller.merchantId)).name
+      const { merchantId } = caller
+      const open = await listInvitations(deps.db, { merchantId }, new Date(deps.clock()).toISOString())
+      const before = open.find((one) => one.email === body.email)
+      if (before !== undefined) requireRole(caller, before.role)
+      const account = (await readShop(db, merchantId)).name
       const invited = await invite(deps, actorOf({ caller, ip }), { ...body, account })
       if (!invited.ok)
         throw new Problem(invited.why === 'member' ? 'not_possible_now' : 'limit_reached', invited.message)
