@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { openFolderFor } from '../../scripts/system/data-folder.ts'
+import { openFolderFor, removeOpenFolder } from '../../scripts/system/data-folder.ts'
 import { freePort } from '../../scripts/system/ports.ts'
 import { postgresSpec, postgresUrl } from '../../scripts/system/postgres/server.ts'
 import { supervise } from '../../scripts/system/supervisor.ts'
@@ -98,7 +98,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
       await anvil.stop()
       await postgres.stop(5000)
       rmSync(folder, { recursive: true, force: true })
-      rmSync(data, { recursive: true, force: true })
+      removeOpenFolder(data)
     },
   }
 }

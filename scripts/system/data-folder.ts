@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { tryLock } from '../setup/lock.mjs'
 import type { Ports } from './ports.ts'
 import { isOpenTo, postgresUser } from './postgres/identity.ts'
@@ -84,4 +84,10 @@ export async function openFolderFor(parent: string, name: string): Promise<strin
   const user = await postgresUser()
   if (user === null || (await isOpenTo(parent, user))) return join(parent, name)
   return join(OPEN_FOLDER, randomBytes(8).toString('hex'), name)
+}
+
+/** Removes a folder of `openFolderFor`, with the one that was made around it. */
+export function removeOpenFolder(folder: string): void {
+  const around = dirname(folder)
+  rmSync(dirname(around) === OPEN_FOLDER ? around : folder, { recursive: true, force: true })
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
-import { openFolderFor } from '../../scripts/system/data-folder.ts'
+import { openFolderFor, removeOpenFolder } from '../../scripts/system/data-folder.ts'
 import { freePort } from '../../scripts/system/ports.ts'
 import { poolerSpec } from '../../scripts/system/postgres/pooler.ts'
 import { type Child, supervise } from '../../scripts/system/supervisor.ts'
@@ -128,7 +128,7 @@ describe('through PgBouncer in transaction mode', () => {
   afterAll(async () => {
     await through?.close()
     await pgbouncer?.stop(3000)
-    if (folder !== '') rmSync(folder, { recursive: true, force: true })
+    if (folder !== '') removeOpenFolder(folder)
   })
 
   test('parameters of a session would be refused, and a user without a limit is until it has one', async () => {

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { openFolderFor } from '../../scripts/system/data-folder.ts'
+import { openFolderFor, removeOpenFolder } from '../../scripts/system/data-folder.ts'
 import { freePort } from '../../scripts/system/ports.ts'
 import { type PostgresOptions, postgresUrl } from '../../scripts/system/postgres/server.ts'
 import { pairSpecs, promote } from '../../scripts/system/postgres/standby.ts'
@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await db?.close()
   await Promise.all([primary?.stop(5000), standby?.stop(5000)])
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  for (const folder of folders) removeOpenFolder(folder)
 }, 30_000)
 
 const isReplica = async (session: Session): Promise<boolean> =>

@@ -9,7 +9,7 @@ import { createProgress } from '../../scripts/setup/progress.mjs'
 import { run } from '../../scripts/setup/run.ts'
 import { ensureTemporalServer } from '../../scripts/setup/temporal/temporal-server.ts'
 import { anvilSpec } from '../../scripts/system/anvil.ts'
-import { openFolderFor } from '../../scripts/system/data-folder.ts'
+import { openFolderFor, removeOpenFolder } from '../../scripts/system/data-folder.ts'
 import { freePort } from '../../scripts/system/ports.ts'
 import { postgresUser } from '../../scripts/system/postgres/identity.ts'
 import { postgresSpec, postgresUrl } from '../../scripts/system/postgres/server.ts'
@@ -60,7 +60,8 @@ export async function composeUp() {
   const postgresFolder = await openFolderFor(work, 'pg')
   const down = async (): Promise<void> => {
     for (const child of children.toReversed()) await child.stop(60_000)
-    for (const folder of [work, postgresFolder]) rmSync(folder, { recursive: true, force: true })
+    removeOpenFolder(postgresFolder)
+    rmSync(work, { recursive: true, force: true })
   }
   try {
     const image = await buildImage('app', work)

@@ -10,7 +10,7 @@ import { tryLock } from '../../setup/lock.mjs'
 import { createProgress } from '../../setup/progress.mjs'
 import { ensureTemporalServer } from '../../setup/temporal/temporal-server.ts'
 import { ensureTestServer } from '../../setup/temporal/test-server.ts'
-import { openFolderFor } from '../../system/data-folder.ts'
+import { openFolderFor, removeOpenFolder } from '../../system/data-folder.ts'
 import { freePort } from '../../system/ports.ts'
 import { postgresSpec, postgresUrl } from '../../system/postgres/server.ts'
 import { ChildRecords } from '../../system/recorded.ts'
@@ -146,7 +146,7 @@ class Broker {
     await Promise.all(this.#children.map((child) => child.stop(3000)))
     this.#release()
     rmSync(this.#folder, { recursive: true, force: true })
-    if (this.#postgresFolder !== '') rmSync(this.#postgresFolder, { recursive: true, force: true })
+    if (this.#postgresFolder !== '') removeOpenFolder(this.#postgresFolder)
   }
 
   #killAll(): void {
