@@ -34,4 +34,4 @@ test('stories end the same in virtual time and on a Temporal server', async () =
     played++
     expect({ number, story: both.story, rows: both.there }).toEqual({ number, story: both.story, rows: both.here })
   }
-}, 180_000)
+}, 400_000)
