@@ -5,8 +5,8 @@ import type { Logger } from '../log.ts'
 import { createSandbox } from '../sandbox/app.ts'
 import { DEVELOPMENT_MINTER_KEY } from '../sandbox/chain.ts'
 import { createMinter } from '../sandbox/converter/minter.ts'
-import { createInbox } from '../sandbox/inbox.ts'
-import { openMailbox } from '../sandbox/mailbox.ts'
+import { createInbox } from '../sandbox/inbox/inbox.ts'
+import { openMailbox } from '../sandbox/inbox/mailbox.ts'
 
 /** The partner simulators and the converter's simulator, with their journals in `SANDBOX_DATA`. */
 export function composeSandbox(config: SandboxConfig, log: Logger): ReturnType<typeof createSandbox> {

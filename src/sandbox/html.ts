@@ -38,18 +38,26 @@ button { border: 1px solid; border-radius: 0.5rem; cursor: pointer; display: blo
 button.main { background: #0b57d0; border-color: #0b57d0; color: #fff; font-weight: 600; }
 :focus-visible { outline: 3px solid #f29900; outline-offset: 2px; }
 body:has(.deliveries) { max-width: 60rem; } .deliveries { list-style: none; padding: 0; }
-.deliveries li { border-top: 1px solid; padding: 0.75rem 0; } .deliveries p { margin: 0; overflow-wrap: anywhere; } .mail { white-space: pre-wrap; } summary { cursor: pointer; padding: 0.5rem 0; }
+.deliveries li { border-top: 1px solid light-dark(#cdd7d3, #37433f); padding: 0.75rem 0; } .deliveries p { margin: 0; overflow-wrap: anywhere; }
+.line { align-items: baseline; display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; } .soft { color: light-dark(#4d5a56, #b3c0bb); }
+.chip { border: 1px solid; border-radius: 1rem; font-size: 0.875rem; padding: 0 0.6rem; } .good { color: light-dark(#0a6b3d, #7fdcae); } .bad { color: light-dark(#a3231b, #ffb4ab); } .mail { white-space: pre-wrap; } summary { cursor: pointer; padding: 0.5rem 0; }
 pre { overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 `
 
-export function page(title: string, body: Html): string {
+/** `script` is the address of a script that the page can do without. */
+export function page(title: string, body: Html, script?: string): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<link rel="stylesheet" href="${STYLESHEET_PATH}">
+<link rel="stylesheet" href="${STYLESHEET_PATH}">${
+    script === undefined
+      ? ''
+      : html`
+<script src="${script}" defer></script>`
+  }
 </head>
 <body>
 <main>

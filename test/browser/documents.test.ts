@@ -7,7 +7,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import type { Browser } from 'playwright-core'
-import { createInbox, type Inbox } from '../../src/sandbox/inbox.ts'
+import { createInbox, type Inbox } from '../../src/sandbox/inbox/inbox.ts'
 import { openShop, type Shop } from '../api/support/shop.ts'
 import { launchBrowser } from '../support/browser.ts'
 
@@ -86,3 +86,38 @@ test.each([
   },
   120_000,
 )
+
+test('the inbox shows a delivery as it comes, on top, and leaves open what a person reads', async () => {
+  const inboxUrl = String(urls.at(-1))
+  const deliver = (type: string) =>
+    fetch(`${inboxUrl}/hook`, {
+      method: 'POST',
+      body: JSON.stringify({
+        type,
+        data: { object: { id: 'pay_2', amount_decimal: '49.90', currency: 'EUR', status: '<b>paid</b>' } },
+      }),
+    })
+  const page = await browser.newPage()
+  try {
+    // The page looks for news as soon as its stream is there.
+    const streams = page.waitForResponse((answer) => answer.url().endsWith('/deliveries/live'))
+    await page.goto(inboxUrl)
+    await streams
+    await page.getByText('Body').first().click()
+    const read = page.locator('#delivery-0 pre').first()
+    await deliver('payment.refunded')
+    await page.locator('li b', { hasText: 'payment.refunded' }).waitFor()
+    expect(await page.locator('li').first().textContent()).toContain('49.90 EUR · <b>paid</b>')
+    expect(await read.isVisible()).toBe(true)
+    expect(await page.locator('[data-count]').textContent()).toBe('2 webhooks received')
+    // What came while there was no stream comes with the next one.
+    await page.context().setOffline(true)
+    await deliver('payment.chargeback')
+    inboxServer.closeAllConnections()
+    await page.context().setOffline(false)
+    await page.locator('li b', { hasText: 'payment.chargeback' }).waitFor()
+    expect(await page.locator('li').count()).toBe(3)
+  } finally {
+    await page.close()
+  }
+})

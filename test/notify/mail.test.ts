@@ -12,7 +12,7 @@ import { queueMail } from '../../src/api/accounts/mails.ts'
 import { createDb, type Db, one, sql } from '../../src/db/db.ts'
 import { newId } from '../../src/ids.ts'
 import { createMailSender, type MailSender } from '../../src/notify/mail.ts'
-import { type Mailbox, openMailbox, type ReceivedMail } from '../../src/sandbox/mailbox.ts'
+import { type Mailbox, openMailbox, type ReceivedMail } from '../../src/sandbox/inbox/mailbox.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { sendDueMail } from '../../src/worker/notify/mail-round.ts'
 

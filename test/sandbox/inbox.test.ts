@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { Webhook } from 'standardwebhooks'
-import { createInbox, type Inbox } from '../../src/sandbox/inbox.ts'
+import { createInbox, type Inbox } from '../../src/sandbox/inbox/inbox.ts'
 import { listen, postJson } from '../providers/sandbox-server.ts'
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`

@@ -1,24 +1,12 @@
-import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
+import express, { type ErrorRequestHandler, type Express, type Request, type Response, Router } from 'express'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
-import type { Logger } from '../log.ts'
-import { type Html, html, page, STYLESHEET, STYLESHEET_PATH } from './html.ts'
-import { openJournal } from './journal.ts'
+import type { Logger } from '../../log.ts'
+import { STYLESHEET, STYLESHEET_PATH } from '../html.ts'
+import { openJournal } from '../journal.ts'
+import { deliveriesPage, deliverySchema, type InboxDelivery } from './deliveries-page.ts'
+import { createLive, LIVE_POLICY, LIVE_SCRIPT, LIVE_SCRIPT_PATH, type Live } from './live.ts'
 import type { Mailbox } from './mailbox.ts'
-
-const deliverySchema = z.object({
-  received_at: z.iso.datetime(),
-  path: z.string(),
-  headers: z.record(z.string(), z.string()),
-  /** The body as received, which the signature covers. */
-  body: z.string(),
-  /** The status that was answered; 0 without an answer. */
-  status: z.int(),
-  verified: z.boolean(),
-  /** Why verification failed; null when it succeeded. */
-  problem: z.string().nullable(),
-})
-type InboxDelivery = z.infer<typeof deliverySchema>
 
 const behaviourSchema = z.strictObject({
   /** `hang` never answers; `close` ends the connection; a number is answered as the status. */
@@ -32,8 +20,6 @@ type Behaviour = z.infer<typeof behaviourSchema>
 
 const secretsSchema = z.strictObject({ secrets: z.array(z.string().startsWith('whsec_')).min(1).max(8) })
 
-/** Most deliveries on the page. The JSON has all. */
-const SHOWN = 100
 const MAX_BODY = '256kb'
 
 export type InboxOptions = {
@@ -56,6 +42,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   const journal = await openJournal(options.dataFile, deliverySchema, (delivery) => {
     deliveries.push(delivery)
   })
+  const live = createLive()
   let secrets = options.secrets
   let behaviour: Behaviour | null = null
 
@@ -74,6 +61,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
     const status = statusOf(special, problem)
     const delivery = { received_at: new Date().toISOString(), path: request.path, headers, body, status }
     await journal.append({ ...delivery, verified: problem === null, problem })
+    live.tell()
     options.log.debug({ id: headers['webhook-id'], status, problem }, 'webhook received')
     if (special?.answer === 'hang') return
     if (special?.answer === 'close') return void response.socket?.destroy()
@@ -87,17 +75,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' })
   })
-  app.get(STYLESHEET_PATH, (_request, response) => {
-    response.type('css').send(STYLESHEET)
-  })
-  app.get('/deliveries', async (_request, response) => {
-    await journal.settled()
-    response.json(deliveries)
-  })
-  app.get('/', (_request, response) => {
-    response.set('content-security-policy', "default-src 'none'; style-src 'self'; frame-ancestors 'none'")
-    response.type('html').send(inboxPage(deliveries))
-  })
+  app.use(pagesOf({ deliveries, live, settled: () => journal.settled() }))
   if (options.mailbox !== undefined) app.use(options.mailbox.router)
   app.post('/behaviour', (request, response) => {
     const wanted = behaviourSchema.nullable().safeParse(readJson(request))
@@ -122,6 +100,35 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
     await journal.close()
   }
   return { app, close }
+}
+
+/** `/` for people, live, and `/deliveries` for programs. */
+function pagesOf({
+  deliveries,
+  live,
+  settled,
+}: {
+  deliveries: readonly InboxDelivery[]
+  live: Live
+  settled: () => Promise<void>
+}): Router {
+  const router = Router()
+  router.get(STYLESHEET_PATH, (_request, response) => {
+    response.type('css').send(STYLESHEET)
+  })
+  router.get('/deliveries', async (_request, response) => {
+    await settled()
+    response.json(deliveries)
+  })
+  router.get('/', (_request, response) => {
+    response.set('content-security-policy', LIVE_POLICY)
+    response.type('html').send(deliveriesPage(deliveries))
+  })
+  router.get('/deliveries/live', live.watch)
+  router.get(LIVE_SCRIPT_PATH, (_request, response) => {
+    response.type('js').send(LIVE_SCRIPT)
+  })
+  return router
 }
 
 // oxlint-disable-next-line max-params -- Express knows an error handler by its four parameters.
@@ -168,42 +175,4 @@ function readJson(request: Request): unknown {
 
 function isLoopback(request: Request): boolean {
   return ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(request.socket.remoteAddress ?? '')
-}
-
-function inboxPage(deliveries: readonly InboxDelivery[]): string {
-  const items: Html[] = deliveries
-    .slice(-SHOWN)
-    .toReversed()
-    .map(
-      (each) => html`<li>
-<p><b>${typeOf(each.body)}</b> <code>${each.headers['webhook-id'] ?? 'no id'}</code></p>
-<p>${each.received_at}, ${each.verified ? 'verified' : `not verified: ${each.problem ?? ''}`}, answered ${each.status === 0 ? 'nothing' : each.status.toString()}</p>
-<details><summary>Body</summary><pre tabindex="0">${indented(each.body)}</pre></details>
-</li>`,
-    )
-  return page(
-    'Merchant inbox',
-    html`<h1>Merchant inbox</h1>
-<p>${deliveries.length.toString()} webhooks received; the latest first. As JSON: <a href="/deliveries">/deliveries</a></p>
-<ol class="deliveries">${items}</ol>`,
-  )
-}
-
-/** For people: the bytes that the signature covers are in the JSON of all deliveries. */
-function indented(body: string): string {
-  const parsed = parse(body)
-  return parsed === null ? body : JSON.stringify(parsed, null, 2)
-}
-
-function typeOf(body: string): string {
-  const event = z.object({ type: z.string() }).safeParse(parse(body))
-  return event.success ? event.data.type : 'unknown event'
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -3,9 +3,11 @@ import { type Request, type Response, Router } from 'express'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { z } from 'zod'
-import type { Logger } from '../log.ts'
-import { type Html, html, page } from './html.ts'
-import { openJournal } from './journal.ts'
+import type { Logger } from '../../log.ts'
+import { type Html, html, page } from '../html.ts'
+import { openJournal } from '../journal.ts'
+import { whenOf } from './deliveries-page.ts'
+import { createLive, LIVE_POLICY, LIVE_SCRIPT_PATH } from './live.ts'
 
 const mailSchema = z.object({
   received_at: z.iso.datetime(),
@@ -36,12 +38,14 @@ export async function openMailbox(options: { port: number; dataFile: string; log
   const journal = await openJournal(options.dataFile, mailSchema, (mail) => {
     mails.push(mail)
   })
+  const live = createLive()
   /** Resolves with what the sender is told: an error, or nothing when the mail is on the disk. */
   const keep = async (stream: AsyncIterable<Buffer>, to: string[]): Promise<Error | undefined> => {
     try {
       const chunks: Buffer[] = []
       for await (const chunk of stream) chunks.push(chunk)
       await journal.append(await readMail(Buffer.concat(chunks), to))
+      live.tell()
       return undefined
     } catch {
       return new Error('the mail could not be kept')
@@ -66,9 +70,10 @@ export async function openMailbox(options: { port: number; dataFile: string; log
     response.json(mails)
   })
   router.get('/mail', (_request: Request, response: Response) => {
-    response.set('content-security-policy', "default-src 'none'; style-src 'self'; frame-ancestors 'none'")
+    response.set('content-security-policy', LIVE_POLICY)
     response.type('html').send(mailPage(mails))
   })
+  router.get('/mails/live', live.watch)
   return {
     router,
     port: address !== null && typeof address === 'object' ? address.port : options.port,
@@ -90,23 +95,24 @@ async function readMail(bytes: Buffer, to: string[]): Promise<ReceivedMail> {
 }
 
 function mailPage(mails: readonly ReceivedMail[]): string {
-  const items = mails
-    .slice(-SHOWN)
-    .toReversed()
-    .map(
-      (mail) => html`<li>
-<p><b>${mail.subject}</b></p>
-<p>to ${mail.to.join(', ')}, ${mail.received_at}</p>
+  const first = Math.max(0, mails.length - SHOWN)
+  const items = mails.slice(first).map(
+    (mail, index) => html`<li id="mail-${(first + index).toString()}">
+<p class="line"><b>${mail.subject}</b></p>
+<p class="soft">to ${mail.to.join(', ')} · ${whenOf(mail.received_at)}</p>
 <p class="mail">${linked(mail.text)}</p>
 </li>`,
-    )
+  )
   return page(
     'Mail inbox',
     html`<h1>Mail inbox</h1>
-<p>${mails.length.toString()} mails; the latest first. Nothing leaves this machine. As JSON: <a href="/mails">/mails</a></p>
-<ol class="deliveries">${items}</ol>`,
+<p><b data-count role="status">${counted(mails.length)}</b>, the latest first. Nothing leaves this machine. As JSON: <a href="/mails">/mails</a></p>
+<ol class="deliveries" data-live="/mails/live">${items.toReversed()}</ol>`,
+    LIVE_SCRIPT_PATH,
   )
 }
+
+const counted = (count: number): string => `${count} mail${count === 1 ? '' : 's'}`
 
 /** Addresses as links, which mail programs do too. */
 function linked(text: string): Html[] {

@@ -1,0 +1,50 @@
+import type { Request, Response } from 'express'
+
+/** Open pages at most; the oldest is let go for a new one. */
+const MOST_PAGES = 20
+
+export type Live = {
+  /** The pages' stream of server-sent events, each without content: the page looks for what is new. */
+  readonly watch: (request: Request, response: Response) => void
+  readonly tell: () => void
+}
+
+/** Tells the pages that are open that something has come. */
+export function createLive(): Live {
+  const pages = new Set<Response>()
+  return {
+    watch: (_request, response) => {
+      const [oldest] = pages
+      if (pages.size === MOST_PAGES) oldest?.end()
+      pages.add(response)
+      response.on('close', () => pages.delete(response))
+      response.set({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+      response.flushHeaders()
+    },
+    tell: () => {
+      for (const page of pages) page.write('data:\n\n')
+    },
+  }
+}
+
+export const LIVE_SCRIPT_PATH = '/inbox.js'
+
+/** Puts what is new on top, and leaves what is there as it is: what is open stays open, and the page does not jump. */
+export const LIVE_SCRIPT = `
+const list = document.querySelector('[data-live]')
+const count = document.querySelector('[data-count]')
+const look = async () => {
+  const answer = await fetch(location.href)
+  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  for (const item of [...fresh.querySelectorAll('[data-live] > li')].reverse())
+    if (!document.getElementById(item.id)) list.prepend(document.adoptNode(item))
+  count.textContent = fresh.querySelector('[data-count]').textContent
+}
+const stream = new EventSource(list.dataset.live)
+stream.onopen = look
+stream.onmessage = look
+`
+
+/** A page with the script and its stream, and nothing from elsewhere. */
+export const LIVE_POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
