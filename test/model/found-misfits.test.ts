@@ -105,3 +105,59 @@ test('another token is seen although the payment has expired', () =>
       { do: 'deposit', percent: 100, token: 'other' },
     ],
   }))
+
+// its refund opened the incident again, and an operator had to close it for nothing
+test('an order that does not fit and was given back is dealt with, however often the partner tells of it', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
+      { do: 'simulator', fault: 'refund_pending', seconds: 1200 },
+      { do: 'decide', decision: 'refund', of: null, late: false },
+      { do: 'wait', minutes: 60 },
+      { do: 'news', of: 0 },
+    ],
+  }))
+
+test('an order whose amount changes while it is canceled, by a run that is lost, stands before an operator once', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'fault', at: 'cancel', trouble: 'slow', times: 1 },
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'click', provider: 'local_partner' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
+      { do: 'lose the run' },
+    ],
+  }))
+
+test('an order that does not fit is given back while another one is not answered for, by a partner that takes its time', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'click', provider: 'local_partner', together: true },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'later' },
+      { do: 'simulator', fault: 'refund_pending', seconds: 7200 },
+      { do: 'decide', decision: 'refund', of: null, late: false },
+      { do: 'wait', minutes: 4500 },
+    ],
+  }))
+
+// the model's own: what was acknowledged in one currency does not make the money in another one fit
+test('an order that does not fit, and one whose amount is acknowledged', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'click', provider: 'local_partner' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'pay', of: 1, percent: 100, news: 'told' },
+      { do: 'partner', act: 'change the amount', of: 1, percent: 100, news: 'told' },
+    ],
+  }))

@@ -25,7 +25,7 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   if (attempt === undefined || order === null) return false
   const context = { account: deps.accounts[attempt.provider], tolerancePercent: deps.tolerancePercent }
   const effect = effectOfOrder(known(work.state), attempt, { order, context })
-  if (isOutdated(effect, asked, work.state)) return false
+  if (isOutdated(effect, { asked, attempt, state: work.state })) return false
   const understood = fits(attempt, order, context)
   // A misfit that an operator has before them is answered, and one without any money; any other one is asked about again.
   const isSeen = work.state.payment.parkReason === 'amount_mismatch' && attempt.status === 'on_hold'
@@ -48,14 +48,18 @@ function known({ payment, ...money }: PaymentWithAttempts): KnownPayment {
 
 /**
  * The answer may be older than what was written about the attempt since the partner was asked: money that it does not
- * tell of may have come meanwhile, and money that it tells of may have gone.
+ * tell of may have come meanwhile, in the right amount or not, and money that it tells of may have gone.
  */
-function isOutdated(effect: OrderEffect, asked: AskedAttempt, state: PaymentWithAttempts): boolean {
-  const { id, updatedAt } = asked.attempt
-  const now = partCount(state, id)
+function isOutdated(
+  effect: OrderEffect,
+  { asked, attempt, state }: { asked: AskedAttempt; attempt: Attempt; state: PaymentWithAttempts },
+): boolean {
+  const now = partCount(state, attempt.id)
   if (effect.parts.length > 0 && now.gone !== asked.gone) return true
-  const isChanged = now.parts !== asked.parts || state.attempts.find((one) => one.id === id)?.updatedAt !== updatedAt
-  return takesAway(effect) && isChanged
+  const { status, updatedAt } = asked.attempt
+  const isChanged = now.parts !== asked.parts || attempt.status !== status || attempt.updatedAt !== updatedAt
+  const liftsMisfit = attempt.status === 'on_hold' && effect.attempt !== 'on_hold'
+  return (takesAway(effect) || liftsMisfit) && isChanged
 }
 
 async function apply(

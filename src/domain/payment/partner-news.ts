@@ -90,8 +90,9 @@ export function misfitOf(attempt: KnownAttempt, order: PartnerOrder, context: Ne
   return { why: whyMisfit(attempt, order, context) ?? 'refused', status, amount, received }
 }
 
+/** What was refunded has gone back, although the partner goes on saying what it had received. */
 const isMoney = (order: PartnerOrder): boolean =>
-  order.status === 'paid' || order.status === 'confirming' || hasMoney(order)
+  order.status !== 'refunded' && (order.status === 'paid' || order.status === 'confirming' || hasMoney(order))
 
 function hasMoney({ received }: PartnerOrder): boolean {
   return received !== null && !isZero(received.minor)

@@ -87,7 +87,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'an old answer takes newer money away',
     file: 'src/activities/payment/partner-news.ts',
-    find: '  return takesAway(effect) && isChanged\n',
+    find: '  return (takesAway(effect) || liftsMisfit) && isChanged\n',
     put: '  return false\n',
   },
   {

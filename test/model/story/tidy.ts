@@ -10,7 +10,7 @@ import type { Shop } from '../world/shop.ts'
 
 /** For whatever waits for an operator there is a decision that ends it: one who takes what is offered comes to an end. */
 
-const MOST_DECISIONS = 16
+const MOST_DECISIONS = 30
 /** Longer than any converter takes in a story. */
 export const DAYS_TO_FILL = 26
 const MINUTES = 60_000

@@ -9,15 +9,17 @@ export async function checkPartners(facts: Facts): Promise<string[]> {
   const { shop, row } = facts
   const there = new Map<string, bigint>()
   const counted = new Map<string, bigint>()
-  let isAcknowledged = false
+  const acknowledged = new Set<string>()
+  const unfitting = new Set<string>()
   for (const attempt of await attemptsOf(shop)) {
     const order = await orderOf(shop, attempt)
     if (order === null) continue
     const mine = row.parts.filter((part) => part.attemptId === attempt.id)
     const known = sum(mine.filter(({ state }) => HERE.includes(state)).map(({ units }) => units))
     // What an operator has acknowledged is counted as anything else.
-    if (row.attempts.some(({ id, acknowledgedMinor }) => id === attempt.id && acknowledgedMinor === order.minor))
-      isAcknowledged = true
+    const { asked, acknowledgedMinor } = row.attempts.find(({ id }) => id === attempt.id) ?? {}
+    if (acknowledgedMinor === order.minor) acknowledged.add(order.currency)
+    else if (asked?.minor !== order.minor) unfitting.add(order.currency)
     // What was returned from elsewhere is nobody's part any more; what the partner has not taken back of it is ours.
     const unitsOf = (what: string) => sum(mine.filter(({ kind }) => kind === what).map(({ units }) => units))
     const outside = unitsOf('reversal_outside') - unitsOf('return_outside')
@@ -37,7 +39,7 @@ export async function checkPartners(facts: Facts): Promise<string[]> {
     if (asset.startsWith('partner_receivable ')) there.set(asset.slice(19), there.get(asset.slice(19)) ?? 0n)
   for (const [currency, holds] of there) {
     const ours = balance(facts, 'partner_receivable', currency)
-    const isMisfit = wasMisfit && !isAcknowledged
+    const isMisfit = wasMisfit && (unfitting.has(currency) || !acknowledged.has(currency))
     if (ours !== holds && !isMisfit) wrong.push(`the partner holds ${holds} ${currency}, the ledger says ${ours}`)
     if ((counted.get(currency) ?? 0n) !== holds && !isMisfit)
       wrong.push(`the partner holds ${holds} ${currency}, the parts say ${counted.get(currency)}`)
