@@ -173,3 +173,17 @@ test('late money of a payment that was held goes back', () =>
       { do: 'partner', act: 'pay late', of: 1, percent: 100, news: 'told' },
     ],
   }))
+
+// failed, and the partner held the money of the other order
+test('a part of the price goes by itself while another partner holds its order back', () =>
+  holds({
+    minor: '25000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'local_partner' },
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'hold', of: 1, percent: 100, news: 'told' },
+      { do: 'partner', act: 'pay late', of: 0, percent: 50, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 60, news: 'stored' },
+    ],
+  }))

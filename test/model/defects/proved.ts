@@ -220,7 +220,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: "one order's decline fails another one's hold",
     file: `${MONEY}/going.ts`,
-    find: '(isHeld || wasAwaited) && !othersWait)',
+    find: '(isHeld || wasAwaited) && awaitedBeside(story) === null)',
     put: '(isHeld || wasAwaited))',
   },
   {

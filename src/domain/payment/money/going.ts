@@ -17,7 +17,8 @@ export function gone(story: Story, end: End): OrderEffect {
   return { ...effect, parts: [...effect.parts, ...outside] }
 }
 
-function neverCame({ payment, attempt }: Story, end: End): OrderEffect {
+function neverCame(story: Story, end: End): OrderEffect {
+  const { payment, attempt } = story
   const effect: OrderEffect = { ...nothing(end.to), failureCode: end.failureCode }
   // What came and went stays what it was.
   if (isSettled(attempt.status)) return nothing(attempt.status)
@@ -34,8 +35,7 @@ function neverCame({ payment, attempt }: Story, end: End): OrderEffect {
   // Another attempt's money may be the one that is held.
   const isHeld = attempt.status === 'on_hold' && payment.parkReason === 'partner_hold'
   const wasAwaited = wasConfirming && payment.parkReason === 'partner_silent'
-  const othersWait = others.includes('on_hold') || others.includes('confirming')
-  if (payment.status === 'under_review' && (isHeld || wasAwaited) && !othersWait)
+  if (payment.status === 'under_review' && (isHeld || wasAwaited) && awaitedBeside(story) === null)
     return { ...effect, moves: [{ to: 'failed', why: 'not_released' }] }
   const isHopeless = end.failureCode === 'verification_failed' && payment.pinned && payment.fallback === 'none'
   if (isHopeless && payment.status === 'pending') return { ...effect, moves: [{ to: 'failed', why: 'check_failed' }] }
@@ -57,6 +57,8 @@ function allGone(story: Story, end: End): OrderEffect {
   if (payment.converted) return afterConversion(story, effect)
   // The payment stays open for what does not fit: it is still there, and goes back by the same decisions as before.
   if (isMisfitBeside(payment, attempt.id)) return { ...effect, money: 'give_back' }
+  const awaited = awaitedBeside(story)
+  if (payment.status === 'under_review' && awaited !== null) return { ...effect, money: 'give_back', park: awaited }
   if (payment.status === 'under_review')
     return end.to === 'refunded' || isOurs
       ? { ...effect, moves: [{ to: 'refunded', why: isOurs ? 'refunded_through_partner' : 'given_back_by_partner' }] }
@@ -65,6 +67,13 @@ function allGone(story: Story, end: End): OrderEffect {
   return end.to === 'refunded'
     ? { ...effect, money: 'give_back', moves: [{ to: 'failed', why: 'reversed' }] }
     : { ...effect, money: 'give_back', moves: [{ to: 'pending', why: 'withdrawn' }] }
+}
+
+/** For which word of a partner about another attempt the payment waits on; null: for none. */
+function awaitedBeside({ payment, attempt }: Story): ParkReason | null {
+  const others = payment.attempts.filter(({ id }) => id !== attempt.id).map(({ status }) => status)
+  if (others.includes('on_hold')) return 'partner_hold'
+  return others.includes('confirming') ? 'partner_silent' : null
 }
 
 /** The fiat money has been sold. A payout that is not paid yet must not be paid; one that is paid is our loss. */
