@@ -101,12 +101,6 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     put: "  if (payment.conversionStale !== null && payment.providerUsed !== 'crypto') {",
   },
   {
-    name: 'money that goes by itself ends the payment beside an order that a partner holds back',
-    file: `${MONEY}/going.ts`,
-    find: "payment.status === 'under_review' && awaited !== null",
-    put: 'false',
-  },
-  {
     name: 'what was refunded is a misfit again',
     file: 'src/domain/payment/partner-news.ts',
     find: "  order.status !== 'refunded' && (order.status === 'paid'",

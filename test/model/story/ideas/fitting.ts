@@ -52,6 +52,30 @@ export const FITTING: readonly Idea[] = [
       partner(random.pick(['send all back', 'take all back']), view.attempts.length, { news: news(random) }),
     ],
   },
+  // A partner holds one order back, and the money of the other one comes and goes, or never comes.
+  {
+    weight: (view) => where(view, payable, view.attempts.length < 3 ? 4 : 0),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      const next = view.attempts.length
+      return [
+        { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner']) },
+        partner('hold', next, { news: news(random) }),
+        partner(random.pick(['pay late', 'pay late', 'hold', 'hold what was paid']), of, {
+          percent: random.pick([50, 100]),
+          news: news(random),
+        }),
+        partner(
+          random.pick(['take all back', 'take all back', 'send all back', 'decline']),
+          random.pick([of, of, of, next]),
+          {
+            news: news(random),
+          },
+        ),
+        ...random.pick<readonly Told[]>([[], [], [partner('release', next)], [partner('decline', next)]]),
+      ]
+    },
+  },
   // Returned from elsewhere, and the partner does something else with what it has of it.
   {
     weight: (view) => where(view, ({ order, status }) => order === 'paid' && status === 'refunded', 10),
