@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { Role } from '../../domain/account/roles.ts'
 import { renderDocument } from '../site/document.tsx'
-import { Mark, SiteIcon } from '../site/icons.tsx'
+import { SiteIcon } from '../site/icons.tsx'
+import { SideNav, TopBar } from '../site/nav.tsx'
 
 /** What every page of the dashboard shows around its own content. */
 export type Frame = {
@@ -58,16 +59,9 @@ export function renderFramed({ frame, title, narrow = false, children }: FramedP
           Skip to content
         </a>
         {testMode && <TestBar otherModeUrl={frame.otherModeUrl} />}
-        <header class="bar">
-          <a class="logo" href="/dashboard" aria-label="Pinrail, overview">
-            <Mark />
-          </a>
-          <b>{account ?? 'Pinrail'}</b>
-          <button class="btn text" type="button" popovertarget="nav">
-            <SiteIcon name="menu" />
-            Menu
-          </button>
-        </header>
+        <TopBar home="/dashboard" homeName="Pinrail, overview">
+          {account ?? 'Pinrail'}
+        </TopBar>
         <Nav frame={frame} />
         <main id="main" class={narrow ? 'page mid' : 'page'} tabIndex={-1}>
           <div class="in">{children}</div>
@@ -90,11 +84,7 @@ function TestBar({ otherModeUrl }: { otherModeUrl: string | null }) {
 
 function Nav({ frame }: { frame: Frame }) {
   return (
-    <nav class="nav" id="nav" popover="auto" aria-label="Main">
-      <a class="logo" href="/dashboard">
-        <Mark />
-        Pinrail
-      </a>
+    <SideNav home="/dashboard" name="Main">
       {frame.account !== null && <Account frame={frame} />}
       <div>
         <Places places={MAIN} path={frame.path} />
@@ -113,7 +103,7 @@ function Nav({ frame }: { frame: Frame }) {
           </a>
         </li>
       </ul>
-    </nav>
+    </SideNav>
   )
 }
 

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { ASSETS } from '../assets.ts'
-import { Mark, SiteIcon } from '../site/icons.tsx'
+import { SiteIcon } from '../site/icons.tsx'
+import { SideNav, TopBar } from '../site/nav.tsx'
 import type { Language } from './code/languages.ts'
 
 /** A page of the documentation, as the others see it. */
@@ -55,16 +56,9 @@ function Document(shape: Shape) {
         <a class="skip" href="#main">
           Skip to content
         </a>
-        <header class="bar">
-          <a class="logo" href="/docs" aria-label="Pinrail docs">
-            <Mark />
-          </a>
-          <b>Docs</b>
-          <button class="btn text" type="button" popovertarget="nav">
-            <SiteIcon name="menu" />
-            Menu
-          </button>
-        </header>
+        <TopBar home="/docs" homeName="Pinrail docs">
+          Docs
+        </TopBar>
         <Nav frame={frame} />
         <main id="main" class="page" tabIndex={-1}>
           <Content {...shape} markdown={markdown} />
@@ -105,11 +99,7 @@ function Content({ frame, title, lead, headings, aside = false, markdown, childr
 
 function Nav({ frame }: { frame: DocsFrame }) {
   return (
-    <nav class="nav" id="nav" popover="auto" aria-label="Documentation">
-      <a class="logo" href="/">
-        <Mark />
-        Pinrail
-      </a>
+    <SideNav home="/" name="Documentation">
       <div>
         {frame.groups.map(({ name, places }, index) => (
           <div key={name}>
@@ -137,7 +127,7 @@ function Nav({ frame }: { frame: DocsFrame }) {
           </a>
         </li>
       </ul>
-    </nav>
+    </SideNav>
   )
 }
 

@@ -25,6 +25,20 @@ export function PostForm({
   )
 }
 
+/** The end of a form: the button that sends it, and the way back without. */
+export function FormEnd({ back, children }: { readonly back: string; readonly children: ComponentChildren }) {
+  return (
+    <div class="row">
+      <button type="submit" class="btn fill big">
+        {children}
+      </button>
+      <a class="btn text" href={back}>
+        Cancel
+      </a>
+    </div>
+  )
+}
+
 /** A button that posts. */
 export function PostButton({
   action,

@@ -1,5 +1,5 @@
 import { curlText } from '../../site/curl.ts'
-import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
+import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../../site/form.tsx'
 import { Moment } from '../../site/moment.tsx'
 import { Curl, Fact, Facts, Head } from '../../site/parts.tsx'
 import { Secret } from '../../site/secret.tsx'
@@ -74,14 +74,7 @@ export function renderNewKey({ frame, draft, errors, scopes, once, publicUrl }: 
               </select>
             )}
           </Field>
-          <div class="row">
-            <button type="submit" class="btn fill big">
-              Create key
-            </button>
-            <a class="btn text" href="/dashboard/keys">
-              Cancel
-            </a>
-          </div>
+          <FormEnd back="/dashboard/keys">Create key</FormEnd>
         </PostForm>
         {frame.testMode && <Curl command={curlText(`${publicUrl}/v1/api_keys`, { method: 'POST', body })} />}
       </>

@@ -1,4 +1,4 @@
-import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
+import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../../site/form.tsx'
 import { Head } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import { KIND_NAMES } from './channel-words.tsx'
@@ -41,14 +41,7 @@ export function renderNewChannel({ frame, kind, draft, errors }: NewChannelView)
               </Field>
             </>
           )}
-          <div class="row">
-            <button type="submit" class="btn fill big">
-              Connect
-            </button>
-            <a class="btn text" href="/dashboard/notifications">
-              Cancel
-            </a>
-          </div>
+          <FormEnd back="/dashboard/notifications">Connect</FormEnd>
         </PostForm>
       </>
     ),

@@ -1,4 +1,4 @@
-import { PostForm } from '../../site/form.tsx'
+import { FormEnd, PostForm } from '../../site/form.tsx'
 import { Moment } from '../../site/moment.tsx'
 import { Head } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
@@ -27,14 +27,7 @@ export function renderTelegram({ frame, bot }: TelegramView): string {
             <li>3. The chat is told that it is connected.</li>
           </ol>
           <p class="soft">Whoever opens the link gets your notifications. Do not send it on.</p>
-          <div class="row">
-            <button type="submit" class="btn fill big">
-              Get the link
-            </button>
-            <a class="btn text" href="/dashboard/notifications">
-              Cancel
-            </a>
-          </div>
+          <FormEnd back="/dashboard/notifications">Get the link</FormEnd>
         </PostForm>
       </>
     ),

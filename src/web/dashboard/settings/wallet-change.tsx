@@ -1,5 +1,5 @@
 import { curlText } from '../../site/curl.ts'
-import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
+import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../../site/form.tsx'
 import { Curl, Fold, Head } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 
@@ -45,14 +45,7 @@ export function renderWalletChange(view: WalletChangeView): string {
           </Field>
           <Proof view={view} />
           <Next waits={waits} />
-          <div class="row">
-            <button type="submit" class="btn fill big">
-              {waits ? 'Ask for the change' : 'Set the wallet'}
-            </button>
-            <a class="btn text" href="/dashboard/wallet">
-              Cancel
-            </a>
-          </div>
+          <FormEnd back="/dashboard/wallet">{waits ? 'Ask for the change' : 'Set the wallet'}</FormEnd>
         </PostForm>
         {frame.testMode && <Curl command={curl} />}
       </>

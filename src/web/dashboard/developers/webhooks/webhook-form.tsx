@@ -1,5 +1,5 @@
 import { curlText } from '../../../site/curl.ts'
-import { ErrorSummary, Field, type FormErrors, PostForm } from '../../../site/form.tsx'
+import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../../../site/form.tsx'
 import { Moment } from '../../../site/moment.tsx'
 import { Curl, Fact, Facts, Head } from '../../../site/parts.tsx'
 import { Secret } from '../../../site/secret.tsx'
@@ -63,14 +63,7 @@ export function renderNewWebhook({ frame, draft, errors, types, once, publicUrl 
               ))}
             </div>
           </fieldset>
-          <div class="row">
-            <button type="submit" class="btn fill big">
-              Add endpoint
-            </button>
-            <a class="btn text" href="/dashboard/webhooks">
-              Cancel
-            </a>
-          </div>
+          <FormEnd back="/dashboard/webhooks">Add endpoint</FormEnd>
         </PostForm>
         <Curl command={curlText(`${publicUrl}/v1/webhook_endpoints`, { method: 'POST', body })} />
       </>
@@ -104,14 +97,7 @@ export function renderRotate({ frame, endpoint, once }: RotateView): string {
               </select>
             )}
           </Field>
-          <div class="row">
-            <button type="submit" class="btn fill big">
-              Make a new secret
-            </button>
-            <a class="btn text" href={at}>
-              Cancel
-            </a>
-          </div>
+          <FormEnd back={at}>Make a new secret</FormEnd>
         </PostForm>
       </>
     ),

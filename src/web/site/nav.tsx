@@ -1,0 +1,37 @@
+import type { ComponentChildren } from 'preact'
+import { Mark, SiteIcon } from './icons.tsx'
+
+/** The frame around pages with a navigation beside them: on a phone a bar, whose button shows it. */
+
+const ID = 'nav'
+
+type BarProps = { readonly home: string; readonly homeName: string; readonly children: ComponentChildren }
+
+export function TopBar({ home, homeName, children }: BarProps) {
+  return (
+    <header class="bar">
+      <a class="logo" href={home} aria-label={homeName}>
+        <Mark />
+      </a>
+      <b>{children}</b>
+      <button class="btn text" type="button" popovertarget={ID}>
+        <SiteIcon name="menu" />
+        Menu
+      </button>
+    </header>
+  )
+}
+
+type NavProps = { readonly home: string; readonly name: string; readonly children: ComponentChildren }
+
+export function SideNav({ home, name, children }: NavProps) {
+  return (
+    <nav class="nav" id={ID} popover="auto" aria-label={name}>
+      <a class="logo" href={home}>
+        <Mark />
+        Pinrail
+      </a>
+      {children}
+    </nav>
+  )
+}
