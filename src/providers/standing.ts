@@ -1,16 +1,11 @@
 import { PROVIDER_NAMES, type ProviderName } from '../domain/methods.ts'
-import type { Asked } from '../domain/partner/standing.ts'
+import type { Asked, FailedCall } from '../domain/partner/standing.ts'
 import { PartnerError, type PaymentPartner } from './provider.ts'
 
 /** Finds out whether a partner works: by the calls that are made anyway, and by a question of our own. */
 
 type Told = {
-  /** The call about this attempt was not answered, or our account was refused. */
-  readonly failed: (call: {
-    readonly provider: ProviderName
-    readonly attemptId: string
-    readonly isOpening: boolean
-  }) => Promise<void>
+  readonly failed: (call: FailedCall) => Promise<void>
   /** The partner took an order or declined it: it opens orders. */
   readonly opened: (provider: ProviderName) => Promise<void>
 }
@@ -55,7 +50,7 @@ function telling(name: ProviderName, partner: PaymentPartner, { failed, opened }
 /** An attempt that no payment has. */
 const NOBODYS = { attemptId: 'att_00000000000000000000000000' }
 
-/** Milliseconds: shorter than a payment's own calls may take, because nothing depends on the answer. */
+/** Milliseconds: shorter than a payment's own calls may take. A partner that needs longer counts as silent. */
 const QUESTION_MS = 5000
 
 /** A question in which no buyer and no merchant has a word: every partner knows that there is no such order. */

@@ -3,6 +3,7 @@ import { PROVIDER_NAMES, type ProviderName } from '../../domain/methods.ts'
 import {
   DOWN_REASONS,
   doubted,
+  type FailedCall,
   openedAnOrder,
   type Standing,
   suspected,
@@ -61,9 +62,6 @@ export function changeStanding(
     return { before, after }
   })
 }
-
-/** A call about an attempt. */
-export type FailedCall = { readonly provider: ProviderName; readonly attemptId: string; readonly isOpening: boolean }
 
 /** The payment of an attempt could not be carried on. Nothing is known of an attempt that is not there. */
 export async function suspectPartner(db: Db, { provider, attemptId, isOpening }: FailedCall): Promise<void> {

@@ -29,6 +29,9 @@ export type DownReason = (typeof DOWN_REASONS)[number]
 
 export type Suspect = { readonly paymentId: string; readonly merchantId: string; readonly at: number }
 
+/** A call about an attempt that was not answered, or for which our account was refused. */
+export type FailedCall = { readonly provider: ProviderName; readonly attemptId: string; readonly isOpening: boolean }
+
 /** What a question of our own came to. */
 export type Asked = 'answered' | 'silent' | 'refuses_us'
 

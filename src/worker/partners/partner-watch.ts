@@ -3,12 +3,11 @@ import {
   changeStanding,
   claimQuestions,
   clearPartner,
-  type FailedCall,
   listStandings,
   suspectPartner,
 } from '../../db/partners/standing.ts'
 import type { ProviderName } from '../../domain/methods.ts'
-import { type Asked, type Standing, wasAsked } from '../../domain/partner/standing.ts'
+import { type Asked, type FailedCall, type Standing, wasAsked } from '../../domain/partner/standing.ts'
 import type { Logger } from '../../log.ts'
 
 /** Knows which partners are suspected or down, tells the database what this process sees, and asks when it is due. */
