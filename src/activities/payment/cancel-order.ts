@@ -15,6 +15,8 @@ type Cancellation = {
   readonly partner: 'must answer' | 'may be silent'
 }
 
+const SILENCE = { 'must answer': 'never', 'may be silent': 'after some tries' } as const
+
 /**
  * Has the partners take no money for these orders any more, and reads what is true afterwards. What is asked is stored
  * first: a crash or a silent partner leaves an open intent, which every later reading of the order carries on.
@@ -36,12 +38,10 @@ export async function cancelAndRead(
     })
   return Promise.all(
     attempts.map(async (attempt) => {
-      const call = () => callCancel(deps, attempt)
       // Nobody was sent to an order whose opening was not answered, so no partner that is down keeps the buyer from paying
       // another way. The intent stays until it answers.
-      const mayBeSilent = attempt.status === 'opening' ? 'at once' : partner === 'may be silent' && 'after some tries'
-      const order = mayBeSilent === false ? await call() : await askQuietly(call, mayBeSilent)
-      return newsOf(deps, toAsk(before, attempt), order)
+      const silence = attempt.status === 'opening' ? 'at once' : SILENCE[partner]
+      return newsOf(deps, toAsk(before, attempt), await askQuietly(() => callCancel(deps, attempt), silence))
     }),
   )
 }

@@ -6,8 +6,8 @@ import type { Rate } from '../../providers/converter/converter.ts'
 import { isPartnerError } from '../failure.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
-/** How often a partner that does not answer is asked before a payment is closed without its word. */
-const TRIES_BEFORE_CLOSING = 4
+/** How often a partner that does not answer is asked before we go on without its word. */
+const TRIES_BEFORE_SILENCE = { 'at once': 1, 'after some tries': 4, never: Number.POSITIVE_INFINITY } as const
 
 /** An attempt as it was known before the partner was asked, with the newest of its unread news. */
 export type AskedAttempt = {
@@ -38,13 +38,12 @@ export function partCount({ parts }: PaymentWithAttempts, attemptId: string): Pi
 /** When silence is accepted, the attempt stays unproved, and the payment goes on listening for its money. */
 export async function askQuietly(
   ask: () => Promise<PartnerOrder | null>,
-  accept: 'at once' | 'after some tries' = 'after some tries',
+  accept: keyof typeof TRIES_BEFORE_SILENCE = 'after some tries',
 ): Promise<PartnerOrder | null> {
-  const tries = accept === 'at once' ? 1 : TRIES_BEFORE_CLOSING
   try {
     return await ask()
   } catch (error) {
-    if (isPartnerError(error) && Context.current().info.attempt >= tries) return null
+    if (isPartnerError(error) && Context.current().info.attempt >= TRIES_BEFORE_SILENCE[accept]) return null
     throw error
   }
 }
