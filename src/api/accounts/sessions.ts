@@ -56,13 +56,11 @@ export async function openSession(
   if (old !== null) await endSessions(tx, old.personId, { only: old.id, now })
   const memberships = await listMemberships(tx, personId)
   const userAgent = (request.get('user-agent') ?? '').slice(0, LONGEST_AGENT)
-  if (await isNewDevice(tx, personId, userAgent))
+  if (await isNewDevice(tx, personId, userAgent)) {
+    const data = { person: personId, email: await emailOf(tx, personId), ip: request.ip ?? '' }
     for (const { merchantId } of memberships)
-      await leaveNotice(
-        tx,
-        { merchantId, livemode: tx.livemode },
-        { kind: 'sign_in.new', data: { person: personId, email: await emailOf(tx, personId), ip: request.ip ?? '' } },
-      )
+      await leaveNotice(tx, { merchantId, livemode: tx.livemode }, { kind: 'sign_in.new', data })
+  }
   const token = newToken()
   await insertSession(tx, {
     id: deps.newSessionId(),
