@@ -126,6 +126,60 @@ test('an endpoint that we switched off is told by mail and comes back with one p
   expect(textOf((await owner.get(path)).html)).toContain('Switched off by somebody of your account')
 })
 
+test('an endpoint is edited: a wrong address changes nothing, the right one is in force and in the log', async () => {
+  const account = await openAccount(shop, 'edits@shop.example')
+  const { owner, tenant } = account
+  const { path, id } = await addEndpoint(account)
+  const page = await owner.get(`${path}/edit`)
+  for (const text of ['value="https://shop.example/hooks"', 'value="Shop server"', '-X PATCH']) {
+    expect([text, page.html.includes(text)]).toEqual([text, true])
+  }
+  expect(page.html).toMatch(/value="payment.succeeded"[^>]* checked|checked[^>]* value="payment.succeeded"/)
+  const form = { url: 'https://shop.example/new', description: '', event: '*' }
+  const before = await stateOf(id)
+  const none = { url: form.url, description: '' }
+  for (const wrong of [{ ...form, url: 'https://10.0.0.1/x' }, { ...form, event: 'payment.moved' }, none]) {
+    const answer = await owner.submit(`${path}/edit`, wrong)
+    expect([wrong, answer.status, answer.html.includes('One thing to correct')]).toEqual([wrong, 400, true])
+  }
+  expect(await stateOf(id)).toEqual(before)
+  expect((await owner.submit(`${path}/edit`, form)).to).toBe(path)
+  expect(await stateOf(id)).toEqual({ url: form.url, description: null, enabled_events: ['*'] })
+  expect(await lastEntry(tenant.merchantId)).toMatchObject({
+    action: 'updateWebhookEndpoint',
+    data: { id, url: form.url },
+  })
+})
+
+test('an endpoint is deleted after a page that says what goes: its deliveries go with it, the events stay', async () => {
+  const account = await openAccount(shop, 'deletes@shop.example')
+  const { owner, tenant } = account
+  const { path, id } = await addEndpoint(account)
+  const waits = await addDelivery(account, id, { status: 'pending', answer: 503 })
+  await addDelivery(account, id, { status: 'exhausted', answer: 503 })
+  const asked = textOf((await owner.get(`${path}/delete`)).html)
+  for (const text of ['1 event, never sent', '1 event, lost', 'for 90 days', '-X DELETE'])
+    expect([text, asked.includes(text)]).toEqual([text, true])
+  expect(await stateOf(id)).toBeDefined()
+  expect((await owner.submit(`${path}/delete`)).to).toBe('/dashboard/webhooks')
+  expect(await stateOf(id)).toBeUndefined()
+  expect((await shop.db.query('select 1 from delivery where endpoint_id = $1', [id])).rows).toEqual([])
+  expect((await owner.get(`/dashboard/events/${waits}`)).status).toBe(200)
+  const entry = { action: 'deleteWebhookEndpoint', data: { id, url: 'https://shop.example/hooks' } }
+  expect(await lastEntry(tenant.merchantId)).toMatchObject(entry)
+  for (const again of [await owner.get(`${path}/delete`), await owner.submit(`${path}/delete`)])
+    expect(again.status).toBe(404)
+})
+
+const stateOf = async (id: string) =>
+  (await shop.db.query('select url, description, enabled_events from webhook_endpoint where id = $1', [id])).rows[0]
+const lastEntry = async (merchantId: string) =>
+  (
+    await shop.db.query('select action, data from audit_entry where merchant_id = $1 order by id desc limit 1', [
+      merchantId,
+    ])
+  ).rows[0]
+
 test('an endpoint shows the code that verifies its webhooks, in the language that was chosen', async () => {
   const account = await openAccount(shop, 'codes@shop.example')
   const { path } = await addEndpoint(account)

@@ -4,6 +4,7 @@ import { listEndpoints, type WebhookEndpoint } from '../../../../db/webhooks/web
 import { may } from '../../../../domain/account/roles.ts'
 import { DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
 import {
+  type EndpointDraft,
   renderNewWebhook,
   renderRotate,
   renderSigningSecret,
@@ -13,24 +14,17 @@ import { Problem } from '../../../http/problems.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
 import { act, change, errorsOf } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
+import { bodyOf, editWebhookPages, endpointForm, pathOf } from './webhook-edit.ts'
 import { healthOf, iso, REPLAYABLE_MS, showEndpoint, shownEndpoint, type WebhookPageDeps } from './webhook-views.ts'
 
 const once = z
   .string()
   .regex(/^[\w-]{1,64}$/)
   .default(() => randomUUID())
-const newForm = z.object({
-  url: z.string().max(5000).default(''),
-  description: z.string().max(2000).default(''),
-  event: z.union([z.string().transform((one) => [one]), z.array(z.string())]).default([]),
-  once,
-})
-
-const pathOf = (params: Readonly<Record<string, string>>): string =>
-  `/dashboard/webhooks/${encodeURIComponent(params['id'] ?? '')}`
+const newForm = endpointForm.extend({ once })
 
 export function webhookPages(deps: WebhookPageDeps): Page[] {
-  return [...listPages(deps), ...newPages(deps), ...onePages(deps), ...secretPages(deps)]
+  return [...listPages(deps), ...newPages(deps), ...onePages(deps), ...editWebhookPages(deps), ...secretPages(deps)]
 }
 
 function listPages(deps: WebhookPageDeps): Page[] {
@@ -57,11 +51,7 @@ function listPages(deps: WebhookPageDeps): Page[] {
 
 function newPages(deps: WebhookPageDeps): Page[] {
   const path = '/dashboard/webhooks/new'
-  const show = (
-    { frame }: PageCall,
-    draft: { url: string; description: string; events: readonly string[] },
-    errors = {},
-  ) =>
+  const show = ({ frame }: PageCall, draft: EndpointDraft, errors = {}) =>
     renderNewWebhook({
       frame,
       draft,
@@ -86,11 +76,8 @@ function newPages(deps: WebhookPageDeps): Page[] {
       form: newForm,
       handle: async (call) => {
         const { url, description, event, once: key } = call.form
-        const body = {
-          url: url.trim(),
-          enabled_events: event,
-          ...(description.trim() !== '' && { description: description.trim() }),
-        }
+        const { description: named, ...rest } = bodyOf(call.form)
+        const body = { ...rest, ...(named !== null && { description: named }) }
         try {
           const made = await change(deps, call, { name: 'createWebhookEndpoint', body, once: key })
           return { html: await showSecret(call, made.body) }

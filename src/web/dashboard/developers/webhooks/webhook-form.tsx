@@ -1,3 +1,4 @@
+import { ALL_EVENT_TYPES } from '../../../../domain/webhook.ts'
 import { curlText } from '../../../site/curl.ts'
 import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../../../site/form.tsx'
 import { Moment } from '../../../site/moment.tsx'
@@ -8,9 +9,11 @@ import { bareUrl, type EndpointShown } from './webhook-words.tsx'
 
 const back = { href: '/dashboard/webhooks', name: 'Webhooks' }
 
+export type EndpointDraft = { readonly url: string; readonly description: string; readonly events: readonly string[] }
+
 export type NewWebhookView = {
   readonly frame: Frame
-  readonly draft: { readonly url: string; readonly description: string; readonly events: readonly string[] }
+  readonly draft: EndpointDraft
   readonly errors: FormErrors
   /** Every type of event. */
   readonly types: readonly string[]
@@ -30,45 +33,56 @@ export function renderNewWebhook({ frame, draft, errors, types, once, publicUrl 
         <PostForm action="/dashboard/webhooks" csrf={frame.csrf} look="form card">
           <input type="hidden" name="once" value={once} />
           <ErrorSummary errors={errors} />
-          <Field
-            name="url"
-            label="Address"
-            hint="An address of your server that takes POST, over https."
-            errors={errors}
-          >
-            {(attributes) => (
-              <input
-                {...attributes}
-                type="url"
-                inputMode="url"
-                class="mono"
-                required
-                maxLength={2048}
-                value={draft.url}
-              />
-            )}
-          </Field>
-          <Field name="description" label="Name" optional errors={errors}>
-            {(attributes) => <input {...attributes} maxLength={500} value={draft.description} />}
-          </Field>
-          <fieldset id="enabled_events" tabIndex={-1}>
-            <legend>Events</legend>
-            {errors['enabled_events'] !== undefined && <p class="error">{errors['enabled_events']}</p>}
-            <div class="options">
-              {types.map((type) => (
-                <label key={type} class="check">
-                  <input type="checkbox" name="event" value={type} checked={draft.events.includes(type)} />
-                  <code>{type}</code>
-                </label>
-              ))}
-            </div>
-          </fieldset>
+          <EndpointFields draft={draft} errors={errors} types={types} />
           <FormEnd back="/dashboard/webhooks">Add endpoint</FormEnd>
         </PostForm>
         <Curl command={curlText(`${publicUrl}/v1/webhook_endpoints`, { method: 'POST', body })} />
       </>
     ),
   })
+}
+
+export type EndpointFieldsProps = {
+  readonly draft: EndpointDraft
+  readonly errors: FormErrors
+  readonly types: readonly string[]
+}
+
+/** All of an endpoint that its merchant decides. */
+export function EndpointFields({ draft, errors, types }: EndpointFieldsProps) {
+  return (
+    <>
+      <Field name="url" label="Address" hint="An address of your server that takes POST, over https." errors={errors}>
+        {(attributes) => (
+          <input {...attributes} type="url" inputMode="url" class="mono" required maxLength={2048} value={draft.url} />
+        )}
+      </Field>
+      <Field name="description" label="Name" optional errors={errors}>
+        {(attributes) => <input {...attributes} maxLength={500} value={draft.description} />}
+      </Field>
+      <fieldset id="enabled_events" tabIndex={-1}>
+        <legend>Events</legend>
+        {errors['enabled_events'] !== undefined && <p class="error">{errors['enabled_events']}</p>}
+        <div class="options">
+          <label class="check">
+            <input
+              type="checkbox"
+              name="event"
+              value={ALL_EVENT_TYPES}
+              checked={draft.events.includes(ALL_EVENT_TYPES)}
+            />
+            Every type, those that come later too
+          </label>
+          {types.map((type) => (
+            <label key={type} class="check">
+              <input type="checkbox" name="event" value={type} checked={draft.events.includes(type)} />
+              <code>{type}</code>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+    </>
+  )
 }
 
 type RotateView = { readonly frame: Frame; readonly endpoint: EndpointShown; readonly once: string }

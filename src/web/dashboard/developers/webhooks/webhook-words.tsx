@@ -1,3 +1,4 @@
+import { ALL_EVENT_TYPES } from '../../../../domain/webhook.ts'
 import { State } from '../../../site/parts.tsx'
 
 /** An endpoint as its account sees it. Times are ISO 8601. */
@@ -81,4 +82,11 @@ export function Spark({ hours, tall = false }: { hours: Health['hours']; tall?: 
       })}
     </svg>
   )
+}
+
+/** What it is called and what it is sent: each type by its name, or how many. */
+export function describeEndpoint({ description, events }: EndpointShown, types: 'each' | 'count'): string {
+  const many = types === 'each' ? events.join(', ') : `${events.length} event types`
+  const sent = events.includes(ALL_EVENT_TYPES) ? 'every type' : events.length === 1 ? events[0] : many
+  return description === null ? `${sent}` : `${description} · ${sent}`
 }

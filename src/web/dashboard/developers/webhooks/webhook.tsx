@@ -8,7 +8,15 @@ import { RowLink, Table } from '../../../site/table.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { Older } from '../../pager.tsx'
 import { type DeliveryShown, DeliveryState } from './delivery-words.tsx'
-import { bareUrl, type EndpointShown, EndpointState, type Health, msText, Spark } from './webhook-words.tsx'
+import {
+  bareUrl,
+  describeEndpoint,
+  type EndpointShown,
+  EndpointState,
+  type Health,
+  msText,
+  Spark,
+} from './webhook-words.tsx'
 import { Off } from './webhooks.tsx'
 
 export const DELIVERY_VIEWS = { all: 'All', waiting: 'Retrying', failed: 'Failed' } as const
@@ -46,14 +54,8 @@ export function renderWebhook(view: WebhookView): string {
               <span class="mono">{bareUrl(endpoint.url)}</span> <EndpointState endpoint={endpoint} />
             </>
           }
-          lead={`${endpoint.description === null ? '' : `${endpoint.description} · `}${endpoint.events.join(', ')}`}
-          actions={
-            mayChange && endpoint.disabledAt === null ? (
-              <PostButton action={`/dashboard/webhooks/${endpoint.id}/test`} csrf={frame.csrf}>
-                Send test
-              </PostButton>
-            ) : undefined
-          }
+          lead={describeEndpoint(endpoint, 'each')}
+          actions={mayChange ? <Actions view={view} /> : undefined}
         />
         {problem !== null && <Note tone="problem" icon="warn" strong={problem} />}
         {endpoint.disabledAt === null ? (
@@ -71,6 +73,22 @@ export function renderWebhook(view: WebhookView): string {
       </>
     ),
   })
+}
+
+function Actions({ view: { endpoint, frame } }: { view: WebhookView }) {
+  const at = `/dashboard/webhooks/${endpoint.id}`
+  return (
+    <>
+      <a class="btn" href={`${at}/edit`}>
+        Edit
+      </a>
+      {endpoint.disabledAt === null && (
+        <PostButton action={`${at}/test`} csrf={frame.csrf}>
+          Send test
+        </PostButton>
+      )}
+    </>
+  )
 }
 
 /** What the newest failure says, as a sentence, and the button that sends again what was given up. */
@@ -209,7 +227,7 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
   return (
     <Card
       id="sec"
-      title="Secret and switch"
+      title="Secret, switch, delete"
       lead="With a new secret, both sign for 24 hours, so that you can change yours without a gap."
     >
       {endpoint.previousSecretUntil !== null && (
@@ -226,8 +244,14 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
             Switch off
           </PostButton>
         )}
+        <a class="btn danger" href={`${at}/delete`}>
+          Delete
+        </a>
       </div>
-      <p class="soft">Switched off, it is sent nothing. Payments go on, and its events are kept.</p>
+      <p class="soft">
+        Switched off, it is sent nothing, and its events are kept. Deleted, they are not sent to it any more. Payments
+        go on.
+      </p>
       <Curl command={rotate} />
     </Card>
   )

@@ -4,7 +4,16 @@ import { SiteIcon } from '../../../site/icons.tsx'
 import { Moment, spanText } from '../../../site/moment.tsx'
 import { Curl, Fact, Facts, Head } from '../../../site/parts.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
-import { bareUrl, type EndpointShown, EndpointState, type Health, msText, OFF_WORDS, Spark } from './webhook-words.tsx'
+import {
+  bareUrl,
+  describeEndpoint,
+  type EndpointShown,
+  EndpointState,
+  type Health,
+  msText,
+  OFF_WORDS,
+  Spark,
+} from './webhook-words.tsx'
 
 export type WebhooksView = {
   readonly frame: Frame
@@ -48,7 +57,7 @@ export function renderWebhooks({ frame, endpoints, mayChange, now, publicUrl }: 
                   <a class="row-link mono" href={`/dashboard/webhooks/${endpoint.id}`}>
                     {bareUrl(endpoint.url)}
                   </a>
-                  <p class="soft">{describe(endpoint)}</p>
+                  <p class="soft">{describeEndpoint(endpoint, 'count')}</p>
                 </div>
                 <EndpointState endpoint={endpoint} />
               </div>
@@ -64,11 +73,6 @@ export function renderWebhooks({ frame, endpoints, mayChange, now, publicUrl }: 
       </>
     ),
   })
-}
-
-function describe({ description, events }: EndpointShown): string {
-  const types = events.includes('*') ? 'every type' : events.length === 1 ? events[0] : `${events.length} event types`
-  return description === null ? `${types}` : `${description} · ${types}`
 }
 
 function Day({ health, now }: { health: Health; now: string }) {

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { ALL_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
+import { renderDeleteWebhook, renderEditWebhook } from '../../../../web/dashboard/developers/webhooks/webhook-edit.tsx'
+import type { EndpointDraft } from '../../../../web/dashboard/developers/webhooks/webhook-form.tsx'
+import { Problem } from '../../../http/problems.ts'
+import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
+import { change, errorsOf } from '../operations.ts'
+import { definePage, type Page, type PageCall } from '../page.ts'
+import { healthOf, shownEndpoint, type WebhookPageDeps } from './webhook-views.ts'
+
+export const endpointForm = z.object({
+  url: z.string().max(5000).default(''),
+  description: z.string().max(2000).default(''),
+  event: z.union([z.string().transform((one) => [one]), z.array(z.string())]).default([]),
+})
+
+export const pathOf = (params: Readonly<Record<string, string>>): string =>
+  `/dashboard/webhooks/${encodeURIComponent(params['id'] ?? '')}`
+
+/** What the form says, as the API takes it. */
+export function bodyOf({ url, description, event }: z.output<typeof endpointForm>) {
+  return {
+    url: url.trim(),
+    description: description.trim() === '' ? null : description.trim(),
+    enabled_events: event.includes(ALL_EVENT_TYPES) ? [ALL_EVENT_TYPES] : event,
+  }
+}
+
+/** Confirmed as adding one is: who changes the address takes what is said about payments elsewhere. */
+export function editWebhookPages(deps: WebhookPageDeps): Page[] {
+  return [...editPages(deps), ...deletePages(deps)]
+}
+
+function editPages(deps: WebhookPageDeps): Page[] {
+  const path = '/dashboard/webhooks/:id/edit'
+  const fresh: Page['fresh'] = (params) => `${pathOf(params)}/edit`
+  const show = async (
+    { db, tenant, params, frame }: PageCall,
+    wrong: { readonly draft: EndpointDraft; readonly errors: Readonly<Record<string, string>> } | null,
+  ): Promise<string> => {
+    const endpoint = shownEndpoint(await findOwnEndpoint(db, tenant, params['id'] ?? ''))
+    const { url, description, events } = endpoint
+    const draft = wrong?.draft ?? { url, description: description ?? '', events }
+    const { publicUrl } = deps
+    return renderEditWebhook({
+      frame,
+      endpoint,
+      draft,
+      errors: wrong?.errors ?? {},
+      types: WEBHOOK_EVENT_TYPES,
+      publicUrl,
+    })
+  }
+  return [
+    definePage({
+      method: 'get',
+      path,
+      needs: 'develop',
+      fresh,
+      handle: async (call) => ({ html: await show(call, null) }),
+    }),
+    definePage({
+      method: 'post',
+      path,
+      needs: 'develop',
+      fresh,
+      form: endpointForm,
+      handle: async (call) => {
+        const { id } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
+        const { url, description, event: events } = call.form
+        try {
+          await change(deps, call, { name: 'updateWebhookEndpoint', params: { id }, body: bodyOf(call.form) })
+        } catch (error) {
+          if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
+          const draft = { url, description, events }
+          return { status: 400, html: await show(call, { draft, errors: errorsOf(error, 'url') }) }
+        }
+        return { to: pathOf(call.params) }
+      },
+    }),
+  ]
+}
+
+function deletePages(deps: WebhookPageDeps): Page[] {
+  const path = '/dashboard/webhooks/:id/delete'
+  const fresh: Page['fresh'] = (params) => `${pathOf(params)}/delete`
+  return [
+    definePage({
+      method: 'get',
+      path,
+      needs: 'develop',
+      fresh,
+      handle: async ({ db, tenant, params, frame }) => {
+        const endpoint = shownEndpoint(await findOwnEndpoint(db, tenant, params['id'] ?? ''))
+        const health = await healthOf(deps, { db, tenant }, endpoint.id)
+        return { html: renderDeleteWebhook({ frame, endpoint, health, publicUrl: deps.publicUrl }) }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path,
+      needs: 'develop',
+      fresh,
+      handle: async (call) => {
+        const { id, url } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
+        // Its address is noted too: nothing else tells afterwards which one it was.
+        await change(deps, call, { name: 'deleteWebhookEndpoint', params: { id }, noted: { url } })
+        return { to: '/dashboard/webhooks' }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,91 @@
+import { curlText } from '../../../site/curl.ts'
+import { ErrorSummary, FormEnd, PostForm } from '../../../site/form.tsx'
+import { Card, Curl, Fact, Facts, Head } from '../../../site/parts.tsx'
+import { type Frame, renderFramed } from '../../frame.tsx'
+import { EndpointFields, type EndpointFieldsProps } from './webhook-form.tsx'
+import { bareUrl, type EndpointShown, type Health } from './webhook-words.tsx'
+
+export type EditWebhookView = EndpointFieldsProps & {
+  readonly frame: Frame
+  readonly endpoint: EndpointShown
+  readonly publicUrl: string
+}
+
+export function renderEditWebhook({ frame, endpoint, publicUrl, ...fields }: EditWebhookView): string {
+  const at = `/dashboard/webhooks/${endpoint.id}`
+  const { url, description, events } = endpoint
+  return renderFramed({
+    frame,
+    title: `Edit ${bareUrl(url)}`,
+    narrow: true,
+    children: (
+      <>
+        <Head
+          back={{ href: at, name: bareUrl(url) }}
+          title="Edit the endpoint"
+          lead="It keeps its signing secret. What waits to be sent goes to the new address."
+        />
+        <PostForm action={`${at}/edit`} csrf={frame.csrf} look="form card">
+          <ErrorSummary errors={fields.errors} />
+          <EndpointFields {...fields} />
+          <FormEnd back={at}>Save</FormEnd>
+        </PostForm>
+        <Curl
+          command={curlText(`${publicUrl}/v1/webhook_endpoints/${endpoint.id}`, {
+            method: 'PATCH',
+            body: { url, description, enabled_events: events },
+          })}
+        />
+      </>
+    ),
+  })
+}
+
+export type DeleteWebhookView = {
+  readonly frame: Frame
+  readonly endpoint: EndpointShown
+  readonly health: Health
+  readonly publicUrl: string
+}
+
+export function renderDeleteWebhook({ frame, endpoint, health, publicUrl }: DeleteWebhookView): string {
+  const at = `/dashboard/webhooks/${endpoint.id}`
+  return renderFramed({
+    frame,
+    title: `Delete ${bareUrl(endpoint.url)}`,
+    narrow: true,
+    children: (
+      <>
+        <Head
+          back={{ href: at, name: bareUrl(endpoint.url) }}
+          title="Delete the endpoint?"
+          lead="It cannot be brought back. Payments go on."
+        />
+        <Card id="what" title="What goes, and what stays">
+          <Facts>
+            <Fact name="Waiting to be sent">{eventsText(health.waiting, 'never sent')}</Fact>
+            <Fact name="Given up">{eventsText(health.failed, 'lost')}</Fact>
+            <Fact name="Its deliveries and its secret">Gone</Fact>
+            <Fact name="The events">
+              Stay in <a href="/dashboard/events">Events</a> for 90 days
+            </Fact>
+          </Facts>
+          <p class="soft">To stop it for a while, switch it off instead: then nothing of this goes.</p>
+          <PostForm action={`${at}/delete`} csrf={frame.csrf} look="row">
+            <button type="submit" class="btn danger big">
+              Delete this endpoint
+            </button>
+            <a class="btn text" href={at}>
+              Keep it
+            </a>
+          </PostForm>
+        </Card>
+        <Curl command={curlText(`${publicUrl}/v1/webhook_endpoints/${endpoint.id}`, { method: 'DELETE' })} />
+      </>
+    ),
+  })
+}
+
+function eventsText(count: number, what: string): string {
+  return count === 0 ? 'None' : `${count} ${count === 1 ? 'event' : 'events'}, ${what}`
+}
