@@ -1,4 +1,5 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing'
+import { isId } from '../../src/domain/ids.ts'
 import type { MethodName, ProviderName } from '../../src/domain/methods.ts'
 import type { OperatorDecision } from '../../src/domain/payment/requests.ts'
 import { operatorUpdates } from '../../src/workflows/messages.ts'
@@ -62,7 +63,8 @@ export async function openStage() {
     },
 
     decide: async (workflowId: string, decision: OperatorDecision): Promise<void> => {
-      const note = { operator: 'ada', reason: 'looked at it' }
+      const seen = isId('payment', workflowId) ? { version: (await world.read(workflowId)).payment.version } : {}
+      const note = { operator: 'ada', reason: 'looked at it', ...seen }
       await handle(workflowId).executeUpdate(operatorUpdates[decision], { args: [note] })
     },
 

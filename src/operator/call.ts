@@ -18,6 +18,7 @@ export type Options = {
     | 'operator'
     | 'reason'
     | 'attempt'
+    | 'version'
     | 'name'
     | 'scopes'
     | 'allowed-ips'

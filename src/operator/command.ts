@@ -19,6 +19,7 @@ const OPTIONS = {
   operator: TEXT,
   reason: TEXT,
   attempt: TEXT,
+  version: TEXT,
   name: TEXT,
   scopes: TEXT,
   'allowed-ips': TEXT,

@@ -105,7 +105,7 @@ const PAYMENTS: readonly Command[] = [
   {
     words: 'payments decide',
     subjects: ['payment', 'decision'],
-    options: [...SIGNED, 'attempt'],
+    options: [...SIGNED, 'attempt', 'version'],
     does: 'approve, reject, refund, recordExternalRefund, hold, release, retry or acknowledge; an attempt names its late money',
     run: office(decidePayment),
   },

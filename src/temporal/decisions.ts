@@ -22,9 +22,13 @@ export async function sendDecision(
   } catch (error) {
     if (error instanceof WorkflowNotFoundError)
       return { kind: 'not_running', message: `no workflow ${workflowId} is running` }
-    if (error instanceof WorkflowUpdateFailedError)
-      return { kind: 'refused', message: error.cause?.message ?? error.message }
+    if (error instanceof WorkflowUpdateFailedError) return { kind: 'refused', message: rootOf(error).message }
     unavailable(error)
     return { kind: 'unknown', message: 'Temporal or the workers did not answer in time' }
   }
+}
+
+/** What is refused while it is carried out comes as the failure of an activity, which has the reason as its cause. */
+function rootOf(error: Error): Error {
+  return error.cause instanceof Error ? rootOf(error.cause) : error
 }

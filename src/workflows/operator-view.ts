@@ -42,7 +42,7 @@ function describe(payment: PaymentSnapshot): string {
       '',
       `Decide with one of the updates: ${offeredDecisions(payment)
         .map((name) => `\`${name}\``)
-        .join(', ')}.`,
+        .join(', ')}. What was looked at is version ${payment.version}.`,
     )
   }
   if (payment.held && reason !== 'operator_hold')

@@ -11,6 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import {
+  payloadOf,
   setsMoneyGoing,
   whyNoLongerAllowed,
   whyNoteRefused,
@@ -242,7 +243,7 @@ class PaymentStory {
     })
     for (const decision of OPERATOR_DECISIONS)
       setHandler(messages.operatorUpdates[decision], (note) => this.#requests.ask(() => this.#decide(decision, note)), {
-        description: `Operator: ${decision}. Give {"operator", "reason"}; both go to the timeline`,
+        description: `Operator: ${decision}. Give ${payloadOf(decision)}`,
         // Before the row is read only the note can be refused; the rest is asked when the decision's turn has come.
         validator: (note) => this.#refuse(this.#isKnown ? whyRefused(decision, note, this.#now) : whyNoteRefused(note)),
       })
@@ -277,7 +278,7 @@ class PaymentStory {
     const changed =
       decision === 'refund'
         ? await money.refundAttempt({ paymentId, ...note })
-        : await records.decide({ paymentId, decision, version: this.#now.version, ...note })
+        : await records.decide({ paymentId, decision, ...note })
     this.#accept(changed)
     if (decision === 'acknowledge' && this.#now.paidAttemptId !== null) this.#news.add(this.#now.paidAttemptId)
     if ((this.#now.refunding ?? []).length > 0) this.#clocks.pollAnew()

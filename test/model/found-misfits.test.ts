@@ -161,3 +161,34 @@ test('an order that does not fit, and one whose amount is acknowledged', () =>
       { do: 'partner', act: 'change the amount', of: 1, percent: 100, news: 'told' },
     ],
   }))
+
+// an approval that was sent again accepted the second one
+test('another token that comes after an operator has looked waits for a look of its own', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'crypto' },
+      { do: 'wait', minutes: 1500 },
+      { do: 'deposit', percent: 100, token: 'other' },
+      { do: 'wait', minutes: 10 },
+      { do: 'look' },
+      { do: 'deposit', percent: 50, token: 'other' },
+      { do: 'decide', decision: 'approve', of: null, late: false, before: true },
+    ],
+  }))
+
+test('an order that the partner changes once more after an operator has looked is not acknowledged so', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'decide', decision: 'hold', of: null, late: false },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 60, news: 'told' },
+      { do: 'look' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 10, news: 'told' },
+      { do: 'decide', decision: 'acknowledge', of: null, late: false, before: true },
+    ],
+  }))

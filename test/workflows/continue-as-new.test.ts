@@ -5,7 +5,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { createPaymentWorld, type PaymentWorld } from '../../scripts/histories/payment-world.ts'
 import { startDevServer } from '../../scripts/test/services/temporal.ts'
 import { until } from '../../scripts/test/until.ts'
-import type { OperatorDecision } from '../../src/domain/payment/requests.ts'
+import type { OperatorDecision, OperatorNote } from '../../src/domain/payment/requests.ts'
 import { registerSearchAttributes } from '../../src/temporal/namespace.ts'
 import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 import type { payment } from '../../src/workflows/payment.ts'
@@ -36,9 +36,11 @@ afterAll(async () => {
 
 const handle = (id: string) => world.client.workflow.getHandle(id)
 const runOf = async (id: string): Promise<string> => (await handle(id).describe()).runId
-const note = (reason: string) => ({ args: [{ operator: 'ada', reason }] as [{ operator: string; reason: string }] })
-const decide = (id: string, decision: OperatorDecision, reason: string) =>
-  handle(id).executeUpdate(operatorUpdates[decision], note(reason))
+const note = async (id: string, reason: string): Promise<[OperatorNote]> => [
+  { operator: 'ada', reason, version: (await world.read(id)).payment.version },
+]
+const decide = async (id: string, decision: OperatorDecision, reason: string) =>
+  handle(id).executeUpdate(operatorUpdates[decision], { args: await note(id, reason) })
 
 async function paid(receivedMinor?: string) {
   const id = await world.createPayment({ amount: '100.00' })
@@ -121,7 +123,7 @@ test('a decision that comes before a run has read its row is judged by the row',
     args: [{ id, expiresAt: Date.now() + 3_600_000, resume: true }],
     workflowIdConflictPolicy: 'USE_EXISTING',
   })
-  const update = { ...note('what came is enough'), startWorkflowOperation }
+  const update = { args: await note(id, 'what came is enough'), startWorkflowOperation }
   const answer = await world.client.workflow.executeUpdateWithStart(operatorUpdates.approve, update)
   expect(answer).toMatchObject({ status: 'processing', message: 'approve: recorded' })
 }, 60_000)

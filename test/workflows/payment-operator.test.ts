@@ -3,6 +3,7 @@ import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { until } from '../../scripts/test/until.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
+import { sendDecision } from '../../src/temporal/decisions.ts'
 import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 import { decide, handle, opened, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
 
@@ -47,6 +48,52 @@ describe('an operator', () => {
       handle(paymentId).executeUpdate(operatorUpdates.hold, { args: [{ operator: '', reason: '' }] }),
     ).rejects.toThrow(WorkflowUpdateFailedError)
     expect((await payment(paymentId)).held).toBe(false)
+  })
+
+  test('an approval is of what was looked at: sent twice, or too late, it accepts nothing that came since', async () => {
+    const { paymentId, attemptId } = await opened({ amount: '100.00' })
+    await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
+    const { version } = await untilStatus(paymentId, 'under_review')
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.status === 'under_review',
+    )
+    const approve = (seen: { version?: number }) =>
+      handle(paymentId).executeUpdate(operatorUpdates.approve, {
+        args: [{ operator: 'ada', reason: 'enough', ...seen }],
+      })
+    await expect(approve({})).rejects.toMatchObject({ cause: { message: expect.stringContaining('Give "version"') } })
+    await expect(approve({ version: version - 1 })).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('has changed since you looked') },
+    })
+    // Newer than what the run knows: the row is asked, and is not of that version.
+    const request = {
+      workflowId: paymentId,
+      decision: 'approve',
+      note: { operator: 'ada', reason: 'x', version: version + 1 },
+    } as const
+    expect(await sendDecision(world.client, request)).toEqual({
+      kind: 'refused',
+      message: expect.stringContaining('has changed since you looked'),
+    })
+    await world.faultAt('converter', {
+      fault: 'fill_off_rate',
+      minor: '1',
+      times: 1,
+      attemptId: `${paymentId}:convert`,
+    })
+    expect(await approve({ version })).toMatchObject({ status: 'processing', message: 'approve: recorded' })
+    expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'fill_off_rate' })
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.parkReason === 'fill_off_rate',
+    )
+    await expect(approve({ version })).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('has changed since you looked') },
+    })
+    expect((await payment(paymentId)).fill).toMatchObject({ accepted: false })
+    await decide(paymentId, 'refund')
+    expect(await result(paymentId)).toBe('refunded')
   })
 
   test('a hold placed before any money is a flag; the money then waits for the release', async () => {

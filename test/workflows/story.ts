@@ -32,8 +32,12 @@ export const untilStatus = (paymentId: string, status: string) =>
     () => payment(paymentId),
     (row) => row.status === status,
   )
-export const decide = (id: string, decision: OperatorDecision) =>
-  handle(id).executeUpdate(operatorUpdates[decision], { args: [{ operator: 'ada', reason: 'looked at it' }] })
+export async function decide(id: string, decision: OperatorDecision) {
+  const { version } = await payment(id)
+  return handle(id).executeUpdate(operatorUpdates[decision], {
+    args: [{ operator: 'ada', reason: 'looked at it', version }],
+  })
+}
 
 export async function opened(body: Record<string, unknown> = {}) {
   const paymentId = await world.createPayment(body)

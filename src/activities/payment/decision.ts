@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity'
 import { changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
-import { PAYOUT_SIGNED } from '../../domain/payment/decision.ts'
+import { CHANGED_SINCE, DECISIONS, PAYOUT_SIGNED } from '../../domain/payment/decision.ts'
 import { effectOfDecision, type RecordedDecision } from '../../domain/payment/money/decided.ts'
 import type { OperatorDecision } from '../../domain/payment/requests.ts'
 import type { PaymentDeps } from './payment-deps.ts'
@@ -15,19 +15,38 @@ import {
 
 type DecisionOrder = RefundOrder & {
   readonly decision: Exclude<OperatorDecision, 'refund'>
-  /** Of the row when it was decided. Absent from decisions that were recorded before it was given. */
+  /** Of the row as the operator saw it. Absent from decisions that were recorded before it was asked for. */
   readonly version?: number
 }
+
+/** Another try of a decision that may have been carried out, when its answer was lost. */
+const TRIED_BEFORE = 'tried before, and the payment has changed since: its timeline says whether it was recorded'
 
 /** What needs no partner: a record of our own, in one transaction. */
 export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
   const { decision, version, ...refund } = order
   const isRefund = decision === 'recordExternalRefund'
+  let message = 'recorded'
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
-    work: (work) => (isRefund ? recordReturn(work, refund) : carryOut(deps, work, { ...refund, decision, version })),
+    work: async (work) => {
+      if (isRefund) await recordReturn(work, refund)
+      else if (isAsSeen(work, { decision, version })) await carryOut(deps, work, { ...refund, decision })
+      else message = TRIED_BEFORE
+    },
   })
-  return { ...changed, refunded: isRefund, message: `${decision}: recorded` }
+  return { ...changed, refunded: isRefund, message: `${decision}: ${message}` }
+}
+
+/** Whether what the decision accepts is what the operator saw. False for another try, which may have changed it itself. */
+function isAsSeen(
+  { state }: PaymentWork,
+  { decision, version }: { readonly decision: OperatorDecision; readonly version: number | undefined },
+): boolean {
+  const isFree = DECISIONS[decision].accepts !== true || version === undefined
+  if (isFree || version === state.payment.version) return true
+  if (Context.current().info.attempt === 1) throw decisionRefused(CHANGED_SINCE.why)
+  return false
 }
 
 async function recordReturn(work: PaymentWork, order: RefundOrder): Promise<void> {
@@ -38,9 +57,8 @@ async function recordReturn(work: PaymentWork, order: RefundOrder): Promise<void
 async function carryOut(
   deps: PaymentDeps,
   work: PaymentWork,
-  order: RefundOrder & { readonly decision: RecordedDecision; readonly version: number | undefined },
+  order: RefundOrder & { readonly decision: RecordedDecision },
 ): Promise<void> {
-  if (order.decision === 'approve' && mayBeCarriedOut(work, order.version)) return
   const effect = effectOfDecision(order.decision, work.state, order)
   if ('refused' in effect) throw decisionRefused(effect.refused)
   const { change, confirmedAttemptId, acknowledged, closes, bookings, move } = effect
@@ -57,13 +75,4 @@ async function carryOut(
   // A payout that was never handed in is handed in by the next step.
   const to = effect.payout === 'release' && !isReleased ? 'processing' : move.to
   await work.move(to, move.reason, move.fields)
-}
-
-/**
- * Carried out before, when its answer was lost: an incident that is open now is another one, which nobody has approved. If
- * something else has changed the row, it stays open all the same, for the operator to decide again.
- */
-function mayBeCarriedOut({ state: { payment } }: PaymentWork, version: number | undefined): boolean {
-  const isRepeated = Context.current().info.attempt > 1 && version !== undefined
-  return isRepeated && payment.status !== 'under_review' && payment.version !== version
 }

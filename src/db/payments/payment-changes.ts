@@ -174,7 +174,6 @@ function moneyWork(
 ): MoneyWork {
   const where = { paymentId: locked.id, at: locked.at }
   const { read, write } = locked
-  const isSame = (a: Incident, b: Incident) => a.kind === b.kind && a.attemptId === b.attemptId
   return {
     addPart: async (part) => {
       const isNew = await insertPart(tx, part, where)
@@ -202,14 +201,24 @@ function moneyWork(
       write({ ...read(), intents })
     },
     openIncident: async (incident) => {
-      if (!(await insertIncident(tx, incident, where))) return
-      write({ ...read(), incidents: [...read().incidents.filter((known) => !isSame(known, incident)), incident] })
+      if (await insertIncident(tx, incident, where))
+        write(withIncidents(read(), { without: incident, more: [incident] }))
     },
     closeIncident: async (incident, why) => {
-      await closeIncident(tx, incident, { ...where, isGone: why === 'gone' })
-      write({ ...read(), incidents: read().incidents.filter((known) => !isSame(known, incident)) })
+      const isClosed = await closeIncident(tx, incident, { ...where, isGone: why === 'gone' })
+      if (isClosed) write(withIncidents(read(), { without: incident, more: [] }))
     },
   }
+}
+
+/** The state after an incident was written, which has changed the payment. */
+function withIncidents(
+  state: PaymentWithAttempts,
+  { without, more }: { readonly without: Incident; readonly more: readonly Incident[] },
+): PaymentWithAttempts {
+  const { payment, incidents } = state
+  const others = incidents.filter(({ kind, attemptId }) => kind !== without.kind || attemptId !== without.attemptId)
+  return { ...state, payment: { ...payment, version: payment.version + 1 }, incidents: [...others, ...more] }
 }
 
 /** Nothing left to wait for: the relay need not look for its workflow any more. Reopened by late money. */

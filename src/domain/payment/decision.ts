@@ -40,6 +40,14 @@ export const PAYOUT_SIGNED: LateRefusal = {
   why: 'The payout is signed, on its way or over: it cannot be held any more. Have it voided instead',
 }
 
+/** It takes whatever is there when it is carried out: that must be what the operator saw. */
+export const CHANGED_SINCE: LateRefusal = {
+  when: 'the payment has changed since the `version` that the operator looked at',
+  why: 'The payment has changed since you looked at it. Nothing was changed: look again, and decide with its version of now',
+}
+const UNSEEN =
+  'Give "version" as well: which version of the payment you looked at. Its details and `pinrail payments explain` say it'
+
 const MISFIT_BESIDE_OWN: Pick<LateRefusal, 'when'> = {
   when: 'it would end the payment, and money of another attempt that does not fit is still there',
 }
@@ -50,13 +58,16 @@ export type DecisionRules = {
   readonly rule: Rule
   /** Found out while it is carried out. */
   readonly late: readonly Pick<LateRefusal, 'when'>[]
+  /** It accepts what is there, and names the version of the payment that was looked at. */
+  readonly accepts?: true
 }
 
 export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   approve: {
     does: 'settles what arrived, at the locked rate; records that a transfer already proved on chain, a chargeback or a misfit has been dealt with, or that USDC which was bought for nobody is ours',
     rule: parkedFor('approve'),
-    late: [HELD, NOTHING_TO_SETTLE, MISFIT_LEFT, ...NOT_WHOLE],
+    late: [CHANGED_SINCE, HELD, NOTHING_TO_SETTLE, MISFIT_LEFT, ...NOT_WHOLE],
+    accepts: true,
   },
   reject: {
     does: 'ends the payment as `failed`',
@@ -104,7 +115,8 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
       when: ORDER_UNCHANGED.when,
       why: ({ orderChanged }) => (orderChanged === true ? null : ORDER_UNCHANGED.why),
     },
-    late: [],
+    late: [CHANGED_SINCE],
+    accepts: true,
   },
 }
 
@@ -140,6 +152,11 @@ function offers(decisions: readonly string[], decision: OperatorDecision): boole
   return decisions.includes(decision)
 }
 
+/** What is sent along, in words for who decides in the Temporal UI. Operator and reason go to the timeline. */
+export function payloadOf(decision: OperatorDecision): string {
+  return `{"operator", "reason"${DECISIONS[decision].accepts === true ? ', "version"' : ''}}`
+}
+
 /** Without a name and a reason nothing is decided. Null: both are there. */
 export function whyNoteRefused(note: OperatorNote | undefined): string | null {
   return note?.operator?.trim() && note.reason?.trim() ? null : 'Give {"operator": "…", "reason": "…"}'
@@ -147,7 +164,16 @@ export function whyNoteRefused(note: OperatorNote | undefined): string | null {
 
 /** Why the decision is refused at once; null: it may be carried out. */
 export function whyRefused(decision: OperatorDecision, note: OperatorNote, payment: PaymentSnapshot): string | null {
-  return whyNoLongerAllowed(decision, note, payment) ?? whyHeldBack(decision, payment)
+  return (
+    whyNoLongerAllowed(decision, note, payment) ?? whyHeldBack(decision, payment) ?? whyUnseen(decision, note, payment)
+  )
+}
+
+/** The row may be newer than the payment given here: what was seen then is found out when it is carried out. */
+function whyUnseen(decision: OperatorDecision, { version }: OperatorNote, payment: PaymentSnapshot): string | null {
+  if (DECISIONS[decision].accepts !== true) return null
+  if (!Number.isInteger(version)) return UNSEEN
+  return version !== undefined && version < payment.version ? CHANGED_SINCE.why : null
 }
 
 /**

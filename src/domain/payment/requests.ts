@@ -89,7 +89,15 @@ export const OPERATOR_DECISIONS = [
 ] as const
 export type OperatorDecision = (typeof OPERATOR_DECISIONS)[number]
 
-/** Who decides and why: both go to the payment's timeline. `attempt`: whose money goes back, where it could be two. */
-export type OperatorNote = { readonly operator: string; readonly reason: string; readonly attempt?: string }
+/**
+ * Who decides and why: both go to the payment's timeline. `attempt`: whose money goes back, where it could be two.
+ * `version`: of the payment as the operator saw it; decisions that accept what is there need it.
+ */
+export type OperatorNote = {
+  readonly operator: string
+  readonly reason: string
+  readonly attempt?: string
+  readonly version?: number
+}
 
 export type DecisionAnswer = { readonly status: PaymentStatus; readonly message: string }

@@ -30,7 +30,12 @@ export async function decidePayment(office: Office): Promise<number> {
   if (known === null) throw new Refusal(`there is no payment or attempt ${subject}: see \`pinrail payments find\``)
   const isLate = isId('attempt', subject)
   const workflowId = isLate ? lateMoneyWorkflowId(subject) : paymentWorkflowId(subject)
-  const note = options.attempt === undefined ? signed : { ...signed, attempt: options.attempt }
+  const { attempt, version } = options
+  const note = {
+    ...signed,
+    ...(attempt === undefined ? {} : { attempt }),
+    ...(version === undefined ? {} : { version: versionOf(version) }),
+  }
   const temporal = createTemporalClient(settings)
   try {
     const outcome = await sendDecision(temporal.client, { workflowId, decision, note })
@@ -42,4 +47,10 @@ export async function decidePayment(office: Office): Promise<number> {
   } finally {
     await temporal.close()
   }
+}
+
+function versionOf(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new UsageError('--version is the whole number that `pinrail payments explain` says')
+  return Number(text)
 }

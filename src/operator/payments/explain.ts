@@ -4,7 +4,7 @@ import { loadPayment } from '../../db/payments/payments.ts'
 import { readTimeline } from '../../db/payments/timeline.ts'
 import { type PayoutView, readPayout } from '../../db/settlement/payouts.ts'
 import { formatUsdc } from '../../domain/money.ts'
-import { whyRefused } from '../../domain/payment/decision.ts'
+import { DECISIONS, whyRefused } from '../../domain/payment/decision.ts'
 import { PARK_REASONS } from '../../domain/payment/payment.ts'
 import { explorerUrl, type PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { OPERATOR_DECISIONS } from '../../domain/payment/requests.ts'
@@ -35,6 +35,10 @@ const MOST_ENTRIES = 1000
 /** For asking what would be accepted. */
 const SOMEBODY = { operator: 'somebody', reason: 'to know what would be accepted' }
 
+/** How it is decided about. */
+const DECIDE = 'decide: pinrail payments decide'
+const SIGNED = '--operator <name> --reason <text>'
+
 /** Everything about one payment: where it stands, whose money is where, what may be decided, and what happened. */
 export async function explainPayment(office: Office): Promise<number> {
   const { db, say, give } = office
@@ -48,8 +52,11 @@ export async function explainPayment(office: Office): Promise<number> {
     readTimeline(db, tenant, { paymentId: id, page: { limit: MOST_ENTRIES, after: null, before: null } }),
   ])
   const snapshot = snapshotOf(state)
-  const decisions = OPERATOR_DECISIONS.filter((name) => whyRefused(name, SOMEBODY, snapshot) === null)
+  const decisions = OPERATOR_DECISIONS.filter(
+    (name) => whyRefused(name, { ...SOMEBODY, version: payment.version }, snapshot) === null,
+  )
   give('payment', payment)
+  give('version', payment.version)
   give('next_step', nextStep(snapshot))
   give('waits_for_operator', needsOperator(snapshot))
   give('decisions', decisions)
@@ -66,10 +73,11 @@ export async function explainPayment(office: Office): Promise<number> {
   for (const line of [...standing(state, snapshot), ...money(state, payout)]) say(line)
   for (const { kind, detail, since } of attention) say(`LOOK AT THIS: ${kind} since ${since}: ${detail ?? 'no detail'}`)
   const late = lateAttempts(snapshot)
-  if (decisions.length > 0)
-    say(`decide: pinrail payments decide ${id} <${decisions.join('|')}> --operator <name> --reason <text>`)
-  for (const attempt of late)
-    say(`decide: pinrail payments decide ${attempt} <refund|recordExternalRefund> --operator <name> --reason <text>`)
+  const accepting = decisions.filter((name) => DECISIONS[name].accepts === true)
+  const others = decisions.filter((name) => !accepting.includes(name))
+  if (accepting.length > 0) say(`${DECIDE} ${id} <${accepting.join('|')}> --version ${payment.version} ${SIGNED}`)
+  if (others.length > 0) say(`${DECIDE} ${id} <${others.join('|')}> ${SIGNED}`)
+  for (const attempt of late) say(`${DECIDE} ${attempt} <refund|recordExternalRefund> ${SIGNED}`)
   say('')
   for (const { at, message, actor } of timeline.rows) say(`${at}  ${message}${actor === 'system' ? '' : ` (${actor})`}`)
   if (timeline.hasMore) say(`and more than these ${MOST_ENTRIES}: the API has them page by page`)
@@ -80,7 +88,7 @@ function standing({ payment }: PaymentWithAttempts, snapshot: PaymentSnapshot): 
   const reason = needsOperator(snapshot)
   const exception = payment.exception === null ? '' : `, ${payment.exception}`
   return [
-    `${payment.id}  ${payment.status}${exception}  ${payment.amountText} ${payment.amount.currency}`,
+    `${payment.id}  ${payment.status}${exception}  ${payment.amountText} ${payment.amount.currency}, version ${payment.version}`,
     `merchant ${payment.merchantId}${payment.reference === null ? '' : `, reference ${payment.reference}`}`,
     `made ${payment.createdAt}, expires ${payment.expiresAt}`,
     STEPS[nextStep(snapshot)],

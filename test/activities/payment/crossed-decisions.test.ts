@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { closeMisfit, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
 import { createMoneyWorld, type MoneyWorld, NOTE } from './money-world.ts'
 import { perform } from './world.ts'
@@ -74,8 +75,11 @@ test('an approval whose answer was lost closes no incident that nobody has looke
   const order = { paymentId: id, decision: 'approve', version, ...NOTE } as const
   const approve = (attempt: number, on = order) => perform(world.activities().decide, on, { attempt })
   // The first try was cut off before it did anything.
-  expect((await approve(2)).payment.status).toBe('processing')
-  for (const attempt of [2, 3]) await approve(attempt)
+  expect(await approve(2)).toMatchObject({ payment: { status: 'processing' }, message: 'approve: recorded' })
+  for (const attempt of [2, 3])
+    expect((await approve(attempt)).message).toBe(
+      'approve: tried before, and the payment has changed since: its timeline says whether it was recorded',
+    )
   expect(await world.attention(id)).toEqual(['chargeback'])
 
   const now = { ...order, version: (await world.payment(id)).version }
@@ -83,4 +87,47 @@ test('an approval whose answer was lost closes no incident that nobody has looke
   await world.checkout.change(id, (work) => work.openIncident({ kind: 'outside_reversed', attemptId }))
   await approve(2, now)
   expect(await world.attention(id)).toEqual(['outside_reversed'])
+})
+
+describe('whatever comes before an operator changes the version that an approval must name', () => {
+  const refused = { message: expect.stringContaining('has changed since you looked at it') }
+  const approve = async (id: string, version: number) =>
+    perform(world.activities().decide, { paymentId: id, decision: 'approve', version, ...NOTE })
+  const chargeback = (attemptId: string) => (work: PaymentWork) => work.openIncident({ kind: 'chargeback', attemptId })
+  const misfit = (attemptId: string, received: string) => (work: PaymentWork) =>
+    work.openIncident({
+      kind: 'misfit',
+      attemptId,
+      misfit: {
+        why: 'currency',
+        status: 'paid',
+        amount: { minor: '1', currency: 'USD' },
+        received: { minor: received, currency: 'USD' },
+      },
+    })
+
+  test.each([
+    ['another incident', 'chargeback', 'misfit'],
+    ['another amount of the same misfit', 'misfit', 'more'],
+    ['an incident that goes by itself', 'misfit', 'gone'],
+  ] as const)('%s', async (_name, first, then) => {
+    const { id, attemptId } = await world.settling()
+    await world.settle(id)
+    const changes = {
+      chargeback: chargeback(attemptId),
+      misfit: misfit(attemptId, '5'),
+      more: misfit(attemptId, '9'),
+      gone: (work: PaymentWork) => closeMisfit(work, attemptId, 'gone'),
+    }
+    await world.checkout.change(id, changes[first])
+    const seen = (await world.payment(id)).version
+    await world.checkout.change(id, changes[then])
+    const before = await world.attention(id)
+    await expect(approve(id, seen)).rejects.toMatchObject(refused)
+    expect(await world.attention(id)).toEqual(before)
+    // What changes nothing does not stop it.
+    const now = (await world.payment(id)).version
+    await world.checkout.change(id, changes[then])
+    expect((await world.payment(id)).version).toBe(now)
+  })
 })

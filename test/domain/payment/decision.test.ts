@@ -18,6 +18,9 @@ import {
   usdc,
 } from './decided-payment.ts'
 
+/** With the version of the payments that are made here. */
+const looked = { ...note, version: 1 }
+
 describe('a decision is refused', () => {
   test.each([undefined, {}, { operator: 'ada' }, { operator: ' ', reason: 'x' }, { operator: 'ada', reason: ' ' }])(
     'without a name and a reason: %j',
@@ -39,17 +42,32 @@ describe('a decision is refused', () => {
       { decisions: readonly string[] },
     ][])
       for (const decision of OPERATOR_DECISIONS.filter((name) => name !== 'hold' && name !== 'acknowledge')) {
-        const why = whyRefused(decision, note, parkedFor(reason))
+        const why = whyRefused(decision, looked, parkedFor(reason))
         expect([reason, decision, why === null]).toEqual([reason, decision, decisions.includes(decision)])
         const ways = decisions.length === 0 ? 'ends by itself' : `decide with ${decisions.join(', ')}`
         if (why !== null) expect(why).toContain(ways)
       }
   })
 
+  test('which accepts what is there, without saying which version was looked at, or with one that is over', () => {
+    const waits = { ...parkedFor('underpaid'), orderChanged: true, version: 7 }
+    for (const decision of OPERATOR_DECISIONS) {
+      const why = (version?: unknown) => whyRefused(decision, { ...note, version } as typeof looked, waits)
+      const accepts = decision === 'approve' || decision === 'acknowledge'
+      for (const strange of [undefined, null, '7', 6.5]) {
+        if (accepts) expect(why(strange)).toContain('Give "version" as well')
+        else expect(why(strange)).toBe(why(7))
+      }
+      if (accepts) expect(why(6)).toContain('has changed since you looked at it')
+      // The row may be newer than what the run knows: then the row decides.
+      if (accepts) expect([why(7), why(8)]).toEqual([null, null])
+    }
+  })
+
   test('an acknowledgement of an order that was not changed; one that was is acknowledged whatever the payment waits for', () => {
     for (const reason of Object.keys(PARK_REASONS) as ParkReason[]) {
-      expect(whyRefused('acknowledge', note, parkedFor(reason))).toContain('there is nothing to acknowledge')
-      expect(whyRefused('acknowledge', note, { ...parkedFor(reason), orderChanged: true, held: true })).toBeNull()
+      expect(whyRefused('acknowledge', looked, parkedFor(reason))).toContain('there is nothing to acknowledge')
+      expect(whyRefused('acknowledge', looked, { ...parkedFor(reason), orderChanged: true, held: true })).toBeNull()
     }
     const changed = { ...parkedFor('operator_hold'), orderChanged: true }
     expect(whyRefused('approve', note, changed)).toBe(
@@ -82,7 +100,7 @@ describe('a decision is refused', () => {
     }
     // Of what is proved on chain only the record is decided.
     const proved = { ...parkedFor('unexpected_settlement'), held: true, txHash: '0x1' }
-    expect(whyRefused('approve', note, proved)).toBeNull()
+    expect(whyRefused('approve', looked, proved)).toBeNull()
   })
 
   test('each has a row for the runbook', () => {
@@ -135,7 +153,7 @@ describe('what a decision leads to', () => {
     expect(effect('approve', misfit, [attempt({}), { ...other, status: 'refunded' }])).toMatchObject({
       move: { to: 'processing' },
     })
-    expect(whyRefused('approve', note, parkedFor('amount_mismatch'))).toBeNull()
+    expect(whyRefused('approve', looked, parkedFor('amount_mismatch'))).toBeNull()
   })
 
   test('approve accepts a fill only where the payment waits because of it', () => {

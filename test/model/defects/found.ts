@@ -37,7 +37,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'another token waits for nobody once the payment goes on',
     file: 'src/settlement/deposit-hook.ts',
-    find: "  if (!deposit.expected) await work.openIncident({ kind: 'misfit', attemptId })\n",
+    find: "  await work.openIncident({ kind: 'misfit', attemptId })\n",
     put: '',
   },
   {
@@ -105,5 +105,18 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     file: 'src/domain/payment/partner-news.ts',
     find: "  order.status !== 'refunded' && (order.status === 'paid'",
     put: "  (order.status === 'paid'",
+  },
+  {
+    name: 'an approval accepts what nobody has looked at',
+    file: 'src/activities/payment/decision.ts',
+    find: '  if (isFree || version === state.payment.version) return true\n',
+    put: '  if (isFree || version !== null) return true\n',
+    and: [
+      {
+        file: 'src/domain/payment/decision.ts',
+        find: '  return version !== undefined && version < payment.version ? CHANGED_SINCE.why : null\n',
+        put: '  return version !== undefined && version < 0 ? CHANGED_SINCE.why : null\n',
+      },
+    ],
   },
 ]

@@ -85,12 +85,6 @@ export const PROVED_DEFECTS: readonly Defect[] = [
     put: '',
   },
   {
-    name: 'an old answer takes newer money away',
-    file: 'src/activities/payment/partner-news.ts',
-    find: '  return (takesAway(effect) || liftsMisfit) && isChanged\n',
-    put: '  return false\n',
-  },
-  {
     name: 'a request that fails is never answered',
     file: 'src/workflows/requests.ts',
     find: '        await result.catch(() => undefined)\n',

@@ -21,6 +21,7 @@ const PLAYABLE: readonly Told['do'][] = [
   'simulator',
   'engine',
   'decide',
+  'look',
   'cancel',
   'wait',
 ]

@@ -40,7 +40,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...(await checkTokens(facts)),
     ...(await checkClosedMisfits(facts)),
     ...checkApproved(facts),
-    ...(await checkHeldThere(facts)),
+    ...checkHeldThere(facts),
     ...checkRate(facts),
     ...checkDelay(facts),
     ...checkAnswers(facts),

@@ -3,12 +3,13 @@ import { LATE_FROM, type SandboxOrder } from '../../../src/sandbox/partners/orde
 import { type Attempt, attemptsOf, orderOf } from '../world/books.ts'
 import { SCOPE } from '../world/engine.ts'
 import type { Shop } from '../world/shop.ts'
+import type { Seen } from './operator.ts'
 import type { News, PartnerAct, Step } from './steps.ts'
 
 /** What a partner does with its order, or somebody on the chain, and how the news of it come. */
 
-/** `changed`: attempts whose news have not come yet. */
-export type Playing = { readonly shop: Shop; readonly changed: Set<string> }
+/** `changed`: attempts whose news have not come yet. `seen`: by the operator, at the last look. */
+export type Playing = { readonly shop: Shop; readonly changed: Set<string>; seen: Seen | null }
 
 export async function atPartner(playing: Playing, step: Extract<Step, { do: 'partner' }>): Promise<void> {
   const { shop } = playing

@@ -1,10 +1,10 @@
 import { lateMoneyWorkflowId } from '../../../src/domain/ids.ts'
 import type { MethodName, ProviderUsed } from '../../../src/domain/methods.ts'
-import { attemptsWith } from '../../../src/domain/payment/money/parts.ts'
 import { newId } from '../../../src/ids.ts'
 import { attemptsOf, hasOrder } from '../world/books.ts'
 import { openShop, type Shop, type Theater } from '../world/shop.ts'
 import { checkStory } from './check.ts'
+import { decide, see } from './operator.ts'
 import { atPartner, deposit, type Playing, spread } from './outside.ts'
 import type { Step, Story, Told } from './steps.ts'
 import { DAYS_TO_FILL, tidyUp } from './tidy.ts'
@@ -36,7 +36,7 @@ export async function playTold(
   tell: Teller,
 ): Promise<string[]> {
   const shop = await openShop(theater, { minor: story.minor, currency: 'EUR', pinned: story.pinned })
-  const playing = { shop, changed: new Set<string>() }
+  const playing: Playing = { shop, changed: new Set<string>(), seen: null }
   const next = async () => tell(() => lookAt(shop))
   try {
     for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
@@ -56,7 +56,7 @@ export async function playTold(
 
 /** Plays it in this shop, to the end, and leaves the rows as they are. At once: payouts end before any time passes. */
 export async function playAtOnce(shop: Shop, tell: Teller): Promise<void> {
-  const playing = { shop, changed: new Set<string>() }
+  const playing: Playing = { shop, changed: new Set<string>(), seen: null }
   const next = async () => tell(() => lookAt(shop))
   for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
   await finish(playing, 'at once')
@@ -106,8 +106,11 @@ async function act(playing: Playing, step: Told): Promise<void> {
       if (wrong !== null) shop.wrong.push(wrong)
       return shop.relayTransfers()
     }
+    case 'look':
+      playing.seen = await see(shop)
+      return
     case 'decide':
-      return decide(shop, step)
+      return decide(shop, step, playing.seen)
     case 'cancel':
       return shop.ask('cancel', 'cancel', { who: 'outside' })
     case 'lose the run':
@@ -128,26 +131,6 @@ async function loseRun(shop: Shop, { late }: Extract<Step, { do: 'lose the run' 
   if (late === undefined) return shop.lose(shop.paymentId)
   const attempt = (await attemptsOf(shop))[late]
   if (attempt !== undefined) shop.lose(lateMoneyWorkflowId(attempt.id))
-}
-
-async function decide(shop: Shop, step: Extract<Told, { do: 'decide' }>): Promise<void> {
-  const attempt = step.of === null ? undefined : (await attemptsOf(shop))[step.of]?.id
-  const argument = { operator: 'ada', reason: 'looked at it', ...(attempt === undefined ? {} : { attempt }) }
-  const workflowId = step.late && attempt !== undefined ? lateMoneyWorkflowId(attempt) : shop.paymentId
-  const mayBe = attempt === undefined && GIVES_BACK.includes(step.decision) ? await refundable(shop) : []
-  shop.ask(step.decision, step.decision, { argument, who: 'operator', workflowId })
-  if (mayBe.length < 2 || step.together === true) return
-  await shop.timeline.settle()
-  const left = await refundable(shop)
-  if (left.length < mayBe.length) shop.wrong.push('a refund that could be of two attempts was of one that nobody named')
-}
-
-const GIVES_BACK: readonly string[] = ['refund', 'recordExternalRefund']
-
-/** Attempts whose money an operator may give back now, beside the payment's own. */
-async function refundable(shop: Shop): Promise<string[]> {
-  const { parts } = await shop.system.loadPayment(shop.db, shop.paymentId)
-  return attemptsWith(parts, ['surplus', 'late'])
 }
 
 /** Nothing goes wrong any more: every party answers, and everything is given time to end. */

@@ -37,6 +37,10 @@ function simplerThan(step: Told): Told[] {
   if (step.do === 'wait' && step.minutes > 1) simpler.push({ ...step, minutes: step.minutes > 60 ? 60 : 1 })
   if (step.do === 'click' && step.provider !== 'wallet_app') simpler.push({ ...step, provider: 'wallet_app' })
   if (step.do === 'decide' && step.of !== null) simpler.push({ ...step, of: null })
+  if (step.do === 'decide' && step.before === true) {
+    const { before: _, ...now } = step
+    simpler.push(now)
+  }
   return simpler
 }
 

@@ -45,7 +45,16 @@ export type Step =
   | { readonly do: 'fault'; readonly at: Operation; readonly trouble: Trouble; readonly times: number }
   | { readonly do: 'simulator'; readonly fault: SimulatorFault; readonly seconds: number }
   | { readonly do: 'engine'; readonly act: EngineAct }
-  | { readonly do: 'decide'; readonly decision: OperatorDecision; readonly of: number | null; readonly late: boolean }
+  | {
+      readonly do: 'decide'
+      readonly decision: OperatorDecision
+      readonly of: number | null
+      readonly late: boolean
+      /** About what was there at the last look, in place of what is there now. */
+      readonly before?: true
+    }
+  /** An operator looks, and decides later. */
+  | { readonly do: 'look' }
   | { readonly do: 'cancel' }
   /** `late`: not the payment's, but the one for the late money of this attempt. */
   | { readonly do: 'lose the run'; readonly late?: number }

@@ -36,7 +36,8 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
         ? snapshot.attempts[Math.floor(count / wanted.length) % snapshot.attempts.length]?.id
         : undefined
       const attempt = late ?? (reason === 'surplus' ? snapshot.surplus?.[0] : named)
-      const argument = { operator: 'bob', reason: `tidies up ${count}`, ...(attempt === undefined ? {} : { attempt }) }
+      const note = { operator: 'bob', reason: `tidies up ${count}`, version: snapshot.version }
+      const argument = { ...note, ...(attempt === undefined ? {} : { attempt }) }
       const workflowId = late === undefined ? shop.paymentId : lateMoneyWorkflowId(late)
       shop.ask(decision, decision, { argument, who: 'operator', workflowId })
       await shop.timeline.settle()

@@ -68,7 +68,7 @@ export async function writeIntent(
 }
 
 /**
- * Opens it. An open misfit takes over what the partner says now. False when nothing was written: the same one is open,
+ * Opens it, which is a change of the payment: who decides about it names the version. An open misfit takes over what the partner says now. False when nothing was written: the same one is open,
  * or the last one of the attempt was closed by an operator with what the partner says now.
  */
 export async function insertIncident(tx: Tx, incident: Incident, { paymentId, at }: Where): Promise<boolean> {
@@ -76,7 +76,8 @@ export async function insertIncident(tx: Tx, incident: Incident, { paymentId, at
   const misfit = incident.misfit == null ? null : JSON.stringify(incident.misfit)
   const written = await execute(
     tx,
-    sql`insert into incident (payment_id, attempt_id, kind, misfit, opened_at)
+    sql`with written as (
+        insert into incident (payment_id, attempt_id, kind, misfit, opened_at)
         select ${paymentId}, ${attemptId}, ${kind}, ${misfit}::jsonb, ${at}::timestamptz
         where not exists (
           select 1 from (
@@ -85,19 +86,26 @@ export async function insertIncident(tx: Tx, incident: Incident, { paymentId, at
             order by id desc limit 1) as last
           where last.closed_at is not null and not last.gone and last.misfit = ${misfit}::jsonb)
         on conflict (payment_id, kind, coalesce(attempt_id, '')) where closed_at is null
-          do update set misfit = excluded.misfit where incident.misfit is distinct from excluded.misfit`,
+          do update set misfit = excluded.misfit where incident.misfit is distinct from excluded.misfit
+        returning 1)
+        update payment set version = version + 1 where id = ${paymentId} and exists (select from written)`,
   )
   return written > 0
 }
 
+/** False when none is open. */
 export async function closeIncident(
   tx: Tx,
   { kind, attemptId }: Incident,
   { paymentId, at, isGone }: Where & { readonly isGone: boolean },
-): Promise<void> {
-  await execute(
+): Promise<boolean> {
+  const closed = await execute(
     tx,
-    sql`update incident set closed_at = ${at}::timestamptz, gone = ${isGone} where payment_id = ${paymentId} and kind = ${kind}
-          and attempt_id is not distinct from ${attemptId} and closed_at is null`,
+    sql`with closed as (
+        update incident set closed_at = ${at}::timestamptz, gone = ${isGone} where payment_id = ${paymentId} and kind = ${kind}
+          and attempt_id is not distinct from ${attemptId} and closed_at is null
+        returning 1)
+        update payment set version = version + 1 where id = ${paymentId} and exists (select from closed)`,
   )
+  return closed > 0
 }

@@ -71,11 +71,12 @@ export function checkApproved({ shop, row }: Facts): string[] {
   return isTooLittle && !isApproved ? ['too little was converted, and nobody has approved it'] : []
 }
 
-/** A payment does not fail by itself while a partner holds its money. */
-export async function checkHeldThere({ shop, row, notes }: Facts): Promise<string[]> {
-  if (row.payment.status !== 'failed' || notes.has('An operator rejected it before any money')) return []
-  const orders = await Promise.all((await attemptsOf(shop)).map((attempt) => orderOf(shop, attempt)))
-  return orders.some((order) => order?.status === 'on_hold') ? ['failed, and a partner holds money for it'] : []
+/** A payment does not fail by itself while a partner holds its money, as far as its news have come. */
+export function checkHeldThere({ row: { payment, attempts }, notes }: Facts): string[] {
+  const { status, failedAt } = payment
+  if (status !== 'failed' || failedAt === null || notes.has('An operator rejected it before any money')) return []
+  const isHeld = attempts.some((attempt) => attempt.status === 'on_hold' && attempt.updatedAt <= failedAt)
+  return isHeld ? ['failed, and a partner holds money for it'] : []
 }
 
 /** The locked rate is one of the market's last minutes. */

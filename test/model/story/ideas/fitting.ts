@@ -1,5 +1,5 @@
 import type { Told } from '../steps.ts'
-import { decide, deposit, type Idea, isCrypto, news, one, paid, partner, payable, wait, where } from './idea.ts'
+import { accept, decide, deposit, type Idea, isCrypto, news, one, paid, partner, payable, wait, where } from './idea.ts'
 
 /** Money that fits no order, one after the other, beside money that does; and money that was returned from elsewhere. */
 
@@ -12,6 +12,20 @@ export const FITTING: readonly Idea[] = [
         percent: random.pick([100, 60, 150]),
         news: news(random),
       }),
+    ],
+  },
+  // An operator looks, something changes, and what was looked at is accepted; or it is accepted twice.
+  {
+    weight: ({ incident, status, converted }) => (incident ? 8 : status === 'under_review' && !converted ? 2 : 0),
+    tell: (random, view) => [
+      { do: 'look' },
+      ...random.pick<readonly Told[]>([
+        [decide('approve')],
+        [partner('change the amount', random.below(view.attempts.length), { percent: random.pick([60, 150]) })],
+        [partner(random.pick(['take some back', 'top up']), random.below(view.attempts.length), { percent: 50 })],
+        [{ do: 'deposit', percent: 50, token: 'other' }],
+      ]),
+      accept(random),
     ],
   },
   // Beside it money that fits comes, and goes again, or somebody decides about it.

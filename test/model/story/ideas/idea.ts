@@ -25,6 +25,14 @@ export const decide = (decision: OperatorDecision, of: number | null = null): St
   of,
   late: false,
 })
+/** What was there at the last look is accepted, whatever has come since. */
+export const accept = (random: Random): Step => ({
+  do: 'decide',
+  decision: random.pick(['approve', 'approve', 'acknowledge']),
+  of: null,
+  late: false,
+  before: true,
+})
 export const engine = (act: EngineAct): Step => ({ do: 'engine', act })
 export const wait = (minutes: number): Step => ({ do: 'wait', minutes })
 export const simulator = (fault: SimulatorFault, seconds = 7200): Step => ({ do: 'simulator', fault, seconds })

@@ -1,0 +1,57 @@
+import { lateMoneyWorkflowId } from '../../../src/domain/ids.ts'
+import { attemptsWith } from '../../../src/domain/payment/money/parts.ts'
+import { attemptsOf } from '../world/books.ts'
+import type { Shop } from '../world/shop.ts'
+import type { Told } from './steps.ts'
+
+/** What an operator sees of a payment, and decides about it. */
+
+export type Seen = {
+  readonly version: number
+  /** What waits for a decision, with all that is said about it. */
+  readonly waits: string
+}
+
+export async function see(shop: Shop): Promise<Seen> {
+  const { payment } = await shop.system.loadPayment(shop.db, shop.paymentId)
+  const { rows } = await shop.db.query(
+    `select id, misfit, (select count(*) from deposit_log l join deposit d using (payment_id)
+       where d.attempt_id = i.attempt_id and l.token <> d.token) as tokens
+     from incident i where payment_id = $1 and closed_at is null order by id`,
+    [shop.paymentId],
+  )
+  const { version, parkReason, fill } = payment
+  return { version, waits: JSON.stringify({ parkReason, fill, incidents: rows }) }
+}
+
+type Decide = Extract<Told, { do: 'decide' }>
+
+/** `looked`: what was there at the last look. */
+export async function decide(shop: Shop, step: Decide, looked: Seen | null): Promise<void> {
+  const attempt = step.of === null ? undefined : (await attemptsOf(shop))[step.of]?.id
+  const now = await see(shop)
+  const seen = step.before === true ? (looked ?? now) : now
+  const note = { operator: 'ada', reason: 'looked at it', version: seen.version }
+  const argument = { ...note, ...(attempt === undefined ? {} : { attempt }) }
+  const workflowId = step.late && attempt !== undefined ? lateMoneyWorkflowId(attempt) : shop.paymentId
+  const mayBe = attempt === undefined && GIVES_BACK.includes(step.decision) ? await refundable(shop) : []
+  shop.ask(step.decision, step.decision, { argument, who: 'operator', workflowId })
+  if (step.together === true) return
+  const isUnseen = ACCEPTS.includes(step.decision) && now.waits !== seen.waits
+  if (mayBe.length < 2 && !isUnseen) return
+  await shop.timeline.settle()
+  if (isUnseen && shop.asks.at(-1)?.answer?.endsWith(': recorded"}') === true)
+    shop.wrong.push('an operator accepted what nobody had looked at')
+  const left = await refundable(shop)
+  if (left.length < mayBe.length && mayBe.length > 1)
+    shop.wrong.push('a refund that could be of two attempts was of one that nobody named')
+}
+
+const ACCEPTS: readonly string[] = ['approve', 'acknowledge']
+const GIVES_BACK: readonly string[] = ['refund', 'recordExternalRefund']
+
+/** Attempts whose money an operator may give back now, beside the payment's own. */
+async function refundable(shop: Shop): Promise<string[]> {
+  const { parts } = await shop.system.loadPayment(shop.db, shop.paymentId)
+  return attemptsWith(parts, ['surplus', 'late'])
+}
