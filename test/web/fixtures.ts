@@ -134,6 +134,7 @@ export type CheckoutChanges = {
   readonly payment?: Partial<Payment>
   readonly attempts?: readonly Attempt[]
   readonly parts?: Checkout['parts']
+  readonly received?: Checkout['received']
   readonly country?: Checkout['country']
   readonly asked?: Partial<Checkout['asked']>
   readonly rates?: OfferQuery['rates']
@@ -157,6 +158,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     payment,
     attempts: changes.attempts ?? [],
     parts: changes.parts ?? [],
+    received: changes.received ?? null,
     intents: [],
     shop: { name: 'Nightline Rail', brand: null, supportEmail: null, ...changes.shop },
     partners: PARTNERS,

@@ -4,7 +4,7 @@ import { liveStatus } from '../../src/web/checkout/live.ts'
 import { renderReceipt } from '../../src/web/checkout/page.tsx'
 import { viewOf } from '../../src/web/checkout/view.ts'
 import { wordsIn } from '../../src/web/messages/words.ts'
-import { aCheckout, anAttempt, aUpiAttempt, type CheckoutChanges, TX_HASH, UPI_INTENT } from './fixtures.ts'
+import { aCheckout, anAttempt, aPart, aUpiAttempt, type CheckoutChanges, TX_HASH, UPI_INTENT } from './fixtures.ts'
 import { filledButton, html, read, textOf, titleOf } from './reading.ts'
 import { BY_STATUS, SITUATIONS } from './situations.ts'
 
@@ -222,6 +222,27 @@ describe('after the payment', () => {
     expect(page).toContain('To pay, ask Nightline Rail for a new payment link.')
     expect(page).not.toContain('late')
     expect(page).toContain('Not charged')
+  })
+
+  test.each(['expired', 'canceled', 'failed'] as const)(
+    '%s, and money came when nobody listened: it is named, safe, and on its way back',
+    (status) => {
+      const late = aPart('att_01hzy3v7t8e4a9v2b6q5r0c1d2', '4999', 'late')
+      const changes = { payment: { status }, attempts: [anAttempt('late')], parts: [late] }
+      const page = read(changes)
+      expect(page).toContain('Your payment arrived late. Your money is safe.')
+      expect(page).toContain('Arrived €49.99')
+      expect(page).toContain('A person arranges the return')
+      expect(page).not.toMatch(/not charged|Nothing was|Nothing was kept|new payment link/i)
+      expect(liveStatus(aCheckout(changes)).poll).toBe(10)
+    },
+  )
+
+  test('expired, and late money went back: says that, and not that nothing was charged', () => {
+    const page = read({ payment: { status: 'expired' }, attempts: [anAttempt('refunded')] })
+    expect(page).toContain('Your money was returned')
+    expect(page).toContain('To pay, ask Nightline Rail for a new payment link.')
+    expect(page).not.toMatch(/not charged|Nothing was charged/i)
   })
 
   test('an ended page goes on asking only while money may come', () => {

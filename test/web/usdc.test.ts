@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { aUsdcAttempt, USDC_LINK } from './fixtures.ts'
-import { html } from './reading.ts'
+import { html, read } from './reading.ts'
 import { SITUATIONS } from './situations.ts'
 
 test('the page of a USDC payment shows the exact amount, the address, the network, a named code and the link for a wallet', () => {
@@ -11,6 +11,17 @@ test('the page of a USDC payment shows the exact amount, the address, the networ
   expect(page).toContain('role="img" aria-label="QR code: send 58.30 USDC to Nightline Rail"')
   expect(page).toContain(`href="${USDC_LINK.replaceAll('&', '&amp;')}"`)
   expect(page).toContain('data-poll="3"')
+})
+
+test('who has sent a part is asked for the rest, in every form, and not sent to another way', () => {
+  const part = { ...SITUATIONS['an address for USDC'], received: '8300000' }
+  expect(read(part)).toContain('Arrived 8.30 USDC Missing 50.00 USDC')
+  const page = html(part)
+  expect(page).toContain('Send 50.00 USDC')
+  expect(page).toContain(`href="${USDC_LINK.replace('58300000', '50000000').replaceAll('&', '&amp;')}"`)
+  expect(page).toContain('aria-label="QR code: send 50.00 USDC to Nightline Rail"')
+  expect(page).not.toContain('58.30')
+  expect(page).not.toContain('Pay another way')
 })
 
 test('a link that is no transfer of a token is not opened', () => {

@@ -1,4 +1,5 @@
 import type { MethodName, ProviderUsed } from '../../domain/methods.ts'
+import type { MicroUsdc } from '../../domain/money.ts'
 import type { Offer, OfferAnswer } from '../../domain/offers.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
@@ -12,6 +13,8 @@ export type Checkout = {
   readonly attempts: readonly Attempt[]
   /** The money, in the order in which it came. Only `amountsOf` reads it. */
   readonly parts: PaymentWithAttempts['parts']
+  /** What has come to the address of the open order: a part of the price. Null where none has, or none is waited for. */
+  readonly received: MicroUsdc | null
   /** Decisions that are not carried out. Only `planOpening` reads them. */
   readonly intents: PaymentWithAttempts['intents']
   readonly shop: Shop

@@ -1,6 +1,6 @@
 import { minutesLeft } from './before/closing.tsx'
 import type { Checkout } from './checkout.ts'
-import { mayMoneyCome, type View, viewOf } from './view.ts'
+import { isMoneyHeld, mayMoneyCome, type View, viewOf } from './view.ts'
 
 /** Seconds between two requests of a page for its status: few while the buyer waits, more where changes are rare. */
 const POLL_RETURNING = 1
@@ -40,7 +40,7 @@ export function pollSeconds(checkout: Checkout, view: View): number | undefined 
   if (view.page === 'returning') return POLL_RETURNING
   if (isWaiting(view)) return POLL_WAITING
   const over = view.page === 'done' || view.page === 'closed'
-  return over && !mayMoneyCome(checkout) ? undefined : POLL_IDLE
+  return over && !mayMoneyCome(checkout) && !isMoneyHeld(checkout) ? undefined : POLL_IDLE
 }
 
 /** Changes with everything of the payment that its page may show; the database says the same in `readStamps`. */
@@ -59,6 +59,7 @@ export function keyOf(checkout: Checkout, view: View): string {
     attempt?.id,
     attempt?.status,
     slow && 'slow',
+    view.page === 'usdc' && view.received !== null && `received:${view.received}`,
     minutesLeft(checkout),
     downOn(checkout, view),
   ]

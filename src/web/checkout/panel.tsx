@@ -6,7 +6,7 @@ import { Time } from '../look/time.tsx'
 import { amountsOf } from './amounts.ts'
 import type { Checkout } from './checkout.ts'
 import { countryName, ShopMail, type Shown } from './shown.tsx'
-import { mayMoneyCome, type View } from './view.ts'
+import { isMoneyHeld, mayMoneyCome, type View, wasReturned } from './view.ts'
 
 /** What is paid and to whom, in the shop's colour. On a phone it is one row that opens. */
 export function Panel({ checkout, words, view }: Shown & { view: View | null }) {
@@ -111,7 +111,7 @@ export function countryPath({ path, asked }: Checkout, view: View | null): strin
 type Label = 'sum.pay' | 'sum.paid' | 'sum.price' | 'sum.not_charged' | 'sum.returned'
 type Sum = { readonly label: Label; readonly amount: Money; readonly dim: boolean }
 
-/** The label carries the truth: it never says "paid" before, nor "not charged" while money may come. */
+/** The label carries the truth: it never says "paid" before, nor "not charged" where money was, is or may come. */
 function sumOf(checkout: Checkout, view: View | null): Sum {
   const { price, paid } = amountsOf(checkout)
   const { status } = checkout.payment
@@ -120,7 +120,8 @@ function sumOf(checkout: Checkout, view: View | null): Sum {
   if (status === 'succeeded') return { label: 'sum.paid', amount: price, dim: false }
   if (view?.page !== 'closed')
     return { label: status === 'under_review' ? 'sum.price' : 'sum.pay', amount: price, dim: false }
-  return mayMoneyCome(checkout)
+  const isElsewhere = isMoneyHeld(checkout) || mayMoneyCome(checkout) || wasReturned(checkout)
+  return isElsewhere
     ? { label: 'sum.price', amount: price, dim: false }
     : { label: 'sum.not_charged', amount: price, dim: true }
 }

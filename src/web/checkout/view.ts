@@ -1,8 +1,10 @@
+import { type MicroUsdc, subtract } from '../../domain/money.ts'
 import type { Offer, Refusal } from '../../domain/offers.ts'
 import { mayStillBePaid, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { isOpened, MAX_ATTEMPTS, type OpenedAttempt, planOpening } from '../../domain/payment/requests.ts'
 import { readTransferLink, type TransferRequest } from '../../domain/settlement/deposit.ts'
+import { amountsOf } from './amounts.ts'
 import { type Checkout, type Choice, findOffer, isSameWay, openedAttempt } from './checkout.ts'
 
 /** The page that the buyer sees, with its data. */
@@ -28,7 +30,13 @@ export type View =
   | { readonly page: 'no_more_tries'; readonly goOn: Attempt | null }
   | { readonly page: 'open_elsewhere'; readonly attempt: OpenedAttempt; readonly instead: Offer }
   | { readonly page: 'upi'; readonly attempt: OpenedAttempt; readonly intentUri: string }
-  | { readonly page: 'usdc'; readonly attempt: OpenedAttempt; readonly transfer: TransferRequest }
+  | {
+      readonly page: 'usdc'
+      readonly attempt: OpenedAttempt
+      /** Of what is missing. */
+      readonly transfer: TransferRequest
+      readonly received: MicroUsdc | null
+    }
   | { readonly page: 'finish'; readonly attempt: OpenedAttempt }
   | { readonly page: 'returning'; readonly attempt: OpenedAttempt; readonly since: string; readonly slow: boolean }
   | { readonly page: 'verification'; readonly attempt: OpenedAttempt }
@@ -75,10 +83,13 @@ const CHECKING_MS = 10_000
 /** After this the page no longer says that it is checking: the order is open, as before. In milliseconds. */
 const CHECKED_MS = 600_000
 
-function pay({ cameBackAt, now }: Checkout, attempt: OpenedAttempt): View {
+function pay({ cameBackAt, now, received }: Checkout, attempt: OpenedAttempt): View {
   if (attempt.status === 'verification_required') return { page: 'verification', attempt }
   const transfer = attempt.provider === 'crypto' ? readTransferLink(attempt.intentUri ?? '') : null
-  if (transfer !== null) return { page: 'usdc', attempt, transfer }
+  if (transfer !== null) {
+    const micro = received === null ? transfer.micro : subtract(transfer.micro, received)
+    return { page: 'usdc', attempt, transfer: { ...transfer, micro }, received }
+  }
   const waited = cameBackAt === null ? Number.NaN : Date.parse(now) - Date.parse(cameBackAt)
   if (cameBackAt !== null && waited < CHECKED_MS)
     return { page: 'returning', attempt, since: cameBackAt, slow: waited >= CHECKING_MS }
@@ -148,6 +159,16 @@ function progress({ payment }: Checkout): View {
   const delayed = payment.exception === 'settlement_delayed'
   if (payment.status === 'settling') return { page: 'progress', now: 'sending', delayed }
   return { page: 'progress', now: payment.paidAt === null ? 'confirming' : 'converting', delayed }
+}
+
+/** Whether money is there that does not go on to the shop: a payment that has ended without it is not without it. */
+export function isMoneyHeld(checkout: Checkout): boolean {
+  return amountsOf(checkout).surplus.length > 0
+}
+
+/** Whether money of an order went back to the buyer. */
+export function wasReturned({ attempts }: Pick<Checkout, 'attempts'>): boolean {
+  return attempts.some(({ status }) => status === 'refunded')
 }
 
 /** Whether money may still come from one of the orders of a payment that is over. */

@@ -1,10 +1,12 @@
 import type { Request } from 'express'
 import type { Queryable } from '../../../db/db.ts'
 import { readShop } from '../../../db/merchants/merchants.ts'
+import { readDeposit } from '../../../db/payments/deposits.ts'
 import { readPaymentByToken } from '../../../db/payments/payments.ts'
+import { isZero, type MicroUsdc } from '../../../domain/money.ts'
 import { type DownPartners, offersFor, type RateTable } from '../../../domain/offers.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
-import { checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
+import { type Attempt, checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
 import type { Logger } from '../../../log.ts'
 import { type Checkout, openedAttempt, type PartnerNames } from '../../../web/checkout/checkout.ts'
 import { buyerCountry, deviceOf, hasDeviceWallet, playedBuyer } from '../buyer.ts'
@@ -41,9 +43,10 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
   const { payment, attempts, parts, intents } = found
   const played = deps.simulating === null || payment.livemode ? null : playedBuyer(request)
   const country = buyerCountry(request, deps.countryHeader)
-  const [shop, rates] = await Promise.all([
+  const [shop, rates, received] = await Promise.all([
     readShop(deps.db, payment.merchantId),
     isOpen(payment.status) ? ratesFor(deps, payment) : null,
+    isOpen(payment.status) ? receivedAt(deps, openedAttempt(attempts)) : null,
   ])
   const offered = offersFor({
     amount: payment.amount,
@@ -62,6 +65,7 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
     payment,
     attempts,
     parts,
+    received,
     intents,
     shop,
     partners: deps.partners,
@@ -90,6 +94,13 @@ async function ratesFor(deps: LoadDeps, payment: Payment): Promise<RateTable | n
     deps.log.warn({ err: error, payment_id: payment.id }, 'checkout shown without rates')
     return null
   }
+}
+
+/** A part of the price is no money of the payment before it is completed: only the address knows of it. */
+async function receivedAt({ db }: LoadDeps, attempt: Attempt | null): Promise<MicroUsdc | null> {
+  if (attempt?.provider !== 'crypto') return null
+  const received = (await readDeposit(db, attempt.id))?.receivedMicro ?? '0'
+  return isZero(received) ? null : received
 }
 
 /** Reads `?back=<Unix seconds>`. It must lie between the opening of the order and now: anybody can write an address. */

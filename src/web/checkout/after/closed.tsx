@@ -1,11 +1,13 @@
 import type { IconName } from '../../look/icons.tsx'
-import { FillLink, Head, Note, type Tone } from '../../look/parts.tsx'
+import { Fact, Facts, FillLink, Head, Note, type Tone } from '../../look/parts.tsx'
+import { Rail } from '../../look/rail.tsx'
 import { Time } from '../../look/time.tsx'
 import type { MessageKey } from '../../messages/translate.ts'
 import type { Words } from '../../messages/words.ts'
+import { amountsOf } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
 import { ShopLink, ShopMail, type Shown, type ShownView } from '../shown.tsx'
-import { goOnPath, mayMoneyCome } from '../view.ts'
+import { goOnPath, isMoneyHeld, mayMoneyCome, wasReturned } from '../view.ts'
 
 type As = ShownView<'closed'>['view']['as']
 
@@ -21,28 +23,81 @@ export function toneOfClosed(as: As): Tone {
 }
 
 /**
- * The payment has ended without reaching the shop. While money may still come of it, the page neither says that nothing
- * was charged nor sends the buyer to pay again.
+ * The payment has ended without reaching the shop. While money is there, or may still come, the page neither says that
+ * nothing was charged nor sends the buyer to pay again.
  */
 export function Closed({ checkout, words, view: { as } }: ShownView<'closed'>) {
   const { t } = words
   const { payment, shop } = checkout
-  const mayCome = mayMoneyCome(checkout)
+  const money = moneyOf(checkout)
   const { icon, heading } = LOOKS[as]
   return (
     <>
       <Head icon={icon} title={t(heading)} lead={<Lead checkout={checkout} words={words} as={as} />} live />
-      {mayCome && (
-        <Note tone="wait" icon="help" strong={t('closed.last_minute')}>
-          {t('closed.late_counts')}
-        </Note>
-      )}
+      {as !== 'refunded' && <ClosedNote checkout={checkout} words={words} />}
+      {money === 'held' && <Held checkout={checkout} words={words} />}
       <ShopLink href={payment.cancelUrl} checkout={checkout} words={words} filled />
-      {!mayCome && as !== 'refunded' && (
+      {(money === 'none' || money === 'returned') && as !== 'refunded' && (
         <p class="after">
           {t('closed.again', { merchant: shop.name })} <ShopMail checkout={checkout} />
         </p>
       )}
+    </>
+  )
+}
+
+/** Where the buyer's money is. What is there matters more than what may come, and that more than what went back. */
+function moneyOf(checkout: Checkout): 'held' | 'may come' | 'returned' | 'none' {
+  if (isMoneyHeld(checkout)) return 'held'
+  if (mayMoneyCome(checkout)) return 'may come'
+  return wasReturned(checkout) ? 'returned' : 'none'
+}
+
+function ClosedNote({ checkout, words: { t } }: Shown) {
+  const money = moneyOf(checkout)
+  if (money === 'none') return null
+  if (money === 'returned')
+    return (
+      <Note tone="quiet" icon="back" strong={t('refunded.heading')}>
+        {t('refunded.text')}
+      </Note>
+    )
+  return money === 'held' ? (
+    <Note tone="wait" icon="search" strong={t('done.late')}>
+      {t('checking.lead')}
+    </Note>
+  ) : (
+    <Note tone="wait" icon="help" strong={t('closed.last_minute')}>
+      {t('closed.late_counts')}
+    </Note>
+  )
+}
+
+/** Money that came when nobody listened any more: how much, and how it goes back. */
+function Held({ checkout, words }: Shown) {
+  const { t } = words
+  return (
+    <>
+      <Facts>
+        {amountsOf(checkout).surplus.map(({ attempt, amount }) => (
+          <Fact key={attempt.id} name={t('checking.received')}>
+            {words.money(amount)}
+          </Fact>
+        ))}
+        <Fact name={t('done.payment')}>
+          <span class="id">{checkout.payment.id}</span>
+        </Fact>
+      </Facts>
+      <div class="wait">
+        <Rail
+          label={t('rail.where')}
+          words={words}
+          stops={[
+            { state: 'now', name: t('done.twice.person'), why: t('done.twice.nothing') },
+            { state: 'todo', name: t('done.twice.back'), why: t('done.twice.back.why') },
+          ]}
+        />
+      </div>
     </>
   )
 }
@@ -52,7 +107,7 @@ function Lead({ checkout, words, as }: Shown & { as: As }) {
   if (as !== 'expired') return <>{leadOf(checkout, words, as)}</>
   return (
     <>
-      {!mayMoneyCome(checkout) && t('closed.not_charged')}{' '}
+      {moneyOf(checkout) === 'none' && t('closed.not_charged')}{' '}
       {words.rich('expired.until', { time: <Time at={checkout.payment.expiresAt} style="day" words={words} /> })}
     </>
   )
@@ -60,7 +115,7 @@ function Lead({ checkout, words, as }: Shown & { as: As }) {
 
 function leadOf(checkout: Checkout, { t }: Words, as: Exclude<As, 'expired'>): string {
   if (as === 'refunded') return t('refunded.text')
-  if (mayMoneyCome(checkout)) return t('closed.order_open')
+  if (moneyOf(checkout) !== 'none') return t('closed.order_open')
   return as === 'canceled' ? t('canceled.text') : t('failed.text')
 }
 

@@ -1,20 +1,32 @@
 import { formatUsdc } from '../../../domain/money.ts'
 import { transferLink } from '../../../domain/settlement/deposit.ts'
-import { CopyField, Fold, Head, OutlineLink, Qr } from '../../look/parts.tsx'
+import { CopyField, Fact, Facts, Fold, Head, OutlineLink, Qr } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
 import { untilEnd } from '../before/closing.tsx'
 import type { ShownView } from '../shown.tsx'
 import { OtherWay } from './finish.tsx'
 
-/** USDC is paid to an address of this payment: a code, a link for wallets, and the facts as text for any other. */
+/**
+ * USDC is paid to an address of this payment: a code, a link for wallets, and the facts as text for any other. All of them
+ * are of what is missing: who has sent a part completes it, and does not pay the whole price again.
+ */
 export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
   const { t } = words
   const { micro, address, token } = view.transfer
   const link = transferLink(view.transfer)
   const amount = shortUsdc(micro)
+  const { received } = view
   return (
     <>
       <Head icon="usdc" title={t('usdc.heading', { amount })} lead={t('usdc.lead')} live />
+      {received !== null && (
+        <Facts>
+          <Fact name={t('checking.received')}>{shortUsdc(received)} USDC</Fact>
+          <Fact name={t('checking.missing')}>
+            <b>{amount} USDC</b>
+          </Fact>
+        </Facts>
+      )}
       <Qr text={link} name={t('usdc.code', { amount, merchant: checkout.shop.name })} />
       <OutlineLink href={link} icon="usdc">
         {t('usdc.open')}
@@ -34,7 +46,7 @@ export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
           { state: 'todo', name: t('usdc.follows') },
         ]}
       />
-      <OtherWay checkout={checkout} words={words} />
+      {received === null && <OtherWay checkout={checkout} words={words} />}
       <Fold icon="help" title={t('usdc.which')}>
         <p>{t('usdc.which.text')}</p>
         <CopyField label={t('usdc.contract')} value={token} words={words} />

@@ -1,0 +1,92 @@
+import { type ReadPage, readCheckout } from './page.ts'
+import type { PlayedWay } from './ways.ts'
+
+/** A buyer at the checkout, over HTTP and without a script: knows an address, a country and what cookies say. */
+export type Buyer = ReturnType<typeof createBuyer>
+
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0 Safari/537.36'
+type Way = Pick<PlayedWay, 'provider' | 'method'>
+
+export function createBuyer(link: string, country: string) {
+  const cookies = new Map([['pinrail_country', country]])
+  /** The page that stands open. */
+  let at = link
+
+  async function ask(url: string, init: RequestInit = {}): Promise<Response> {
+    const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')
+    const headers = { 'user-agent': BROWSER, cookie, ...(init.headers as Record<string, string>) }
+    const answer = await fetch(url, { redirect: 'manual', ...init, headers })
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=;]+)=([^;]*)/.exec(line) ?? []
+      cookies.set(name, value)
+    }
+    return answer
+  }
+
+  async function post(path: string, fields: Record<string, string>): Promise<string> {
+    const answer = await ask(`${link}/${path}`, { method: 'POST', body: new URLSearchParams(fields) })
+    if (answer.status !== 303)
+      throw new Error(`${path} answered ${answer.status}: ${(await answer.text()).slice(0, 300)}`)
+    return new URL(answer.headers.get('location') ?? '', link).href
+  }
+
+  return {
+    link,
+    goTo: (url: string) => {
+      at = url
+    },
+    choose: ({ provider, method }: Way) => {
+      at = `${link}?method=${provider}.${method}`
+    },
+    /** Presses Continue, as from a page that has stood open for long. */
+    async goOn(way: Way): Promise<void> {
+      const to = await post('continue', way)
+      if (to.endsWith('/go')) {
+        const handoff = await ask(to)
+        const ways = (await handoff.text()).match(/button fill/g) ?? []
+        // Who pays from our own page is led back to it.
+        if (handoff.status === 200 && ways.length !== 1) throw new Error(`a hand-off leads to ${ways.length} places`)
+      }
+      at = to.endsWith('/go') ? link : to
+    },
+    setCountry: (code: string) => post('country', { country: code, chosen: '' }),
+    /** A press on the bar of a test payment. */
+    play: (what: string) => post('sandbox', { do: what }),
+    /** Comes from the partner's page, as a browser says. */
+    async comeFrom(url: string): Promise<void> {
+      const answer = await ask(link, { headers: { referer: url } })
+      at = answer.status === 303 ? new URL(answer.headers.get('location') ?? '', link).href : link
+    },
+    async look(): Promise<ReadPage> {
+      const answer = await ask(at)
+      if (answer.status !== 200) throw new Error(`the page answered ${answer.status}`)
+      return readCheckout(at, await answer.text())
+    },
+    /** What an open page is told when it asks. */
+    async status(): Promise<{ status: string; key: string }> {
+      const answer = await ask(`${link}/status${new URL(at).search}`)
+      return (await answer.json()) as { status: string; key: string }
+    },
+    /** The receipt's text; null where the checkout leads back to the page. */
+    async receipt(): Promise<string | null> {
+      const answer = await ask(`${link}/receipt`)
+      return answer.status === 200 ? answer.text() : null
+    },
+    /** The stamp that the stream says after this one; waits for it. */
+    async hear(knows: string): Promise<string> {
+      const stop = new AbortController()
+      const answer = await ask(`${link}/live`, { headers: { 'last-event-id': knows }, signal: stop.signal })
+      let said = ''
+      try {
+        for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+          said += Buffer.from(chunk).toString()
+          const stamp = /^id: (.*)$/m.exec(said)?.[1]
+          if (stamp !== undefined) return stamp
+        }
+      } finally {
+        stop.abort()
+      }
+      throw new Error('the stream ended without news')
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { createPaymentWorld, type PaymentWorld } from '../../scripts/histories/payment-world.ts'
+import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
+import { WAYS } from '../../src/domain/methods.ts'
+import { play } from './play.ts'
+import { STORIES } from './stories.ts'
+import { PLAYED_WAYS } from './ways.ts'
+
+let env: TestWorkflowEnvironment
+let world: PaymentWorld
+beforeAll(async () => {
+  env = await startTimeSkipping()
+  world = await createPaymentWorld(env, { clock: Date.now })
+}, 120_000)
+afterAll(async () => {
+  await world?.close()
+  await env?.teardown()
+})
+
+test('every way to pay is among those that are played', () => {
+  const names = (ways: readonly { provider: string; method: string }[]) =>
+    ways.map(({ provider, method }) => `${provider}.${method}`).toSorted()
+  expect(names(PLAYED_WAYS)).toEqual(names(WAYS))
+})
+
+/** Each story by two ways, each way in a quarter of the stories; `npm run outcomes` plays all. */
+const isPlayedHere = (story: number, way: number): boolean => (story + way) % 4 === 0
+
+describe.each(STORIES.map((story, index) => ({ ...story, index })))('who $name', (story) => {
+  const ways = PLAYED_WAYS.filter((_way, index) => isPlayedHere(story.index, index))
+  test.each(ways)(
+    'by $name reads at each moment what is true of the payment',
+    async (way) => {
+      const outcome = await play(world, story, way)
+      if (outcome.kind === 'no meaning') expect(outcome.because).not.toBe('')
+      else expect(outcome).toMatchObject({ wrong: [] })
+    },
+    60_000,
+  )
+})

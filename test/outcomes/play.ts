@@ -1,0 +1,137 @@
+import type { PaymentWorld } from '../../scripts/histories/payment-world.ts'
+import { chargeSum } from '../../src/domain/payment/money/parts.ts'
+import type { PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'
+import { createBuyer } from './buyer.ts'
+import { MOMENTS, type Moment, type MomentName, pageOf } from './moments.ts'
+import type { ReadPage } from './page.ts'
+import { createSteps } from './steps.ts'
+import type { Scene, Story } from './stories.ts'
+import { amountOf, untruths } from './truth.ts'
+import { type PlayedWay, partnerName } from './ways.ts'
+
+/** How a story went for a way to pay: what was wrong, or why it is not told. */
+export type Outcome =
+  | { readonly kind: 'played'; readonly looks: number; readonly wrong: readonly string[] }
+  | { readonly kind: 'no meaning'; readonly because: string }
+
+const PATIENCE_MS = 10_000
+const PAUSE_MS = 15
+
+/** The scenes of the story for the way; a text: why it has none. */
+export function scenesOf(story: Story, way: PlayedWay): readonly Scene[] | string {
+  if (way.provider === 'crypto') return story.usdc
+  if (way.provider !== 'local_partner' && story.canceling !== undefined) return story.canceling
+  if (way.elsewhere === null && story.everywhere !== undefined) return story.everywhere
+  return story.partner
+}
+
+/**
+ * Tells the story, and looks at the page whenever it waits and after each step: each look is held against the rows, the
+ * last of a step against the moment too.
+ */
+export async function play(world: PaymentWorld, story: Story, way: PlayedWay): Promise<Outcome> {
+  const scenes = scenesOf(story, way)
+  if (typeof scenes === 'string') return { kind: 'no meaning', because: scenes }
+  const wrong = new Set<string>()
+  const paymentId = await world.createPayment({
+    provider: way.pinned ? way.provider : undefined,
+    success_url: 'https://shop.example/thanks',
+    cancel_url: 'https://shop.example/cart',
+  })
+  const { payment } = await world.read(paymentId)
+  const buyer = createBuyer(`${world.api}/c/${payment.checkoutToken}`, way.country)
+  const steps = createSteps(world, { paymentId, buyer, way })
+  let looks = 0
+
+  /** Null while page and rows are of two moments. */
+  async function look(step: string): Promise<{ row: PaymentWithAttempts; page: ReadPage } | null> {
+    const before = await world.read(paymentId)
+    const page = await buyer.look()
+    const status = await buyer.status()
+    const row = await world.read(paymentId)
+    if (momentOf(before) !== momentOf(row)) return null
+    looks += 1
+    const broken = untruths({ page, row })
+    if (status.status !== row.payment.status || status.key !== page.key) broken.push('an open page hears what it shows')
+    for (const rule of broken) wrong.add(`${step} (${page.page} of ${row.payment.status}): not true: ${rule}`)
+    return { row, page }
+  }
+
+  async function reach(step: string, name: MomentName): Promise<void> {
+    let differs: readonly string[] = ['the page and the rows never agreed']
+    for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
+      const seen = await look(step)
+      if (seen !== null) differs = differences(MOMENTS[name], seen, steps.going())
+      if (differs.length === 0) return
+      // What the status has reached and the page does not say comes no more, once nothing is left to happen.
+      if (seen !== null && steps.isOver(name, seen.row)) break
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+    for (const difference of differs) wrong.add(`${step}: "${name}" ${difference}`)
+  }
+
+  for (const [step, moment] of scenes) {
+    try {
+      await steps.take(step)
+      await reach(step, moment)
+    } catch (error) {
+      wrong.add(`${step}: ${error instanceof Error ? error.message : String(error)}`)
+      break
+    }
+  }
+  await look('at the end')
+  for (const fault of await checkReceipt()) wrong.add(fault)
+  return { kind: 'played', looks, wrong: [...wrong] }
+
+  async function checkReceipt(): Promise<string[]> {
+    const { payment: row } = await world.read(paymentId)
+    const receipt = await buyer.receipt()
+    if ((receipt !== null) !== (row.status === 'succeeded'))
+      return ['a receipt exists of what was paid, and of nothing else']
+    if (receipt === null || row.confirmed === null) return []
+    const [digits = ''] = amountOf(row.confirmed).split(' ')
+    return receipt.replace(/,/g, '').includes(digits) ? [] : [`the receipt does not say ${digits}`]
+  }
+}
+
+function momentOf({ payment, attempts, parts }: PaymentWithAttempts): string {
+  return JSON.stringify([payment.version, payment.status, attempts.map(({ status }) => status), parts.length])
+}
+
+/** What the page says other than the moment is. */
+function differences(
+  moment: Moment,
+  { row, page }: { readonly row: PaymentWithAttempts; readonly page: ReadPage },
+  way: PlayedWay,
+): string[] {
+  const named = (text: string): string => text.replace(/NAME/g, partnerName(way))
+  const all: (readonly [boolean, string])[] = [
+    [
+      !moment.status.includes(row.payment.status),
+      `is of ${moment.status.join(' or ')}, the payment is ${row.payment.status}`,
+    ],
+    [page.page !== pageOf(moment, way), `has the page ${pageOf(moment, way)}, not ${page.page}`],
+    [!page.title.startsWith(named(moment.title)), `has a title "${named(moment.title)}…", not "${page.title}"`],
+    [
+      moment.heading !== null && !page.heading.includes(named(moment.heading)),
+      `has a heading "${moment.heading}", not "${page.heading}"`,
+    ],
+    [
+      moment.filled === null ? page.filled.length > 0 : !page.filled[0]?.startsWith(named(moment.filled)),
+      `has the filled button ${moment.filled ?? 'none'}, not ${page.filled.join(' and ') || 'none'}`,
+    ],
+    ...(moment.says ?? []).map(
+      (words) => [!page.text.includes(named(words)), `says "${named(words)}": ${page.text}`] as const,
+    ),
+    [isLow(row) && page.page === 'checking' && !page.text.includes('Missing'), 'says what is missing'],
+  ]
+  return all.filter(([differs]) => differs).map(([, text]) => text)
+}
+
+/** Less than what was asked has come. */
+function isLow({ attempts, parts }: PaymentWithAttempts): boolean {
+  return attempts.some(
+    ({ id, status, asked }) =>
+      status === 'underpaid' && BigInt(chargeSum(parts, { attemptId: id })) < BigInt(asked.minor),
+  )
+}

@@ -1,0 +1,182 @@
+import type { Money } from '../../src/domain/money.ts'
+import type { Attempt, PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'
+import type { ReadPage } from './page.ts'
+
+/**
+ * What no page may say of a payment, whatever its story: each rule reads the rows and the page, and asks nothing of what
+ * the page is made with. All of it is English as the buyer reads it.
+ */
+export type Seen = { readonly row: PaymentWithAttempts; readonly page: ReadPage }
+
+const OPEN = ['created', 'pending']
+/** Money that is with us or with the partner. */
+const HELD = ['counted', 'surplus', 'late', 'returning']
+/** Orders of which no money can come any more, and those whose money has come. */
+const DEAD = ['declined', 'canceled', 'expired', 'refunded']
+const CAME = ['confirmed', 'underpaid', 'surplus', 'late']
+const COMING = ['confirming', 'on_hold']
+
+const NOT_CHARGED = /Nothing was charged|Not charged|Nothing was kept/
+const PAID = /You paid|\bPaid\b[.,:]|has your payment/
+const DO_NOT_PAY = /don’t pay again|do not pay again/i
+const NEW_LINK = /ask .{1,40} for a new payment link/
+const STILL_COUNTS = /Money that arrives late still counts/
+const ENDED: Readonly<Record<string, RegExp>> = {
+  expired: /expired/i,
+  canceled: /cancel+ed/i,
+  refunded: /returned/i,
+}
+
+type Facts = {
+  readonly status: string
+  readonly isOpen: boolean
+  readonly held: bigint
+  readonly surplus: bigint
+  /** Some money went back to the buyer. */
+  readonly returned: boolean
+  /** An order is not proved dead, and its money has not come. */
+  readonly mayCome: boolean
+  /** The partner has money, or says that it is coming: nobody may be asked for more. */
+  readonly isComing: boolean
+  readonly charged: Money | null
+}
+
+export function factsOf({ payment, attempts, parts }: PaymentWithAttempts): Facts {
+  const sum = (states: readonly string[]): bigint =>
+    parts
+      .filter(({ state }) => states.includes(state))
+      .reduce((total, { chargeMinor }) => total + BigInt(chargeMinor), 0n)
+  const alive = (attempt: Attempt): boolean => !DEAD.includes(attempt.status) && !CAME.includes(attempt.status)
+  return {
+    status: payment.status,
+    isOpen: OPEN.includes(payment.status),
+    held: sum(HELD),
+    surplus: sum(['surplus', 'late', 'returning']),
+    returned: parts.some(({ state }) => state === 'returned'),
+    mayCome: attempts.some(alive),
+    isComing: attempts.some(({ status }) => COMING.includes(status) || status === 'confirmed'),
+    charged: payment.confirmed,
+  }
+}
+
+type Rule = {
+  readonly says: string
+  readonly isBroken: (page: ReadPage, facts: Facts, row: PaymentWithAttempts) => boolean
+}
+
+const RULES: readonly Rule[] = [
+  { says: 'one filled button at most', isBroken: ({ filled }) => filled.length > 1 },
+  {
+    says: 'no way to pay where the payment is not open, or its money is coming',
+    isBroken: ({ asksToPay }, { isOpen, isComing }) => asksToPay && (!isOpen || isComing),
+  },
+  {
+    says: 'no filled button while the buyer waits for us',
+    isBroken: ({ filled }, { status }) =>
+      filled.length > 0 && ['processing', 'settling', 'under_review'].includes(status),
+  },
+  {
+    says: 'an end leads back to the shop, and nowhere else',
+    isBroken: ({ filled }, { status }) =>
+      ['succeeded', 'expired', 'canceled', 'failed', 'refunded'].includes(status) &&
+      filled.some((words) => !words.startsWith('Back to')),
+  },
+  {
+    says: '"nothing was charged" only where no money is, and none can come',
+    isBroken: ({ text }, { held, mayCome, returned }) => NOT_CHARGED.test(text) && (held > 0n || mayCome || returned),
+  },
+  {
+    says: '"paid" only of money that counts',
+    isBroken: ({ title, label, heading }, { status, charged }) =>
+      PAID.test(`${title} ${label}: ${heading}`) && charged === null && status !== 'succeeded',
+  },
+  {
+    says: 'the title says "paid" of what has arrived at the shop, and of nothing else',
+    isBroken: ({ title }, { status }) => title.startsWith('Paid') !== (status === 'succeeded'),
+  },
+  {
+    says: 'the title asks to pay only where one can',
+    isBroken: ({ title }, { isOpen, isComing }) => title.startsWith('Pay ') && (!isOpen || isComing),
+  },
+  {
+    says: 'the amount is what was charged, and the price before',
+    isBroken: ({ sum }, { charged }, { payment }) => sum !== amountOf(charged ?? payment.amount),
+  },
+  {
+    says: '"you pay" only where one can, "you paid" once it counts, "not charged" only where nothing is or comes',
+    isBroken: ({ label }, facts) => !labelsOf(facts).includes(label),
+  },
+  {
+    says: '"do not pay again" beside no way to pay, and no "ask for a new link"',
+    isBroken: ({ text, asksToPay, page }) =>
+      DO_NOT_PAY.test(text) && ((asksToPay && page !== 'returning') || NEW_LINK.test(text)),
+  },
+  {
+    says: '"ask for a new link" only where the money of this one is not there and cannot come',
+    isBroken: ({ text }, { held, mayCome }) => NEW_LINK.test(text) && (held > 0n || mayCome),
+  },
+  {
+    says: '"late money counts" only where some can come',
+    isBroken: ({ text }, { mayCome }) => STILL_COUNTS.test(text) && !mayCome,
+  },
+  {
+    says: 'an end is named where it is one, and nowhere else',
+    isBroken: ({ title, heading }, { status }) =>
+      Object.entries(ENDED).some(([end, words]) => words.test(`${title} ${heading}`) !== (status === end)),
+  },
+  {
+    says: 'a live page follows; one that has ended follows while money may come',
+    isBroken: ({ follows }, { status, isOpen, mayCome }) =>
+      !follows && (isOpen || mayCome || ['processing', 'settling', 'under_review'].includes(status)),
+  },
+  {
+    says: 'money that is held beside the payment is named',
+    isBroken: ({ text }, { status, surplus }) => status === 'succeeded' && surplus > 0n && !/hold/i.test(text),
+  },
+  {
+    says: 'each amount on the page is one of the payment’s own',
+    isBroken: ({ text }, facts, row) => !facts.isOpen && strangeAmounts(text, row).length > 0,
+  },
+  {
+    says: 'the page is of the state that the rows have',
+    isBroken: ({ stamp }, _facts, { payment, attempts }) =>
+      stamp !==
+      [payment.version, attempts.length, attempts.at(-1)?.status].filter((part) => part !== undefined).join('-'),
+  },
+]
+
+/** The rules that the page breaks, in words. */
+export function untruths({ page, row }: Seen): string[] {
+  const facts = factsOf(row)
+  return RULES.filter(({ isBroken }) => isBroken(page, facts, row)).map(({ says }) => says)
+}
+
+/** Two decimals, as all currencies of these stories have. */
+export function amountOf({ minor, currency }: Money): string {
+  return `${minor.slice(0, -2)}.${minor.slice(-2)} ${currency}`
+}
+
+function labelsOf({ status, isOpen, held, returned, mayCome, charged }: Facts): string[] {
+  if (status === 'refunded') return ['Returned']
+  if (charged !== null || status === 'succeeded') return ['You paid']
+  if (isOpen || status === 'processing') return ['You pay']
+  if (status === 'under_review') return ['Price']
+  return held > 0n || mayCome || returned ? ['Price'] : ['Not charged']
+}
+
+/** Amounts of fiat money that are neither the price nor a sum of what came, nor a difference of the two. */
+function strangeAmounts(text: string, { payment, attempts, parts }: PaymentWithAttempts): string[] {
+  const asked = [payment.amount, ...attempts.map((attempt) => attempt.asked)].map(({ minor }) => BigInt(minor))
+  const came = [...attempts.map(({ id }) => id), null].flatMap((id) => {
+    const own = parts.filter((part) => id === null || part.attemptId === id)
+    return [own, ...HELD.map((state) => own.filter((part) => part.state === state))].map((some) =>
+      some.reduce((total, { chargeMinor }) => total + BigInt(chargeMinor), 0n),
+    )
+  })
+  const charged = payment.confirmed === null ? [] : [BigInt(payment.confirmed.minor)]
+  const own = new Set([...asked, ...came, ...charged])
+  for (const a of asked) for (const b of [...came, ...charged]) own.add(a > b ? a - b : b - a)
+  return [...text.matchAll(/[€₹$](\d[\d,]*\.\d\d)/g)]
+    .map(([, digits = '']) => digits)
+    .filter((digits) => !own.has(BigInt(digits.replace(/[.,]/g, ''))))
+}
