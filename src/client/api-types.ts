@@ -34,7 +34,7 @@ export type ApiKey = { id: string; object: "api_key"; livemode: boolean; name: s
 
 export type Wallet = { object: "wallet"; livemode: boolean; address: (string | null); chain: "polygon"; chain_id: number; token: string; set_at: (string | null); proved: boolean; proof_text: string; change: ({ address: string; effective_at: string; proved: boolean } | null) }
 
-export type Brand = { object: "brand"; name: string; color: (string | null); support_email: (string | null) }
+export type Brand = { object: "brand"; name: string; color: (string | null); support_email: (string | null); logo_url: (string | null) }
 
 export type NotificationChannel = { id: string; object: "notification_channel"; livemode: boolean; kind: "email" | "telegram" | "discord" | "slack"; name: string; events: (string)[]; language: string; quiet_hours: ({ from: string; to: string; time_zone: string } | null); status: "on" | "off"; off_since: (string | null); off_reason: (string | null); waiting: number; created_at: string; updated_at: string }
 
@@ -91,7 +91,7 @@ export type Operations = {
   setWallet: { query: undefined; body: { address: string; signature?: string | undefined }; answer: Wallet }
   stopWalletChange: { query: undefined; body: undefined; answer: Wallet }
   readBrand: { query: undefined; body: undefined; answer: Brand }
-  setBrand: { query: undefined; body: { name?: string | undefined; color?: (string | null) | undefined; support_email?: (string | null) | undefined }; answer: Brand }
+  setBrand: { query: undefined; body: { name?: string | undefined; color?: (string | null) | undefined; support_email?: (string | null) | undefined; logo?: (string | null) | undefined }; answer: Brand }
   createNotificationChannel: { query: undefined; body: { kind: "email" | "discord" | "slack"; name?: string | undefined; webhook_url?: string | undefined; email?: string | undefined; events?: ("payment.succeeded" | "payment.failed" | "payment.expired" | "payment.canceled" | "payment.under_review" | "payment.chargeback" | "payment.refunded" | "payment_link.completed" | "payment_link.stopped" | "payment_link.resumed" | "webhook_endpoint.disabled")[] | undefined; language?: "en" | "de" | "fr" | "es" | "it" | "nl" | "pl" | "pt" | "ro" | "hu" | "sv" | "el" | "hi" | "ar" | undefined; quiet_hours?: ({ from: string; to: string; time_zone: string } | null) | undefined }; answer: NotificationChannel }
   listNotificationChannels: { query: undefined; body: undefined; answer: { object: "list"; data: (NotificationChannel)[]; has_more: boolean } }
   readNotificationChannel: { query: undefined; body: undefined; answer: NotificationChannel }

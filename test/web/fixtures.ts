@@ -160,7 +160,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     parts: changes.parts ?? [],
     received: changes.received ?? null,
     intents: [],
-    shop: { name: 'Nightline Rail', brand: null, supportEmail: null, ...changes.shop },
+    shop: { name: 'Nightline Rail', brand: null, supportEmail: null, logo: null, ...changes.shop },
     partners: PARTNERS,
     offered: offersFor({
       amount,

@@ -46,8 +46,7 @@ export function aLinkView({ status = 'active', wrong = null, price, anonymous = 
   return {
     link,
     status: status satisfies LinkStatus,
-    shopName: 'Nightline Rail',
-    brand: null,
+    shop: { name: 'Nightline Rail', brand: null, supportEmail: null, logo: null },
     offers,
     url: ADDRESS,
     path: '/l/k7Qm2vXa9B',

@@ -293,4 +293,5 @@ export const BRAND = {
   name: 'Halden Coffee',
   color: '#1d5247',
   support_email: 'help@shop.example',
+  logo_url: 'https://pay.example/logos/0f343b0931126a20f133d67c2b018a3b.png',
 } as const

@@ -27,6 +27,7 @@ import { createWalletStopRouter } from './dashboard/settings/wallet-stop.ts'
 import { teamPages } from './dashboard/team.ts'
 import { createMakerRouter, type MakerDeps } from './links/maker.ts'
 import { createOwnerRouter } from './links/owner.ts'
+import { createLogoRouter } from './logos.ts'
 import { createSignInRouter, type SignInDeps } from './sign-in/sign-in.ts'
 import { SiteProblem, siteProblemHandler } from './site-problem.ts'
 
@@ -60,6 +61,7 @@ export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Rout
     response.set('cache-control', 'public, max-age=86400').type('image/svg+xml').send(icon?.body)
   })
   router.all(['/', '/robots.txt', '/favicon.ico'], onlyMethods(['GET']))
+  router.use(createLogoRouter(deps))
   const own = siteDeps(deps)
   router.use(createSignInRouter(own))
   router.use(createWalletStopRouter(deps))

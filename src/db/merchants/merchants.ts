@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { execute, one, type Queryable, sql, type Tx } from '../db.ts'
+import { execute, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
 
 /** As buyers see it. */
 export type Shop = {
@@ -8,6 +8,13 @@ export type Shop = {
   readonly brand: `#${string}` | null
   /** Where buyers ask; null when the shop does not say. */
   readonly supportEmail: string | null
+  /** The name under which its logo is served; null: it has none. */
+  readonly logo: string | null
+}
+
+/** What may be changed of it. The logo is a picture that was written anew by us. */
+export type ShopChanges = Partial<Omit<Shop, 'logo'>> & {
+  readonly logo?: { readonly name: string; readonly bytes: Buffer } | null
 }
 
 const shopRow = z
@@ -15,29 +22,42 @@ const shopRow = z
     name: z.string(),
     brand_color: z.custom<NonNullable<Shop['brand']>>().nullable(),
     support_email: z.string().nullable(),
+    logo_name: z.string().nullable(),
   })
-  .transform(({ name, brand_color: brand, support_email: supportEmail }): Shop => ({ name, brand, supportEmail }))
+  .transform(
+    ({ name, brand_color: brand, support_email: supportEmail, logo_name: logo }): Shop => ({
+      name,
+      brand,
+      supportEmail,
+      logo,
+    }),
+  )
+const SHOP = sql`name, brand_color, support_email, logo_name`
 
 export function readShop(db: Queryable, merchantId: string): Promise<Shop> {
-  return one(db, shopRow, sql`select name, brand_color, support_email from merchant where id = ${merchantId}`)
+  return one(db, shopRow, sql`select ${SHOP} from merchant where id = ${merchantId}`)
 }
 
 /** Changes what is named. */
 export function setShop(
   db: Queryable,
   merchantId: string,
-  { name, brand, supportEmail }: Partial<Shop>,
+  { name, brand, supportEmail, logo }: ShopChanges,
 ): Promise<Shop> {
   const set = [
     name === undefined ? sql`name = name` : sql`name = ${name}`,
     ...(brand === undefined ? [] : [sql`, brand_color = ${brand}`]),
     ...(supportEmail === undefined ? [] : [sql`, support_email = ${supportEmail}`]),
+    ...(logo === undefined ? [] : [sql`, logo = ${logo?.bytes ?? null}, logo_name = ${logo?.name ?? null}`]),
   ].reduce((left, right) => sql`${left}${right}`)
-  return one(
-    db,
-    shopRow,
-    sql`update merchant set ${set} where id = ${merchantId} returning name, brand_color, support_email`,
-  )
+  return one(db, shopRow, sql`update merchant set ${set} where id = ${merchantId} returning ${SHOP}`)
+}
+
+const logoRow = z.object({ logo: z.instanceof(Buffer) })
+
+/** The bytes of a logo that some shop has now. */
+export async function findLogo(db: Queryable, name: string): Promise<Buffer | null> {
+  return (await maybeOne(db, logoRow, sql`select logo from merchant where logo_name = ${name} limit 1`))?.logo ?? null
 }
 
 /** Stores a merchant. One that is there already keeps its name. */

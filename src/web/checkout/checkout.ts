@@ -41,6 +41,8 @@ export type Shop = {
   readonly brand: Hex | null
   /** Where buyers ask the shop; null when it does not say. */
   readonly supportEmail: string | null
+  /** The name under which its logo is served; null: it has none. */
+  readonly logo: string | null
 }
 
 /** How each partner calls itself on its page, and what a statement shows. */

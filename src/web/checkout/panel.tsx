@@ -1,10 +1,12 @@
 import { formatAmount, type Money } from '../../domain/money.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
 import { Icon } from '../look/icons.tsx'
+import { logoPath } from '../look/logo.ts'
 import { Fact, Facts } from '../look/parts.tsx'
 import { Time } from '../look/time.tsx'
+import type { Words } from '../messages/words.ts'
 import { amountsOf } from './amounts.ts'
-import type { Checkout } from './checkout.ts'
+import type { Checkout, Shop } from './checkout.ts'
 import { countryName, ShopMail, type Shown } from './shown.tsx'
 import { isMoneyHeld, mayMoneyCome, type View, wasReturned } from './view.ts'
 
@@ -16,7 +18,7 @@ export function Panel({ checkout, words, view }: Shown & { view: View | null }) 
   return (
     <header class="panel">
       <p class="payee">
-        <Logo name={shop.name} />
+        <Logo shop={shop} />
         <span class="shop" dir="auto">
           {shop.name}
         </span>
@@ -47,8 +49,9 @@ export function amountLook(text: string, dim: boolean): string {
   return ['amount', text.length > LARGE_AMOUNT && 'long', dim && 'dim'].filter(Boolean).join(' ')
 }
 
-/** The first letter of the shop's name. */
-export function Logo({ name }: { name: string }) {
+/** The shop's own, on white in the light and in the dark; or the first letter of its name, which stands beside it. */
+export function Logo({ shop: { name, logo } }: { shop: Pick<Shop, 'name' | 'logo'> }) {
+  if (logo !== null) return <img class="logo own" src={logoPath(logo)} alt="" width={44} height={44} />
   return (
     <span class="logo" aria-hidden="true">
       {/[\p{L}\p{N}]/u.exec(name)?.[0]?.toUpperCase() ?? '·'}
@@ -91,14 +94,20 @@ function Details({ checkout, words, view }: Shown & { view: View | null }) {
           </Fact>
         )}
       </Facts>
-      {shop.supportEmail !== null && (
-        <p class="ask">
-          {t('panel.question')}
-          <br />
-          <ShopMail checkout={checkout} />
-        </p>
-      )}
+      <Question shop={shop} words={words} />
     </>
+  )
+}
+
+/** Whom a buyer asks; nothing where the shop does not say. */
+export function Question({ shop, words }: { shop: Shop; words: Words }) {
+  if (shop.supportEmail === null) return null
+  return (
+    <p class="ask">
+      {words.t('panel.question')}
+      <br />
+      <ShopMail checkout={{ shop }} />
+    </p>
   )
 }
 

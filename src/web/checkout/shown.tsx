@@ -32,7 +32,7 @@ export function ShopLink({ href, checkout, words, filled = false }: Shown & { hr
 }
 
 /** The shop's address for questions; nothing where the shop gave none. */
-export function ShopMail({ checkout }: Pick<Shown, 'checkout'>) {
+export function ShopMail({ checkout }: { readonly checkout: Pick<Checkout, 'shop'> }) {
   const { supportEmail } = checkout.shop
   return supportEmail === null ? null : <a href={`mailto:${supportEmail}`}>{supportEmail}</a>
 }

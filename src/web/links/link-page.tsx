@@ -2,10 +2,10 @@ import type { LinkStatus, PaymentLink } from '../../domain/link/link.ts'
 import { formatAmount, type Money } from '../../domain/money.ts'
 import type { Offer } from '../../domain/offers.ts'
 import { returnUrl } from '../../domain/payment/new-payment.ts'
-import { amountLook, Logo } from '../checkout/panel.tsx'
+import type { Shop } from '../checkout/checkout.ts'
+import { amountLook, Logo, Question } from '../checkout/panel.tsx'
 import { webAddress } from '../checkout/shown.tsx'
 import { renderPage } from '../layout.tsx'
-import type { Hex } from '../look/colour.ts'
 import { Icon, type IconName } from '../look/icons.tsx'
 import { Aside, Fact, Facts, Head, Note, OutlineLink } from '../look/parts.tsx'
 import type { Words } from '../messages/words.ts'
@@ -14,8 +14,7 @@ import type { Words } from '../messages/words.ts'
 export type LinkView = {
   readonly link: PaymentLink
   readonly status: LinkStatus
-  readonly shopName: string
-  readonly brand: Hex | null
+  readonly shop: Shop
   /** The ways to pay that are likely to be offered. */
   readonly offers: readonly Offer[]
   /** The absolute URL, and its path. */
@@ -36,17 +35,17 @@ export type WrongAmount = {
 
 /** A preview is shown in a frame to who makes the link: nothing in it can be pressed. */
 export function renderLinkPage(view: LinkView, words: Words, as: 'page' | 'preview' = 'page'): string {
-  const { link, shopName, path, url } = view
+  const { link, shop, path, url } = view
   const { t } = words
   const { amount } = link.price
   const what = amount === null ? t('link.you_decide') : words.money(amount)
   const asks = amount !== null && view.status === 'active'
   return renderPage({
     words,
-    title: asks ? t('title.pay', { amount: what, merchant: shopName }) : `${link.title} · ${shopName}`,
+    title: asks ? t('title.pay', { amount: what, merchant: shop.name }) : `${link.title} · ${shop.name}`,
     testMode: !link.livemode && as === 'page',
-    brand: view.brand,
-    card: { title: `${link.title}, ${what}`, text: t('link.og', { merchant: shopName }), url },
+    brand: shop.brand,
+    card: { title: `${link.title}, ${what}`, text: t('link.og', { merchant: shop.name }), url },
     ...(as === 'page' && {
       languages: { action: `${path}/language`, at: path },
       foot: (
@@ -74,15 +73,15 @@ type Shown = { readonly view: LinkView; readonly words: Words }
 
 function LinkPanel({ view, words }: Shown) {
   const { t } = words
-  const { link, shopName, status } = view
+  const { link, shop, status } = view
   const { amount } = link.price
   const sum = status !== 'active' ? t('link.closed') : amount === null ? t('link.you_decide') : words.money(amount)
   return (
     <header class="panel">
       <p class="payee">
-        <Logo name={shopName} />
+        <Logo shop={shop} />
         <span class="shop" dir="auto">
-          {shopName}
+          {shop.name}
         </span>
       </p>
       <p class="sum">
@@ -110,7 +109,7 @@ function LinkPanel({ view, words }: Shown) {
 
 function Details({ view, words }: Shown) {
   const { t } = words
-  const { link, reference } = view
+  const { link, reference, shop } = view
   const { min, max } = link.price
   const left = link.maxPayments === null ? null : Math.max(0, link.maxPayments - link.paymentsCount)
   return (
@@ -137,6 +136,7 @@ function Details({ view, words }: Shown) {
           </Fact>
         )}
       </Facts>
+      <Question shop={shop} words={words} />
     </>
   )
 }

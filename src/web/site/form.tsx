@@ -15,6 +15,8 @@ export function PostForm({
   readonly id?: string
   readonly 'data-preview'?: string
   readonly 'data-hints'?: string
+  /** For a form with a file. */
+  readonly enctype?: 'multipart/form-data'
   readonly children: ComponentChildren
 }) {
   return (

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { PICTURES } from '../../api/support/pictures.ts'
 
 /** What is done on a page before it is looked at. */
 type Press = (page: Page) => Promise<void>
@@ -34,6 +35,19 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
     },
   ],
   ['/dashboard/brand', 'brand'],
+  [
+    '/dashboard/brand',
+    'brand-logo',
+    async (page) => {
+      const logo = { name: 'logo.png', mimeType: 'image/png', buffer: PICTURES.png }
+      await page.getByLabel('Logo').setInputFiles(logo)
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Buyers see it from now on').waitFor()
+      const width = (image: unknown): number => (image as { naturalWidth: number }).naturalWidth
+      const seen = [page.getByAltText('Your logo now'), page.frameLocator('.phone iframe').locator('.logo.own')]
+      for (const one of seen) if ((await one.evaluate(width)) !== 40) throw new Error('the logo is not drawn')
+    },
+  ],
   ['/dashboard/balance', 'balance'],
   ['/dashboard/balance?d=365&by=month', 'balance-year'],
   ['/dashboard/team', 'team'],

@@ -8,6 +8,7 @@ import { isConfirmed } from '../../../domain/account/session.ts'
 import { framedHeaders, framingHeaders, pageHeaders } from '../../../web/page-headers.ts'
 import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/sessions.ts'
 import { formToken, sameText } from '../../accounts/tokens.ts'
+import { readUpload } from '../../images/upload.ts'
 import { onlyMethods } from '../../route.ts'
 import { SiteProblem } from '../site-problem.ts'
 import type { Page, PageAnswer, PageCall } from './page.ts'
@@ -33,12 +34,17 @@ export function mountPages(pages: readonly Page[], deps: MountDeps): Router {
   for (const [path, methods] of paths) {
     const every = setHeaders(deps.publicUrl)
     for (const page of methods) {
-      const guards = page.method === 'post' ? [fromOurPages(deps.publicUrl), readForm] : []
+      const guards = page.method === 'post' ? [fromOurPages(deps.publicUrl), ...readersOf(page)] : []
       router[page.method](path, every, ...guards, (request, response) => run(deps, page, { request, response }))
     }
     router.all(path, every, onlyMethods(methods.map(({ method }) => method.toUpperCase())))
   }
   return router
+}
+
+/** A form with a file is read whole; one without, as any other. */
+function readersOf({ upload }: Page): RequestHandler[] {
+  return upload === undefined ? [readForm] : [readUpload(upload), readForm]
 }
 
 export function setHeaders(publicUrl: string): RequestHandler {
@@ -135,7 +141,7 @@ function parseForm(page: Page, request: Request): unknown {
   // Postgres refuses a text with NUL, so no text has one.
   if (
     [request.body, request.params].some((values) =>
-      Object.values(values ?? {}).some((text) => String(text).includes('\0')),
+      Object.values(values ?? {}).some((text) => !Buffer.isBuffer(text) && String(text).includes('\0')),
     )
   )
     throw new SiteProblem('bad_request')

@@ -58,10 +58,12 @@ export function errorsOf(problem: Problem, other: string): Record<string, string
   return Object.fromEntries(
     errors.toReversed().map(({ pointer, message }) => {
       const said = message.replace(/^[\w.]+: /, '')
-      return [pointer.split('/')[1] ?? other, `${said.charAt(0).toUpperCase()}${said.slice(1)}`]
+      return [pointer.split('/')[1] ?? other, capitalized(said)]
     }),
   )
 }
+
+export const capitalized = (said: string): string => `${said.charAt(0).toUpperCase()}${said.slice(1)}`
 
 function routeOf({ routes }: WithRoutes, name: string): Route {
   const route = routes.find(({ operationId }) => operationId === name)

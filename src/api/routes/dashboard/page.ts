@@ -19,6 +19,8 @@ export type Page = {
   readonly fresh?: (params: Readonly<Record<string, string>>) => string
   /** Of the body. Fields of a form are text, and absent when nothing was checked. */
   readonly form?: z.ZodType
+  /** The form has a file, which comes as bytes. Whose file is too large is led to this path. */
+  readonly upload?: string
   handle(call: PageCall<never>): Promise<PageAnswer>
 }
 

@@ -30,8 +30,7 @@ export async function viewOfLink(
   return {
     ...shown,
     status: linkStatus(link, new Date(deps.clock()).toISOString()),
-    shopName: shop.name,
-    brand: shop.brand,
+    shop,
     offers,
     url,
     path: new URL(url).pathname,

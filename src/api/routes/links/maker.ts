@@ -100,9 +100,10 @@ async function preview(deps: MakerDeps, request: Request, response: Response): P
   const check = await checkReceivingWallet(deps, deps.db, draft.wallet.trim())
   const wallet = check.ok ? check.address : null
   const link = draftLink(draft, { livemode: deps.db.livemode, wallet, anonymous: true })
-  const shopName = wallet === null ? 'Your wallet' : shortWallet(wallet)
+  const name = wallet === null ? 'Your wallet' : shortWallet(wallet)
+  const shop = { name, brand: null, supportEmail: null, logo: null }
   response.set(framedHeaders(deps.publicUrl)).type('html')
-  response.send(await previewOf(deps, request, { link, shopName, brand: null }))
+  response.send(await previewOf(deps, request, { link, shop }))
 }
 
 /** Somebody who was sent a link writes it down here, and comes to the form for it. */

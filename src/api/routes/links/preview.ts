@@ -1,7 +1,5 @@
 import type { Request } from 'express'
-import type { PaymentLink } from '../../../domain/link/link.ts'
-import { renderLinkPage } from '../../../web/links/link-page.tsx'
-import type { Hex } from '../../../web/look/colour.ts'
+import { type LinkView, renderLinkPage } from '../../../web/links/link-page.tsx'
 import { wordsIn } from '../../../web/messages/words.ts'
 import { buyerCountry, buyerLocale } from '../buyer.ts'
 import { type LinkViewDeps, offersOfLink } from './link-view.ts'
@@ -14,7 +12,7 @@ export type PreviewDeps = Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'> & {
 export async function previewOf(
   deps: PreviewDeps,
   request: Request,
-  { link, shopName, brand }: { readonly link: PaymentLink; readonly shopName: string; readonly brand: Hex | null },
+  { link, shop }: Pick<LinkView, 'link' | 'shop'>,
 ): Promise<string> {
   const country = buyerCountry(request, deps.countryHeader).code
   const offers = await offersOfLink(deps, link, { country, userAgent: request.get('user-agent') })
@@ -22,8 +20,7 @@ export async function previewOf(
   const view = {
     link,
     status: 'active',
-    shopName,
-    brand,
+    shop,
     offers,
     url: '',
     path: '',

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { readShop, setShop } from '../../../db/merchants/merchants.ts'
+import { readShop, type Shop, setShop } from '../../../db/merchants/merchants.ts'
 import { readEmail } from '../../../domain/account/email.ts'
 import { isHex } from '../../../web/look/colour.ts'
+import { logoPath } from '../../../web/look/logo.ts'
 import { BRAND } from '../../document/examples.ts'
+import { MOST_BYTES, REFUSALS, readPicture } from '../../images/image.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { safeText } from './fields.ts'
 import { requireTestKey, type StepUp } from './step-up.ts'
@@ -31,10 +33,26 @@ const supportEmail = z
     return z.NEVER
   })
 
+/** Before it is stored it is written anew: see `readPicture`. */
+const logo = z
+  .string()
+  .max(Math.ceil(MOST_BYTES / 3) * 4, REFUSALS.too_large)
+  .regex(/^[A-Za-z0-9+/]+={0,2}$/, 'must be in base64')
+  .transform((text, context) => {
+    const picture = readPicture(Buffer.from(text, 'base64'))
+    if (picture.ok) return picture
+    context.addIssue({ code: 'custom', message: REFUSALS[picture.why] })
+    return z.NEVER
+  })
+
 const brandBody = z.strictObject({
   name: shopName.optional(),
   color: color.nullable().optional().meta({ description: 'Null: Pinrail’s own. Text on it can always be read.' }),
   support_email: supportEmail.nullable().optional().meta({ description: 'Where buyers write when they need help.' }),
+  logo: logo.nullable().optional().meta({
+    description:
+      'A PNG, JPEG or WebP picture of at most 48 KB in base64, best square. Null: the first letter of the name.',
+  }),
 })
 
 const brandObject = z
@@ -43,6 +61,7 @@ const brandObject = z
     name: z.string(),
     color: z.string().nullable(),
     support_email: z.string().nullable(),
+    logo_url: z.string().nullable(),
   })
   .meta({ id: 'Brand', examples: [BRAND] })
 
@@ -56,7 +75,7 @@ export function brandRoutes(deps: StepUp): Route[] {
     summary: 'Read how buyers see you',
     scope: 'settings:read',
     answers: { 200: brandObject },
-    handle: async ({ caller, db }) => ({ status: 200, body: shown(await readShop(db, caller.merchantId)) }),
+    handle: async ({ caller, db }) => ({ status: 200, body: shown(deps, await readShop(db, caller.merchantId)) }),
   })
   const write = defineRoute({
     method: 'patch',
@@ -72,18 +91,20 @@ export function brandRoutes(deps: StepUp): Route[] {
     example: { body: { color: '#1d5247', support_email: 'help@shop.example' } },
     handle: async ({ caller, db, body }) => {
       requireTestKey(deps, caller, 'brand')
-      const { name, color: brand, support_email: email } = body
+      const { name, color: brand, support_email: email, logo } = body
       const shop = await setShop(db, caller.merchantId, {
         ...(name !== undefined && { name }),
         ...(brand !== undefined && { brand }),
         ...(email !== undefined && { supportEmail: email }),
+        ...(logo !== undefined && { logo }),
       })
-      return { status: 200, body: shown(shop) }
+      return { status: 200, body: shown(deps, shop) }
     },
   })
   return [read, write]
 }
 
-function shown({ name, brand, supportEmail: email }: Awaited<ReturnType<typeof readShop>>) {
-  return { object: 'brand' as const, name, color: brand, support_email: email }
+function shown({ publicUrl }: StepUp, { name, brand, supportEmail: email, logo }: Shop) {
+  const logoUrl = logo === null ? null : `${publicUrl}${logoPath(logo)}`
+  return { object: 'brand' as const, name, color: brand, support_email: email, logo_url: logoUrl }
 }

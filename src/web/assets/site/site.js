@@ -35,7 +35,7 @@ for (const form of all('form[data-preview]')) {
     /** @type {any} */
     const written = new FormData(form)
     const fields = new URLSearchParams(written)
-    for (const name of ['once', '_form']) fields.delete(name)
+    for (const name of ['once', '_form', 'logo', 'remove_logo']) fields.delete(name)
     // In place, so that Back leads to the page before.
     frame.contentWindow.location.replace(`${form.dataset.preview}?${fields}`)
     if (!form.dataset.hints) return

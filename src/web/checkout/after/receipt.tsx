@@ -23,7 +23,7 @@ export function Receipt({ checkout, words }: Shown) {
       <main id="main" class={isTest ? 'paper void' : 'paper'} tabIndex={-1}>
         <div class="letterhead">
           <p class="payee">
-            <Logo name={shop.name} />
+            <Logo shop={shop} />
             <span class="shop" dir="auto">
               {shop.name}
             </span>

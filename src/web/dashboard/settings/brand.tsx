@@ -1,5 +1,6 @@
 import { darkPalette, lightPalette, PINE } from '../../look/brand.ts'
 import { contrast, type Hex } from '../../look/colour.ts'
+import { logoPath } from '../../look/logo.ts'
 import { curlText } from '../../site/curl.ts'
 import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
@@ -13,6 +14,8 @@ export type BrandView = {
   readonly draft: BrandDraft
   /** What is stored. */
   readonly brand: Hex | null
+  /** The name of the logo that is stored. */
+  readonly logo: string | null
   readonly errors: FormErrors
   readonly saved: boolean
   readonly mayChange: boolean
@@ -32,7 +35,7 @@ export function renderBrand(view: BrandView): string {
         <Head title="Brand" lead="How buyers see you at the checkout, on links and on receipts." />
         {saved && <Note tone="success" icon="okring" strong="Saved. Buyers see it from now on." />}
         <div class="cols maker">
-          {mayChange ? <Form view={view} /> : <Seen draft={draft} />}
+          {mayChange ? <Form view={view} /> : <Seen view={view} />}
           <aside class="side" aria-label="Preview">
             <h2>Your page</h2>
             <div class="phone">
@@ -50,9 +53,15 @@ export function renderBrand(view: BrandView): string {
   })
 }
 
-function Form({ view: { frame, draft, brand, errors } }: { view: BrandView }) {
+function Form({ view: { frame, draft, brand, logo, errors } }: { view: BrandView }) {
   return (
-    <PostForm action="/dashboard/brand" csrf={frame.csrf} look="form" data-preview={PREVIEW}>
+    <PostForm
+      action="/dashboard/brand"
+      csrf={frame.csrf}
+      look="form"
+      enctype="multipart/form-data"
+      data-preview={PREVIEW}
+    >
       <ErrorSummary errors={errors} />
       <fieldset>
         <legend>Shop</legend>
@@ -71,6 +80,7 @@ function Form({ view: { frame, draft, brand, errors } }: { view: BrandView }) {
       </fieldset>
       <fieldset>
         <legend>Look</legend>
+        <LogoFields logo={logo} errors={errors} />
         <Field name="color" label="Colour" hint="Empty is Pinrail’s own." optional errors={errors}>
           {(attributes) => (
             <div class="inline">
@@ -98,6 +108,33 @@ function Form({ view: { frame, draft, brand, errors } }: { view: BrandView }) {
   )
 }
 
+function LogoFields({ logo, errors }: Pick<BrandView, 'logo' | 'errors'>) {
+  return (
+    <>
+      <Field
+        name="logo"
+        label="Logo"
+        hint="PNG, JPEG or WebP, best square, up to 48 KB. It stands on white, in the dark too."
+        optional
+        errors={errors}
+      >
+        {(attributes) => (
+          <div class="inline">
+            {logo !== null && <img class="avatar large" src={logoPath(logo)} alt="Your logo now" />}
+            <input {...attributes} type="file" accept="image/png,image/jpeg,image/webp" />
+          </div>
+        )}
+      </Field>
+      {logo !== null && (
+        <label class="check">
+          <input type="checkbox" name="remove_logo" value="yes" />
+          Remove the logo: the first letter of the name takes its place
+        </label>
+      )}
+    </>
+  )
+}
+
 /** Whatever the colour: what is derived from it can be read. */
 function Readable({ brand }: { brand: Hex }) {
   const light = lightPalette(brand)
@@ -121,12 +158,19 @@ function Readable({ brand }: { brand: Hex }) {
   )
 }
 
-function Seen({ draft }: { draft: BrandDraft }) {
+function Seen({ view: { draft, logo } }: { view: BrandView }) {
   return (
     <div class="card">
       <Facts>
         <Fact name="Name">{draft.name}</Fact>
         <Fact name="Support address">{draft.support_email || 'None'}</Fact>
+        <Fact name="Logo">
+          {logo === null ? (
+            'The first letter of the name'
+          ) : (
+            <img class="avatar large" src={logoPath(logo)} alt="The logo" />
+          )}
+        </Fact>
         <Fact name="Colour">{draft.color || 'Pinrail’s own'}</Fact>
       </Facts>
       <p class="hint">An owner of the account can change it.</p>

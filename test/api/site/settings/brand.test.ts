@@ -34,6 +34,7 @@ test('what an owner saves is what buyers see, at the checkout, on links, and on 
     name: 'Nightline Rail',
     color: '#7a1fa2',
     support_email: 'help@nightline.example',
+    logo_url: null,
   })
   const link = await owner.get(`/l/${String(code)}`)
   const checkout = await owner.get((await pressOn(shop, `/l/${String(code)}`, { amount: '64' })).to ?? '')

@@ -63,8 +63,8 @@ function newPages(deps: LinkPageDeps): Page[] {
       handle: async ({ request, tenant, db }) => {
         const draft = linkForm.safeParse({ ...request.query }).data ?? EMPTY_DRAFT
         const link = draftLink(draft, { livemode: tenant.livemode, wallet: null, anonymous: false })
-        const { name: shopName, brand } = await readShop(db, tenant.merchantId)
-        return { html: await previewOf(deps, request, { link, shopName, brand }), frame: 'held' }
+        const shop = await readShop(db, tenant.merchantId)
+        return { html: await previewOf(deps, request, { link, shop }), frame: 'held' }
       },
     }),
   ]

@@ -4,16 +4,24 @@ import { may } from '../../../../domain/account/roles.ts'
 import { type BrandDraft, renderBrand } from '../../../../web/dashboard/settings/brand.tsx'
 import { isHex } from '../../../../web/look/colour.ts'
 import { Problem } from '../../../http/problems.ts'
+import { REFUSALS } from '../../../images/image.ts'
 import { draftLink, EMPTY_DRAFT } from '../../../links/link-form.ts'
 import { type PreviewDeps, previewOf } from '../../links/preview.ts'
 import { SiteProblem } from '../../site-problem.ts'
-import { change, errorsOf, type WithRoutes } from '../operations.ts'
+import { capitalized, change, errorsOf, type WithRoutes } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
 export type BrandPageDeps = WithRoutes & PreviewDeps & { readonly publicUrl: string }
 
 const text = z.string().max(1000).default('')
 const form = z.object({ name: text, color: text, support_email: text })
+const withLogo = form.extend({
+  /** Empty where no file was chosen. */
+  logo: z.instanceof(Buffer).default(Buffer.alloc(0)),
+  remove_logo: z.string().max(10).optional(),
+})
+
+const TOO_LARGE = '/dashboard/brand?large'
 
 /** How buyers see the shop. Who changes it could send them to another address for help: an owner, freshly confirmed. */
 export function brandPages(deps: BrandPageDeps): Page[] {
@@ -28,14 +36,15 @@ export function brandPages(deps: BrandPageDeps): Page[] {
       method: 'get',
       path: '/dashboard/brand/preview',
       needs: 'look',
-      handle: async ({ request, tenant, query }) => {
+      handle: async ({ request, tenant, query, db }) => {
         const asked = form.safeParse(query)
         if (!asked.success) throw new SiteProblem('bad_request')
         const { name, color } = asked.data
         const draft = { ...EMPTY_DRAFT, title: 'October tasting box', amount: '64.00' }
         const link = draftLink(draft, { livemode: tenant.livemode, wallet: null, anonymous: false })
-        const brand = colorIn(color)
-        return { html: await previewOf(deps, request, { link, shopName: name.slice(0, 100), brand }), frame: 'held' }
+        const stored = await readShop(db, tenant.merchantId)
+        const shop = { ...stored, name: name.slice(0, 100), brand: colorIn(color) }
+        return { html: await previewOf(deps, request, { link, shop }), frame: 'held' }
       },
     }),
     definePage({
@@ -43,19 +52,24 @@ export function brandPages(deps: BrandPageDeps): Page[] {
       path: '/dashboard/brand',
       needs: 'own',
       fresh: () => '/dashboard/brand',
-      form,
+      form: withLogo,
+      upload: TOO_LARGE,
       handle: async (call) => {
-        const { name, color, support_email: email } = call.form
-        const body = {
+        const { name, color, support_email: email, logo, remove_logo: remove } = call.form
+        const said = {
           name: name.trim(),
           color: color.trim() === '' ? null : color.trim(),
           support_email: email.trim() === '' ? null : email.trim(),
         }
+        const isNew = logo.length > 0
+        const picture = isNew ? { logo: logo.toString('base64') } : remove === undefined ? {} : { logo: null }
+        // The log says that there is another picture, and does not keep it.
+        const noted = { ...said, ...(isNew ? { logo_bytes: logo.length } : picture) }
         try {
-          await change(deps, call, { name: 'setBrand', body })
+          await change(deps, call, { name: 'setBrand', body: { ...said, ...picture }, noted })
         } catch (error) {
           if (!(error instanceof Problem)) throw error
-          const wrong = { draft: call.form, errors: errorsOf(error, 'name') }
+          const wrong = { draft: { name, color, support_email: email }, errors: errorsOf(error, 'name') }
           return { status: 400, html: await show(deps, call, wrong), frame: 'holds' }
         }
         return { to: '/dashboard/brand?saved' }
@@ -79,11 +93,13 @@ async function show(
   const shop = await readShop(db, tenant.merchantId)
   const stored = { name: shop.name, color: shop.brand ?? '', support_email: shop.supportEmail ?? '' }
   const draft = wrong?.draft ?? stored
+  const tooLarge = 'large' in query && wrong === null
   return renderBrand({
     frame,
     draft,
     brand: wrong === null ? shop.brand : colorIn(draft.color),
-    errors: wrong?.errors ?? {},
+    errors: wrong?.errors ?? (tooLarge ? { logo: capitalized(REFUSALS.too_large) } : {}),
+    logo: shop.logo,
     saved: 'saved' in query && wrong === null,
     mayChange: may(role, 'own'),
     publicUrl,

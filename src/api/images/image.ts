@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import { readJpeg } from './jpeg.ts'
+import { readPng } from './png.ts'
+import type { Sides } from './sides.ts'
+import { readWebp } from './webp.ts'
+
+/**
+ * Pictures that strangers send. What a picture is, its own bytes say, not its name. It is written anew from the parts
+ * that are needed to draw it: where and by what it was taken, comments, and what hangs behind its end are left out. SVG
+ * is none: it is a document that may run scripts.
+ */
+
+export type Picture = {
+  readonly ok: true
+  /** A hash of the bytes, and the ending that tells the type. */
+  readonly name: string
+  readonly bytes: Buffer
+}
+
+export type Refusal = 'too_large' | 'not_a_picture' | 'broken' | 'sides'
+
+/** Bytes. In base64 within JSON it still is a body that the API takes. */
+export const MOST_BYTES = 48_000
+
+/** Pixels of a side: fewer are blurred on a good screen, more are never seen. */
+const SIDES = { least: 32, most: 1024 }
+
+export const REFUSALS: Readonly<Record<Refusal, string>> = {
+  too_large: 'must have at most 48 KB',
+  not_a_picture: 'must be a PNG, JPEG or WebP picture',
+  broken: 'must be a whole, still picture in RGB or grey: this one cannot be read to its end',
+  sides: `must have between ${SIDES.least} and ${SIDES.most} pixels on each side`,
+}
+
+const KINDS = [
+  { ending: 'png', begins: [0, '89504e470d0a1a0a'], read: readPng },
+  { ending: 'jpg', begins: [0, 'ffd8ff'], read: readJpeg },
+  { ending: 'webp', begins: [8, '57454250'], read: readWebp },
+] as const
+
+export function readPicture(sent: Buffer): Picture | { readonly ok: false; readonly why: Refusal } {
+  if (sent.length > MOST_BYTES) return { ok: false, why: 'too_large' }
+  const kind = KINDS.find(({ begins: [at, hex] }) => sent.toString('hex', at, at + hex.length / 2) === hex)
+  if (kind === undefined) return { ok: false, why: 'not_a_picture' }
+  const drawn = kind.read(sent, isDrawable)
+  if (drawn === null) return { ok: false, why: 'broken' }
+  if (!isDrawable(drawn)) return { ok: false, why: 'sides' }
+  const hash = createHash('sha256').update(drawn.bytes).digest('hex').slice(0, 32)
+  return { ok: true, name: `${hash}.${kind.ending}`, bytes: drawn.bytes }
+}
+
+function isDrawable({ width, height }: Sides): boolean {
+  return [width, height].every((side) => side >= SIDES.least && side <= SIDES.most)
+}

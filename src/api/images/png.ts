@@ -1,0 +1,77 @@
+import { crc32, inflateSync } from 'node:zlib'
+import type { Drawn, Sides } from './sides.ts'
+
+/** Chunks that are needed to draw (PNG, third edition, 5.6): of the others a picture tells nothing that is seen. */
+const KEPT = ['IHDR', 'PLTE', 'tRNS', 'gAMA', 'sRGB', 'IDAT', 'IEND']
+const SIGNATURE = 8
+/** Length, type and checksum around the data of a chunk. */
+const AROUND = 12
+
+type Head = Sides & { readonly bitsPerPixel: number; readonly interlaced: boolean }
+
+/** Null: broken, or with something in it that decoders must not pass over and that we do not know. */
+export function readPng(sent: Buffer, isDrawable: (sides: Sides) => boolean): Drawn | null {
+  const kept = [sent.subarray(0, SIGNATURE)]
+  const packed: Buffer[] = []
+  let head: Head | null = null
+  for (let at = SIGNATURE; at + AROUND <= sent.length; ) {
+    const length = sent.readUInt32BE(at)
+    const chunk = sent.subarray(at, at + AROUND + length)
+    if (chunk.length !== AROUND + length) return null
+    const data = chunk.subarray(8, 8 + length)
+    const type = chunk.toString('latin1', 4, 8)
+    if (crc32(chunk.subarray(4, 8 + length)) !== chunk.readUInt32BE(8 + length)) return null
+    // The header is the first chunk and the only one of its type.
+    if ((type === 'IHDR') !== (head === null)) return null
+    if (type === 'IHDR') head = readHead(data)
+    if (head === null) return null
+    if (!isDrawable(head)) return { ...head, bytes: sent }
+    if (type === 'IDAT') packed.push(data)
+    if (KEPT.includes(type)) kept.push(chunk)
+    // A capital letter: it cannot be drawn without.
+    else if (/^[A-Z]/.test(type)) return null
+    if (type === 'IEND') return isWhole(head, packed) ? { ...head, bytes: Buffer.concat(kept) } : null
+    at += chunk.length
+  }
+  return null
+}
+
+/** Numbers of a pixel, by the type of colour. */
+const SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
+
+function readHead(data: Buffer): Head | null {
+  const [depth, colour, , , interlace] = data.subarray(8)
+  const samples = SAMPLES[colour ?? -1]
+  if (data.length !== 13 || samples === undefined || ![1, 2, 4, 8, 16].includes(depth ?? 0)) return null
+  return {
+    width: data.readUInt32BE(0),
+    height: data.readUInt32BE(4),
+    bitsPerPixel: samples * (depth ?? 0),
+    interlaced: interlace === 1,
+  }
+}
+
+/** Where each of the seven passes of an interlaced picture begins, and its steps: x, y, to the right, down. */
+const PASSES = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+] as const
+
+/** Whether the pixels unpack to exactly as many bytes as the picture has. A bomb is given up there. */
+function isWhole({ width, height, bitsPerPixel, interlaced }: Head, packed: readonly Buffer[]): boolean {
+  const passes = interlaced ? PASSES : ([[0, 0, 1, 1]] as const)
+  const bytes = passes
+    .map(([x, y, right, down]) => [Math.ceil((width - x) / right), Math.ceil((height - y) / down)] as const)
+    .filter(([columns, rows]) => columns > 0 && rows > 0)
+    .reduce((sum, [columns, rows]) => sum + rows * (1 + Math.ceil((columns * bitsPerPixel) / 8)), 0)
+  try {
+    return inflateSync(Buffer.concat(packed), { maxOutputLength: bytes }).length === bytes
+  } catch {
+    return false
+  }
+}

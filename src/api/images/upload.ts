@@ -1,0 +1,34 @@
+import express, { type RequestHandler } from 'express'
+import { SiteProblem } from '../routes/site-problem.ts'
+
+/** Bytes of a form with its file: enough for the largest picture and the fields around it. */
+const UPLOAD_LIMIT = '64kb'
+
+const raw = express.raw({ limit: UPLOAD_LIMIT, type: 'multipart/form-data' })
+
+/**
+ * Reads a form that may have a file, into texts and buffers by their names. Who sends more than the limit is led to the
+ * path: nothing of it was read, so nothing can be done with it.
+ */
+export function readUpload(tooLarge: string): RequestHandler {
+  return async (request, response, next) => {
+    const error = await new Promise<unknown>((resolve) => raw(request, response, resolve))
+    if (error instanceof Error && 'status' in error && error.status === 413) return response.redirect(303, tooLarge)
+    if (error !== undefined) throw error
+    if (Buffer.isBuffer(request.body)) request.body = await fieldsOf(request.body, request.get('content-type') ?? '')
+    next()
+  }
+}
+
+/** The runtime reads the form; what it cannot read is no form. */
+async function fieldsOf(body: Buffer, type: string): Promise<Record<string, string | Buffer>> {
+  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } })
+    .formData()
+    .catch(() => Promise.reject(new SiteProblem('bad_request')))
+  const fields = await Promise.all(
+    [...form].map(async ([name, value]) => [name, typeof value === 'string' ? value : await bytesOf(value)] as const),
+  )
+  return Object.fromEntries(fields)
+}
+
+const bytesOf = async (file: Blob): Promise<Buffer> => Buffer.from(await file.arrayBuffer())
