@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ensurePgbouncer } from '../../scripts/setup/pgbouncer.ts'
+import { ensurePgbouncer } from '../../scripts/setup/programs/pgbouncer.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { ensureClusterPrograms } from '../../scripts/setup/temporal/cluster-programs.ts'
 import { anvilSpec, DEVELOPMENT_CHAIN_ID } from '../../scripts/system/anvil.ts'

@@ -1,6 +1,6 @@
 import { ensureChromium } from '../setup/chromium.ts'
-import { ensureLanguages } from '../setup/languages.ts'
-import { ensurePgbouncer } from '../setup/pgbouncer.ts'
+import { ensureLanguages } from '../setup/programs/languages.ts'
+import { ensurePgbouncer } from '../setup/programs/pgbouncer.ts'
 import type { Progress } from '../setup/progress.mjs'
 import { ensureTemporalServer } from '../setup/temporal/temporal-server.ts'
 import { ensureTestServer } from '../setup/temporal/test-server.ts'

@@ -1,6 +1,6 @@
-import { ensureDebianPackages } from './debian.ts'
-import type { Progress } from './progress.mjs'
-import { firstLine, which } from './run.ts'
+import { ensureDebianPackages } from '../debian.ts'
+import type { Progress } from '../progress.mjs'
+import { firstLine, which } from '../run.ts'
 
 /** What runs the examples of the documentation. Node is there. */
 const PROGRAMS = {

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
-import { cachedPath, placeInCache, withCacheLock } from './cache.ts'
-import type { Progress } from './progress.mjs'
-import { isExecutable, run, which } from './run.ts'
+import { cachedPath, placeInCache, withCacheLock } from '../cache.ts'
+import type { Progress } from '../progress.mjs'
+import { isExecutable, run, which } from '../run.ts'
 
 /** The version that tools/helm/go.mod names. */
 const HELM_VERSION = '3.21.4'
 const NAME = `helm-${HELM_VERSION}`
-const MODULE = fileURLToPath(new URL('../../tools/helm', import.meta.url))
+const MODULE = fileURLToPath(new URL('../../../tools/helm', import.meta.url))
 
 /** Finds helm on PATH or in the cache, or builds it there from tools/helm: 130 s of CPU, once. Answers its path. */
 export async function ensureHelm(progress: Progress): Promise<string> {

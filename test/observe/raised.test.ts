@@ -1,0 +1,207 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { parse } from 'yaml'
+import { ensurePromtool } from '../../scripts/setup/programs/promtool.ts'
+import { createProgress } from '../../scripts/setup/progress.mjs'
+
+/**
+ * Each alert with the series that must raise it, and with the same series just before that. Prometheus's own tool evaluates
+ * the rules; that the series exist is in alerts.test.ts.
+ */
+
+const RULES = fileURLToPath(new URL('../../ops/prometheus/rules.yml', import.meta.url))
+
+type Rule = { alert: string; for: string; labels: Record<string, string>; annotations: { summary: string } }
+const { groups } = parse(readFileSync(RULES, 'utf8')) as { groups: { rules: Rule[] }[] }
+const rules = groups.flatMap((group) => group.rules)
+
+/** A value for each minute, in the notation of promtool: `4x30` is 4 for half an hour, `0+5x30` grows by 5. */
+type Series = Readonly<Record<string, string>>
+type Raising = {
+  readonly bad: Series
+  /** As far as it may go. */
+  readonly fine: Series
+  /** Labels of the alert beside its severity. */
+  readonly labels?: Readonly<Record<string, string>>
+  /** Minutes until the expression is true for the first time. */
+  readonly from?: number
+}
+
+const always = (name: string, bad: number, fine: number): Pick<Raising, 'bad' | 'fine'> => ({
+  bad: { [name]: `${bad}x60` },
+  fine: { [name]: `${fine}x60` },
+})
+
+const CALLS = 'pinrail_partner_call_seconds_count'
+const ANSWERS = 'http_request_duration_seconds_count'
+const LIST = 'http_request_duration_seconds_bucket{route="/v1/payments"'
+
+const RAISED: Readonly<Record<string, Raising>> = {
+  PinrailBooksUnreadable: {
+    bad: { 'pinrail_books_readable{instance="a"}': '1x60', 'pinrail_books_readable{instance="b"}': '0x60' },
+    fine: { 'pinrail_books_readable{instance="a"}': '1x60', 'pinrail_books_readable{instance="b"}': '1x60' },
+  },
+  PinrailMoneyWaits: {
+    bad: { 'pinrail_attention{kind="late"}': '1x60', 'pinrail_attention_oldest_seconds{kind="late"}': '1801x60' },
+    fine: { 'pinrail_attention{kind="late"}': '1x60', 'pinrail_attention_oldest_seconds{kind="late"}': '1800x60' },
+    labels: { kind: 'late' },
+  },
+  PinrailPaymentsNotSettling: {
+    ...always('pinrail_payments_oldest_seconds{status="settling",method="card"}', 901, 900),
+    labels: { method: 'card' },
+  },
+  PinrailStartsPending: always('pinrail_backlog_oldest_seconds{queue="start_payment"}', 61, 60),
+  PinrailPartnerNewsUnread: always('pinrail_backlog_oldest_seconds{queue="partner_news"}', 301, 300),
+  PinrailPartnerFails: {
+    bad: {
+      [`${CALLS}{partner="wallet_app",outcome="answered"}`]: '0+4x60',
+      [`${CALLS}{partner="wallet_app",outcome="unknown"}`]: '0+6x60',
+    },
+    fine: {
+      [`${CALLS}{partner="wallet_app",outcome="answered"}`]: '0+6x60',
+      [`${CALLS}{partner="wallet_app",outcome="unknown"}`]: '0+4x60',
+    },
+    labels: { partner: 'wallet_app' },
+    from: 1,
+  },
+  PinrailPartnerDown: {
+    ...always('pinrail_partner_down_seconds{partner="card_partner",why="silent"}', 61, 60),
+    labels: { partner: 'card_partner', why: 'silent' },
+  },
+  PinrailDeliveriesLate: always('pinrail_backlog{queue="deliveries"}', 1001, 1000),
+  PinrailErrors: {
+    bad: { [`${ANSWERS}{status="200"}`]: '0+97x60', [`${ANSWERS}{status="503"}`]: '0+3x60' },
+    fine: { [`${ANSWERS}{status="200"}`]: '0+99x60', [`${ANSWERS}{status="503"}`]: '0+1x60' },
+    from: 1,
+  },
+  PinrailSlow: {
+    bad: { [`${LIST},le="1"}`]: '0+98x60', [`${LIST},le="5"}`]: '0+100x60', [`${LIST},le="+Inf"}`]: '0+100x60' },
+    fine: { [`${LIST},le="1"}`]: '0+100x60', [`${LIST},le="5"}`]: '0+100x60', [`${LIST},le="+Inf"}`]: '0+100x60' },
+    from: 1,
+  },
+  PinrailConnectionsUsedUp: {
+    bad: { 'pinrail_database_connections{state="waiting"}': '3x60' },
+    // They wait, and get one.
+    fine: { 'pinrail_database_connections{state="waiting"}': '3 0 3 0 3 0 3 0 3 0 3 0 3 0 3 0 3 0 3 0' },
+  },
+  PinrailSettlementPaused: always('pinrail_settlement_paused', 1, 0),
+  PinrailPayoutsWait: {
+    bad: { 'pinrail_payouts_oldest_seconds{state="broadcast"}': '601x60' },
+    fine: {
+      'pinrail_payouts_oldest_seconds{state="broadcast"}': '600x60',
+      'pinrail_payouts_oldest_seconds{state="held"}': '9000x60',
+    },
+  },
+  PinrailPayoutsHeld: {
+    bad: { 'pinrail_payouts{state="held",reason="blacklisted"}': '1x60' },
+    fine: { 'pinrail_payouts{state="held",reason="funds"}': '1x60' },
+    labels: { reason: 'blacklisted' },
+  },
+  PinrailCursorStuck: always('pinrail_cursor_age_seconds', 121, 120),
+  PinrailCursorBehind: always('pinrail_cursor_lag_blocks', 301, 300),
+  PinrailLaneQuarantined: {
+    bad: {
+      'pinrail_lane{wallet="0x1",status="quarantined"}': '1x60',
+      'pinrail_lane{wallet="0x2",status="quarantined"}': '0x60',
+    },
+    fine: {
+      'pinrail_lane{wallet="0x1",status="quarantined"}': '0x60',
+      'pinrail_lane{wallet="0x1",status="active"}': '1x60',
+    },
+    labels: { wallet: '0x1' },
+  },
+  PinrailNotMined: { ...always('pinrail_lane_unmined_seconds{wallet="0x1"}', 301, 300), labels: { wallet: '0x1' } },
+  PinrailLaneWithoutGas: {
+    ...always('pinrail_lane{wallet="0x1",status="paused_gas"}', 1, 0),
+    labels: { wallet: '0x1' },
+  },
+  PinrailGasMoneyLow: {
+    bad: {
+      'pinrail_gas_pol{role="funding",wallet="0x9"}': '49x60',
+      'pinrail_gas_pol{role="relayer",wallet="0x1"}': '3x60',
+    },
+    fine: {
+      'pinrail_gas_pol{role="funding",wallet="0x9"}': '50x60',
+      'pinrail_gas_pol{role="relayer",wallet="0x1"}': '3x60',
+    },
+    labels: { wallet: '0x9' },
+  },
+  PinrailTreasuryTooLow: {
+    bad: {
+      'pinrail_treasury_usdc{role="current"}': '100x60',
+      'pinrail_payouts_usdc{state="queued"}': '60x60',
+      'pinrail_payouts_usdc{state="authorized"}': '41x60',
+    },
+    fine: {
+      'pinrail_treasury_usdc{role="current"}': '101x60',
+      // Two workers tell of the same payouts.
+      'pinrail_payouts_usdc{state="queued",instance="a"}': '60x60',
+      'pinrail_payouts_usdc{state="queued",instance="b"}': '60x60',
+      'pinrail_payouts_usdc{state="authorized",instance="a"}': '41x60',
+    },
+  },
+  PinrailNodeDown: {
+    ...always('pinrail_node{node="one",state="resting"}', 1, 0),
+    labels: { node: 'one' },
+  },
+  PinrailNoQuorum: always('pinrail_nodes_spare', -1, 0),
+  PinrailNodeWrong: {
+    bad: { 'pinrail_node_wrong_total{node="one"}': '0+1x60' },
+    fine: { 'pinrail_node_wrong_total{node="one"}': '5x60' },
+    labels: { node: 'one' },
+    from: 6,
+  },
+  PinrailHookFails: {
+    ...always('pinrail_settlement_attention{kind="deposit_log"}', 1, 0),
+    labels: { kind: 'deposit_log' },
+  },
+  PinrailSettlementAttention: {
+    ...always('pinrail_settlement_attention{kind="unknown_transfer"}', 1, 0),
+    labels: { kind: 'unknown_transfer' },
+  },
+}
+
+let promtool: string
+let folder: string
+beforeAll(async () => {
+  promtool = await ensurePromtool(createProgress(process.stderr))
+  folder = mkdtempSync(join(tmpdir(), 'pinrail-rules-'))
+}, 120_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('Prometheus takes the rules as they are', () => {
+  const said = execFileSync(promtool, ['check', 'rules', RULES], { encoding: 'utf8' })
+  expect(said).toContain(`${rules.length} rules found`)
+  expect(Object.keys(RAISED).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
+})
+
+test.each(rules.map((rule) => [rule.alert, rule] as const))(
+  '%s is raised when it should be, and not before',
+  (name, rule) => {
+    const { bad, fine, labels = {}, from = 0 } = RAISED[name]!
+    const held = Number.parseInt(rule.for, 10)
+    const summary = rule.annotations.summary.replaceAll(
+      /\{\{ \$labels\.(\w+) \}\}/g,
+      (_, label: string) => labels[label] ?? '',
+    )
+    const raised = [{ exp_labels: { ...rule.labels, ...labels }, exp_annotations: { summary } }]
+    const at = (minutes: number, exp_alerts: object[]) => ({ eval_time: `${minutes}m`, alertname: name, exp_alerts })
+    const input = (series: Series) => Object.entries(series).map(([key, values]) => ({ series: key, values }))
+    const tests = [
+      // A moment before, it is not known yet whether it stays so.
+      {
+        interval: '1m',
+        input_series: input(bad),
+        alert_rule_test: [at(from + held - 1, []), at(from + held + 1, raised)],
+      },
+      { interval: '1m', input_series: input(fine), alert_rule_test: [at(from + held + 1, []), at(50, [])] },
+    ]
+    const file = join(folder, `${name}.json`)
+    writeFileSync(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: '1m', tests }))
+    expect(execFileSync(promtool, ['test', 'rules', file], { encoding: 'utf8' })).toContain('SUCCESS')
+  },
+)
