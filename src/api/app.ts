@@ -138,7 +138,8 @@ function compressed() {
 function countVisits({ countVisit }: RequestLimits) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { path, method, ip = '' } = request
-    if (!path.startsWith('/v1/') && !path.startsWith('/assets/')) countVisit(ip, method === 'POST' ? 'act' : 'look')
+    if (!path.startsWith('/v1/') && !path.startsWith('/assets/') && path !== '/pinrail.js')
+      countVisit(ip, method === 'POST' ? 'act' : 'look')
     next()
   }
 }

@@ -36,6 +36,8 @@ export type Wallet = { object: "wallet"; livemode: boolean; address: (string | n
 
 export type Brand = { object: "brand"; name: string; color: (string | null); support_email: (string | null); logo_url: (string | null) }
 
+export type Embedding = { object: "embedding"; origins: (string)[] }
+
 export type NotificationChannel = { id: string; object: "notification_channel"; livemode: boolean; kind: "email" | "telegram" | "discord" | "slack"; name: string; events: (string)[]; language: string; quiet_hours: ({ from: string; to: string; time_zone: string } | null); status: "on" | "off"; off_since: (string | null); off_reason: (string | null); waiting: number; created_at: string; updated_at: string }
 
 export type DeletedChannel = { id: string; object: "notification_channel"; deleted: true }
@@ -92,6 +94,8 @@ export type Operations = {
   stopWalletChange: { query: undefined; body: undefined; answer: Wallet }
   readBrand: { query: undefined; body: undefined; answer: Brand }
   setBrand: { query: undefined; body: { name?: string | undefined; color?: (string | null) | undefined; support_email?: (string | null) | undefined; logo?: (string | null) | undefined }; answer: Brand }
+  readEmbedding: { query: undefined; body: undefined; answer: Embedding }
+  setEmbedding: { query: undefined; body: { origins: (string)[] }; answer: Embedding }
   createNotificationChannel: { query: undefined; body: { kind: "email" | "discord" | "slack"; name?: string | undefined; webhook_url?: string | undefined; email?: string | undefined; events?: ("payment.succeeded" | "payment.failed" | "payment.expired" | "payment.canceled" | "payment.under_review" | "payment.chargeback" | "payment.refunded" | "payment_link.completed" | "payment_link.stopped" | "payment_link.resumed" | "webhook_endpoint.disabled")[] | undefined; language?: "en" | "de" | "fr" | "es" | "it" | "nl" | "pl" | "pt" | "ro" | "hu" | "sv" | "el" | "hi" | "ar" | undefined; quiet_hours?: ({ from: string; to: string; time_zone: string } | null) | undefined }; answer: NotificationChannel }
   listNotificationChannels: { query: undefined; body: undefined; answer: { object: "list"; data: (NotificationChannel)[]; has_more: boolean } }
   readNotificationChannel: { query: undefined; body: undefined; answer: NotificationChannel }
@@ -150,6 +154,8 @@ export const OPERATIONS = {
   stopWalletChange: ['POST', '/v1/settings/wallet/stop_change'],
   readBrand: ['GET', '/v1/settings/brand'],
   setBrand: ['PATCH', '/v1/settings/brand'],
+  readEmbedding: ['GET', '/v1/settings/embedding'],
+  setEmbedding: ['PUT', '/v1/settings/embedding'],
   createNotificationChannel: ['POST', '/v1/notification_channels'],
   listNotificationChannels: ['GET', '/v1/notification_channels'],
   readNotificationChannel: ['GET', '/v1/notification_channels/{id}'],

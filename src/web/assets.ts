@@ -40,6 +40,20 @@ function verifyPage(): string {
   return publishModule('verify-page.js', read('verify-page.js'), { '../../verifier/verifier.js': verifier })
 }
 
+/** A script as it is sent: without comments and the spaces at the beginning of lines. */
+function bare(script: string): string {
+  return script.replace(/\/\*\*[\s\S]*?\*\/\s*|^\s*\/\/.*\n/gm, '').replace(/\n\s*/g, '\n')
+}
+
+/** For the pages of shops. It is served as it is now, and under an address whose content never changes. */
+export const EMBED_SCRIPT = embedScript()
+
+function embedScript() {
+  const body = bare(read('embed/pinrail.js'))
+  const integrity = `sha384-${createHash('sha384').update(body).digest('base64')}`
+  return { body, integrity, path: publish('pinrail.js', body) } as const
+}
+
 /** In the order in which they apply. */
 const SHEETS = ['base.css', 'sheet.css', 'rail.css', 'parts.css', 'receipt.css', 'link.css', 'foot.css', 'wide.css']
 
@@ -62,6 +76,7 @@ export const ASSETS = {
   docsStyle: publish('docs.css', stripped(read('docs.css'))),
   sandboxStyle: publish('sandbox.css', stripped(read('sandbox.css'))),
   script: publish('checkout.js'),
+  frameScript: publish('frame.js', bare(read('embed/frame.js'))),
   verifyScript: verifyPage(),
   siteStyle: publish('site.css', styles(SITE_SHEETS)),
   siteScript: publish('site.js', read('site/site.js')),

@@ -25,6 +25,8 @@ export type PageShape = {
   readonly foot?: ComponentChildren
   /** Where another language is chosen. Absent: the page has no choice. */
   readonly languages?: LanguageChange
+  /** The page stands in a frame of the shop's, which every link and form leaves: this path is the page of its own. */
+  readonly wholePage?: string
   readonly children: ComponentChildren
 }
 
@@ -34,7 +36,8 @@ export function renderPage(page: PageShape): string {
 }
 
 function Document(page: PageShape) {
-  const { words, title, testMode, tools, brand, refreshSeconds, goTo, card, foot, languages, children } = page
+  const { words, title, testMode, tools, brand, refreshSeconds, goTo, card, foot, languages, wholePage, children } =
+    page
   const { t, locale } = words
   const { dir, formats } = LANGUAGES[locale]
   return (
@@ -46,6 +49,7 @@ function Document(page: PageShape) {
         <meta name="color-scheme" content="light dark" />
         {/* With no-referrer a browser sends `Origin: null` with our own forms. Other origins still get nothing. */}
         <meta name="referrer" content="same-origin" />
+        {wholePage !== undefined && <base target="_blank" />}
         {card !== undefined && <Card {...card} />}
         {goTo !== undefined && <meta http-equiv="refresh" content={`0;url=${goTo}`} />}
         {refreshSeconds !== undefined && (
@@ -58,9 +62,10 @@ function Document(page: PageShape) {
         {brand !== null && <link rel="stylesheet" href={brandSheet(brand)} />}
         {tools !== undefined && <link rel="stylesheet" href={ASSETS.sandboxStyle} />}
         <script src={ASSETS.script} type="module" />
+        {wholePage !== undefined && <script src={ASSETS.frameScript} type="module" />}
       </head>
       <body>
-        <a class="skip" href="#main">
+        <a class="skip" href="#main" target={wholePage === undefined ? undefined : '_self'}>
           {t('page.skip')}
         </a>
         {testMode && (
@@ -77,6 +82,13 @@ function Document(page: PageShape) {
             <Icon name="rail" /> <span>{t('page.footer')}</span>
           </p>
           {foot}
+          {wholePage !== undefined && (
+            <p>
+              <a href={wholePage} target="_top">
+                {t('page.whole')}
+              </a>
+            </p>
+          )}
           {languages !== undefined && <LanguageMenu {...languages} words={words} />}
         </footer>
       </body>

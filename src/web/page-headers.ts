@@ -38,6 +38,15 @@ export function framingHeaders(publicUrl: string): Record<string, string> {
   return { ...headers, 'content-security-policy': `${headers['content-security-policy']}; frame-src 'self'` }
 }
 
+/** Of a page that stands in a frame of the shop's. Pages of `origins` alone may hold it; with none of them, none may. */
+export function shopFrameHeaders(publicUrl: string, origins: readonly string[]): Record<string, string> {
+  const headers = pageHeaders(publicUrl)
+  if (origins.length === 0) return headers
+  const policy = headers['content-security-policy'] ?? ''
+  const listed = policy.replace("frame-ancestors 'none'", `frame-ancestors ${origins.join(' ')}`)
+  return { ...headers, 'content-security-policy': listed }
+}
+
 /** Of a page that stands in a frame of ours. It has nothing that can be pressed. */
 export function framedHeaders(publicUrl: string): Record<string, string> {
   const headers = pageHeaders(publicUrl)

@@ -86,7 +86,9 @@ function checkoutOf(name: string, origin: string) {
   const situation = name in TRANSLATED ? 'a method chosen' : name
   const changes = name === 'long texts' ? LONG : (CHECKOUTS.find(([known]) => known === situation)?.[1] ?? {})
   const path = `/c/${encodeURIComponent(name)}`
-  return { ...aCheckout(changes), url: `${origin}${path}`, path }
+  const checkout = aCheckout(changes)
+  const frame = checkout.frame && { ...checkout.frame, path: `${path}/frame` }
+  return { ...checkout, frame, url: `${origin}${path}`, path }
 }
 
 /** The hand-off leads to a page of its own origin here, so that it can be looked at while it stays. */

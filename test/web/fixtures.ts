@@ -143,6 +143,7 @@ export type CheckoutChanges = {
   readonly cameBackAt?: string
   readonly now?: string
   readonly crypto?: boolean
+  readonly frame?: Checkout['frame']
   readonly sandbox?: Partial<Checkout['sandbox']>
   /** Partners that are down. */
   readonly down?: readonly ProviderUsed[]
@@ -174,8 +175,12 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     }),
     country,
     device: changes.device ?? 'desktop',
-    sandbox: payment.livemode ? null : { open: false, note: null, device: null, isDown: false, ...changes.sandbox },
+    sandbox:
+      payment.livemode || changes.frame
+        ? null
+        : { open: false, note: null, device: null, isDown: false, ...changes.sandbox },
     asked: { step: null, choice: null, ...changes.asked },
+    frame: changes.frame ?? null,
     cameBackAt: changes.cameBackAt ?? null,
     now: changes.now ?? NOW,
     url: 'https://pay.example/c/token-of-the-tests',

@@ -135,6 +135,9 @@ export const SITUATIONS = {
     cameBackAt: CAME_BACK_AT,
     now: '2026-11-20T12:01:40.000Z',
   },
+  'in a frame of the shop': {
+    frame: { path: '/c/token-of-the-tests/frame', origins: ['https://shop.example'] },
+  },
   'five minutes left': { payment: { provider: 'card_partner' }, now: '2026-11-21T11:55:30.000Z' },
   'a UPI code on Android': {
     payment: { status: 'pending', provider: 'local_partner' },

@@ -1,3 +1,4 @@
+import { EMBED_SCRIPT } from '../../web/assets.ts'
 import type { Language } from '../../web/docs/code/languages.ts'
 import type { DocsFrame, DocsGroup, DocsPlace } from '../../web/docs/docs-page.tsx'
 import { renderErrors } from '../../web/docs/errors.tsx'
@@ -53,7 +54,8 @@ export function createDocsSite({ routes, publicUrl, testUrl }: Options): DocsSit
 }
 
 function guidePages(origin: string): DocsPage[] {
-  return Object.entries(GUIDES).map(([name, text]) => {
+  return Object.entries(GUIDES).map(([name, written]) => {
+    const text = filledIn(written, origin)
     const guide = readGuide(text)
     return {
       path: `${DOCS_PATH}/${name}`,
@@ -63,6 +65,15 @@ function guidePages(origin: string): DocsPage[] {
       markdown: () => plainMarkdown(text, origin),
     }
   })
+}
+
+/** With the addresses of this deployment, so that a line can be copied as it stands. */
+function filledIn(text: string, origin: string): string {
+  const { path, integrity } = EMBED_SCRIPT
+  return text
+    .replaceAll('{PINRAIL}', origin)
+    .replaceAll('{SCRIPT}', origin + path)
+    .replaceAll('{INTEGRITY}', integrity)
 }
 
 function referencePages(routes: readonly Route[], publicUrl: string): DocsPage[] {

@@ -21,6 +21,7 @@ import type { Page } from './dashboard/page.ts'
 import { paymentPages } from './dashboard/payment.ts'
 import { paymentListPages } from './dashboard/payments.ts'
 import { brandPages } from './dashboard/settings/brand.ts'
+import { embeddingPages } from './dashboard/settings/embedding.ts'
 import { type NotificationPageDeps, notificationPages } from './dashboard/settings/notifications.ts'
 import { walletPages } from './dashboard/settings/wallet.ts'
 import { createWalletStopRouter } from './dashboard/settings/wallet-stop.ts'
@@ -107,6 +108,7 @@ export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[]
     ...requestPages(own),
     ...walletPages(own),
     ...brandPages(own),
+    ...embeddingPages(own),
     ...notificationPages(own),
     ...teamPages(own),
     ...linkPages(own),

@@ -25,6 +25,8 @@ export type Checkout = {
   readonly asked: Asked
   /** The bar of a test payment whose partners are simulated; null elsewhere. */
   readonly sandbox: Sandbox | null
+  /** Where the page stands in a frame of the shop's; null where it is a page of its own. */
+  readonly frame: ShopFrame | null
   /** When the buyer came back from the partner of the open order, ISO 8601; null when the buyer did not. */
   readonly cameBackAt: string | null
   /** When this page is made, ISO 8601. */
@@ -33,6 +35,13 @@ export type Checkout = {
   readonly url: string
   /** The path of this checkout, for links and forms: it works under any host name. */
   readonly path: string
+}
+
+export type ShopFrame = {
+  /** The address of the page in the frame. Every other one of this payment is a page of its own. */
+  readonly path: string
+  /** Whose pages may hold the frame and hear of the payment, as the shop has listed them. */
+  readonly origins: readonly string[]
 }
 
 export type Shop = {
@@ -92,6 +101,24 @@ export function isSameWay(a: Choice, b: Choice): boolean {
 export function pathOf(path: string, { provider, method }: Choice): string {
   return `${path}?method=${provider}.${method}`
 }
+
+/** The address of the page that is shown: its other views and its news are there. */
+export function herePath({ frame, path }: Pick<Checkout, 'frame' | 'path'>): string {
+  return frame?.path ?? path
+}
+
+/** A link to another view of the page. It stays in a frame, which every other link leaves. */
+export type ViewLink = { readonly href: string; readonly target: '_self' | undefined }
+
+export function pickLink(checkout: Checkout): ViewLink {
+  return { href: `${herePath(checkout)}?step=pick`, target: stays(checkout) }
+}
+
+export function wayLink(checkout: Checkout, choice: Choice): ViewLink {
+  return { href: pathOf(herePath(checkout), choice), target: stays(checkout) }
+}
+
+const stays = ({ frame }: Checkout): ViewLink['target'] => (frame === null ? undefined : '_self')
 
 /** Whether the timeline is to tell that this page was opened: the method that the merchant pinned is not offered. */
 export function tellsOpening({ payment, offered }: Checkout): boolean {

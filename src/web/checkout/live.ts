@@ -1,5 +1,5 @@
 import { minutesLeft } from './before/closing.tsx'
-import type { Checkout } from './checkout.ts'
+import { type Checkout, herePath } from './checkout.ts'
 import { isMoneyHeld, mayMoneyCome, type View, viewOf } from './view.ts'
 
 /** Seconds between two requests of a page for its status: few while the buyer waits, more where changes are rare. */
@@ -75,7 +75,9 @@ function downOn({ offered }: Checkout, { page }: View): string | false {
 }
 
 /** What the buyer asked for by a link is a choice of an open payment; the return from the partner is told in the query. */
-export function urlOf({ path, cameBackAt, asked }: Checkout, { page }: View): string {
+export function urlOf(checkout: Checkout, { page }: View): string {
+  const { cameBackAt, asked } = checkout
+  const path = herePath(checkout)
   if (page === 'returning' && cameBackAt !== null) return `${path}?back=${Math.floor(Date.parse(cameBackAt) / 1000)}`
   const query = new URLSearchParams()
   const isChoice = ['country', 'pick', 'confirm', 'open_elsewhere', 'no_more_tries'].includes(page)

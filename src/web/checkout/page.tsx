@@ -15,7 +15,7 @@ import { Down } from './before/down.tsx'
 import { NotOffered } from './before/not-offered.tsx'
 import { OpenElsewhere } from './before/open-elsewhere.tsx'
 import { Pick } from './before/pick.tsx'
-import { type Checkout, tellsOpening } from './checkout.ts'
+import { type Checkout, herePath, tellsOpening } from './checkout.ts'
 import { isWaiting, keyOf, pollSeconds, stampOf, urlOf } from './live.ts'
 import { Checking } from './meanwhile/checking.tsx'
 import { Finish, Handoff } from './meanwhile/finish.tsx'
@@ -43,6 +43,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
     brand: checkout.shop.brand,
     languages: languageChange(checkout, urlOf(checkout, view)),
     ...(isWaiting(view) && { refreshSeconds: REFRESH_SECONDS }),
+    ...(checkout.frame !== null && { wholePage: checkout.path }),
     children: (
       <div class="sheet">
         <Panel checkout={checkout} words={words} view={view} />
@@ -52,10 +53,11 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
           tabIndex={-1}
           data-page={view.page}
           data-key={keyOf(checkout, view)}
-          data-status={`${checkout.path}/status`}
+          data-status={`${herePath(checkout)}/status`}
           data-poll={pollSeconds(checkout, view)}
           data-live={`${checkout.path}/live?knows=${stampOf(checkout)}`}
           data-opened={tellsOpening(checkout) ? `${checkout.path}/opened` : undefined}
+          {...newsFor(checkout)}
         >
           <OfflineLine words={words} view={view} />
           {view.page !== 'confirm' && isPaidHere(view) && <ClosingNote checkout={checkout} words={words} />}
@@ -99,6 +101,11 @@ export function renderReceipt(checkout: Checkout, words: Words): string {
 
 function languageChange({ path }: Checkout, at: string): LanguageChange {
   return { action: `${path}/language`, at }
+}
+
+/** All that the shop's page hears, and the pages that may. Money and names are not for them. */
+function newsFor({ frame, payment }: Checkout) {
+  return frame && { 'data-payment': payment.id, 'data-state': payment.status, 'data-origins': frame.origins.join(' ') }
 }
 
 /** Pages on which the buyer has yet to pay, at the partner or from here. */

@@ -20,12 +20,13 @@ export function ShopLink({ href, checkout, words, filled = false }: Shown & { hr
   const address = webAddress(href)
   if (address === null) return null
   const text = words.t('shop.back', { merchant: checkout.shop.name })
+  const target = checkout.frame === null ? undefined : '_top'
   return filled ? (
-    <FillLink href={address} icon="shop">
+    <FillLink href={address} icon="shop" target={target}>
       {text}
     </FillLink>
   ) : (
-    <OutlineLink href={address} icon="shop">
+    <OutlineLink href={address} icon="shop" target={target}>
       {text}
     </OutlineLink>
   )

@@ -29,6 +29,7 @@ const MAIN: readonly Place[] = [
 const DEVELOPERS: readonly Place[] = [
   { href: '/dashboard/keys', name: 'API keys', icon: 'key' },
   { href: '/dashboard/webhooks', name: 'Webhooks', icon: 'webhook' },
+  { href: '/dashboard/embedding', name: 'Embedding', icon: 'code' },
   { href: '/dashboard/events', name: 'Events', icon: 'events' },
   { href: '/dashboard/requests', name: 'Request log', icon: 'log' },
 ]

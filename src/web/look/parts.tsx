@@ -55,11 +55,18 @@ export function Note({ tone, icon, strong, role, children }: NoteProps) {
   )
 }
 
+type LinkProps = {
+  readonly href: string
+  /** Where a page in a frame opens it. Absent: where every link of the page opens. */
+  readonly target?: '_self' | '_top' | undefined
+  readonly children: ComponentChildren
+}
+
 /** The next step. At most one on a page, and none while we wait. */
-export function FillLink({ href, icon, children }: { href: string; icon: IconName; children: ComponentChildren }) {
+export function FillLink({ href, icon, target, children }: LinkProps & { icon: IconName }) {
   return (
     <p class="act">
-      <a class="button fill" href={href}>
+      <a class="button fill" href={href} target={target}>
         {icon === 'shop' && <Icon name={icon} />}
         <span>{children}</span>
         {icon !== 'shop' && <Icon name={icon} points />}
@@ -95,18 +102,18 @@ export function PostButton({ action, fields, icon, busy, filled = true, children
 }
 
 /** An outlined button: another step that is possible. */
-export function OutlineLink({ href, icon, children }: { href: string; icon: IconName; children: ComponentChildren }) {
+export function OutlineLink({ href, icon, target, children }: LinkProps & { icon: IconName }) {
   return (
-    <a class="button" href={href}>
+    <a class="button" href={href} target={target}>
       <Icon name={icon} />
       <span>{children}</span>
     </a>
   )
 }
 
-export function QuietLink({ href, children }: { href: string; children: ComponentChildren }) {
+export function QuietLink({ href, target, children }: LinkProps) {
   return (
-    <a class="quiet-link" href={href}>
+    <a class="quiet-link" href={href} target={target}>
       {children}
     </a>
   )

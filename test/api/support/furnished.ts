@@ -112,6 +112,8 @@ export function rowsFor(furnished: Furnished): Readonly<Record<string, Row>> {
     readWallet: { path: '/v1/settings/wallet' },
     setWallet: { path: '/v1/settings/wallet', body: { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' } },
     readBrand: { path: '/v1/settings/brand' },
+    readEmbedding: { path: '/v1/settings/embedding' },
+    setEmbedding: { path: '/v1/settings/embedding', body: { origins: ['https://shop.example'] } },
     setBrand: { path: '/v1/settings/brand', body: { color: '#123456' } },
     stopWalletChange: { path: '/v1/settings/wallet/stop_change' },
     skipTime: { path: `/v1/test/payments/${payment}/skip_time`, body: { seconds: 60 } },

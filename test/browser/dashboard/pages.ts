@@ -48,6 +48,7 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
       for (const one of seen) if ((await one.evaluate(width)) !== 40) throw new Error('the logo is not drawn')
     },
   ],
+  ['/dashboard/embedding', 'embedding'],
   ['/dashboard/balance', 'balance'],
   ['/dashboard/balance?d=365&by=month', 'balance-year'],
   ['/dashboard/team', 'team'],

@@ -18,6 +18,7 @@ import type { OpenPages } from '../../live/open-pages.ts'
 import { buyerLocale, comesBack, countryCookie, isFromOurPage, languageCookie, VARY } from '../buyer.ts'
 import { PageProblem, pageProblemHandler } from '../page-problem.ts'
 import { continueForm, countryForm, languageForm, ownPage, parseForm, readChoice } from './forms.ts'
+import { sendEmbedScript, sendFrameStatus, showFrame } from './frame.ts'
 import { type LoadDeps, loadCheckout } from './load.ts'
 import { noteOffer } from './offers.ts'
 import { playOnBar } from './sandbox.ts'
@@ -45,6 +46,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
     express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 10 }),
   ]
   router.get('/assets/:name', sendAsset)
+  router.get('/pinrail.js', sendEmbedScript)
   router.use('/c', (_request, response, next) => {
     response.set(pageHeaders(deps.publicUrl)).vary(VARY)
     next()
@@ -56,6 +58,8 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   router.get('/c/:token', (request, response) => showCheckout(deps, request, response))
   router.get('/c/:token/go', (request, response) => showHandoff(deps, request, response))
   router.get('/c/:token/receipt', (request, response) => showReceipt(deps, request, response))
+  router.get('/c/:token/frame', (request, response) => showFrame(deps, request, response))
+  router.get('/c/:token/frame/status', (request, response) => sendFrameStatus(deps, request, response))
   router.get('/c/:token/status', (request, response) => sendStatus(deps, request, response))
   router.get('/c/:token/live', (request, response) => followPayment(deps, request, response))
   router.post('/c/:token/continue', ...form, (request, response) => openAttempt(deps, request, response))
@@ -64,7 +68,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   )
   router.post('/c/:token/country', ...form, (request, response) => chooseCountry(deps, request, response))
   router.post('/c/:token/language', ...form, (request, response) => chooseLanguage(deps, request, response))
-  const shown = ['', '/go', '/receipt', '/status', '/live'].map((page) => `/c/:token${page}`)
+  const shown = ['', '/go', '/receipt', '/status', '/live', '/frame', '/frame/status'].map((page) => `/c/:token${page}`)
   router.all(shown, refuseMethod('GET, HEAD'))
   router.post('/c/:token/sandbox', ...form, (request, response) => play(deps, request, response))
   const posted = ['continue', 'country', 'language', 'opened', 'sandbox'].map((name) => `/c/:token/${name}`)
@@ -215,6 +219,9 @@ function sendAsset(request: Request, response: Response, next: () => void): void
     'content-type': asset.contentType,
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'",
+    // The script for shops has an `integrity`, which a page of another origin may check only of what it may read.
+    'access-control-allow-origin': '*',
+    'cross-origin-resource-policy': 'cross-origin',
   })
   response.send(asset.body)
 }

@@ -79,6 +79,7 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
       isDown: played.down !== null,
     },
     asked: askedFor(request),
+    frame: null,
     cameBackAt: cameBackAt(request, { attempts, now: deps.clock() }),
     now: new Date(deps.clock()).toISOString(),
     url,

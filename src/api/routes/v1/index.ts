@@ -3,6 +3,7 @@ import { auditRoutes } from './account/audit-log.ts'
 import { type TeamRouteDeps, teamRoutes } from './account/team.ts'
 import { type ApiKeyRouteDeps, apiKeyRoutes } from './api-keys.ts'
 import { brandRoutes } from './brand.ts'
+import { embeddingRoutes } from './embedding.ts'
 import { eventRoutes } from './events.ts'
 import { type ExportRouteDeps, exportRoutes } from './exports/exports.ts'
 import { type LinkRouteDeps, linkRoutes } from './links/links.ts'
@@ -48,6 +49,7 @@ export function apiRoutes(deps: ApiRouteDeps): Route[] {
     ...apiKeyRoutes(deps),
     ...settingsRoutes(deps),
     ...brandRoutes(deps),
+    ...embeddingRoutes(deps),
     ...channelRoutes(deps),
     ...teamRoutes(deps),
     ...auditRoutes(),

@@ -10,7 +10,7 @@ export type StepUp = { readonly publicUrl: string }
 export function requireTestKey(
   { publicUrl }: StepUp,
   caller: Caller,
-  page: 'keys' | 'wallet' | 'brand' | 'notifications' | 'team',
+  page: 'keys' | 'wallet' | 'brand' | 'embedding' | 'notifications' | 'team',
 ): void {
   // A person has confirmed it: the dashboard lets nobody here who has not.
   if (!caller.livemode || caller.keyId === null) return

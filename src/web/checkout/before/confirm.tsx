@@ -3,6 +3,7 @@ import type { Offer } from '../../../domain/offers.ts'
 import type { IconName } from '../../look/icons.tsx'
 import { Aside, Fact, Facts, Head, PostButton, QuietLink } from '../../look/parts.tsx'
 import { Rail, type Stop } from '../../look/rail.tsx'
+import { pickLink } from '../checkout.ts'
 import { ContinueOnPhone } from '../phone.tsx'
 import { partnerOf, type Shown, type ShownView } from '../shown.tsx'
 import { ClosingNote, isClosing } from './closing.tsx'
@@ -50,9 +51,7 @@ export function Confirm({ checkout, words, view }: ShownView<'confirm'>) {
         {buttonText(checkout, words, offer)}
       </PostButton>
       <Aside icon="shield">{t(`confirm.private.${offer.method}`)}</Aside>
-      {checkout.offered.offers.length > 1 && (
-        <QuietLink href={`${checkout.path}?step=pick`}>{t('confirm.other')}</QuietLink>
-      )}
+      {checkout.offered.offers.length > 1 && <QuietLink {...pickLink(checkout)}>{t('confirm.other')}</QuietLink>}
       <ContinueOnPhone checkout={checkout} words={words} />
     </>
   )

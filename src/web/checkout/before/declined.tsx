@@ -1,4 +1,5 @@
 import { Head, PostButton, QuietLink } from '../../look/parts.tsx'
+import { pickLink } from '../checkout.ts'
 import { partnerOf, type ShownView } from '../shown.tsx'
 
 /** The partner refused an order. The next best way is the filled button; the same way again is possible. */
@@ -38,7 +39,7 @@ export function Declined({ checkout, words, view }: ShownView<'declined'>) {
           {t('declined.again', { partner })}
         </PostButton>
       )}
-      <QuietLink href={`${checkout.path}?step=pick`}>{t('declined.all')}</QuietLink>
+      <QuietLink {...pickLink(checkout)}>{t('declined.all')}</QuietLink>
     </>
   )
 

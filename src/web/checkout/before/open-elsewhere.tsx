@@ -1,5 +1,6 @@
 import { FillLink, Head, PostButton, QuietLink } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
+import { pickLink } from '../checkout.ts'
 import { partnerOf, type ShownView } from '../shown.tsx'
 
 /** An order is open, and the buyer chose another way to pay: finish there, or close it first. */
@@ -36,7 +37,7 @@ export function OpenElsewhere({ checkout, words, view }: ShownView<'open_elsewhe
       >
         {t(`close_for.${instead.method}`)}
       </PostButton>
-      <QuietLink href={`${checkout.path}?step=pick`}>{t('declined.all')}</QuietLink>
+      <QuietLink {...pickLink(checkout)}>{t('declined.all')}</QuietLink>
     </>
   )
 }

@@ -1,7 +1,7 @@
 import type { Offer } from '../../../domain/offers.ts'
 import { Icon } from '../../look/icons.tsx'
 import { Aside, Note } from '../../look/parts.tsx'
-import { openedAttempt, pathOf } from '../checkout.ts'
+import { openedAttempt, wayLink } from '../checkout.ts'
 import { methodName, partnerOf, type Shown, type ShownView } from '../shown.tsx'
 import { CountryLine } from './country.tsx'
 import { DownLines, RefusedNote, WhyNot } from './refused.tsx'
@@ -76,7 +76,7 @@ function Way({ offer, checkout, words }: Shown & { offer: Offer }) {
     ? t('pick.hint.converted', { currency: words.currency(offer.chargeCurrency), about })
     : t(`pick.hint.${offer.method}`, { about })
   return (
-    <a class="way" href={pathOf(checkout.path, offer)}>
+    <a class="way" {...wayLink(checkout, offer)}>
       <span class="pin">
         <Icon name={offer.method} />
       </span>

@@ -1,6 +1,7 @@
 import type { OpenedAttempt } from '../../../domain/payment/requests.ts'
 import { FillLink, Head, OutlineLink, QuietLink } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
+import { pickLink } from '../checkout.ts'
 import { ContinueOnPhone } from '../phone.tsx'
 import { partnerOf, type Shown, type ShownView } from '../shown.tsx'
 
@@ -38,7 +39,7 @@ export function Finish({ checkout, words, view: { attempt } }: ShownView<'finish
 /** Another way to pay, where there is one. */
 export function OtherWay({ checkout, words }: Shown) {
   if (checkout.offered.offers.length < 2) return null
-  return <QuietLink href={`${checkout.path}?step=pick`}>{words.t('confirm.other')}</QuietLink>
+  return <QuietLink {...pickLink(checkout)}>{words.t('confirm.other')}</QuietLink>
 }
 
 /** Leads to the partner: the page goes there by itself; the button is for browsers that do not. */

@@ -1,5 +1,6 @@
 import { Head, Note, OutlineLink, QuietLink } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
+import { pickLink } from '../checkout.ts'
 import { partnerOf, type ShownView } from '../shown.tsx'
 
 /**
@@ -38,7 +39,7 @@ export function Returning({ checkout, words, view }: ShownView<'returning'>) {
           <OutlineLink href={attempt.redirectUrl} icon="out">
             {t('returning.check', { partner })}
           </OutlineLink>
-          <QuietLink href={`${checkout.path}?step=pick`}>{t('returning.not_approved')}</QuietLink>
+          <QuietLink {...pickLink(checkout)}>{t('returning.not_approved')}</QuietLink>
         </>
       ) : (
         <Note tone="quiet" icon="link">

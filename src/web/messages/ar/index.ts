@@ -10,6 +10,7 @@ export const ar = translation({
   'page.test': 'اختبار',
   'page.test.text': 'لا تُنقل أموال حقيقية.',
   'page.footer': 'صفحة الدفع من Pinrail',
+  'page.whole': 'افتح في صفحة كاملة',
   'page.language': 'اللغة',
 
   'title.pay': 'ادفع {amount} إلى {merchant}',

@@ -10,6 +10,7 @@ export const de = translation({
   'page.test': 'Test',
   'page.test.text': 'Es fließt kein echtes Geld.',
   'page.footer': 'Zahlungsseite von Pinrail',
+  'page.whole': 'Als ganze Seite öffnen',
   'page.language': 'Sprache',
 
   'title.pay': '{amount} an {merchant} zahlen',

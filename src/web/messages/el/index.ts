@@ -10,6 +10,7 @@ export const el = translation({
   'page.test': 'Δοκιμή',
   'page.test.text': 'Δεν μετακινούνται πραγματικά χρήματα.',
   'page.footer': 'Σελίδα πληρωμής από την Pinrail',
+  'page.whole': 'Άνοιγμα σε πλήρη σελίδα',
   'page.language': 'Γλώσσα',
 
   'title.pay': 'Πληρωμή {amount} προς {merchant}',

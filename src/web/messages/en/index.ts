@@ -14,6 +14,7 @@ export const en = {
   'page.test': 'Test',
   'page.test.text': 'No real money moves.',
   'page.footer': 'Payment page by Pinrail',
+  'page.whole': 'Open as a whole page',
   'page.language': 'Language',
 
   'title.pay': 'Pay {amount} to {merchant}',

@@ -10,6 +10,7 @@ export const es = translation({
   'page.test': 'Prueba',
   'page.test.text': 'No se mueve dinero real.',
   'page.footer': 'Página de pago de Pinrail',
+  'page.whole': 'Abrir en una página completa',
   'page.language': 'Idioma',
 
   'title.pay': 'Pagar {amount} a {merchant}',

@@ -10,6 +10,7 @@ export const fr = translation({
   'page.test': 'Test',
   'page.test.text': 'Aucun argent réel ne circule.',
   'page.footer': 'Page de paiement par Pinrail',
+  'page.whole': 'Ouvrir en pleine page',
   'page.language': 'Langue',
 
   'title.pay': 'Payer {amount} à {merchant}',

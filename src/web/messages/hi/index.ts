@@ -10,6 +10,7 @@ export const hi = translation({
   'page.test': 'टेस्ट',
   'page.test.text': 'कोई असली पैसा नहीं जाता।',
   'page.footer': 'Pinrail का भुगतान पेज',
+  'page.whole': 'पूरे पेज में खोलें',
   'page.language': 'भाषा',
 
   'title.pay': '{merchant} को {amount} का भुगतान करें',

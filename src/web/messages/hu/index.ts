@@ -10,6 +10,7 @@ export const hu = translation({
   'page.test': 'Teszt',
   'page.test.text': 'Nem mozog valódi pénz.',
   'page.footer': 'Fizetési oldal: Pinrail',
+  'page.whole': 'Megnyitás teljes oldalként',
   'page.language': 'Nyelv',
 
   'title.pay': 'Fizetés: {amount}, {merchant}',

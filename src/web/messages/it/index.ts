@@ -10,6 +10,7 @@ export const it = translation({
   'page.test': 'Prova',
   'page.test.text': 'Nessun denaro reale viene spostato.',
   'page.footer': 'Pagina di pagamento di Pinrail',
+  'page.whole': 'Apri a pagina intera',
   'page.language': 'Lingua',
 
   'title.pay': 'Pagamento di {amount} a {merchant}',

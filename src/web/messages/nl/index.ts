@@ -10,6 +10,7 @@ export const nl = translation({
   'page.test': 'Test',
   'page.test.text': 'Er gaat geen echt geld om.',
   'page.footer': 'Betaalpagina van Pinrail',
+  'page.whole': 'Als volledige pagina openen',
   'page.language': 'Taal',
 
   'title.pay': '{amount} betalen aan {merchant}',

@@ -10,6 +10,7 @@ export const pl = translation({
   'page.test': 'Test',
   'page.test.text': 'Prawdziwe pieniądze nie są przesyłane.',
   'page.footer': 'Strona płatności Pinrail',
+  'page.whole': 'Otwórz jako pełną stronę',
   'page.language': 'Język',
 
   'title.pay': 'Płatność {amount} – {merchant}',

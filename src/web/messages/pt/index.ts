@@ -10,6 +10,7 @@ export const pt = translation({
   'page.test': 'Teste',
   'page.test.text': 'Não circula dinheiro real.',
   'page.footer': 'Página de pagamento da Pinrail',
+  'page.whole': 'Abrir em página inteira',
   'page.language': 'Idioma',
 
   'title.pay': 'Pagar {amount} a {merchant}',

@@ -10,6 +10,7 @@ export const ro = translation({
   'page.test': 'Test',
   'page.test.text': 'Nu se transferă bani reali.',
   'page.footer': 'Pagină de plată Pinrail',
+  'page.whole': 'Deschideți ca pagină întreagă',
   'page.language': 'Limbă',
 
   'title.pay': 'Plătiți {amount} către {merchant}',

@@ -10,6 +10,7 @@ export const sv = translation({
   'page.test': 'Test',
   'page.test.text': 'Inga riktiga pengar flyttas.',
   'page.footer': 'Betalsida från Pinrail',
+  'page.whole': 'Öppna som hel sida',
   'page.language': 'Språk',
 
   'title.pay': 'Betala {amount} till {merchant}',

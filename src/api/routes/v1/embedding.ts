@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { readEmbedding, setEmbedding } from '../../../db/merchants/embedding.ts'
+import { MOST_ORIGINS, readOrigin } from '../../../domain/account/origin.ts'
+import { Problem } from '../../http/problems.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { requireTestKey, type StepUp } from './step-up.ts'
+
+const ORIGINS = ['https://shop.example', 'https://www.shop.example']
+
+const embeddingBody = z.strictObject({
+  origins: z
+    .array(z.string().max(300))
+    .max(MOST_ORIGINS)
+    .meta({ description: 'All of them: the list replaces the one before. Empty: nobody may.' }),
+})
+
+const embeddingObject = z
+  .strictObject({
+    object: z.literal('embedding'),
+    origins: z.array(z.string()).meta({ description: 'Such as `https://shop.example`, sorted.' }),
+  })
+  .meta({ id: 'Embedding', examples: [{ object: 'embedding', origins: ORIGINS }] })
+
+/** Whose pages may hold the checkout in a frame. A leaked live key must not list somebody else's. */
+export function embeddingRoutes(deps: StepUp): Route[] {
+  const read = defineRoute({
+    method: 'get',
+    path: '/v1/settings/embedding',
+    operationId: 'readEmbedding',
+    tag: 'Settings',
+    summary: 'Read whose pages may hold your checkout in a frame',
+    scope: 'settings:read',
+    answers: { 200: embeddingObject },
+    handle: async ({ caller, db }) => ({ status: 200, body: shown(await readEmbedding(db, caller.merchantId)) }),
+  })
+  const write = defineRoute({
+    method: 'put',
+    path: '/v1/settings/embedding',
+    operationId: 'setEmbedding',
+    tag: 'Settings',
+    summary: 'List whose pages may hold your checkout in a frame',
+    description: 'Test mode; in live mode a signed-in person does it. Each mode has its own list.',
+    scope: 'settings:write',
+    body: embeddingBody,
+    answers: { 200: embeddingObject },
+    problems: ['step_up_required'],
+    example: { body: { origins: ORIGINS } },
+    handle: async ({ caller, db, body }) => {
+      requireTestKey(deps, caller, 'embedding')
+      const origins = body.origins.map((text, index) => readOrigin(text, caller) ?? refuse(caller.livemode, index))
+      return { status: 200, body: shown(await setEmbedding(db, caller.merchantId, [...new Set(origins)].sort())) }
+    },
+  })
+  return [read, write]
+}
+
+function refuse(livemode: boolean, index: number): never {
+  const also = livemode ? '' : '; in test mode also http://localhost and http://127.0.0.1'
+  const message = `origins: must each be an address with https, such as https://shop.example, without a star${also}.`
+  throw new Problem('validation_failed', message, {
+    param: `origins[${index}]`,
+    errors: [{ pointer: `/origins/${index}`, code: 'url_invalid', message }],
+  })
+}
+
+function shown(origins: readonly string[]) {
+  return { object: 'embedding' as const, origins: [...origins] }
+}

@@ -1,0 +1,90 @@
+import { CodeBlock } from '../../docs/code/code.tsx'
+import { curlText } from '../../site/curl.ts'
+import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
+import { Card, Curl, Fact, Facts, Head, Note } from '../../site/parts.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+
+export type EmbeddingView = {
+  readonly frame: Frame
+  readonly origins: readonly string[]
+  /** As the form has it: one a line. */
+  readonly written: string
+  readonly errors: FormErrors
+  readonly saved: boolean
+  readonly mayChange: boolean
+  readonly publicUrl: string
+  readonly script: { readonly path: string; readonly integrity: string }
+}
+
+export function renderEmbedding(view: EmbeddingView): string {
+  const { frame, origins, saved, mayChange, publicUrl, script } = view
+  const body = { origins: origins.length === 0 ? ['https://shop.example'] : origins }
+  return renderFramed({
+    frame,
+    title: 'Embedding',
+    narrow: true,
+    children: (
+      <>
+        <Head title="Embedding" lead="Your checkout can open over your own page. Only pages of these addresses may." />
+        {saved && <Note tone="success" icon="okring" strong="Saved. It holds for every page that opens from now on." />}
+        {mayChange ? <Form view={view} /> : <Seen origins={origins} />}
+        <Card id="on-your-page" title="On your page">
+          <CodeBlock name="HTML" label="What your page needs" text={snippet(publicUrl, script)} />
+          <p class="hint">
+            The link is the payment’s checkout_url. Without the script it opens as a page. Trust the webhook, never what
+            the page hears. <a href="/docs/embedding">Read the guide</a>
+          </p>
+        </Card>
+        <Curl command={curlText(`${publicUrl}/v1/settings/embedding`, { method: 'PUT', body })} />
+      </>
+    ),
+  })
+}
+
+function snippet(publicUrl: string, { path, integrity }: EmbeddingView['script']): string {
+  return `<a href="${publicUrl}/c/…" data-pinrail>Pay €49.90</a>
+
+<script src="${publicUrl}/pinrail.js" defer></script>
+
+<!-- Or, to let the browser check the script: -->
+<script src="${publicUrl}${path}" defer crossorigin="anonymous"
+  integrity="${integrity}"></script>`
+}
+
+function Form({ view: { frame, written, errors } }: { view: EmbeddingView }) {
+  const local = frame.testMode ? ' In test mode also http://localhost:3000.' : ''
+  return (
+    <PostForm action="/dashboard/embedding" csrf={frame.csrf} look="form card">
+      <ErrorSummary errors={errors} />
+      <Field
+        name="origins"
+        label="Addresses of your shop"
+        hint={`One a line, such as https://shop.example. At most ten; empty: nobody may.${local}`}
+        optional
+        errors={errors}
+      >
+        {(attributes) => (
+          <textarea {...attributes} class="mono" rows={4} maxLength={4000} spellcheck={false}>
+            {written}
+          </textarea>
+        )}
+      </Field>
+      <div class="row">
+        <button type="submit" class="btn fill big">
+          Save
+        </button>
+      </div>
+    </PostForm>
+  )
+}
+
+function Seen({ origins }: { origins: readonly string[] }) {
+  return (
+    <div class="card">
+      <Facts>
+        <Fact name="Addresses of your shop">{origins.length === 0 ? 'None' : origins.join(', ')}</Fact>
+      </Facts>
+      <p class="hint">An owner or a developer of the account can change them.</p>
+    </div>
+  )
+}
