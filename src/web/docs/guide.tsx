@@ -34,7 +34,13 @@ function Blocks({ tokens, language, origin }: BlocksProps) {
   })
 }
 
-const NAMES: Readonly<Record<string, string>> = { sh: 'Shell', json: 'JSON', http: 'HTTP' }
+const NAMES: Readonly<Record<string, string>> = {
+  sh: 'Shell',
+  json: 'JSON',
+  http: 'HTTP',
+  html: 'HTML',
+  js: 'JavaScript',
+}
 
 function Block({ token, language }: { token: Token; language: Language }): ComponentChildren {
   const inline = (tokens: Token[] | undefined) => <Inline tokens={tokens ?? []} language={language} />

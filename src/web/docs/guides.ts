@@ -4,5 +4,5 @@ const read = (name: string): string => readFileSync(new URL(`./guides/${name}.md
 
 /** In the order in which a merchant needs them. The path of each is `/docs/` and its name. */
 export const GUIDES: Readonly<Record<string, string>> = Object.fromEntries(
-  ['first-payment', 'links', 'webhooks', 'testing', 'going-live'].map((name) => [name, read(name)]),
+  ['first-payment', 'links', 'embedding', 'webhooks', 'testing', 'going-live'].map((name) => [name, read(name)]),
 )
