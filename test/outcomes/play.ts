@@ -123,9 +123,18 @@ function differences(
     ...(moment.says ?? []).map(
       (words) => [!page.text.includes(named(words)), `says "${named(words)}": ${page.text}`] as const,
     ),
+    [moment === MOMENTS['a part has come'] && !asksForTheRest(page), `asks for the other half: ${page.text}`],
     [isLow(row) && page.page === 'checking' && !page.text.includes('Missing'), 'says what is missing'],
   ]
   return all.filter(([differs]) => differs).map(([, text]) => text)
+}
+
+/** Half has come: what is missing is as much, but for the last digit, and the address asks for that. */
+function asksForTheRest({ page, text }: ReadPage): boolean {
+  if (page !== 'usdc') return true
+  const [, arrived = '', missing = ''] = /Arrived ([\d.]+) USDC Missing ([\d.]+) USDC/.exec(text) ?? []
+  const isHalf = Math.abs(Number(arrived) - Number(missing)) < 0.000_002
+  return missing !== '' && isHalf && text.includes(`Send ${missing} USDC`) && text.includes(`Exact amount ${missing} `)
 }
 
 /** Less than what was asked has come. */
