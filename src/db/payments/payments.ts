@@ -92,14 +92,15 @@ export function readPaymentByToken(db: Queryable, token: string): Promise<Paymen
   return readWhole(db, sql`checkout_token = ${token} and livemode = ${db.livemode}`)
 }
 
-/** The id of the payment behind a checkout link. Null also for one of the other mode. */
-export async function findPaymentId(db: Queryable, token: string): Promise<string | null> {
-  const found = await maybeOne(
+/** The ids of the payments behind checkout links, by the link's token. Without those of the other mode. */
+export async function findPaymentIds(db: Queryable, tokens: readonly string[]): Promise<Map<string, string>> {
+  const rows = await many(
     db,
-    z.object({ id: z.string() }),
-    sql`select id from payment where checkout_token = ${token} and livemode = ${db.livemode}`,
+    z.object({ id: z.string(), checkout_token: z.string() }),
+    sql`select id, checkout_token from payment
+        where checkout_token = any(${tokens}::text[]) and livemode = ${db.livemode}`,
   )
-  return found?.id ?? null
+  return new Map(rows.map((row) => [row.checkout_token, row.id]))
 }
 
 /** With the newest unread news of each attempt that has any, by the attempt's id. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
+import { findTogether } from '../../../src/api/live/find-together.ts'
 import { createOpenPages } from '../../../src/api/live/open-pages.ts'
 import { readApiConfig } from '../../../src/config.ts'
 import { readStamps } from '../../../src/db/payments/payments.ts'
@@ -134,3 +135,31 @@ test('when the process stops, every page is told to come back', async () => {
   await page.ended
   await second.close()
 }, 60_000)
+
+test('pages that come back in one moment are found in a few statements, one at a time, each its own payment', async () => {
+  const [statements, running]: [number[], { now: number; most: number }] = [[], { now: 0, most: 0 }]
+  const find = findTogether(async (tokens) => {
+    statements.push(tokens.length)
+    running.now += 1
+    running.most = Math.max(running.most, running.now)
+    await new Promise(setImmediate)
+    running.now -= 1
+    return new Map(tokens.filter((token) => token !== 'of nothing').map((token) => [token, `payment of ${token}`]))
+  })
+  const tokens = Array.from({ length: 2500 }, (_token, index) => `token ${index}`)
+  const found = await Promise.all([...tokens, 'of nothing'].map(find))
+  expect(found).toEqual([...tokens.map((token) => `payment of ${token}`), null])
+  expect(statements).toEqual([1000, 1000, 501])
+  expect(running.most).toBe(1)
+})
+
+test('pages whose payment could not be looked up are told so, and the next ones are looked up', async () => {
+  let isDown = true
+  const find = findTogether(async (tokens) => {
+    if (isDown) throw new Error('no connection')
+    return new Map(tokens.map((token) => [token, token]))
+  })
+  await expect(Promise.all([find('a'), find('b')])).rejects.toThrow('no connection')
+  isDown = false
+  expect(await find('a')).toBe('a')
+})

@@ -1,4 +1,5 @@
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
+import { findPaymentIds } from '../../../db/payments/payments.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import {
   type OpenAttemptAnswer,
@@ -13,6 +14,7 @@ import { renderCheckout, renderHandoff, renderReceipt } from '../../../web/check
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
 import { pageHeaders } from '../../../web/page-headers.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
+import { findTogether } from '../../live/find-together.ts'
 import { followPayment } from '../../live/follow-payment.ts'
 import type { OpenPages } from '../../live/open-pages.ts'
 import { buyerLocale, comesBack, countryCookie, isFromOurPage, languageCookie, VARY } from '../buyer.ts'
@@ -45,6 +47,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
     fromOurPage(deps.publicUrl),
     express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 10 }),
   ]
+  const findPayment = findTogether((tokens) => findPaymentIds(deps.db, tokens))
   router.get('/assets/:name', sendAsset)
   router.get('/pinrail.js', sendEmbedScript)
   router.use('/c', (_request, response, next) => {
@@ -61,7 +64,9 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   router.get('/c/:token/frame', (request, response) => showFrame(deps, request, response))
   router.get('/c/:token/frame/status', (request, response) => sendFrameStatus(deps, request, response))
   router.get('/c/:token/status', (request, response) => sendStatus(deps, request, response))
-  router.get('/c/:token/live', (request, response) => followPayment(deps, request, response))
+  router.get('/c/:token/live', (request, response) =>
+    followPayment({ openPages: deps.openPages, findPayment }, request, response),
+  )
   router.post('/c/:token/continue', ...form, (request, response) => openAttempt(deps, request, response))
   router.post('/c/:token/opened', fromOurPage(deps.publicUrl), (request, response) =>
     noteOpening(deps, request, response),

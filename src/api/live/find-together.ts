@@ -1,0 +1,36 @@
+type Found = ReadonlyMap<string, string>
+type Batch = { readonly keys: Set<string>; readonly found: Promise<Found> }
+
+/** Most keys of one statement. */
+const MOST_TOGETHER = 1000
+
+/**
+ * Looks up what is asked for at the same time in one statement, and only one statement at a time: after a restart every
+ * open page comes back within two seconds, and one statement each would wait for a connection until it is given up.
+ */
+export function findTogether(
+  find: (keys: readonly string[]) => Promise<Found>,
+): (key: string) => Promise<string | null> {
+  let batch: Batch | null = null
+  let last: Promise<unknown> = Promise.resolve()
+
+  function begin(): Batch {
+    const keys = new Set<string>()
+    const look = async (): Promise<Found> => {
+      // Whoever asks in the same moment comes along.
+      await new Promise(setImmediate)
+      if (batch?.keys === keys) batch = null
+      return find([...keys])
+    }
+    const found = last.then(look)
+    last = found.catch(() => undefined)
+    return { keys, found }
+  }
+
+  return async (key) => {
+    if (batch === null || batch.keys.size >= MOST_TOGETHER) batch = begin()
+    const { keys, found } = batch
+    keys.add(key)
+    return (await found).get(key) ?? null
+  }
+}
