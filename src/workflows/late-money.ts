@@ -26,10 +26,10 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   let refunded = false
   // A refund that the partner is working on is looked after more often.
   let isAsked = false
-  setHandler(operatorUpdates.refund, (note) => settle(() => money.refundAttempt({ ...input, ...note })), { validator })
+  setHandler(operatorUpdates.refund, (note) => settle(() => money.refundAttempt({ ...note, ...input })), { validator })
   setHandler(
     operatorUpdates.recordExternalRefund,
-    (note) => settle(() => records.decide({ ...input, decision: 'recordExternalRefund', ...note })),
+    (note) => settle(() => records.decide({ ...note, ...input, decision: 'recordExternalRefund' })),
     { validator },
   )
   setCurrentDetails(

@@ -89,6 +89,8 @@ export const PATCHES = {
   expiresWhenWithdrawn: 'expires-when-withdrawn',
   /** looked at the delay of a settlement only when they polled, */
   delayOnTime: 'delay-on-time',
-  /** and had late money ended only by a decision. */
+  /** had late money ended only by a decision, */
   watchesLateMoney: 'watches-late-money',
+  /** and went on showing what they knew when a decision had been refused by the row. */
+  looksAgain: 'looks-again',
 } as const

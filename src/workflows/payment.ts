@@ -14,7 +14,6 @@ import {
   payloadOf,
   setsMoneyGoing,
   whyNoLongerAllowed,
-  whyNoteRefused,
   whyNotUnderstood,
   whyRefused,
 } from '../domain/payment/decision.ts'
@@ -42,7 +41,7 @@ import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
 import { buyerWaits, CONVERSION_WAITS, money, PATCHES, reading, records, settlement } from './options.ts'
-import { createRequests } from './requests.ts'
+import { carryOut, createRequests } from './requests.ts'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
 export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
@@ -217,6 +216,7 @@ class PaymentStory {
   #accept(changed: { payment: PaymentSnapshot; events: readonly string[] }): void {
     if (changed.payment.version >= this.#now.version) this.#now = changed.payment
     this.#isKnown = true
+    this.#show(this.#now, 'short')
     for (const eventId of changed.events) this.#announcer.announce(eventId)
     this.#clocks.watchDelay()
     const late = lateAttempts(this.#now)
@@ -245,7 +245,7 @@ class PaymentStory {
       setHandler(messages.operatorUpdates[decision], (note) => this.#requests.ask(() => this.#decide(decision, note)), {
         description: `Operator: ${decision}. Give ${payloadOf(decision)}`,
         // Before the row is read only the note can be refused; the rest is asked when the decision's turn has come.
-        validator: (note) => this.#refuse(this.#isKnown ? whyRefused(decision, note, this.#now) : whyNoteRefused(note)),
+        validator: (note) => this.#refuse(whyRefused(decision, note, this.#isKnown ? this.#now : null)),
       })
     setDefaultSignalHandler((name) => log.error('a signal that nobody handles', { name }))
   }
@@ -274,11 +274,11 @@ class PaymentStory {
       await this.#readPaidOrder()
       this.#refuse(whyNoLongerAllowed(decision, note, this.#now))
     }
-    const paymentId = this.#id
-    const changed =
-      decision === 'refund'
-        ? await money.refundAttempt({ paymentId, ...note })
-        : await records.decide({ paymentId, decision, ...note })
+    // Others change the row without a word to this run: what refused it is shown to the operator now.
+    const changed = await carryOut(this.#id, decision, note).catch((error: unknown) => {
+      this.#rowMayHaveChanged ||= patched(PATCHES.looksAgain)
+      throw error
+    })
     this.#accept(changed)
     if (decision === 'acknowledge' && this.#now.paidAttemptId !== null) this.#news.add(this.#now.paidAttemptId)
     if ((this.#now.refunding ?? []).length > 0) this.#clocks.pollAnew()

@@ -1,4 +1,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
+import type { Decided } from '../activities/payment/refund.ts'
+import type { OperatorDecision, OperatorNote } from '../domain/payment/requests.ts'
+import { money, records } from './options.ts'
 
 /** Requests of the outside, done one at a time between the steps of the story, in the order they came. */
 export type Requests = {
@@ -26,4 +29,11 @@ export function createRequests(): Requests {
       return result as Promise<T>
     },
   }
+}
+
+/** What a decision changes. Nothing in the note stands for which decision it is, or about which payment. */
+export function carryOut(paymentId: string, decision: OperatorDecision, note: OperatorNote): Promise<Decided> {
+  return decision === 'refund'
+    ? money.refundAttempt({ ...note, paymentId })
+    : records.decide({ ...note, paymentId, decision })
 }

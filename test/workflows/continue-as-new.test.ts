@@ -116,14 +116,19 @@ test('a payout that is held is waited for in the new run, and settles once', asy
 test('a decision that comes before a run has read its row is judged by the row', async () => {
   const { id } = await paid('6000')
   await parkedFor(id, 'underpaid')
-  await handle(id).terminate('by hand')
-  const startWorkflowOperation = new WithStartWorkflowOperation<typeof payment>('payment', {
-    workflowId: id,
-    taskQueue: PAYMENTS_QUEUE,
-    args: [{ id, expiresAt: Date.now() + 3_600_000, resume: true }],
-    workflowIdConflictPolicy: 'USE_EXISTING',
+  const decideUnread = async (args: [OperatorNote]) => {
+    await handle(id).terminate('by hand')
+    const startWorkflowOperation = new WithStartWorkflowOperation<typeof payment>('payment', {
+      workflowId: id,
+      taskQueue: PAYMENTS_QUEUE,
+      args: [{ id, expiresAt: Date.now() + 3_600_000, resume: true }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    })
+    return world.client.workflow.executeUpdateWithStart(operatorUpdates.approve, { args, startWorkflowOperation })
+  }
+  await expect(decideUnread([{ operator: 'ada', reason: 'nobody has looked' }])).rejects.toMatchObject({
+    cause: { message: expect.stringContaining('Give "version" as well') },
   })
-  const update = { args: await note(id, 'what came is enough'), startWorkflowOperation }
-  const answer = await world.client.workflow.executeUpdateWithStart(operatorUpdates.approve, update)
+  const answer = await decideUnread(await note(id, 'what came is enough'))
   expect(answer).toMatchObject({ status: 'processing', message: 'approve: recorded' })
 }, 60_000)

@@ -2,12 +2,29 @@ import { describe, expect, test } from '@jest/globals'
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { until } from '../../scripts/test/until.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
+import { changePayment } from '../../src/db/payments/payment-changes.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
+import type { IncidentKind } from '../../src/domain/payment/money/intents.ts'
 import { sendDecision } from '../../src/temporal/decisions.ts'
 import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 import { decide, handle, opened, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
 
 useWorld()
+
+const approve = (paymentId: string, version: number) =>
+  handle(paymentId).executeUpdate(operatorUpdates.approve, { args: [{ operator: 'ada', reason: 'enough', version }] })
+
+/** The version of the row, once the Temporal UI says it. */
+async function untilShown(paymentId: string): Promise<number> {
+  const versions = async () => {
+    const metadata = await handle(paymentId).query<{ currentDetails?: string }, []>('__temporal_workflow_metadata')
+    return [/version (\d+)/.exec(metadata.currentDetails ?? '')?.[1], String((await payment(paymentId)).version)]
+  }
+  const [shown] = await until(versions, ([shown, ofRow]) => shown === ofRow)
+  return Number(shown)
+}
+
+const approveShown = async (paymentId: string) => approve(paymentId, await untilShown(paymentId))
 
 describe('an operator', () => {
   test('underpaid is parked; approved, what arrived is settled', async () => {
@@ -94,6 +111,45 @@ describe('an operator', () => {
     expect((await payment(paymentId)).fill).toMatchObject({ accepted: false })
     await decide(paymentId, 'refund')
     expect(await result(paymentId)).toBe('refunded')
+  })
+
+  test('the Temporal UI shows the version that is accepted, also when the run’s own clock has changed the row', async () => {
+    const { paymentId, attemptId } = await opened({ amount: '100.00' })
+    const offRate = { fault: 'fill_off_rate', minor: '1', times: 1, attemptId: `${paymentId}:convert` } as const
+    await world.faultAt('converter', offRate)
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'under_review')
+    await world.skip('16 minutes')
+    await until(
+      () => payment(paymentId),
+      (row) => row.exception === 'settlement_delayed',
+    )
+    expect(await approveShown(paymentId)).toMatchObject({ message: 'approve: recorded' })
+    await settled(paymentId)
+  })
+
+  test('what refused a decision is shown, although whoever has changed the row told the run nothing', async () => {
+    const { paymentId, attemptId } = await opened({ amount: '100.00' })
+    const context = { publicUrl: '', now: Date.now }
+    const open = (kind: IncidentKind) =>
+      changePayment(world.db, context, { id: paymentId, work: (work) => work.openIncident({ kind, attemptId }) })
+    await open('misfit')
+    await world.workflows.tellPayoutNews(paymentId)
+    const version = await untilShown(paymentId)
+    await open('outside_reversed')
+    await expect(approve(paymentId, version)).rejects.toThrow()
+    expect(await approveShown(paymentId)).toMatchObject({ message: 'approve: recorded' })
+    expect((await world.read(paymentId)).incidents.map(({ kind }) => kind)).toEqual(['outside_reversed'])
+  })
+
+  test('what is decided, and about which payment, is not taken from the note', async () => {
+    const { paymentId, attemptId } = await opened({ amount: '100.00' })
+    await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
+    await untilStatus(paymentId, 'under_review')
+    const strange = { operator: 'ada', reason: 'x', decision: 'approve', paymentId: await world.createPayment({}) }
+    const answer = await handle(paymentId).executeUpdate(operatorUpdates.hold, { args: [strange] })
+    expect(answer).toEqual({ status: 'under_review', message: 'hold: recorded' })
+    expect(await payment(paymentId)).toMatchObject({ held: true, parkReason: 'underpaid' })
   })
 
   test('a hold placed before any money is a flag; the money then waits for the release', async () => {

@@ -162,18 +162,25 @@ export function whyNoteRefused(note: OperatorNote | undefined): string | null {
   return note?.operator?.trim() && note.reason?.trim() ? null : 'Give {"operator": "…", "reason": "…"}'
 }
 
-/** Why the decision is refused at once; null: it may be carried out. */
-export function whyRefused(decision: OperatorDecision, note: OperatorNote, payment: PaymentSnapshot): string | null {
-  return (
-    whyNoLongerAllowed(decision, note, payment) ?? whyHeldBack(decision, payment) ?? whyUnseen(decision, note, payment)
-  )
+/**
+ * Why the decision is refused at once; null: it may be carried out. Of a payment that is not known yet (null) the note alone
+ * can be refused.
+ */
+export function whyRefused(
+  decision: OperatorDecision,
+  note: OperatorNote,
+  payment: PaymentSnapshot | null,
+): string | null {
+  if (payment === null) return whyNoteRefused(note) ?? whyUnseen(decision, note, 0)
+  const why = whyNoLongerAllowed(decision, note, payment) ?? whyHeldBack(decision, payment)
+  return why ?? whyUnseen(decision, note, payment.version)
 }
 
-/** The row may be newer than the payment given here: what was seen then is found out when it is carried out. */
-function whyUnseen(decision: OperatorDecision, { version }: OperatorNote, payment: PaymentSnapshot): string | null {
+/** The row may be newer than the version given here: what was seen then is found out when it is carried out. */
+function whyUnseen(decision: OperatorDecision, { version }: OperatorNote, known: number): string | null {
   if (DECISIONS[decision].accepts !== true) return null
   if (!Number.isInteger(version)) return UNSEEN
-  return version !== undefined && version < payment.version ? CHANGED_SINCE.why : null
+  return version !== undefined && version < known ? CHANGED_SINCE.why : null
 }
 
 /**

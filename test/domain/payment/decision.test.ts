@@ -61,6 +61,11 @@ describe('a decision is refused', () => {
       if (accepts) expect(why(6)).toContain('has changed since you looked at it')
       // The row may be newer than what the run knows: then the row decides.
       if (accepts) expect([why(7), why(8)]).toEqual([null, null])
+      // Of a run that has not read its row the same is asked, or it would accept what nobody has looked at.
+      const unread = (version?: unknown) => whyRefused(decision, { ...note, version } as typeof looked, null)
+      if (accepts) expect(unread()).toContain('Give "version" as well')
+      expect(unread(7)).toBeNull()
+      expect(whyRefused(decision, { ...looked, operator: ' ' }, null)).toContain('Give {"operator"')
     }
   })
 

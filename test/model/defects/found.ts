@@ -114,7 +114,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     and: [
       {
         file: 'src/domain/payment/decision.ts',
-        find: '  return version !== undefined && version < payment.version ? CHANGED_SINCE.why : null\n',
+        find: '  return version !== undefined && version < known ? CHANGED_SINCE.why : null\n',
         put: '  return version !== undefined && version < 0 ? CHANGED_SINCE.why : null\n',
       },
     ],
