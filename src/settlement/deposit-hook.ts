@@ -27,8 +27,7 @@ export function createDepositHook(context: ChangeContext) {
 async function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): Promise<void> {
   const { attemptId, txHash, units, token, sender } = deposit
   const data = { attempt_id: attemptId, tx_hash: txHash, units, token, sender }
-  if (deposit.expected) return work.note(noteOf('deposit.received', data))
-  // A second one while the first is open changes the payment too: nobody closes what they have not seen.
-  await work.change(noteOf('deposit.other_token', data), {})
-  await work.openIncident({ kind: 'misfit', attemptId })
+  await work.note(noteOf(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
+  // A second one while the first is open counts the payment's version on: nobody closes what they have not seen.
+  if (!deposit.expected) await work.openIncident({ kind: 'misfit', attemptId })
 }

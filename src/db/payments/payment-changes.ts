@@ -66,7 +66,7 @@ export type PaymentWork = {
   ask(intent: Omit<Intent, 'state'>): Promise<void>
   /** How far it is; null: it is none of the payment's open ones. */
   settleIntent(intent: Intent, state: 'pending' | 'done' | 'refused'): Promise<void>
-  /** Nothing, where the same one is open, or is a misfit that was closed as it is now. */
+  /** Nothing, where it is a misfit of which the partner says what it said before. */
   openIncident(incident: Incident): Promise<void>
   /** `gone`: not by an operator, but because there is nothing left to look at. */
   closeIncident(incident: Incident, why?: 'gone'): Promise<void>

@@ -68,8 +68,10 @@ export async function writeIntent(
 }
 
 /**
- * Opens it, which is a change of the payment: who decides about it names the version. An open misfit takes over what the partner says now. False when nothing was written: the same one is open,
- * or the last one of the attempt was closed by an operator with what the partner says now.
+ * Opens it, which is a change of the payment: who decides about it names the version. So is what comes to an open one: a
+ * misfit takes over what the partner says now, and of what nobody describes each is another. Since when the payment waits
+ * stays as it was. False when nothing was written: the partner has said the same, and an operator has it before them or has
+ * dealt with it.
  */
 export async function insertIncident(tx: Tx, incident: Incident, { paymentId, at }: Where): Promise<boolean> {
   const { kind, attemptId } = incident
@@ -86,7 +88,8 @@ export async function insertIncident(tx: Tx, incident: Incident, { paymentId, at
             order by id desc limit 1) as last
           where last.closed_at is not null and not last.gone and last.misfit = ${misfit}::jsonb)
         on conflict (payment_id, kind, coalesce(attempt_id, '')) where closed_at is null
-          do update set misfit = excluded.misfit where incident.misfit is distinct from excluded.misfit
+          do update set misfit = excluded.misfit
+          where excluded.misfit is null or incident.misfit is distinct from excluded.misfit
         returning 1)
         update payment set version = version + 1 where id = ${paymentId} and exists (select from written)`,
   )
