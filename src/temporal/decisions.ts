@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client'
-import type { OperatorDecision, OperatorNote } from '../domain/payment/requests.ts'
+import type { DecisionAnswer, OperatorDecision, OperatorNote } from '../domain/payment/requests.ts'
 import { operatorUpdates } from '../workflows/messages.ts'
 import { deadlinesOf, UPDATE_DEADLINE_MS, unavailable } from './calls.ts'
 
@@ -18,7 +18,7 @@ export async function sendDecision(
     const answer = await deadlinesOf(client)(UPDATE_DEADLINE_MS, () =>
       client.workflow.getHandle(workflowId).executeUpdate(operatorUpdates[decision], { args: [note] }),
     )
-    return { kind: 'done', ...answer }
+    return outcomeOf(answer)
   } catch (error) {
     if (error instanceof WorkflowNotFoundError)
       return { kind: 'not_running', message: `no workflow ${workflowId} is running` }
@@ -26,6 +26,11 @@ export async function sendDecision(
     unavailable(error)
     return { kind: 'unknown', message: 'Temporal or the workers did not answer in time' }
   }
+}
+
+/** A try that came after another one of its own does not know whether that one carried the decision out. */
+export function outcomeOf({ unsure, ...answer }: DecisionAnswer): DecisionOutcome {
+  return unsure === true ? { kind: 'unknown', message: answer.message } : { kind: 'done', ...answer }
 }
 
 /** What is refused while it is carried out comes as the failure of an activity, which has the reason as its cause. */

@@ -282,7 +282,7 @@ class PaymentStory {
     this.#accept(changed)
     if (decision === 'acknowledge' && this.#now.paidAttemptId !== null) this.#news.add(this.#now.paidAttemptId)
     if ((this.#now.refunding ?? []).length > 0) this.#clocks.pollAnew()
-    return { status: this.#now.status, message: changed.message }
+    return { status: this.#now.status, message: changed.message, ...(changed.unsure === true && { unsure: true }) }
   }
 
   /** While the payment waited, the partner may have taken the money back. */

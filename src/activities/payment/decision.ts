@@ -26,16 +26,19 @@ const TRIED_BEFORE = 'tried before, and the payment has changed since: its timel
 export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
   const { decision, version, ...refund } = order
   const isRefund = decision === 'recordExternalRefund'
-  let message = 'recorded'
+  let isSure = true
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
     work: async (work) => {
       if (isRefund) await recordReturn(work, refund)
       else if (isAsSeen(work, { decision, version })) await carryOut(deps, work, { ...refund, decision })
-      else message = TRIED_BEFORE
+      else isSure = false
     },
   })
-  return { ...changed, refunded: isRefund, message: `${decision}: ${message}` }
+  const answer = { ...changed, refunded: isRefund }
+  return isSure
+    ? { ...answer, message: `${decision}: recorded` }
+    : { ...answer, message: `${decision}: ${TRIED_BEFORE}`, unsure: true }
 }
 
 /** Whether what the decision accepts is what the operator saw. False for another try, which may have changed it itself. */

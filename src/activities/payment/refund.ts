@@ -21,7 +21,8 @@ import type { RefundResult } from '../../providers/provider.ts'
 import { callSignal } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
-export type Decided = Changed & { readonly message: string; readonly refunded: boolean }
+/** `unsure`: as in the answer to the operator. */
+export type Decided = Changed & { readonly message: string; readonly refunded: boolean; readonly unsure?: true }
 
 /** The attempt is named where it is not the payment's own: late money. */
 export type RefundOrder = OperatorNote & { paymentId: string; attemptId?: string }

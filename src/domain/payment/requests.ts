@@ -100,4 +100,5 @@ export type OperatorNote = {
   readonly version?: number
 }
 
-export type DecisionAnswer = { readonly status: PaymentStatus; readonly message: string }
+/** `unsure`: it may have been carried out by an earlier try, and the message says where to see it. */
+export type DecisionAnswer = { readonly status: PaymentStatus; readonly message: string; readonly unsure?: true }
