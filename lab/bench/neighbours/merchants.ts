@@ -29,10 +29,10 @@ export async function fillMerchant(databaseUrl: string, payments: number): Promi
   try {
     await client.query(
       `insert into payment (id, merchant_id, livemode, status, amount_text, amount_minor, currency, fallback, checkout_token,
-          destination, chain_id, token, quote, reference, description, created_at, updated_at, expires_at)
+          destination, chain_id, token, quote, reference, description, created_at, updated_at, expires_at, closed_at)
         select 'pay_' || lpad(n::text, 26, '0'), sample.merchant_id, false, 'expired', '1', 100, 'EUR', 'picker', 'stored-' || n,
           sample.wallet, 1, 't', '{"rate":"1","rateSource":"t","netMicro":"1","expiresAt":"2026-01-01T00:00:00.000Z"}',
-          'order-' || n, 'Ticket ' || md5(n::text), at, at, at
+          'order-' || n, 'Ticket ' || md5(n::text), at, at, at, at
         from generate_series(1, $1) n,
           lateral (select now() - n * interval '1 minute' as at) moments,
           (select merchant_id, address as wallet from wallet where merchant_id <> $2 limit 1) sample`,
