@@ -25,6 +25,7 @@ import { createDocsSite } from './document/docs-site.ts'
 import { accessLog } from './http/metrics.ts'
 import { API_HEADERS, Problem, problemHandler } from './http/problems.ts'
 import { requestLog } from './http/request-log.ts'
+import { holding } from './limits/hold.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import type { OpenPages } from './live/open-pages.ts'
 import { mountRoutes } from './route.ts'
@@ -115,7 +116,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use((request: Request) => {
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)
   })
-  app.use(pagesForBrowsers(deps))
+  app.use(holding(pagesForBrowsers(deps)))
   app.use(problemHandler(deps))
   return app
 }

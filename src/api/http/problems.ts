@@ -20,6 +20,8 @@ export type ProblemExtras = {
   readonly param?: string
   readonly errors?: readonly FieldProblem[]
   readonly headers?: Readonly<Record<string, string>>
+  /** The answer waits: who is told does not listen (limits/hold.ts). */
+  readonly isHeld?: boolean
   /** Additional members of the body, such as the limit of an amount. */
   readonly members?: Readonly<Record<string, unknown>>
 }

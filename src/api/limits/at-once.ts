@@ -18,7 +18,7 @@ export function createAtOnce({ running, waiting }: AtOnceSettings): AtOnce {
         throw new Problem(
           'rate_limited',
           `${running} of these requests are answered at once for an account, and ${waiting} may wait. Ask again in 1 s.`,
-          { headers: { 'retry-after': '1' } },
+          { headers: { 'retry-after': '1' }, isHeld: true },
         )
       // Who ends passes the turn on, so nobody comes in between.
       await new Promise<void>((resolve) => mine.queue.push(resolve))

@@ -8,8 +8,13 @@ export type Counter = {
   readonly learn: (told: Told, total: number) => void
 }
 
-/** `resetMs`: until the window ends. */
-export type Taken = { readonly taken: boolean; readonly remaining: number; readonly resetMs: number }
+/** `resetMs`: until the window ends. `refused`: so often in this window, by this process. */
+export type Taken = {
+  readonly taken: boolean
+  readonly remaining: number
+  readonly resetMs: number
+  readonly refused: number
+}
 
 /** `endsAt`: Unix milliseconds. */
 export type Told = { readonly key: string; readonly endsAt: number; readonly count: number }
@@ -29,7 +34,7 @@ const KEYS = 100_000
 const TOLD_FROM = 0.25
 
 /** `told`: what the store has, ours among it. `own`: what it has not heard of yet. */
-type Entry = { endsAt: number; told: number; own: number }
+type Entry = { endsAt: number; told: number; own: number; refused: number }
 
 export function createCounter({ points, windowSeconds, clock, keys = KEYS }: CounterSettings): Counter {
   const entries = new Map<string, Entry>()
@@ -42,7 +47,7 @@ export function createCounter({ points, windowSeconds, clock, keys = KEYS }: Cou
     if (known !== undefined && known.endsAt === endsAt) return known
     entries.delete(key)
     forgetTwo(endsAt)
-    const fresh = { endsAt, told: 0, own: 0 }
+    const fresh = { endsAt, told: 0, own: 0, refused: 0 }
     entries.set(key, fresh)
     return fresh
   }
@@ -63,9 +68,10 @@ export function createCounter({ points, windowSeconds, clock, keys = KEYS }: Cou
       const entry = current(key)
       const taken = entry.told + entry.own < points
       if (taken) entry.own += cost
+      else entry.refused += 1
       if (entry.told + entry.own >= points * TOLD_FROM) much.add(key)
       const remaining = Math.max(0, points - entry.told - entry.own)
-      return { taken, remaining, resetMs: entry.endsAt - clock() }
+      return { taken, remaining, resetMs: entry.endsAt - clock(), refused: entry.refused }
     },
     untold() {
       return [...much].flatMap((key) => {

@@ -1,6 +1,7 @@
 import type { Tenant } from '../../db/db.ts'
 import { Problem } from '../http/problems.ts'
 import { type Counter, createCounter, type Taken } from './counter.ts'
+import { PROMPT_REFUSALS } from './hold.ts'
 import { isOwnMachine, networkOf } from './network.ts'
 
 /**
@@ -103,10 +104,15 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
   }
 }
 
-function take({ taken, resetMs }: Taken, detail: string, headers: Readonly<Record<string, string>> = {}): void {
+function take(
+  { taken, resetMs, refused }: Taken,
+  detail: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   if (taken) return
   const seconds = Math.max(1, Math.ceil(resetMs / 1000))
   throw new Problem('rate_limited', `${detail} Ask again in ${seconds} s.`, {
     headers: { ...headers, 'retry-after': String(seconds) },
+    isHeld: refused > PROMPT_REFUSALS,
   })
 }

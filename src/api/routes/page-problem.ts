@@ -4,6 +4,7 @@ import { type CheckoutProblem, renderProblem } from '../../web/checkout/problem.
 import { wordsIn } from '../../web/messages/words.ts'
 import { PROBLEMS } from '../http/problem-codes.ts'
 import { asProblem } from '../http/problems.ts'
+import { holding } from '../limits/hold.ts'
 import { buyerLocale } from './buyer.ts'
 
 const PROBLEM_STATUS: Readonly<Record<CheckoutProblem, number>> = {
@@ -28,7 +29,7 @@ export class PageProblem extends Error {
 /** Answers every error of the checkout with a page in plain words. Logs those with a status of 500 or above. */
 export function pageProblemHandler({ log }: { readonly log: Logger }): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
-  return (error: unknown, request, response, next) => {
+  return holding((error: unknown, request, response, next) => {
     if (response.headersSent) {
       next(error)
       return
@@ -45,7 +46,7 @@ export function pageProblemHandler({ log }: { readonly log: Logger }): ErrorRequ
       .set('content-language', locale)
       .type('html')
       .send(renderProblem(problem, wordsIn(locale), back))
-  }
+  })
 }
 
 type PageAnswer = { readonly problem: CheckoutProblem; readonly status: number; readonly retryAfter?: string }

@@ -4,6 +4,7 @@ import { pageHeaders } from '../../web/page-headers.ts'
 import { renderSiteProblem, type SiteProblemName } from '../../web/site/problem.tsx'
 import { PROBLEMS } from '../http/problem-codes.ts'
 import { asProblem } from '../http/problems.ts'
+import { holding } from '../limits/hold.ts'
 
 const STATUS: Readonly<Record<SiteProblemName, number>> = {
   bad_request: 400,
@@ -34,13 +35,13 @@ type Deps = { readonly log: Logger; readonly publicUrl: string }
 /** Answers every error of the pages for people with a page. Logs those with a status of 500 or above. */
 export function siteProblemHandler(deps: Deps): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
-  return (error: unknown, request, response, next) => {
+  return holding((error: unknown, request, response, next) => {
     if (response.headersSent) {
       next(error)
       return
     }
     sendSiteProblem(deps, { request, response }, error)
-  }
+  })
 }
 
 /** Whether a browser asks for a page, and not a program, which gets a problem. */

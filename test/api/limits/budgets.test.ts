@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createApiServer } from '../../../src/api/http/server.ts'
+import { PROMPT_REFUSALS } from '../../../src/api/limits/hold.ts'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import { listPayments } from '../../../src/db/payments/payment-list.ts'
 import { expectProblem, openShop, type Shop } from '../support/shop.ts'
@@ -63,6 +64,26 @@ describe('a link of a buyer', () => {
     expect(answers.slice(0, 40)).not.toContain(429)
     // Neither assets nor the API are counted with it.
     expect((await shop.ask('GET', '/v1/payments', { headers: { 'x-forwarded-for': ADDRESS } })).status).toBe(200)
+  })
+})
+
+describe('a program that asks again the moment it is refused', () => {
+  test('is answered late, while everybody else is answered at once', async () => {
+    const other = await create()
+    const hurried = await create()
+    const look = async (path: string, address: string) =>
+      (await fetch(`${shop.url}${path}`, { headers: { accept: 'text/html', 'x-forwarded-for': address } })).status
+    // Ten times as many as a link may is what a network may, and then it is the network that is refused.
+    for (let count = 0; count < 50 + PROMPT_REFUSALS; count++) await look(hurried, '203.0.113.9')
+    let isAnswered = false
+    const held = look(hurried, '203.0.113.9').then((status) => {
+      isAnswered = true
+      return status
+    })
+    // Asked after it, and answered before it.
+    expect(await look(other, '203.0.113.10')).toBe(200)
+    expect(isAnswered).toBe(false)
+    expect(await held).toBe(429)
   })
 })
 

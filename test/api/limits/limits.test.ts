@@ -39,9 +39,10 @@ describe('a counter', () => {
     let now = BEGIN + 59_000
     const counter = createCounter({ points: 3, windowSeconds: 60, clock: () => now })
     expect(Array.from({ length: 5 }, () => counter.take('a').taken)).toEqual([true, true, true, false, false])
-    expect(counter.take('b')).toEqual({ taken: true, remaining: 2, resetMs: 1000 })
+    expect(counter.take('b')).toEqual({ taken: true, remaining: 2, resetMs: 1000, refused: 0 })
+    expect(counter.take('a')).toMatchObject({ taken: false, refused: 3 })
     now += 1000
-    expect(counter.take('a')).toEqual({ taken: true, remaining: 2, resetMs: 60_000 })
+    expect(counter.take('a')).toEqual({ taken: true, remaining: 2, resetMs: 60_000, refused: 0 })
   })
 
   test('remembers a bounded number of keys, and forgets the oldest first', () => {

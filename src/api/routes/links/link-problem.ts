@@ -3,6 +3,7 @@ import type { Logger } from '../../../log.ts'
 import { type LinkProblemName, renderLinkProblem } from '../../../web/links/problem.tsx'
 import { wordsIn } from '../../../web/messages/words.ts'
 import { asProblem } from '../../http/problems.ts'
+import { holding } from '../../limits/hold.ts'
 import { buyerLocale } from '../buyer.ts'
 import { pageProblemHandler } from '../page-problem.ts'
 
@@ -21,7 +22,7 @@ export class LinkProblem extends Error {
 export function linkProblemHandler(deps: { readonly log: Logger }): ErrorRequestHandler {
   const others = pageProblemHandler(deps)
   // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
-  return (error: unknown, request, response, next) => {
+  return holding((error: unknown, request, response, next) => {
     const problem = nameOf(error)
     if (response.headersSent || problem === null) {
       void others(error, request, response, next)
@@ -34,7 +35,7 @@ export function linkProblemHandler(deps: { readonly log: Logger }): ErrorRequest
     const code = /^\/([0-9A-Za-z]{10})(?:\/|$)/.exec(request.path)?.[1]
     const back = code === undefined || problem === 'missing' ? null : `/l/${code}`
     response.send(renderLinkProblem(problem, wordsIn(locale), back))
-  }
+  })
 }
 
 function nameOf(error: unknown): LinkProblemName | null {
