@@ -192,3 +192,17 @@ test('an order that the partner changes once more after an operator has looked i
       { do: 'decide', decision: 'acknowledge', of: null, late: false, before: true },
     ],
   }))
+
+// the cancellation was asked for without end
+test('an order that was to be canceled and is paid with another amount is not canceled any more', () =>
+  holds({
+    minor: '10000',
+    pinned: true,
+    steps: [
+      { do: 'click', provider: 'crypto' },
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'deposit', percent: 120, token: 'usdc' },
+      { do: 'click', provider: 'card_partner', together: true },
+      { do: 'partner', act: 'change the amount', of: 1, percent: 100, news: 'told' },
+    ],
+  }))

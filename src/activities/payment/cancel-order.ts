@@ -67,12 +67,16 @@ export async function callCancel(
   return at.cancelOrder?.({ attemptId }, callSignal()) ?? at.readOrder({ attemptId }, callSignal())
 }
 
-/** Carries an open cancellation on by what the partner has said of the order. */
-export async function recordCancel(work: PaymentWork, attemptId: string): Promise<void> {
+/** Carries an open cancellation on by what the partner has said of the order. Money that does not fit wins over it too. */
+export async function recordCancel(
+  work: PaymentWork,
+  attemptId: string,
+  { isMisfit }: { readonly isMisfit: boolean },
+): Promise<void> {
   const intent = openCancel(work.state.intents, attemptId)
   const attempt = work.state.attempts.find(({ id }) => id === attemptId)
   if (intent === null || attempt === undefined) return
-  const state = stateOfCancel(attempt.status)
+  const state = isMisfit ? 'refused' : stateOfCancel(attempt.status)
   if (state !== intent.state) await work.settleIntent(intent, state)
 }
 

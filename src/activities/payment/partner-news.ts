@@ -36,7 +36,7 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   if (effect.incident !== null) await openIncident(work, effect.incident, { attempt, order, context })
   if (effect.parts.some(({ kind }) => kind === 'reversal_outside'))
     await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })
-  await recordCancel(work, attempt.id)
+  await recordCancel(work, attempt.id, { isMisfit: effect.incident === 'misfit' })
   if (effect.voidsPayout) await voidPayout(work, deps.payouts)
   if (mustBeHeld(work.state.payment)) await work.move('under_review', because('held'), parked('operator_hold'))
   return understood
