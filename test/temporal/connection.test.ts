@@ -78,8 +78,8 @@ const API_SAYS = {
 }
 const WORKER_SAYS = {
   // The alert, or what is left of a connection that was ended meanwhile.
-  refused: /transport error/,
-  unverified: /InvalidCertificate|transport error/,
+  refused: /transport(?: error|::Error)/,
+  unverified: /InvalidCertificate|transport(?: error|::Error)/,
   unauthenticated: /does not have valid authentication credentials/,
 }
 
