@@ -16,6 +16,7 @@ RUN node scripts/image/shrink.mjs node_modules
 FROM base AS app
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=packages /app/workflows.js /app/workflows.js.fingerprint ./
+RUN ln -s /app/src/operator/pinrail.mjs /usr/local/bin/pinrail
 ENV WORKFLOW_BUNDLE=/app/workflows.js
 USER 1000:1000
 CMD ["node", "--import", "tsx", "src/main/api.ts"]

@@ -4,7 +4,7 @@ import { createProgress } from './setup/progress.mjs'
 
 // `npm run pinrail -- <command>`: the operator's command on the system that `npm start` runs, or where the variables say.
 try {
-  const { main } = await bootstrap('scripts/start/operator.ts', createProgress(process.stderr))
+  const { main } = await bootstrap('scripts/start/operator.ts', createProgress(process.stderr), 'system')
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)

@@ -6,7 +6,7 @@ import { createProgress } from './setup/progress.mjs'
 // With --json, standard output is kept for the one line of JSON.
 const progress = createProgress(process.argv.includes('--json') ? process.stderr : process.stdout)
 try {
-  const { main } = await bootstrap('scripts/start/main.ts', progress)
+  const { main } = await bootstrap('scripts/start/main.ts', progress, 'system')
   await main(process.argv.slice(2), progress)
 } catch (error) {
   process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`)

@@ -28,6 +28,8 @@ export type SystemOptions = {
   rpcUrls?: string | undefined
   /** The chain's URL for the worker alone, such as a proxy in front of it. */
   workerRpcUrls?: string | undefined
+  /** The demo merchant is told of its payments by mail and chat: for people. A measurement is without. */
+  channels?: boolean
   /** Found or built when absent. */
   temporal?: TemporalServer
 }
@@ -202,6 +204,7 @@ class Starting {
           wallet: addressOf(secrets.merchantKey),
           chainId: DEVELOPMENT_CHAIN_ID,
           secretKey,
+          ...(this.#options.channels === true && { channelsAt: addresses.inboxUrl }),
         },
         chain:
           this.#options.rpcUrls !== undefined

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { codecKeys } from './config/codec-keys.ts'
+import { codecKeys, codecToken } from './config/codec-keys.ts'
 import { databaseShape, migrationShape } from './config/database.ts'
 import type { Problem } from './config/live.ts'
 import { MISTAKEN_TOKENS } from './config/mistaken-tokens.ts'
@@ -7,7 +7,7 @@ import { mailboxShape, mailShape, peopleShape } from './config/people.ts'
 import { ConfigurationError, type Environment, problemsOf, read } from './config/read.ts'
 import { retiredShape } from './config/retired.ts'
 import { Secret } from './config/secret.ts'
-import { readTemporal, type TemporalSettings, temporalShape } from './config/temporal.ts'
+import { readTemporal, type TemporalSettings, temporalShape, temporalWorkerShape } from './config/temporal.ts'
 import { tracesShape } from './config/traces.ts'
 import type { Hex } from './domain/hex.ts'
 
@@ -83,8 +83,6 @@ const apiSchema = commonSchema.extend({
   ...peopleShape,
   /** Milliseconds that requests under way have to finish after SIGTERM. A buyer's click waits for up to 30 s. */
   API_DRAIN_MS: z.coerce.number().int().min(0).default(35_000),
-  /** Name of the header in which a trusted proxy puts the buyer's country (ISO 3166 alpha-2). */
-  COUNTRY_HEADER: z.string().optional(),
   /** `<provider>:<name on its page>:<what a statement shows>` for each partner; live mode must set it. */
   PARTNER_NAMES: list.optional(),
 })
@@ -151,14 +149,7 @@ const workerSchema = commonSchema.extend({
     .regex(/^[\w.-]+:\d+$/, 'must be <host>:<port>')
     .optional(),
   ...mailShape,
-  WORKER_MAX_CACHED_WORKFLOWS: z.coerce.number().int().min(0).default(1000),
-  /** Time that running activities have to finish after SIGTERM, in milliseconds; another worker retries the others. */
-  WORKER_SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).default(25_000),
-  WORKER_STICKY_TIMEOUT_MS: z.coerce.number().int().min(100).default(5000),
-  /** The bundle of the workflows that the image has. Without it the worker makes one beside its packages. */
-  WORKFLOW_BUNDLE: z.string().optional(),
-  WORKER_BUILD_ID: z.string().optional(),
-  WORKER_VERSIONING: flag.default(false),
+  ...temporalWorkerShape,
 })
 
 /** The codec server, with which operators read payloads in Temporal's UI and send them with its CLI. */
@@ -168,8 +159,8 @@ const codecSchema = z.object({
   TEMPORAL_CODEC_KEYS: codecKeys,
   CODEC_HOST: z.string().default('127.0.0.1'),
   CODEC_PORT: port.default(8234),
-  /** Who knows it reads every payload. At least 32 random characters in live mode. */
-  CODEC_SERVER_TOKEN: secret,
+  /** Who knows it reads every payload. */
+  CODEC_SERVER_TOKEN: codecToken,
   /** Origins of Temporal's UI, comma separated. */
   CODEC_ALLOWED_ORIGINS: list.pipe(z.array(url)).default(['http://127.0.0.1:8233']),
 })
@@ -287,10 +278,15 @@ export function readMigrationUrl(env: Environment = process.env): string {
 /** The variables of the process. */
 export const ENVIRONMENT: Environment = process.env
 
+/** What of the migration and of the codec server is set beside the variables of api and worker is looked at too. */
+const preflightSchema = apiSchema
+  .extend(workerSchema.shape)
+  .extend({ ...migrationShape, CODEC_SERVER_TOKEN: codecSchema.shape.CODEC_SERVER_TOKEN.optional() })
+
 /** Everything that keeps api and worker from starting in live mode. Empty: they start. */
 export function preflightProblems(env: Environment = process.env): Problem[] {
   const mode = env['PINRAIL_MODE'] === 'live' ? [] : [{ name: 'PINRAIL_MODE', must: 'must be live' }]
-  return [...mode, ...problemsOf(apiSchema.extend(workerSchema.shape), { ...env, PINRAIL_MODE: 'live' })]
+  return [...mode, ...problemsOf(preflightSchema, { ...env, PINRAIL_MODE: 'live' })]
 }
 
 /** Simulators take no part in a live system: whoever starts them there has mixed up two systems. */

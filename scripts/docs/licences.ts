@@ -9,11 +9,11 @@ type Lock = { packages: Record<string, { version?: string; license?: string; dev
 export type Licensed = { readonly name: string; readonly version: string; readonly licence: string }
 
 /** Licences that packages do not name in package.json, read from their texts. */
-const READ_BY_HAND: Readonly<Record<string, string>> = { unionfs: 'Unlicense' }
+const READ_BY_HAND: Readonly<Record<string, string>> = { unionfs: 'Unlicense', 'png-js': 'MIT' }
 
 /**
  * Licences that allow us to ship. A person must look at others. CC-BY-4.0 is that of a table of browsers, used
- * unchanged.
+ * unchanged; OFL-1.1 that of fonts, which may be shipped with a program and stand in documents.
  */
 export const PERMISSIVE: ReadonlySet<string> = new Set([
   'MIT',
@@ -26,6 +26,7 @@ export const PERMISSIVE: ReadonlySet<string> = new Set([
   'BlueOak-1.0.0',
   'CC-BY-4.0',
   'Unlicense',
+  'OFL-1.1',
 ])
 
 /** The packages of the lockfile that are neither for development nor for another platform. */

@@ -13,6 +13,10 @@ const BUILD_ONLY = ['typescript', '@typescript', '@swc/core', /^@swc\/core-/, '@
 const UNREAD = /(?:\.map|\.[cm]?tsx?|\.flow|\.tsbuildinfo|\.markdown|\.md)$/i
 const KEPT = /^(?:licen[cs]e|notice|copying)/i
 
+/** Of the fonts in these folders receipts are set with the two weights that end so. */
+const FONTS = '@fontsource'
+const USED_FONT = /-(?:400|700)-normal\.woff$/
+
 /** Folders of the one package whose binary for each machine is in the package itself. */
 const RELEASES = '@temporalio/core-bridge/releases'
 /** @type {Record<string, string>} */
@@ -38,6 +42,10 @@ export function shrink(nodeModules, { platform, arch } = process) {
       )
     )
       remove(join(nodeModules, name))
+  const fonts = join(nodeModules, FONTS)
+  for (const name of existsSync(fonts) ? readdirSync(fonts) : [])
+    for (const file of readdirSync(join(fonts, name, 'files')))
+      if (!USED_FONT.test(file)) remove(join(fonts, name, 'files', file))
   removeUnread(nodeModules)
   return { before, after: sizeOf(nodeModules) }
 }

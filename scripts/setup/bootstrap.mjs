@@ -9,11 +9,12 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
  * and only then loads `script`, which may use packages and TypeScript.
  * @param {string} script path from the checkout
  * @param {import('./progress.mjs').Progress} progress
+ * @param {import('./packages.mjs').Scope} [scope]
  */
-export async function bootstrap(script, progress) {
+export async function bootstrap(script, progress, scope = 'everything') {
   const problem = nodeProblem()
   if (problem !== null) throw new Error(problem)
-  await ensurePackages(ROOT, progress)
+  await ensurePackages(ROOT, progress, scope)
   const { register } = await import('tsx/esm/api')
   register()
   return import(new URL(`../../${script}`, import.meta.url).href)

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { waitForLock } from './lock.mjs'
+import { systemLockfile } from './subset.mjs'
 
 /** Node's own requirement, as in package.json: the first 20 with `require` of ES modules, which some packages need. */
 const NODE_MINIMUM = [20, 19]
@@ -11,6 +12,7 @@ const POLL_MS = 500
 
 /** @typedef {{ version?: string, optional?: boolean, dev?: boolean, os?: string[], cpu?: string[], libc?: string[], link?: boolean }} LockedPackage */
 /** @typedef {Record<string, LockedPackage>} LockedPackages */
+/** `system`: without what only checks and tests need. @typedef {'everything' | 'system'} Scope */
 
 /** The user's cache folder, shared by every clone. */
 export function cacheFolder() {
@@ -29,10 +31,11 @@ export function nodeProblem(version = process.versions.node) {
  * Packages of the lockfile that belong on this machine and are absent or of another version. What is installed is
  * read from the hidden lockfile that npm writes last, so an installation that was cut off counts as none.
  * @param {string} root
+ * @param {Scope} [scope]
  * @returns {string[]} their paths, `node_modules/…`
  */
-export function missingPackages(root) {
-  const wanted = wantedPackages(root)
+export function missingPackages(root, scope = 'everything') {
+  const wanted = wantedPackages(root, scope)
   const installed = readPackages(join(root, 'node_modules/.package-lock.json'))
   return Object.entries(wanted)
     .filter(([path, { version, link }]) => link !== true && installed[path]?.version !== version)
@@ -40,22 +43,24 @@ export function missingPackages(root) {
 }
 
 /**
- * Runs `npm ci` when what is installed is not what the lockfile says.
+ * Runs `npm ci` when what is installed is not what the lockfile says. Whoever has everything keeps everything.
  * @param {string} root
  * @param {import('./progress.mjs').Progress} progress
+ * @param {Scope} [scope]
  */
-export async function ensurePackages(root, progress) {
-  if (missingPackages(root).length === 0) return
+export async function ensurePackages(root, progress, scope = 'everything') {
+  if (missingPackages(root, scope).length === 0) return
   const step = progress.step('npm packages')
   const name = createHash('sha256').update(root).digest('hex').slice(0, 16)
   const release = await waitForLock(join(cacheFolder(), `npm-${name}.lock`), ({ pid }) =>
     step.update(`waiting for process ${pid}, which is installing`),
   )
   try {
-    if (missingPackages(root).length > 0) await install(root, step)
-    const missing = missingPackages(root)
+    const chosen = hasAll(root) ? 'everything' : scope
+    if (missingPackages(root, chosen).length > 0) await install(root, step, chosen)
+    const missing = missingPackages(root, chosen)
     if (missing.length > 0) throw new Error(`npm ci left out ${missing.slice(0, 3).join(', ')}`)
-    step.done(`${Object.keys(wantedPackages(root)).length} packages`)
+    step.done(`${Object.keys(wantedPackages(root, chosen)).length} packages`)
   } catch (error) {
     step.fail('not installed')
     throw error
@@ -65,12 +70,39 @@ export async function ensurePackages(root, progress) {
 }
 
 /**
+ * The part is installed in a folder beside, and takes the place of what is there when it is whole.
+ * @param {string} root
+ * @param {import('./progress.mjs').Step} step
+ * @param {Scope} scope
+ */
+async function install(root, step, scope) {
+  const wanted = Object.keys(wantedPackages(root, scope))
+  if (scope === 'everything') return npmCi(root, step, wanted)
+  const beside = mkdtempSync(join(root, 'node_modules-'))
+  try {
+    const lockfile = systemLockfile(readJson(join(root, 'package-lock.json')))
+    const { name, version, overrides } = readJson(join(root, 'package.json'))
+    const { dependencies } = lockfile.packages['']
+    const write = (/** @type {string} */ file, /** @type {object} */ content) =>
+      writeFileSync(join(beside, file), JSON.stringify(content, null, 2))
+    write('package.json', { name, version, private: true, dependencies, overrides })
+    write('package-lock.json', lockfile)
+    await npmCi(beside, step, wanted)
+    rmSync(join(root, 'node_modules'), { recursive: true, force: true })
+    renameSync(join(beside, 'node_modules'), join(root, 'node_modules'))
+  } finally {
+    rmSync(beside, { recursive: true, force: true })
+  }
+}
+
+/**
  * Packages may run no script of their own here: everything works without, and what does not run cannot do harm.
  * @param {string} root
  * @param {import('./progress.mjs').Step} step
+ * @param {readonly string[]} wanted
  */
-async function install(root, step) {
-  const paths = Object.keys(wantedPackages(root)).map((path) => join(root, path, 'package.json'))
+async function npmCi(root, step, wanted) {
+  const paths = wanted.map((path) => join(root, path, 'package.json'))
   const timer = setInterval(() => {
     step.update('npm ci', paths.filter((path) => existsSync(path)).length / paths.length)
   }, POLL_MS)
@@ -106,9 +138,21 @@ function headOf(output) {
   return output.split('\n').slice(0, 12).join('\n')
 }
 
-/** @param {string} root */
-function wantedPackages(root) {
-  const all = Object.entries(readPackages(join(root, 'package-lock.json')))
+/**
+ * Whether packages for development are installed as such.
+ * @param {string} root
+ */
+function hasAll(root) {
+  return Object.values(readPackages(join(root, 'node_modules/.package-lock.json'))).some(({ dev }) => dev === true)
+}
+
+/**
+ * @param {string} root
+ * @param {Scope} scope
+ */
+function wantedPackages(root, scope) {
+  const packages = readPackages(join(root, 'package-lock.json'))
+  const all = Object.entries(scope === 'everything' ? packages : systemLockfile({ packages }).packages)
   return Object.fromEntries(all.filter(([path, value]) => path !== '' && isWanted(value)))
 }
 
@@ -157,13 +201,18 @@ function readLibc() {
   return header?.glibcVersionRuntime ? 'glibc' : 'musl'
 }
 
+/** @param {string} path */
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
 /**
  * @param {string} path
  * @returns {LockedPackages}
  */
 function readPackages(path) {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')).packages ?? {}
+    return readJson(path).packages ?? {}
   } catch {
     return {}
   }

@@ -7,6 +7,7 @@ export function banner(info: SystemInfo, seconds: string): string {
     ['Docs', `${info.api_url}/docs`],
     ['API', `${info.api_url}/v1`],
     ['Mail inbox', `${info.inbox_url}/mail`],
+    ['Chat', `${info.inbox_url}/chat`],
     ['Webhook inbox', `${info.inbox_url}/deliveries`],
     ...(info.temporal_ui_url === '' ? [] : [['Temporal UI', info.temporal_ui_url]]),
     ['Temporal', info.temporal_address],

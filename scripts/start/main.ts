@@ -35,6 +35,7 @@ export async function main(args: string[], progress: Progress): Promise<void> {
     dataFolder: values.data ?? PINRAIL_DATA ?? '.data',
     ports: values['free-ports'] ? 'free' : 'default',
     progress,
+    channels: true,
     signal: abort.signal,
     databaseUrl: DATABASE_URL,
     rpcUrls: POLYGON_RPC_URLS,

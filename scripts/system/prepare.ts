@@ -19,6 +19,8 @@ export type PrepareInput = {
     webhookSecret: string
     webhookUrl: string
     wallet: string
+    /** The inbox that stands for mail and chat; absent: the demo merchant gets no channels. */
+    channelsAt?: string
     chainId: number
     /** The demo merchant's API key when it was made at an earlier start. */
     secretKey: string | null

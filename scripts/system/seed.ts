@@ -5,7 +5,9 @@ import { createDb, type Db } from '../../src/db/db.ts'
 import { findApiKey, insertApiKey } from '../../src/db/merchants/api-keys.ts'
 import { insertMerchant } from '../../src/db/merchants/merchants.ts'
 import { setWallet } from '../../src/db/merchants/wallets.ts'
+import { insertChannel } from '../../src/db/notifications/channels.ts'
 import { findEndpoint, insertEndpoint, updateEndpoint } from '../../src/db/webhooks/webhook-endpoints.ts'
+import { DEFAULT_NOTIFICATION_EVENTS } from '../../src/domain/notification/channel.ts'
 import { DEFAULT_EVENT_TYPES } from '../../src/domain/webhook.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { DEMO_EMAIL } from './environment.ts'
@@ -16,6 +18,8 @@ export type DemoMerchant = {
   readonly webhookSecret: string
   readonly webhookUrl: string
   readonly wallet: string
+  /** Where an inbox stands for mail and chat, whose channels the merchant gets; absent: none. */
+  readonly channelsAt?: string
   /** The key that an earlier start made; a new one is made when it is null or unknown here. */
   readonly secretKey: string | null
 }
@@ -24,6 +28,7 @@ export type DemoMerchant = {
 const DEMO: Tenant = { merchantId: 'mer_01demo00000000000000000000', livemode: false }
 const DEMO_PERSON = 'per_01demo00000000000000000000'
 const DEMO_ENDPOINT = 'we_01demo00000000000000000000'
+const DEMO_CHANNELS = ['nch_01dem000000000000000000001', 'nch_01dem000000000000000000002'] as const
 
 /** Makes a merchant with a wallet, a test key and a webhook endpoint. Idempotent. */
 export async function seedDemo(demo: DemoMerchant, databaseUrl: string): Promise<{ secretKey: string }> {
@@ -31,7 +36,8 @@ export async function seedDemo(demo: DemoMerchant, databaseUrl: string): Promise
   try {
     await insertMerchant(db, { id: DEMO.merchantId, name: 'Demo Shop' })
     await setWallet(db, DEMO, demo.wallet)
-    await seedPerson(db)
+    const personId = await seedPerson(db)
+    if (demo.channelsAt !== undefined) await seedChannels(db, { ...demo, channelsAt: demo.channelsAt, personId })
     await seedEndpoint(db, demo)
     return { secretKey: await seedKey(db, demo) }
   } finally {
@@ -40,11 +46,42 @@ export async function seedDemo(demo: DemoMerchant, databaseUrl: string): Promise
 }
 
 /** The demo merchant's owner, who signs in with one press. */
-async function seedPerson(db: Db): Promise<void> {
-  await db.transaction(async (tx) => {
+function seedPerson(db: Db): Promise<string> {
+  return db.transaction(async (tx) => {
     const person = await findOrInsertPerson(tx, { id: DEMO_PERSON, email: DEMO_EMAIL })
     await insertMembership(tx, { merchantId: DEMO.merchantId, personId: person.id, role: 'owner' })
+    return person.id
   })
+}
+
+type Channels = Pick<DemoMerchant, 'webhookEncryptionKey'> & { readonly channelsAt: string; readonly personId: string }
+
+/** One by mail and one in a chat. Whoever removed one does not get it again. */
+async function seedChannels(db: Db, { webhookEncryptionKey, channelsAt, personId }: Channels): Promise<void> {
+  const box = createSecretBox(webhookEncryptionKey)
+  const wanted = [
+    { id: DEMO_CHANNELS[0], kind: 'email', name: DEMO_EMAIL, address: '' },
+    { id: DEMO_CHANNELS[1], kind: 'slack', name: '#demo-shop', address: `${channelsAt}/services/TDEMO/BDEMO/inbox` },
+  ] as const
+  const at = new Date().toISOString()
+  for (const { id, kind, name, address } of wanted) {
+    const sealed = box.seal(address, id)
+    const { rows } = await db.query('select removed_at from channel where id = $1', [id])
+    if (rows.length === 0)
+      await insertChannel(db, DEMO, {
+        id,
+        kind,
+        name,
+        sealed,
+        at,
+        person_id: personId,
+        events: [...DEFAULT_NOTIFICATION_EVENTS],
+        language: 'en',
+        quiet: null,
+      })
+    // Another start has other ports.
+    else await db.query(`update channel set sealed = $2 where id = $1 and removed_at is null`, [id, sealed])
+  }
 }
 
 async function seedEndpoint(db: Db, demo: DemoMerchant): Promise<void> {

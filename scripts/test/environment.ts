@@ -62,6 +62,7 @@ export const LIVE_ENVIRONMENT = {
   POLYGON_RPC_URLS: 'https://polygon.one.example,https://polygon.two.example',
   FINALITY_QUORUM: '2',
   SMTP_URL: `smtps://pinrail:${randomBytes(16).toString('hex')}@mail.pinrail.example`,
+  MAIL_FROM: 'Pinrail <pay@pinrail.example>',
   TREASURY_KEY: `0x${randomBytes(32).toString('hex')}`,
   RELAYER_KEYS: `0x${randomBytes(32).toString('hex')}`,
   RECEIPT_KEY: random(),

@@ -33,6 +33,7 @@ import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout/checkout.ts'
 import { healthRouter } from './routes/health.ts'
 import { createPublicLinkRouter, type PublicLinkDeps } from './routes/links/public.ts'
+import type { Locate } from './routes/locate.ts'
 import type { RateBook } from './routes/prices.ts'
 import { receiptsRouter } from './routes/receipts.ts'
 import { referenceRouter } from './routes/reference.ts'
@@ -62,6 +63,8 @@ export type ApiDeps = {
   readonly token: string
   readonly trustProxyHops: number
   readonly countryHeader: string | undefined
+  /** Where an address is; null without a file of countries. */
+  readonly locate: Locate | null
   /** Whether buyers may pay in USDC. */
   readonly crypto: boolean
   /** Partners that are down now. */
@@ -139,10 +142,15 @@ function compressed() {
 function countVisits({ countVisit }: RequestLimits) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { path, method, ip = '' } = request
-    if (!path.startsWith('/v1/') && !path.startsWith('/assets/') && path !== '/pinrail.js')
-      countVisit(ip, method === 'POST' ? 'act' : 'look')
+    if (!path.startsWith('/v1/') && !isFile(path)) countVisit(ip, method === 'POST' ? 'act' : 'look')
     next()
   }
+}
+
+/** The colours of a shop are computed when they are asked for, and anybody can ask for sixteen million of them. */
+function isFile(path: string): boolean {
+  if (path === '/pinrail.js' || path.startsWith('/logos/')) return true
+  return path.startsWith('/assets/') && !path.startsWith('/assets/brand.')
 }
 
 /** A browser that asks for a page that is not there, or that fails, gets a page; programs get a problem. */
@@ -186,8 +194,7 @@ function routeDeps(deps: ApiDeps): ApiRouteDeps {
 }
 
 function linkDeps(deps: ApiDeps): PublicLinkDeps {
-  const { countryHeader, ...rest } = deps
-  return { ...rest, newPaymentId: () => deps.newId('payment'), ...(countryHeader !== undefined && { countryHeader }) }
+  return { ...deps, newPaymentId: () => deps.newId('payment') }
 }
 
 function checkoutDeps(deps: ApiDeps, simulating: CheckoutDeps['simulating']): CheckoutDeps {
@@ -197,6 +204,7 @@ function checkoutDeps(deps: ApiDeps, simulating: CheckoutDeps['simulating']): Ch
     rates: deps.rates,
     openPages: deps.openPages,
     openAttempt: (paymentId, request) => deps.workflows.openAttempt(paymentId, request),
+    tellExtended: (paymentId) => deps.workflows.tellPayoutNews(paymentId),
     publicUrl: deps.publicUrl,
     newAttemptId: () => deps.newId('attempt'),
     clock: deps.clock,
@@ -205,6 +213,7 @@ function checkoutDeps(deps: ApiDeps, simulating: CheckoutDeps['simulating']): Ch
     down: deps.down,
     partners: deps.partners,
     limits: deps.limits,
-    ...(deps.countryHeader !== undefined && { countryHeader: deps.countryHeader }),
+    countryHeader: deps.countryHeader,
+    locate: deps.locate,
   }
 }

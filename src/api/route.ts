@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Express, Request, RequestHandler, Response } from 'express'
 import { z } from 'zod'
-import type { Db, Session } from '../db/db.ts'
+import { type Db, type Session, sessionIn } from '../db/db.ts'
 import type { ApiScope } from './auth/api-key.ts'
 import type { Authenticate, Caller } from './auth/auth.ts'
 import type { Answer } from './http/answer.ts'
@@ -107,7 +107,7 @@ const ROWS_OF_REQUEST = 10
 /** Files take minutes, so they are counted apart: an account that reads files can still read its lists. */
 const FILES_AT_ONCE = { running: 2, waiting: 10 }
 /** Milliseconds after which a reader of a file who takes nothing is cut off. */
-const STALLED_MS = 60_000
+export const STALLED_MS = 60_000
 
 /** Whether the route reads a list, page by page. */
 export const readsList = ({ method, query }: Route): boolean =>
@@ -179,7 +179,10 @@ async function run(
   if (route.csv !== undefined)
     return atOnce.files(caller.merchantId, async () => send(await route.handle(call), { request, response }))
   const answer = await (isList
-    ? atOnce.lists(caller.merchantId, () => route.handle(call))
+    ? atOnce.lists(caller.merchantId, () =>
+        // A list and what belongs to its items are of one moment, and never of two replicas.
+        call.db.transaction((tx) => route.handle({ ...call, db: sessionIn(tx) })),
+      )
     : route.method === 'post' && route.idempotency === undefined
       ? answerAhead(call.db, { tenant: caller, claim: claimFor(route, call) }, () => route.handle(call))
       : route.handle(call))

@@ -38,7 +38,7 @@ export type Brand = { object: "brand"; name: string; color: (string | null); sup
 
 export type Embedding = { object: "embedding"; origins: (string)[] }
 
-export type NotificationChannel = { id: string; object: "notification_channel"; livemode: boolean; kind: "email" | "telegram" | "discord" | "slack"; name: string; events: (string)[]; language: string; quiet_hours: ({ from: string; to: string; time_zone: string } | null); status: "on" | "off"; off_since: (string | null); off_reason: (string | null); waiting: number; created_at: string; updated_at: string }
+export type NotificationChannel = { id: string; object: "notification_channel"; livemode: boolean; kind: "email" | "telegram" | "discord" | "slack"; name: string; events: (string)[]; language: string; quiet_hours: ({ from: string; to: string; time_zone: string } | null); status: "on" | "off" | "unavailable"; off_since: (string | null); off_reason: (string | null); waiting: number; created_at: string; updated_at: string }
 
 export type DeletedChannel = { id: string; object: "notification_channel"; deleted: true }
 

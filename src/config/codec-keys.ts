@@ -13,3 +13,9 @@ export const codecKeys = z
     return new Set(ids).size === ids.length
   }, 'must name each id once')
   .transform((value) => new Secret(value))
+
+/** In every mode: no number of guesses finds it. */
+export const codecToken = z
+  .string()
+  .min(32, 'must be at least 32 random characters: openssl rand -base64 32')
+  .transform((value) => new Secret(value))

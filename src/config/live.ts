@@ -65,35 +65,58 @@ const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
   const found: Problem[] = []
   if (typeof quorum === 'number' && quorum < 2) found.push(...problem('FINALITY_QUORUM', 'must be at least 2'))
   if (!Array.isArray(urls)) return found
-  const hosts = new Set(
-    urls.map((url) => new URL(url instanceof Secret ? url.reveal() : String(url)).hostname.toLowerCase()),
-  )
+  const hosts = new Set(urls.map((url) => new URL(text(url)).hostname.toLowerCase().replace(/\.$/, '')))
   const least = Math.max(2, typeof quorum === 'number' ? quorum : 2)
   if (hosts.size < least)
     found.push(...problem('POLYGON_RPC_URLS', `must name nodes on at least ${least} hosts, and names ${hosts.size}`))
+  // Otherwise two halves could believe two chains.
+  const most = Math.floor(urls.length / 2) + 1
+  if (typeof quorum === 'number' && quorum >= 2 && quorum < most)
+    found.push(...problem('FINALITY_QUORUM', `must be more than half of the ${urls.length} nodes: at least ${most}`))
   const local = [...hosts].filter(isLoopback)
   if (local.length > 0) found.push(...problem('POLYGON_RPC_URLS', `must not be on this machine: ${local.join(', ')}`))
   return found
 }
 
 const database = (value: string): string | null => {
-  const { username, password } = new URL(value)
-  // Without a password in the URL something else admits us: a certificate, a socket, a password file.
-  if (password === '') return null
+  const { username, password, searchParams } = new URL(value)
   if (developmentSecret(value) !== null) return 'must not have a password made for development'
-  const plain = decodeURIComponent(password)
-  if (plain === decodeURIComponent(username) || COMMON_PASSWORDS.has(plain.toLowerCase()) || plain.length < 12)
-    return 'must have a password of at least 12 characters that is not easy to guess'
-  return null
+  // The driver takes both from the query too. Without a password something else admits us: a certificate, a socket, a
+  // password file.
+  const plain = [unescaped(password), ...searchParams.getAll('password')].filter((one) => one !== '')
+  const users = [unescaped(username), ...searchParams.getAll('user')]
+  return plain.some((one) => users.includes(one) || isCommon(one))
+    ? 'must have a password of at least 12 characters that is not easy to guess'
+    : null
 }
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Not escaped, and with a percent sign.
+    return text
+  }
+}
+
+const isCommon = (password: string): boolean => COMMON_PASSWORDS.has(password.toLowerCase()) || password.length < 12
 
 const strongText = (value: string): string | null =>
   value.length < 32 || new Set(value).size < 10
     ? 'must be at least 32 random characters: openssl rand -base64 32'
     : null
 
-const strongBytes = (value: string): string | null =>
-  isRegular(Buffer.from(value, 'base64')) ? 'must be random: openssl rand -base64 32' : null
+/** Bytes of a key in base64; a deposit seed may have more. */
+const KEY_BYTES = 32
+
+const strongBytes = (value: string): string | null => {
+  const bytes = Buffer.from(value, 'base64')
+  if (bytes.length < KEY_BYTES) return 'must have at least 32 bytes in base64: openssl rand -base64 32'
+  return isRegular(bytes) ? 'must be random: openssl rand -base64 32' : null
+}
+
+const strongKey = (value: string): string | null =>
+  Buffer.from(value, 'base64').length > KEY_BYTES ? 'must be 32 bytes in base64' : strongBytes(value)
 
 const each =
   (why: (value: string) => string | null) =>
@@ -124,10 +147,11 @@ const RULES: readonly Rule[] = [
   about('DATABASE_URL', database),
   about('DATABASE_DIRECT_URL', database),
   about('DATABASE_READ_URL', database),
+  about('MIGRATION_DATABASE_URL', database),
   about('API_KEY_PEPPER', strongText),
   about('CODEC_SERVER_TOKEN', strongText),
-  about('WEBHOOK_ENCRYPTION_KEY', strongBytes),
-  about('RETIRED_WEBHOOK_ENCRYPTION_KEYS', each(strongBytes)),
+  about('WEBHOOK_ENCRYPTION_KEY', strongKey),
+  about('RETIRED_WEBHOOK_ENCRYPTION_KEYS', each(strongKey)),
   about('RETIRED_API_KEY_PEPPERS', each(strongText)),
   about('DEPOSIT_SEED', strongBytes),
   about('RECEIPT_KEY', strongBytes),
@@ -162,6 +186,9 @@ const RULES: readonly Rule[] = [
       ? null
       : 'must be smtp:// or smtps:// and a host that is not this machine',
   ),
+  about('MAIL_FROM', (value) =>
+    isLocal(/@([^\s>@]+)>?\s*$/.exec(value)?.[1] ?? '') ? 'must be an address that people can answer' : null,
+  ),
   about('TELEGRAM_API_URL', publicUrl),
   about('DEMO_SIGN_IN', () => 'must not be set: anybody could enter'),
   (settings) =>
@@ -170,12 +197,22 @@ const RULES: readonly Rule[] = [
       : [],
 ]
 
-/** Variables of the simulators, and of Node, that no live process may have. */
+/** Variables of the simulators, of Node and of the database driver, that no live process may have. */
 function strangers(env: Readonly<Record<string, string | undefined>>): Problem[] {
   const simulators = Object.keys(env).filter((name) => /^(?:SANDBOX|INBOX)_/.test(name) && env[name])
-  const tls = env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0'
+  const { PGPASSWORD: password, NODE_OPTIONS: options = '' } = env
+  const weak = password !== undefined && (developmentSecret(password) !== null || isCommon(password))
   return [
     ...simulators.map((name) => ({ name, must: 'must not be set: simulators are no part of a live system' })),
-    ...(tls ? problem('NODE_TLS_REJECT_UNAUTHORIZED', 'must not be 0: anybody could be a partner') : []),
+    ...(env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0'
+      ? problem('NODE_TLS_REJECT_UNAUTHORIZED', 'must not be 0: anybody could be a partner')
+      : []),
+    ...(env['NODE_DEBUG'] ? problem('NODE_DEBUG', 'must not be set: it writes keys and tokens to the log') : []),
+    ...(/--(?:inspect|debug)\b/.test(options)
+      ? problem('NODE_OPTIONS', 'must not open a debugger: whoever reaches it reads every key')
+      : []),
+    ...(weak
+      ? problem('PGPASSWORD', 'must be a password of at least 12 characters that is neither common nor for development')
+      : []),
   ]
 }

@@ -15,10 +15,18 @@ export const peopleShape = {
   LINK_PAYMENTS_PER_MINUTE: z.coerce.number().int().min(1).default(600),
   /** Links without an account that one address may make, and reports that it may send, in an hour. More get 429. */
   LINK_FORMS_PER_HOUR: z.coerce.number().int().min(1).default(10),
+  /** Files of payments and statements that one person may load in an hour, in all accounts together. More get 429. */
+  FILES_PER_HOUR: z.coerce.number().int().min(1).default(60),
+  /** Keys that one person may make or replace in an hour, in all accounts together. More get 429. */
+  KEYS_PER_HOUR: z.coerce.number().int().min(1).default(20),
   /** Pages and questions that one link of a buyer may ask for in a minute, and ten times as many from one network. */
   LOOKS_PER_MINUTE: z.coerce.number().int().min(1).default(300),
   /** Forms that may be sent with one link of a buyer in a minute, and ten times as many from one network. */
   ACTS_PER_MINUTE: z.coerce.number().int().min(1).default(30),
+  /** Name of the header in which a trusted proxy puts the buyer's country (ISO 3166 alpha-2). */
+  COUNTRY_HEADER: z.string().optional(),
+  /** A file of countries by address, in the MaxMind DB format, for buyers of whom the header says nothing. */
+  COUNTRY_DATABASE: z.string().min(1).optional(),
   /** The deployment of the other mode: the dashboard's link to it. */
   OTHER_MODE_URL: z.url().optional(),
   /** Whoever opens the sign-in page may enter as this person with one press. Refused in live mode. */

@@ -32,6 +32,21 @@ export const temporalShape = {
   TEMPORAL_TLS_CLIENT_KEY_DATA: secret,
 } as const
 
+/** How the worker polls, and which build of the workflows it is. */
+export const temporalWorkerShape = {
+  WORKER_MAX_CACHED_WORKFLOWS: z.coerce.number().int().min(0).default(1000),
+  /** Time that running activities have to finish after SIGTERM, in milliseconds; another worker retries the others. */
+  WORKER_SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).default(25_000),
+  WORKER_STICKY_TIMEOUT_MS: z.coerce.number().int().min(100).default(5000),
+  /** The bundle of the workflows that the image has. Without it the worker makes one beside its packages. */
+  WORKFLOW_BUNDLE: z.string().optional(),
+  WORKER_BUILD_ID: z.string().optional(),
+  WORKER_VERSIONING: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .default(false),
+} as const
+
 /** Headers of every call: `TEMPORAL_GRPC_META_<NAME>`, whose names nobody can list. */
 const META = 'TEMPORAL_GRPC_META_'
 

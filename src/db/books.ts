@@ -16,17 +16,18 @@ export function countPayments(db: Queryable) {
   )
 }
 
-/** What is to be passed on to Temporal or to merchants; an empty queue is told as 0. */
+/** What is to be passed on to Temporal, to merchants or to people; an empty queue is told as 0. */
 export function countBacklog(db: Queryable) {
   return many(
     db,
     z.object({ queue: z.string(), ...waiting }),
     sql`select queue, count(since) as count, coalesce(extract(epoch from now() - min(since)), 0) as oldest_seconds from (
-          select unnest(array['start_payment', 'complete_transfer', 'partner_news', 'deliveries']) as queue,
+          select unnest(array['start_payment', 'complete_transfer', 'partner_news', 'deliveries', 'mails']) as queue,
             null::timestamptz as since
           union all select kind, created_at from outbox
           union all select 'partner_news', due_at from partner_event where applied_at is null
           union all select 'deliveries', created_at from delivery where status = 'pending' and livemode = ${db.livemode}
+          union all select 'mails', created_at from mail where sealed is not null and expires_at > now()
         ) as open group by queue order by queue`,
   )
 }

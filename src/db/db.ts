@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { z } from 'zod'
 import { type Asking, askAlone, askOnce, createPrepared, keepsStalePlan } from './connection/prepared.ts'
-import { createReplica, type EitherDatabase } from './connection/replica.ts'
+import { createReplica, doubting, type EitherDatabase } from './connection/replica.ts'
 
 /**
  * SQL with its values apart. Only this file makes one. The private field is the brand: no object from outside has it,
@@ -60,9 +60,12 @@ export type Db = Session & {
   readonly as: (tenant: Tenant) => Session
   /**
    * As `as`, to read lists: nothing can be written, and a statement that takes longer than two seconds throws TooSlow.
-   * Where a replica is configured it is asked, so what was written a moment ago may be missing.
+   * Where a replica is configured it is asked, so what was written a moment ago may be missing. A transaction reads one
+   * moment of one database; when it throws on a replica that only lacks a row, it runs again on the main database.
    */
   readonly lists: (tenant: Tenant) => Session
+  /** Resolves when the database answers. By a connection of its own: while all others are in use it is busy, not down. */
+  readonly answers: () => Promise<void>
   /** Connections of this process: all, those that do nothing, and how many requests wait for one. */
   readonly poolUse: () => { readonly total: number; readonly idle: number; readonly waiting: number }
   close(): Promise<void>
@@ -164,6 +167,7 @@ export function createDb(options: DbOptions): Db {
   const open = (url: string): pg.Pool => openPool(url, { max: options.pool ?? 10, ...(!pooled && limits) })
   const pool = open(options.url)
   const readPool = options.readUrl === undefined ? null : open(options.readUrl)
+  const ownPool = openPool(options.url, { max: 1, ...(!pooled && limits) })
   const either = createReplica(TooSlow)
   const begin = `begin${pooled ? settings(limits) : ''}`
   // Behind a pooler the next transaction has another connection, which knows no name.
@@ -181,15 +185,16 @@ export function createDb(options: DbOptions): Db {
     transaction: (work) => transaction(pool, { begin, livemode, asking }, work),
     as: (tenant) => sessionOf(pool, { begin: `${begin}${asTenant(tenant)}`, livemode, asking }),
     lists: (tenant) => {
-      const reading = `begin read only${settings({ ...limits, statement_timeout: LIST_TIMEOUT_MS })}`
+      const reading = `begin isolation level repeatable read, read only${settings({ ...limits, statement_timeout: LIST_TIMEOUT_MS })}`
       // What is filtered makes many texts, and the best plan depends on the values.
       const list = { begin: `${reading}${asTenant(tenant)}`, livemode, asking: askOnce, slow: TooSlow }
       const main = sessionOf(pool, list)
       return readPool === null ? main : eitherOf(sessionOf(readPool, list), main, either)
     },
+    answers: async () => void (await ownPool.query('select 1')),
     poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: async () => {
-      await Promise.all([pool.end(), readPool?.end()])
+      await Promise.all([pool.end(), readPool?.end(), ownPool.end()])
     },
   }
 }
@@ -242,10 +247,13 @@ const eitherOf = (replica: Session, main: Session, either: EitherDatabase): Sess
     ),
   transaction: (work) =>
     either(
-      () => replica.transaction(work),
+      () => replica.transaction((tx) => doubting(tx, work)),
       () => main.transaction(work),
     ),
 })
+
+/** A session whose statements are all of this transaction. */
+export const sessionIn = (tx: Tx): Session => ({ ...tx, transaction: (work) => work(tx) })
 
 /** Postgres' code for a statement that was cut off. */
 const CANCELED = '57014'

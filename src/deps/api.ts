@@ -5,6 +5,7 @@ import { createRequestLimits } from '../api/limits/request-limits.ts'
 import { createSharedCounters } from '../api/limits/shared-counters.ts'
 import { createDownPartners } from '../api/live/down-partners.ts'
 import { createOpenPages } from '../api/live/open-pages.ts'
+import { createLocate } from '../api/routes/locate.ts'
 import { listOf } from '../config/secret.ts'
 import type { ApiConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
@@ -89,7 +90,7 @@ export async function composeApi(
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,
     trustProxyHops: config.TRUST_PROXY_HOPS,
-    countryHeader: config.COUNTRY_HEADER,
+    ...countriesOf(config),
     crypto: config.CRYPTO_DEPOSITS,
     down: down.now,
     partners: partnerNames(config),
@@ -99,7 +100,7 @@ export async function composeApi(
     newId,
     log,
     healthChecks: [
-      { name: 'postgres', needed: true, check: async () => void (await db.query('select 1')) },
+      { name: 'postgres', needed: true, check: db.answers },
       { name: 'temporal', needed: false, check: temporal.check },
     ],
     openPages: pages.openPages,
@@ -120,6 +121,12 @@ export async function composeApi(
     },
   }
 }
+
+/** Who tells where buyers are. */
+const countriesOf = ({ COUNTRY_HEADER: countryHeader, COUNTRY_DATABASE: file }: ApiConfig) => ({
+  countryHeader,
+  locate: file === undefined ? null : createLocate(file),
+})
 
 /** Records that no answer waits for. */
 function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {
@@ -170,6 +177,7 @@ function composeLimits(config: ApiConfig, { db, log }: { readonly db: Db; readon
     signInsPerHour: config.SIGN_INS_PER_HOUR,
     pressesPerMinute: { address: config.LINK_PRESSES_PER_MINUTE, link: config.LINK_PAYMENTS_PER_MINUTE },
     formsPerHour: config.LINK_FORMS_PER_HOUR,
+    madePerHour: { file: config.FILES_PER_HOUR, key: config.KEYS_PER_HOUR },
     looksPerMinute: config.LOOKS_PER_MINUTE,
     actsPerMinute: config.ACTS_PER_MINUTE,
     clock: Date.now,

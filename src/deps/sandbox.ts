@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts'
 import { createSandbox } from '../sandbox/app.ts'
 import { DEVELOPMENT_MINTER_KEY } from '../sandbox/chain.ts'
 import { createMinter } from '../sandbox/converter/minter.ts'
+import { openChat } from '../sandbox/inbox/chat.ts'
 import { createInbox } from '../sandbox/inbox/inbox.ts'
 import { openMailbox } from '../sandbox/inbox/mailbox.ts'
 
@@ -33,12 +34,15 @@ function minterOf({ SANDBOX_RPC_URL: rpcUrl, SANDBOX_TREASURY: treasury, USDC_AD
   return createMinter({ rpcUrl, ...addresses, privateKey: DEVELOPMENT_MINTER_KEY })
 }
 
-/** The merchant's inbox, with its deliveries and mails in `INBOX_DATA`. */
+/** The merchant's inbox, with its deliveries, mails and messages in `INBOX_DATA`. One that takes mail has a chat too. */
 export async function composeInbox(config: InboxConfig, log: Logger): ReturnType<typeof createInbox> {
   const mails = join(config.INBOX_DATA, 'mails.jsonl')
-  const mailPort = config.INBOX_SMTP_PORT
+  const { INBOX_HOST: host, INBOX_SMTP_PORT: port } = config
   return createInbox({
-    ...(mailPort !== undefined && { mailbox: await openMailbox({ port: mailPort, dataFile: mails, log }) }),
+    ...(port !== undefined && {
+      mailbox: await openMailbox({ host, port, dataFile: mails, log }),
+      chat: await openChat({ dataFile: join(config.INBOX_DATA, 'chats.jsonl') }),
+    }),
     secrets: config.INBOX_WEBHOOK_SECRET?.reveal().split(',') ?? [],
     dataFile: join(config.INBOX_DATA, 'deliveries.jsonl'),
     log,

@@ -33,7 +33,7 @@ export function watched({
     if (workers.some((worker) => worker.getState() !== 'RUNNING')) throw new Error('a queue is not polled')
   }
   const checks = [
-    { name: 'postgres', needed: true, check: async () => void (await db.query('select 1')) },
+    { name: 'postgres', needed: true, check: db.answers },
     { name: 'temporal', needed: true, check: () => temporal.check() },
     { name: 'queues', needed: true, check: polls },
   ]

@@ -19,6 +19,7 @@ export const ID_PREFIXES = {
   link: 'plink',
   channel: 'nch',
   channelMessage: 'ncm',
+  auditEntry: 'aud',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

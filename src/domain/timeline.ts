@@ -82,6 +82,7 @@ const NOTES = {
   'payment.conversion_ended': ['system', 'The converter has not filled the order, and never will'],
   'payment.settlement_delayed': ['system', 'The settlement takes longer than it should'],
   'payment.expiry_postponed': ['system', 'An identity check is running: the expiry was moved by 24 hours'],
+  'payment.expiry_extended': ['buyer', 'The buyer asked for more time: the expiry was moved by 15 minutes'],
   'payment.listening_ended': ['system', 'Late money is not waited for any more'],
   'payment.held': ['operator', 'An operator holds the payment'],
   'payment.released': ['operator', 'The hold was lifted'],

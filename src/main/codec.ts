@@ -1,4 +1,3 @@
-import { createServer } from 'node:http'
 import { readCodecConfig } from '../config.ts'
 import { composeCodecServer } from '../deps/codec.ts'
 import { createLogger } from '../log.ts'
@@ -7,7 +6,7 @@ import { onStop } from './stop.ts'
 /** The process of the codec server: it decrypts payloads for operators. Reaches neither database nor Temporal. */
 const config = readCodecConfig()
 const log = createLogger({ level: config.LOG_LEVEL, name: 'codec' })
-const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, composeCodecServer(config))
+const server = composeCodecServer(config)
 server.listen(config.CODEC_PORT, config.CODEC_HOST, () => log.info({ port: config.CODEC_PORT }, 'codec server ready'))
 
 onStop(log, async () => {

@@ -10,7 +10,25 @@ export type Health = {
 /** A part that does not answer within this time counts as down (milliseconds). */
 const CHECK_TIMEOUT_MS = 2000
 
-export async function healthOf(checks: readonly HealthCheck[]): Promise<Health> {
+/** An answer serves all who ask within this time (milliseconds): anybody may ask, and the parts are not asked for each. */
+const KEPT_MS = 500
+
+/** How the parts are. They are asked once for everybody who asks meanwhile. */
+export function createHealth(checks: readonly HealthCheck[], clock: () => number = Date.now): () => Promise<Health> {
+  let answer: Promise<Health> | undefined
+  let keptUntil = Number.POSITIVE_INFINITY
+  return () => {
+    if (answer === undefined || clock() >= keptUntil) {
+      keptUntil = Number.POSITIVE_INFINITY
+      answer = healthOf(checks).finally(() => {
+        keptUntil = clock() + KEPT_MS
+      })
+    }
+    return answer
+  }
+}
+
+async function healthOf(checks: readonly HealthCheck[]): Promise<Health> {
   const results = await Promise.all(checks.map(async (part) => ({ ...part, result: await outcome(part.check) })))
   const down = results.filter(({ result }) => result !== 'ok')
   const status = down.length === 0 ? 'ready' : down.some(({ needed }) => needed) ? 'not ready' : 'degraded'

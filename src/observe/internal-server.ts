@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { Registry } from 'prom-client'
-import { type HealthCheck, healthOf } from './health.ts'
+import { PATIENCE, type Patience, patienceOf } from '../patience.ts'
+import { createHealth, type HealthCheck } from './health.ts'
 
 /**
  * What operators ask a process, on a port of its own that no stranger reaches. `/healthz` answers while the process runs;
@@ -9,19 +10,22 @@ import { type HealthCheck, healthOf } from './health.ts'
 export function createInternalServer({
   checks,
   registry,
+  patience = PATIENCE,
 }: {
   checks: readonly HealthCheck[]
   registry: Registry
+  patience?: Patience
 }): Server {
+  const healthNow = createHealth(checks)
   const pages: Record<string, () => Promise<{ status: number; type: string; text: string }>> = {
     '/healthz': async () => json(200, { status: 'ok' }),
     '/readyz': async () => {
-      const health = await healthOf(checks)
+      const health = await healthNow()
       return json(health.status === 'not ready' ? 503 : 200, health)
     },
     '/metrics': async () => ({ status: 200, type: registry.contentType, text: await registry.metrics() }),
   }
-  return createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
+  return createServer(patienceOf(patience), (request, response) => {
     const page = pages[request.url?.split('?')[0] ?? '']
     const answer = page === undefined ? Promise.resolve(json(404, { status: 'no such page' })) : page()
     answer

@@ -99,7 +99,7 @@ const TOLD: Readonly<Record<string, Told<keyof Books>>> = {
   pinrail_backlog: {
     from: 'backlog',
     value: 'count',
-    help: 'What is to be passed on: outbox by kind, news of partners, deliveries.',
+    help: 'What is to be passed on: outbox by kind, news of partners, deliveries, mails.',
     labels: ['queue'],
   },
   pinrail_backlog_oldest_seconds: {
@@ -132,8 +132,8 @@ const TOLD: Readonly<Record<string, Told<keyof Books>>> = {
  * Read when it is asked for. Without an answer of the database there is no series, because an old number would hide
  * money; `pinrail_books_readable` says so.
  */
-export function watchBooks(registry: Registry, sources: Books): void {
-  const books = onceEach(sources)
+export function watchBooks(registry: Registry, sources: Books, withinMs?: number): void {
+  const books = onceEach(sources, withinMs)
   const readable = new Gauge({
     name: 'pinrail_books_readable',
     help: '1 when the database answered what this page asked it, else 0.',

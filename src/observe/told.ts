@@ -49,17 +49,37 @@ export function tell<Name extends string>(
   }
 }
 
-/** Asks once for all numbers of a page: they are collected at the same time. */
-export function onceEach<Name extends string>(sources: Sources<Name>): Sources<Name> {
+/**
+ * Prometheus gives a page 10 s, and then takes nothing of it: not even that the database does not answer (milliseconds).
+ */
+const ANSWER_WITHIN_MS = 5000
+
+/**
+ * Asks once for all numbers of a page: they are collected at the same time. A source that does not answer in time counts as
+ * one that fails, and is not asked again before it has answered.
+ */
+export function onceEach<Name extends string>(sources: Sources<Name>, withinMs = ANSWER_WITHIN_MS): Sources<Name> {
   const once = (read: () => Promise<readonly Row[]>): (() => Promise<readonly Row[]>) => {
     let asked: Promise<readonly Row[]> | undefined
     return () => {
       asked ??= read().finally(() => {
         asked = undefined
       })
-      return asked
+      return inTime(asked, withinMs)
     }
   }
   const entries = Object.entries<() => Promise<readonly Row[]>>(sources)
   return Object.fromEntries(entries.map(([name, read]) => [name, once(read)])) as Sources<Name>
+}
+
+async function inTime<T>(answer: Promise<T>, withinMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${withinMs} ms`)), withinMs)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }

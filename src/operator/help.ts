@@ -7,7 +7,8 @@ const OPTIONS: Readonly<Record<OptionName, string>> = {
   operator: '--operator <name>       who you are: it is kept with what you do',
   reason: '--reason <text>         why: it is kept with what you do',
   attempt: '--attempt <id>          whose money goes back, where it could be two',
-  version: '--version <number>      of the payment as it was looked at; approve and acknowledge need it',
+  version:
+    '--version <number>      of the payment as it was looked at; approve, acknowledge, release and recordExternalRefund need it',
   name: '--name <text>           a name, or a part of one',
   scopes: '--scopes <a,b>          what the key may do; payments:read,payments:write when absent',
   'allowed-ips': '--allowed-ips <a,b>     addresses or networks from which it may be used; all when absent',

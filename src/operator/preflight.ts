@@ -30,11 +30,13 @@ async function keyProblems(env: Environment): Promise<Problem[]> {
   const found = await Promise.all(
     KEYS.map(async (name) => {
       const keys = env[name]
-      // A private key in the variable itself was looked at there.
-      if (keys === undefined || !/keystore:|-kms:/.test(keys)) return []
+      if (keys === undefined || keys === '') return []
       const must = await openAccounts(keys, { password: env['KEYSTORE_PASSWORD'] }).then(
+        // A private key in the variable itself was looked at there.
         (accounts) =>
-          accounts.some(({ address }) => isPublicAddress(address)) ? 'must not be a public test key' : null,
+          /keystore:|-kms:/.test(keys) && accounts.some(({ address }) => isPublicAddress(address))
+            ? 'must not be a public test key'
+            : null,
         (error: unknown) => `must open: ${error instanceof Error ? error.message : String(error)}`,
       )
       return must === null ? [] : [{ name, must }]

@@ -1,14 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
 import type { Payload, PayloadCodec } from '@temporalio/common'
-import express, {
-  type ErrorRequestHandler,
-  type Express,
-  type NextFunction,
-  type Request,
-  type Response,
-} from 'express'
-import { RateLimiterMemory } from 'rate-limiter-flexible'
+import express, { type ErrorRequestHandler, type NextFunction, type Request, type Response } from 'express'
 import { z } from 'zod'
+import { PATIENCE, type Patience, patienceOf } from '../patience.ts'
 
 export type CodecServerOptions = {
   readonly codec: PayloadCodec
@@ -20,6 +15,7 @@ export type CodecServerOptions = {
   readonly secure: boolean
   /** Unix milliseconds. */
   readonly clock: () => number
+  readonly patience?: Patience
 }
 
 /** A working day. */
@@ -27,8 +23,6 @@ const SESSION_SECONDS = 12 * 3600
 const COOKIE = 'pinrail_codec'
 /** A page of the UI's history, with its largest payloads. */
 const MAX_BODY = '4mb'
-/** Wrong tokens of one address in a minute. */
-const WRONG_PER_MINUTE = 10
 
 const base64 = z.base64().transform((text) => Buffer.from(text, 'base64'))
 const body = z.object({
@@ -40,18 +34,20 @@ const body = z.object({
 /**
  * The codec server of Temporal's UI and CLI (https://docs.temporal.io/production-deployment/data-encryption):
  * `POST /encode` and `POST /decode`. The CLI authenticates by `--codec-auth`. The UI sends a cookie, which `GET /` gives
- * to whoever enters the token; it is a cookie for this site alone, so UI and codec server must be of one site.
+ * to whoever enters the token; it is a cookie for this site alone, so UI and codec server must be of one site. Not listening
+ * yet.
  */
-export function createCodecServer(options: CodecServerOptions): Express {
+export function createCodecServer(options: CodecServerOptions): Server {
   const app = express()
   app.disable('x-powered-by')
-  const isToken = createTokenCheck(options.token)
+  // Behind a proxy everybody has one address, so nobody is kept out for the wrong tokens of others. A right one has 32
+  // random characters at least: no number of guesses finds it.
+  const isToken = (given: string): boolean => same(given, options.token)
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }))
   app.get('/', (_request, response) => page(response, 200, 'Enter the token of the codec server.'))
-  app.post('/sign-in', express.urlencoded({ extended: false, limit: '4kb' }), async (request, response) => {
+  app.post('/sign-in', express.urlencoded({ extended: false, limit: '4kb' }), (request, response) => {
     const { token } = (request.body ?? {}) as { token?: unknown }
-    if (!(await isToken(request, typeof token === 'string' ? token : '')))
-      return page(response, 401, 'That is not the token.')
+    if (!isToken(typeof token === 'string' ? token : '')) return page(response, 401, 'That is not the token.')
     response.cookie(COOKIE, newSession(options), {
       httpOnly: true,
       sameSite: 'strict',
@@ -71,7 +67,7 @@ export function createCodecServer(options: CodecServerOptions): Express {
   )
   app.use((_request: Request, response: Response) => void response.status(404).json({ message: 'not found' }))
   app.use(failed)
-  return app
+  return createServer(patienceOf(options.patience ?? PATIENCE), app)
 }
 
 // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
@@ -102,30 +98,15 @@ function cors({ allowedOrigins }: CodecServerOptions) {
   }
 }
 
-function authenticate(options: CodecServerOptions, isToken: TokenCheck) {
-  return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
+function authenticate(options: CodecServerOptions, isToken: (given: string) => boolean) {
+  return (request: Request, response: Response, next: NextFunction): void => {
     const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
     const cookie = new RegExp(`(?:^|;\\s*)${COOKIE}=([^;]+)`).exec(request.headers.cookie ?? '')?.[1]
     // A cookie counts only for the UI's pages, which say their origin.
     const signedIn = cookie !== undefined && request.headers.origin !== undefined && isSession(cookie, options)
-    if (signedIn || (bearer !== undefined && (await isToken(request, bearer)))) return next()
+    if (signedIn || (bearer !== undefined && isToken(bearer))) return next()
     response.set('www-authenticate', 'Bearer').status(401)
     response.json({ message: 'sign in at this server’s page, or send the token: --codec-auth "Bearer …"' })
-  }
-}
-
-type TokenCheck = (request: Request, given: string) => Promise<boolean>
-
-/** After too many wrong tokens from an address the right one is refused as well, so that guessing learns nothing. */
-function createTokenCheck(token: string): TokenCheck {
-  const wrong = new RateLimiterMemory({ points: WRONG_PER_MINUTE, duration: 60 })
-  return async (request, given) => {
-    const address = request.socket.remoteAddress ?? ''
-    const used = await wrong.get(address)
-    if (used !== null && used.remainingPoints <= 0) return false
-    if (same(given, token)) return true
-    await wrong.consume(address).catch(() => undefined)
-    return false
   }
 }
 

@@ -86,7 +86,7 @@ export const ASSETS = {
 /** Changes when the way in which a shop's colours are derived changes: then every shop's sheet has a new address. */
 const BRAND_VERSION = createHash('sha256').update(brandStyle(PINE)).digest('hex').slice(0, 8)
 
-/** The address of the colours of a shop. They are computed when they are asked for: nothing is stored for a shop. */
+/** The address of the colours of a shop. They are computed when they are asked for, and nothing is stored for a shop. */
 export function brandSheet(brand: Hex): string {
   return `/assets/brand.${BRAND_VERSION}.${brand.slice(1)}.css`
 }
@@ -95,6 +95,20 @@ export function findAsset(name: string): Asset | null {
   const [kind, version, digits] = name.split('.')
   const brand = `#${digits}`
   if (kind === 'brand' && version === BRAND_VERSION && isHex(brand) && brandSheet(brand) === `/assets/${name}`)
-    return { body: Buffer.from(brandStyle(brand)), contentType: 'text/css; charset=utf-8' }
+    return coloursOf(brand)
   return served.get(name) ?? null
+}
+
+/** Sheets of shops that are kept, some 2 kB each: computing one takes milliseconds, and a crowd comes to one shop. */
+const MOST_SHEETS = 500
+const sheets = new Map<Hex, Asset>()
+
+function coloursOf(brand: Hex): Asset {
+  const known = sheets.get(brand)
+  if (known !== undefined) return known
+  const sheet = { body: Buffer.from(brandStyle(brand)), contentType: 'text/css; charset=utf-8' }
+  const [oldest] = sheets.keys()
+  if (sheets.size >= MOST_SHEETS && oldest !== undefined) sheets.delete(oldest)
+  sheets.set(brand, sheet)
+  return sheet
 }

@@ -30,7 +30,8 @@ export type RunningParts = {
  */
 export async function runWorker({ workers, settlement, loops, log, ready }: RunningParts, stop: AbortController) {
   const running = workers.map((worker) => worker.run())
-  const background = [settlement.run(stop.signal), ...loops.map((loop) => runLoop(loop, stop.signal))]
+  const own = signalsOf(stop.signal)
+  const background = [settlement.run(own()), ...loops.map((loop) => runLoop(loop, own()))]
   ready(workers.map((worker) => worker.options.taskQueue))
   const code = await Promise.race([...running, Promise.all(background)]).then(
     () => 0,
@@ -43,4 +44,19 @@ export async function runWorker({ workers, settlement, loops, log, ready }: Runn
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
   await Promise.allSettled([...running, ...background])
   return code
+}
+
+/**
+ * A signal for each part that runs, aborted with the one of the process. More than ten parts that listen to one signal are
+ * what Node warns of as a leak, and a warning that is always there hides one that means something.
+ */
+function signalsOf(stop: AbortSignal): () => AbortSignal {
+  const made: AbortController[] = []
+  stop.addEventListener('abort', () => made.forEach((one) => one.abort()), { once: true })
+  return () => {
+    const one = new AbortController()
+    if (stop.aborted) one.abort()
+    made.push(one)
+    return one.signal
+  }
 }

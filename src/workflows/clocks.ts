@@ -41,6 +41,10 @@ export function createClocks(face: ClockFace): Clocks {
   let rung: { readonly [what in Due]?: boolean } = {}
   /** The expiry passed while a partner was confirming, which it may withdraw. */
   let isOverdue = false
+  /** Which version of the payment was acted on last. */
+  let heardVersion = 0
+  /** The latest end that a timer waits for. */
+  let watchedUntil = 0
   let listensUntil = 0
   let silentAt = 0
   const ring = (what: Due, isSo = true): void => {
@@ -49,15 +53,7 @@ export function createClocks(face: ClockFace): Clocks {
 
   return {
     ...createPolls(face),
-    watchExpiry() {
-      const at = face.now().expiresAt
-      void sleep(until(at)).then(() => {
-        const { status, expiresAt } = face.now()
-        // It may have been moved meanwhile.
-        ring('expired', isOpen(status) && expiresAt <= at)
-        isOverdue = !isOpen(status) && expiresAt <= at
-      })
-    },
+    watchExpiry,
     watchListening() {
       const end = face.now().listenUntil ?? 0
       if (nextStep(face.now()) !== 'listen' || end === listensUntil) return
@@ -75,13 +71,32 @@ export function createClocks(face: ClockFace): Clocks {
       const step = nextStep(now)
       if (rung.expired && isOpen(now.status)) return 'expired'
       if (isOverdue && isOpen(now.status) && patched(PATCHES.expiresWhenWithdrawn)) return 'expired'
+      if (isPast(now) && patched(PATCHES.expiresWhenPast)) return 'expired'
       if (rung.listening_ended && step === 'listen') return 'listening_ended'
       return rung.silent && step === 'await_partner' ? 'silent' : null
     },
     heard() {
       rung = {}
       isOverdue = false
+      heardVersion = face.now().version
     },
+  }
+
+  function watchExpiry(): void {
+    const at = face.now().expiresAt
+    watchedUntil = Math.max(watchedUntil, at)
+    void sleep(until(at)).then(() => {
+      const { status, expiresAt } = face.now()
+      ring('expired', isOpen(status) && expiresAt <= at)
+      isOverdue = !isOpen(status) && expiresAt <= at
+      // It was moved, and whoever moved it has told nobody.
+      if (expiresAt > watchedUntil && patched(PATCHES.watchesMovedExpiry)) watchExpiry()
+    })
+  }
+
+  /** It waits for its buyer again, after an end that nobody may pass, and nobody has looked at that yet. */
+  function isPast({ status, expiresAt, version }: PaymentSnapshot): boolean {
+    return isOpen(status) && expiresAt <= Date.now() && version > heardVersion
   }
 }
 

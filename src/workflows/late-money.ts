@@ -11,8 +11,9 @@ import {
   startChild,
   workflowInfo,
 } from '@temporalio/workflow'
-import { whyNoteRefused } from '../domain/payment/decision.ts'
-import type { DecisionAnswer, OperatorNote } from '../domain/payment/requests.ts'
+import type { Decided } from '../activities/payment/refund.ts'
+import { whyRefused } from '../domain/payment/decision.ts'
+import type { DecisionAnswer, OperatorDecision, OperatorNote } from '../domain/payment/requests.ts'
 import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import { type LateMoneyInput, lateMoneyOptions, operatorUpdates } from './messages.ts'
 import { money, PATCHES, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES, reading, records } from './options.ts'
@@ -26,14 +27,16 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   let refunded = false
   // A refund that the partner is working on is looked after more often.
   let isAsked = false
-  setHandler(operatorUpdates.refund, (note) => settle(() => money.refundAttempt({ ...note, ...input })), { validator })
+  setHandler(operatorUpdates.refund, (note) => settle(() => money.refundAttempt({ ...note, ...input })), {
+    validator: validatorOf('refund'),
+  })
   setHandler(
     operatorUpdates.recordExternalRefund,
     (note) => settle(() => records.decide({ ...note, ...input, decision: 'recordExternalRefund' })),
-    { validator },
+    { validator: validatorOf('recordExternalRefund') },
   )
   setCurrentDetails(
-    `### late money\n\nThe partner received money for ${input.paymentId} after the payment had stopped listening. It is safe at the partner and booked to suspense.\n\nDecide with \`refund\` or \`recordExternalRefund\`.`,
+    `### late money\n\nThe partner received money for ${input.paymentId} after the payment had stopped listening. It is safe at the partner and booked to suspense.\n\nDecide with \`refund\`, or with \`recordExternalRefund\` and the version of the payment that \`pinrail payments explain\` says.`,
   )
   if (patched(PATCHES.watchesLateMoney)) await untilItIsGone()
   else await condition(() => refunded)
@@ -57,17 +60,19 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
     return [...(late ?? []), ...(refunding ?? [])].includes(input.attemptId)
   }
 
-  async function settle(
-    work: () => Promise<{ message: string; payment: { status: DecisionAnswer['status'] }; refunded: boolean }>,
-  ): Promise<DecisionAnswer> {
+  async function settle(work: () => Promise<Decided>): Promise<DecisionAnswer> {
     const changed = await work()
     refunded ||= changed.refunded
     isAsked = !changed.refunded
-    return { status: changed.payment.status, message: changed.message }
+    const { payment, message, unsure } = changed
+    return { status: payment.status, message, ...(unsure === true && { unsure: true }) }
   }
+}
 
-  function validator(note: OperatorNote): void {
-    const why = whyNoteRefused(note)
+/** Of the row this run knows nothing: whether its version is the one that was looked at is found out when it is locked. */
+function validatorOf(decision: OperatorDecision): (note: OperatorNote) => void {
+  return (note) => {
+    const why = whyRefused(decision, note, null)
     if (why !== null) throw ApplicationFailure.nonRetryable(why, 'DecisionRefused')
   }
 }

@@ -46,7 +46,10 @@ function describe(payment: PaymentSnapshot): string {
     )
   }
   if (payment.held && reason !== 'operator_hold')
-    lines.push('', 'An operator holds it: it will not settle before `release`.')
+    lines.push(
+      '',
+      `An operator holds it: it will not settle before \`release\`. What was looked at is version ${payment.version}.`,
+    )
   if (payment.attempts.length > 0) {
     lines.push('', '| attempt | partner | method | status |', '|---|---|---|---|')
     for (const { id, provider, method, status } of payment.attempts)

@@ -87,6 +87,10 @@ export const PATCHES = {
   watchesSilence: 'watches-silence',
   /** stayed open when a confirmation was withdrawn after the expiry, */
   expiresWhenWithdrawn: 'expires-when-withdrawn',
+  /** or when it had come after the expiry, */
+  expiresWhenPast: 'expires-when-past',
+  /** did not expire when the expiry had been moved and they read of it before the old one, */
+  watchesMovedExpiry: 'watches-moved-expiry',
   /** looked at the delay of a settlement only when they polled, */
   delayOnTime: 'delay-on-time',
   /** had late money ended only by a decision, */

@@ -10,8 +10,6 @@ export const EVERYWHERE = [
   'The panel names the shop’s address for questions only where the shop has given one.',
 ]
 
-const NO_PDF = 'No PDF button: every browser’s print dialogue saves a PDF of the receipt.'
-
 export const DRAWN: Readonly<Record<string, Drawn>> = {
   created: { design: 'pick', differs: 'Three ways stand open: a fold that hides one way hides it for nothing.' },
   'USDC too': { design: 'pick-open' },
@@ -27,10 +25,7 @@ export const DRAWN: Readonly<Record<string, Drawn>> = {
     design: 'open-elsewhere',
     differs: 'The title does not say “you”: the order may have been opened by whoever else has the link.',
   },
-  'five minutes left': {
-    design: 'expiring',
-    differs: 'A payment cannot be extended yet, so there is no button for it.',
-  },
+  'five minutes left': { design: 'expiring' },
   'in Arabic': {
     design: 'confirm-arabic',
     differs: 'An amount is written as the language writes it: the sign of the currency stands at its left end.',
@@ -61,14 +56,15 @@ export const DRAWN: Readonly<Record<string, Drawn>> = {
     differs: 'While an order may still be paid, the page does not say that nothing was charged.',
   },
   canceled: { design: 'canceled' },
-  succeeded: { design: 'done', differs: NO_PDF },
-  'more than the price': { design: 'overpaid', differs: NO_PDF },
+  succeeded: { design: 'done' },
+  'more than the price': { design: 'overpaid' },
   'paid late and twice': {
     design: 'surplus',
-    differs: `${NO_PDF} The money goes back when a person has arranged it, so the tag says “held for you” and no days are promised.`,
+    differs:
+      'The money goes back when a person has arranged it, so the tag says “held for you” and no days are promised.',
   },
-  receipt: { design: 'receipt', differs: NO_PDF },
-  'test receipt': { design: 'receipt-test', differs: NO_PDF },
+  receipt: { design: 'receipt' },
+  'test receipt': { design: 'receipt-test' },
   'the test bar': {
     design: 'sandbox',
     differs:

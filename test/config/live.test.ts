@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
 import { mnemonicToAccount } from 'viem/accounts'
 import { parse } from 'yaml'
 import { generateSecrets } from '../../scripts/system/secrets.ts'
@@ -16,14 +14,8 @@ import {
   readSandboxConfig,
   readWorkerConfig,
 } from '../../src/config.ts'
-import { openKeys } from '../../src/deps/keys.ts'
-import { runCommand } from '../../src/operator/command.ts'
-import { scryptKeystore } from '../chain/keys/keystore.ts'
 
 /** What live mode refuses. Each case changes one variable of a system that nothing speaks against. */
-
-const folder = mkdtempSync(join(tmpdir(), 'pinrail-live-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const problemsWith = (changes: Record<string, string | undefined>): string[] =>
   preflightProblems({ ...LIVE_ENVIRONMENT, ...changes }).map(({ name, must }) => `${name}: ${must}`)
@@ -69,11 +61,38 @@ describe('refused by name', () => {
       'must not be on this machine',
     ],
     ['FINALITY_QUORUM', '1', 'must be at least 2'],
+    ['POLYGON_RPC_URLS', 'https://one.example/a,https://one.example./b', 'at least 2 hosts, and names 1'],
+    [
+      'POLYGON_RPC_URLS',
+      'https://a.example,https://b.example,https://c.example,https://d.example',
+      'FINALITY_QUORUM: must be more than half of the 4 nodes: at least 3',
+    ],
     ['FINALITY_QUORUM', '3', 'POLYGON_RPC_URLS: must name nodes on at least 3 hosts'],
     ['DATABASE_URL', 'postgres://pinrail:development-only@db.example/pinrail', 'must not have a password made for'],
     ['DATABASE_URL', 'postgres://pinrail:%64evelopment-only@db.example/pinrail', 'must not have a password made for'],
     ['DATABASE_URL', 'postgres://pinrail:postgres@db.example/pinrail', 'at least 12 characters'],
     ['DATABASE_URL', 'postgres://longusername1:longusername1@db.example/pinrail', 'at least 12 characters'],
+    ['DATABASE_URL', 'postgres://pinrail@db.example/pinrail?password=pinrail', 'at least 12 characters'],
+    [
+      'DATABASE_URL',
+      'postgres://db.example/pinrail?user=longusername1&password=longusername1',
+      'at least 12 characters',
+    ],
+    [
+      'DATABASE_URL',
+      'postgres://pinrail@db.example/pinrail?password=development-only',
+      'must not have a password made for',
+    ],
+    ['DATABASE_URL', 'postgres://pinrail:100%@db.example/pinrail', 'at least 12 characters'],
+    ['MIGRATION_DATABASE_URL', 'postgres://owner:postgres@db.example/pinrail', 'at least 12 characters'],
+    ['PGPASSWORD', 'development-only', 'must be a password of at least 12 characters'],
+    ['CODEC_SERVER_TOKEN', 'token', 'must be at least 32 random characters'],
+    ['MAIL_FROM', '', 'must be an address that people can answer'],
+    ['MAIL_FROM', 'Pinrail <pay@mail.local>', 'must be an address that people can answer'],
+    ['WEBHOOK_ENCRYPTION_KEY', base64(randomBytes(16)), 'must have at least 32 bytes in base64'],
+    ['WEBHOOK_ENCRYPTION_KEY', base64(randomBytes(48)), 'must be 32 bytes in base64'],
+    ['RETIRED_WEBHOOK_ENCRYPTION_KEYS', `${base64(random)},AAAA`, 'must have at least 32 bytes in base64'],
+    ['DEPOSIT_SEED', base64(randomBytes(16)), 'must have at least 32 bytes in base64'],
     ['DATABASE_DIRECT_URL', 'postgres://pinrail:postgres@db.example/pinrail', 'at least 12 characters'],
     ['DATABASE_READ_URL', 'postgres://pinrail:postgres@replica.example/pinrail', 'at least 12 characters'],
     ['API_KEY_PEPPER', 'pepper', 'must be at least 32 random characters'],
@@ -90,6 +109,8 @@ describe('refused by name', () => {
     ['SANDBOX_DATA', '/data', 'must not be set: simulators are no part of a live system'],
     ['INBOX_WEBHOOK_SECRET', 'whsec_a', 'must not be set: simulators are no part of a live system'],
     ['NODE_TLS_REJECT_UNAUTHORIZED', '0', 'must not be 0'],
+    ['NODE_DEBUG', 'undici', 'it writes keys and tokens to the log'],
+    ['NODE_OPTIONS', '--max-old-space-size=512 --inspect=0.0.0.0', 'must not open a debugger'],
     ['TEMPORAL_TLS_CLIENT_KEY_DATA', 'development-only', 'must not be made for development'],
   ])('%s=%s', (name, value, must) => {
     const [named, what] = must.includes(': must') ? must.split(': ', 2) : [name, must]
@@ -141,7 +162,7 @@ describe('a secret made for development is refused', () => {
       ['WALLET_APP_SECRET', 'CARD_PARTNER_SECRET', 'LOCAL_PARTNER_SECRET', 'CONVERTER_SECRET', 'API_KEY_PEPPER'],
       ['WEBHOOK_ENCRYPTION_KEY', 'TREASURY_KEY', 'RELAYER_KEYS', 'PUBLIC_URL', 'DATABASE_URL', 'CHAIN_ID'],
       ['WALLET_APP_URL', 'CARD_PARTNER_URL', 'LOCAL_PARTNER_URL', 'CONVERTER_URL', 'POLYGON_RPC_URLS'],
-      ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS', 'RECEIPT_KEY', 'SMTP_URL'],
+      ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS', 'RECEIPT_KEY', 'MAIL_FROM'],
     ].flat()
     const named = new Set(preflightProblems(env).map(({ name }) => name))
     // The names of the partners are for the api alone, and compose leaves them to test mode.
@@ -180,67 +201,6 @@ describe('a public test key is refused', () => {
   ])('%s', (_how, secret) => {
     for (const name of ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY', 'DEPOSIT_SEED'])
       expect(problemsWith({ [name]: secret })).toContain(`${name}: must not be a public test key`)
-  })
-
-  test('in a keystore: by the worker when it opens it, and by the preflight', async () => {
-    const path = join(folder, 'public.json')
-    const password = randomBytes(16).toString('hex')
-    writeFileSync(path, JSON.stringify(scryptKeystore(`0x${hex(key)}`, password)))
-    const env = { ...LIVE_ENVIRONMENT, TREASURY_KEY: `keystore:${path}`, KEYSTORE_PASSWORD: password }
-    const config = readWorkerConfig(env)
-    await expect(openKeys(config, config.TREASURY_KEY)).rejects.toThrow('is the account of a public test key')
-    expect(await preflight(env)).toEqual({
-      code: 1,
-      said: ['TREASURY_KEY: must not be a public test key', '1 to mend before live mode'],
-    })
-  })
-})
-
-async function preflight(env: Record<string, string>): Promise<{ code: number; said: string[] }> {
-  const said: string[] = []
-  const code = await runCommand({ args: ['preflight'], env, say: (line) => void said.push(line) })
-  return { code, said }
-}
-
-describe('pinrail preflight', () => {
-  test('answers 0 when nothing speaks against live mode', async () => {
-    expect(await preflight(LIVE_ENVIRONMENT)).toEqual({ code: 0, said: ['nothing speaks against live mode'] })
-  })
-
-  test('lists what is missing, wrong and not live together, and answers 1', async () => {
-    const { API_KEY_PEPPER: _gone, ...rest } = LIVE_ENVIRONMENT
-    const env = { ...rest, PINRAIL_MODE: 'test', DATABASE_POOL: 'many', PUBLIC_URL: 'http://localhost' }
-    expect(await preflight(env)).toEqual({
-      code: 1,
-      said: [
-        'PINRAIL_MODE: must be live',
-        'DATABASE_POOL: must be a whole number',
-        'API_KEY_PEPPER: must be set',
-        'PUBLIC_URL: must begin with https://',
-        '4 to mend before live mode',
-      ],
-    })
-  })
-
-  test('says which keystore does not open', async () => {
-    const path = join(folder, 'missing.json')
-    const { code, said } = await preflight({
-      ...LIVE_ENVIRONMENT,
-      RELAYER_KEYS: `keystore:${path}`,
-      KEYSTORE_PASSWORD: 'p',
-    })
-    expect([code, said[0]]).toEqual([1, expect.stringMatching(/^RELAYER_KEYS: must open: .*ENOENT/)])
-  })
-
-  test('shows no secret', async () => {
-    const secret = `${DEVELOPMENT_MARK}-${randomBytes(8).toString('hex')}`
-    const { said } = await preflight({
-      ...LIVE_ENVIRONMENT,
-      CONVERTER_SECRET: secret,
-      DATABASE_URL: `postgres://a:${secret}@b/c`,
-    })
-    expect(said).toHaveLength(3)
-    expect(said.join('\n')).not.toContain(secret.slice(-16))
   })
 })
 

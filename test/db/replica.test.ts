@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { openFolderFor, removeOpenFolder } from '../../scripts/system/data-folder.ts'
 import { freePort } from '../../scripts/system/ports.ts'
 import { type PostgresOptions, postgresUrl } from '../../scripts/system/postgres/server.ts'
@@ -11,6 +11,7 @@ import { until } from '../../scripts/test/until.ts'
 import { createReplica } from '../../src/db/connection/replica.ts'
 import { createDb, type Db, type Session, type Tx } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { listEvents } from '../../src/db/webhooks/event-log.ts'
 
 /** A real server and a real standby that streams from it. */
 
@@ -91,6 +92,86 @@ test('what the replica has not replayed yet, such as a column of the newest sche
     await replica.query('select pg_wal_replay_resume()')
     await replica.close()
   }
+})
+
+describe('while the replica is behind', () => {
+  let replica: Db
+  const addEvents = (from: number, to: number) =>
+    db.query(
+      `insert into event (id, merchant_id, livemode, sequence, type, body, created_at)
+       select 'evt_' || n, $1, false, n, 'payment.succeeded', convert_to(n::text, 'UTF8'), now()
+       from generate_series($2::int, $3::int) as n`,
+      [MERCHANT.merchantId, from, to],
+    )
+  const known = (session: Session): Promise<number> =>
+    session.query('select count(*)::int as known from event').then(({ rows }) => rows[0].known)
+  beforeAll(async () => {
+    replica = createDb({ url: postgresUrl(standbyOptions), livemode: false, pool: 1 })
+    await until(() => isReplica(db.lists(MERCHANT)), Boolean)
+    await addEvents(1, 10)
+    await until(
+      () => known(replica),
+      (count) => count === 10,
+    )
+    await replica.query('select pg_wal_replay_pause()')
+    await addEvents(11, 20)
+  }, 30_000)
+  afterAll(async () => {
+    await replica.query('select pg_wal_replay_resume()')
+    await replica.close()
+  })
+
+  class NoCursor extends Error {}
+  /** The numbers of a page, as the api reads it. */
+  const page = (session: Session, after: string | null): Promise<number[]> =>
+    session.transaction(async (tx) => {
+      const wanted = { filters: {}, page: { limit: 4, after, before: null }, afterSequence: null }
+      const found = await listEvents(tx, MERCHANT, wanted)
+      if (found === null) throw new NoCursor()
+      return found.rows.map((body) => Number(body.toString()))
+    })
+
+  test('a list lacks what is new, and one whose cursor it does not know yet goes on without a gap', async () => {
+    expect(await page(db.lists(MERCHANT), null)).toEqual([10, 9, 8, 7])
+    // The page before was read when the replica did not answer.
+    expect(await page(db, null)).toEqual([20, 19, 18, 17])
+    expect(await page(db.lists(MERCHANT), 'evt_17')).toEqual([16, 15, 14, 13])
+    expect(await page(db.lists(MERCHANT), 'evt_7')).toEqual([6, 5, 4, 3])
+  })
+
+  test('a cursor that nobody knows is refused, and is no reason to let the replica rest', async () => {
+    await expect(page(db.lists(MERCHANT), 'evt_none')).rejects.toThrow(NoCursor)
+    expect(await isReplica(db.lists(MERCHANT))).toBe(true)
+  })
+
+  test('who pulls by sequence gets what was missing when it is there', async () => {
+    const pull = (after: number) =>
+      db.lists(MERCHANT).transaction(async (tx) => {
+        const wanted = { filters: {}, page: { limit: 100, after: null, before: null }, afterSequence: after }
+        const found = await listEvents(tx, MERCHANT, wanted)
+        return (found?.rows ?? []).map((body) => Number(body.toString()))
+      })
+    expect(await pull(8)).toEqual([9, 10])
+    expect(await pull(10)).toEqual([])
+    await replica.query('select pg_wal_replay_resume()')
+    await until(
+      () => pull(10),
+      (found) => found.length > 0,
+    )
+    expect(await pull(10)).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19, 20])
+  })
+
+  test('a list is of one moment, whatever comes in between', async () => {
+    await db.lists(MERCHANT).transaction(async (tx) => {
+      const before = await tx.query('select count(*)::int as known from event')
+      await addEvents(21, 21)
+      await until(
+        () => known(replica),
+        (count) => count === 21,
+      )
+      expect((await tx.query('select count(*)::int as known from event')).rows).toEqual(before.rows)
+    })
+  })
 })
 
 test('a question that is too slow is not asked again of the main database', async () => {

@@ -66,3 +66,32 @@ test('a connection that breaks between two statements fails its transaction with
   await refused
   expect((await db.query('select id from seen')).rows).toEqual([{ id: 1 }])
 })
+
+test('a database whose connections are all in use is busy, and answers whoever asks whether it is there', async () => {
+  let end: () => void = () => undefined
+  const held = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const holding = [1, 2].map(() => db.transaction(() => held))
+  try {
+    await until(
+      async () => db.poolUse(),
+      ({ total, idle }) => total - idle === 2,
+    )
+    const waits = db.query('select 1')
+    expect(db.poolUse().waiting).toBe(1)
+    await db.answers()
+    expect(db.poolUse().waiting).toBe(1)
+    end()
+    await waits
+  } finally {
+    end()
+    await Promise.all(holding)
+  }
+})
+
+test('one that is gone does not answer', async () => {
+  const gone = createDb({ url: 'postgres://nobody@127.0.0.1:9/none', livemode: false, pool: 1 })
+  await expect(gone.answers()).rejects.toThrow('ECONNREFUSED')
+  await gone.close()
+})

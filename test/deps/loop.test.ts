@@ -1,7 +1,9 @@
+import { getEventListeners } from 'node:events'
 import { expect, test } from '@jest/globals'
 import pino from 'pino'
 import { createBell } from '../../src/bell.ts'
-import { runLoop } from '../../src/worker/loop.ts'
+import { type Loop, runLoop } from '../../src/worker/loop.ts'
+import { runWorker } from '../../src/worker/run.ts'
 
 const log = pino({ level: 'silent' })
 
@@ -34,4 +36,28 @@ test('a process that ends waits for no distance', async () => {
   const idle = { everyMs: 600_000, bell: createBell(), pageSize: 10, apartMs: 600_000 }
   await runLoop({ name: 'far apart', everyMs: 600_000, tick, idle, log }, stop.signal)
   expect(stop.signal.aborted).toBe(true)
+})
+
+test('a worker of thirty loops listens once to its end, so that Node warns of no leak, and all of them end', async () => {
+  const stop = new AbortController()
+  const began = new Set<string>()
+  const loops = Array.from({ length: 30 }, (_, index): Loop => {
+    const name = `loop ${index}`
+    return { name, everyMs: 600_000, tick: async () => void began.add(name), log }
+  })
+  const settlement = { run: (signal: AbortSignal) => runLoop({ ...loops[0]!, name: 'settlement' }, signal) }
+  const ended = runWorker({ workers: [], settlement, loops, log, ready: () => undefined }, stop)
+  expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1)
+  stop.abort()
+  expect(await ended).toBe(0)
+  expect(began.size).toBe(30)
+})
+
+test('a worker that is to end before it has begun ends', async () => {
+  const stop = new AbortController()
+  stop.abort()
+  const tick = () => Promise.resolve()
+  const loops = [{ name: 'never', everyMs: 600_000, tick, log }]
+  const settlement = { run: (signal: AbortSignal) => runLoop({ ...loops[0]!, name: 'settlement' }, signal) }
+  expect(await runWorker({ workers: [], settlement, loops, log, ready: () => undefined }, stop)).toBe(0)
 })

@@ -33,6 +33,7 @@ test('every kind has a prefix of its own, which merchants store', () => {
     link: 'plink',
     channel: 'nch',
     channelMessage: 'ncm',
+    auditEntry: 'aud',
   })
 })
 

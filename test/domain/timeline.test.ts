@@ -57,7 +57,7 @@ const MOVES: Record<Actor, readonly MoveReason[]> = {
 }
 
 const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
-  buyer: ['attempt.sent'],
+  buyer: ['attempt.sent', 'payment.expiry_extended'],
   partner: ['payment.chargeback', 'attempt.refused'],
   system: [
     'payment.converted',

@@ -206,3 +206,33 @@ test('an order that was to be canceled and is paid with another amount is not ca
       { do: 'partner', act: 'change the amount', of: 1, percent: 100, news: 'told' },
     ],
   }))
+
+// what came meanwhile was in no account, and nobody was told of it
+test('money that comes while an operator pays the buyer back elsewhere is not booked as returned', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 0, percent: 60, news: 'told' },
+      { do: 'look' },
+      { do: 'partner', act: 'top up', of: 0, percent: 20, news: 'told' },
+      { do: 'decide', decision: 'recordExternalRefund', of: null, late: false, before: true },
+    ],
+  }))
+
+// the second hold was lifted with the first one
+test('a release that is sent again lifts no hold that was placed meanwhile', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 0, percent: 60, news: 'told' },
+      { do: 'decide', decision: 'hold', of: null, late: false },
+      { do: 'look' },
+      { do: 'decide', decision: 'release', of: null, late: false },
+      { do: 'decide', decision: 'hold', of: null, late: false },
+      { do: 'decide', decision: 'release', of: null, late: false, before: true },
+    ],
+  }))

@@ -187,3 +187,57 @@ test('a part of the price goes by itself while another partner holds its order b
       { do: 'partner', act: 'take all back', of: 0, percent: 60, news: 'stored' },
     ],
   }))
+
+// The payment had failed before anybody heard of the hold: the model took it for money that it had forgotten.
+test('a part of the price goes by itself, and then it is heard that another partner holds its order back', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'click', provider: 'card_partner' },
+      { do: 'partner', act: 'hold', of: 1, percent: 100, news: 'later' },
+      { do: 'partner', act: 'pay late', of: 0, percent: 50, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+    ],
+  }))
+
+test.each([true, false])('a buyer asks for more time, and pays when the old end is over (told: %s)', (told) =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'wait', minutes: 1437 },
+      { do: 'extend', told },
+      { do: 'wait', minutes: 6 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+    ],
+  }),
+)
+
+// pending for ever
+test('a buyer is given more time, and opens an order before the workflow has heard of it', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'wait', minutes: 1436 },
+      { do: 'extend', told: false },
+      { do: 'click', provider: 'wallet_app' },
+    ],
+  }))
+
+// pending for ever
+test('late money that could not be converted at once is taken back', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'fault', at: 'convert', trouble: 'down', times: 1 },
+      { do: 'wait', minutes: 4500 },
+      { do: 'partner', act: 'pay late', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+    ],
+  }))

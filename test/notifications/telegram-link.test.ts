@@ -106,6 +106,7 @@ test('a link works once, for 15 minutes, and the last one alone', async () => {
 
   const late = await askLink()
   clock.now += 15 * 60_000
+  await tick()
   // Another one is open, so updates are read.
   const other = await openAccount(shop, `${newId('person').slice(4)}@shop.example`)
   await askLink(other)
@@ -126,6 +127,36 @@ test('a chat that is linked again works again, and is told once', async () => {
   await tick()
   const channels = await listChannels(shop.db, account.tenant)
   expect(channels.map(({ broken_at }) => broken_at)).toEqual([null])
+})
+
+test('a chat whose bot is gone says so on its pages and in the API, and works again with the bot', async () => {
+  bot.say(`/start ${await askLink()}`)
+  await tick()
+  const [channel] = await listChannels(shop.db, account.tenant)
+  const at = `/v1/notification_channels/${channel?.id}`
+  const statuses = async (): Promise<unknown[]> => {
+    const { body } = await shop.ask('GET', at, { key: account.key })
+    const list = await shop.ask('GET', '/v1/notification_channels', { key: account.key })
+    return [body['status'], (list.body['data'] as { status: string }[])[0]?.status]
+  }
+  const pages = async (): Promise<string[]> =>
+    Promise.all(
+      ['/dashboard/notifications', `/dashboard/notifications/${channel?.id}`].map(
+        async (path) => (await account.owner.get(path)).html,
+      ),
+    )
+  expect(await statuses()).toEqual(['on', 'on'])
+  // The token was taken out of the configuration: nobody speaks of the bot any more.
+  clock.now += 5 * 60_000
+  expect(await statuses()).toEqual(['unavailable', 'unavailable'])
+  for (const page of await pages()) {
+    expect(page).toContain('This system has no Telegram bot at the moment.')
+    expect(page).not.toContain('Works')
+  }
+  expect((await account.owner.get(PATH)).status).toBe(404)
+  await tick()
+  expect(await statuses()).toEqual(['on', 'on'])
+  for (const page of await pages()) expect(page).toContain('Works')
 })
 
 test('somebody who may not add channels any more links nothing', async () => {

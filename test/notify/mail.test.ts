@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,10 +7,12 @@ import express from 'express'
 import { pino } from 'pino'
 import request from 'supertest'
 import { z } from 'zod'
-import { BOX_KEY } from '../../scripts/test/environment.ts'
+import { BOX_KEY, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { queueMail } from '../../src/api/accounts/mails.ts'
+import { readWorkerConfig } from '../../src/config.ts'
 import { createDb, type Db, one, sql } from '../../src/db/db.ts'
+import { composeMail } from '../../src/deps/notify/mail.ts'
 import { newId } from '../../src/ids.ts'
 import { createMailSender, type MailSender } from '../../src/notify/mail.ts'
 import { type Mailbox, openMailbox, type ReceivedMail } from '../../src/sandbox/inbox/mailbox.ts'
@@ -28,7 +31,7 @@ beforeAll(async () => {
   database = await createTestDatabase()
   db = createDb({ url: database.url, livemode: false, pool: 4 })
   folder = await mkdtemp(join(tmpdir(), 'mailbox-'))
-  mailbox = await openMailbox({ port: 0, dataFile: join(folder, 'mails.jsonl'), log })
+  mailbox = await openMailbox({ host: '127.0.0.1', port: 0, dataFile: join(folder, 'mails.jsonl'), log })
   sender = createMailSender({ url: `smtp://127.0.0.1:${mailbox.port}`, from: 'Pinrail <pinrail@shop.example>' })
 })
 afterAll(async () => {
@@ -103,4 +106,26 @@ test('a mail whose link has ended is not sent any more, and says why', async () 
   expect(await round()).toBe(0)
   expect(await received('five@shop.example')).toEqual([])
   expect(await stateOf(id)).toMatchObject({ sealed: null, failure: 'nobody sent it in time' })
+})
+
+test('a mail that was written before the key changed is sent after it, by a worker that has the old key as a retired one', async () => {
+  const id = await queue('rotated@shop.example')
+  const digits = (): string => `0x${randomBytes(32).toString('hex')}`
+  const config = readWorkerConfig({
+    ...TEST_ENVIRONMENT,
+    DATABASE_URL: database.url,
+    TREASURY_KEY: digits(),
+    RELAYER_KEYS: digits(),
+    SMTP_URL: `smtp://127.0.0.1:${mailbox.port}`,
+    WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    RETIRED_WEBHOOK_ENCRYPTION_KEYS: BOX_KEY,
+  })
+  const mails = composeMail(config, { db, log, clock: () => now })
+  try {
+    await mails.loops.find(({ name }) => name === 'mail')?.tick()
+  } finally {
+    mails.close()
+  }
+  expect(await received('rotated@shop.example')).toHaveLength(1)
+  expect((await stateOf(id)).sealed).toBeNull()
 })

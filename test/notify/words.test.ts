@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { IntlMessageFormat } from 'intl-messageformat'
 import { NOTIFICATION_LANGUAGES } from '../../src/domain/notification/channel.ts'
 import { composeMessage } from '../../src/notify/compose.ts'
+import { noticeMail } from '../../src/notify/notice-mail.ts'
 import { plainText } from '../../src/notify/text.ts'
 import { WORDS, wordsOf } from '../../src/notify/words/languages.ts'
 import { LOCALES } from '../../src/web/messages/locales.ts'
@@ -9,8 +10,8 @@ import { LOCALES } from '../../src/web/messages/locales.ts'
 const OTHERS = NOTIFICATION_LANGUAGES.filter((language) => language !== 'en')
 type Language = (typeof NOTIFICATION_LANGUAGES)[number]
 const textsOf = (language: Language): Record<string, string> => {
-  const { happened, ...rest } = WORDS[language]
-  return { ...rest, ...happened }
+  const { happened, mail, ...rest } = WORDS[language]
+  return { ...rest, ...happened, ...mail }
 }
 const partsOf = (text: string) => new IntlMessageFormat(text, 'en', undefined, { ignoreTag: true }).getAst()
 const namesIn = (text: string): string[] =>
@@ -24,7 +25,7 @@ test.each(OTHERS)('%s has the keys and placeholders of English, and no text in E
   const [own, english] = [textsOf(language), textsOf('en')]
   expect(Object.keys(own).toSorted()).toEqual(Object.keys(english).toSorted())
   const wrong = Object.keys(english).filter(
-    (key) => String(namesIn(own[key] ?? '')) !== String(namesIn(english[key] ?? '')),
+    (key) => String(namesIn(own[key] ?? '').toSorted()) !== String(namesIn(english[key] ?? '').toSorted()),
   )
   expect(wrong).toEqual([])
   const left = Object.keys(english).filter((key) => own[key] === english[key])
@@ -46,6 +47,53 @@ test.each(NOTIFICATION_LANGUAGES)(
 test.each(NOTIFICATION_LANGUAGES)('%s counts with digits that everybody reads', (language) => {
   expect(wordsOf(language).many(137)).toContain('137')
 })
+
+/** Every notice there is, with what it says. */
+const NOTICES: Readonly<Record<string, Record<string, unknown>>> = {
+  'wallet.changed': { address: '0xAB', at: null },
+  'wallet.planned': { address: '0xAB', at: '2026-11-23T10:00:00.000Z' },
+  'wallet.kept': {},
+  'payment_link.claimed': { title: 'Tip jar', wallet: '0xAB', link: 'plink_1' },
+  'payment_link.stopped': { title: 'Tip jar', link: 'plink_1' },
+  'payment_link.resumed': { title: 'Tip jar', link: 'plink_1' },
+  'channel.added': { name: 'Team', kind: 'slack', channel: 'nch_1' },
+  'channel.removed': { name: 'Team', kind: 'slack', channel: 'nch_1' },
+  'channel.broken': { name: 'Team', kind: 'slack', channel: 'nch_1', reason: 'Slack says "no_service"' },
+  'api_key.created': { name: 'Server', key: 'key_1' },
+  'api_key.revoked': { name: 'Server', key: 'key_1' },
+  'sign_in.new': { email: 'ann@shop.example', ip: '192.0.2.7' },
+  'payout.held': { id: 'pay_1', reason: 'blacklisted' },
+  'webhook_endpoint.disabled': { url: 'https://shop.example/hook', reason: 'gone', endpoint: 'we_1' },
+}
+
+test.each(NOTIFICATION_LANGUAGES)(
+  '%s: each mail names the account and every fact of its notice, and leads on',
+  (language) => {
+    for (const [kind, data] of Object.entries(NOTICES)) {
+      const told = { account: 'Ann’s\nShop', data, testMode: true, publicUrl: 'https://pay.example', stopUrl: null }
+      const { subject, text } = noticeMail(
+        { ...told, kind: kind === 'wallet.planned' ? 'wallet.changed' : kind },
+        language,
+      )
+      expect(subject).toBe(`Ann’s Shop (test): ${wordsOf(language).nameOf(kind)}`)
+      expect(subject).not.toContain(WORDS[language].other)
+      for (const [name, value] of Object.entries(data)) {
+        const isShown =
+          typeof value === 'string' && !(name === 'reason' && kind !== 'channel.broken') && name !== 'channel'
+        const shown = name === 'kind' ? 'Slack' : String(value)
+        expect([language, kind, name, !isShown || text.includes(shown)]).toEqual([language, kind, name, true])
+      }
+      expect(text).toContain('https://pay.example/dashboard')
+      expect(text).not.toMatch(/[{}]|\bundefined\b|\bnull\b/)
+    }
+    const planned = { account: 'Shop', kind: 'wallet.changed', testMode: false, publicUrl: 'https://pay.example' }
+    const { text } = noticeMail(
+      { ...planned, data: { address: '0xAB', at: '2026-11-23T10:00:00.000Z' }, stopUrl: 'https://pay.example/stop/1' },
+      language,
+    )
+    expect(text).toContain('https://pay.example/stop/1')
+  },
+)
 
 test('what has no words is told all the same', () => {
   for (const kind of ['constructor', 'something.new']) expect(wordsOf('de').nameOf(kind)).toBe('Etwas ist geschehen')

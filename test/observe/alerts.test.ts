@@ -1,7 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { createCallDurations, createDurations, createRegistry, watchBooks } from '../../src/observe/metrics.ts'
+import {
+  createCallDurations,
+  createDurations,
+  createRegistry,
+  watchBooks,
+  watchPages,
+} from '../../src/observe/metrics.ts'
 import { watchSettlement } from '../../src/observe/settlement.ts'
 
 type Alert = {
@@ -30,6 +36,7 @@ watchSettlement(registry, {
   quorum: none,
 })
 createDurations(registry)
+watchPages(registry, () => 0)
 createCallDurations(registry)
 
 /** Names of series that an expression asks for, with the labels that stand beside them. */

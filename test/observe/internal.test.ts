@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { countBacklog, countPayments, countSettled } from '../../src/db/books.ts'
 import { listDown } from '../../src/db/partners/standing.ts'
 import { countAttention } from '../../src/db/payments/attention.ts'
+import { createHealth } from '../../src/observe/health.ts'
 import { createInternalServer, listenInternally } from '../../src/observe/internal-server.ts'
 import { createRegistry, watchBooks } from '../../src/observe/metrics.ts'
 import { furnish } from '../api/support/furnished.ts'
@@ -57,6 +58,48 @@ describe('readiness', () => {
   })
 })
 
+describe('whoever asks whether a process is ready', () => {
+  test('costs one question to each part, however many ask at once, and none for half a second', async () => {
+    let [asked, now] = [0, 0]
+    const check = async (): Promise<void> => void (asked += 1)
+    const health = createHealth([{ name: 'postgres', needed: true, check }], () => now)
+    const ready = { status: 'ready', checks: { postgres: 'ok' } }
+    expect(await Promise.all(Array.from({ length: 1000 }, health))).toEqual(Array(1000).fill(ready))
+    now = 499
+    await health()
+    expect(asked).toBe(1)
+    now = 500
+    await health()
+    expect(asked).toBe(2)
+  })
+
+  test('learns within half a second that a part is down, and that it is back', async () => {
+    let [isDown, now] = [false, 0]
+    const check = (): Promise<void> => (isDown ? Promise.reject(new Error('gone')) : Promise.resolve())
+    const health = createHealth([{ name: 'postgres', needed: true, check }], () => now)
+    const said: string[] = []
+    for (isDown of [false, true, false]) {
+      said.push((await health()).status)
+      now += 500
+    }
+    expect(said).toEqual(['ready', 'not ready', 'ready'])
+  })
+
+  test('from outside reaches no part more often than that', async () => {
+    let asked = 0
+    const check = async (): Promise<void> => void (asked += 1)
+    const other = await openShop({ deps: () => ({ healthChecks: [{ name: 'postgres', needed: true, check }] }) })
+    try {
+      const began = Date.now()
+      const answers = await Promise.all(Array.from({ length: 200 }, () => fetch(`${other.url}/readyz`)))
+      expect(answers.map(({ status }) => status)).toEqual(Array(200).fill(200))
+      expect(asked).toBeLessThanOrEqual(1 + Math.ceil((Date.now() - began) / 500))
+    } finally {
+      await other.close()
+    }
+  }, 30_000)
+})
+
 describe('metrics', () => {
   test('are not on the public port', async () => {
     expectProblem(await shop.ask('GET', '/metrics', { key: null }), 404, 'route_missing')
@@ -76,6 +119,7 @@ describe('metrics', () => {
     expect(text).toMatch(/pinrail_backlog\{queue="start_payment"\} [1-9]/)
     expect(text).toMatch(/pinrail_backlog\{queue="deliveries"\} 1/)
     expect(text).toContain('pinrail_backlog{queue="partner_news"} 0')
+    expect(text).toMatch(/pinrail_backlog\{queue="mails"\} [1-9]/)
     expect(text).toContain('pinrail_settled_payments_day 1')
     expect(text).toContain('pinrail_fee_usdc_day 0.045')
     expect(text).toMatch(/pinrail_database_connections\{state="total"\} [1-9]/)
@@ -98,4 +142,42 @@ describe('metrics', () => {
     expect(asked).toBe(5)
     expect(text).not.toMatch(/^pinrail_(?:payments|backlog|attention)\{/m)
   })
+})
+
+describe('a database that takes the question and never answers', () => {
+  /** As one whose machine is gone: no error comes, and no end. */
+  const silent = (): Promise<never> => new Promise(() => undefined)
+  let asked = 0
+  const sources = {
+    payments: () => {
+      asked += 1
+      return silent()
+    },
+    attention: silent,
+    backlog: async () => [{ queue: 'deliveries', count: 2, oldest_seconds: 3 }],
+    settled: silent,
+    partners: silent,
+  }
+
+  test('is told as one that cannot be read, beside what is known, before Prometheus gives the page up', async () => {
+    const registry = createRegistry(() => ({ total: 10, idle: 0, waiting: 5 }))
+    watchBooks(registry, sources, 100)
+    for (const _scrape of [1, 2]) {
+      const text = await registry.metrics()
+      expect(text).toContain('pinrail_books_readable 0')
+      expect(text).toContain('pinrail_backlog{queue="deliveries"} 2')
+      expect(text).toContain('pinrail_database_connections{state="waiting"} 5')
+      expect(text).not.toMatch(/^pinrail_payments\{/m)
+    }
+    // Questions do not pile up behind one that has no answer.
+    expect(asked).toBe(1)
+  })
+
+  test('keeps nobody waiting for longer than half of what Prometheus waits', async () => {
+    const registry = createRegistry(() => ({ total: 0, idle: 0, waiting: 0 }))
+    watchBooks(registry, sources)
+    const began = performance.now()
+    expect(await registry.metrics()).toContain('pinrail_books_readable 0')
+    expect(performance.now() - began).toBeLessThan(9000)
+  }, 20_000)
 })

@@ -45,6 +45,9 @@ const RAISED: Readonly<Record<string, Raising>> = {
     bad: { 'pinrail_books_readable{instance="a"}': '1x60', 'pinrail_books_readable{instance="b"}': '0x60' },
     fine: { 'pinrail_books_readable{instance="a"}': '1x60', 'pinrail_books_readable{instance="b"}': '1x60' },
   },
+  PinrailNoWorker: { bad: { pinrail_open_pages: '7x60' }, fine: { pinrail_books_readable: '0x60' } },
+  PinrailNoApi: { bad: { pinrail_books_readable: '1x60' }, fine: { pinrail_open_pages: '0x60' } },
+  PinrailMailsLate: always('pinrail_backlog_oldest_seconds{queue="mails"}', 301, 300),
   PinrailMoneyWaits: {
     bad: { 'pinrail_attention{kind="late"}': '1x60', 'pinrail_attention_oldest_seconds{kind="late"}': '1801x60' },
     fine: { 'pinrail_attention{kind="late"}': '1x60', 'pinrail_attention_oldest_seconds{kind="late"}': '1800x60' },

@@ -93,14 +93,14 @@ test('refuses a database of the other mode, and does nothing', async () => {
 const execute = promisify(execFile)
 
 test('as a command: without the variables of the worker it names them', async () => {
-  const args = ['--import', 'tsx', 'src/operator/pinrail.ts', 'settlement', 'status']
+  const args = ['src/operator/pinrail.mjs', 'settlement', 'status']
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
   const failed = execute(process.execPath, args, { env })
   await expect(failed).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('DATABASE_URL') })
 })
 
 test('as a command: preflight opens the keystores that the variables of the process name', async () => {
-  const args = ['--import', 'tsx', 'src/operator/pinrail.ts', 'preflight']
+  const args = ['src/operator/pinrail.mjs', 'preflight']
   const env = {
     ...LIVE_ENVIRONMENT,
     PATH: process.env['PATH'],

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import pg from 'pg'
@@ -47,12 +47,11 @@ async function query(url: string, statement: string): Promise<Record<string, unk
 
 type Outcome = { readonly code: number | string; readonly stdout: string; readonly stderr: string }
 
-/** As `docker run pinrail-app node --import tsx src/operator/pinrail.ts …`, with these variables and no other. */
+/** As `docker run --workdir / pinrail-app pinrail …`, with these variables and no other. */
 function pinrail(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<Outcome> {
-  const env = { ...image.env, ...variables }
+  const env = { PATH: [image.bin, dirname(process.execPath)].join(':'), ...image.env, ...variables }
   return new Promise((resolve) => {
-    const command = ['--import', 'tsx', 'src/operator/pinrail.ts', ...args]
-    execFile(process.execPath, command, { cwd: image.folder, env }, (error, stdout, stderr) =>
+    execFile('pinrail', args, { cwd: '/', env }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : (error.code ?? 'killed'), stdout, stderr }),
     )
   })
@@ -80,6 +79,25 @@ test('the build may read what it copies', () => {
   expect(image.copied).toContain('src')
   for (const name of image.copied) expect(ignored).toContain(`!${name}`)
 })
+
+test('the bill of materials names every package of the image, and none that only checks and tests need', () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const options = { cwd: root, encoding: 'utf8', maxBuffer: 64 * 2 ** 20 } as const
+  const { components } = JSON.parse(execFileSync('npm', ['run', '--silent', 'sbom'], options)) as {
+    components: { name: string; version: string; hashes?: object[] }[]
+  }
+  const named = new Set(components.map(({ name }) => name))
+  const shipped = readdirSync(join(image.folder, 'node_modules')).flatMap((name) =>
+    name.startsWith('@')
+      ? readdirSync(join(image.folder, 'node_modules', name)).map((inner) => `${name}/${inner}`)
+      : [name],
+  )
+  expect(shipped.length).toBeGreaterThan(100)
+  expect(components.filter(({ version, hashes }) => version === '' || hashes === undefined)).toEqual([])
+  // Of packages with types nothing is left in the image but their names.
+  expect(shipped.filter((name) => !named.has(name) && !name.startsWith('@types/'))).toEqual([])
+  expect(['jest', 'knip', 'typescript', '@biomejs/biome'].filter((name) => named.has(name))).toEqual([])
+}, 60_000)
 
 test('a bundle of other sources is refused', async () => {
   const path = join(work, 'other.js')
@@ -112,7 +130,7 @@ test('migrate brings an empty database to the newest schema, and settlement stat
   })
 }, 120_000)
 
-test('a wrong command says how it is used', async () => {
+test('the command is found by its name in any folder, and a wrong one says how it is used', async () => {
   const outcome = await pinrail(['settlement', 'statsu'], {})
   expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^pinrail <command>\n/) })
 })

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, linkSync, readFileSync, statSync } from 'node:fs'
-import { constants, copyFile, mkdir, readdir } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { constants, copyFile, mkdir, readdir, symlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run } from '../../scripts/setup/run.ts'
 
@@ -17,6 +17,8 @@ export type Image = {
   readonly folder: string
   /** Its variables; `/app` in them is the folder. */
   readonly env: Readonly<Record<string, string>>
+  /** What is `/usr/local/bin` in the image, for what it adds there. */
+  readonly bin: string
   readonly user: string
   readonly command: readonly string[]
   /** The lines that were run, in the order of the Dockerfile. */
@@ -60,11 +62,11 @@ async function buildStage(name: string, folder: string, build: Build): Promise<I
   const target = join(folder, name)
   const stage = stages().get(name)
   // An image of others, of which only Node is used.
-  if (stage === undefined) return { folder: '', env: {}, user: '0:0', command: [], ran: [], copied: [] }
+  if (stage === undefined) return { folder: '', env: {}, bin: '', user: '0:0', command: [], ran: [], copied: [] }
   const base = await build(stage.from)
   await mkdir(target, { recursive: true })
   if (base.folder !== '') await linkFolder(base.folder, target)
-  let image: Image = { ...base, folder: target }
+  let image: Image = { ...base, folder: target, bin: `${target}-bin` }
   for (const instruction of stage.instructions) image = await follow(instruction, image, build)
   return image
 }
@@ -81,10 +83,18 @@ async function follow({ word, rest }: Instruction, image: Image, build: Build): 
   if (word === 'RUN') {
     if (rest.startsWith('npm ci --omit=dev --ignore-scripts ')) await linkProductionPackages(image.folder)
     else if (rest.startsWith('node ')) await run(process.execPath, rest.split(' ').slice(1), inImage(image))
+    else if (rest.startsWith('ln -s ')) await linkProgram(rest.split(' ').slice(2), image)
     else throw new Error(`buildImage must know how to do: RUN ${rest}`)
     return { ...image, ran: [...image.ran, rest] }
   }
   throw new Error(`buildImage must know how to do: ${word} ${rest}`)
+}
+
+/** A program that stands in `/usr/local/bin` by its name. */
+async function linkProgram([source = '', name = '']: readonly string[], { folder, bin }: Image): Promise<void> {
+  if (dirname(name) !== '/usr/local/bin') throw new Error(`buildImage must know where ${name} is`)
+  await mkdir(bin, { recursive: true })
+  await symlink(source.replace(APP, folder), join(bin, basename(name)))
 }
 
 /** Nothing of the caller's environment: an image has only what it is given. */

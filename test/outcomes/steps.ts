@@ -131,7 +131,7 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
     },
     'give it back': async () => {
       const late = world.client.workflow.getHandle(`late_${await newest()}`)
-      const note = { operator: 'ada', reason: 'too late' }
+      const note = { operator: 'ada', reason: 'too late', version: (await read()).payment.version }
       // The row is written before the workflow is told of it.
       await until(
         () => late.describe().then(Boolean, () => false),

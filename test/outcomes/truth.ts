@@ -21,6 +21,7 @@ const PAID = /You paid|\bPaid\b[.,:]|has your payment/
 const DO_NOT_PAY = /don’t pay again|do not pay again/i
 const NEW_LINK = /ask .{1,40} for a new payment link/
 const STILL_COUNTS = /Money that arrives late still counts/
+const STILL_SAFE = /Money that still arrives is safe/
 const ENDED: Readonly<Record<string, RegExp>> = {
   expired: /expired/i,
   canceled: /cancel+ed/i,
@@ -116,8 +117,14 @@ const RULES: readonly Rule[] = [
     isBroken: ({ text }, { held, mayCome }) => NEW_LINK.test(text) && (held > 0n || mayCome),
   },
   {
-    says: '"late money counts" only where some can come',
-    isBroken: ({ text }, { mayCome }) => STILL_COUNTS.test(text) && !mayCome,
+    says: '"late money counts" only where some can come that the shop gets without a person',
+    isBroken: ({ text }, { mayCome, status }, { payment }) =>
+      STILL_COUNTS.test(text) && (!mayCome || payment.listenEnded || status === 'failed'),
+  },
+  {
+    says: '"late money is safe" only where some can come, and a person decides about it',
+    isBroken: ({ text }, { mayCome, status }, { payment }) =>
+      STILL_SAFE.test(text) && (!mayCome || !(payment.listenEnded || status === 'failed')),
   },
   {
     says: 'an end is named where it is one, and nowhere else',
@@ -157,7 +164,7 @@ export function amountOf({ minor, currency }: Money): string {
 }
 
 function labelsOf({ status, isOpen, held, returned, mayCome, charged }: Facts): string[] {
-  if (status === 'refunded') return ['Returned']
+  if (status === 'refunded') return [charged === null ? 'Price' : 'Returned']
   if (charged !== null || status === 'succeeded') return ['You paid']
   if (isOpen || status === 'processing') return ['You pay']
   if (status === 'under_review') return ['Price']

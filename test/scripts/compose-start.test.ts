@@ -5,6 +5,7 @@ import { JOURNEYS, travel } from '../../scripts/demo/journey.ts'
 import { createMerchant } from '../../scripts/demo/merchant.ts'
 import { sizeOf } from '../../scripts/image/shrink.mjs'
 import { USDC_ADDRESS } from '../../scripts/system/environment.ts'
+import { until } from '../../scripts/test/until.ts'
 import { environmentOf } from './compose-file.ts'
 import { addressOfHost, type Composed, composeUp, databaseUrl, mayWrite, query } from './composed.ts'
 
@@ -53,6 +54,26 @@ test('api and worker tell operators how they are, each on a port of its own, and
   const sdk = await (await fetch(`http://${addressOfHost(system, 'worker:9465')}/metrics`)).text()
   expect(sdk).toContain('temporal_')
   expect((await fetch(`http://${addressOfHost(system, 'api:4242')}/metrics`)).status).toBe(404)
+}, 30_000)
+
+test('a person signs in by a link that comes by mail', async () => {
+  const { system } = composed
+  const api = `http://${addressOfHost(system, 'api:4242')}`
+  const body = new URLSearchParams({ email: 'ada@shop.example', to: '/dashboard' })
+  const form = { method: 'POST', body, headers: { origin: api }, redirect: 'manual' } as const
+  const asked = await fetch(`${api}/sign-in`, form)
+  expect(asked.status).toBe(303)
+  const mails = async () =>
+    (await (await fetch(`http://${addressOfHost(system, 'inbox:4301')}/mails`)).json()) as {
+      to: string[]
+      text: string
+    }[]
+  const [mail] = await until(mails, (all) => all.length > 0)
+  expect(mail?.to).toEqual(['ada@shop.example'])
+  const [link = ''] = /http\S+/.exec(mail?.text ?? '') ?? []
+  const [cookie = ''] = asked.headers.get('set-cookie')?.split(';') ?? []
+  const opened = await fetch(link, { headers: { cookie } })
+  expect([opened.status, await opened.text()]).toEqual([200, expect.stringContaining('ada@shop.example')])
 }, 30_000)
 
 test('a payment that api and worker of the image serve is paid, settled on chain and announced', async () => {

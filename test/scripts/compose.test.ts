@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { addressOf } from '../../scripts/system/environment.ts'
+import { addressOf, DEMO_EMAIL, environmentsOf } from '../../scripts/system/environment.ts'
+import { DEFAULT_PORTS } from '../../scripts/system/ports.ts'
+import { generateSecrets } from '../../scripts/system/secrets.ts'
 import {
   KNOWN_VARIABLES,
   readApiConfig,
@@ -36,6 +38,27 @@ describe('docker-compose.yml', () => {
     expect(readWorkerConfig(environmentOf('prepare')).CHAIN_ID).toBe(31_337)
     expect(readSandboxConfig(environmentOf('sandbox')).SANDBOX_CALLBACK_URL).toBe('http://api:4242')
     expect(readInboxConfig(environmentOf('inbox')).INBOX_HOST).toBe('0.0.0.0')
+    expect(readApiConfig(environmentOf('api')).DEMO_SIGN_IN).toBe(DEMO_EMAIL)
+  })
+
+  test('gives each process what npm start gives it', () => {
+    const addresses = {
+      databaseUrl: '',
+      temporalAddress: '',
+      workerRpcUrls: '',
+      rpcUrl: '',
+      apiUrl: '',
+      sandboxUrl: '',
+      inboxUrl: '',
+    }
+    const parts = { addresses, ports: DEFAULT_PORTS, secrets: generateSecrets(), dataFolder: '' }
+    // Ports and the token are as they are by themselves, and nobody waits for Ctrl-C or measures here.
+    const own = ['API_PORT', 'SANDBOX_PORT', 'INBOX_PORT', 'USDC_ADDRESS', 'API_DRAIN_MS', 'WORKER_SHUTDOWN_GRACE_MS']
+    const needless = new Set([...own, 'API_REQUESTS_PER_SECOND'])
+    const missing = Object.entries(environmentsOf(parts)).flatMap(([name, environment]) =>
+      Object.keys(environment).filter((key) => !needless.has(key) && !(key in environmentOf(name))),
+    )
+    expect(missing).toEqual([])
   })
 
   test('a typing error in a variable is seen', () => {

@@ -33,6 +33,7 @@ const HOSTS = [
   'anvil:8545',
   'sandbox:4300',
   'inbox:4301',
+  'inbox:4302',
   'api:4242',
   'api:9464',
   'worker:9464',
@@ -123,7 +124,7 @@ export function variablesOf(system: Parts, service: string): Record<string, stri
       api: { API_PORT: api, INTERNAL_PORT: system.ports.get('api:9464') },
       worker: { INTERNAL_PORT: system.ports.get('worker:9464') },
       sandbox: { SANDBOX_PORT: sandbox },
-      inbox: { INBOX_PORT: inbox },
+      inbox: { INBOX_PORT: inbox, INBOX_SMTP_PORT: system.ports.get('inbox:4302') },
     }[service] ?? {}
   return {
     ...Object.fromEntries(composed),

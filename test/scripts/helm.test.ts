@@ -20,6 +20,8 @@ const container = z.looseObject({
   envFrom: z.array(z.object({ secretRef: z.object({ name: z.string() }) })),
   securityContext: z.object({ allowPrivilegeEscalation: z.boolean(), readOnlyRootFilesystem: z.boolean() }),
   resources: z.object({ limits: z.object({ memory: z.string() }) }),
+  lifecycle: z.object({ preStop: z.object({ exec: z.object({ command: z.array(z.string()) }) }) }).optional(),
+  ports: z.array(z.object({ name: z.string() })).default([]),
   readinessProbe: z.looseObject({}).optional(),
   livenessProbe: z.looseObject({}).optional(),
 })
@@ -112,7 +114,11 @@ test('nothing is killed before it has ended by itself', () => {
   const api = readApiConfig({ ...TEST_ENVIRONMENT, DATABASE_URL: 'postgres://a@b/c' })
   const key = { TREASURY_KEY: LIVE_ENVIRONMENT.TREASURY_KEY, RELAYER_KEYS: LIVE_ENVIRONMENT.RELAYER_KEYS }
   const worker = readWorkerConfig({ ...TEST_ENVIRONMENT, ...key, DATABASE_URL: 'postgres://a@b/c' })
-  expect(podOf('Deployment', 'shop-api').terminationGracePeriodSeconds).toBeGreaterThan(api.API_DRAIN_MS / 1000)
+  const { terminationGracePeriodSeconds, container: one } = podOf('Deployment', 'shop-api')
+  const [program, seconds] = one.lifecycle?.preStop.exec.command ?? []
+  // Until nobody sends it anything more.
+  expect([program, Number(seconds)]).toEqual(['sleep', 5])
+  expect(terminationGracePeriodSeconds).toBeGreaterThan(api.API_DRAIN_MS / 1000 + Number(seconds))
   const graceSeconds = worker.WORKER_SHUTDOWN_GRACE_MS / 1000 + 15
   expect(podOf('Deployment', 'shop-worker').terminationGracePeriodSeconds).toBeGreaterThan(graceSeconds)
 })
@@ -136,6 +142,20 @@ test.each([
     )
   },
 )
+
+test('what Temporal’s SDK tells is told inside of the cluster, by the worker alone', () => {
+  const { env, ports } = podOf('Deployment', 'shop-worker').container
+  expect(env).toContainEqual({ name: 'WORKER_SDK_METRICS', value: '0.0.0.0:9465' })
+  expect(ports.map(({ name }) => name)).toEqual(['internal', 'sdk-metrics'])
+  expect(podOf('Deployment', 'shop-api').container.ports.map(({ name }) => name)).toEqual(['http', 'internal'])
+  expect(find('ServiceMonitor', 'shop')?.spec).toMatchObject({
+    endpoints: [{ port: 'internal' }, { port: 'sdk-metrics' }],
+  })
+})
+
+test('the migration is the command of the image', () => {
+  expect(podOf('Job', 'shop-migrate').container.command).toEqual(['pinrail', 'migrate'])
+})
 
 test('the worker has keys that the api has not', () => {
   const secretsOf = (kind: string, name: string) =>

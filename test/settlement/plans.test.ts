@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Db } from '../../src/db/db.ts'
+import type { SettlementHooks } from '../../src/db/settlement/context.ts'
+import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
+import type { Hex } from '../../src/domain/hex.ts'
 import { createSettlementHooks } from '../../src/settlement/hooks.ts'
 import { createWorld, TOKEN, type World } from '../chain/world.ts'
 import { fillSettled, GROWING } from '../support/settled.ts'
@@ -16,14 +19,14 @@ beforeAll(async () => {
     count: SETTLED,
     chainId: TOKEN.chainId,
     token: TOKEN.address,
-    treasury: world.treasury.address.toLowerCase() as `0x${string}`,
+    treasury: world.treasury.address.toLowerCase() as Hex,
     withBytes: true,
   })
   await world.db.query('analyze')
 }, 60_000)
 afterAll(() => world?.stop())
 
-type Plan = { 'Node Type': string; 'Relation Name'?: string; Plans?: Plan[] }
+type Plan = { 'Node Type': string; 'Actual Loops': number; 'Relation Name'?: string; Plans?: Plan[] }
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 const scansOf = (plan: Plan): string[] =>
   nodesOf(plan).flatMap((node) =>
@@ -66,4 +69,33 @@ test('no statement of signing, sending, observing and settling reads a whole tab
   expect(plans.size).toBeGreaterThan(40)
   const scanning = [...plans].filter(([, scans]) => scans.length > 0)
   expect(scanning.map(([text, scans]) => `${scans.join()}: ${text.replace(/\s+/g, ' ').slice(0, 160)}`)).toEqual([])
+})
+
+test('payouts that are on their way are not asked one by one whether their lane gets through', async () => {
+  await world.queue(Array.from({ length: 300 }, () => ({})))
+  await world.runner({ options: { startBlock: 0 } }).tick()
+  const { rows: before } = await world.db.query(`select count(*)::int as sent from payout where state = 'assigned'`)
+  expect(before[0]).toEqual({ sent: 300 })
+  const loops: number[] = []
+  const measured: Db = {
+    ...world.db,
+    transaction: (work) =>
+      world.db.transaction((tx) =>
+        work({
+          ...tx,
+          async query(text, values) {
+            // Nothing is stranded, so it may be executed twice.
+            const { rows } = await tx.query(`explain (analyze, format json) ${text}`, values)
+            loops.push(...nodesOf(rows[0]!['QUERY PLAN'][0].Plan).map((node) => node['Actual Loops']))
+            return tx.query(text, values)
+          },
+        }),
+      ),
+  }
+  const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
+  const journal = createSettlementJournal({ db: measured, scope, hooks: {} as SettlementHooks })
+  const carriers = world.relayers.map(({ address }) => address.toLowerCase() as Hex)
+  expect(await journal.freeStranded({ idleMs: 30_000, slow: [], carriers })).toEqual([])
+  expect(loops.length).toBeGreaterThan(3)
+  expect(Math.max(...loops)).toBeLessThan(20)
 })

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createPayloadCodec } from '../../src/temporal/codec.ts'
@@ -10,9 +9,7 @@ const token = randomBytes(32).toString('base64')
 const codec = createPayloadCodec([{ id: 'a', key: randomBytes(32) }])
 let now = Date.now()
 let url = ''
-const open = () =>
-  createServer(createCodecServer({ codec, token, allowedOrigins: [UI], secure: true, clock: () => now }))
-const server = open()
+const server = createCodecServer({ codec, token, allowedOrigins: [UI], secure: true, clock: () => now })
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -26,8 +23,8 @@ const post = (path: string, headers: Record<string, string>, body: unknown = { p
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
-const signIn = (entered: string, at = url) =>
-  fetch(`${at}/sign-in`, { method: 'POST', body: new URLSearchParams({ token: entered }) })
+const signIn = (entered: string) =>
+  fetch(`${url}/sign-in`, { method: 'POST', body: new URLSearchParams({ token: entered }) })
 const bearer = { authorization: `Bearer ${token}` }
 
 test('the CLI encodes and decodes with the token', async () => {
@@ -74,13 +71,10 @@ describe('is not for', () => {
     }
   })
 
-  test('who guesses: after ten wrong tokens in a minute the right one is refused too', async () => {
-    const other = open()
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-    const at = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
-    for (let wrong = 0; wrong < 10; wrong += 1) expect((await signIn('wrong', at)).status).toBe(401)
-    expect((await signIn(token, at)).status).toBe(401)
-    other.close()
+  test('who guesses, and nobody is kept out by it: behind a proxy all have one address', async () => {
+    for (let wrong = 0; wrong < 50; wrong += 1) expect((await signIn(`wrong ${wrong}`)).status).toBe(401)
+    expect((await signIn(token)).status).toBe(200)
+    expect((await post('/encode', bearer)).status).toBe(200)
   })
 })
 

@@ -61,7 +61,7 @@ beforeAll(async () => {
   running = worker.workers.map((each) => each.run())
   apiUrl = await listen(createServer(createApp(api.deps)))
   const codec = { TEMPORAL_CODEC_KEYS: `${newKey},${oldKey}`, CODEC_SERVER_TOKEN }
-  codecUrl = await listen(createServer(composeCodecServer(readCodecConfig(codec))))
+  codecUrl = await listen(composeCodecServer(readCodecConfig(codec)))
 }, 120_000)
 afterAll(async () => {
   for (const each of worker?.workers ?? []) each.shutdown()
@@ -111,8 +111,8 @@ async function pinrail(...args: string[]): Promise<{ code: number; text: string 
   const code = await runPinrail({ args, env: environment(`${newKey},${oldKey}`) }, { out: add, err: add })
   return { code, text }
 }
-const decide = (id: string, decision: string) =>
-  pinrail('payments', 'decide', id, decision, '--operator', 'ada', '--reason', 'to be looked at')
+const decide = (id: string, decision: string, ...more: string[]) =>
+  pinrail('payments', 'decide', id, decision, '--operator', 'ada', '--reason', 'to be looked at', ...more)
 
 test('pinrail payments decide encrypts what it sends, says what was refused, and why', async () => {
   const id = await newPayment()
@@ -120,12 +120,15 @@ test('pinrail payments decide encrypts what it sends, says what was refused, and
   expect(await heldBy(id)).toHaveLength(1)
   const readable = Buffer.from(JSON.stringify({ operator: 'ada', reason: 'to be looked at' })).toString('base64')
   expect(await historyOf(id)).not.toContain(readable)
-  expect((await pinrail('payments', 'explain', id)).text).toContain('An operator holds it')
+  const { text } = await pinrail('payments', 'explain', id)
+  expect(text).toContain('An operator holds it')
   expect(await decide(id, 'reject')).toEqual({
     code: 1,
     text: 'refused: The payment is created and waits for no operator\n',
   })
-  expect((await decide(id, 'release')).code).toBe(0)
+  expect((await decide(id, 'release')).text).toContain('Give "version" as well')
+  const [, version = ''] = /release> --version (\d+) --operator/.exec(text) ?? []
+  expect((await decide(id, 'release', '--version', version)).code).toBe(0)
   await temporal.cli('workflow', 'terminate', '--workflow-id', id, '--reason', 'lost')
   expect(await decide(id, 'hold')).toMatchObject({ code: 1, text: expect.stringContaining('is running') })
 }, 60_000)

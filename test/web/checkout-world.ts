@@ -38,6 +38,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     createServer((_request, response) => response.setHeader('content-type', 'text/html').end(PARTNER_PAGE)),
   )
   const asked: OpenAttemptRequest[] = []
+  const extended: string[] = []
   const app = express()
   const server = await listen(createServer(app))
   const context = { publicUrl: server.url, now: Date.now, changed: createNotifier(db, PAYMENTS_CHANNEL) }
@@ -54,6 +55,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     openAttempt,
     openPages,
     publicUrl: server.url,
+    tellExtended: async (id) => void extended.push(id),
     newAttemptId: () => newId('attempt'),
     clock: Date.now,
     countryHeader: 'x-country',
@@ -61,7 +63,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     down: () => ({}),
     simulating: null,
     partners: PARTNERS,
-    limits: { countLink: () => undefined },
+    limits: { countLink: () => undefined, countPaper: () => undefined },
     log: pino({ level: 'silent' }),
     ...changes,
   }
@@ -72,6 +74,8 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
     url: server.url,
     partnerUrl: partner.url,
     asked,
+    /** Payments whose workflows were told of more time. */
+    extended,
     db,
     databaseUrl: database.url,
     openPages,

@@ -69,7 +69,8 @@ describe('Continue', () => {
 
   test('a database that is away is a page that says the payment is safe, with the time to come back', async () => {
     const gone = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
-    const dark = await createCheckoutWorld({ db: { query: () => Promise.reject(gone), livemode: false } })
+    const away = () => Promise.reject(gone)
+    const dark = await createCheckoutWorld({ db: { query: away, transaction: away, livemode: false } })
     try {
       const answer = await supertest(dark.url).get('/c/any')
       expect([answer.status, answer.type, answer.headers['retry-after']]).toEqual([503, 'text/html', '2'])

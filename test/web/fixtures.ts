@@ -58,6 +58,7 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
     usdc: null,
     transfer: null,
     expiryPostponed: false,
+    expiryExtended: false,
     listenEnded: false,
     createdAt: '2026-11-20T12:00:00.000Z',
     updatedAt: '2026-11-20T12:00:00.000Z',

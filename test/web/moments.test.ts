@@ -208,11 +208,18 @@ describe('after the payment', () => {
     expect(page).toContain(TX_HASH)
   })
 
-  test.each(['expired', 'canceled', 'failed'] as const)(
-    '%s with an order open: neither "not charged" nor "pay again", only that late money counts',
-    (status) => {
-      const page = read({ payment: { status }, attempts: [anAttempt('open')] })
-      expect(page).toContain('Money that arrives late still counts, and shows here.')
+  test.each([
+    ['expired', {}, 'Money that arrives late still counts, and shows here.'],
+    ['canceled', {}, 'Money that arrives late still counts, and shows here.'],
+    ['failed', {}, 'Money that still arrives is safe: a person looks after it'],
+    ['expired', { listenEnded: true }, 'Money that still arrives is safe: a person looks after it'],
+    ['canceled', { listenEnded: true }, 'Money that still arrives is safe: a person looks after it'],
+  ] as const)(
+    '%s %j with an order open: neither "not charged" nor "pay again", and whether late money counts is true',
+    (status, changes, says) => {
+      const page = read({ payment: { status, ...changes }, attempts: [anAttempt('open')] })
+      expect(page).toContain(says)
+      expect(page.includes('still counts')).toBe(says.includes('still counts'))
       expect(page).not.toMatch(/not charged|Nothing was|cannot be tried|new payment link/i)
     },
   )
@@ -250,4 +257,12 @@ describe('after the payment', () => {
     expect(liveStatus(aCheckout(SITUATIONS['expired with an order open'])).poll).toBe(10)
     expect(liveStatus(aCheckout(BY_STATUS.succeeded)).poll).toBeNull()
   })
+})
+
+test('what was returned is named where it was the payment’s own; of other money that went back the page names the price', () => {
+  const { refunded } = BY_STATUS
+  const own = { ...refunded, payment: { ...refunded.payment, confirmed: { minor: '3000', currency: 'EUR' } as const } }
+  expect(read(own)).toContain('Returned €30.00')
+  expect(read(refunded)).toContain('Price €49.99')
+  expect(read(refunded)).not.toContain('Returned €')
 })

@@ -72,6 +72,11 @@ export const SITUATIONS = {
     attempts: [anAttempt('verification_required')],
   },
   'an address for USDC': { payment: { status: 'pending', provider: null }, attempts: [aUsdcAttempt()] },
+  'an address for the rest of the USDC': {
+    payment: { status: 'pending', provider: null },
+    attempts: [aUsdcAttempt()],
+    received: '8300000',
+  },
   'a UPI code': {
     payment: { status: 'pending', provider: 'local_partner', amount: { minor: '4999', currency: 'EUR' } },
     attempts: [aUpiAttempt()],
@@ -88,6 +93,15 @@ export const SITUATIONS = {
     parts: [aPart('att_01hzy3v7t8e4a9v2b6q5r0c1d2', '2500', 'counted')],
   },
   'expired with an order open': { payment: { status: 'expired' }, attempts: [anAttempt('open')] },
+  'expired, and late money is not waited for any more': {
+    payment: { status: 'expired', listenEnded: true },
+    attempts: [anAttempt('open')],
+  },
+  'expired, and late money is held': {
+    payment: { status: 'expired', listenEnded: true, exception: 'paid_late' },
+    attempts: [anAttempt('late')],
+    parts: [aPart('att_01hzy3v7t8e4a9v2b6q5r0c1d2', '4999', 'late')],
+  },
   'paid late and twice': {
     payment: { status: 'succeeded', exception: 'paid_late', chainId: 31337 },
     attempts: [anAttempt('confirmed'), aCardAttempt('surplus')],

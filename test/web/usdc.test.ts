@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { aUsdcAttempt, USDC_LINK } from './fixtures.ts'
-import { html, read } from './reading.ts'
+import { html, read, titleOf } from './reading.ts'
 import { SITUATIONS } from './situations.ts'
 
 test('the page of a USDC payment shows the exact amount, the address, the network, a named code and the link for a wallet', () => {
@@ -14,7 +14,7 @@ test('the page of a USDC payment shows the exact amount, the address, the networ
 })
 
 test('who has sent a part is asked for the rest, in every form, and not sent to another way', () => {
-  const part = { ...SITUATIONS['an address for USDC'], received: '8300000' }
+  const part = SITUATIONS['an address for the rest of the USDC']
   expect(read(part)).toContain('Arrived 8.30 USDC Missing 50.00 USDC')
   const page = html(part)
   expect(page).toContain('Send 50.00 USDC')
@@ -23,6 +23,18 @@ test('who has sent a part is asked for the rest, in every form, and not sent to 
   expect(page).not.toContain('58.30')
   expect(page).not.toContain('Pay another way')
 })
+
+test.each(['58300000', '60000000'])(
+  'who has sent all of it (%s) is asked for nothing, before the payment has heard of it',
+  (received) => {
+    const all = { ...SITUATIONS['an address for USDC'], received }
+    const page = html(all)
+    expect(page).not.toMatch(/ethereum:|Send -?\d|data-copy="0x/)
+    expect(page).not.toContain('Pay another way')
+    expect(page).toContain('data-poll="3"')
+    expect(titleOf(all)).toBe('Checking with Polygon: €49.99 to Nightline Rail')
+  },
+)
 
 test('a link that is no transfer of a token is not opened', () => {
   const attempts = [aUsdcAttempt({ intentUri: 'javascript:alert(1)' })]

@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals'
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { until } from '../../scripts/test/until.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
+import { extendPayment } from '../../src/db/payments/payment-changes.ts'
+import { EXTENDABLE_MS, EXTENSION_MS } from '../../src/domain/payment/requests.ts'
 import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 import { attempts, decide, handle, opened, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
 
@@ -79,6 +81,27 @@ describe('expiry and cancellation', () => {
     expect(await result(paymentId)).toBe('expired')
     expect(Date.parse(postponed.expiresAt) - Date.parse(postponed.createdAt)).toBe(2 * 86_400_000)
   })
+
+  test.each(['is told', 'is not told'])(
+    'a buyer who asks for more time in the last minutes gets it once: the workflow %s of it',
+    async (heard) => {
+      const paymentId = await world.createPayment({ expires_in: 1800 })
+      const end = Date.parse((await payment(paymentId)).expiresAt)
+      const extend = (now: number) =>
+        world.db.transaction((tx) => extendPayment(tx, { publicUrl: 'https://pay.example', now: () => now }, paymentId))
+      // Too early, and too late.
+      expect([await extend(end - EXTENDABLE_MS - 1), await extend(end)]).toEqual([false, false])
+      await world.skip('27 minutes')
+      expect([await extend(end - 60_000), await extend(end - 60_000)]).toEqual([true, false])
+      if (heard === 'is told') await world.workflows.tellPayoutNews(paymentId)
+      await world.skip('8 minutes')
+      expect((await payment(paymentId)).status).toBe('created')
+      await world.skip('12 minutes')
+      expect(await result(paymentId)).toBe('expired')
+      const row = await payment(paymentId)
+      expect([row.expiryExtended, Date.parse(row.expiresAt) - end]).toEqual([true, EXTENSION_MS])
+    },
+  )
 })
 
 describe('late and second money', () => {
@@ -137,7 +160,15 @@ describe('late and second money', () => {
         ),
       (name) => name === 'RUNNING',
     )
-    await late.executeUpdate(operatorUpdates.refund, { args: [{ operator: 'ada', reason: 'too late' }] })
+    const note = { operator: 'ada', reason: 'too late' }
+    const record = (version?: number) =>
+      late.executeUpdate(operatorUpdates.recordExternalRefund, { args: [{ ...note, ...(version && { version }) }] })
+    await expect(record()).rejects.toMatchObject({ cause: { message: expect.stringContaining('Give "version"') } })
+    const { version } = await payment(paymentId)
+    await expect(record(version - 1)).rejects.toMatchObject({
+      cause: { cause: { message: expect.stringContaining('has changed since you looked') } },
+    })
+    await late.executeUpdate(operatorUpdates.refund, { args: [note] })
     expect(await late.result()).toBe('refunded')
     expect(await attempts(paymentId)).toEqual(['refunded'])
   })

@@ -1,4 +1,5 @@
 import type { Progress } from '../../../scripts/setup/progress.mjs'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { type Stage, startStage } from '../../settlement/stage.ts'
 import { measureSizes } from './filled.ts'
 import { measureGas } from './gas.ts'
@@ -16,6 +17,8 @@ const RUNS = [
   { recipients: 'new', payments: false },
 ] as const
 
+const SIGNATURES = 2000
+
 type Say = (name: string, value: number | string, unit: string) => void
 
 /**
@@ -31,6 +34,7 @@ export async function main(args: readonly string[], progress: Progress): Promise
   const stage = await startStage({ relayers: 3, anvil: ['--no-mining'], durable: true })
   const say: Say = (name, value, unit) => progress.line(`${name} ${value} ${unit}`)
   try {
+    say('signature', (await measureSignature()).toFixed(3), 'ms')
     if (settled > 0) return await besideSettled(stage, { payouts, settled, say })
     const only = option('only')
     if (only === undefined && !(await costAndCare(stage, say))) return 1
@@ -40,6 +44,18 @@ export async function main(args: readonly string[], progress: Progress): Promise
   } finally {
     await stage.stop()
   }
+}
+
+/** Milliseconds of one signature: how fast this machine is now, so that the figures of two machines can be compared. */
+async function measureSignature(): Promise<number> {
+  const account = accountOf(`0x${'11'.repeat(32)}`)
+  const signAll = async (): Promise<void> => {
+    for (let made = 0; made < SIGNATURES; made++) await account.sign?.({ hash: `0x${'22'.repeat(32)}` })
+  }
+  await signAll()
+  const begun = performance.now()
+  await signAll()
+  return (performance.now() - begun) / SIGNATURES
 }
 
 const nameOf = ({ recipients, payments }: Pick<Run, 'recipients' | 'payments'>): string =>

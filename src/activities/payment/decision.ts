@@ -30,12 +30,13 @@ export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<D
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
     work: async (work) => {
-      if (isRefund) await recordReturn(work, refund)
-      else if (isAsSeen(work, { decision, version })) await carryOut(deps, work, { ...refund, decision })
-      else isSure = false
+      // Carried out before, when its answer was lost.
+      if (isRefund && givenBackBefore(work, refund) !== undefined) return
+      isSure = isAsSeen(work, { decision, version })
+      if (isSure) await (isRefund ? recordReturn(work, refund) : carryOut(deps, work, { ...refund, decision }))
     },
   })
-  const answer = { ...changed, refunded: isRefund }
+  const answer = { ...changed, refunded: isRefund && isSure }
   return isSure
     ? { ...answer, message: `${decision}: recorded` }
     : { ...answer, message: `${decision}: ${TRIED_BEFORE}`, unsure: true }
@@ -53,7 +54,6 @@ function isAsSeen(
 }
 
 async function recordReturn(work: PaymentWork, order: RefundOrder): Promise<void> {
-  if (givenBackBefore(work, order) !== undefined) return
   await giveBack(work, requireRefundable(work, order, 'outside'), { note: order, through: 'outside' })
 }
 

@@ -3,7 +3,7 @@ import { loadPayment } from '../../db/payments/payments.ts'
 import { openCancel, openRefund } from '../../domain/payment/money/intents.ts'
 import { partOfPrice } from '../../domain/payment/order-changes.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
-import type { Attempt } from '../../domain/payment/payment-object.ts'
+import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import type { OperatorNote } from '../../domain/payment/requests.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import { callCancel, cancelAndRead, giveUpCancels } from './cancel-order.ts'
@@ -59,6 +59,8 @@ export async function closeUnpaid(
 ): Promise<Changed> {
   const before = await loadPayment(deps.db, paymentId)
   const unfinished = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
+  // The buyer was given more time, and the workflow has not heard of it.
+  if (as === 'expired' && isExtended(deps, before.payment)) return unchanged(before)
   if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, unfinished)))
     return postponeExpiry(deps, paymentId)
   const note = WHY_CANCELED[as]
@@ -73,6 +75,10 @@ export async function closeUnpaid(
       } else if (isOpen(work.state.payment.status)) await close(work, as)
     },
   })
+}
+
+function isExtended({ context }: PaymentDeps, { status, expiryExtended, expiresAt }: Payment): boolean {
+  return expiryExtended && isOpen(status) && Date.parse(expiresAt) > context.now()
 }
 
 /** A part of the price is money: the merchant cannot cancel it away, and at the expiry it is a payment of too little. */

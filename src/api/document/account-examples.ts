@@ -45,7 +45,7 @@ export const MEMBER = {
 export const INVITATION = { object: 'invitation', email: 'new@shop.example', role: 'viewer', expires_at: LATER }
 
 export const AUDIT_ENTRY = {
-  id: 'aud_1204',
+  id: 'aud_01k9z3v7t8e4a9v2b6q5r0c1d2',
   object: 'audit_entry',
   actor: PERSON_ID,
   action: 'member.invited',

@@ -31,9 +31,11 @@ async function* exported(
   let after: string | null = null
   for (let isFirst = true; ; isFirst = false) {
     const page: PageOf = { limit: PER_READ, after, before: null }
-    const found = await listPayments(db, tenant, { filters, page })
-    if (found === null) throw new Error('the last payment of a page is gone')
-    const { rows, hasMore } = found
+    const { rows, hasMore } = await db.transaction(async (tx) => {
+      const found = await listPayments(tx, tenant, { filters, page })
+      if (found === null) throw new Error('the last payment of a page is gone')
+      return found
+    })
     const objects = rows.map(({ payment, attempts }) => renderPayment(payment, attempts, publicUrl))
     yield form === 'csv' ? csvOf(objects, isFirst) : jsonOf(objects, isFirst)
     after = rows.at(-1)?.payment.id ?? null

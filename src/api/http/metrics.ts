@@ -11,6 +11,9 @@ export type AccessDeps = {
   readonly log: Logger
 }
 
+/** The status of a request whose client has not waited for its answer, as nginx logs it. */
+const LEFT = 499
+
 /** What is learned of a request while it is answered. */
 const asked = new AsyncLocalStorage<{ payment: string | null }>()
 
@@ -29,10 +32,9 @@ export function accessLog({ durations, tracing, log }: AccessDeps): RequestHandl
     const end = durations.startTimer()
     const startedAt = Date.now()
     const about = { payment: null as string | null }
-    response.once('finish', () => {
+    const ended = (status: number): void => {
       // How long a page was open is not how long it waited.
       if (String(response.getHeader('content-type')).startsWith('text/event-stream')) return
-      const { statusCode: status } = response
       const route = routeOf(request)
       const method = route === 'unmatched' ? 'other' : request.method
       const seconds = end({ method, route, status: String(status) })
@@ -49,11 +51,16 @@ export function accessLog({ durations, tracing, log }: AccessDeps): RequestHandl
           ...(payment !== null && { payment_id: payment }),
           ...(trace !== undefined && { trace_id: trace }),
         },
-        'answered',
+        status === LEFT ? 'left before the answer' : 'answered',
       )
       const attributes = { 'http.route': route, 'http.response.status_code': status }
       const span = { name: `${method} ${route}`, kind: 'server', payment, attributes } as const
       tracing.ended({ ...span, startedAt, isError: status >= 500, caller })
+    }
+    response.once('finish', () => ended(response.statusCode))
+    // Who goes away has waited too: without them an api that hangs would look quick.
+    response.once('close', () => {
+      if (!response.writableFinished) ended(LEFT)
     })
     asked.run(about, next)
   }

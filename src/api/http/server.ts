@@ -1,17 +1,15 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { PATIENCE, type Patience, patienceOf } from '../../patience.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 import { API_HEADERS, PROBLEM_TYPE, Problem, problemText } from './problems.ts'
 
 export type ServerSettings = {
   readonly publicUrl: string
   readonly newRequestId: () => string
-  /** Milliseconds after which a client that is slow with its headers is cut off, and with the whole request. */
-  readonly patience?: { readonly headersMs: number; readonly requestMs: number }
+  readonly patience?: Patience
 }
-
-const PATIENCE = { headersMs: 10_000, requestMs: 30_000 }
 
 /** Errors of Node's HTTP parser, which occur before Express sees a request. */
 const PARSER_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
@@ -28,12 +26,8 @@ const PARSER_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> 
  * Node's 60 s and 300 s. What the parser refuses is answered with a problem too.
  */
 export function createApiServer(app: RequestListener, settings: ServerSettings): Server {
-  const { headersMs, requestMs } = settings.patience ?? PATIENCE
   const limits = {
-    headersTimeout: headersMs,
-    requestTimeout: requestMs,
-    // Node looks for slow clients every 30 s, so that one would be cut off after 40.
-    connectionsCheckingInterval: headersMs / 10,
+    ...patienceOf(settings.patience ?? PATIENCE),
     // Longer than proxies and clients keep an idle connection (usually 60 s), so that they close it first. Otherwise
     // a request would now and then be sent into a connection that we are just closing.
     keepAliveTimeout: 72_000,

@@ -45,6 +45,8 @@ export function readPicture(sent: Buffer): Picture | { readonly ok: false; reado
   const drawn = kind.read(sent, isDrawable)
   if (drawn === null) return { ok: false, why: 'broken' }
   if (!isDrawable(drawn)) return { ok: false, why: 'sides' }
+  // A header that was missing has been added.
+  if (drawn.bytes.length > MOST_BYTES) return { ok: false, why: 'too_large' }
   const hash = createHash('sha256').update(drawn.bytes).digest('hex').slice(0, 32)
   return { ok: true, name: `${hash}.${kind.ending}`, bytes: drawn.bytes }
 }

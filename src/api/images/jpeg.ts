@@ -8,6 +8,8 @@ const FRAMES = [0xc0, 0xc1, 0xc2]
 const KEPT = [0xc4, 0xdb, 0xdd, SCAN, ...FRAMES]
 /** Adobe's says how the colours are written, so it stays. */
 const ADOBE = 0xee
+/** Browsers draw the whole picture for each: ten are usual, a few thousand fit into what is taken. */
+const MOST_SCANS = 64
 const isExtra = (marker: number): boolean => (marker >= 0xe0 && marker <= 0xef) || marker === 0xfe
 
 /** Null: broken, or of a kind that browsers do not draw alike (CMYK, lossless). */
@@ -38,6 +40,7 @@ export function readJpeg(sent: Buffer): Drawn | null {
     const scanned = endOfScan(sent, at)
     kept.push(sent.subarray(at, scanned))
     scans += 1
+    if (scans > MOST_SCANS) return null
     at = scanned
   }
   return null

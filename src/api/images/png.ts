@@ -1,8 +1,19 @@
-import { crc32, inflateSync } from 'node:zlib'
+import { crc32, type Inflate, inflateSync } from 'node:zlib'
 import type { Drawn, Sides } from './sides.ts'
 
-/** Chunks that are needed to draw (PNG, third edition, 5.6): of the others a picture tells nothing that is seen. */
-const KEPT = ['IHDR', 'PLTE', 'tRNS', 'gAMA', 'sRGB', 'IDAT', 'IEND']
+/**
+ * Chunks that are needed to draw (PNG, third edition, 5.6), and the most bytes that each can have: of the others a picture
+ * tells nothing that is seen, and in longer ones something would stand that nobody reads.
+ */
+const KEPT = new Map([
+  ['IHDR', 13],
+  ['PLTE', 768],
+  ['tRNS', 256],
+  ['gAMA', 4],
+  ['sRGB', 1],
+  ['IDAT', Number.POSITIVE_INFINITY],
+  ['IEND', 0],
+])
 const SIGNATURE = 8
 /** Length, type and checksum around the data of a chunk. */
 const AROUND = 12
@@ -27,7 +38,9 @@ export function readPng(sent: Buffer, isDrawable: (sides: Sides) => boolean): Dr
     if (head === null) return null
     if (!isDrawable(head)) return { ...head, bytes: sent }
     if (type === 'IDAT') packed.push(data)
-    if (KEPT.includes(type)) kept.push(chunk)
+    const most = KEPT.get(type)
+    if (most !== undefined && length > most) return null
+    if (most !== undefined) kept.push(chunk)
     // A capital letter: it cannot be drawn without.
     else if (/^[A-Z]/.test(type)) return null
     if (type === 'IEND') return isWhole(head, packed) ? { ...head, bytes: Buffer.concat(kept) } : null
@@ -62,7 +75,7 @@ const PASSES = [
   [0, 1, 1, 2],
 ] as const
 
-/** Whether the pixels unpack to exactly as many bytes as the picture has. A bomb is given up there. */
+/** Whether the pixels unpack to exactly as many bytes as the picture has, and nothing is behind them. A bomb is given up. */
 function isWhole({ width, height, bitsPerPixel, interlaced }: Head, packed: readonly Buffer[]): boolean {
   const passes = interlaced ? PASSES : ([[0, 0, 1, 1]] as const)
   const bytes = passes
@@ -70,8 +83,16 @@ function isWhole({ width, height, bitsPerPixel, interlaced }: Head, packed: read
     .filter(([columns, rows]) => columns > 0 && rows > 0)
     .reduce((sum, [columns, rows]) => sum + rows * (1 + Math.ceil((columns * bitsPerPixel) / 8)), 0)
   try {
-    return inflateSync(Buffer.concat(packed), { maxOutputLength: bytes }).length === bytes
+    const sent = Buffer.concat(packed)
+    const { buffer, engine } = unpacked(sent, bytes)
+    return buffer.length === bytes && engine.bytesWritten === sent.length
   } catch {
     return false
   }
+}
+
+/** With `info` Node says how much of the bytes it has read; its types do not. */
+function unpacked(sent: Buffer, most: number) {
+  const options = { maxOutputLength: most, info: true }
+  return inflateSync(sent, options) as unknown as { readonly buffer: Buffer; readonly engine: Inflate }
 }

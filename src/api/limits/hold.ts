@@ -11,15 +11,31 @@ export const PROMPT_REFUSALS = 50
 export const HELD_MS = 1000
 
 /**
+ * Answers that wait at the same moment. Each is a request with its answer in memory, and one connection can have any number
+ * of them under way (RFC 9112, 9.3.2).
+ */
+const MOST_HELD = 2000
+
+/**
  * Holds the refusals that say so, and answers everything else at once. A program that asks again the moment it is refused
  * would otherwise be refused thousands of times a second, and every other account would wait behind that. One that is held
- * costs a timer.
+ * costs a timer. Where too many are held already, the connection ends with the answer.
  */
-export function holding(handler: ErrorRequestHandler): ErrorRequestHandler {
+export function holding(handler: ErrorRequestHandler, most: number = MOST_HELD): ErrorRequestHandler {
+  let held = 0
   // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
   return (error: unknown, request, response, next) => {
     const answer = (): unknown => handler(error, request, response, next)
-    if (error instanceof Problem && error.extras.isHeld === true) setTimeout(answer, HELD_MS)
-    else answer()
+    const isHeld = error instanceof Problem && error.extras.isHeld === true
+    if (isHeld && held < most) {
+      held += 1
+      setTimeout(() => {
+        held -= 1
+        answer()
+      }, HELD_MS)
+      return
+    }
+    if (isHeld && !response.headersSent) response.set('connection', 'close')
+    answer()
   }
 }

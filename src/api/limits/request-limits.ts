@@ -21,13 +21,20 @@ export type RequestLimits = {
   readonly countForm: (address: string) => void
   /** Counts a request without a key from this IP address: a page, or something that is to be done. */
   readonly countVisit: (address: string, kind: Visit) => void
+  /** Counts what a signed-in person has made, whichever account it is for. */
+  readonly countPerson: (personId: string, what: Made) => void
   /** Counts a request with a buyer's link. */
   readonly countLink: (token: string, kind: Visit) => void
+  /** Counts a receipt that is made as a file, from this IP address: its letters are set one by one. */
+  readonly countPaper: (address: string) => void
   /** For those who count together. */
   readonly counters: Readonly<Record<string, Counter>>
 }
 
 export type Visit = 'look' | 'act'
+
+/** What costs much, or stays for ever: a file of all payments, a key. */
+export type Made = 'file' | 'key'
 
 export type RequestLimitSettings = {
   /** Requests of one account in one mode, in each window. */
@@ -41,6 +48,8 @@ export type RequestLimitSettings = {
   readonly pressesPerMinute: { readonly address: number; readonly link: number }
   /** Links that are made without an account, and reports, from one network. */
   readonly formsPerHour: number
+  /** Of one person, in all their accounts together. */
+  readonly madePerHour: Readonly<Record<Made, number>>
   /** Pages and questions about its state, with one link. */
   readonly looksPerMinute: number
   /** Forms sent, with one link. */
@@ -63,8 +72,11 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
     presses: perMinute(settings.pressesPerMinute.address),
     linkPresses: perMinute(settings.pressesPerMinute.link),
     forms: perHour(settings.formsPerHour),
+    files: perHour(settings.madePerHour.file),
+    keys: perHour(settings.madePerHour.key),
     linkLooks: perMinute(looksPerMinute),
     linkActs: perMinute(actsPerMinute),
+    papers: perMinute(actsPerMinute),
     networkLooks: perMinute(looksPerMinute * LINKS_PER_NETWORK),
     networkActs: perMinute(actsPerMinute * LINKS_PER_NETWORK),
   }
@@ -92,10 +104,17 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
       take(counters.linkPresses.take(linkId), 'Too many payments of this link were started.')
     },
     countForm: (address) => take(counters.forms.take(networkOf(address)), 'Too many links or reports from here.'),
+    countPerson: (personId, what) => {
+      const counter = what === 'file' ? counters.files : counters.keys
+      take(counter.take(personId), what === 'file' ? 'Too many files.' : 'Too many keys were made.')
+    },
     countVisit: (address, kind) => {
       if (isOwnMachine(address)) return
       const counter = kind === 'look' ? counters.networkLooks : counters.networkActs
       take(counter.take(networkOf(address)), 'Too many requests from your network.')
+    },
+    countPaper: (address) => {
+      if (!isOwnMachine(address)) take(counters.papers.take(networkOf(address)), 'Too many receipts as files.')
     },
     countLink: (token, kind) => {
       const counter = kind === 'look' ? counters.linkLooks : counters.linkActs

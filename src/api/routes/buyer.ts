@@ -4,6 +4,7 @@ import { type ProviderUsed, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
 import type { OpenedAttempt } from '../../domain/payment/requests.ts'
 import type { BuyerCountry, Device } from '../../web/checkout/checkout.ts'
 import { isLocale, type Locale, localeFor } from '../../web/messages/locales.ts'
+import type { Locate } from './locate.ts'
 
 /** What a request tells about the buyer. */
 
@@ -16,13 +17,25 @@ const DOWN_COOKIE = 'pinrail_down'
 /** In seconds: a week, the longest that a payment may be open. */
 const COOKIE_AGE = 604_800
 
-/** The buyer's own choice, else the header of a trusted proxy. Null when neither says: then nothing is refused. */
-export function buyerCountry(request: Request, header: string | undefined): BuyerCountry {
+/** Who tells where the buyer is, besides the buyer. */
+export type CountryDeps = {
+  /** Name of the header in which a trusted proxy puts the buyer's country. */
+  readonly countryHeader?: string | undefined
+  /** By the address that the request came from; null without a file of countries. */
+  readonly locate?: Locate | null
+}
+
+/**
+ * The buyer's own choice, else the header of a trusted proxy, else the file of countries. Null when none of them says:
+ * then nothing is refused.
+ */
+export function buyerCountry(request: Request, { countryHeader: header, locate = null }: CountryDeps): BuyerCountry {
   const chosen = cookieOf(request, COUNTRY_COOKIE)
   if (chosen !== undefined && isCountry(chosen)) return { code: chosen, source: 'buyer' }
   const told = header === undefined ? undefined : request.get(header)?.trim().toUpperCase()
   if (told !== undefined && isCountry(told)) return { code: told, source: 'header' }
-  return { code: null, source: 'unknown' }
+  const located = locate?.(request.ip ?? '') ?? null
+  return located === null ? { code: null, source: 'unknown' } : { code: located, source: 'address' }
 }
 
 /** The buyer's own choice, else what the browser asks for. */

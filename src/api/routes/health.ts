@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { type HealthCheck, healthOf } from '../../observe/health.ts'
+import { createHealth, type HealthCheck } from '../../observe/health.ts'
 import { onlyMethods } from '../route.ts'
 
 /**
@@ -8,11 +8,12 @@ import { onlyMethods } from '../route.ts'
  */
 export function healthRouter(checks: readonly HealthCheck[]): Router {
   const router = Router()
+  const healthNow = createHealth(checks)
   router.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' })
   })
   router.get('/readyz', async (_request, response) => {
-    const health = await healthOf(checks)
+    const health = await healthNow()
     response.status(health.status === 'not ready' ? 503 : 200).json(health)
   })
   router.all(['/healthz', '/readyz'], onlyMethods(['GET']))

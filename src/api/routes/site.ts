@@ -36,7 +36,7 @@ import { SiteProblem, siteProblemHandler } from './site-problem.ts'
 export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
   Omit<MakerDeps, `new${string}`> &
   ClaimDeps &
-  Pick<MountDeps, 'otherModeUrl'> &
+  Pick<MountDeps, 'otherModeUrl' | 'limits'> &
   Pick<NotificationPageDeps, 'webhookTargets'> & {
     readonly log: Logger
     readonly newId: (kind: IdKind) => string

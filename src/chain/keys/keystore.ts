@@ -50,9 +50,18 @@ function deriveKey({ kdf, kdfparams }: Crypto, password: string): Promise<Buffer
   return scryptAsync(password, salt, dklen, { N: n, r, p, maxmem: 128 * n * r + (1 << 20) })
 }
 
+/** The error of the parser would quote the text, which may be a key that is not encrypted. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('not a keystore of version 3: not JSON')
+  }
+}
+
 /** The private key in an encrypted keystore. Throws for a wrong password or a damaged file. */
 export async function openKeystore(text: string, password: string): Promise<Hex> {
-  const parsed = keystore.safeParse(lowerKeys(JSON.parse(text)))
+  const parsed = keystore.safeParse(lowerKeys(parseJson(text)))
   if (!parsed.success) throw new Error(`not a keystore of version 3: ${parsed.error.issues[0]?.path.join('.')}`)
   const { crypto } = parsed.data
   const key = await deriveKey(crypto, password)

@@ -88,6 +88,8 @@ export type RpcOptions = {
   readonly callsPerSecond?: number
   /** Told when a node is left out, does not answer, or is wrong again and again. */
   readonly warn?: (about: object, message: string) => void
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: () => number
 }
 
 /** In milliseconds: two Polygon blocks. A slower node counts as not answering. */
@@ -97,6 +99,7 @@ const CALLS_PER_SECOND = 500
 
 export function connectRpc(options: RpcOptions): Rpc {
   const { urls, quorum, chainId, timeoutMs = NODE_TIMEOUT_MS, callsPerSecond = CALLS_PER_SECOND } = options
+  const { warn = () => undefined, now = () => performance.now() } = options
   const places = new Map<string, string>()
   const nodes = urls.map((url, index) => {
     const name = `rpc${index + 1}`
@@ -104,8 +107,7 @@ export function connectRpc(options: RpcOptions): Rpc {
     if (twin !== undefined)
       throw new RangeError(`${name} and ${twin} of POLYGON_RPC_URLS are at one host: a quorum needs different ones`)
     places.set(hostOf(url), name)
-    const warn = options.warn ?? (() => undefined)
-    return connectNode(url, { name, chainId, timeoutMs, callsPerSecond, warn, now: () => performance.now() })
+    return connectNode(url, { name, chainId, timeoutMs, callsPerSecond, warn, now })
   })
   return createRpc(nodes, quorum)
 }

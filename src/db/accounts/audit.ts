@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { newId } from '../../ids.ts'
 import { execute, many, type Queryable, sql } from '../db.ts'
-import { byId, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
+import { cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
 export type AuditNote = {
@@ -16,13 +17,15 @@ export type AuditNote = {
 export async function writeAudit(db: Queryable, note: AuditNote): Promise<void> {
   await execute(
     db,
-    sql`insert into audit_entry (merchant_id, actor, action, data, ip)
-        values (${note.merchantId}, ${note.actor}, ${note.action}, ${JSON.stringify(note.data)}::jsonb, ${note.ip})`,
+    sql`insert into audit_entry (public_id, merchant_id, actor, action, data, ip)
+        values (${newId('auditEntry')}, ${note.merchantId}, ${note.actor}, ${note.action},
+          ${JSON.stringify(note.data)}::jsonb, ${note.ip})`,
   )
 }
 
 const auditRow = z.object({
-  id: z.coerce.string(),
+  /** Tells nothing of other accounts; the number that puts the entries in order counts those of all of them. */
+  id: z.string(),
   actor: z.string(),
   action: z.string(),
   data: z.record(z.string(), z.unknown()),
@@ -40,8 +43,8 @@ export function listAudit(
   return many(
     db,
     auditRow,
-    sql`select id, actor, action, data, ip, at from audit_entry where merchant_id = ${merchantId}
-        ${actions === undefined ? sql`` : sql`and action = any(${actions}::text[])`} order by id desc limit ${limit}`,
+    sql`select public_id as id, actor, action, data, ip, at from audit_entry where merchant_id = ${merchantId}
+        ${actions === undefined ? sql`` : sql`and action = any(${actions}::text[])`} order by audit_entry.id desc limit ${limit}`,
   )
 }
 
@@ -60,7 +63,11 @@ export async function pageOfAudit(
   { filters: { action, actor, from, before }, page }: { filters: AuditFilters; page: PageOf },
 ): Promise<{ rows: AuditEntry[]; hasMore: boolean } | null> {
   const list = sql`from audit_entry where merchant_id = ${merchantId}`
-  if (!(await hasCursors(db, page, { id: sql`id::text`, list }))) return null
+  if (!(await hasCursors(db, page, { id: sql`public_id`, list }))) return null
+  const place = {
+    column: sql`audit_entry.id`,
+    of: (cursor: string) => sql`(select place.id from audit_entry place where place.public_id = ${cursor})`,
+  }
   const wanted = [
     ...(action === undefined ? [] : [sql`and action = ${action}`]),
     ...(actor === undefined ? [] : [sql`and actor = ${actor}`]),
@@ -70,7 +77,7 @@ export async function pageOfAudit(
   const found = await many(
     db,
     auditRow,
-    sql`select id, actor, action, data, ip, at ${list} ${wanted} ${pageClause(byId(sql`id`), page)}`,
+    sql`select public_id as id, actor, action, data, ip, at ${list} ${wanted} ${pageClause(place, page)}`,
   )
   return cutPage(found, page)
 }

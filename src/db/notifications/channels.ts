@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CHANNEL_KINDS, NOTIFICATION_LANGUAGES } from '../../domain/notification/channel.ts'
+import { CHANNEL_KINDS, NOTIFICATION_LANGUAGES, type NotificationLanguage } from '../../domain/notification/channel.ts'
 import { execute, many, maybeOne, one, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -52,6 +52,24 @@ export function findChannel(db: Queryable, tenant: Tenant, id: string): Promise<
 /** Oldest first. */
 export function listChannels(db: Queryable, tenant: Tenant): Promise<Channel[]> {
   return many(db, channelRow, sql`select * from channel where ${owned(tenant)} order by id`)
+}
+
+/**
+ * The language in which a person reads of an account: that of their own channel by mail, else that of the first channel
+ * of the account, else English.
+ */
+export async function languageOf(
+  tx: Tx,
+  { merchantId, personId }: { merchantId: string; personId: string },
+): Promise<NotificationLanguage> {
+  const found = await maybeOne(
+    tx,
+    channelRow.pick({ language: true }),
+    sql`select language from channel
+        where merchant_id = ${merchantId} and livemode = ${tx.livemode} and removed_at is null
+        order by (kind = 'email' and person_id is not distinct from ${personId}) desc, id limit 1`,
+  )
+  return found?.language ?? 'en'
 }
 
 export type ChannelChanges = {

@@ -44,10 +44,23 @@ export function takeTelegramLink(
   )
 }
 
-/** The name of the bot that chats are linked by now; null while no worker has asked for it. */
-export async function findBotName(db: Queryable): Promise<string | null> {
-  const bot = await maybeOne(db, z.object({ username: z.string() }), sql`select username from telegram_bot`)
+/** Seconds after which a bot that no process speaks of any more counts as gone: its token was taken away. */
+const BOT_GONE_SECONDS = 300
+
+/** The name of the bot that writes to chats now; null where no worker has the token of one. `now` is ISO 8601. */
+export async function findBotName(db: Queryable, now: string): Promise<string | null> {
+  const bot = await maybeOne(
+    db,
+    z.object({ username: z.string() }),
+    sql`select username from telegram_bot
+        where seen_at > ${now}::timestamptz - make_interval(secs => ${BOT_GONE_SECONDS})`,
+  )
   return bot?.username ?? null
+}
+
+/** A process says that it writes as the bot. */
+export async function seeBot(db: Queryable, { id, now }: { id: string; now: string }): Promise<void> {
+  await execute(db, sql`update telegram_bot set seen_at = ${now}::timestamptz where id = ${id}`)
 }
 
 export type BotLease = { readonly id: string; readonly now: string; readonly until: string }
@@ -57,8 +70,9 @@ export async function nameBot(tx: Tx, { id, username, now }: { id: string; usern
   await execute(tx, sql`delete from telegram_bot where id <> ${id}`)
   await execute(
     tx,
-    sql`insert into telegram_bot (id, username, leased_until) values (${id}, ${username}, ${now}::timestamptz)
-        on conflict (id) do update set username = excluded.username`,
+    sql`insert into telegram_bot (id, username, leased_until, seen_at)
+        values (${id}, ${username}, ${now}::timestamptz, ${now}::timestamptz)
+        on conflict (id) do update set username = excluded.username, seen_at = excluded.seen_at`,
   )
 }
 

@@ -64,3 +64,12 @@ export function listSealedAnswers(db: Queryable): Promise<{ body: string; create
         order by created_at desc limit 10000`,
   )
 }
+
+/** Mails that are still to be sent. */
+export function listSealedMails(db: Queryable): Promise<{ sealed: string }[]> {
+  return many(
+    db,
+    z.object({ sealed: z.string() }),
+    sql`select sealed from mail where sealed is not null and expires_at > now() limit 10000`,
+  )
+}

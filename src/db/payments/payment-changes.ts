@@ -6,8 +6,9 @@ import { type BookedPart, bookingsOfRefund, dustOf } from '../../domain/payment/
 import { canMove, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { renderPayment } from '../../domain/payment/payment-object.ts'
+import { EXTENSION_MS, mayBeExtended } from '../../domain/payment/requests.ts'
 import { nextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
-import { because, moveNote, type Note, type Reason } from '../../domain/timeline.ts'
+import { because, moveNote, type Note, noteOf, type Reason } from '../../domain/timeline.ts'
 import { isWebhookEventType, type WebhookEventType } from '../../domain/webhook.ts'
 import { type Db, execute, sql, type Tx } from '../db.ts'
 import { book } from '../ledger.ts'
@@ -79,6 +80,24 @@ export function changePayment(
   { id, work }: { id: string; work: (payment: PaymentWork) => Promise<void> },
 ): Promise<Changed> {
   return db.transaction((tx) => changePaymentIn(tx, context, { id, work }))
+}
+
+/**
+ * Moves the end of a payment that is about to expire, once. False where it may not be moved: it has closed meanwhile, or
+ * was extended before.
+ */
+export async function extendPayment(tx: Tx, context: ChangeContext, id: string): Promise<boolean> {
+  let isExtended = false
+  const extend = async (work: PaymentWork): Promise<void> => {
+    const { payment } = work.state
+    if (!mayBeExtended(payment, context.now())) return
+    const expiresAt = new Date(Date.parse(payment.expiresAt) + EXTENSION_MS).toISOString()
+    const note = noteOf('payment.expiry_extended', { expires_at: expiresAt })
+    await work.change(note, { expiresAt, expiryExtended: true })
+    isExtended = true
+  }
+  await changePaymentIn(tx, context, { id, work: extend })
+  return isExtended
 }
 
 /** The partner has the money back and nothing can be paid out any more: what was bought is ours, and the payment is over. */

@@ -180,27 +180,38 @@ export function freeStranded(context: JournalContext, ask: Stranded): Promise<{ 
   return context.db.transaction((tx) => leaveEnvelopes(tx, context.scope.chainId, sql`${stranded} and ${carrier}`))
 }
 
-/** Takes payouts and sweeps out of the open envelopes `t` of lanes `l` for which the condition holds. */
+/**
+ * Takes payouts and sweeps out of the open envelopes `t` of lanes `l` for which the condition holds. The envelopes are
+ * found first: a payout is looked up by its envelope then, instead of each payout on the way asking about all envelopes.
+ */
 export async function leaveEnvelopes(
   tx: Tx,
   chainId: number,
   condition: Statement,
 ): Promise<{ wallet: Hex; count: number }[]> {
-  const open = sql`select t.wallet, t.nonce from lane_tx t join lane l using (chain_id, wallet)
-    where t.chain_id = ${chainId} and t.kind = 'batch' and t.state in ('reserved', 'signed', 'broadcast') and ${condition}`
+  const left = await many(
+    tx,
+    z.object({ wallet: hex, nonce: z.string() }),
+    sql`select t.wallet, t.nonce::text from lane_tx t join lane l using (chain_id, wallet)
+        where t.chain_id = ${chainId} and t.kind = 'batch' and t.state in ('reserved', 'signed', 'broadcast') and ${condition}`,
+  )
+  if (left.length === 0) return []
+  const envelopes = sql`unnest(${left.map(({ wallet }) => wallet)}::text[], ${left.map(({ nonce }) => nonce)}::bigint[])
+    as e(wallet, nonce)`
   await execute(
     tx,
-    sql`update deposit_sweep s set state = 'signed', lane_wallet = null, lane_nonce = null
-        where s.chain_id = ${chainId} and s.state = 'assigned' and (s.lane_wallet, s.lane_nonce) in (${open})`,
+    sql`update deposit_sweep s set state = 'signed', lane_wallet = null, lane_nonce = null from ${envelopes}
+        where s.chain_id = ${chainId} and s.state = 'assigned' and (s.lane_wallet, s.lane_nonce) = (e.wallet, e.nonce)`,
   )
   return many(
     tx,
     z.object({ wallet: hex, count: z.coerce.number() }),
     sql`with
         -- What another transaction has locked leaves in the next round.
-        carried as (select p.payment_id, p.lane_wallet, p.lane_nonce from payout p
+        carried as (select p.payment_id, p.lane_wallet, p.lane_nonce from ${envelopes} join payout p
+            on (p.lane_wallet, p.lane_nonce) = (e.wallet, e.nonce)
           where p.chain_id = ${chainId} and p.livemode = ${tx.livemode} and p.state in ('assigned', 'voiding')
-            and (p.lane_wallet, p.lane_nonce) in (${open}) for update of p skip locked),
+          for update of p skip locked),
         moved as (update payout p set lane_wallet = null, lane_nonce = null, updated_at = now(),
             state = case p.state when 'assigned' then 'authorized' else p.state end
           from carried c where p.payment_id = c.payment_id),

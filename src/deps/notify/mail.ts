@@ -1,8 +1,10 @@
+import { listOf } from '../../config/secret.ts'
 import type { WorkerConfig } from '../../config.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../ids.ts'
 import type { Logger } from '../../log.ts'
 import { createMailSender } from '../../notify/mail.ts'
+import { noticeMail } from '../../notify/notice-mail.ts'
 import { createSecretBox } from '../../webhooks/secret-box.ts'
 import type { Loop } from '../../worker/loop.ts'
 import { type MailRoundDeps, sendDueMail } from '../../worker/notify/mail-round.ts'
@@ -15,7 +17,7 @@ export function composeMail(
 ): { loops: Loop[]; close: () => void } {
   if (config.SMTP_URL === undefined) return { loops: [], close: () => undefined }
   const sender = createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
-  const box = createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal())
+  const box = createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS))
   const deps: MailRoundDeps = {
     db,
     log,
@@ -29,6 +31,7 @@ export function composeMail(
     seal: (text, id) => box.seal(text, id),
     newMailId: () => newId('mail'),
     publicUrl: config.PUBLIC_URL,
+    noticeMail,
   }
   return {
     loops: [

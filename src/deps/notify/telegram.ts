@@ -6,6 +6,7 @@ import { listMembers } from '../../db/accounts/people.ts'
 import type { Tx } from '../../db/db.ts'
 import { listChannels, mendChannel } from '../../db/notifications/channels.ts'
 import { insertTestMessage } from '../../db/notifications/messages.ts'
+import { seeBot } from '../../db/notifications/telegram.ts'
 import { may } from '../../domain/account/roles.ts'
 import { DEFAULT_NOTIFICATION_EVENTS } from '../../domain/notification/channel.ts'
 import type { Bot } from '../../notify/telegram.ts'
@@ -22,6 +23,8 @@ import {
 /** Ten updates with the longest texts and their quotations have less (bytes). */
 const MOST_BYTES = 2 * 1024 * 1024
 const ANSWER_MS = 15_000
+/** A fifth of the time after which the bot counts as gone. */
+const SEEN_EVERY_MS = 60_000
 
 const answerShape = z.object({
   ok: z.boolean(),
@@ -50,10 +53,12 @@ export function composeTelegram(
     },
     link: (tx, chat) => linkChat(channels, tx, chat),
   }
-  let isKnown = false
+  let seenAt: number | null = null
   const tick = async (): Promise<number> => {
-    if (!isKnown) await introduceBot(round)
-    isKnown = true
+    const now = deps.clock()
+    if (seenAt === null) await introduceBot(round)
+    else if (now - seenAt >= SEEN_EVERY_MS) await seeBot(deps.db, { id: round.botId, now: new Date(now).toISOString() })
+    if (seenAt === null || now - seenAt >= SEEN_EVERY_MS) seenAt = now
     return readTelegram(round)
   }
   return {

@@ -10,6 +10,7 @@ export type PaymentFields = {
   parkReason?: ParkReason | null
   held?: boolean
   expiryPostponed?: boolean
+  expiryExtended?: boolean
   listenEnded?: boolean
   providerUsed?: ProviderUsed | null
   methodUsed?: MethodName | null

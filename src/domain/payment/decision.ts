@@ -58,7 +58,7 @@ export type DecisionRules = {
   readonly rule: Rule
   /** Found out while it is carried out. */
   readonly late: readonly Pick<LateRefusal, 'when'>[]
-  /** It accepts what is there, and names the version of the payment that was looked at. */
+  /** It accepts what is there, money or a hold, and names the version of the payment that was looked at. */
   readonly accepts?: true
 }
 
@@ -89,7 +89,8 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   recordExternalRefund: {
     does: 'books a refund that was made outside of the partner',
     rule: parkedFor('recordExternalRefund'),
-    late: [NO_MONEY, NAME_IT, BEING_REFUNDED, MISFIT_BESIDE_OWN, PAYOUT_EXISTS],
+    late: [CHANGED_SINCE, NO_MONEY, NAME_IT, BEING_REFUNDED, MISFIT_BESIDE_OWN, PAYOUT_EXISTS],
+    accepts: true,
   },
   hold: {
     does: 'keeps the money from being converted, and the payout from being signed',
@@ -102,7 +103,8 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   release: {
     does: 'lifts the hold',
     rule: { when: 'nothing is held', why: (payment) => (payment.held ? null : notOffered(payment, 'release')) },
-    late: [],
+    late: [CHANGED_SINCE],
+    accepts: true,
   },
   retry: {
     does: 'tries the conversion or the payout again',

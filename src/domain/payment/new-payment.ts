@@ -46,6 +46,7 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   usdc: null,
   transfer: null,
   expiryPostponed: false,
+  expiryExtended: false,
   listenEnded: false,
   paidAt: null,
   succeededAt: null,

@@ -54,6 +54,8 @@ export type Payment = {
     readonly finalizedAt: string
   } | null
   readonly expiryPostponed: boolean
+  /** The buyer was given more time, which happens once. */
+  readonly expiryExtended: boolean
   readonly listenEnded: boolean
   readonly createdAt: string
   readonly updatedAt: string

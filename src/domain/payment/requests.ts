@@ -2,7 +2,7 @@ import type { MethodName, ProviderUsed } from '../methods.ts'
 import { openCancel } from './money/intents.ts'
 import type { FailureCode } from './partner.ts'
 import { isOpen, mayStillBePaid, type PaymentStatus } from './payment.ts'
-import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
+import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
 /** What the outside asks of a payment, and what it is answered: the payloads of the workflow's messages. */
 
@@ -102,3 +102,18 @@ export type OperatorNote = {
 
 /** `unsure`: it may have been carried out by an earlier try, and the message says where to see it. */
 export type DecisionAnswer = { readonly status: PaymentStatus; readonly message: string; readonly unsure?: true }
+
+/** Who pays just before the end gets more time once, in milliseconds: enough to find the card, or to sign in at the bank. */
+export const EXTENSION_MS = 15 * 60_000
+
+/** It is offered from so long before the end, in milliseconds, with the warning. */
+export const EXTENDABLE_MS = 5 * 60_000
+
+type Extendable = Pick<Payment, 'status' | 'expiresAt' | 'expiryExtended'>
+
+/** `now` is in Unix milliseconds. */
+export function mayBeExtended({ status, expiresAt, expiryExtended }: Extendable, now: number): boolean {
+  // oxlint-disable-next-line no-restricted-globals -- reads what it is given, not the clock
+  const left = Date.parse(expiresAt) - now
+  return isOpen(status) && !expiryExtended && left > 0 && left <= EXTENDABLE_MS
+}

@@ -6,6 +6,7 @@ import {
   listSealed,
   listSealedAnswers,
   listSealedChannels,
+  listSealedMails,
   type SealedEndpoint,
   storeSealed,
   storeSealedChannel,
@@ -28,12 +29,14 @@ export async function showSecrets(office: Office): Promise<number> {
   const addresses = await every((page) => listSealedChannels(db, page))
   const channels = addresses.filter(({ sealed }) => !box.isCurrent(sealed)).length
   const answers = (await listSealedAnswers(db)).filter(({ body }) => !box.isCurrent(body)).length
-  give('retired', { keys, endpoints, channels, answers })
+  const mails = (await listSealedMails(db)).filter(({ sealed }) => !box.isCurrent(sealed)).length
+  give('retired', { keys, endpoints, channels, answers, mails })
   say(`${keys} keys in use are by a retired pepper, or by one without a name: each changes when it is used`)
   say(`${endpoints} webhook endpoints are sealed by a retired key: \`pinrail secrets reseal\``)
   say(`${channels} notification channels are sealed by a retired key: \`pinrail secrets reseal\``)
   say(`${answers} stored answers are sealed by a retired key: they are gone after 30 days`)
-  const isFree = keys + endpoints + channels + answers === 0
+  say(`${mails} mails that wait are sealed by a retired key: they are sent, or of no use any more, within days`)
+  const isFree = keys + endpoints + channels + answers + mails === 0
   say(
     isFree ? 'RETIRED_API_KEY_PEPPERS and RETIRED_WEBHOOK_ENCRYPTION_KEYS can be taken away' : 'keep the retired ones',
   )

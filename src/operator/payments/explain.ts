@@ -77,7 +77,10 @@ export async function explainPayment(office: Office): Promise<number> {
   const others = decisions.filter((name) => !accepting.includes(name))
   if (accepting.length > 0) say(`${DECIDE} ${id} <${accepting.join('|')}> --version ${payment.version} ${SIGNED}`)
   if (others.length > 0) say(`${DECIDE} ${id} <${others.join('|')}> ${SIGNED}`)
-  for (const attempt of late) say(`${DECIDE} ${attempt} <refund|recordExternalRefund> ${SIGNED}`)
+  for (const attempt of late) {
+    say(`${DECIDE} ${attempt} refund ${SIGNED}`)
+    say(`${DECIDE} ${attempt} recordExternalRefund --version ${payment.version} ${SIGNED}`)
+  }
   say('')
   for (const { at, message, actor } of timeline.rows) say(`${at}  ${message}${actor === 'system' ? '' : ` (${actor})`}`)
   if (timeline.hasMore) say(`and more than these ${MOST_ENTRIES}: the API has them page by page`)

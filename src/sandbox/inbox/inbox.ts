@@ -4,8 +4,9 @@ import { z } from 'zod'
 import type { Logger } from '../../log.ts'
 import { STYLESHEET, STYLESHEET_PATH } from '../html.ts'
 import { openJournal } from '../journal.ts'
+import type { Chat } from './chat.ts'
 import { deliveriesPage, deliverySchema, type InboxDelivery } from './deliveries-page.ts'
-import { createLive, LIVE_POLICY, LIVE_SCRIPT, LIVE_SCRIPT_PATH, type Live } from './live.ts'
+import { createLive, LIVE_SCRIPT, LIVE_SCRIPT_PATH, type Live, showLive } from './live.ts'
 import type { Mailbox } from './mailbox.ts'
 
 const behaviourSchema = z.strictObject({
@@ -28,6 +29,8 @@ export type InboxOptions = {
   readonly dataFile: string
   /** Absent: no mail is taken. */
   readonly mailbox?: Mailbox
+  /** Absent: no chat takes messages. */
+  readonly chat?: Chat
   readonly log: Logger
 }
 
@@ -77,6 +80,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   })
   app.use(pagesOf({ deliveries, live, settled: () => journal.settled() }))
   if (options.mailbox !== undefined) app.use(options.mailbox.router)
+  if (options.chat !== undefined) app.use(options.chat.router)
   app.post('/behaviour', (request, response) => {
     const wanted = behaviourSchema.nullable().safeParse(readJson(request))
     if (!wanted.success) return void response.status(400).json({ error: z.prettifyError(wanted.error) })
@@ -97,6 +101,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   app.use(answerError)
   const close = async (): Promise<void> => {
     await options.mailbox?.close()
+    await options.chat?.close()
     await journal.close()
   }
   return { app, close }
@@ -116,15 +121,8 @@ function pagesOf({
   router.get(STYLESHEET_PATH, (_request, response) => {
     response.type('css').send(STYLESHEET)
   })
-  router.get('/deliveries', async (_request, response) => {
-    await settled()
-    response.json(deliveries)
-  })
-  router.get('/', (_request, response) => {
-    response.set('content-security-policy', LIVE_POLICY)
-    response.type('html').send(deliveriesPage(deliveries))
-  })
-  router.get('/deliveries/live', live.watch)
+  const render = (): string => deliveriesPage(deliveries)
+  showLive(router, live, { list: '/deliveries', page: '/', all: deliveries, settled, render })
   router.get(LIVE_SCRIPT_PATH, (_request, response) => {
     response.type('js').send(LIVE_SCRIPT)
   })

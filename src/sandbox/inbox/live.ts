@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express'
+import type { Request, Response, Router } from 'express'
 
 /** Open pages at most; the oldest is let go for a new one. */
 const MOST_PAGES = 20
@@ -46,5 +46,28 @@ stream.onmessage = look
 `
 
 /** A page with the script and its stream, and nothing from elsewhere. */
-export const LIVE_POLICY =
+const LIVE_POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
+
+/** What has come: `list` for programs, when all of it is on the disk, and `page` for people, who see what comes next. */
+export function showLive(
+  router: Router,
+  live: Live,
+  shown: {
+    readonly list: `/${string}`
+    readonly page: `/${string}`
+    readonly all: readonly object[]
+    readonly settled: () => Promise<void>
+    readonly render: () => string
+  },
+): void {
+  router.get(shown.list, async (_request: Request, response: Response) => {
+    await shown.settled()
+    response.json(shown.all)
+  })
+  router.get(shown.page, (_request: Request, response: Response) => {
+    response.set('content-security-policy', LIVE_POLICY)
+    response.type('html').send(shown.render())
+  })
+  router.get(`${shown.list}/live`, live.watch)
+}

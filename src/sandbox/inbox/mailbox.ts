@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type Request, type Response, Router } from 'express'
+import { Router } from 'express'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { z } from 'zod'
@@ -7,7 +7,7 @@ import type { Logger } from '../../log.ts'
 import { type Html, html, page } from '../html.ts'
 import { openJournal } from '../journal.ts'
 import { whenOf } from './deliveries-page.ts'
-import { createLive, LIVE_POLICY, LIVE_SCRIPT_PATH } from './live.ts'
+import { createLive, LIVE_SCRIPT_PATH, showLive } from './live.ts'
 
 const mailSchema = z.object({
   received_at: z.iso.datetime(),
@@ -33,7 +33,12 @@ export type Mailbox = {
  * A mail server on this machine, and a page with what came: the mails of a system that runs here leave it never. It
  * speaks the real protocol (RFC 5321), so that nothing is different elsewhere but the address.
  */
-export async function openMailbox(options: { port: number; dataFile: string; log: Logger }): Promise<Mailbox> {
+export async function openMailbox(options: {
+  host: string
+  port: number
+  dataFile: string
+  log: Logger
+}): Promise<Mailbox> {
   const mails: ReceivedMail[] = []
   const journal = await openJournal(options.dataFile, mailSchema, (mail) => {
     mails.push(mail)
@@ -61,19 +66,12 @@ export async function openMailbox(options: { port: number; dataFile: string; log
     },
   })
   server.on('error', (error) => options.log.warn({ err: error }, 'the mail server had trouble with a connection'))
-  server.listen(options.port, '127.0.0.1')
+  server.listen(options.port, options.host)
   await once(server.server, 'listening')
   const address = server.server.address()
   const router = Router()
-  router.get('/mails', async (_request: Request, response: Response) => {
-    await journal.settled()
-    response.json(mails)
-  })
-  router.get('/mail', (_request: Request, response: Response) => {
-    response.set('content-security-policy', LIVE_POLICY)
-    response.type('html').send(mailPage(mails))
-  })
-  router.get('/mails/live', live.watch)
+  const { settled } = journal
+  showLive(router, live, { list: '/mails', page: '/mail', all: mails, settled, render: () => mailPage(mails) })
   return {
     router,
     port: address !== null && typeof address === 'object' ? address.port : options.port,

@@ -73,7 +73,7 @@ export type Sandbox = {
 }
 
 /** The buyer's country (ISO 3166 alpha-2; null when unknown), and who says so. */
-export type BuyerCountry = { readonly code: string | null; readonly source: 'buyer' | 'header' | 'unknown' }
+export type BuyerCountry = { readonly code: string | null; readonly source: 'buyer' | 'header' | 'address' | 'unknown' }
 
 export type Choice = { readonly provider: ProviderUsed; readonly method: MethodName }
 

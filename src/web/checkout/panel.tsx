@@ -51,7 +51,12 @@ export function amountLook(text: string, dim: boolean): string {
 
 /** The shop's own, on white in the light and in the dark; or the first letter of its name, which stands beside it. */
 export function Logo({ shop: { name, logo } }: { shop: Pick<Shop, 'name' | 'logo'> }) {
-  if (logo !== null) return <img class="logo own" src={logoPath(logo)} alt="" width={44} height={44} />
+  if (logo !== null)
+    return (
+      <span class="logo own">
+        <img src={logoPath(logo)} alt="" width={44} height={44} />
+      </span>
+    )
   return (
     <span class="logo" aria-hidden="true">
       {/[\p{L}\p{N}]/u.exec(name)?.[0]?.toUpperCase() ?? '·'}
@@ -124,7 +129,11 @@ type Sum = { readonly label: Label; readonly amount: Money; readonly dim: boolea
 function sumOf(checkout: Checkout, view: View | null): Sum {
   const { price, paid } = amountsOf(checkout)
   const { status } = checkout.payment
-  if (status === 'refunded') return { label: 'sum.returned', amount: paid ?? price, dim: true }
+  // What went back without ever being the payment's own was no price: another amount, or another token.
+  if (status === 'refunded')
+    return paid === null
+      ? { label: 'sum.price', amount: price, dim: true }
+      : { label: 'sum.returned', amount: paid, dim: true }
   if (paid !== null) return { label: 'sum.paid', amount: paid, dim: false }
   if (status === 'succeeded') return { label: 'sum.paid', amount: price, dim: false }
   if (view?.page !== 'closed')

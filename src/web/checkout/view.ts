@@ -1,4 +1,4 @@
-import { type MicroUsdc, subtract } from '../../domain/money.ts'
+import { isZero, type MicroUsdc, subtract } from '../../domain/money.ts'
 import type { Offer, Refusal } from '../../domain/offers.ts'
 import { mayStillBePaid, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
@@ -88,6 +88,8 @@ function pay({ cameBackAt, now, received }: Checkout, attempt: OpenedAttempt): V
   const transfer = attempt.provider === 'crypto' ? readTransferLink(attempt.intentUri ?? '') : null
   if (transfer !== null) {
     const micro = received === null ? transfer.micro : subtract(transfer.micro, received)
+    // All of it is at the address, and the payment has not heard of it: nothing more is asked for.
+    if (isZero(micro) || micro.startsWith('-')) return { page: 'progress', now: 'confirming', delayed: false }
     return { page: 'usdc', attempt, transfer: { ...transfer, micro }, received }
   }
   const waited = cameBackAt === null ? Number.NaN : Date.parse(now) - Date.parse(cameBackAt)
@@ -174,6 +176,14 @@ export function wasReturned({ attempts }: Pick<Checkout, 'attempts'>): boolean {
 /** Whether money may still come from one of the orders of a payment that is over. */
 export function mayMoneyCome({ attempts }: Pick<Checkout, 'attempts'>): boolean {
   return attempts.some(({ status }) => mayStillBePaid(status))
+}
+
+/**
+ * Whether money that comes now goes on to the shop by itself. Where it came after the payment had failed, or was not
+ * listened for any more, a person decides: `ownerOfNew` and `confirmed` of the domain.
+ */
+export function lateMoneyCounts({ payment }: Pick<Checkout, 'payment'>): boolean {
+  return payment.status !== 'failed' && !payment.listenEnded
 }
 
 /** The address of an order that the buyer goes on with; one that is still being opened is asked for again. */

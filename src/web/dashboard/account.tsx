@@ -70,6 +70,16 @@ export function renderAccount({ frame, passkeys, sessions, now }: AccountView): 
             ))}
           </ul>
         </Card>
+        <Card id="dt" title="What we keep about you" lead="Both ask first whether it is you.">
+          <div class="actions">
+            <a class="btn" href="/dashboard/account/data.json">
+              Download it
+            </a>
+            <a class="btn danger" href="/dashboard/account/delete">
+              Delete my sign-in
+            </a>
+          </div>
+        </Card>
       </>
     ),
   })

@@ -4,7 +4,8 @@ import { insertMail } from '../../db/accounts/mail.ts'
 import { listMembers } from '../../db/accounts/people.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { insertWalletStop } from '../../db/merchants/wallet-stops.ts'
-import { noticeMail } from './notice-mails.ts'
+import { languageOf } from '../../db/notifications/channels.ts'
+import type { NotificationLanguage } from '../../domain/notification/channel.ts'
 
 export type NoticeRoundDeps = {
   readonly db: Db
@@ -12,6 +13,11 @@ export type NoticeRoundDeps = {
   readonly seal: (text: string, id: string) => string
   readonly newMailId: () => string
   readonly publicUrl: string
+  /** Writes what the person reads, in that language. */
+  readonly noticeMail: (
+    told: Pick<Notice, 'account' | 'kind' | 'data'> & { testMode: boolean; publicUrl: string; stopUrl: string | null },
+    language: NotificationLanguage,
+  ) => { readonly subject: string; readonly text: string }
   /** Unix milliseconds. */
   readonly clock: () => number
 }
@@ -42,7 +48,8 @@ async function tell(deps: NoticeRoundDeps, tx: Tx, notice: Notice): Promise<void
     if (about !== undefined && personId !== about) continue
     const stopUrl = nextAt === null ? null : await stopLink(deps, tx, { merchantId, personId, nextAt })
     const testMode = !tx.livemode
-    const mail = { to, ...noticeMail({ ...notice, testMode, publicUrl: deps.publicUrl, stopUrl }) }
+    const language = await languageOf(tx, { merchantId, personId })
+    const mail = { to, ...deps.noticeMail({ ...notice, testMode, publicUrl: deps.publicUrl, stopUrl }, language) }
     const id = deps.newMailId()
     const sealed = deps.seal(JSON.stringify(mail), id)
     await insertMail(tx, { id, sealed, now: iso(now), expiresAt: iso(now + WORTH_MS) })

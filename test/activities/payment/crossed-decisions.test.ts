@@ -61,6 +61,20 @@ test('two refunds at the same moment ask the partner for one, and book it once',
   expect(await world.books(id)).toEqual([])
 })
 
+test('a release that is sent again lifts no hold that somebody else has placed meanwhile', async () => {
+  const id = await held()
+  const { version } = await world.payment(id)
+  const release = (attempt: number) =>
+    perform(world.activities().decide, { paymentId: id, decision: 'release', version, ...NOTE }, { attempt })
+  expect((await release(1)).payment.status).toBe('processing')
+  await world.decide(id, 'hold')
+  await expect(release(1)).rejects.toMatchObject({
+    message: expect.stringContaining('has changed since you looked at it'),
+  })
+  expect(await release(2)).toMatchObject({ unsure: true })
+  expect(await world.payment(id)).toMatchObject({ held: true, status: 'under_review' })
+})
+
 test('a release and a hold at the same moment leave either, never a payment that goes on although it is held', async () => {
   const id = await held()
   await Promise.allSettled([world.decide(id, 'release'), world.decide(id, 'hold')])
@@ -88,6 +102,44 @@ test('an approval whose answer was lost closes no incident that nobody has looke
   await world.checkout.change(id, (work) => work.openIncident({ kind: 'outside_reversed', attemptId }))
   await approve(2, now)
   expect(await world.attention(id)).toEqual(['outside_reversed'])
+})
+
+describe('a refund that an operator made elsewhere is of the money that was looked at', () => {
+  const record = (id: string, version: number, attempt = 1) =>
+    perform(
+      world.activities().decide,
+      { paymentId: id, decision: 'recordExternalRefund', version, ...NOTE },
+      { attempt },
+    )
+  const more = async (of: { id: string; attemptId: string }, receivedMinor: string) => {
+    await world.act(of.attemptId, { action: 'top_up', receivedMinor })
+    await world.read(of)
+  }
+
+  test('what has come since is not booked as returned, and stands before the operator', async () => {
+    const made = await world.paid('6000')
+    const seen = (await world.payment(made.id)).version
+    await more(made, '7500')
+    await expect(record(made.id, seen)).rejects.toMatchObject({
+      message: expect.stringContaining('has changed since you looked at it'),
+    })
+    expect(await world.parts(made.id)).toEqual(['6000 counted', '1500 counted'])
+    const now = (await world.payment(made.id)).version
+    expect(await record(made.id, now)).toMatchObject({ refunded: true, message: 'recordExternalRefund: recorded' })
+    expect(await world.payment(made.id)).toMatchObject({ status: 'refunded' })
+    // Its answer was lost: it is another try, and nothing is booked once more.
+    expect(await record(made.id, now, 2)).toMatchObject({ refunded: true, message: 'recordExternalRefund: recorded' })
+    expect(await world.parts(made.id)).toEqual(['6000 returned', '1500 returned', '-7500 returned'])
+  })
+
+  test('another try that finds the payment changed, with money, does not say that it went back', async () => {
+    const made = await world.paid('6000')
+    const seen = (await world.payment(made.id)).version
+    await more(made, '7500')
+    const answer = await record(made.id, seen, 2)
+    expect(answer).toMatchObject({ refunded: false, unsure: true, payment: { status: 'under_review' } })
+    expect(await world.parts(made.id)).toEqual(['6000 counted', '1500 counted'])
+  })
 })
 
 describe('whatever comes before an operator changes the version that an approval must name', () => {

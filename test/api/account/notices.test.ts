@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { insertMembership } from '../../../src/db/accounts/people.ts'
 import { newId } from '../../../src/ids.ts'
+import { noticeMail } from '../../../src/notify/notice-mail.ts'
 import { tellNotices } from '../../../src/worker/notify/notice-round.ts'
 import { openAccount } from '../site/account.ts'
 import { linkIn, mailsTo, signIn, Visitor } from '../site/visitor.ts'
@@ -26,6 +27,7 @@ const tell = () =>
     seal: (text, id) => shop.secretBox.seal(text, id),
     newMailId: () => newId('mail'),
     publicUrl: 'https://pay.example',
+    noticeMail,
   })
 
 test('people are told of a key that is made, replaced and revoked, each once', async () => {
@@ -48,9 +50,9 @@ test('people are told of a key that is made, replaced and revoked, each once', a
   await tell()
   const subjects = (await mailsTo(shop, 'keys@shop.example')).map(({ subject }) => subject)
   expect(subjects.filter((subject) => subject.includes('API key')).toSorted()).toEqual([
-    'Halden Coffee (test): an API key was created',
-    'Halden Coffee (test): an API key was created',
-    'Halden Coffee (test): an API key was revoked',
+    'Halden Coffee (test): An API key was created',
+    'Halden Coffee (test): An API key was created',
+    'Halden Coffee (test): An API key was revoked',
   ])
 })
 
@@ -75,8 +77,38 @@ test('a sign-in with a browser that is new is told, to the person alone by mail;
   }
   expect(await noticesOf(account)).toMatchObject([{ kind: 'sign_in.new', data: { email } }])
   await tell()
-  const subject = 'Halden Coffee (test): sign-in from a new device'
+  const subject = 'Halden Coffee (test): Sign-in from a new device'
   const [mine, theirs] = [await mailsTo(shop, email), await mailsTo(shop, other)]
   expect(mine.filter((mail) => mail.subject === subject)).toHaveLength(1)
   expect(theirs.filter((mail) => mail.subject === subject)).toEqual([])
+})
+
+test('people read of their account in the language of their own channel, else in that of the account, else in English', async () => {
+  const [email, other] = ['deutsch@shop.example', 'francais@shop.example']
+  const account = await openAccount(shop, email)
+  const { tenant } = await openAccount(shop, other)
+  const { rows } = await shop.db.query('select person_id from membership where merchant_id = $1', [tenant.merchantId])
+  const personId = String((rows[0] as { person_id: string }).person_id)
+  await insertMembership(shop.db, { merchantId: account.tenant.merchantId, personId, role: 'developer' })
+  const lastSubjects = async (): Promise<(string | undefined)[]> => {
+    // What came before is told first.
+    await tell()
+    await shop.ask('POST', '/v1/api_keys', { key: account.key, body: { name: 'Server <1>' } })
+    await tell()
+    return [(await mailsTo(shop, email)).at(-1)?.subject, (await mailsTo(shop, other)).at(-1)?.subject]
+  }
+  const english = 'Halden Coffee (test): An API key was created'
+  expect(await lastSubjects()).toEqual([english, english])
+
+  const body = { kind: 'slack', name: '#payments', webhook_url: 'https://hooks.slack.com/services/T1/B1/x' }
+  await shop.ask('POST', '/v1/notification_channels', { key: account.key, body: { ...body, language: 'fr' } })
+  const french = 'Halden Coffee (test): Une clé API a été créée'
+  expect(await lastSubjects()).toEqual([french, french])
+
+  const own = { kind: 'email', email, language: 'de' }
+  expect((await shop.ask('POST', '/v1/notification_channels', { key: account.key, body: own })).status).toBe(201)
+  expect(await lastSubjects()).toEqual(['Halden Coffee (test): Ein API-Schlüssel wurde erstellt', french])
+  const { text } = (await mailsTo(shop, email)).at(-1) ?? { text: '' }
+  expect(text).toMatch(/^Der API-Schlüssel „Server <1>“ \(key_\w{12}\) von „Halden Coffee“ wurde erstellt\./)
+  expect(text).toContain('https://pay.example/dashboard/keys')
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { API_SCOPES, type ApiScope } from '../../../src/api/auth/api-key.ts'
+import { isId } from '../../../src/domain/ids.ts'
 import { addPerson } from '../support/furnished.ts'
 import { expectProblem, type Merchant, openShop, type Shop } from '../support/shop.ts'
 
@@ -124,6 +125,30 @@ test('a live key reads the team and withdraws invitations, and changes nothing e
   }
 })
 
+test('an entry of the log has an id that tells nothing of how much the others do', async () => {
+  const [one, other] = [await shop.addMerchant(), await shop.addMerchant()]
+  const invite = (merchant: Merchant, nth: number) =>
+    shop.ask('POST', '/v1/invitations', { key: merchant.key, body: { email: `n${nth}@shop.example`, role: 'viewer' } })
+  await invite(one, 1)
+  for (const nth of [2, 3, 4]) await invite(other, nth)
+  await invite(one, 5)
+  const ids = (await listed('/v1/audit_log', one)).map(({ id }) => String(id))
+  expect(ids.every((id) => isId('auditEntry', id))).toBe(true)
+  const { rows } = await shop.db.query('select id::text from audit_entry where merchant_id = $1', [
+    one.tenant.merchantId,
+  ])
+  for (const { id } of rows as { id: string }[]) expect(ids.join()).not.toContain(`aud_${id}`)
+  // A process of before the migration names no id.
+  const old = await shop.db.query(
+    `insert into audit_entry (merchant_id, actor, action, data, ip) values ($1, 'per_a', 'old', '{}', '192.0.2.1')
+     returning public_id`,
+    [one.tenant.merchantId],
+  )
+  const [{ public_id: made }] = old.rows as [{ public_id: string }]
+  expect(isId('auditEntry', made)).toBe(true)
+  expect((await listed('/v1/audit_log', one)).map(({ id }) => id)).toEqual([made, ...ids])
+})
+
 test('the audit log is read page by page, and by action, actor and time', async () => {
   const merchant = await shop.addMerchant()
   const { tenant, key } = merchant
@@ -148,6 +173,12 @@ test('the audit log is read page by page, and by action, actor and time', async 
   const other = await shop.addMerchant()
   expect(await listed(path, other)).toEqual([])
   expectProblem(await shop.ask('GET', `${path}?starting_after=${ids[1]}`, { key: other.key }), 404, 'resource_missing')
-  for (const wrong of ['starting_after=aud_99999999999999999999', 'action=a%00', 'actor=%27', 'limit=0'])
+  for (const wrong of [
+    'starting_after=aud_5',
+    `starting_after=aud_${'z'.repeat(26)}`,
+    'action=a%00',
+    'actor=%27',
+    'limit=0',
+  ])
     expectProblem(await shop.ask('GET', `${path}?${wrong}`, { key }), 400, 'validation_failed')
 })

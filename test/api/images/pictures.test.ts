@@ -36,6 +36,20 @@ function greyPng({ width, height, bytes = height * (width + 1), interlace = 0 }:
 const withChunk = (type: string): Buffer =>
   Buffer.concat([png.subarray(0, 33), chunk(type, Buffer.from(SECRET)), png.subarray(33)])
 
+/** With more among the data of the pixels, behind the end of their stream. */
+function withMoreData(): Buffer {
+  const end = png.length - 12
+  return Buffer.concat([png.subarray(0, end), chunk('IDAT', Buffer.from(SECRET)), png.subarray(end)])
+}
+
+/** With its one scan so many times: a browser draws the whole picture for each. */
+function withScans(times: number): Buffer {
+  const from = jpg.indexOf(Buffer.from([0xff, 0xda]))
+  const scan = Buffer.concat([jpg.subarray(from, from + 2 + jpg.readUInt16BE(from + 2)), Buffer.from([0x7f])])
+  const end = jpg.length - 2
+  return Buffer.concat([jpg.subarray(0, end), ...Array.from({ length: times - 1 }, () => scan), jpg.subarray(end)])
+}
+
 function withSegment(marker: number): Buffer {
   const segment = Buffer.from([0xff, marker, 0, SECRET.length + 2, ...Buffer.from(SECRET)])
   return Buffer.concat([jpg.subarray(0, 2), segment, jpg.subarray(2)])
@@ -69,6 +83,30 @@ test.each([
   expect(read.bytes.includes(SECRET)).toBe(false)
 })
 
+test('a picture that becomes too large by being written anew is refused, as the database would', () => {
+  const part = (type: string, data: Buffer): Buffer => {
+    const head = Buffer.alloc(8, type)
+    head.writeUInt32LE(data.length, 4)
+    return Buffer.concat([head, data])
+  }
+  const at = webp.indexOf('VP8 ', 16)
+  const picture = part('VP8 ', webp.subarray(at + 8, at + 8 + (webp.readUInt32LE(at + 4) & ~1)))
+  // Transparent, and without the header that says so.
+  const parts = (length: number): Buffer => Buffer.concat([part('ALPH', Buffer.alloc(length)), picture])
+  const fills = 48_000 - 12 - parts(0).length
+  const of = (length: number): Buffer => {
+    const head = Buffer.from('RIFF0000WEBP')
+    head.writeUInt32LE(4 + parts(length).length, 4)
+    return Buffer.concat([head, parts(length)])
+  }
+  expect([of(fills).length, whyOf(of(fills))]).toEqual([48_000, 'too_large'])
+  expect(whyOf(of(fills - 18))).toMatch(/^taken as/)
+})
+
+test('a JPEG of as many scans as programs write is taken', () => {
+  expect(whyOf(withScans(20))).toMatch(/^taken as/)
+})
+
 test('an interlaced PNG is taken when its seven passes are whole', () => {
   const bytes = 5 * 6 + 5 * 6 + 5 * 11 + 10 * 11 + 10 * 21 + 20 * 21 + 20 * 41
   const interlaced = { width: 40, height: 40, interlace: 1 }
@@ -88,9 +126,12 @@ test.each([
   ['a PNG of which half is missing', greyPng({ width: 64, height: 64, bytes: 32 * 65 }), 'broken'],
   ['a PNG that unpacks to much more', greyPng({ width: 64, height: 64, bytes: 9_000_000 }), 'broken'],
   ['a PNG with a chunk that must be known', withChunk('EVIL'), 'broken'],
+  ['a PNG with a text where its gamma should be', withChunk('gAMA'), 'broken'],
+  ['a PNG with something behind its pixels', withMoreData(), 'broken'],
   ['a PNG of many pixels', greyPng({ width: 1025, height: 64 }), 'sides'],
   ['a PNG of few pixels', greyPng({ width: 64, height: 31 }), 'sides'],
   ['half a JPEG', jpg.subarray(0, jpg.length / 2), 'broken'],
+  ['a JPEG that is drawn a thousand times', withScans(1000), 'broken'],
   ['a JPEG without its end', jpg.subarray(0, jpg.length - 2), 'broken'],
   ['a JPEG in four inks', changed(jpg, jpg.indexOf(Buffer.from([0xff, 0xc0])) + 9, 4), 'broken'],
   ['a page behind the beginning of a JPEG', Buffer.from([0xff, 0xd8, 0xff, 0xd9, ...Buffer.from('<b>')]), 'broken'],

@@ -5,6 +5,8 @@ import { createApiServer } from '../../../src/api/http/server.ts'
 import { PROMPT_REFUSALS } from '../../../src/api/limits/hold.ts'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import { listPayments } from '../../../src/db/payments/payment-list.ts'
+import { ASSETS, brandSheet } from '../../../src/web/assets.ts'
+import { onceIn, openAccount } from '../site/account.ts'
 import { expectProblem, openShop, type Shop } from '../support/shop.ts'
 
 const ADDRESS = '198.51.100.7'
@@ -20,6 +22,7 @@ beforeAll(async () => {
         signInsPerHour: 1000,
         pressesPerMinute: { address: 1000, link: 1000 },
         formsPerHour: 1000,
+        madePerHour: { file: 4, key: 2 },
         looksPerMinute: 5,
         actsPerMinute: 3,
         clock: () => Date.UTC(2026, 0, 1),
@@ -62,9 +65,33 @@ describe('a link of a buyer', () => {
     for (let round = 0; round < 52; round++) answers.push((await page('/nowhere')).status)
     expect(answers.filter((status) => status === 429).length).toBeGreaterThan(0)
     expect(answers.slice(0, 40)).not.toContain(429)
-    // Neither assets nor the API are counted with it.
+    // Neither assets nor logos nor the API are counted with it.
+    expect((await page(`/logos/${'0'.repeat(32)}.png`)).status).toBe(404)
     expect((await shop.ask('GET', '/v1/payments', { headers: { 'x-forwarded-for': ADDRESS } })).status).toBe(200)
   })
+})
+
+describe('what no link of a buyer can be', () => {
+  test.each(['x'.repeat(65), 'a%20b', '%00'])(
+    'is not counted, so that it takes no memory, and not looked for: %s',
+    async (token) => {
+      const answers: number[] = []
+      for (let count = 0; count < 7; count++)
+        answers.push(
+          (await fetch(`${shop.url}/c/${token}`, { headers: { 'x-forwarded-for': '198.51.100.77' } })).status,
+        )
+      expect(answers).toEqual(Array(7).fill(404))
+    },
+  )
+})
+
+test('colours of shops are counted as pages are, because they are computed; the other files are not', async () => {
+  const headers = { 'x-forwarded-for': '198.51.100.88' }
+  const ask = async (path: string): Promise<number> => (await fetch(`${shop.url}${path}`, { headers })).status
+  for (let count = 0; count < 60; count++) expect(await ask(ASSETS.style)).toBe(200)
+  const colours: number[] = []
+  for (let count = 0; count < 60; count++) colours.push(await ask(brandSheet(`#1d52${(16 + count).toString(16)}`)))
+  expect([colours.filter((status) => status === 200).length, colours.at(-1)]).toEqual([50, 429])
 })
 
 describe('a program that asks again the moment it is refused', () => {
@@ -84,6 +111,36 @@ describe('a program that asks again the moment it is refused', () => {
     expect(await look(other, '203.0.113.10')).toBe(200)
     expect(isAnswered).toBe(false)
     expect(await held).toBe(429)
+  })
+})
+
+describe('a person with many accounts', () => {
+  test('has one budget for files and one for keys, whichever account they are of', async () => {
+    const { owner, tenant } = await openAccount(shop, 'many@shop.example')
+    const other = await owner.submit('/dashboard/accounts', { name: 'Second shop' })
+    expect(other.status).toBe(303)
+    const choose = (account: string) =>
+      owner.submit('/dashboard/accounts/choose', { account }).then(({ status }) => status)
+    const files = ['/dashboard/payments.csv', '/dashboard/payments.json', '/dashboard/balance.csv?month=2026-01']
+    const answers: number[] = []
+    for (const path of files) answers.push((await owner.get(path)).status)
+    expect(await choose(tenant.merchantId)).toBe(303)
+    for (const path of files) answers.push((await owner.get(path)).status)
+    expect(answers).toEqual([200, 200, 200, 200, 429, 429])
+    // Pages have none, and other people theirs.
+    expect((await owner.get('/dashboard/payments')).status).toBe(200)
+    const { owner: colleague } = await openAccount(shop, 'another@shop.example')
+    expect((await colleague.get('/dashboard/payments.csv')).status).toBe(200)
+
+    const made: number[] = []
+    for (let nth = 0; nth < 3; nth++) {
+      const once = await onceIn(owner, '/dashboard/keys/new')
+      const form = { name: `Key ${nth}`, preset: 'sell', allowed_ips: '', days: '0', once }
+      made.push((await owner.submit('/dashboard/keys', form)).status)
+    }
+    expect(made).toEqual([200, 200, 429])
+    const { rows } = await shop.db.query(`select count(*)::int as n from api_key where name like 'Key %'`)
+    expect(rows).toEqual([{ n: 2 }])
   })
 })
 

@@ -16,6 +16,7 @@ const SETTINGS: RequestLimitSettings = {
   signInsPerHour: 8,
   pressesPerMinute: { address: 8, link: 8 },
   formsPerHour: 8,
+  madePerHour: { file: 8, key: 8 },
   looksPerMinute: 6,
   actsPerMinute: 4,
   clock: () => BEGIN,

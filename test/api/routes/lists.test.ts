@@ -98,3 +98,39 @@ test('a moment at the end of time is understood, whatever its offset', async () 
     for (const filter of ['created[gte]', 'created[lt]'])
       expect((await shop.ask('GET', `/v1/payments?${filter}=${time}`)).status).toBe(200)
 })
+
+test('every list reads all that it says in one transaction, which is of one moment and of one database', async () => {
+  const counted: string[] = []
+  const strict = await openShop({
+    deps: ({ db }) => ({
+      db: {
+        ...db,
+        lists: (tenant) => ({
+          livemode: db.livemode,
+          query: () => Promise.reject(new Error('a list must not read outside of its transaction')),
+          transaction: (work) => {
+            counted.push(tenant.merchantId)
+            return db.lists(tenant).transaction(work)
+          },
+        }),
+      },
+    }),
+  })
+  try {
+    const made = await furnish(strict)
+    const lists = [
+      '/v1/payments',
+      `/v1/payments/${made.payment}/timeline`,
+      '/v1/payment_links',
+      '/v1/events',
+      '/v1/api_keys',
+      '/v1/audit_log',
+      `/v1/webhook_endpoints/${made.endpoint}/deliveries`,
+      '/v1/exports/payments',
+    ]
+    for (const path of lists) expect([path, (await strict.ask('GET', path)).status]).toEqual([path, 200])
+    expect(counted).toHaveLength(lists.length)
+  } finally {
+    await strict.close()
+  }
+}, 60_000)

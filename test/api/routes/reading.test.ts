@@ -205,7 +205,13 @@ describe('a preview of routes', () => {
 })
 
 describe('limits of requests', () => {
-  const windows = { windowSeconds: 60, refusalsPerMinute: 2, signInsPerHour: 9, formsPerHour: 9 }
+  const windows = {
+    windowSeconds: 60,
+    refusalsPerMinute: 2,
+    signInsPerHour: 9,
+    formsPerHour: 9,
+    madePerHour: { file: 9, key: 9 },
+  }
   const visits = { pressesPerMinute: { address: 9, link: 9 }, looksPerMinute: 9, actsPerMinute: 9 }
   // The windows are those of the clock: none ends while the test runs.
   const limited = (requests: number) => () => ({

@@ -32,7 +32,8 @@ test('a page whose query forgets whose rows it reads sees nothing of another acc
   })
   const publicUrl = 'http://127.0.0.1:4242'
   const cookies = createCookies(publicUrl)
-  const deps = { db: shop.db, cookies, clock: Date.now, newSessionId: () => '', publicUrl, otherModeUrl: null }
+  const limits = { countPerson: () => undefined }
+  const deps = { db: shop.db, cookies, clock: Date.now, newSessionId: () => '', publicUrl, otherModeUrl: null, limits }
   const server = createServer(express().use(mountPages([page], deps)))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
@@ -54,6 +55,8 @@ test('what each page asks of a person is as it was decided', () => {
     ({ method, path, needs, fresh }) => `${method} ${path}: ${needs}${fresh === undefined ? '' : ', confirmed'}`,
   )
   expect(table.toSorted()).toEqual([
+    'get /dashboard/account/data.json: person, confirmed',
+    'get /dashboard/account/delete: person, confirmed',
     'get /dashboard/account: person',
     'get /dashboard/balance.csv: look',
     'get /dashboard/balance: look',
@@ -94,6 +97,7 @@ test('what each page asks of a person is as it was decided', () => {
     'get /dashboard/webhooks: look',
     'get /dashboard/welcome: person',
     'get /dashboard: look',
+    'post /dashboard/account/delete: person, confirmed',
     'post /dashboard/accounts/choose: person',
     'post /dashboard/accounts/join: person',
     'post /dashboard/accounts: person',

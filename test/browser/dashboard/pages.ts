@@ -44,7 +44,7 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByText('Buyers see it from now on').waitFor()
       const width = (image: unknown): number => (image as { naturalWidth: number }).naturalWidth
-      const seen = [page.getByAltText('Your logo now'), page.frameLocator('.phone iframe').locator('.logo.own')]
+      const seen = [page.getByAltText('Your logo now'), page.frameLocator('.phone iframe').locator('.logo.own img')]
       for (const one of seen) if ((await one.evaluate(width)) !== 40) throw new Error('the logo is not drawn')
     },
   ],
@@ -53,6 +53,7 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
   ['/dashboard/balance?d=365&by=month', 'balance-year'],
   ['/dashboard/team', 'team'],
   ['/dashboard/account', 'account'],
+  ['/dashboard/account/delete', 'account-delete'],
   ['/dashboard/welcome', 'welcome'],
   ['/dashboard/passkey', 'passkey'],
   ['/dashboard/confirm', 'confirm'],

@@ -50,10 +50,10 @@ describe('a decision is refused', () => {
   })
 
   test('which accepts what is there, without saying which version was looked at, or with one that is over', () => {
-    const waits = { ...parkedFor('underpaid'), orderChanged: true, version: 7 }
     for (const decision of OPERATOR_DECISIONS) {
+      const waits = { ...parkedFor('underpaid'), orderChanged: true, version: 7, held: decision === 'release' }
       const why = (version?: unknown) => whyRefused(decision, { ...note, version } as typeof looked, waits)
-      const accepts = decision === 'approve' || decision === 'acknowledge'
+      const accepts = ['approve', 'acknowledge', 'release', 'recordExternalRefund'].includes(decision)
       for (const strange of [undefined, null, '7', 6.5]) {
         if (accepts) expect(why(strange)).toContain('Give "version" as well')
         else expect(why(strange)).toBe(why(7))
@@ -82,12 +82,14 @@ describe('a decision is refused', () => {
 
   test.each(PAYMENT_STATUSES)('a hold of a payment that is %s: only once it has ended', (status) => {
     const ended = ['succeeded', 'failed', 'expired', 'canceled', 'refunded'].includes(status)
-    expect(whyRefused('hold', note, { ...fresh, status }) !== null).toBe(ended)
+    expect(whyRefused('hold', note, { ...fresh, status })).toBe(
+      ended ? `A ${status} payment cannot be held here` : null,
+    )
   })
 
   test('a release of what is not held; what is held is released in any state', () => {
-    expect(whyRefused('release', note, { ...fresh, held: true, status: 'pending' })).toBeNull()
-    expect(whyRefused('release', note, parkedFor('operator_hold'))).toBeNull()
+    expect(whyRefused('release', looked, { ...fresh, held: true, status: 'pending' })).toBeNull()
+    expect(whyRefused('release', looked, parkedFor('operator_hold'))).toBeNull()
     expect(whyRefused('release', note, parkedFor('underpaid'))).toContain('underpaid')
   })
 

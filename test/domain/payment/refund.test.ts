@@ -1,7 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Part } from '../../../src/domain/payment/money/parts.ts'
 import type { Payment, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
-import { bookingsAtEnd, endsWith, givenBack, MISFIT_LEFT, refundable } from '../../../src/domain/payment/refund.ts'
+import {
+  bookingsAtEnd,
+  endsWith,
+  givenBack,
+  MISFIT_LEFT,
+  refundable,
+  whyPartnerCannotRefund,
+} from '../../../src/domain/payment/refund.ts'
 import { attempt, note, part, refund, stateOf, usdc } from './decided-payment.ts'
 
 describe('money that goes back', () => {
@@ -81,6 +88,88 @@ describe('money that goes back', () => {
     )
     expect(meant(state, undefined, 'partner')).toContain('gives back a whole order')
     expect(meant(state)).toBe('att_1 surplus+late false')
+  })
+
+  test('may be the payment’s own only while the payment waits for somebody', () => {
+    for (const status of ['processing', 'settling', 'succeeded', 'refunded'] as const) {
+      const own = stateOf({ ...underpaid, status, parkReason: null }, { attempts: [attempt({})] })
+      expect(meant(own)).toContain('void it first')
+      const counted = stateOf({ status, parkReason: null }, { attempts: [attempt({})], parts: [part({})] })
+      expect(meant(counted)).toBe('There is no money to give back')
+      const misfit = stateOf({ status, parkReason: 'wrong_asset' }, { attempts: [attempt({ status: 'on_hold' })] })
+      expect([meant(misfit), endsWith(misfit, 'att_1')]).toEqual(['att_1  false', false])
+    }
+    const counted = stateOf({ ...underpaid, paidAttemptId: null }, { attempts: [attempt({})], parts: [part({})] })
+    expect(meant(counted)).toBe('att_1 counted true')
+    // Of a payment that was paid with another order's money it is no part.
+    const beside = { attempts, parts: [part({}), part({ key: 'd', attemptId: 'att_2' })] }
+    expect(meant(stateOf(underpaid, beside), 'att_2')).toBe('There is no money to give back')
+  })
+
+  test('that is held and fits is nothing that may go back by hand', () => {
+    const held = stateOf({ ...underpaid, paidAttemptId: null }, { attempts: [attempt({ status: 'on_hold' })] })
+    expect(meant(held)).toBe('There is no money to give back')
+    const open = stateOf(
+      { status: 'under_review', parkReason: 'wrong_asset' },
+      { attempts: [attempt({ status: 'open' })] },
+    )
+    expect(meant(open)).toBe('There is no money to give back')
+  })
+
+  test('of an order of which money went back before goes back outside of the partner: its refund has one key for life', () => {
+    for (const kind of ['return', 'return_outside'] as const) {
+      const back = part({ key: 'r', kind, units: '-10', chargeMinor: '-10', state: 'returned' })
+      const again = stateOf(underpaid, { attempts: [attempt({})], parts: [part({}), back] })
+      expect(meant(again, undefined, 'partner')).toBe(
+        'wallet_app gives back a whole order, and money of this one was given back before: use recordExternalRefund for the rest',
+      )
+      expect(meant(again)).toBe('att_1 counted+surplus+late true')
+      const more = part({ key: 'm', state: 'surplus', account: 'suspense' })
+      expect(meant(stateOf({}, { attempts: [attempt({})], parts: [more, back] }), undefined, 'partner')).toContain(
+        'was given back before',
+      )
+      // Of what went back whole nothing is left to refuse; and what went back of another order is no matter.
+      const all = stateOf({ status: 'refunded' }, { attempts: [attempt({})], parts: [back] })
+      expect(meant(all, undefined, 'partner')).toBe('There is no money to give back')
+      const other = { ...back, attemptId: 'att_2' }
+      const own = stateOf(underpaid, { attempts: [attempt({})], parts: [part({}), other] })
+      expect(meant(own, undefined, 'partner')).toBe('att_1 counted+surplus+late true')
+    }
+    const reversed = part({ key: 'r', kind: 'reversal', units: '-10', chargeMinor: '-10', state: 'reversed' })
+    const less = stateOf(underpaid, { attempts: [attempt({})], parts: [part({}), reversed] })
+    expect(meant(less, undefined, 'partner')).toBe('att_1 counted+surplus+late true')
+  })
+
+  test('is told with who gave it back, and how', () => {
+    for (const [through, kind, message] of [
+      ['partner', 'return', 'The money went back to the buyer through the partner'],
+      ['outside', 'return_outside', 'The money went back to the buyer outside of the partner'],
+    ] as const) {
+      const state = stateOf(underpaid, { attempts: [attempt({})] })
+      const claim = refundable(state, { named: undefined, through })
+      if ('refused' in claim) throw new Error(claim.refused)
+      const { parts, reason } = givenBack(state, claim, { note, through })
+      expect(parts.map((one) => [one.part.kind, one.part.units])).toEqual([[kind, '-4999']])
+      expect(reason).toMatchObject({ message, data: { ...note, attempt_id: 'att_1' } })
+      // What a refund that was asked has set aside goes back with it.
+      const aside = stateOf(underpaid, { attempts: [attempt({})], parts: [part({ state: 'returning' })] })
+      expect(givenBack(aside, claim, { note, through }).parts.map((one) => one.part.units)).toEqual(['-4999'])
+    }
+    expect(whyPartnerCannotRefund('wallet_app')).toBe('wallet_app cannot refund: use recordExternalRefund')
+  })
+
+  test('of another order than the one that was converted comes out of its own money', () => {
+    const converted = stateOf(
+      { ...underpaid, usdc, parkReason: 'payout_voided' },
+      { attempts, parts: [part({}), surplus] },
+    )
+    const claim = refundable(converted, { named: 'att_2', through: 'outside' })
+    if ('refused' in claim) throw new Error(claim.refused)
+    const back = givenBack(converted, claim, { note, through: 'outside' })
+    expect(back.parts.flatMap(({ booking }) => booking?.lines ?? []).map(({ account }) => account)).toEqual([
+      'suspense',
+      'exchange',
+    ])
   })
 
   test('is refused while it is going back already', () => {

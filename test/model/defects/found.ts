@@ -119,4 +119,22 @@ export const FOUND_DEFECTS: readonly Defect[] = [
       },
     ],
   },
+  {
+    name: 'a buyer who was given more time is too late all the same',
+    file: 'src/activities/payment/partner-orders.ts',
+    find: "  if (as === 'expired' && isExtended(deps, before.payment)) return unchanged(before)\n",
+    put: '',
+  },
+  {
+    name: 'an end that was moved is watched by nobody',
+    file: 'src/workflows/clocks.ts',
+    find: '      if (expiresAt > watchedUntil && patched(PATCHES.watchesMovedExpiry)) watchExpiry()\n',
+    put: '',
+  },
+  {
+    name: 'late money that is withdrawn leaves the payment open',
+    file: 'src/workflows/clocks.ts',
+    find: "      if (isPast(now) && patched(PATCHES.expiresWhenPast)) return 'expired'\n",
+    put: '',
+  },
 ]

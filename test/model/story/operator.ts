@@ -1,5 +1,5 @@
 import { lateMoneyWorkflowId } from '../../../src/domain/ids.ts'
-import { attemptsWith } from '../../../src/domain/payment/money/parts.ts'
+import { attemptsWith, heldOf } from '../../../src/domain/payment/money/parts.ts'
 import { attemptsOf } from '../world/books.ts'
 import type { Shop } from '../world/shop.ts'
 import type { Told } from './steps.ts'
@@ -10,18 +10,33 @@ export type Seen = {
   readonly version: number
   /** What waits for a decision, with all that is said about it. */
   readonly waits: string
+  /** What each attempt holds. */
+  readonly money: string
+  /** How often money was booked as returned from elsewhere, and how often an operator has placed a hold. */
+  readonly returns: number
+  readonly holds: number
 }
 
 export async function see(shop: Shop): Promise<Seen> {
-  const { payment } = await shop.system.loadPayment(shop.db, shop.paymentId)
+  const { payment, attempts, parts } = await shop.system.loadPayment(shop.db, shop.paymentId)
   const { rows } = await shop.db.query(
     `select id, misfit, (select count(*) from deposit_log l join deposit d using (payment_id)
        where d.attempt_id = i.attempt_id and l.token <> d.token) as tokens
      from incident i where payment_id = $1 and closed_at is null order by id`,
     [shop.paymentId],
   )
+  const holds = await shop.db.query(
+    `select count(*)::int as holds from timeline_entry where payment_id = $1 and kind = 'payment.held'`,
+    [shop.paymentId],
+  )
   const { version, parkReason, fill } = payment
-  return { version, waits: JSON.stringify({ parkReason, fill, incidents: rows }) }
+  return {
+    version,
+    waits: JSON.stringify({ parkReason, fill, incidents: rows }),
+    money: JSON.stringify(attempts.map(({ id }) => heldOf(parts, id))),
+    returns: parts.filter(({ kind }) => kind === 'return_outside').length,
+    holds: (holds.rows[0] as { holds: number }).holds,
+  }
 }
 
 type Decide = Extract<Told, { do: 'decide' }>
@@ -37,11 +52,16 @@ export async function decide(shop: Shop, step: Decide, looked: Seen | null): Pro
   const mayBe = attempt === undefined && GIVES_BACK.includes(step.decision) ? await refundable(shop) : []
   shop.ask(step.decision, step.decision, { argument, who: 'operator', workflowId })
   if (step.together === true) return
-  const isUnseen = ACCEPTS.includes(step.decision) && now.waits !== seen.waits
-  if (mayBe.length < 2 && !isUnseen) return
+  const isUnseen =
+    (ACCEPTS.includes(step.decision) && now.waits !== seen.waits) ||
+    (step.decision === 'release' && now.holds !== seen.holds)
+  const isMore = step.decision === 'recordExternalRefund' && now.money !== seen.money
+  if (mayBe.length < 2 && !isUnseen && !isMore) return
   await shop.timeline.settle()
   if (isUnseen && shop.asks.at(-1)?.answer?.endsWith(': recorded"}') === true)
     shop.wrong.push('an operator accepted what nobody had looked at')
+  if (isMore && (await see(shop)).returns > now.returns)
+    shop.wrong.push('money that came after the operator had looked was booked as returned')
   const left = await refundable(shop)
   if (left.length < mayBe.length && mayBe.length > 1)
     shop.wrong.push('a refund that could be of two attempts was of one that nobody named')

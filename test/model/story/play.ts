@@ -113,6 +113,8 @@ async function act(playing: Playing, step: Told): Promise<void> {
       return decide(shop, step, playing.seen)
     case 'cancel':
       return shop.ask('cancel', 'cancel', { who: 'outside' })
+    case 'extend':
+      return extend(shop, step)
     case 'lose the run':
       return loseRun(shop, step)
     case 'cut the next activity':
@@ -125,6 +127,12 @@ async function act(playing: Playing, step: Told): Promise<void> {
     case 'wait':
       return shop.timeline.pass(step.minutes * 60_000)
   }
+}
+
+async function extend({ db, system, timeline, server, paymentId }: Shop, { told }: Extract<Step, { do: 'extend' }>) {
+  const context = { publicUrl: 'http://127.0.0.1:9', now: timeline.now }
+  const isExtended = await db.transaction((tx) => system.extendPayment(tx, context, paymentId))
+  if (isExtended && told && server.running(paymentId) !== null) server.signal(paymentId, 'payoutNews')
 }
 
 async function loseRun(shop: Shop, { late }: Extract<Step, { do: 'lose the run' }>): Promise<void> {

@@ -56,6 +56,8 @@ export type Step =
   /** An operator looks, and decides later. */
   | { readonly do: 'look' }
   | { readonly do: 'cancel' }
+  /** The buyer asks for more time, shortly before the end. `told`: the workflow hears of it before it reads the row. */
+  | { readonly do: 'extend'; readonly told: boolean }
   /** `late`: not the payment's, but the one for the late money of this attempt. */
   | { readonly do: 'lose the run'; readonly late?: number }
   | { readonly do: 'cut the next activity'; readonly at: number }

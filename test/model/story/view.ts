@@ -31,6 +31,8 @@ export type View = {
   /** `none`: nothing was handed to the engine. */
   readonly payout: string
   readonly runs: boolean
+  /** Until it expires. */
+  readonly minutesLeft: number
 }
 
 export async function lookAt(shop: Shop): Promise<View> {
@@ -66,5 +68,6 @@ export async function lookAt(shop: Shop): Promise<View> {
     incident: incidents.length > 0,
     payout: (payout.rows[0] as { state: string } | undefined)?.state ?? 'none',
     runs: shop.server.running(shop.paymentId) !== null,
+    minutesLeft: Math.floor((Date.parse(payment.expiresAt) - shop.timeline.now()) / 60_000),
   }
 }

@@ -1,6 +1,7 @@
 import type { createPaymentActivities as CreateActivities } from '../../../src/activities/payment/payment.ts'
 import type { createDb as CreateDb } from '../../../src/db/db.ts'
 import type * as Events from '../../../src/db/payments/partner-events.ts'
+import type * as Changes from '../../../src/db/payments/payment-changes.ts'
 import type * as Starts from '../../../src/db/payments/payment-starts.ts'
 import type * as Payments from '../../../src/db/payments/payments.ts'
 import type * as Deposits from '../../../src/db/settlement/deposits.ts'
@@ -22,6 +23,7 @@ const FILES = {
   'src/db/db.ts': {} as { createDb: typeof CreateDb },
   'src/db/settlement/deposits.ts': {} as typeof Deposits,
   'src/db/payments/partner-events.ts': {} as typeof Events,
+  'src/db/payments/payment-changes.ts': {} as typeof Changes,
   'src/db/payments/payments.ts': {} as typeof Payments,
   'src/db/payments/payment-starts.ts': {} as typeof Starts,
   'src/db/settlement/payouts.ts': {} as typeof Payouts,

@@ -1,4 +1,6 @@
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
+import type { Db } from '../../../db/db.ts'
+import { extendPayment } from '../../../db/payments/payment-changes.ts'
 import { findPaymentIds } from '../../../db/payments/payments.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import {
@@ -13,12 +15,14 @@ import { liveStatus } from '../../../web/checkout/live.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../../web/checkout/page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
 import { pageHeaders } from '../../../web/page-headers.ts'
+import { receiptPaper } from '../../../web/paper/receipt-paper.ts'
+import { receiptPdf } from '../../../web/paper/receipt-pdf.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
 import { findTogether } from '../../live/find-together.ts'
 import { followPayment } from '../../live/follow-payment.ts'
 import type { OpenPages } from '../../live/open-pages.ts'
 import { buyerLocale, comesBack, countryCookie, isFromOurPage, languageCookie, VARY } from '../buyer.ts'
-import { PageProblem, pageProblemHandler } from '../page-problem.ts'
+import { linkToken, PageProblem, pageProblemHandler } from '../page-problem.ts'
 import { continueForm, countryForm, languageForm, ownPage, parseForm, readChoice } from './forms.ts'
 import { sendEmbedScript, sendFrameStatus, showFrame } from './frame.ts'
 import { type LoadDeps, loadCheckout } from './load.ts'
@@ -28,14 +32,17 @@ import { playOnBar } from './sandbox.ts'
 /** The hosted checkout: pages for a buyer with a link. The link is the only key. GET never creates anything. */
 
 export type CheckoutDeps = LoadDeps & {
+  readonly db: Pick<Db, 'query' | 'transaction'>
   /** Asks the payment's workflow; answers within about 30 s. */
   readonly openAttempt: (
     paymentId: string,
     request: OpenAttemptRequest,
   ) => Promise<OpenAttemptAnswer | { readonly kind: 'unavailable' }>
+  /** Wakes the payment's workflow, which reads its row. */
+  readonly tellExtended: (paymentId: string) => Promise<void>
   readonly newAttemptId: () => string
   readonly openPages: OpenPages
-  readonly limits: Pick<RequestLimits, 'countLink'>
+  readonly limits: Pick<RequestLimits, 'countLink' | 'countPaper'>
 }
 
 /** More than any form of these pages needs. */
@@ -55,12 +62,13 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
     next()
   })
   router.use('/c/:token', (request, _response, next) => {
-    deps.limits.countLink(request.params.token, request.method === 'POST' ? 'act' : 'look')
+    deps.limits.countLink(linkToken(request), request.method === 'POST' ? 'act' : 'look')
     next()
   })
   router.get('/c/:token', (request, response) => showCheckout(deps, request, response))
   router.get('/c/:token/go', (request, response) => showHandoff(deps, request, response))
   router.get('/c/:token/receipt', (request, response) => showReceipt(deps, request, response))
+  router.get('/c/:token/receipt.pdf', (request, response) => sendReceipt(deps, request, response))
   router.get('/c/:token/frame', (request, response) => showFrame(deps, request, response))
   router.get('/c/:token/frame/status', (request, response) => sendFrameStatus(deps, request, response))
   router.get('/c/:token/status', (request, response) => sendStatus(deps, request, response))
@@ -71,12 +79,15 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   router.post('/c/:token/opened', fromOurPage(deps.publicUrl), (request, response) =>
     noteOpening(deps, request, response),
   )
+  router.post('/c/:token/extend', ...form, (request, response) => extend(deps, request, response))
   router.post('/c/:token/country', ...form, (request, response) => chooseCountry(deps, request, response))
   router.post('/c/:token/language', ...form, (request, response) => chooseLanguage(deps, request, response))
-  const shown = ['', '/go', '/receipt', '/status', '/live', '/frame', '/frame/status'].map((page) => `/c/:token${page}`)
+  const shown = ['', '/go', '/receipt', '/receipt.pdf', '/status', '/live', '/frame', '/frame/status'].map(
+    (page) => `/c/:token${page}`,
+  )
   router.all(shown, refuseMethod('GET, HEAD'))
   router.post('/c/:token/sandbox', ...form, (request, response) => play(deps, request, response))
-  const posted = ['continue', 'country', 'language', 'opened', 'sandbox'].map((name) => `/c/:token/${name}`)
+  const posted = ['continue', 'extend', 'country', 'language', 'opened', 'sandbox'].map((name) => `/c/:token/${name}`)
   router.all(posted, refuseMethod('POST'))
   router.use('/c', () => {
     throw new PageProblem('not_found')
@@ -115,6 +126,24 @@ async function showReceipt(deps: CheckoutDeps, request: Request, response: Respo
   }
   const words = wordsFor(checkout, request)
   sendPage(response, words, renderReceipt(checkout, words))
+}
+
+/** A file costs more than a page, so it counts as something done. A receipt that cannot be set is printed from its page. */
+async function sendReceipt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  deps.limits.countLink(linkToken(request), 'act')
+  deps.limits.countPaper(request.ip ?? '')
+  const checkout = await loadCheckout(deps, request)
+  const words = wordsFor(checkout, request)
+  const pdf = checkout.payment.status === 'succeeded' ? await receiptPdf(receiptPaper(checkout, words), words) : null
+  if (pdf === null) {
+    response.redirect(303, `${checkout.path}/receipt`)
+    return
+  }
+  response.set({
+    'content-language': words.locale,
+    'content-disposition': `attachment; filename="receipt-${checkout.payment.id}.pdf"`,
+  })
+  response.type('application/pdf').send(pdf)
 }
 
 function wordsFor({ country }: Checkout, request: Request): Words {
@@ -167,6 +196,17 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
   // The checkout says when the attempt was declined or the payment closed. UPI goes on there too.
   const next = { redirect: `${checkout.path}/go`, too_many_attempts: chosen, declined: null, not_payable: null }
   response.redirect(303, next[answer.kind] ?? checkout.path)
+}
+
+/** More time, once. What the workflow does not hear of now, it reads when the old time is over. */
+async function extend(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  const { payment, path } = await loadCheckout(deps, request)
+  const context = { publicUrl: deps.publicUrl, now: deps.clock }
+  if (await deps.db.transaction((tx) => extendPayment(tx, context, payment.id)))
+    await deps.tellExtended(payment.id).catch((error: unknown) => {
+      deps.log.warn({ err: error, payment_id: payment.id }, 'the workflow hears of the new expiry later')
+    })
+  response.redirect(303, path)
 }
 
 async function chooseCountry(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {

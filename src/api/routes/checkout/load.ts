@@ -9,7 +9,7 @@ import { isOpen } from '../../../domain/payment/payment.ts'
 import { type Attempt, checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
 import type { Logger } from '../../../log.ts'
 import { type Checkout, openedAttempt, type PartnerNames } from '../../../web/checkout/checkout.ts'
-import { buyerCountry, deviceOf, hasDeviceWallet, playedBuyer } from '../buyer.ts'
+import { buyerCountry, type CountryDeps, deviceOf, hasDeviceWallet, playedBuyer } from '../buyer.ts'
 import { linkToken, PageProblem } from '../page-problem.ts'
 import { type RateBook, readRates } from '../prices.ts'
 import type { SimulateDeps } from '../v1/payments/simulate-outcome.ts'
@@ -17,14 +17,12 @@ import { askedFor } from './forms.ts'
 
 /** What the pages of a payment are made of. */
 
-export type LoadDeps = {
+export type LoadDeps = CountryDeps & {
   readonly db: Queryable
   readonly rates: RateBook
   readonly publicUrl: string
   /** Unix milliseconds. */
   readonly clock: () => number
-  /** Name of the header in which a trusted proxy puts the buyer's country. */
-  readonly countryHeader?: string
   /** Whether buyers may pay in USDC. */
   readonly crypto: boolean
   /** Partners that are down now. */
@@ -42,7 +40,7 @@ export async function loadCheckout(deps: LoadDeps, request: Request): Promise<Ch
   if (found === null) throw new PageProblem('not_found')
   const { payment, attempts, parts, intents } = found
   const played = deps.simulating === null || payment.livemode ? null : playedBuyer(request)
-  const country = buyerCountry(request, deps.countryHeader)
+  const country = buyerCountry(request, deps)
   const [shop, rates, received] = await Promise.all([
     readShop(deps.db, payment.merchantId),
     isOpen(payment.status) ? ratesFor(deps, payment) : null,

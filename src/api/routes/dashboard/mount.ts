@@ -2,14 +2,16 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import { listMemberships, type Membership } from '../../../db/accounts/people.ts'
-import type { Db } from '../../../db/db.ts'
+import { type Db, sessionIn } from '../../../db/db.ts'
 import { may } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
 import { framedHeaders, framingHeaders, pageHeaders } from '../../../web/page-headers.ts'
 import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/sessions.ts'
 import { formToken, sameText } from '../../accounts/tokens.ts'
 import { readUpload } from '../../images/upload.ts'
-import { onlyMethods } from '../../route.ts'
+import { type AtOnce, createAtOnce } from '../../limits/at-once.ts'
+import type { RequestLimits } from '../../limits/request-limits.ts'
+import { onlyMethods, STALLED_MS } from '../../route.ts'
 import { SiteProblem } from '../site-problem.ts'
 import type { Page, PageAnswer, PageCall } from './page.ts'
 
@@ -18,7 +20,11 @@ export type MountDeps = SessionDeps & {
   readonly publicUrl: string
   /** Where the deployment of the other mode is; null when it is not known. */
   readonly otherModeUrl: string | null
+  readonly limits: Pick<RequestLimits, 'countPerson'>
 }
+
+/** Files of one person that are sent at the same moment, whichever account they are of: each reads for minutes. */
+const FILES_AT_ONCE = { running: 2, waiting: 4 }
 
 /** The name of the hidden field of every form. */
 export const CSRF_FIELD = '_form'
@@ -29,13 +35,16 @@ const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parame
 /** Mounts the pages: same origin, session, form token, role, fresh confirmation, form, handler, in this order. */
 export function mountPages(pages: readonly Page[], deps: MountDeps): Router {
   const router = Router()
+  const files = createAtOnce(FILES_AT_ONCE)
   const paths = new Map<string, Page[]>()
   for (const page of pages) paths.set(page.path, [...(paths.get(page.path) ?? []), page])
   for (const [path, methods] of paths) {
     const every = setHeaders(deps.publicUrl)
     for (const page of methods) {
       const guards = page.method === 'post' ? [fromOurPages(deps.publicUrl), ...readersOf(page)] : []
-      router[page.method](path, every, ...guards, (request, response) => run(deps, page, { request, response }))
+      router[page.method](path, every, ...guards, (request, response) =>
+        run({ ...deps, files }, page, { request, response }),
+      )
     }
     router.all(path, every, onlyMethods(methods.map(({ method }) => method.toUpperCase())))
   }
@@ -69,7 +78,9 @@ export function fromOurPages(publicUrl: string): RequestHandler {
   }
 }
 
-async function run(deps: MountDeps, page: Page, { request, response }: { request: Request; response: Response }) {
+type RunDeps = MountDeps & { readonly files: AtOnce }
+
+async function run(deps: RunDeps, page: Page, { request, response }: { request: Request; response: Response }) {
   const signedIn = await findSignedIn(deps, request)
   const back = page.method === 'get' ? request.originalUrl : '/dashboard'
   if (signedIn === null) return response.redirect(303, `/sign-in?to=${encodeURIComponent(back)}`)
@@ -88,7 +99,15 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
     return response.redirect(303, `/dashboard/confirm?to=${encodeURIComponent(to)}`)
   }
   const call = callOf(deps, { page, request, signedIn, memberships, account, csrf })
-  return send(deps, response, await page.handle({ ...call, form: parseForm(page, request) as never }))
+  const form = parseForm(page, request) as never
+  const { personId } = signedIn.session
+  if (page.makes !== undefined) deps.limits.countPerson(personId, page.makes)
+  const made = (): Promise<PageAnswer> =>
+    page.lists === 'at once'
+      ? call.db.transaction((tx) => page.handle({ ...call, form, db: sessionIn(tx) }))
+      : page.handle({ ...call, form })
+  const answer = async (): Promise<void> => send(deps, response, await made())
+  return page.makes === 'file' ? deps.files(personId, answer) : answer()
 }
 
 type Seen = {
@@ -123,7 +142,7 @@ function callOf(deps: MountDeps, { page, request, signedIn, memberships, account
     },
     tenant,
     role: account?.role ?? 'viewer',
-    db: page.lists === true ? deps.db.lists(tenant) : deps.db.as(tenant),
+    db: page.lists !== undefined ? deps.db.lists(tenant) : deps.db.as(tenant),
   }
 }
 
@@ -168,5 +187,6 @@ async function send({ publicUrl }: MountDeps, response: Response, answer: PageAn
   }
   const { name, type, chunks } = answer.file
   response.type(type).set('content-disposition', `attachment; filename="${name}"`)
+  response.setTimeout(STALLED_MS, () => response.destroy())
   await pipeline(Readable.from(chunks), response)
 }

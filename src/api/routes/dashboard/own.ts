@@ -8,7 +8,7 @@ import type { Tx } from '../../../db/db.ts'
 import { IDLE_MS, LINK_MS } from '../../../domain/account/session.ts'
 import { renderAccount } from '../../../web/dashboard/account.tsx'
 import { renderConfirm, renderPasskeyOffer } from '../../../web/sign-in/sign-in.tsx'
-import { type LinkDeps, sendLink } from '../../accounts/links.ts'
+import { sendLink } from '../../accounts/links.ts'
 import {
   arePasskeysPossible,
   creationOptions,
@@ -16,11 +16,10 @@ import {
   readPasskeyAnswer,
   requestOptions,
 } from '../../accounts/passkeys.ts'
-import { confirm, type SessionDeps } from '../../accounts/sessions.ts'
+import { confirm } from '../../accounts/sessions.ts'
 import { pathOfOurs } from '../sign-in/return-path.ts'
+import { type OwnDeps, ownDataPages } from './own-data.ts'
 import { definePersonPage, type Page, type PersonCall } from './page.ts'
-
-export type OwnDeps = SessionDeps & LinkDeps
 
 const id = z.object({ id: z.string().max(1400) })
 const withTo = z.object({ to: z.string().max(1000).default('') })
@@ -28,7 +27,7 @@ const answered = z.object({ answer: z.string().max(20_000), to: z.string().max(1
 
 /** A person's own sign-in: sessions, passkeys, and the confirmation that changes ask for. */
 export function ownPages(deps: OwnDeps): Page[] {
-  return [...sessionPages(deps), ...passkeyPages(deps), ...confirmPages(deps)]
+  return [...sessionPages(deps), ...passkeyPages(deps), ...confirmPages(deps), ...ownDataPages(deps)]
 }
 
 const iso = (deps: OwnDeps, before = 0): string => new Date(deps.clock() - before).toISOString()

@@ -5,6 +5,7 @@ import type { Ability, Role } from '../../../domain/account/roles.ts'
 import type { Frame } from '../../../web/dashboard/frame.tsx'
 import type { SignedIn } from '../../accounts/sessions.ts'
 import type { ExportFile } from '../../exports/file.ts'
+import type { Made } from '../../limits/request-limits.ts'
 
 /** A page of the dashboard or an action of it, as a value: the router and the tests read the same list. */
 export type Page = {
@@ -13,8 +14,10 @@ export type Page = {
   readonly path: string
   /** What the role must be able to do. `person`: be signed in; an account is not needed. */
   readonly needs: Ability | 'person'
-  /** It reads lists alone, which are bounded in time. */
-  readonly lists?: true
+  /** It reads lists alone, which are bounded in time: of one moment, or piece by piece for a file. */
+  readonly lists?: 'at once' | 'in pieces'
+  /** It makes what each person has a budget for, whichever account it is for. */
+  readonly makes?: Made
   /** A fresh passkey or link is asked for first; afterwards the person is at this path. */
   readonly fresh?: (params: Readonly<Record<string, string>>) => string
   /** Of the body. Fields of a form are text, and absent when nothing was checked. */

@@ -28,7 +28,7 @@ export function paymentListPages(deps: PaymentListDeps): Page[] {
       method: 'get',
       path: '/dashboard/payments',
       needs: 'look',
-      lists: true,
+      lists: 'at once',
       handle: (call) => list(deps, call),
     }),
     ...(['csv', 'json'] as const).map((form) =>
@@ -36,7 +36,8 @@ export function paymentListPages(deps: PaymentListDeps): Page[] {
         method: 'get',
         path: `/dashboard/payments.${form}`,
         needs: 'look',
-        lists: true,
+        lists: 'in pieces',
+        makes: 'file',
         handle: async (call) => ({
           file: paymentsFile(deps, call, { filters: filtersOf(readQuery(call.query), deps.clock()), form }),
         }),

@@ -1,12 +1,10 @@
 import type { Request } from 'express'
 import { type LinkView, renderLinkPage } from '../../../web/links/link-page.tsx'
 import { wordsIn } from '../../../web/messages/words.ts'
-import { buyerCountry, buyerLocale } from '../buyer.ts'
+import { buyerCountry, buyerLocale, type CountryDeps } from '../buyer.ts'
 import { type LinkViewDeps, offersOfLink } from './link-view.ts'
 
-export type PreviewDeps = Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'> & {
-  readonly countryHeader?: string | undefined
-}
+export type PreviewDeps = Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'> & CountryDeps
 
 /** The page of a link that is not there yet. Nothing in it can be pressed. */
 export async function previewOf(
@@ -14,7 +12,7 @@ export async function previewOf(
   request: Request,
   { link, shop }: Pick<LinkView, 'link' | 'shop'>,
 ): Promise<string> {
-  const country = buyerCountry(request, deps.countryHeader).code
+  const country = buyerCountry(request, deps).code
   const offers = await offersOfLink(deps, link, { country, userAgent: request.get('user-agent') })
   const words = wordsIn(buyerLocale(request), country)
   const view = {

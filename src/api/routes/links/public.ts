@@ -12,7 +12,7 @@ import { pageHeaders } from '../../../web/page-headers.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
 import { type PressDeps, plainAmount, pressLink } from '../../links/press.ts'
 import { qrPng, qrSvg } from '../../links/qr.ts'
-import { buyerCountry, buyerLocale, languageCookie, VARY } from '../buyer.ts'
+import { buyerCountry, buyerLocale, type CountryDeps, languageCookie, VARY } from '../buyer.ts'
 import { fromOurPage, refuseMethod } from '../checkout/checkout.ts'
 import { languageForm, parseForm } from '../checkout/forms.ts'
 import { PageProblem } from '../page-problem.ts'
@@ -22,13 +22,13 @@ import { type LinkViewDeps, viewOfLink } from './link-view.ts'
 
 /** The page of a payment link, for buyers. GET never creates anything: chats fetch links. */
 
-export type PublicLinkDeps = PressDeps & {
-  readonly limits: Pick<RequestLimits, 'countPress' | 'countForm'>
-  readonly countryHeader?: string
-  readonly crypto: boolean
-  readonly down: LinkViewDeps['down']
-  readonly log: Logger
-}
+export type PublicLinkDeps = PressDeps &
+  CountryDeps & {
+    readonly limits: Pick<RequestLimits, 'countPress' | 'countForm'>
+    readonly crypto: boolean
+    readonly down: LinkViewDeps['down']
+    readonly log: Logger
+  }
 
 const FORM_LIMIT = '4kb'
 
@@ -89,7 +89,7 @@ type At = { readonly request: Request; readonly response: Response }
 type Filled = Pick<LinkView, 'link' | 'amount' | 'reference' | 'wrong'>
 
 async function send(deps: PublicLinkDeps, { request, response }: At, shown: Filled): Promise<void> {
-  const country = buyerCountry(request, deps.countryHeader).code
+  const country = buyerCountry(request, deps).code
   const view = await viewOfLink(deps, shown, { country, userAgent: request.get('user-agent') })
   const words = wordsIn(buyerLocale(request), country)
   sendPage(response, words, renderLinkPage(view, words))

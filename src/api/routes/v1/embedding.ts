@@ -3,13 +3,19 @@ import { readEmbedding, setEmbedding } from '../../../db/merchants/embedding.ts'
 import { MOST_ORIGINS, readOrigin } from '../../../domain/account/origin.ts'
 import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { ORIGIN, said } from './patterns.ts'
 import { requireTestKey, type StepUp } from './step-up.ts'
 
 const ORIGINS = ['https://shop.example', 'https://www.shop.example']
 
 const embeddingBody = z.strictObject({
   origins: z
-    .array(z.string().max(300))
+    .array(
+      z
+        .string()
+        .max(300)
+        .meta(said({ pattern: ORIGIN, maxLength: 253 })),
+    )
     .max(MOST_ORIGINS)
     .meta({ description: 'All of them: the list replaces the one before. Empty: nobody may.' }),
 })

@@ -38,7 +38,7 @@ const CURSORS = {
   event: typeId('event'),
   key: /^key_[0-9A-Za-z]{12}$/,
   entry: TIMELINE_ID,
-  audit: /^aud_[1-9]\d{0,17}$/,
+  audit: typeId('auditEntry'),
 } as const
 type Listed = keyof typeof CURSORS
 

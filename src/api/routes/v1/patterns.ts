@@ -32,6 +32,9 @@ export const RETURN_URL = new RegExp(
   `^(?:${scheme('https')}://(?:(?:${LABEL}\\.)*${LAST_LABEL}\\.?|${IPV4}|\\[::1\\])|${scheme('http')}://(?:localhost|127\\.0\\.0\\.1|\\[::1\\]))${PORT}(?:[/?#][^${VISIBLE}]*)?$`,
 )
 
+/** A page's origin, as `readOrigin` says more exactly; in test mode also the developer's own machine. */
+export const ORIGIN = `^(?:${scheme('https')}://(?:${LABEL}\\.)+${LAST_LABEL}|${scheme('http')}://(?:localhost|127\\.0\\.0\\.1))${PORT}/?$`
+
 const LOCAL = '(?:localhost|local|internal|localdomain|home\\.arpa|lan|intranet)'
 
 /** Where webhooks may go, as `checkEndpointUrl` says more exactly: https, a public name, no fragment; in live mode port 443. */

@@ -34,4 +34,34 @@ export const EN = {
   test: 'This channel works. It was only a test.',
   many: '{count, plural, one {# notification} other {# notifications}}',
   more: '{count, plural, one {and # more} other {and # more}}',
+  mail: {
+    walletSet:
+      'The wallet of “{account}” is now {address}. New payments go there. Payments that exist keep their wallet.',
+    walletAsked:
+      'Somebody asked to change the wallet of “{account}”. Until the change takes effect, payments go to the wallet of today. Payments that exist keep it.',
+    walletAnybody: 'Everybody in the team was told, and anybody can stop it.',
+    walletKept: 'The planned change of the wallet of “{account}” was stopped. Payments go to the wallet of before.',
+    linkClaimed:
+      'The payment link “{title}” was brought into “{account}”. Its money goes to the wallet {wallet}, and will go on doing so.',
+    linkNotYours: 'This is not a wallet of yours? Then pause the link: buyers read your name on its page.',
+    channelAdded: 'From now on “{name}” ({kind}) is told of the payments of “{account}”.',
+    channelRemoved: 'From now on “{name}” ({kind}) is told nothing of “{account}”.',
+    channelBroken: '“{name}” ({kind}) takes nothing of what “{account}” tells it. What waits is kept for 30 days.',
+    keyCreated: 'The API key “{name}” ({key}) of “{account}” was created. Whoever has it can use it from now on.',
+    keyRevoked:
+      'The API key “{name}” ({key}) of “{account}” was revoked. Programs that use it are refused from now on.',
+    unexpected: 'You did not expect this? Look who did it:',
+    signIn: 'Somebody signed in as {email} with a browser that we have not seen before. It came from the address {ip}.',
+    signInNot: 'It was not you? End every session, and look at your passkeys:',
+    payoutHeld:
+      'The payout of a payment of “{account}” is held. The money is safe. It does not arrive until this is settled.',
+    heldBlacklisted: 'The issuer of USDC refuses your wallet. Set another wallet, and write to us.',
+    heldRefused: 'The transfer was refused. We look at it.',
+    heldPolicy: 'A rule of ours wants a person to look at it.',
+    heldOperator: 'A person of ours looks at it.',
+    endpointGone:
+      'We switched off the webhook endpoint {url}. It answered 410, which says that it is not there any more.',
+    endpointFailing: 'We switched off the webhook endpoint {url}. For five days it took no event.',
+    endpointThen: 'Payments go on. Events that it misses are kept, and can be sent when it is on again.',
+  },
 }

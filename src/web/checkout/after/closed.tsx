@@ -7,7 +7,7 @@ import type { Words } from '../../messages/words.ts'
 import { amountsOf } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
 import { ShopLink, ShopMail, type Shown, type ShownView } from '../shown.tsx'
-import { goOnPath, isMoneyHeld, mayMoneyCome, wasReturned } from '../view.ts'
+import { goOnPath, isMoneyHeld, lateMoneyCounts, mayMoneyCome, wasReturned } from '../view.ts'
 
 type As = ShownView<'closed'>['view']['as']
 
@@ -68,7 +68,7 @@ function ClosedNote({ checkout, words: { t } }: Shown) {
     </Note>
   ) : (
     <Note tone="wait" icon="help" strong={t('closed.last_minute')}>
-      {t('closed.late_counts')}
+      {t(lateMoneyCounts(checkout) ? 'closed.late_counts' : 'closed.late_safe')}
     </Note>
   )
 }

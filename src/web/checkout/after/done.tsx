@@ -35,6 +35,9 @@ export function Done({ checkout, words }: Shown) {
         <OutlineLink href={`${checkout.path}/receipt`} icon="print">
           {t('done.print')}
         </OutlineLink>
+        <OutlineLink href={`${checkout.path}/receipt.pdf`} icon="save">
+          {t('done.pdf')}
+        </OutlineLink>
         <CopyButton value={checkout.url} words={words} icon="link">
           {t('done.copy')}
         </CopyButton>

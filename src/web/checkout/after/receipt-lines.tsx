@@ -36,7 +36,7 @@ export function Lines({ checkout, words }: Shown) {
 export function ReceiptFacts({ checkout, words, children }: Shown & { children?: ComponentChildren }) {
   const { t } = words
   const { payment } = checkout
-  const { counted } = amountsOf(checkout)
+  const statement = statementName(checkout)
   return (
     <Facts>
       <Fact name={t('receipt.with')}>{paidWith(checkout, words)}</Fact>
@@ -48,9 +48,9 @@ export function ReceiptFacts({ checkout, words, children }: Shown & { children?:
           <bdi>{payment.reference}</bdi>
         </Fact>
       )}
-      {counted !== null && counted.provider !== 'crypto' && (
+      {statement !== null && (
         <Fact name={t('receipt.statement')}>
-          <bdi>{partnerOf(checkout, counted).statement}</bdi>
+          <bdi>{statement}</bdi>
         </Fact>
       )}
       <Fact name={t('done.payment')}>
@@ -65,7 +65,13 @@ export function paidAt({ payment }: Pick<Checkout, 'payment'>): string {
   return payment.paidAt ?? payment.succeededAt ?? payment.updatedAt
 }
 
-function paidWith(checkout: Checkout, words: Words): string {
+/** What the buyer's statement shows; null where there is none, as for USDC. */
+export function statementName(checkout: Checkout): string | null {
+  const { counted } = amountsOf(checkout)
+  return counted === null || counted.provider === 'crypto' ? null : partnerOf(checkout, counted).statement
+}
+
+export function paidWith(checkout: Checkout, words: Words): string {
   const { counted } = amountsOf(checkout)
   const { methodUsed } = checkout.payment
   if (counted === null) return methodUsed === null ? '–' : methodName({ method: methodUsed }, words)

@@ -19,6 +19,9 @@ export function Receipt({ checkout, words }: Shown) {
           <Icon name="print" />
           <span>{t('done.print')}</span>
         </button>
+        <OutlineLink href={`${checkout.path}/receipt.pdf`} icon="save">
+          {t('done.pdf')}
+        </OutlineLink>
       </nav>
       <main id="main" class={isTest ? 'paper void' : 'paper'} tabIndex={-1}>
         <div class="letterhead">

@@ -1,4 +1,6 @@
 import { isOpen } from '../../../domain/payment/payment.ts'
+import { mayBeExtended } from '../../../domain/payment/requests.ts'
+import { Icon } from '../../look/icons.tsx'
 import { Note } from '../../look/parts.tsx'
 import type { Stop } from '../../look/rail.tsx'
 import { Time } from '../../look/time.tsx'
@@ -21,10 +23,21 @@ export function isClosing(checkout: Checkout): boolean {
 export function ClosingNote({ checkout, words }: Shown) {
   const minutes = minutesLeft(checkout)
   if (minutes === null) return null
+  const { payment, now, path, frame } = checkout
   return (
-    <Note tone="wait" icon="clock" strong={words.t('closing.left', { minutes })} role="status">
-      {words.rich('closing.at', { time: <Time at={checkout.payment.expiresAt} style="time" words={words} /> })}
-    </Note>
+    <>
+      <Note tone="wait" icon="clock" strong={words.t('closing.left', { minutes })} role="status">
+        {words.rich('closing.at', { time: <Time at={payment.expiresAt} style="time" words={words} /> })}
+      </Note>
+      {frame === null && mayBeExtended(payment, Date.parse(now)) && (
+        <form method="post" action={`${path}/extend`}>
+          <button type="submit" class="button">
+            <Icon name="clock" />
+            <span>{words.t('closing.more')}</span>
+          </button>
+        </form>
+      )}
+    </>
   )
 }
 

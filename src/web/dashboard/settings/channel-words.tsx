@@ -39,7 +39,22 @@ export function KindIcon({ kind }: { kind: ChannelShown['kind'] }) {
   return <SiteIcon name={kind === 'email' ? 'mail' : 'chat'} />
 }
 
-export function ChannelState({ channel }: { channel: ChannelShown }) {
+/** The chat takes messages, and nobody here may write to it: no process has the token of a bot. */
+export function isWithoutBot({ kind, broken_at: brokenAt }: ChannelShown, bot: string | null): boolean {
+  return kind === 'telegram' && bot === null && brokenAt === null
+}
+
+export const NO_BOT =
+  'This system has no Telegram bot at the moment. What is to be told waits, and none is lost. The operator of Pinrail can connect the bot again.'
+
+/** `bot`: the name of the bot of Telegram; null where there is none. */
+export function ChannelState({ channel, bot }: { channel: ChannelShown; bot: string | null }) {
+  if (isWithoutBot(channel, bot))
+    return (
+      <State tone="wait" icon="clock">
+        Waits for the bot
+      </State>
+    )
   if (channel.broken_at === null)
     return (
       <State tone="success" icon="okring">

@@ -6,7 +6,15 @@ import { Moment } from '../../site/moment.tsx'
 import { Card, Head, Note } from '../../site/parts.tsx'
 import { Table } from '../../site/table.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
-import { brokenText, type ChannelShown, ChannelState, EVENT_NAMES, KIND_NAMES } from './channel-words.tsx'
+import {
+  brokenText,
+  type ChannelShown,
+  ChannelState,
+  EVENT_NAMES,
+  isWithoutBot,
+  KIND_NAMES,
+  NO_BOT,
+} from './channel-words.tsx'
 
 export type MessageShown = {
   readonly id: string
@@ -27,10 +35,12 @@ export type ChannelView = {
   readonly waiting: number
   readonly errors: FormErrors
   readonly mayChange: boolean
+  /** The name of the bot of Telegram; null where there is none. */
+  readonly bot: string | null
 }
 
 export function renderChannel(view: ChannelView): string {
-  const { frame, channel, waiting, mayChange } = view
+  const { frame, channel, waiting, mayChange, bot } = view
   const at = `/dashboard/notifications/${channel.id}`
   return renderFramed({
     frame,
@@ -50,7 +60,7 @@ export function renderChannel(view: ChannelView): string {
             ) : undefined
           }
         >
-          <ChannelState channel={channel} />
+          <ChannelState channel={channel} bot={bot} />
         </Head>
         {channel.broken_at !== null && (
           <Note tone="problem" icon="warn" strong="It takes nothing">
@@ -60,6 +70,11 @@ export function renderChannel(view: ChannelView): string {
                 It works again: send what waits
               </PostButton>
             )}
+          </Note>
+        )}
+        {isWithoutBot(channel, bot) && (
+          <Note tone="wait" icon="clock" strong="Nothing is sent to it">
+            <p>{NO_BOT}</p>
           </Note>
         )}
         {mayChange && <Settings view={view} at={at} />}

@@ -1,6 +1,14 @@
 import { Head } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
-import { brokenText, type ChannelShown, ChannelState, KIND_NAMES, KindIcon } from './channel-words.tsx'
+import {
+  brokenText,
+  type ChannelShown,
+  ChannelState,
+  isWithoutBot,
+  KIND_NAMES,
+  KindIcon,
+  NO_BOT,
+} from './channel-words.tsx'
 
 export type NotificationsView = {
   readonly frame: Frame
@@ -42,9 +50,10 @@ export function renderNotifications({ frame, channels, waiting, mayChange, bot }
                   </h2>
                   <p class="soft">{channel.name}</p>
                 </div>
-                <ChannelState channel={channel} />
+                <ChannelState channel={channel} bot={bot} />
               </div>
               {channel.broken_at !== null && <p>{brokenText(channel, waiting.get(channel.id) ?? 0)}</p>}
+              {isWithoutBot(channel, bot) && <p>{NO_BOT}</p>}
             </li>
           ))}
         </ul>

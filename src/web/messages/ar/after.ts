@@ -116,6 +116,7 @@ export const arAfter = {
   'done.late.counts': 'هي محتسبة، وقد وصلت إلى {merchant}.',
   'done.payment': 'رقم الدفعة',
   'done.print': 'طباعة',
+  'done.pdf': 'حفظ كملف PDF',
   'done.copy': 'نسخ الرابط',
   'done.steps': 'كل خطوة بوقتها',
   'done.happened': 'ما حدث',
@@ -153,5 +154,7 @@ export const arAfter = {
   'closed.order_open': 'لم يعد دفعها هنا ممكنًا.',
   'closed.last_minute': 'هل وافقت عليها في اللحظة الأخيرة؟',
   'closed.late_counts': 'احتفظ بهذه الصفحة ولا تدفع مرة أخرى. المال الذي يصل متأخرًا يُحتسب أيضًا ويظهر هنا.',
+  'closed.late_safe':
+    'احتفظ بهذه الصفحة ولا تدفع مرة أخرى. المال الذي يصل بعد الآن في أمان: يتولاه موظف لدينا، ويظهر هنا.',
   'closed.again': 'لكي تدفع، اطلب من {merchant} رابط دفع جديدًا.',
 } as const

@@ -137,6 +137,7 @@ export const arBefore = {
   'closing.left':
     '{minutes, plural, zero {لم يبقَ وقت.} one {بقيت دقيقة واحدة.} two {بقيت دقيقتان.} few {بقيت # دقائق.} many {بقيت # دقيقة.} other {بقيت # دقيقة.}}',
   'closing.at': 'تُغلق هذه الدفعة الساعة {time}.',
+  'closing.more': '15 دقيقة إضافية',
 
   'declined.heading.declined': 'رُفضت دفعتك',
   'declined.heading.insufficient_funds': 'رفض مصرفك هذه الدفعة',

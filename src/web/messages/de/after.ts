@@ -106,7 +106,7 @@ export const deAfter = {
   'done.over.note': 'Auch die zusätzlichen {extra} sind beim Shop angekommen.',
   'done.over.ask': 'Bitten Sie {merchant} um Rückzahlung oder um Anrechnung auf Ihre nächste Bestellung.',
   'done.twice.heading': 'Bezahlt. Die zweite Zahlung geht zurück.',
-  'done.twice.lead': '{merchant} hat {amount} einmal erhalten. Die anderen {other} bewahren wir für Sie auf.',
+  'done.twice.lead': '{merchant} hat {amount} einmal erhalten. Den anderen Betrag, {other}, bewahren wir für Sie auf.',
   'done.twice.both': 'Ihre Zahlungen',
   'done.twice.counted': 'Zählt',
   'done.twice.returning': 'Wird für Sie aufbewahrt',
@@ -114,12 +114,13 @@ export const deAfter = {
   'done.twice.held': 'Zweite Zahlung angekommen und aufbewahrt',
   'done.twice.person': 'Jemand von uns veranlasst die Rückzahlung',
   'done.twice.nothing': 'Sie brauchen nichts zu tun.',
-  'done.twice.back': 'Zurück dorthin, woher sie kam',
+  'done.twice.back': 'Zurück dorthin, woher das Geld kam',
   'done.twice.back.why': 'Danach braucht Ihre Bank einige Werktage.',
   'done.late': 'Ihre Zahlung kam verspätet an.',
   'done.late.counts': 'Sie zählt, und {merchant} hat sie.',
   'done.payment': 'Zahlungsnummer',
   'done.print': 'Drucken',
+  'done.pdf': 'Als PDF sichern',
   'done.copy': 'Link kopieren',
   'done.steps': 'Jeder Schritt mit Uhrzeit',
   'done.happened': 'Was geschehen ist',
@@ -158,5 +159,7 @@ export const deAfter = {
   'closed.last_minute': 'In letzter Minute freigegeben?',
   'closed.late_counts':
     'Behalten Sie diese Seite und zahlen Sie nicht noch einmal. Geld, das verspätet ankommt, zählt trotzdem und erscheint hier.',
+  'closed.late_safe':
+    'Behalten Sie diese Seite und zahlen Sie nicht noch einmal. Geld, das jetzt noch ankommt, ist sicher: Jemand von uns kümmert sich darum, und es erscheint hier.',
   'closed.again': 'Um zu bezahlen, bitten Sie {merchant} um einen neuen Zahlungslink.',
 } as const

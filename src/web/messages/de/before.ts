@@ -136,6 +136,7 @@ export const deBefore = {
 
   'closing.left': '{minutes, plural, one {Noch # Minute.} other {Noch # Minuten.}}',
   'closing.at': 'Diese Zahlung schließt um {time}.',
+  'closing.more': '15 Minuten mehr Zeit',
 
   'declined.heading.declined': 'Ihre Zahlung wurde abgelehnt',
   'declined.heading.insufficient_funds': 'Ihre Bank hat diese Zahlung abgelehnt',

@@ -138,6 +138,7 @@ export const elBefore = {
 
   'closing.left': '{minutes, plural, one {Απομένει # λεπτό.} other {Απομένουν # λεπτά.}}',
   'closing.at': 'Αυτή η πληρωμή κλείνει στις {time}.',
+  'closing.more': '15 λεπτά ακόμη',
 
   'declined.heading.declined': 'Η πληρωμή σας απορρίφθηκε',
   'declined.heading.insufficient_funds': 'Η τράπεζά σας απέρριψε αυτή την πληρωμή',

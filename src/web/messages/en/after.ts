@@ -118,6 +118,7 @@ export const enAfter = {
   'done.late.counts': 'It counts, and {merchant} has it.',
   'done.payment': 'Payment number',
   'done.print': 'Print',
+  'done.pdf': 'Save as PDF',
   'done.copy': 'Copy link',
   'done.steps': 'Each step, with its time',
   'done.happened': 'What happened',
@@ -155,5 +156,7 @@ export const enAfter = {
   'closed.order_open': 'It cannot be paid here any more.',
   'closed.last_minute': 'Approved it at the last minute?',
   'closed.late_counts': 'Keep this page, and do not pay again. Money that arrives late still counts, and shows here.',
+  'closed.late_safe':
+    'Keep this page, and do not pay again. Money that still arrives is safe: a person looks after it, and it shows here.',
   'closed.again': 'To pay, ask {merchant} for a new payment link.',
 } as const

@@ -136,6 +136,7 @@ export const enBefore = {
 
   'closing.left': '{minutes, plural, one {# minute left.} other {# minutes left.}}',
   'closing.at': 'This payment closes at {time}.',
+  'closing.more': '15 more minutes',
 
   'declined.heading.declined': 'Your payment was declined',
   'declined.heading.insufficient_funds': 'Your bank declined this payment',

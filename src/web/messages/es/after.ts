@@ -105,7 +105,7 @@ export const esAfter = {
   'done.over.note': 'Los {extra} de más también llegaron a la tienda.',
   'done.over.ask': 'Pida a {merchant} que se los devuelva o que los descuente de su próximo pedido.',
   'done.twice.heading': 'Pagado. El segundo pago se devuelve.',
-  'done.twice.lead': '{merchant} recibió {amount} una sola vez. Guardamos para usted los otros {other}.',
+  'done.twice.lead': '{merchant} recibió {amount} una sola vez. Guardamos para usted el otro importe: {other}.',
   'done.twice.both': 'Sus pagos',
   'done.twice.counted': 'Cuenta',
   'done.twice.returning': 'Guardado para usted',
@@ -119,6 +119,7 @@ export const esAfter = {
   'done.late.counts': 'Cuenta igualmente y {merchant} lo tiene.',
   'done.payment': 'Número de pago',
   'done.print': 'Imprimir',
+  'done.pdf': 'Guardar como PDF',
   'done.copy': 'Copiar enlace',
   'done.steps': 'Cada paso, con su hora',
   'done.happened': 'Qué ha ocurrido',
@@ -157,5 +158,7 @@ export const esAfter = {
   'closed.last_minute': '¿Lo autorizó en el último momento?',
   'closed.late_counts':
     'Guarde esta página y no pague de nuevo. El dinero que llega tarde cuenta igualmente y aparece aquí.',
+  'closed.late_safe':
+    'Guarde esta página y no pague de nuevo. El dinero que aún llegue está a salvo: una persona se ocupa de él y aparece aquí.',
   'closed.again': 'Para pagar, pida a {merchant} un nuevo enlace de pago.',
 } as const

@@ -136,6 +136,7 @@ export const esBefore = {
 
   'closing.left': '{minutes, plural, one {Queda # minuto.} many {Quedan # minutos.} other {Quedan # minutos.}}',
   'closing.at': 'Hora de cierre de este pago: {time}.',
+  'closing.more': '15 minutos más',
 
   'declined.heading.declined': 'Su pago ha sido rechazado',
   'declined.heading.insufficient_funds': 'Su banco ha rechazado este pago',

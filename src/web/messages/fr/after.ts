@@ -93,7 +93,7 @@ export const frAfter = {
   'checking.person': 'Une personne s’en occupe',
   'checking.partner_hold': '{partner} a demandé un examen plus attentif. Cela prend en général quelques heures.',
   'checking.underpaid':
-    'Moins que le montant total est arrivé. Nous décidons avec {merchant} de la suite, et vous ne perdez rien.',
+    'Il est arrivé moins que le montant total. Nous décidons avec {merchant} de la suite, et vous ne perdez rien.',
   'checking.wrong_asset': 'Un autre jeton que l’USDC est arrivé. Il n’est pas perdu.',
   'checking.other': 'Cette page montre la suite.',
   'checking.received': 'Arrivé',
@@ -122,6 +122,7 @@ export const frAfter = {
   'done.late.counts': 'Il est pris en compte, et {merchant} l’a reçu.',
   'done.payment': 'Numéro de paiement',
   'done.print': 'Imprimer',
+  'done.pdf': 'Enregistrer en PDF',
   'done.copy': 'Copier le lien',
   'done.steps': 'Chaque étape, avec son heure',
   'done.happened': 'Ce qui s’est passé',
@@ -160,5 +161,7 @@ export const frAfter = {
   'closed.last_minute': 'Validé à la dernière minute ?',
   'closed.late_counts':
     'Gardez cette page et ne payez pas de nouveau. L’argent qui arrive en retard compte quand même, et s’affiche ici.',
+  'closed.late_safe':
+    'Gardez cette page et ne payez pas de nouveau. L’argent qui arrive encore est en sécurité : une personne s’en occupe, et il s’affiche ici.',
   'closed.again': 'Pour payer, demandez un nouveau lien de paiement à {merchant}.',
 } as const

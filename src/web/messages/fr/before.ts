@@ -137,6 +137,7 @@ export const frBefore = {
 
   'closing.left': '{minutes, plural, one {Il reste # minute.} many {Il reste # minutes.} other {Il reste # minutes.}}',
   'closing.at': 'Ce paiement se ferme à {time}.',
+  'closing.more': '15 minutes de plus',
 
   'declined.heading.declined': 'Votre paiement a été refusé',
   'declined.heading.insufficient_funds': 'Votre banque a refusé ce paiement',

@@ -110,7 +110,7 @@ export const hiAfter = {
   'done.twice.returning': 'आपके लिए रखा है',
   'done.twice.second': 'दूसरा भुगतान',
   'done.twice.held': 'दूसरा भुगतान मिला और रखा गया',
-  'done.twice.person': 'एक व्यक्ति लौटाने का प्रबंध करता है',
+  'done.twice.person': 'एक व्यक्ति पैसा लौटाने का प्रबंध कर रहा है',
   'done.twice.nothing': 'आपको कुछ नहीं करना है।',
   'done.twice.back': 'जहाँ से आया, वहीं वापस',
   'done.twice.back.why': 'उसके बाद आपके बैंक को कुछ कार्यदिवस लगते हैं।',
@@ -118,6 +118,7 @@ export const hiAfter = {
   'done.late.counts': 'वह गिना गया है, और {merchant} को मिल गया है।',
   'done.payment': 'भुगतान संख्या',
   'done.print': 'प्रिंट करें',
+  'done.pdf': 'PDF सहेजें',
   'done.copy': 'लिंक कॉपी करें',
   'done.steps': 'हर चरण, समय के साथ',
   'done.happened': 'क्या-क्या हुआ',
@@ -155,5 +156,7 @@ export const hiAfter = {
   'closed.order_open': 'अब यहाँ भुगतान नहीं हो सकता।',
   'closed.last_minute': 'आख़िरी पल में मंज़ूर किया?',
   'closed.late_counts': 'यह पेज रखें और दोबारा भुगतान न करें। देर से आया पैसा भी गिना जाता है और यहाँ दिखता है।',
+  'closed.late_safe':
+    'यह पेज रखें और दोबारा भुगतान न करें। अब भी आने वाला पैसा सुरक्षित है: एक व्यक्ति उसे सँभालता है, और वह यहाँ दिखता है।',
   'closed.again': 'भुगतान के लिए {merchant} से नया भुगतान लिंक माँगें।',
 } as const

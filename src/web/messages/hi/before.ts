@@ -136,6 +136,7 @@ export const hiBefore = {
 
   'closing.left': '{minutes, plural, one {# मिनट बाकी।} other {# मिनट बाकी।}}',
   'closing.at': 'यह भुगतान {time} पर बंद होगा।',
+  'closing.more': '15 मिनट और',
 
   'declined.heading.declined': 'आपका भुगतान अस्वीकृत हुआ',
   'declined.heading.insufficient_funds': 'आपके बैंक ने यह भुगतान अस्वीकार किया',

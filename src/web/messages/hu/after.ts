@@ -120,6 +120,7 @@ export const huAfter = {
   'done.late.counts': 'Beszámít, és {merchant} megkapta.',
   'done.payment': 'Fizetés száma',
   'done.print': 'Nyomtatás',
+  'done.pdf': 'Mentés PDF-ként',
   'done.copy': 'Hivatkozás másolása',
   'done.steps': 'Minden lépés, időponttal',
   'done.happened': 'Mi történt',
@@ -158,5 +159,7 @@ export const huAfter = {
   'closed.last_minute': 'Az utolsó percben hagyta jóvá?',
   'closed.late_counts':
     'Őrizze meg ezt az oldalt, és ne fizessen újra. A késve érkező pénz is számít, és itt megjelenik.',
+  'closed.late_safe':
+    'Őrizze meg ezt az oldalt, és ne fizessen újra. A még megérkező pénz biztonságban van: egy munkatársunk foglalkozik vele, és itt megjelenik.',
   'closed.again': 'A fizetéshez kérjen új fizetési hivatkozást itt: {merchant}.',
 } as const

@@ -136,6 +136,7 @@ export const huBefore = {
 
   'closing.left': '{minutes, plural, one {Még # perc.} other {Még # perc.}}',
   'closing.at': 'A fizetés lezárásának időpontja: {time}.',
+  'closing.more': 'További 15 perc',
 
   'declined.heading.declined': 'A fizetését elutasították',
   'declined.heading.insufficient_funds': 'A bankja elutasította ezt a fizetést',

@@ -119,6 +119,7 @@ export const itAfter = {
   'done.late.counts': 'È valido, e {merchant} l’ha ricevuto.',
   'done.payment': 'Numero del pagamento',
   'done.print': 'Stampa',
+  'done.pdf': 'Salva come PDF',
   'done.copy': 'Copia link',
   'done.steps': 'Ogni passaggio, con l’ora',
   'done.happened': 'Che cosa è successo',
@@ -157,5 +158,7 @@ export const itAfter = {
   'closed.last_minute': 'L’ha autorizzato all’ultimo momento?',
   'closed.late_counts':
     'Conservi questa pagina e non paghi di nuovo. Il denaro che arriva in ritardo vale comunque e compare qui.',
+  'closed.late_safe':
+    'Conservi questa pagina e non paghi di nuovo. Il denaro che arriva ancora è al sicuro: se ne occupa una persona, e compare qui.',
   'closed.again': 'Per pagare, chieda a {merchant} un nuovo link di pagamento.',
 } as const

@@ -136,6 +136,7 @@ export const itBefore = {
 
   'closing.left': '{minutes, plural, one {Resta # minuto.} many {Restano # minuti.} other {Restano # minuti.}}',
   'closing.at': 'Questo pagamento si chiude alle {time}.',
+  'closing.more': 'Altri 15 minuti',
 
   'declined.heading.declined': 'Il Suo pagamento è stato rifiutato',
   'declined.heading.insufficient_funds': 'La Sua banca ha rifiutato questo pagamento',

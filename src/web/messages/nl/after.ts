@@ -106,7 +106,7 @@ export const nlAfter = {
   'done.over.note': 'Ook de extra {extra} is bij de winkel aangekomen.',
   'done.over.ask': 'Vraag {merchant} om dit terug te betalen of met uw volgende bestelling te verrekenen.',
   'done.twice.heading': 'Betaald. De tweede betaling gaat terug.',
-  'done.twice.lead': '{merchant} heeft {amount} één keer ontvangen. De andere {other} bewaren we voor u.',
+  'done.twice.lead': '{merchant} heeft {amount} één keer ontvangen. Het andere bedrag, {other}, bewaren we voor u.',
   'done.twice.both': 'Uw betalingen',
   'done.twice.counted': 'Telt',
   'done.twice.returning': 'Voor u bewaard',
@@ -114,12 +114,13 @@ export const nlAfter = {
   'done.twice.held': 'Tweede betaling ontvangen en bewaard',
   'done.twice.person': 'Iemand regelt de terugbetaling',
   'done.twice.nothing': 'U hoeft niets te doen.',
-  'done.twice.back': 'Terug naar de herkomst',
+  'done.twice.back': 'Terug naar waar het vandaan kwam',
   'done.twice.back.why': 'Daarna heeft uw bank een paar werkdagen nodig.',
   'done.late': 'Uw betaling kwam laat aan.',
   'done.late.counts': 'De betaling telt, en {merchant} heeft die ontvangen.',
   'done.payment': 'Betalingsnummer',
   'done.print': 'Afdrukken',
+  'done.pdf': 'Opslaan als PDF',
   'done.copy': 'Link kopiëren',
   'done.steps': 'Elke stap, met tijd',
   'done.happened': 'Wat er is gebeurd',
@@ -158,5 +159,7 @@ export const nlAfter = {
   'closed.last_minute': 'Op het laatste moment goedgekeurd?',
   'closed.late_counts':
     'Bewaar deze pagina en betaal niet opnieuw. Geld dat laat aankomt telt toch, en verschijnt hier.',
+  'closed.late_safe':
+    'Bewaar deze pagina en betaal niet opnieuw. Geld dat nu nog aankomt is veilig: iemand van ons zorgt ervoor, en het verschijnt hier.',
   'closed.again': 'Vraag {merchant} om een nieuwe betaallink als u wilt betalen.',
 } as const

@@ -136,6 +136,7 @@ export const nlBefore = {
 
   'closing.left': '{minutes, plural, one {Nog # minuut.} other {Nog # minuten.}}',
   'closing.at': 'Deze betaling sluit om {time}.',
+  'closing.more': '15 minuten langer',
 
   'declined.heading.declined': 'Uw betaling is geweigerd',
   'declined.heading.insufficient_funds': 'Uw bank heeft deze betaling geweigerd',

@@ -118,6 +118,7 @@ export const plAfter = {
   'done.late.counts': 'Liczy się i {merchant} ją ma.',
   'done.payment': 'Numer płatności',
   'done.print': 'Drukuj',
+  'done.pdf': 'Zapisz jako PDF',
   'done.copy': 'Kopiuj link',
   'done.steps': 'Każdy krok z godziną',
   'done.happened': 'Co się wydarzyło',
@@ -156,5 +157,7 @@ export const plAfter = {
   'closed.last_minute': 'Zatwierdzono w ostatniej chwili?',
   'closed.late_counts':
     'Proszę zachować tę stronę i nie płacić ponownie. Pieniądze, które dotrą późno, i tak się liczą i pojawią się tutaj.',
-  'closed.again': 'Nowy link do płatności można otrzymać tutaj: {merchant}.',
+  'closed.late_safe':
+    'Proszę zachować tę stronę i nie płacić ponownie. Pieniądze, które jeszcze dotrą, są bezpieczne: zajmie się nimi człowiek i pojawią się tutaj.',
+  'closed.again': 'Aby zapłacić, potrzebny jest nowy link od sklepu: {merchant}.',
 } as const

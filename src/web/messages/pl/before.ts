@@ -137,6 +137,7 @@ export const plBefore = {
   'closing.left':
     '{minutes, plural, one {Została # minuta.} few {Zostały # minuty.} many {Zostało # minut.} other {Zostało # minuty.}}',
   'closing.at': 'Ta płatność zostanie zamknięta o {time}.',
+  'closing.more': '15 minut więcej',
 
   'declined.heading.declined': 'Płatność została odrzucona',
   'declined.heading.insufficient_funds': 'Bank odrzucił tę płatność',

@@ -118,6 +118,7 @@ export const ptAfter = {
   'done.late.counts': 'Conta igualmente, e {merchant} recebeu-o.',
   'done.payment': 'Número do pagamento',
   'done.print': 'Imprimir',
+  'done.pdf': 'Guardar como PDF',
   'done.copy': 'Copiar ligação',
   'done.steps': 'Cada passo, com a hora',
   'done.happened': 'O que aconteceu',
@@ -156,5 +157,7 @@ export const ptAfter = {
   'closed.last_minute': 'Autorizou-o no último minuto?',
   'closed.late_counts':
     'Guarde esta página e não pague de novo. O dinheiro que chega tarde conta igualmente e aparece aqui.',
+  'closed.late_safe':
+    'Guarde esta página e não pague de novo. O dinheiro que ainda chegue está seguro: uma pessoa trata dele, e aparece aqui.',
   'closed.again': 'Para pagar, peça a {merchant} uma nova ligação de pagamento.',
 } as const

@@ -136,6 +136,7 @@ export const ptBefore = {
 
   'closing.left': '{minutes, plural, one {Falta # minuto.} many {Faltam # minutos.} other {Faltam # minutos.}}',
   'closing.at': 'Hora de fecho deste pagamento: {time}.',
+  'closing.more': 'Mais 15 minutos',
 
   'declined.heading.declined': 'O seu pagamento foi recusado',
   'declined.heading.insufficient_funds': 'O seu banco recusou este pagamento',

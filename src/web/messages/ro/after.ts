@@ -121,6 +121,7 @@ export const roAfter = {
   'done.late.counts': 'Contează, iar {merchant} o are.',
   'done.payment': 'Numărul plății',
   'done.print': 'Tipăriți',
+  'done.pdf': 'Salvați ca PDF',
   'done.copy': 'Copiați linkul',
   'done.steps': 'Fiecare pas, cu ora',
   'done.happened': 'Ce s-a întâmplat',
@@ -159,5 +160,7 @@ export const roAfter = {
   'closed.last_minute': 'Ați aprobat-o în ultimul moment?',
   'closed.late_counts':
     'Păstrați această pagină și nu plătiți din nou. Banii care ajung târziu contează totuși și apar aici.',
+  'closed.late_safe':
+    'Păstrați această pagină și nu plătiți din nou. Banii care mai ajung sunt în siguranță: o persoană se ocupă de ei și apar aici.',
   'closed.again': 'Pentru a plăti, cereți la {merchant} un link de plată nou.',
 } as const

@@ -137,6 +137,7 @@ export const roBefore = {
   'closing.left':
     '{minutes, plural, one {A mai rămas # minut.} few {Au mai rămas # minute.} other {Au mai rămas # de minute.}}',
   'closing.at': 'Această plată se închide la {time}.',
+  'closing.more': 'Încă 15 minute',
 
   'declined.heading.declined': 'Plata dumneavoastră a fost respinsă',
   'declined.heading.insufficient_funds': 'Banca a respins această plată',

@@ -136,6 +136,7 @@ export const svBefore = {
 
   'closing.left': '{minutes, plural, one {# minut kvar.} other {# minuter kvar.}}',
   'closing.at': 'Betalningen stänger klockan {time}.',
+  'closing.more': '15 minuter till',
 
   'declined.heading.declined': 'Din betalning nekades',
   'declined.heading.insufficient_funds': 'Din bank nekade betalningen',

@@ -182,3 +182,26 @@ describe('the script for shops', () => {
     }
   })
 })
+
+test('what the document lets through is taken, and what is no address it does not let through', async () => {
+  const document = JSON.stringify((await shop.ask('GET', '/openapi.json', { key: null })).body)
+  const [, escaped = ''] = /"maxLength":253,"pattern":"((?:[^"\\]|\\.)+)"/.exec(document) ?? []
+  expect(escaped).toContain('localhost')
+  const pattern = new RegExp(JSON.parse(`"${escaped}"`) as string)
+  const taken = [
+    'https://shop.example',
+    'HTTPS://WWW.Shop.Example/',
+    'https://a.b.example:8443',
+    'http://localhost:3000',
+  ]
+  for (const origin of taken)
+    expect([origin, pattern.test(origin), (await set([origin])).status]).toEqual([origin, true, 200])
+  for (const text of [
+    '\uda79\udcb0!',
+    'https://*.shop.example',
+    'shop.example',
+    'http://shop.example',
+    'https://a b.example',
+  ])
+    expect([text, pattern.test(text), (await set([text])).status]).toEqual([text, false, 400])
+})

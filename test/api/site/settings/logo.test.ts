@@ -48,7 +48,7 @@ test('a logo is taken once, and buyers see it at the checkout and on links, unti
   const served = await fetch(`${shop.url}${path}`)
   expect([served.status, served.headers.get('content-type')]).toEqual([200, 'image/png'])
   expect(served.headers.get('x-content-type-options')).toBe('nosniff')
-  expect(served.headers.get('content-security-policy')).toContain('sandbox')
+  expect(served.headers.get('content-security-policy')).toMatch(/(^|; )sandbox(;|$)/)
   expect(served.headers.get('cache-control')).toContain('immutable')
   expect(Buffer.from(await served.arrayBuffer()).subarray(0, 8)).toEqual(png.subarray(0, 8))
 
@@ -71,7 +71,7 @@ test('the logo stands on receipts and its words beside it, and the letter where 
     const named = { name: 'Nightline Rail', brand: null, supportEmail: null, logo }
     return renderReceipt(aCheckout({ payment: { status: 'succeeded' }, shop: named }), wordsIn('en', 'DE'))
   }
-  expect(receiptOf('ab.png')).toContain('<img class="logo own" src="/logos/ab.png" alt width')
+  expect(receiptOf('ab.png')).toContain('<span class="logo own"><img src="/logos/ab.png" alt width')
   expect(receiptOf(null)).toContain('<span class="logo" aria-hidden="true">N</span>')
 })
 

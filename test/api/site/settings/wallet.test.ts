@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { privateKeyToAccount } from 'viem/accounts'
 import { execute, sql } from '../../../../src/db/db.ts'
 import { newId } from '../../../../src/ids.ts'
+import { noticeMail } from '../../../../src/notify/notice-mail.ts'
 import { tellNotices } from '../../../../src/worker/notify/notice-round.ts'
 import { openShop, type Shop, WALLET } from '../../support/shop.ts'
 import { type Account, openAccount } from '../account.ts'
@@ -41,6 +42,7 @@ const tell = (): Promise<number> =>
     seal: (text, id) => live.secretBox.seal(text, id),
     newMailId: () => newId('mail'),
     publicUrl: 'https://pay.pinrail.example',
+    noticeMail,
     clock: Date.now,
   })
 
@@ -108,7 +110,7 @@ test('everybody is told by mail, with a link that stops the change: opening it d
   await ask(account.owner, OTHER)
   expect(await Promise.all([tell(), tell()])).toContain(0)
   const told = (await mailsTo(live, 'support@shop.example')).filter(({ text }) => text.includes('/wallet/stop/'))
-  expect([told.length, told[0]?.subject]).toEqual([1, 'Halden Coffee: the wallet is about to change'])
+  expect([told.length, told[0]?.subject]).toEqual([1, 'Halden Coffee: The wallet is about to change'])
   expect(told[0]?.text).toContain(OTHER)
   const path = await stopPath('support@shop.example')
   const stranger = new Visitor(live)
@@ -127,7 +129,7 @@ test('everybody is told by mail, with a link that stops the change: opening it d
     ),
   ).toEqual([false, true, true])
   await tell()
-  expect((await mailsTo(live, 'told@shop.example')).at(-1)?.subject).toContain('the change of the wallet was stopped')
+  expect((await mailsTo(live, 'told@shop.example')).at(-1)?.subject).toContain('The change of the wallet was stopped')
 })
 
 test('a link stops the change that it was sent for, and no later one; everybody of the team and a live key may stop it too', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { newId } from '../../../../src/ids.ts'
+import { noticeMail } from '../../../../src/notify/notice-mail.ts'
 import { tellNotices } from '../../../../src/worker/notify/notice-round.ts'
 import { openShop, type Shop } from '../../support/shop.ts'
 import { type Account, onceIn, openAccount } from '../account.ts'
@@ -110,10 +111,10 @@ test('an endpoint that we switched off is told by mail and comes back with one p
   await shop.db.query(`update webhook_endpoint set disabled_at = now(), disabled_reason = 'failing' where id = $1`, [
     id,
   ])
-  const deps = { db: shop.db, newMailId: () => newId('mail'), publicUrl: shop.url, clock: Date.now }
+  const deps = { db: shop.db, newMailId: () => newId('mail'), publicUrl: shop.url, clock: Date.now, noticeMail }
   await tellNotices({ ...deps, seal: (text, mail) => shop.secretBox.seal(text, mail) })
   const mail = (await mailsTo(shop, 'off@shop.example')).at(-1)
-  expect(mail?.subject).toContain('a webhook endpoint was switched off')
+  expect(mail?.subject).toContain('Webhook endpoint switched off')
   expect(mail?.text).toContain(path)
   expect(textOf((await owner.get('/dashboard/webhooks')).html)).toContain(
     'Switched off after 5 days without one success',

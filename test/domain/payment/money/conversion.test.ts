@@ -1,13 +1,16 @@
 import { describe, expect, test } from '@jest/globals'
 import type { PaymentFields } from '../../../../src/domain/payment/changes.ts'
-import { withConversion } from '../../../../src/domain/payment/money/conversion.ts'
-import type { PaymentStatus } from '../../../../src/domain/payment/payment.ts'
+import { isFillLeft, withConversion, withoutOrder } from '../../../../src/domain/payment/money/conversion.ts'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../src/domain/payment/payment.ts'
 import type { Payment } from '../../../../src/domain/payment/payment-object.ts'
 import { newPaymentSnapshot, nextStep } from '../../../../src/domain/payment/snapshot.ts'
 import { aPayment } from '../../../web/fixtures.ts'
 
 const TAKEN: PaymentFields = { paidAttemptId: 'att_1', providerUsed: 'wallet_app', confirmedMinor: '100' }
 const PAID: Partial<Payment> = { status: 'processing', paidAttemptId: 'att_1', providerUsed: 'wallet_app' }
+const PAID_BACK: Partial<Payment> = { status: 'refunded' }
+const CLOSED: PaymentFields = { conversionOpen: false }
+const USDC = { gross: '100', fee: '4', net: '96' }
 const FILL = { micro: '1', expected: '1', reference: 'fill_1', accepted: false }
 
 describe('the order at the converter is open', () => {
@@ -19,6 +22,10 @@ describe('the order at the converter is open', () => {
     ['not while the partner is confirming', { status: 'pending' }, 'processing', {}, false],
     ['not for USDC', { status: 'pending' }, 'processing', { ...TAKEN, providerUsed: 'crypto' }, false],
     ['not again when the fill is on record', { ...PAID, status: 'under_review', fill: FILL }, 'processing', {}, false],
+    ['not again when it was converted', { ...PAID, status: 'under_review', usdc: USDC }, 'processing', {}, false],
+    ['not for USDC that came before', { ...PAID, providerUsed: 'crypto' }, 'processing', {}, false],
+    ['again when its fill is put away', { ...PAID, fill: FILL }, 'processing', { fillMicro: null }, true],
+    ['no more when that is said, whatever it was', { ...PAID_BACK, conversionOpen: true }, null, CLOSED, false],
     ['still when the money is held', { ...PAID, conversionOpen: true }, 'under_review', {}, true],
     ['still when the money is gone', { ...PAID, conversionOpen: true }, 'pending', { paidAttemptId: null }, true],
     ['still when it is refunded', { ...PAID, status: 'under_review', conversionOpen: true }, 'refunded', {}, true],
@@ -36,6 +43,8 @@ describe('the order at the converter is open', () => {
     const written = withConversion(payment, to, fields)
     expect(written.conversionOpen ?? payment.conversionOpen).toBe(isOpen)
     expect({ ...written, conversionOpen: undefined }).toEqual({ ...fields, conversionOpen: undefined })
+    // What does not change is not written.
+    if (fields.conversionOpen === undefined) expect('conversionOpen' in written).toBe(isOpen !== payment.conversionOpen)
   })
 })
 
@@ -81,4 +90,22 @@ describe('an order that is open is ended', () => {
     for (const status of ['created', 'pending', 'processing', 'under_review', 'settling'] as const)
       expect(at(status, null)).not.toBe('end_conversion')
   })
+})
+
+test('a payment that takes neither its order nor the fill gets the next order, with nothing of the last', () => {
+  expect(withoutOrder({ conversionOrder: 3 })).toEqual({
+    conversionOrder: 4,
+    conversionStale: null,
+    fillMicro: null,
+    fillExpectedMicro: null,
+    fillReference: null,
+    fillAccepted: false,
+  })
+})
+
+test('USDC that was bought is left over when the payment has ended without taking it', () => {
+  const left = PAYMENT_STATUSES.filter((status) => isFillLeft({ status, fill: FILL, usdc: null }))
+  expect(left.toSorted()).toEqual(['canceled', 'expired', 'failed'])
+  expect(isFillLeft({ status: 'failed', fill: null, usdc: null })).toBe(false)
+  expect(isFillLeft({ status: 'failed', fill: FILL, usdc: USDC })).toBe(false)
 })

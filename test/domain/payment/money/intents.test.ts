@@ -1,12 +1,16 @@
 import { describe, expect, test } from '@jest/globals'
 import {
+  changedOrder,
+  type Incident,
   type Intent,
+  isMisfitBeside,
+  isUnbooked,
   openCancel,
   openRefund,
   stateOfCancel,
   whyNotFree,
 } from '../../../../src/domain/payment/money/intents.ts'
-import { ATTEMPT_STATUSES } from '../../../../src/domain/payment/payment.ts'
+import { ATTEMPT_STATUSES, PARK_REASONS, type ParkReason } from '../../../../src/domain/payment/payment.ts'
 import { part, refund, stateOf } from '../decided-payment.ts'
 
 const paid = { status: 'processing', paidAttemptId: 'att_1' } as const
@@ -26,6 +30,9 @@ describe('money may move on', () => {
   test('when money was confirmed', () => {
     expect(whyNotFree(stateOf({ status: 'processing' }))).toBe('nothing')
     expect(whyNotFree(stateOf({ ...paid, confirmed: null }))).toBe('nothing')
+    // What was confirmed of an order that has gone is no money.
+    const gone = { status: 'processing', paidAttemptId: null, confirmed: { minor: '4999', currency: 'EUR' } } as const
+    expect(whyNotFree(stateOf(gone, { parts: [part({})] }))).toBe('nothing')
   })
 
   test('when nobody holds it: that is said first', () => {
@@ -54,4 +61,39 @@ test('a cancellation is over when the order is dead, or when its money came or i
   expect(by('pending')).toEqual(['opening', 'open', 'verification_required'])
   expect(by('done')).toEqual(['declined', 'canceled', 'expired', 'refunded'])
   expect(by('refused')).toEqual(['confirming', 'on_hold', 'confirmed', 'underpaid', 'surplus', 'late'])
+})
+
+describe('money that does not fit', () => {
+  const about = (attemptId: string | null, why: NonNullable<Incident['misfit']>['why'] | null): Incident => {
+    const sum = { minor: '1', currency: 'EUR' } as const
+    const misfit = why === null ? null : { why, status: 'paid', amount: sum, received: null }
+    return { kind: 'misfit', attemptId, misfit }
+  }
+
+  test('is a changed order where the partner has changed the amount of what the payment was paid with', () => {
+    const changed = about('att_1', 'amount')
+    expect(changedOrder([about('att_2', 'amount'), about('att_1', 'order'), changed], 'att_1')).toEqual(changed)
+    for (const other of [about('att_2', 'amount'), about('att_1', 'currency'), about('att_1', null)])
+      expect(changedOrder([other], 'att_1')).toBeNull()
+    // Nothing was paid, so no order is the payment's own.
+    expect(changedOrder([about(null, 'amount'), changed], null)).toBeNull()
+    expect(changedOrder([], 'att_1')).toBeNull()
+  })
+
+  test('is there while the payment waits because of it', () => {
+    const unbooked = (Object.keys(PARK_REASONS) as ParkReason[]).filter((parkReason) => isUnbooked({ parkReason }))
+    expect(unbooked.toSorted()).toEqual(['amount_mismatch', 'wrong_asset'])
+    expect(isUnbooked({ parkReason: null })).toBe(false)
+  })
+
+  test('is beside other money while an order of another attempt has it', () => {
+    const orders = [
+      { id: 'att_1', status: 'on_hold' },
+      { id: 'att_2', status: 'open' },
+    ] as const
+    const beside = (attemptId: string | null, parkReason: ParkReason | null = 'wrong_asset') =>
+      isMisfitBeside({ parkReason, attempts: orders }, attemptId)
+    expect([beside('att_1'), beside('att_2'), beside(null)]).toEqual([false, true, true])
+    expect([beside('att_2', 'underpaid'), beside('att_2', null)]).toEqual([false, false])
+  })
 })

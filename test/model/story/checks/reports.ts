@@ -71,11 +71,22 @@ export function checkApproved({ shop, row }: Facts): string[] {
   return isTooLittle && !isApproved ? ['too little was converted, and nobody has approved it'] : []
 }
 
-/** A payment does not fail by itself while a partner holds its money, as far as its news have come. */
-export function checkHeldThere({ row: { payment, attempts }, notes }: Facts): string[] {
+/**
+ * A payment does not fail by itself while a partner holds its money, as far as its news have come. Time that is skipped
+ * stands still during the steps, so what was heard after the end is told by the order of the entries.
+ */
+export async function checkHeldThere({ shop, row: { payment, attempts }, notes }: Facts): Promise<string[]> {
   const { status, failedAt } = payment
   if (status !== 'failed' || failedAt === null || notes.has('An operator rejected it before any money')) return []
-  const isHeld = attempts.some((attempt) => attempt.status === 'on_hold' && attempt.updatedAt <= failedAt)
+  const { rows } = await shop.db.query(
+    `select h.data->>'attempt_id' as id from timeline_entry h join timeline_entry f using (payment_id)
+     where payment_id = $1 and f.kind = 'payment.failed' and h.kind = 'attempt.on_hold' and h.id > f.id`,
+    [payment.id],
+  )
+  const after = new Set(rows.map(({ id }) => id))
+  const isHeld = attempts.some(
+    (attempt) => attempt.status === 'on_hold' && attempt.updatedAt <= failedAt && !after.has(attempt.id),
+  )
   return isHeld ? ['failed, and a partner holds money for it'] : []
 }
 
@@ -89,6 +100,13 @@ export function checkRate({ row }: Facts): string[] {
   const market = moments.map((at) => Number(rateAt(confirmed.currency, at, SEED)))
   const isOfNow = Number(rate.rate) >= Math.min(...market) && Number(rate.rate) <= Math.max(...market)
   return isOfNow ? [] : [`the locked rate ${rate.rate} is none of the last ten minutes`]
+}
+
+/** Nobody is too late before the end that the buyer reads, which may have been moved. */
+export function checkExpiry({ row, notes }: Facts): string[] {
+  const expired = notes.get('payment.expired')
+  const isEarly = expired !== undefined && expired < Date.parse(row.payment.expiresAt)
+  return isEarly ? ['it expired before its end'] : []
 }
 
 /** A settlement that takes too long is marked on time. A run that was lost could not. */

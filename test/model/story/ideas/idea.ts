@@ -28,7 +28,7 @@ export const decide = (decision: OperatorDecision, of: number | null = null): St
 /** What was there at the last look is accepted, whatever has come since. */
 export const accept = (random: Random): Step => ({
   do: 'decide',
-  decision: random.pick(['approve', 'approve', 'acknowledge']),
+  decision: random.pick(['approve', 'approve', 'acknowledge', 'release', 'recordExternalRefund']),
   of: null,
   late: false,
   before: true,

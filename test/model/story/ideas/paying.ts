@@ -98,6 +98,17 @@ export const PAYING: readonly Idea[] = [
     weight: (view) => (view.attempts.length > 0 && isOpen(view) ? 3 : 0),
     tell: (random) => [{ do: 'click', provider: random.pick(PROVIDERS) }],
   },
+  // More time, shortly before the end, and what comes when the old end is near or over.
+  {
+    weight: (view) => (isOpen(view) && view.minutesLeft > 5 ? 3 : 0),
+    tell: (random, view) => [
+      wait(view.minutesLeft - random.pick([1, 3, 4])),
+      { do: 'extend', told: random.chance(0.5), ...(random.chance(0.3) && { together: true }) },
+      ...(random.chance(0.4) ? [{ do: 'click', provider: random.pick(PROVIDERS) } as const] : []),
+      wait(random.pick([1, 4, 6, 30])),
+      ...(view.attempts.length > 0 && random.chance(0.5) ? [partner('pay', one(random, view, payable))] : []),
+    ],
+  },
   // Two orders, both paid.
   {
     weight: (view) => where(view, payable, view.attempts.length < 3 ? 3 : 0),

@@ -27,7 +27,7 @@ export function eventPages(deps: EventPageDeps): Page[] {
       method: 'get',
       path: '/dashboard/events',
       needs: 'look',
-      lists: true,
+      lists: 'at once',
       handle: async (call) => ({ html: await list(deps, call) }),
     }),
     definePage({

@@ -96,6 +96,7 @@ function newPages(deps: KeyPageDeps): Page[] {
       method: 'post',
       path: '/dashboard/keys',
       needs: 'develop',
+      makes: 'key',
       fresh: () => path,
       form: newForm,
       handle: async (call) => {
@@ -129,6 +130,7 @@ function changePages(deps: KeyPageDeps): Page[] {
       method: 'post',
       path: '/dashboard/keys/:id/roll',
       needs: 'develop',
+      makes: 'key',
       fresh: pageOf,
       form: rollForm,
       handle: async (call) => {

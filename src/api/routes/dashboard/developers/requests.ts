@@ -27,7 +27,7 @@ export function requestPages({ clock }: RequestPageDeps): Page[] {
       method: 'get',
       path: '/dashboard/requests',
       needs: 'look',
-      lists: true,
+      lists: 'at once',
       handle: async (call) => ({ html: await list(call, new Date(clock()).toISOString()) }),
     }),
   ]

@@ -30,7 +30,7 @@ function readPages(deps: LinkPageDeps): Page[] {
       method: 'get',
       path: '/dashboard/links',
       needs: 'look',
-      lists: true,
+      lists: 'at once',
       handle: async (call) => ({ html: await list(deps, call) }),
     }),
     definePage({

@@ -22,6 +22,7 @@ export function balancePages({ clock }: BalancePageDeps): Page[] {
       method: 'get',
       path: '/dashboard/balance.csv',
       needs: 'look',
+      makes: 'file',
       handle: async ({ db, tenant, query }) => {
         const period = query['month'] ?? query['year'] ?? ''
         if (!STATEMENT_PERIOD.test(period)) throw new SiteProblem('not_found')

@@ -65,7 +65,7 @@ function newPages(deps: NotificationPageDeps): Page[] {
       needs: 'look',
       handle: async ({ db, tenant, frame, role }) => {
         const [channels, waiting] = [await listChannels(db, tenant), await countWaiting(db, tenant)]
-        const bot = await findBotName(deps.db)
+        const bot = await findBotName(deps.db, iso(deps))
         return { html: renderNotifications({ frame, channels, waiting, mayChange: may(role, 'develop'), bot }) }
       },
     }),
@@ -130,7 +130,7 @@ function onePages(deps: NotificationPageDeps): Page[] {
       method: 'get',
       path: `${back}/:id`,
       needs: 'look',
-      handle: async (call) => ({ html: await show(call, await find(call), {}) }),
+      handle: async (call) => ({ html: await show(deps, call, { channel: await find(call), errors: {} }) }),
     }),
     definePage({
       method: 'post',
@@ -147,7 +147,7 @@ function onePages(deps: NotificationPageDeps): Page[] {
             ...('must' in name && { name: `The name ${name.must}.` }),
             ...('must' in quiet && { quiet_from: quiet.must }),
           }
-          return { status: 400, html: await show(call, channel, errors) }
+          return { status: 400, html: await show(deps, call, { channel, errors }) }
         }
         const events = NOTIFICATION_EVENTS.filter((each) => event.includes(each))
         await call.db.transaction(async (tx) => {
@@ -213,13 +213,14 @@ async function find({ db, tenant, params }: PageCall): Promise<Channel> {
 }
 
 async function show(
+  deps: NotificationPageDeps,
   { db, tenant, frame, role }: PageCall,
-  channel: Channel,
-  errors: Readonly<Record<string, string>>,
+  { channel, errors }: { channel: Channel; errors: Readonly<Record<string, string>> },
 ): Promise<string> {
   const messages = await listMessages(db, tenant, { channelId: channel.id, limit: SHOWN })
   const waiting = (await countWaiting(db, tenant)).get(channel.id) ?? 0
-  return renderChannel({ frame, channel, messages, waiting, errors, mayChange: may(role, 'develop') })
+  const bot = channel.kind === 'telegram' ? await findBotName(deps.db, iso(deps)) : null
+  return renderChannel({ frame, channel, messages, waiting, errors, mayChange: may(role, 'develop'), bot })
 }
 
 function readQuiet(form: {

@@ -14,7 +14,7 @@ const LINK_MS = 15 * 60_000
 /** The link is shown once, in the answer to the press. Whoever opens it has their chat told of the account. */
 export function telegramPages({ db, clock }: TelegramPageDeps): Page[] {
   const botName = async (): Promise<string> => {
-    const bot = await findBotName(db)
+    const bot = await findBotName(db, iso(clock()))
     if (bot === null) throw new SiteProblem('not_found')
     return bot
   }

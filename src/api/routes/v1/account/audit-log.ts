@@ -31,9 +31,6 @@ const query = z.strictObject({
   'created[lt]': since.optional(),
 })
 
-const PREFIX = 'aud_'
-const bare = (cursor: string | null): string | null => cursor?.slice(PREFIX.length) ?? null
-
 /** Who changed what, and from where. */
 export function auditRoutes(): Route[] {
   const list = defineRoute({
@@ -50,8 +47,7 @@ export function auditRoutes(): Route[] {
       const page = pageOf(asked)
       const { action, actor } = asked
       const filters = { action, actor, from: asked['created[gte]'], before: asked['created[lt]'] }
-      const bared = { ...page, after: bare(page.after), before: bare(page.before) }
-      const found = await pageOfAudit(db, caller.merchantId, { filters, page: bared })
+      const found = await pageOfAudit(db, caller.merchantId, { filters, page })
       if (found === null) throw noCursor(page)
       return listAnswer(found.rows.map(shown), found.hasMore)
     },
@@ -60,5 +56,5 @@ export function auditRoutes(): Route[] {
 }
 
 function shown({ id, ...entry }: AuditEntry): z.output<typeof entryObject> {
-  return { id: `${PREFIX}${id}`, object: 'audit_entry', ...entry }
+  return { id, object: 'audit_entry', ...entry }
 }

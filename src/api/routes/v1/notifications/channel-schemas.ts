@@ -93,7 +93,10 @@ export const channelObject = z
     events: z.array(z.string()),
     language: z.string(),
     quiet_hours: z.strictObject({ from: z.string(), to: z.string(), time_zone: z.string() }).nullable(),
-    status: z.enum(['on', 'off']).meta({ description: '`off`: it refused, and takes nothing until it is resumed.' }),
+    status: z.enum(['on', 'off', 'unavailable']).meta({
+      description:
+        '`off`: it refused, and takes nothing until it is resumed. `unavailable`: this system has no Telegram bot at the moment, and what is to be told waits.',
+    }),
     off_since: moment.nullable(),
     off_reason: z.string().nullable(),
     waiting: z.int().meta({ description: 'Notifications that it has not been told.' }),
@@ -122,7 +125,11 @@ export const messageObject = z
   })
   .meta({ id: 'NotificationMessage', examples: [CHANNEL_MESSAGE] })
 
-export function shownChannel(channel: Channel, waiting: number): z.output<typeof channelObject> {
+/** `bot`: the name of the bot of Telegram; null where there is none. */
+export function shownChannel(
+  channel: Channel,
+  { waiting, bot }: { waiting: number; bot: string | null },
+): z.output<typeof channelObject> {
   const { quiet_from: from, quiet_to: to, quiet_zone: zone } = channel
   const isQuiet = from !== null && to !== null && zone !== null
   return {
@@ -134,7 +141,7 @@ export function shownChannel(channel: Channel, waiting: number): z.output<typeof
     events: channel.events,
     language: channel.language,
     quiet_hours: isQuiet ? { from: formatClock(from), to: formatClock(to), time_zone: zone } : null,
-    status: channel.broken_at === null ? 'on' : 'off',
+    status: channel.broken_at !== null ? 'off' : channel.kind === 'telegram' && bot === null ? 'unavailable' : 'on',
     off_since: channel.broken_at,
     off_reason: channel.broken_reason,
     waiting,

@@ -9,6 +9,7 @@ import {
   mendChannel,
   updateChannel,
 } from '../../../../db/notifications/channels.ts'
+import { findBotName } from '../../../../db/notifications/telegram.ts'
 import { readEmail } from '../../../../domain/account/email.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { MOST_CHANNELS } from '../../../../domain/notification/channel.ts'
@@ -44,7 +45,7 @@ const SHOWN_MESSAGES = 50
 const NO_LIVE_KEY = 'Test mode; in live mode a signed-in person does it, so that a leaked key cannot hide what it does.'
 
 export function channelRoutes(deps: ChannelRouteDeps): Route[] {
-  return [createRoute(deps), ...readRoutes(), updateRoute(deps), removeRoute(deps), ...actRoutes(deps)]
+  return [createRoute(deps), ...readRoutes(deps), updateRoute(deps), removeRoute(deps), ...actRoutes(deps)]
 }
 
 function createRoute(deps: ChannelRouteDeps): Route {
@@ -75,7 +76,7 @@ function createRoute(deps: ChannelRouteDeps): Route {
         if (channel === null)
           throw new Problem('limit_reached', `An account has at most ${MOST_CHANNELS} channels. Remove one first.`)
         const headers = { location: `/v1/notification_channels/${channel.id}` }
-        return { status: 201, body: shownChannel(channel, 0), headers }
+        return { status: 201, body: shownChannel(channel, { waiting: 0, bot: null }), headers }
       })
     },
   })
@@ -106,7 +107,7 @@ function chatOf({ webhookTargets }: ChannelRouteDeps, kind: ChatKind, given: Giv
   return { name: given.name, address: read.url, person_id: null }
 }
 
-function readRoutes(): Route[] {
+function readRoutes(deps: ChannelRouteDeps): Route[] {
   const list = defineRoute({
     method: 'get',
     path: '/v1/notification_channels',
@@ -118,8 +119,9 @@ function readRoutes(): Route[] {
     handle: async ({ caller, db }) => {
       const waiting = await countWaiting(db, caller)
       const channels = await listChannels(db, caller)
+      const bot = await botOf(deps)
       return listAnswer(
-        channels.map((channel) => shownChannel(channel, waiting.get(channel.id) ?? 0)),
+        channels.map((channel) => shownChannel(channel, { waiting: waiting.get(channel.id) ?? 0, bot })),
         false,
       )
     },
@@ -133,7 +135,7 @@ function readRoutes(): Route[] {
     scope: 'notifications:read',
     params: idPath,
     answers: { 200: channelObject },
-    handle: async ({ caller, db, params }) => show(db, caller, await find(db, caller, params.id)),
+    handle: async ({ caller, db, params }) => show(deps, { caller, db }, await find(db, caller, params.id)),
   })
   const messages = defineRoute({
     method: 'get',
@@ -188,7 +190,7 @@ function updateRoute(deps: ChannelRouteDeps): Route {
         const data = { channel: channel.id, fields: Object.keys(body).join(', ') }
         await noteChannel(tx, actorOf(call), { action: 'channel.changed', data })
       })
-      return show(db, caller, await find(db, caller, channel.id))
+      return show(deps, call, await find(db, caller, channel.id))
     },
   })
 }
@@ -257,7 +259,7 @@ function actRoutes(deps: ChannelRouteDeps): Route[] {
         await mendChannel(tx, caller, { id, at: new Date(deps.clock()).toISOString() })
         await noteChannel(tx, actorOf(call), { action: 'channel.mended', data: { channel: id } })
       })
-      return show(db, caller, await find(db, caller, id))
+      return show(deps, call, await find(db, caller, id))
     },
   })
   return [test, resume]
@@ -275,10 +277,13 @@ async function find(db: Session, tenant: Tenant, id: string): Promise<Channel> {
   return channel
 }
 
-async function show(db: Session, tenant: Tenant, channel: Channel) {
-  const waiting = (await countWaiting(db, tenant)).get(channel.id) ?? 0
-  return { status: 200, body: shownChannel(channel, waiting) }
+async function show(deps: ChannelRouteDeps, { db, caller }: Pick<Call, 'db' | 'caller'>, channel: Channel) {
+  const waiting = (await countWaiting(db, caller)).get(channel.id) ?? 0
+  return { status: 200, body: shownChannel(channel, { waiting, bot: await botOf(deps) }) }
 }
+
+const botOf = ({ db, clock }: ChannelRouteDeps): Promise<string | null> =>
+  findBotName(db, new Date(clock()).toISOString())
 
 function wrong(param: string, must: string): Problem {
   const message = `${param}: ${must}.`

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { writeAudit } from '../../../db/accounts/audit.ts'
+import { accountsThatNeed, deletePerson, readOwnData } from '../../../db/accounts/own-data.ts'
+import { listMemberships, lockPerson } from '../../../db/accounts/people.ts'
+import { lockMerchant } from '../../../db/merchants/merchants.ts'
+import { readEmail } from '../../../domain/account/email.ts'
+import { renderForget, renderForgotten } from '../../../web/dashboard/forget.tsx'
+import type { LinkDeps } from '../../accounts/links.ts'
+import type { SessionDeps } from '../../accounts/sessions.ts'
+import { definePersonPage, type Page } from './page.ts'
+
+export type OwnDeps = SessionDeps & LinkDeps
+
+const PATH = '/dashboard/account/delete'
+
+/** What we keep about a person, as a file, and its end. Both ask first whether it is the person. */
+export function ownDataPages(deps: OwnDeps): Page[] {
+  return [
+    definePersonPage({
+      method: 'get',
+      path: '/dashboard/account/data.json',
+      makes: 'file',
+      fresh: () => '/dashboard/account',
+      handle: async ({ person }) => {
+        const text = `${JSON.stringify(await readOwnData(deps.db, person), null, 2)}\n`
+        return { file: { name: 'pinrail-about-me.json', type: 'application/json', chunks: once(text) } }
+      },
+    }),
+    definePersonPage({
+      method: 'get',
+      path: PATH,
+      fresh: () => PATH,
+      handle: async ({ frame, person }) => {
+        const needed = await accountsThatNeed(deps.db, person.id)
+        return { html: renderForget({ frame, needed, errors: {} }) }
+      },
+    }),
+    definePersonPage({
+      method: 'post',
+      path: PATH,
+      fresh: () => PATH,
+      form: z.object({ email: z.string().max(300).default('') }),
+      handle: async ({ frame, person, form, ip }) => {
+        if (readEmail(form.email) !== person.email) {
+          const errors = { email: `Write ${person.email} here, as it stands above.` }
+          return { status: 400, html: renderForget({ frame, needed: [], errors }) }
+        }
+        const needed = await deps.db.transaction(async (tx) => {
+          await lockPerson(tx, person.id)
+          const memberships = await listMemberships(tx, person.id)
+          // Nobody leaves or comes meanwhile: the accounts are locked in the same order by all.
+          for (const { merchantId } of memberships.toSorted((a, b) => (a.merchantId < b.merchantId ? -1 : 1)))
+            await lockMerchant(tx, merchantId)
+          const still = await accountsThatNeed(tx, person.id)
+          if (still.length > 0) return still
+          for (const { merchantId } of memberships)
+            await writeAudit(tx, { merchantId, actor: person.id, action: 'member.left', data: {}, ip })
+          await deletePerson(tx, person)
+          return []
+        })
+        if (needed.length > 0) return { status: 409, html: renderForget({ frame, needed, errors: {} }) }
+        return { html: renderForgotten() }
+      },
+    }),
+  ]
+}
+
+async function* once(text: string): AsyncIterable<string> {
+  yield text
+}

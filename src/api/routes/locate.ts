@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { Reader, type Response } from 'mmdb-lib'
+import { isCountry } from '../../domain/countries.ts'
+
+/** The country of an IP address; null where it is not known. */
+export type Locate = (address: string) => string | null
+
+/**
+ * Reads the file of countries that the operator supplies, in the MaxMind DB format
+ * (https://maxmind.github.io/MaxMind-DB/). Throws when it cannot be read: an operator who names one wants it.
+ */
+export function createLocate(path: string): Locate {
+  const reader = new Reader<Response>(readFileSync(path))
+  return (address) => {
+    const code = countryIn(reader, address)
+    return code !== null && isCountry(code) ? code : null
+  }
+}
+
+/** An IPv4 address on a socket of both kinds (RFC 4291, 2.5.5.2). */
+const MAPPED = /^::ffff:(?=\d+\.)/i
+
+/** What is no address is nowhere. */
+function countryIn(reader: Reader<Response>, address: string): string | null {
+  try {
+    const found: unknown = reader.get(address.replace(MAPPED, ''))
+    const { country } = (found ?? {}) as { country?: { iso_code?: unknown } }
+    return typeof country?.iso_code === 'string' ? country.iso_code : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,67 @@
+import { renderDoor } from '../site/document.tsx'
+import { ErrorSummary, Field, type FormErrors, PostForm } from '../site/form.tsx'
+import { Head, Note } from '../site/parts.tsx'
+import { type Frame, renderFramed } from './frame.tsx'
+
+export type ForgetView = {
+  readonly frame: Frame
+  /** Names of accounts that would be left without an owner. */
+  readonly needed: readonly string[]
+  readonly errors: FormErrors
+}
+
+/** The end of a person's own sign-in. */
+export function renderForget({ frame, needed, errors }: ForgetView): string {
+  return renderFramed({
+    frame,
+    title: 'Delete your sign-in',
+    narrow: true,
+    children: (
+      <>
+        <Head
+          back={{ href: '/dashboard/account', name: 'Your sign-in' }}
+          title="Delete your sign-in"
+          lead={`${frame.email} is forgotten: passkeys, sessions, memberships and your channel by e-mail. Payments and books are those of the account, and stay.`}
+        />
+        {needed.length > 0 ? (
+          <Note tone="wait" icon="warn" strong="An account needs you">
+            <p>
+              Nobody else is an owner of {needed.join(', ')}. Make somebody else an owner, or, where you are alone,
+              revoke its keys and deactivate its links first.
+            </p>
+          </Note>
+        ) : (
+          <PostForm action="/dashboard/account/delete" csrf={frame.csrf} look="form card">
+            <ErrorSummary errors={errors} />
+            <Field name="email" label={`Write ${frame.email} to confirm`} errors={errors}>
+              {(attributes) => <input {...attributes} type="email" required maxLength={254} autocomplete="off" />}
+            </Field>
+            <p class="soft">It cannot be undone. Whoever signs in with this address again begins anew.</p>
+            <div class="row">
+              <button type="submit" class="btn danger big">
+                Delete my sign-in
+              </button>
+              <a class="btn text" href="/dashboard/account">
+                Cancel
+              </a>
+            </div>
+          </PostForm>
+        )}
+      </>
+    ),
+  })
+}
+
+export function renderForgotten(): string {
+  return renderDoor(
+    'You are forgotten',
+    <>
+      <p>Your sign-in is deleted, and every session has ended.</p>
+      <p>
+        <a class="btn" href="/">
+          To the first page
+        </a>
+      </p>
+    </>,
+  )
+}

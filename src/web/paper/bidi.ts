@@ -1,0 +1,49 @@
+import bidiFactory from 'bidi-js'
+
+/** Text of one direction. */
+export type Run = { readonly text: string; readonly rtl: boolean }
+
+const bidi = bidiFactory()
+
+/** Marks that say a direction. They are read, and never drawn. */
+const MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** One line, as runs from left to right (Unicode Bidirectional Algorithm). `own`: the first letter says the direction of the whole. */
+export function runsOf(line: string, base: 'ltr' | 'rtl', own: boolean): Run[] {
+  const { levels } = bidi.getEmbeddingLevels(line, own ? directionOf(line, base) : base)
+  const mirrored = bidi.getMirroredCharactersMap(line, levels)
+  const runs: { text: string; level: number }[] = []
+  for (let at = 0; at < line.length; at += 1) {
+    const level = levels[at] ?? 0
+    const last = runs.at(-1)
+    const character = mirrored.get(at) ?? line.charAt(at)
+    if (last !== undefined && last.level === level) last.text += character
+    else runs.push({ text: character, level })
+  }
+  return inVisualOrder(runs)
+    .map(({ text, level }) => ({ text: text.replace(MARKS, ''), rtl: level % 2 === 1 }))
+    .filter(({ text }) => text !== '')
+}
+
+const STRONG = /[\p{Script=Arabic}\p{Script=Hebrew}]|\p{L}/u
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}]/u
+
+function directionOf(line: string, base: 'ltr' | 'rtl'): 'ltr' | 'rtl' {
+  const first = STRONG.exec(line)?.[0]
+  if (first === undefined) return base
+  return RIGHT_TO_LEFT.test(first) ? 'rtl' : 'ltr'
+}
+
+/** Rule L2: from the highest level down to the lowest odd one, what is at least as high is turned around. */
+function inVisualOrder<T extends { level: number }>(runs: readonly T[]): T[] {
+  const ordered = [...runs]
+  const highest = Math.max(0, ...runs.map(({ level }) => level))
+  for (let level = highest; level >= 1; level -= 1)
+    for (let from = 0; from < ordered.length; from += 1) {
+      let to = from
+      while (to < ordered.length && (ordered[to]?.level ?? 0) >= level) to += 1
+      if (to > from) ordered.splice(from, to - from, ...ordered.slice(from, to).toReversed())
+      from = Math.max(from, to - 1)
+    }
+  return ordered
+}

@@ -1,0 +1,61 @@
+import { paidAt, paidWith, statementName } from '../checkout/after/receipt-lines.tsx'
+import { amountsOf } from '../checkout/amounts.ts'
+import type { Checkout } from '../checkout/checkout.ts'
+import type { Words } from '../messages/words.ts'
+
+/** `own`: a name that somebody gave, which reads in the direction of its own first letter. */
+export type PaperText = { readonly text: string; readonly own?: boolean }
+export type PaperFact = { readonly name: string; readonly value: PaperText }
+
+/** What stands on the sheet of a receipt: the same as on its page. */
+export type ReceiptPaper = {
+  readonly title: string
+  readonly shop: string
+  readonly supportEmail: string | null
+  readonly heading: string
+  /** Each with its amount; the last one is the sum. */
+  readonly lines: readonly { readonly what: PaperText; readonly amount: string }[]
+  readonly facts: readonly PaperFact[]
+  readonly check: { readonly heading: string; readonly text: string; readonly url: string }
+  readonly foot: string
+  /** No money moved: TEST stands across it. */
+  readonly isTest: boolean
+  /** ISO 8601. */
+  readonly paidAt: string
+}
+
+export function receiptPaper(checkout: Checkout, words: Words): ReceiptPaper {
+  const { t } = words
+  const { payment, shop } = checkout
+  const { price, paid, extra } = amountsOf(checkout)
+  const isTest = !payment.livemode
+  const { description, reference, transfer } = payment
+  const statement = statementName(checkout)
+  return {
+    title: t(isTest ? 'title.receipt_test' : 'title.receipt', { merchant: shop.name }),
+    shop: shop.name,
+    supportEmail: shop.supportEmail,
+    heading: t(isTest ? 'receipt.test' : 'receipt.heading'),
+    lines: [
+      {
+        what: description === null ? { text: t('receipt.price') } : { text: description, own: true },
+        amount: words.money(price),
+      },
+      ...(extra === null ? [] : [{ what: { text: t('receipt.extra') }, amount: words.money(extra) }]),
+      { what: { text: t('receipt.paid') }, amount: words.money(paid ?? price) },
+    ],
+    facts: [
+      { name: t('receipt.with'), value: { text: paidWith(checkout, words) } },
+      { name: t('receipt.on'), value: { text: words.moment(paidAt(checkout), 'long') } },
+      ...(reference === null ? [] : [{ name: t('panel.order'), value: { text: reference, own: true } }]),
+      ...(statement === null ? [] : [{ name: t('receipt.statement'), value: { text: statement, own: true } }]),
+      { name: t('done.payment'), value: { text: payment.id, own: true } },
+      { name: t('receipt.status'), value: { text: t(isTest ? 'receipt.status.test' : 'receipt.status.done') } },
+      ...(transfer === null ? [] : [{ name: t('receipt.transfer'), value: { text: transfer.txHash, own: true } }]),
+    ],
+    check: { heading: t('receipt.check'), text: t('receipt.check.text'), url: `${checkout.url}/receipt` },
+    foot: t('receipt.by'),
+    isTest,
+    paidAt: paidAt(checkout),
+  }
+}

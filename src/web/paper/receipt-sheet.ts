@@ -1,0 +1,122 @@
+import type { PaperText, ReceiptPaper } from './receipt-paper.ts'
+import { type Placed, type Style, setBlock } from './typeset.ts'
+
+/** A sheet of A4, in points. */
+export const SHEET = { width: 595.28, height: 841.89 } as const
+export const MARGIN = 56
+const COLUMN = SHEET.width - 2 * MARGIN
+
+const INK = '#17191c'
+const SOFT = '#5a616b'
+const HAIRLINE = '#c9ced6'
+
+const body: Style = { size: 10.5, weight: 400, colour: INK }
+const soft: Style = { ...body, colour: SOFT }
+const small: Style = { ...soft, size: 9 }
+const sum: Style = { size: 13, weight: 700, colour: INK }
+const title: Style = { size: 26, weight: 700, colour: INK }
+
+export type Rule = { readonly top: number; readonly weight: number; readonly colour: string }
+export type Sheet = {
+  readonly placed: readonly Placed[]
+  readonly rules: readonly Rule[]
+  readonly code: { readonly text: string; readonly x: number; readonly top: number; readonly side: number }
+  /** Where the last line ends. */
+  readonly bottom: number
+}
+
+const MAIL_WIDTH = 180
+const AMOUNTS_WIDTH = 150
+/** Names of facts on one side, their values on the other. */
+const NAMES_WIDTH = 150
+const CODE_SIDE = 84
+const GAP = 12
+
+/** `offset`: from the side on which the language begins. `end`: it ends where the place ends. */
+type Place = { readonly offset: number; readonly width: number; readonly end?: boolean }
+
+/** A sheet while it is filled from top to bottom. In a language that is read from the right, everything is mirrored. */
+class Filling {
+  readonly placed: Placed[] = []
+  readonly rules: Rule[] = []
+  top = MARGIN
+  readonly #dir: 'ltr' | 'rtl'
+
+  constructor(dir: 'ltr' | 'rtl') {
+    this.#dir = dir
+  }
+
+  left({ offset, width }: Place): number {
+    return this.#dir === 'ltr' ? MARGIN + offset : SHEET.width - MARGIN - offset - width
+  }
+
+  /** Answers how high it is. What stands beside it begins at the same height. */
+  put(text: PaperText, style: Style, place: Place): number {
+    const align = (this.#dir === 'ltr') === (place.end === true) ? 'right' : 'left'
+    const { top } = this
+    const column = { x: this.left(place), width: place.width, top, align, base: this.#dir } as const
+    const { placed, height } = setBlock({ ...text, style, ...column })
+    this.placed.push(...placed)
+    return height
+  }
+
+  rule(weight: number, colour: string): void {
+    this.rules.push({ top: this.top, weight, colour })
+  }
+}
+
+/** Sets a receipt onto one sheet. */
+export function receiptSheet(paper: ReceiptPaper, dir: 'ltr' | 'rtl'): Sheet {
+  const sheet = new Filling(dir)
+  setHead(sheet, paper)
+  setLines(sheet, paper)
+  setFacts(sheet, paper)
+  const code = setCheck(sheet, paper)
+  sheet.top += sheet.put({ text: paper.foot }, small, { offset: 0, width: COLUMN })
+  return { placed: sheet.placed, rules: sheet.rules, code, bottom: sheet.top }
+}
+
+function setHead(sheet: Filling, { shop, supportEmail, heading }: ReceiptPaper): void {
+  const mail = supportEmail === null ? 0 : MAIL_WIDTH
+  const named = sheet.put(
+    { text: shop, own: true },
+    { ...title, size: 15 },
+    { offset: 0, width: COLUMN - mail - (mail && GAP) },
+  )
+  const beside = { offset: COLUMN - mail, width: mail, end: true }
+  const asked = supportEmail === null ? 0 : sheet.put({ text: supportEmail, own: true }, soft, beside)
+  sheet.top += Math.max(named, asked) + 28
+  sheet.top += sheet.put({ text: heading }, title, { offset: 0, width: COLUMN }) + 14
+}
+
+function setLines(sheet: Filling, { lines }: ReceiptPaper): void {
+  for (const [nth, { what, amount }] of lines.entries()) {
+    const style = nth === lines.length - 1 ? sum : body
+    sheet.rule(nth === 0 ? 1.5 : 0.5, nth === 0 ? INK : HAIRLINE)
+    sheet.top += 9
+    const label = sheet.put(what, style, { offset: 0, width: COLUMN - AMOUNTS_WIDTH - GAP })
+    const place = { offset: COLUMN - AMOUNTS_WIDTH, width: AMOUNTS_WIDTH, end: true }
+    sheet.top += Math.max(label, sheet.put({ text: amount }, style, place)) + 9
+  }
+  sheet.rule(1.5, INK)
+  sheet.top += 18
+}
+
+function setFacts(sheet: Filling, { facts }: ReceiptPaper): void {
+  const beside = { offset: NAMES_WIDTH + GAP, width: COLUMN - NAMES_WIDTH - GAP }
+  for (const { name, value } of facts) {
+    const named = sheet.put({ text: name }, soft, { offset: 0, width: NAMES_WIDTH })
+    sheet.top += Math.max(named, sheet.put(value, body, beside)) + 5
+  }
+  sheet.top += 22
+}
+
+function setCheck(sheet: Filling, { check: { heading, text, url } }: ReceiptPaper): Sheet['code'] {
+  const { top } = sheet
+  const beside = { offset: CODE_SIDE + GAP, width: COLUMN - CODE_SIDE - GAP }
+  sheet.top += sheet.put({ text: heading }, { ...body, weight: 700 }, beside)
+  sheet.top += sheet.put({ text }, body, beside)
+  sheet.top += sheet.put({ text: url, own: true }, small, beside)
+  sheet.top = Math.max(sheet.top, top + CODE_SIDE) + 18
+  return { text: url, x: sheet.left({ offset: 0, width: CODE_SIDE }), top, side: CODE_SIDE }
+}

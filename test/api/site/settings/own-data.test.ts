@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { openShop, type Shop } from '../../support/shop.ts'
+import { openAccount } from '../account.ts'
+import { signIn } from '../visitor.ts'
+
+/** What is kept about a person: as a file, and forgotten. */
+
+const PATH = '/dashboard/account/delete'
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+})
+afterAll(() => shop?.close())
+
+const traces = async (email: string): Promise<string[]> => {
+  const { rows } = await shop.db.query(
+    `select 'person' as at from person where email = $1 union all
+     select 'link' from sign_in_link where email = $1 union all
+     select 'invitation' from invitation where email = $1 union all
+     select 'channel' from channel where name = $1 union all
+     select 'notice' from notice where data::text like '%' || $1 || '%' union all
+     select 'audit' from audit_entry where data::text like '%' || $1 || '%'`,
+    [email],
+  )
+  return rows.map(({ at }) => String(at))
+}
+
+test('a person gets what is kept about them as a file, with nothing secret and nothing of others', async () => {
+  const { owner, key } = await openAccount(shop, 'own@shop.example')
+  await openAccount(shop, 'other@shop.example')
+  const body = { kind: 'email', email: 'own@shop.example' }
+  expect((await shop.ask('POST', '/v1/notification_channels', { key, body })).status).toBe(201)
+  expect((await owner.get('/dashboard/account')).html).toContain('href="/dashboard/account/data.json"')
+  const { status, headers, html } = await owner.get('/dashboard/account/data.json')
+  expect([status, headers.get('content-disposition')]).toEqual([200, 'attachment; filename="pinrail-about-me.json"'])
+  const data = JSON.parse(html) as Record<string, Record<string, unknown>[]>
+  expect(data['person']).toMatchObject({ email: 'own@shop.example' })
+  expect(data['accounts']).toMatchObject([{ name: 'Halden Coffee', role: 'owner' }])
+  expect(data['sessions']).toHaveLength(1)
+  expect(data['channels']).toMatchObject([{ kind: 'email', account: 'Halden Coffee' }])
+  expect(data['changes']?.map(({ action }) => action)).toContain('account.created')
+  expect(html).not.toMatch(/digest|sealed|public_key|other@shop\.example/)
+})
+
+test('a person is forgotten once no account needs them, and nobody can sign in as them any more', async () => {
+  const email = 'leaves@shop.example'
+  const { owner, tenant, keyId } = await openAccount(shop, email)
+  const needed = await owner.get(PATH)
+  expect(needed.html).toContain('Nobody else is an owner of Halden Coffee')
+  expect((await owner.submit(PATH, { email })).status).toBe(409)
+  await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+
+  expect((await owner.submit(PATH, { email: 'somebody@else.example' })).status).toBe(400)
+  expect(await traces(email)).toContain('person')
+  const gone = await owner.submit(PATH, { email: ' Leaves@shop.example ' })
+  expect([gone.status, gone.html.includes('You are forgotten')]).toEqual([200, true])
+  expect(await traces(email)).toEqual([])
+  expect((await owner.get('/dashboard')).to).toMatch(/^\/sign-in/)
+  const { rows } = await shop.db.query(
+    'select action from audit_entry where merchant_id = $1 order by id desc limit 1',
+    [tenant.merchantId],
+  )
+  expect(rows).toEqual([{ action: 'member.left' }])
+  // Who comes with this address again begins anew.
+  expect((await (await signIn(shop, email)).get('/dashboard')).to).toBe('/dashboard/welcome')
+})
+
+test('an account with other people keeps an owner', async () => {
+  const { owner, tenant, keyId } = await openAccount(shop, 'last-owner@shop.example')
+  await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+  await signIn(shop, 'viewer-of-it@shop.example')
+  const join = (email: string, role: string) =>
+    shop.db.query(
+      `insert into membership (merchant_id, person_id, role) select $1, id, $2 from person where email = $3`,
+      [tenant.merchantId, role, email],
+    )
+  await join('viewer-of-it@shop.example', 'viewer')
+  expect((await owner.submit(PATH, { email: 'last-owner@shop.example' })).status).toBe(409)
+  await signIn(shop, 'second-owner@shop.example')
+  await join('second-owner@shop.example', 'owner')
+  expect((await owner.submit(PATH, { email: 'last-owner@shop.example' })).status).toBe(200)
+})

@@ -1,0 +1,113 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { crc32, deflateSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Browser } from 'playwright-core'
+import { openShop, type Shop } from '../../api/support/shop.ts'
+import { launchBrowser } from '../../support/browser.ts'
+
+let browser: Browser
+let shop: Shop
+beforeAll(async () => {
+  browser = await launchBrowser()
+  shop = await openShop()
+}, 90_000)
+afterAll(async () => {
+  await shop?.close()
+  await browser?.close()
+})
+
+const SIDE = 44
+
+/** A white disc on nothing, as a PNG of grey with an alpha channel. */
+function whiteLogo(): Buffer {
+  const rows = Array.from({ length: SIDE }, (_row, y) =>
+    Buffer.from([
+      0,
+      ...Array.from({ length: SIDE }, (_pixel, x) => [255, Math.hypot(x - 22, y - 22) < 14 ? 255 : 0]).flat(),
+    ]),
+  )
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const named = Buffer.concat([Buffer.from(type, 'latin1'), data])
+    const around = Buffer.alloc(8)
+    around.writeUInt32BE(data.length, 0)
+    around.writeUInt32BE(crc32(named), 4)
+    return Buffer.concat([around.subarray(0, 4), named, around.subarray(4)])
+  }
+  const head = Buffer.alloc(13)
+  head.writeUInt32BE(SIDE, 0)
+  head.writeUInt32BE(SIDE, 4)
+  head.set([8, 4], 8)
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', head),
+    chunk('IDAT', deflateSync(Buffer.concat(rows))),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+async function logoUrl(): Promise<string> {
+  const body = { logo: whiteLogo().toString('base64') }
+  const { status, body: brand, text } = await shop.ask('PATCH', '/v1/settings/brand', { body })
+  if (status !== 200) throw new Error(text)
+  return `${shop.url}${new URL(String(brand['logo_url'])).pathname}`
+}
+
+test.each(['light', 'dark'] as const)('a white logo is seen on its white tile (%s)', async (colorScheme) => {
+  await logoUrl()
+  const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+  const context = await browser.newContext({ colorScheme })
+  const page = await context.newPage()
+  await page.goto(`${shop.url}${new URL(String(body['checkout_url'])).pathname}`)
+  const tile = page.locator('.logo.own').first()
+  await tile.locator('img').evaluate((image: HTMLImageElement) => image.decode())
+  const picture = (await tile.screenshot()).toString('base64')
+  // Inside of the tile's own edge, so that what is counted is of the logo.
+  const dark = await page.evaluate(async (png) => {
+    const bytes = Uint8Array.from(atob(png), (character) => character.charCodeAt(0))
+    const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
+    const drawing = canvas.getContext('2d')
+    drawing?.drawImage(bitmap, 0, 0)
+    const inset = 6
+    const { data } =
+      drawing?.getImageData(inset, inset, bitmap.width - 2 * inset, bitmap.height - 2 * inset) ?? new ImageData(1, 1)
+    return data.filter((value, index) => index % 4 === 0 && value < 225).length
+  }, picture)
+  expect(dark).toBeGreaterThan(20)
+  await context.close()
+})
+
+/** A page that says in its title what it could do, with the policy. */
+async function servedWith(policy: string): Promise<{ url: string; server: Server }> {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy })
+    response.end('<!doctype html><title>quiet</title><script>document.title = `ran in ${self.origin}`</script>')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server }
+}
+
+test('the sandbox of a logo alone runs no script and has no origin, whatever a browser took the bytes for', async () => {
+  const answer = await fetch(await logoUrl())
+  const directives = (answer.headers.get('content-security-policy') ?? '').split(';').map((part) => part.trim())
+  const alone = directives.filter((directive) => directive.startsWith('sandbox')).join('; ')
+  const seen: string[] = []
+  for (const policy of [alone, "img-src 'self'"]) {
+    const { url, server } = await servedWith(policy)
+    const page = await browser.newPage()
+    await page.goto(url)
+    seen.push(await page.title(), await page.evaluate(() => String(self.origin === 'null')))
+    await page.close()
+    server.closeAllConnections()
+    server.close()
+  }
+  // The second page is the same without the sandbox: there the script runs.
+  expect([alone, ...seen]).toEqual([
+    'sandbox',
+    'quiet',
+    'true',
+    expect.stringMatching(/^ran in http:\/\/127\.0\.0\.1:\d+$/),
+    'false',
+  ])
+})

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { mnemonicToAccount } from 'viem/accounts'
+import { LIVE_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { DEVELOPMENT_MARK } from '../../src/config/development.ts'
+import { readWorkerConfig } from '../../src/config.ts'
+import { openKeys } from '../../src/deps/keys.ts'
+import { runCommand } from '../../src/operator/command.ts'
+import { scryptKeystore } from '../chain/keys/keystore.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'pinrail-preflight-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+const random = randomBytes(32)
+const key = mnemonicToAccount(TEST_MNEMONIC, { addressIndex: 7 }).getHdKey().privateKey!
+
+async function preflight(env: Record<string, string>): Promise<{ code: number; said: string[] }> {
+  const said: string[] = []
+  const code = await runCommand({ args: ['preflight'], env, say: (line) => void said.push(line) })
+  return { code, said }
+}
+
+describe('pinrail preflight', () => {
+  test('answers 0 when nothing speaks against live mode', async () => {
+    expect(await preflight(LIVE_ENVIRONMENT)).toEqual({ code: 0, said: ['nothing speaks against live mode'] })
+  })
+
+  test('lists what is missing, wrong and not live together, and answers 1', async () => {
+    const { API_KEY_PEPPER: _gone, ...rest } = LIVE_ENVIRONMENT
+    const env = { ...rest, PINRAIL_MODE: 'test', DATABASE_POOL: 'many', PUBLIC_URL: 'http://localhost' }
+    expect(await preflight(env)).toEqual({
+      code: 1,
+      said: [
+        'PINRAIL_MODE: must be live',
+        'DATABASE_POOL: must be a whole number',
+        'API_KEY_PEPPER: must be set',
+        'PUBLIC_URL: must begin with https://',
+        '4 to mend before live mode',
+      ],
+    })
+  })
+
+  test('says which keystore does not open', async () => {
+    const path = join(folder, 'missing.json')
+    const { code, said } = await preflight({
+      ...LIVE_ENVIRONMENT,
+      RELAYER_KEYS: `keystore:${path}`,
+      KEYSTORE_PASSWORD: 'p',
+    })
+    expect([code, said[0]]).toEqual([1, expect.stringMatching(/^RELAYER_KEYS: must open: .*ENOENT/)])
+  })
+
+  test.each([
+    ['TREASURY_KEY', 'the treasury'],
+    ['RELAYER_KEYS', `0x${hex(random)},${hex(random)}`],
+    ['GAS_FUNDING_KEY', 'vault:gas'],
+  ])('a key that no process could open is named: %s', async (name, value) => {
+    const { code, said } = await preflight({ ...LIVE_ENVIRONMENT, [name]: value })
+    expect([code, said]).toEqual([1, [expect.stringMatching(`^${name}: must open: a key is 0x`), expect.anything()]])
+  })
+
+  test('of a keystore that is no keystore nothing is shown: it may be the key itself', async () => {
+    const path = join(folder, 'plain.json')
+    const digits = hex(Buffer.alloc(32, 0xab))
+    writeFileSync(path, digits)
+    const { said } = await preflight({
+      ...LIVE_ENVIRONMENT,
+      TREASURY_KEY: `keystore:${path}`,
+      KEYSTORE_PASSWORD: 'p',
+    })
+    expect(said[0]).toContain('not a keystore of version 3')
+    expect(said.join('\n')).not.toContain('abab')
+  })
+
+  test('shows no secret', async () => {
+    const secret = `${DEVELOPMENT_MARK}-${randomBytes(8).toString('hex')}`
+    const { said } = await preflight({
+      ...LIVE_ENVIRONMENT,
+      CONVERTER_SECRET: secret,
+      DATABASE_URL: `postgres://a:${secret}@b/c`,
+    })
+    expect(said).toHaveLength(3)
+    expect(said.join('\n')).not.toContain(secret.slice(-16))
+  })
+
+  test('refuses a public test key in a keystore, as the worker does when it opens it', async () => {
+    const path = join(folder, 'public.json')
+    const password = randomBytes(16).toString('hex')
+    writeFileSync(path, JSON.stringify(scryptKeystore(`0x${hex(key)}`, password)))
+    const env = { ...LIVE_ENVIRONMENT, TREASURY_KEY: `keystore:${path}`, KEYSTORE_PASSWORD: password }
+    const config = readWorkerConfig(env)
+    await expect(openKeys(config, config.TREASURY_KEY)).rejects.toThrow('is the account of a public test key')
+    expect(await preflight(env)).toEqual({
+      code: 1,
+      said: ['TREASURY_KEY: must not be a public test key', '1 to mend before live mode'],
+    })
+  })
+})

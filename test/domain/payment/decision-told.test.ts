@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
+import { DECISIONS, payloadOf, setsMoneyGoing, whyNotUnderstood } from '../../../src/domain/payment/decision.ts'
+import { OPERATOR_DECISIONS } from '../../../src/domain/payment/requests.ts'
+
+describe('what operators are told of decisions', () => {
+  test('the table in docs/operations.md says what each does, and each reason to refuse it', () => {
+    const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
+    const rows = new Map(
+      page.split('\n').flatMap((line) => {
+        const [, decision, does, when] = /^\| `(\w+)` \| (.*) \| (.*) \|$/.exec(line) ?? []
+        return decision === undefined ? [] : [[decision, { does, when }]]
+      }),
+    )
+    for (const decision of OPERATOR_DECISIONS) {
+      const { does, rule, late } = DECISIONS[decision]
+      expect(rows.get(decision)).toEqual({ does, when: [rule, ...late].map(({ when }) => when).join('; ') })
+    }
+  })
+
+  test('what is sent along with it: the version with those that accept what is there', () => {
+    expect(OPERATOR_DECISIONS.filter((decision) => payloadOf(decision).includes('version'))).toEqual([
+      'approve',
+      'recordExternalRefund',
+      'release',
+      'acknowledge',
+    ])
+    expect(payloadOf('approve')).toBe('{"operator", "reason", "version"}')
+    expect(payloadOf('hold')).toBe('{"operator", "reason"}')
+  })
+
+  test('why nothing goes on while the report of the partner is not understood', () => {
+    expect(whyNotUnderstood({ orderChanged: true })).toBe(
+      'The partner has changed the amount of the order: decide with acknowledge, or give the money back. Nothing was changed.',
+    )
+    const silent = 'The partner does not answer for this order, so it is not known whether the money is still there.'
+    for (const orderChanged of [false, undefined])
+      expect(whyNotUnderstood({ orderChanged } as Parameters<typeof whyNotUnderstood>[0])).toBe(
+        `${silent} Nothing was changed: decide again later.`,
+      )
+  })
+})
+
+test('the money goes on after an approval, a release and a retry, unless its transfer is proved', () => {
+  const going = (txHash: string | null) =>
+    OPERATOR_DECISIONS.filter((decision) => setsMoneyGoing(decision, { txHash } as { txHash: `0x${string}` | null }))
+  expect(going(null).toSorted()).toEqual(['approve', 'release', 'retry'])
+  expect(going('0x1')).toEqual([])
+})

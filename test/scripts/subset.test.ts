@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from '@jest/globals'
+import { parseSync } from 'oxc-parser'
+import { sourceFiles } from '../../scripts/imports/files.ts'
+import { SYSTEM_TOOLS, systemLockfile } from '../../scripts/setup/subset.mjs'
+
+/** What `npm start` installs: what the system runs with, and nothing that only checks and tests need. */
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const lockfile = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+  packages: Record<string, { dev?: boolean; dependencies?: Record<string, string> }>
+}
+const { packages } = systemLockfile(lockfile)
+const has = (name: string): boolean => `node_modules/${name}` in packages
+
+test('has what production has, and the tools of npm start', () => {
+  const { dependencies = {} } = lockfile.packages['']!
+  expect([...Object.keys(dependencies), ...SYSTEM_TOOLS].filter((name) => !has(name))).toEqual([])
+  expect(Object.keys(packages['']!.dependencies ?? {})).toEqual([...Object.keys(dependencies), ...SYSTEM_TOOLS])
+})
+
+test('has no tool of the checks, of the tests or of the browser', () => {
+  const needless = ['jest', 'typescript', '@biomejs/biome', 'knip', 'oxlint', 'oxlint-tsgolint', 'oxc-parser']
+  const others = [
+    'playwright-core',
+    '@axe-core/playwright',
+    '@stryker-mutator/core',
+    '@swc/jest',
+    'fast-check',
+    'supertest',
+  ]
+  expect([...needless, ...others].filter(has)).toEqual([])
+  expect(Object.keys(packages).length).toBeLessThan(Object.keys(lockfile.packages).length / 2)
+})
+
+test('finds each package where Node would, and takes every version from the lockfile', () => {
+  const small = {
+    packages: {
+      '': { dependencies: { a: '1' }, devDependencies: Object.fromEntries(SYSTEM_TOOLS.map((name) => [name, '1'])) },
+      'node_modules/a': { dependencies: { b: '1' }, optionalDependencies: { elsewhere: '1' } },
+      'node_modules/a/node_modules/b': { dependencies: { c: '1' } },
+      'node_modules/b': { dev: true },
+      'node_modules/c': {
+        dev: true,
+        peerDependencies: { d: '1', e: '1' },
+        peerDependenciesMeta: { e: { optional: true } },
+      },
+      'node_modules/d': {},
+      'node_modules/e': {},
+    },
+  }
+  const found = systemLockfile(small).packages
+  expect(Object.keys(found)).toEqual([
+    '',
+    'node_modules/a',
+    'node_modules/a/node_modules/b',
+    'node_modules/c',
+    'node_modules/d',
+  ])
+  expect(found['node_modules/c']).not.toHaveProperty('dev')
+})
+
+/** What is run by itself: the commands that install no more, and the processes that they start. */
+const ENTRIES = [
+  'scripts/start/main.ts',
+  'scripts/start/operator.ts',
+  'scripts/start/reset.ts',
+  'scripts/demo/main.ts',
+  'scripts/prepare.ts',
+  'scripts/setup/temporal/sdk-download-child.ts',
+  'src/main/api.ts',
+  'src/main/worker.ts',
+  'src/main/sandbox.ts',
+  'src/main/inbox.ts',
+  'src/workflows/index.ts',
+]
+
+test('has every package that a file of it imports', () => {
+  const known = new Set(sourceFiles(ROOT))
+  const seen = new Set<string>()
+  const needed = new Map<string, string>()
+  const visit = (file: string): void => {
+    if (seen.has(file) || !known.has(file)) return
+    seen.add(file)
+    for (const specifier of importsOf(file))
+      if (specifier.startsWith('.')) visit(normalize(join(dirname(file), specifier)))
+      else if (!specifier.startsWith('node:')) {
+        const [scope = '', name = ''] = specifier.split('/')
+        needed.set(scope.startsWith('@') ? `${scope}/${name}` : scope, file)
+      }
+  }
+  for (const entry of ENTRIES) visit(entry)
+  expect(seen.size).toBeGreaterThan(400)
+  expect(needed.size).toBeGreaterThan(25)
+  expect([...needed].filter(([name]) => !has(name))).toEqual([])
+})
+
+/** What is left of them when the types are gone. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  const { staticImports, staticExports, dynamicImports } = parseSync(file, text).module
+  const imported = staticImports.filter(({ entries }) => entries.length === 0 || entries.some(({ isType }) => !isType))
+  return [
+    ...imported.map(({ moduleRequest }) => moduleRequest.value),
+    ...staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest, isType }) => (moduleRequest === null || isType ? [] : [moduleRequest.value])),
+    ),
+    ...dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
+      const [, literal] = /^['"`](.+)['"`]$/.exec(text.slice(start, end)) ?? []
+      return literal === undefined ? [] : [literal]
+    }),
+  ]
+}

@@ -1,0 +1,124 @@
+import { describe, expect, test } from '@jest/globals'
+import { renderReceipt } from '../../../src/web/checkout/page.tsx'
+import { LANGUAGES, LOCALES, type Locale } from '../../../src/web/messages/locales.ts'
+import { wordsIn } from '../../../src/web/messages/words.ts'
+import { runsOf } from '../../../src/web/paper/bidi.ts'
+import { receiptPaper } from '../../../src/web/paper/receipt-paper.ts'
+import { receiptPdf } from '../../../src/web/paper/receipt-pdf.ts'
+import { MARGIN, receiptSheet, SHEET } from '../../../src/web/paper/receipt-sheet.ts'
+import type { Placed } from '../../../src/web/paper/typeset.ts'
+import { aCheckout, type CheckoutChanges } from '../fixtures.ts'
+import { textOf } from '../reading.ts'
+import { BY_STATUS, SITUATIONS } from '../situations.ts'
+
+const words = (locale: Locale) => wordsIn(locale, 'DE')
+const paperOf = (changes: CheckoutChanges, locale: Locale) => receiptPaper(aCheckout(changes), words(locale))
+const pdfOf = async (changes: CheckoutChanges, locale: Locale = 'en'): Promise<string> => {
+  const pdf = await receiptPdf(paperOf(changes, locale), words(locale))
+  if (pdf === null) throw new Error('no face for it')
+  return pdf.toString('latin1')
+}
+
+const SHOP = { name: 'Nightline Rail', supportEmail: 'help@nightline.example' }
+const REAL: CheckoutChanges = { ...BY_STATUS.succeeded, shop: SHOP }
+const OVERPAID: CheckoutChanges = { ...SITUATIONS['more than the price'], shop: SHOP }
+
+/** The longest that the API takes, of words and of one word. */
+const LONG: CheckoutChanges = {
+  shop: {
+    name: 'Donaudampfschifffahrtsgesellschaft '.repeat(3).slice(0, 100),
+    supportEmail: `${'a'.repeat(60)}@b.example`,
+  },
+  payment: { status: 'succeeded', description: 'Unbreakable'.repeat(46).slice(0, 500), reference: 'R'.repeat(200) },
+  attempts: OVERPAID.attempts ?? [],
+}
+
+const textsOf = ({ shop, supportEmail, heading, lines, facts, check, foot }: ReturnType<typeof paperOf>): string[] => [
+  shop,
+  supportEmail ?? '',
+  heading,
+  check.heading,
+  check.text,
+  check.url,
+  foot,
+  ...lines.flatMap(({ what, amount }) => [what.text, amount]),
+  ...facts.flatMap(({ name, value }) => [name, value.text]),
+]
+
+const rightOf = ({ face, text, x, style }: Placed): number =>
+  x + (face.font.layout(text).advanceWidth / face.font.unitsPerEm) * style.size
+
+describe.each(LOCALES)('in %s', (locale) => {
+  test('the file is one page in its language with its own faces, and says what the page says', async () => {
+    const pdf = await pdfOf(OVERPAID, locale)
+    expect(pdf.startsWith('%PDF-')).toBe(true)
+    expect(pdf.match(/\/Type \/Page\b/g)).toHaveLength(1)
+    expect(pdf).toContain(`/Lang (${locale})`)
+    expect(pdf.match(/\/FontFile2/g)?.length).toBeGreaterThan(0)
+    expect(pdf).not.toMatch(/\/BaseFont \/(Helvetica|Times)/)
+    const page = textOf(renderReceipt(aCheckout(OVERPAID), words(locale)))
+    for (const text of textsOf(paperOf(OVERPAID, locale))) expect(page).toContain(text.replace(/\s+/g, ' '))
+  })
+
+  test.each([
+    ['usual', OVERPAID],
+    ['longest', LONG],
+  ])('each of its words is on the sheet, within its margins (%s texts)', (_name, changes) => {
+    const paper = paperOf(changes, locale)
+    const { placed, code, bottom } = receiptSheet(paper, LANGUAGES[locale].dir)
+    expect(bottom).toBeLessThan(SHEET.height - MARGIN / 2)
+    expect(code.top + code.side).toBeLessThan(bottom)
+    for (const each of placed)
+      expect([each.text, each.x > MARGIN - 1, rightOf(each) < SHEET.width - MARGIN + 1]).toEqual([
+        each.text,
+        true,
+        true,
+      ])
+    const set = placed.map(({ text }) => text).join('')
+    const letters = (text: string): string =>
+      Array.from(text.replace(/[\s\p{Cf}]/gu, ''))
+        .toSorted()
+        .join('')
+    expect(letters(set)).toBe(letters(textsOf(paper).join('')))
+  })
+})
+
+test('in Arabic everything is mirrored: the amount stands on the left, its name on the right', () => {
+  const placed = (locale: Locale) => receiptSheet(paperOf(REAL, locale), LANGUAGES[locale].dir).placed
+  const xOf = (locale: Locale, part: string): number => placed(locale).find(({ text }) => text.includes(part))?.x ?? -1
+  expect(xOf('en', '49.99')).toBeGreaterThan(xOf('en', 'Paid'))
+  expect(xOf('ar', '49.99')).toBeGreaterThan(0)
+  expect(xOf('ar', '49.99')).toBeLessThan(SHEET.width / 2)
+  expect(rightOf(placed('ar').find(({ style }) => style.size === 26) as Placed)).toBeCloseTo(SHEET.width - MARGIN, 0)
+})
+
+test('a test receipt has TEST across it, and a real one has not', async () => {
+  expect(await pdfOf(SITUATIONS['paid in test mode'])).toContain('/ca 0.13')
+  expect(await pdfOf(REAL)).not.toContain('/ca ')
+})
+
+test('a name in a script without a face makes no file; pictures among the letters are left out', async () => {
+  const named = (name: string) => receiptPdf(paperOf({ ...REAL, shop: { name } }, 'en'), words('en'))
+  expect(await named('東京駅')).toBeNull()
+  expect(await named('Ночной поезд')).not.toBeNull()
+  expect(await named('قطار الليل')).not.toBeNull()
+  const sheet = receiptSheet(paperOf({ ...REAL, shop: { name: 'Nightline 🚆 Rail' } }, 'en'), 'ltr')
+  expect(sheet.placed[0]?.text).toBe('Nightline Rail')
+})
+
+test('the same receipt is made once, and another one is another', async () => {
+  const make = (changes: CheckoutChanges, locale: Locale) => receiptPdf(paperOf(changes, locale), words(locale))
+  expect(await make(REAL, 'en')).toBe(await make(REAL, 'en'))
+  expect(await make(REAL, 'en')).not.toBe(await make(REAL, 'de'))
+  expect(await make(REAL, 'en')).not.toBe(await make(OVERPAID, 'en'))
+})
+
+test('a line of both directions is drawn from left to right, with brackets that open to their own side', () => {
+  const arabic = 'بطاقة (تجربة) لدى Velanto 49.99'
+  expect(runsOf(arabic, 'rtl', false)).toEqual([
+    { text: 'Velanto 49.99', rtl: false },
+    { text: 'بطاقة )تجربة( لدى ', rtl: true },
+  ])
+  expect(runsOf('Velanto', 'rtl', true)).toEqual([{ text: 'Velanto', rtl: false }])
+  expect(runsOf('\u2066قطار\u2069', 'ltr', false)).toEqual([{ text: 'قطار', rtl: true }])
+})
