@@ -1,10 +1,8 @@
-import { createPaymentWorld } from '../../scripts/histories/payment-world.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { startServices } from '../../scripts/test/services/services.ts'
-import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
 import { FOUND_DEFECTS } from '../../test/model/defects/found.ts'
 import { PROVED_DEFECTS } from '../../test/model/defects/proved.ts'
-import { playBoth } from '../../test/model/server/agree.ts'
+import { playOnServers } from '../../test/model/server/agree.ts'
 import { playStory } from '../../test/model/story/play.ts'
 import { kindOf, printStory, shrinkStory } from '../../test/model/story/shrink.ts'
 import { playRandom } from '../../test/model/story/tell.ts'
@@ -92,22 +90,15 @@ async function shortest(theater: Theater, story: Parameters<typeof playStory>[1]
 
 /** Plays stories in virtual time and on a Temporal server, and compares what they leave. */
 async function compare(stage: Stage, { seed, from, stories, trace, say }: Asked): Promise<number> {
-  const env = await startTimeSkipping()
-  const world = await createPaymentWorld(env)
   const theater = await openTheater(stage)
-  let [played, wrong] = [0, 0]
-  for (let number = from; played < stories; number++) {
-    const both = await playBoth(theater, world, { seed, number })
-    if (both === null) continue
-    played++
+  let wrong = 0
+  await playOnServers(theater, { seed, from, stories }, (number, both) => {
     const isSame = JSON.stringify(both.here) === JSON.stringify(both.there)
     if (trace || !isSame)
       say(`${number} ${isSame ? 'the same' : 'DIFFERENT'}: ${JSON.stringify(both, null, isSame ? 0 : 1)}`)
     if (!isSame) wrong++
-  }
+  })
   await theater.close()
-  await world.close()
-  await env.teardown()
   say(`${stories} stories played in both: ${wrong} ended differently`)
   return wrong === 0 ? 0 : 1
 }

@@ -1,4 +1,5 @@
-import type { PaymentWorld } from '../../../scripts/histories/payment-world.ts'
+import { createPaymentWorld, type PaymentWorld } from '../../../scripts/histories/payment-world.ts'
+import { startTimeSkipping } from '../../../scripts/test/services/temporal.ts'
 import { createRandom } from '../../support/random.ts'
 import { clean, playAtOnce } from '../story/play.ts'
 import type { Story, Told } from '../story/steps.ts'
@@ -26,8 +27,48 @@ const PLAYABLE: readonly Told['do'][] = [
   'wait',
 ]
 
-/** Null: the story has no step that the server can play beyond the first two, or time would stand still in it. */
-export async function playBoth(
+/** So often in a row, and the machine is too slow to say anything of the stories. */
+const STANDSTILLS = 5
+
+/**
+ * Plays so many stories of a seed in both. A server whose time has stood still once would hold up every story after
+ * that: the next one gets a server of its own.
+ */
+export async function playOnServers(
+  theater: Theater,
+  { seed, from, stories }: { readonly seed: number; readonly from: number; readonly stories: number },
+  each: (number: number, both: Agreement) => void,
+): Promise<void> {
+  let [number, played, standstills] = [from, 0, 0]
+  while (played < stories && standstills < STANDSTILLS)
+    await withWorld(async (world) => {
+      while (played < stories) {
+        const both = await playBoth(theater, world, { seed, number: number++ })
+        if (both === null) continue
+        each(number - 1, both)
+        played++
+        standstills = 0
+      }
+    }).catch((error: unknown) => {
+      if (!(error instanceof StandsStill)) throw error
+      standstills++
+    })
+  if (played < stories) throw new Error(`time stood still in ${standstills} stories in a row`)
+}
+
+async function withWorld(play: (world: PaymentWorld) => Promise<void>): Promise<void> {
+  const env = await startTimeSkipping()
+  const world = await createPaymentWorld(env)
+  try {
+    await play(world)
+  } finally {
+    await world.close()
+    await env.teardown()
+  }
+}
+
+/** Null: the story has no step that the server can play beyond the first two. Throws `StandsStill`. */
+async function playBoth(
   theater: Theater,
   world: PaymentWorld,
   which: { readonly seed: number; readonly number: number },
@@ -55,9 +96,6 @@ export async function playBoth(
   try {
     await playAtOnce(there.shop, () => coming.next().value ?? null)
     return { story: { ...price, steps }, here: rows, there: await rowsOf(there.shop) }
-  } catch (error) {
-    if (error instanceof StandsStill) return null
-    throw error
   } finally {
     await there.end()
   }

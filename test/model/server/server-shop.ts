@@ -1,3 +1,4 @@
+import { setTimeout as realTime } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { PaymentWorld } from '../../../scripts/histories/payment-world.ts'
 import { newPayment } from '../../../scripts/test/new-payment.ts'
@@ -23,7 +24,8 @@ const LOOK_MS = 15
 const LOOKS_UNTIL_QUIET = 3
 const LONGEST_LOOKS = 100
 /** Milliseconds of real time. */
-const LONGEST_SKIP_MS = 8000
+const LONGEST_END_MS = 20_000
+const LONGEST_SKIP_MS = 15_000
 const RELAY_MS = 3000
 
 /** Time stands still while a payout is awaited: such a story cannot be played here. */
@@ -93,8 +95,12 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     }
   }
   async function skip(ms: number): Promise<void> {
-    const isOver = await Promise.race([world.skip(ms).then(() => true), realTime(LONGEST_SKIP_MS).then(() => false)])
-    if (!isOver) throw new StandsStill()
+    if (!(await inTime(begin(world.skip(ms)), LONGEST_SKIP_MS))) throw new StandsStill()
+  }
+  const begun: Promise<unknown>[] = []
+  const begin = <T>(work: Promise<T>): Promise<T> => {
+    begun.push(work)
+    return work
   }
 
   const system = { loadPayment, requestVoid, insertDeposits, createSettlementHooks } as unknown as Shop['system']
@@ -119,12 +125,13 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     ask: (what, update, { argument, workflowId = paymentId }) => {
       const ask: Ask = { what, answer: null }
       asks.push(ask)
-      const answered =
+      const answered = begin(
         update === 'openAttempt'
           ? workflows.openAttempt(paymentId, argument as OpenAttemptRequest)
           : update === 'cancel'
             ? workflows.cancel(paymentId)
-            : client.workflow.getHandle(workflowId).executeUpdate(update, { args: [argument] })
+            : client.workflow.getHandle(workflowId).executeUpdate(update, { args: [argument] }),
+      )
       answered.then(
         (answer) => {
           ask.answer = JSON.stringify(answer)
@@ -142,7 +149,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     },
     tellNews: (attemptId) => {
       // What does not arrive is repeated by the relay.
-      workflows.tellPartnerNews(paymentId, attemptId).catch(() => undefined)
+      begin(workflows.tellPartnerNews(paymentId, attemptId)).catch(() => undefined)
     },
     relayTransfers: () => {
       mustRelay = true
@@ -162,11 +169,15 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     async end(): Promise<void> {
       await look()
       for (const { id } of running) await client.workflow.getHandle(id).terminate('the story is over')
+      // What is still under way when the connection is closed would throw where nobody listens.
+      await inTime(Promise.allSettled(begun), LONGEST_END_MS)
     },
   }
 }
 
-const realTime = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+/** Whether the work was over before so many milliseconds of real time had passed. */
+const inTime = (work: Promise<unknown>, ms: number): Promise<boolean> =>
+  Promise.race([work.then(() => true), realTime(ms, false, { ref: false })])
 
 type Standing = {
   readonly id: string
