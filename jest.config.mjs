@@ -24,4 +24,7 @@ export default {
   // Real databases, chains and processes: a first start may be slow, and a hang must still end.
   testTimeout: 60_000,
   maxWorkers: 2,
+  // A process keeps the modules of every file that it has run. After a hundred files it has 4 GB, and collects garbage
+  // for longer than it tests: a new one takes over.
+  workerIdleMemoryLimit: '800MB',
 }

@@ -22,7 +22,7 @@ export async function main(args: string[], progress: Progress): Promise<number> 
     else {
       tally = await runChecks()
       tally = add(tally, await runJest(['--testPathIgnorePatterns', ...WHOLE.map((path) => `/${path}/`)], options))
-      tally = add(tally, await runJest([...WHOLE, '--runInBand'], options))
+      tally = add(tally, await runJest([...WHOLE, '--maxWorkers=1'], options))
     }
   } finally {
     await services.stop()
