@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals'
+import { readEmail } from '../../../src/domain/account/email.ts'
+
+const LABEL = 'a'.repeat(63)
+/** 254 characters: the longest that mail servers take. */
+const LONGEST = `${'l'.repeat(64)}@${LABEL}.${LABEL}.${'b'.repeat(57)}.com`
+
+test.each([
+  ['anna@shop.example', 'anna@shop.example'],
+  ['  Anna.B+pay@Shop.Example\n', 'anna.b+pay@shop.example'],
+  ["o'brien-x_1@a.b.co", "o'brien-x_1@a.b.co"],
+  ['jörg@bücher.example', 'jörg@bücher.example'],
+  // One address, typed in two ways, is one account.
+  ['ａｎｎａ@shop．example', 'anna@shop.example'],
+  ['anna@xn--bcher-kva.xn--p1ai', 'anna@xn--bcher-kva.xn--p1ai'],
+  ['a@b.cd', 'a@b.cd'],
+  [`anna@${LABEL}.example`, `anna@${LABEL}.example`],
+  [LONGEST, LONGEST],
+])('%j is read as %j', (text, email) => {
+  expect(readEmail(text)).toBe(email)
+})
+
+test.each([
+  '',
+  'anna',
+  '@shop.example',
+  'anna@',
+  'anna@shop',
+  'anna@shop.',
+  'anna@.example',
+  'anna@shop..example',
+  'anna@-shop.example',
+  'anna@shop-.example',
+  'anna@shop.e',
+  `anna@shop.${'e'.repeat(64)}`,
+  `anna@${LABEL}a.example`,
+  `${'l'.repeat(65)}@shop.example`,
+  `x${LONGEST}`,
+  'anna b@shop.example',
+  'anna@shop example.com',
+  'anna@shop.example,eve@evil.example',
+  'anna@eve@shop.example',
+  '<anna@shop.example>',
+  'Anna <anna@shop.example>',
+  '"anna"@shop.example',
+  'anna(x)@shop.example',
+  'an;na@shop.example',
+  'an:na@shop.example',
+  'an\\na@shop.example',
+  'anna@[127.0.0.1]',
+  'anna\r\nbcc:eve@shop.example',
+  'an\u0000na@shop.example',
+  'an\u007fna@shop.example',
+])('%j is no address', (text) => {
+  expect(readEmail(text)).toBeNull()
+})

@@ -1,0 +1,14 @@
+import { expect, test } from '@jest/globals'
+import { type Ability, may, ROLES } from '../../../src/domain/account/roles.ts'
+
+const ABILITIES: readonly Ability[] = ['look', 'sell', 'develop', 'own']
+
+test('each role may what PRODUCT.md says, and nothing else', () => {
+  const allowed = ROLES.map((role) => [role, ABILITIES.filter((ability) => may(role, ability))])
+  expect(allowed).toEqual([
+    ['owner', ['look', 'sell', 'develop', 'own']],
+    ['developer', ['look', 'sell', 'develop']],
+    ['support', ['look', 'sell']],
+    ['viewer', ['look']],
+  ])
+})

@@ -1,0 +1,129 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  LINK_STATUSES,
+  linkStatus,
+  linkUrl,
+  type PaymentLink,
+  PREFILLS,
+  renderLink,
+} from '../../../src/domain/link/link.ts'
+import { REPORT_REASONS } from '../../../src/domain/link/report.ts'
+
+const NOW = '2026-11-01T12:00:00.000Z'
+const BEFORE = '2026-11-01T11:59:59.999Z'
+const AFTER = '2026-11-01T12:00:00.001Z'
+
+const LINK: PaymentLink = {
+  id: 'plink_1',
+  merchantId: 'mer_1',
+  livemode: false,
+  code: 'k7Qm2x',
+  active: true,
+  price: { currency: 'EUR', amount: { minor: '4990', currency: 'EUR' }, min: null, max: null },
+  provider: 'wallet_app',
+  title: 'Coffee',
+  description: null,
+  reference: 'shop-window',
+  metadata: null,
+  successUrl: null,
+  prefill: [],
+  maxPayments: null,
+  paymentsCount: 3,
+  expiresAt: null,
+  inactiveMessage: null,
+  wallet: null,
+  createdVia: 'api',
+  anonymous: false,
+  completedAt: null,
+  stoppedAt: null,
+  stoppedReason: null,
+  createdAt: BEFORE,
+  updatedAt: BEFORE,
+}
+
+test('the lists that the API promises', () => {
+  expect({ PREFILLS, LINK_STATUSES, REPORT_REASONS }).toEqual({
+    PREFILLS: ['amount', 'reference'],
+    LINK_STATUSES: ['active', 'paused', 'sold_out', 'expired', 'stopped'],
+    REPORT_REASONS: ['fraud', 'pretends', 'forbidden', 'other'],
+  })
+})
+
+describe('a link is', () => {
+  test.each([
+    ['active', {}],
+    ['active', { expiresAt: AFTER, maxPayments: 4 }],
+    ['sold_out', { maxPayments: 3 }],
+    ['sold_out', { maxPayments: 2 }],
+    ['expired', { expiresAt: NOW }],
+    ['expired', { expiresAt: BEFORE, maxPayments: 3 }],
+    ['paused', { active: false, expiresAt: BEFORE, maxPayments: 3 }],
+    ['stopped', { stoppedAt: BEFORE }],
+    ['stopped', { stoppedAt: AFTER, active: false, expiresAt: BEFORE, maxPayments: 3 }],
+  ] as const)('%s: %j', (status, fields) => {
+    expect(linkStatus({ ...LINK, ...fields }, NOW)).toBe(status)
+  })
+})
+
+describe('the object of the API', () => {
+  const render = (fields: Partial<PaymentLink>) =>
+    renderLink({ ...LINK, ...fields }, { publicUrl: 'https://pay.example', now: NOW })
+
+  test('of a link with a price', () => {
+    expect(render({})).toEqual({
+      id: 'plink_1',
+      object: 'payment_link',
+      livemode: false,
+      code: 'k7Qm2x',
+      url: 'https://pay.example/l/k7Qm2x',
+      active: true,
+      status: 'active',
+      amount: 49.9,
+      min_amount: null,
+      max_amount: null,
+      currency: 'EUR',
+      provider: 'wallet_app',
+      title: 'Coffee',
+      description: null,
+      reference: 'shop-window',
+      metadata: {},
+      success_url: null,
+      prefill: [],
+      max_payments: null,
+      payments_count: 3,
+      expires_at: null,
+      inactive_message: null,
+      wallet: null,
+      created_via: 'api',
+      completed_at: null,
+      created_at: BEFORE,
+      updated_at: BEFORE,
+    })
+  })
+
+  test('of one whose buyer decides', () => {
+    const price = {
+      currency: 'JPY',
+      amount: null,
+      min: { minor: '500', currency: 'JPY' },
+      max: { minor: '90000', currency: 'JPY' },
+    } as const
+    expect(render({ price, prefill: ['amount'], metadata: { shelf: '3' } })).toMatchObject({
+      amount: null,
+      min_amount: 500,
+      max_amount: 90_000,
+      currency: 'JPY',
+      prefill: ['amount'],
+      metadata: { shelf: '3' },
+    })
+  })
+
+  test('is not active where the owner has paused it, or an operator has stopped it', () => {
+    expect(render({ active: false })).toMatchObject({ active: false, status: 'paused' })
+    expect(render({ stoppedAt: BEFORE })).toMatchObject({ active: false, status: 'stopped' })
+  })
+
+  test('is at the same address as its page', () => {
+    expect(linkUrl('http://127.0.0.1:4242', 'abc')).toBe('http://127.0.0.1:4242/l/abc')
+  })
+})

@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  DIGEST_SIZE,
+  MOST_A_MINUTE,
+  type Situation,
+  type Waiting,
+  whatNext,
+} from '../../../src/domain/notification/pace.ts'
+
+const NOW = 1_790_000_000_000
+const SECOND = 1000
+
+const waiting = (count: number, fields: Partial<Waiting> = {}): Waiting[] =>
+  Array.from({ length: count }, (_each, index) => ({ id: `n${index + 1}`, urgent: false, held: false, ...fields }))
+const sent = (count: number, { secondsAgo = 10, digest = false } = {}) =>
+  Array.from({ length: count }, () => ({ at: NOW - secondsAgo * SECOND, digest }))
+const next = (situation: Partial<Situation>) =>
+  whatNext({ now: NOW, waiting: [], recent: [], quietUntil: null, ...situation })
+const alone = (id: string) => ({ kind: 'send', ids: [id], digest: false })
+const together = (count: number) => ({ kind: 'send', ids: waiting(count).map(({ id }) => id), digest: true })
+
+test('ten messages a minute, and 500 notifications in one', () => {
+  expect([MOST_A_MINUTE, DIGEST_SIZE]).toEqual([10, 500])
+})
+
+test('nothing waits, nothing is sent', () => {
+  expect(next({})).toEqual({ kind: 'nothing' })
+  expect(next({ recent: sent(10), quietUntil: NOW + 1 })).toEqual({ kind: 'nothing' })
+})
+
+describe('while there are few', () => {
+  test.each([
+    [1, 0],
+    [10, 0],
+    [1, 9],
+    [5, 5],
+  ])('%i that wait, after %i in the last minute, go one by one, the oldest first', (count, before) => {
+    expect(next({ waiting: waiting(count), recent: sent(before) })).toEqual(alone('n1'))
+  })
+
+  test('what was sent a minute ago does not count any more', () => {
+    expect(next({ waiting: waiting(1), recent: sent(10, { secondsAgo: 60 }) })).toEqual(alone('n1'))
+    expect(next({ waiting: waiting(1), recent: sent(10, { secondsAgo: 59.999 }) })).toEqual({
+      kind: 'wait',
+      until: NOW + 1,
+    })
+  })
+})
+
+describe('when there are many', () => {
+  test.each([
+    [11, 0],
+    [2, 9],
+    [6, 5],
+  ])('%i that wait, after %i in the last minute, go in a digest', (count, before) => {
+    expect(next({ waiting: waiting(count), recent: sent(before) })).toEqual(together(count))
+  })
+
+  test('after ten within a minute they wait until the oldest of the ten is a minute old', () => {
+    const recent = [...sent(4, { secondsAgo: 50 }), ...sent(6, { secondsAgo: 5 })]
+    expect(next({ waiting: waiting(3), recent })).toEqual({ kind: 'wait', until: NOW + 10 * SECOND })
+  })
+
+  test('a digest follows the last one after a minute', () => {
+    const recent = [...sent(1, { secondsAgo: 40, digest: true }), ...sent(1, { secondsAgo: 20, digest: true })]
+    expect(next({ waiting: waiting(12), recent })).toEqual({ kind: 'wait', until: NOW + 40 * SECOND })
+  })
+
+  test('one that is full goes at once: waiting cannot make it better', () => {
+    const recent = sent(1, { secondsAgo: 20, digest: true })
+    expect(next({ waiting: waiting(DIGEST_SIZE - 1), recent })).toEqual({ kind: 'wait', until: NOW + 40 * SECOND })
+    expect(next({ waiting: waiting(DIGEST_SIZE), recent })).toEqual(together(DIGEST_SIZE))
+  })
+})
+
+describe('quiet hours', () => {
+  const quietUntil = NOW + 3600 * SECOND
+
+  test('hold everything that is not urgent', () => {
+    expect(next({ waiting: waiting(12), quietUntil })).toEqual({ kind: 'wait', until: quietUntil })
+  })
+
+  test('do not hold what is about the wallet, keys or sign-in: it goes alone, whatever was sent before', () => {
+    const mixed = [...waiting(2), { id: 'urgent', urgent: true, held: false }]
+    expect(next({ waiting: mixed, quietUntil, recent: sent(30) })).toEqual(alone('urgent'))
+  })
+
+  test('are followed by one digest of what they held', () => {
+    expect(next({ waiting: waiting(2, { held: true }) })).toEqual(together(2))
+    expect(next({ waiting: waiting(1, { held: true }) })).toEqual(alone('n1'))
+    const one = [...waiting(1, { held: true }), { id: 'n2', urgent: false, held: false }]
+    expect(next({ waiting: one })).toEqual(alone('n1'))
+  })
+})

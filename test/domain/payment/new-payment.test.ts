@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals'
+import { createdPayment, returnUrl } from '../../../src/domain/payment/new-payment.ts'
+import { created } from './decided-payment.ts'
+
+test('a payment that was just created has what it was created with, and nothing else yet', () => {
+  const { id, createdAt, expiresAt, ...rest } = createdPayment(created, { merchantId: 'mer_1', livemode: true })
+  expect({ id, createdAt, expiresAt }).toEqual({
+    id: 'pay_1',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    expiresAt: '2026-01-02T00:00:00.000Z',
+  })
+  const { id: _id, createdAt: _createdAt, expiresAt: _expiresAt, ...given } = created
+  expect(rest).toEqual({
+    ...given,
+    merchantId: 'mer_1',
+    livemode: true,
+    updatedAt: '2026-01-01T00:00:00.000Z',
+    status: 'created',
+    statusReason: null,
+    exception: null,
+    parkReason: null,
+    held: false,
+    providerUsed: null,
+    methodUsed: null,
+    paidAttemptId: null,
+    confirmed: null,
+    rate: null,
+    fill: null,
+    conversionOpen: false,
+    conversionOrder: 1,
+    conversionStale: null,
+    usdc: null,
+    transfer: null,
+    expiryPostponed: false,
+    expiryExtended: false,
+    listenEnded: false,
+    paidAt: null,
+    succeededAt: null,
+    failedAt: null,
+    canceledAt: null,
+    closedAt: null,
+    version: 1,
+  })
+})
+
+test.each([
+  ['https://shop.example/thanks', 'https://shop.example/thanks'],
+  ['https://shop.example/{PAYMENT_ID}?p={PAYMENT_ID}', 'https://shop.example/pay_1?p=pay_1'],
+  ['https://shop.example/{payment_id}', 'https://shop.example/{payment_id}'],
+  [null, null],
+])('%s leads the buyer to %s', (url, leads) => {
+  expect(returnUrl(url, 'pay_1')).toBe(leads)
+})

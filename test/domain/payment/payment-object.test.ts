@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  checkoutUrl,
+  explorerUrl,
+  NO_MONEY_YET,
+  type Payment,
+  renderPayment,
+  STALE_CONVERSIONS,
+} from '../../../src/domain/payment/payment-object.ts'
+import { attempt, payment, transfer } from './decided-payment.ts'
+
+const render = (fields: Partial<Payment>, attempts: Parameters<typeof renderPayment>[1] = []) =>
+  renderPayment(payment(fields), attempts, 'https://pay.example')
+
+const NEW = {
+  id: 'pay_1',
+  object: 'payment',
+  livemode: false,
+  status: 'created',
+  status_reason: null,
+  exception: null,
+  amount: 49.99,
+  amount_decimal: '49.99',
+  amount_minor: 4999,
+  currency: 'EUR',
+  provider: 'wallet_app',
+  provider_used: null,
+  method_used: null,
+  fallback: 'picker',
+  description: null,
+  reference: null,
+  metadata: {},
+  success_url: null,
+  cancel_url: null,
+  checkout_url: 'https://pay.example/c/pay_1',
+  quote: {
+    rate: '1.08',
+    rate_source: 'test',
+    net_usdc_estimate: '0.000001',
+    expires_at: '2026-01-01T00:00:00.000Z',
+  },
+  settlement: {
+    gross_usdc: null,
+    fee_usdc: null,
+    fee_percent: '4.5',
+    net_usdc: null,
+    rate: null,
+    rate_source: null,
+    rate_locked_at: null,
+    chain: 'polygon',
+    chain_id: 31_337,
+    token: `0x${'3'.repeat(40)}`,
+    destination: `0x${'7'.repeat(40)}`,
+    tx_hash: null,
+    log_index: null,
+    block_number: null,
+    finalized_at: null,
+    explorer_url: null,
+  },
+  attempts: [],
+  payment_link: null,
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  expires_at: '2026-01-02T00:00:00.000Z',
+  paid_at: null,
+  succeeded_at: null,
+  failed_at: null,
+  canceled_at: null,
+  version: 1,
+}
+
+describe('the object of the API', () => {
+  test('of a payment that was just created', () => {
+    expect(render({})).toEqual(NEW)
+  })
+
+  test('of one that was paid and settled', () => {
+    const settled = render(
+      {
+        status: 'succeeded',
+        metadata: { order: '7' },
+        chainId: 137,
+        rate: { rate: '1.1', source: 'converter', lockedAt: '2026-01-01T00:01:00.000Z' },
+        usdc: { gross: '54989000', fee: '2199560', net: '52789440' },
+        transfer: { ...transfer, logIndex: 3, blockNumber: '70000000', finalizedAt: '2026-01-01T00:02:00.000Z' },
+      },
+      [attempt({ partnerReference: 'ord-9', createdAt: '2026-01-01T00:00:30.000Z' })],
+    )
+    expect(settled).toEqual({
+      ...NEW,
+      status: 'succeeded',
+      metadata: { order: '7' },
+      settlement: {
+        ...NEW.settlement,
+        gross_usdc: '54.989000',
+        fee_usdc: '2.199560',
+        net_usdc: '52.789440',
+        rate: '1.1',
+        rate_source: 'converter',
+        rate_locked_at: '2026-01-01T00:01:00.000Z',
+        chain_id: 137,
+        tx_hash: '0x1',
+        log_index: 3,
+        block_number: 70_000_000,
+        finalized_at: '2026-01-01T00:02:00.000Z',
+        explorer_url: 'https://polygonscan.com/tx/0x1',
+      },
+      attempts: [
+        {
+          id: 'att_1',
+          provider: 'wallet_app',
+          status: 'confirmed',
+          partner_reference: 'ord-9',
+          failure_code: null,
+          created_at: '2026-01-01T00:00:30.000Z',
+        },
+      ],
+    })
+  })
+
+  test('prints the amount as the merchant wrote it, and exactly', () => {
+    const yen = { amountText: '5e3', amount: { minor: '5000', currency: 'JPY' } } as const
+    expect(render(yen)).toMatchObject({ amount: 5000, amount_decimal: '5000', amount_minor: 5000, currency: 'JPY' })
+  })
+})
+
+test.each([
+  [137, 'https://polygonscan.com/tx/0x1'],
+  [80_002, 'https://amoy.polygonscan.com/tx/0x1'],
+  [31_337, null],
+])('on chain %i a transfer is shown at %s', (chainId, url) => {
+  expect(explorerUrl({ chainId, transfer })).toBe(url)
+  expect(explorerUrl({ chainId, transfer: null })).toBeNull()
+})
+
+test('what is nothing yet, and the lists that other rules read', () => {
+  expect(NO_MONEY_YET).toEqual({ attempts: [], parts: [], intents: [], incidents: [] })
+  expect(STALE_CONVERSIONS).toEqual(['changed', 'gone'])
+  expect(checkoutUrl('https://pay.example', 'tok')).toBe('https://pay.example/c/tok')
+})

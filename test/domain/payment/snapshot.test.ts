@@ -1,0 +1,225 @@
+import { describe, expect, test } from '@jest/globals'
+import type { AttemptStatus } from '../../../src/domain/payment/payment.ts'
+import type { Payment, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
+import {
+  lateAttempts,
+  needsOperator,
+  newPaymentSnapshot,
+  nextStep,
+  offeredDecisions,
+  type PaymentSnapshot,
+  snapshotOf,
+  unfinishedAttempts,
+  watchedAttempts,
+  whyNotCancelable,
+} from '../../../src/domain/payment/snapshot.ts'
+import { attempt, parkedFor, part, refund, stateOf, transfer, usdc } from './decided-payment.ts'
+
+const HOUR = 3_600_000
+const CREATED = Date.UTC(2026, 0, 1)
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+const at = (fields: Partial<PaymentSnapshot>): PaymentSnapshot => ({ ...newPaymentSnapshot('pay_1', 0), ...fields })
+const view = (status: AttemptStatus, id = 'att_1') =>
+  ({ id, provider: 'wallet_app', method: 'banking_app', status }) as const
+const snapshot = (fields: Partial<Payment>, money: Partial<PaymentWithAttempts> = {}) =>
+  snapshotOf(stateOf(fields, money))
+
+describe('the row as the workflow sees it', () => {
+  test('of a payment that was just created is what a first run knows, and a little more', () => {
+    expect(snapshot({})).toEqual({
+      ...newPaymentSnapshot('pay_1', CREATED + 24 * HOUR),
+      delayedAfterMinutes: 15,
+      surplus: [],
+      late: [],
+      refunding: [],
+      incidents: [],
+      orderChanged: false,
+      partPaid: false,
+      silentAt: null,
+      conversionOpen: false,
+      fillLeft: false,
+    })
+  })
+
+  test('of one that was paid by UPI and settled', () => {
+    const paid = snapshot(
+      { status: 'succeeded', paidAttemptId: 'att_1', paidAt: iso(CREATED), usdc, transfer, version: 9, held: true },
+      {
+        attempts: [attempt({ provider: 'local_partner', method: 'upi' }), attempt({ id: 'att_2', status: 'declined' })],
+      },
+    )
+    expect(paid).toMatchObject({
+      version: 9,
+      status: 'succeeded',
+      held: true,
+      converted: true,
+      attempts: [
+        { id: 'att_1', provider: 'local_partner', method: 'upi', status: 'confirmed' },
+        { id: 'att_2', provider: 'wallet_app', method: 'banking_app', status: 'declined' },
+      ],
+      paidAttemptId: 'att_1',
+      paidAt: CREATED,
+      delayedAfterMinutes: 60,
+      txHash: '0x1',
+      netUsdc: '0.000096',
+      partPaid: false,
+    })
+  })
+
+  test('names whose money waits, and what is under way', () => {
+    const parts = [
+      part({ state: 'surplus', attemptId: 'att_2' }),
+      part({ state: 'late', attemptId: 'att_3' }),
+      part({ state: 'late', attemptId: 'att_3', key: 'more' }),
+    ]
+    const intents = [
+      { ...refund, attemptId: 'att_2' },
+      { ...refund, attemptId: null },
+      { ...refund, kind: 'cancel', attemptId: 'att_4' } as const,
+    ]
+    const incidents = [
+      { kind: 'chargeback', attemptId: null },
+      { kind: 'misfit', attemptId: 'att_2' },
+    ] as const
+    expect(snapshot({}, { parts, intents, incidents })).toMatchObject({
+      surplus: ['att_2'],
+      late: ['att_3'],
+      refunding: ['att_2'],
+      incidents: ['chargeback', 'misfit'],
+    })
+  })
+
+  test('a part of the price has come while the payment has no money of its own', () => {
+    expect(snapshot({ status: 'pending' }, { parts: [part({})] }).partPaid).toBe(true)
+    expect(snapshot({ status: 'pending' }, { parts: [part({ state: 'returned' })] }).partPaid).toBe(false)
+    expect(snapshot({ status: 'processing', paidAttemptId: 'att_1' }).partPaid).toBe(false)
+  })
+
+  test('what the converter bought is left where the payment ended without it', () => {
+    const fill = { micro: '5', expected: '6', reference: 'f', accepted: false }
+    expect(snapshot({ status: 'expired', fill, conversionOpen: true })).toMatchObject({
+      fillLeft: true,
+      conversionOpen: true,
+    })
+  })
+})
+
+describe('a partner that is confirming', () => {
+  const confirming = (hoursAgo: number, silentAfterHours: number, id = 'att_1') =>
+    attempt({ id, status: 'confirming', updatedAt: iso(CREATED - hoursAgo * HOUR), silentAfterHours })
+  const silent = (fields: Partial<Payment>, attempts: PaymentWithAttempts['attempts']) =>
+    snapshot({ status: 'processing', ...fields }, { attempts }).silentAt
+
+  test('counts as silent after its time; of several the last one counts', () => {
+    expect(silent({}, [confirming(2, 24)])).toBe(CREATED + 22 * HOUR)
+    expect(silent({}, [confirming(2, 24), confirming(3, 72, 'att_2')])).toBe(CREATED + 69 * HOUR)
+    expect(silent({}, [confirming(2, 24), attempt({ id: 'att_2', status: 'open', updatedAt: iso(CREATED) })])).toBe(
+      CREATED + 22 * HOUR,
+    )
+  })
+
+  test('where nothing is confirming any more, the payment is silent since it changed', () => {
+    expect(silent({ updatedAt: iso(CREATED + HOUR) }, [attempt({ status: 'declined' })])).toBe(CREATED + HOUR)
+  })
+
+  test('is not asked for where the money is here, or none is expected', () => {
+    expect(silent({ paidAttemptId: 'att_1' }, [confirming(2, 24)])).toBeNull()
+    expect(silent({ status: 'pending' }, [confirming(2, 24)])).toBeNull()
+  })
+})
+
+describe('late money is waited for', () => {
+  const listens = (
+    fields: Partial<Payment>,
+    attempts: PaymentWithAttempts['attempts'] = [attempt({ status: 'open' })],
+  ) => snapshot({ expiresAt: iso(CREATED), ...fields }, { attempts }).listenUntil
+
+  test.each([
+    ['the end of its time', {}, 0],
+    ['its success', { succeededAt: iso(CREATED + HOUR) }, 1],
+    ['its failure', { failedAt: iso(CREATED + 2 * HOUR) }, 2],
+    ['its cancellation', { canceledAt: iso(CREATED + 3 * HOUR) }, 3],
+  ])('a day from %s', (_what, fields, hours) => {
+    expect(listens(fields)).toBe(CREATED + (24 + hours) * HOUR)
+  })
+
+  test('as long as the slowest partner takes whose order is not at its end', () => {
+    const upi = attempt({ id: 'att_2', provider: 'local_partner', status: 'confirming' })
+    expect(listens({}, [attempt({ status: 'open' }), upi])).toBe(CREATED + 72 * HOUR)
+    expect(listens({}, [attempt({ status: 'open' }), { ...upi, status: 'declined' }])).toBe(CREATED + 24 * HOUR)
+  })
+
+  test('by nobody where all orders are at their end, or the listening is', () => {
+    expect(listens({}, [attempt({ status: 'declined' }), attempt({ id: 'att_2' })])).toBeNull()
+    expect(listens({ listenEnded: true })).toBeNull()
+  })
+})
+
+describe('a payment that is over', () => {
+  test.each(['succeeded', 'failed', 'expired', 'canceled', 'refunded'] as const)('and %s', (status) => {
+    expect(nextStep(at({ status }))).toBe('done')
+    expect(nextStep(at({ status, listenUntil: 5 }))).toBe('listen')
+    expect(nextStep(at({ status, listenUntil: 5, surplus: ['att_2'] }))).toBe('await_operator')
+    expect(nextStep(at({ status, refunding: ['att_2'] }))).toBe('await_operator')
+    expect(nextStep(at({ status, conversionOpen: true }))).toBe('end_conversion')
+    expect(nextStep(at({ status, conversionOpen: true, listenUntil: 5 }))).toBe(
+      status === 'refunded' ? 'end_conversion' : 'listen',
+    )
+  })
+
+  test('and one that has begun', () => {
+    expect([nextStep(at({})), nextStep(at({ status: 'pending' }))]).toEqual(['await_buyer', 'await_buyer'])
+  })
+})
+
+describe('an operator is needed', () => {
+  test.each([
+    ['for what it is parked for', parkedFor('underpaid'), 'underpaid'],
+    ['for a hold, where no reason is known', at({ status: 'under_review' }), 'operator_hold'],
+    ['for a second payment', at({ status: 'succeeded', attempts: [view('surplus')] }), 'surplus'],
+    ['for money that is too much', at({ status: 'succeeded', surplus: ['att_1'] }), 'surplus'],
+    ['for what has gone wrong, the oldest first', at({ incidents: ['misfit', 'chargeback'] }), 'misfit'],
+    ['for money before what has gone wrong', at({ surplus: ['att_1'], incidents: ['misfit'] }), 'surplus'],
+    ['for USDC that nobody takes', at({ status: 'expired', fillLeft: true }), 'fill_left'],
+    ['not for USDC that late money may still take', at({ status: 'expired', fillLeft: true, listenUntil: 5 }), null],
+    ['not for an ordinary payment', at({ status: 'settling', attempts: [view('confirmed')] }), null],
+  ])('%s', (_why, payment, reason) => {
+    expect(needsOperator(payment)).toBe(reason)
+  })
+
+  test('and is offered the decisions of the reason, and one more where the partner changed the order', () => {
+    expect(offeredDecisions(at({}))).toEqual([])
+    expect(offeredDecisions(at({ orderChanged: true }))).toEqual(['acknowledge'])
+    expect(offeredDecisions(parkedFor('payout_held'))).toEqual(['retry'])
+    expect(offeredDecisions({ ...parkedFor('payout_held'), orderChanged: true })).toEqual(['retry', 'acknowledge'])
+  })
+})
+
+test.each([
+  [{ status: 'created' }, null],
+  [{ status: 'pending' }, null],
+  [{ status: 'pending', partPaid: true }, 'a part of the price has come'],
+  [{ status: 'processing' }, 'the money of the buyer has been received or is being confirmed'],
+  [{ status: 'settling' }, 'the money of the buyer has been received or is being confirmed'],
+  [{ status: 'under_review' }, 'the money of the buyer has been received or is being confirmed'],
+  [{ status: 'succeeded' }, 'the payment is succeeded'],
+  [{ status: 'canceled' }, 'the payment is canceled'],
+] as const)('a merchant cancels %j: refused because %s', (payment, why) => {
+  expect(whyNotCancelable(payment)).toBe(why)
+})
+
+describe('of its attempts', () => {
+  const attempts = [view('declined', 'a'), view('open', 'b'), view('confirmed', 'c'), view('late', 'd')]
+
+  test('those that may bring money are canceled and read; those with a refund under way are read', () => {
+    expect(unfinishedAttempts(at({ attempts })).map(({ id }) => id)).toEqual(['b'])
+    expect(watchedAttempts(at({ attempts, refunding: ['c'] }))).toEqual(['b', 'c'])
+    expect(watchedAttempts(at({ attempts }))).toEqual(['b'])
+  })
+
+  test('those whose money came late are named once', () => {
+    expect(lateAttempts(at({ attempts, late: ['d', 'e'] }))).toEqual(['d', 'e'])
+    expect(lateAttempts(at({ attempts }))).toEqual(['d'])
+  })
+})

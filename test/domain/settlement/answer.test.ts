@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals'
+import { answerOf } from '../../../src/domain/settlement/answer.ts'
+import type { Standing } from '../../../src/domain/settlement/standing.ts'
+import { CURSOR, FUNDING, held, OPEN_LANE, QUEUED, WELL } from './well.ts'
+
+const IDLE: Partial<Standing> = { queue: [], settled: { count: 0, secondsAgo: 50 } }
+
+const answer = (fields: Partial<Standing>) => answerOf({ ...WELL, ...fields })
+
+describe('is money moving, and if not, why', () => {
+  test('it is', () => {
+    expect(answer({})).toEqual({
+      moving: 'yes',
+      text: 'Money is moving: 4 settled in the last ten minutes, 2 payouts of 30.000000 USDC on the way.',
+      troubles: [],
+    })
+    expect(answer({ settled: { count: 0, secondsAgo: null } }).text).toBe(
+      'Money is moving: 2 payouts of 30.000000 USDC on the way.',
+    )
+  })
+
+  test('nothing is to be done', () => {
+    expect(answer(IDLE)).toEqual({
+      moving: 'nothing_to_do',
+      text: 'Nothing to do: every payout has ended, the last one 50 s ago.',
+      troubles: [],
+    })
+    expect(answer({ queue: [], settled: { count: 0, secondsAgo: null } }).text).toBe(
+      'Nothing to do: every payout has ended.',
+    )
+  })
+
+  test('nothing is to be done, but something wants to be looked at', () => {
+    expect(answer({ ...IDLE, cursor: null })).toMatchObject({
+      moving: 'nothing_to_do',
+      text: 'Nothing waits to be paid, but look at this: no worker has read the chain yet.',
+    })
+  })
+
+  test('it is, but not as it should: what stops everything comes first', () => {
+    const one = { ...OPEN_LANE, wallet: FUNDING, status: 'quarantined', reason: 'its nonce was used' } as const
+    expect(answer({ lanes: [OPEN_LANE, one] })).toMatchObject({
+      moving: 'partly',
+      text: `Money is moving (4 settled in the last ten minutes, 2 payouts of 30.000000 USDC on the way), but lane ${FUNDING} is quarantined: its nonce was used.`,
+    })
+    const both = answer({ lanes: [OPEN_LANE, one], cursor: { ...CURSOR, pausedReason: 'a foreign transfer came' } })
+    expect(both.troubles.map(({ kind }) => kind)).toEqual(['paused', 'lane_quarantined'])
+    expect([both.moving, both.text]).toEqual([
+      'no',
+      'No money is moving: signing and sending are paused, because a foreign transfer came.',
+    ])
+    const later = answer({ attention: [{ kind: 'payout_hook', subject: 'pay_1', detail: null }], lanes: [one] })
+    expect(later.troubles.map(({ kind }) => kind)).toEqual(['lane_quarantined', 'hook'])
+  })
+
+  test('a payout that waits for ten minutes wants an explanation', () => {
+    const old = (oldestSeconds: number, fields: Partial<Standing> = {}) =>
+      answer({ queue: [{ ...QUEUED, oldestSeconds }], settled: { count: 0, secondsAgo: 700 }, ...fields })
+    expect(old(599).moving).toBe('yes')
+    expect(old(600)).toEqual({
+      moving: 'no',
+      text: 'No money is moving: the oldest payout has waited for 10 min and nothing has settled since, for a reason that this page does not know.',
+      troubles: [
+        {
+          kind: 'unexplained',
+          stops: true,
+          what: 'the oldest payout has waited for 10 min and nothing has settled since, for a reason that this page does not know',
+          todo: 'Run `pinrail doctor`, and look into the log of the worker.',
+        },
+      ],
+    })
+    expect(old(600, { settled: { count: 1, secondsAgo: 1 } }).moving).toBe('yes')
+    // The pause is the explanation.
+    const paused = old(600, { cursor: { ...CURSOR, pausedReason: 'x' } })
+    expect(paused.troubles.map(({ kind }) => kind)).toEqual(['paused'])
+    // One that is held has its own.
+    const isHeld = answer({
+      queue: [QUEUED, { ...held('operator'), oldestSeconds: 9000 }],
+      settled: { count: 0, secondsAgo: null },
+    })
+    expect(isHeld.troubles.map(({ kind }) => kind)).toEqual(['held'])
+  })
+})

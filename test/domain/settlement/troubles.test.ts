@@ -1,0 +1,215 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Standing } from '../../../src/domain/settlement/standing.ts'
+import { ageText, troublesOf } from '../../../src/domain/settlement/troubles.ts'
+import { CHAIN, CURSOR, FUNDING, held, LANE, OPEN_LANE, QUEUED, TREASURY, WELL } from './well.ts'
+
+const kinds = (fields: Partial<Standing>) =>
+  troublesOf({ ...WELL, ...fields }).map(({ kind, stops }) => (stops ? `${kind}!` : kind))
+const only = (fields: Partial<Standing>) => {
+  const [trouble, ...others] = troublesOf({ ...WELL, ...fields })
+  expect(others).toEqual([])
+  return trouble
+}
+
+describe('the chain', () => {
+  test('a pause that ends by itself, one that an operator ends, and a reversal of finality', () => {
+    const paused = (pausedReason: string, pausedUntilFinal: number | null = null) =>
+      only({ cursor: { ...CURSOR, pausedReason, pausedUntilFinal } })?.todo
+    expect(paused('x', 1040)).toBe('Wait: when block 1040 is final without it, the pause ends by itself.')
+    expect(paused('a foreign transfer came')).toBe(
+      'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, move the USDC away: the key is stolen.',
+    )
+    expect(paused('finalized block 7 is another one')).toBe(
+      'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.',
+    )
+    expect(kinds({ cursor: { ...CURSOR, pausedReason: 'x', pausedUntilFinal: 1040 } })).toEqual(['paused!'])
+  })
+
+  test('is not read', () => {
+    expect(only({ cursor: null })).toEqual({
+      kind: 'unread',
+      stops: true,
+      what: 'no worker has read the chain yet',
+      todo: 'Start a worker; its log says what keeps it from starting.',
+    })
+  })
+
+  test('is not read any more', () => {
+    const stuck = (fields: object, final: number | null = 1005) =>
+      troublesOf({ ...WELL, cursor: { ...CURSOR, ageSeconds: 120, ...fields }, chain: { ...CHAIN, final } })
+    expect(stuck({ ageSeconds: 119.9 })).toEqual([])
+    expect(stuck({ isObserved: false })).toEqual([
+      {
+        kind: 'no_worker',
+        stops: true,
+        what: 'no worker is at work: the chain was read to block 1000 2 min ago, and no further',
+        todo: 'Start a worker. If one runs, its log says why settlement does not.',
+      },
+    ])
+    expect(stuck({})).toEqual([
+      {
+        kind: 'cursor_stuck',
+        stops: true,
+        what: 'the chain was read to block 1000 2 min ago, and no further',
+        todo: 'Look into the log of the worker: it says which blocks it could not read.',
+      },
+    ])
+    expect(stuck({}, 1000)[0]?.todo).toBe('Wait: the chain itself makes no block final. Payouts settle when it does.')
+    expect(stuck({}, null).at(-1)?.todo).toBe('Mend the nodes: see below which of them answers what.')
+  })
+
+  test('has a node that does not answer, or no quorum', () => {
+    const [, two, three] = CHAIN.nodes
+    const silent = { name: 'one', head: null, why: 'timeout' }
+    const nodes = [silent, two, three].flatMap((node) => (node === undefined ? [] : [node]))
+    expect(only({ chain: { ...CHAIN, nodes } })).toEqual({
+      kind: 'node',
+      stops: false,
+      what: 'no answer from one (timeout)',
+      todo: 'A quorum is left. Bring the node back before a second one fails.',
+    })
+    const both = [silent, { name: 'two', head: null, why: null }, { name: 'three', head: 5, why: null }]
+    expect(only({ chain: { ...CHAIN, nodes: both, final: null } })).toEqual({
+      kind: 'no_quorum',
+      stops: true,
+      what: 'fewer than 2 of 3 nodes agree on a final block: no answer from one (timeout), two',
+      todo: 'Bring the nodes back, or name others in POLYGON_RPC_URLS and restart the workers.',
+    })
+    expect(only({ chain: { ...CHAIN, final: null } })?.what).toBe('fewer than 2 of 3 nodes agree on a final block')
+  })
+})
+
+describe('the lanes', () => {
+  const funding = { ...OPEN_LANE, wallet: FUNDING, isFunding: true } as const
+
+  test('none was opened', () => {
+    expect(only({ lanes: [] })).toEqual({
+      kind: 'no_lane',
+      stops: true,
+      what: 'no lane has been opened yet',
+      todo: 'A worker opens its lanes at the start. Its log says what keeps it from that.',
+    })
+    expect(kinds({ lanes: [funding] })).toEqual(['no_lane!'])
+    // Nobody has started anything: that is said once.
+    expect(kinds({ lanes: [], cursor: null })).toEqual(['unread!'])
+  })
+
+  test('one is quarantined: it stops everything where it is the only one', () => {
+    const quarantined = { ...OPEN_LANE, status: 'quarantined' } as const
+    expect(only({ lanes: [quarantined, funding] })).toEqual({
+      kind: 'lane_quarantined',
+      stops: true,
+      what: `lane ${LANE} is quarantined: no reason is stored`,
+      todo: `Find out who used its key. Then run \`pinrail settlement reopen ${LANE}\`, or give the worker another key in RELAYER_KEYS.`,
+    })
+    expect(kinds({ lanes: [quarantined, OPEN_LANE] })).toEqual(['lane_quarantined'])
+  })
+
+  test('one has too little gas money', () => {
+    const broke = { ...OPEN_LANE, status: 'paused_gas' } as const
+    expect(only({ lanes: [broke] })).toEqual({
+      kind: 'no_gas',
+      stops: true,
+      what: `lane ${LANE} has too little gas money`,
+      todo: `Send POL to ${LANE}. With GAS_FUNDING_KEY set, see that the funding wallet has POL.`,
+    })
+    expect(only({ lanes: [{ ...broke, reason: '0.1 POL' }, OPEN_LANE] })).toMatchObject({
+      stops: false,
+      what: `lane ${LANE} has too little gas money (0.1 POL)`,
+    })
+    expect(troublesOf({ ...WELL, lanes: [broke, { ...funding, status: 'paused_gas' }] }).at(-1)).toMatchObject({
+      stops: false,
+      todo: `Send POL to ${FUNDING}: it keeps the other lanes in gas money.`,
+    })
+  })
+
+  test('a transaction is in no block for five minutes', () => {
+    expect(kinds({ lanes: [{ ...OPEN_LANE, unminedSeconds: 299 }] })).toEqual([])
+    expect(only({ lanes: [{ ...OPEN_LANE, unminedSeconds: 300 }] })).toEqual({
+      kind: 'not_mined',
+      stops: false,
+      what: `a transaction of lane ${LANE} has been in no block for 5 min`,
+      todo: 'Compare the price of gas with MAX_FEE_GWEI. Above the cap it waits until gas is cheaper, or you raise the cap.',
+    })
+  })
+})
+
+describe('the treasury', () => {
+  const treasury = (micro: bigint | null) => ({ ...CHAIN, treasuries: [{ wallet: TREASURY, micro }] })
+
+  test('has less than what waits to be sent; what is sent already needs nothing', () => {
+    expect(kinds({ chain: treasury(30_000_000n) })).toEqual([])
+    expect(only({ chain: treasury(29_999_999n) })).toEqual({
+      kind: 'treasury_low',
+      stops: false,
+      what: 'the treasury has 29.999999 USDC, and payouts of 30.000000 USDC wait for it',
+      todo: `Send USDC to the treasury ${TREASURY}. Payouts that wait for funds go on by themselves.`,
+    })
+    expect(kinds({ chain: treasury(29_999_999n), queue: [{ ...QUEUED, state: 'mined' }] })).toEqual([])
+    expect(kinds({ chain: treasury(29_999_999n), queue: [{ ...QUEUED, state: 'authorized' }] })).toEqual([
+      'treasury_low',
+    ])
+  })
+
+  test('is the reason for which payouts wait', () => {
+    expect(only({ chain: treasury(null), queue: [held('funds')] })).toMatchObject({
+      stops: true,
+      what: 'the treasury has too little USDC, and payouts of 10.000000 USDC wait for it',
+    })
+    expect(kinds({ chain: treasury(null), queue: [held('funds'), QUEUED] })).toEqual(['treasury_low'])
+    // One that an operator holds does not move either.
+    expect(kinds({ queue: [held('funds'), held('operator')] })).toEqual(['treasury_low!', 'held!'])
+    expect(only({ chain: { ...CHAIN, treasuries: [] }, queue: [held('funds')] })?.todo).toBe(
+      'Send USDC to the treasury. Payouts that wait for funds go on by themselves.',
+    )
+  })
+
+  test('of which no node says anything is no trouble by itself', () => {
+    expect(kinds({ chain: treasury(null) })).toEqual([])
+  })
+})
+
+describe('the record', () => {
+  test('facts of the chain that could not be written', () => {
+    const fact = (kind: string, detail: string | null = null) => ({ kind, subject: 'pay_1', detail })
+    expect(only({ attention: [fact('payout_hook', 'deadlock')] })).toEqual({
+      kind: 'hook',
+      stops: false,
+      what: '1 fact of the chain could not be recorded (pay_1: deadlock)',
+      todo: 'They are proved and kept, and tried again every 30 seconds. Look into the log of the worker for the reason.',
+    })
+    expect(only({ attention: [fact('treasury_log'), fact('deposit_log'), fact('chargeback')] })?.what).toBe(
+      '2 facts of the chain could not be recorded (pay_1: no detail)',
+    )
+    expect(kinds({ attention: [fact('chargeback')] })).toEqual([])
+  })
+
+  test('payouts that are held', () => {
+    expect(only({ queue: [held('paused')] })).toEqual({
+      kind: 'held',
+      stops: true,
+      what: '1 payout of 10.000000 USDC is held until the token is no longer paused, or the wait after a rotation is over',
+      todo: 'Wait: they go on by themselves. `pinrail payments explain <payment>` says what they wait for.',
+    })
+    expect(only({ queue: [held('review', 3), QUEUED] })).toEqual({
+      kind: 'held',
+      stops: false,
+      what: '3 payouts of 10.000000 USDC are held (review) until somebody decides',
+      todo: '`pinrail attention` names them. Then `pinrail settlement release <payment>`, or `void <payment>` before a refund.',
+    })
+    expect(only({ queue: [held(null)] })?.what).toContain('is held (no reason)')
+    expect(kinds({ queue: [held('paused'), QUEUED] })).toEqual(['held'])
+  })
+})
+
+test.each([
+  [0.4, '0 s'],
+  [119, '119 s'],
+  [120, '2 min'],
+  [7199, '120 min'],
+  [7200, '2 h'],
+  [172_799, '48 h'],
+  [172_800, '2 days'],
+])('%d seconds are said as %s', (seconds, text) => {
+  expect(ageText(seconds)).toBe(text)
+})
