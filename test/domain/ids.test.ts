@@ -1,14 +1,18 @@
 import { expect, test } from '@jest/globals'
 import {
+  cancelKey,
   conversionKey,
   deliveryWorkflowId,
   ID_PREFIXES,
   type IdKind,
   isId,
   lateMoneyWorkflowId,
+  notificationWorkflowId,
   paymentWorkflowId,
   refundKey,
   TRANSFER_ACTIVITY_ID,
+  timeOfPayment,
+  typeId,
   voidKey,
 } from '../../src/domain/ids.ts'
 import { newId } from '../../src/ids.ts'
@@ -60,7 +64,22 @@ test.each([
   // Crockford has no i, l, o and u.
   ...['i', 'l', 'o', 'u', '-'].map((letter): [string, boolean] => [`pay_${SUFFIX.slice(0, -1)}${letter}`, false]),
 ])('%j as the id of a payment: %s', (text, isOne) => {
-  expect(isId('payment', text)).toBe(isOne)
+  expect([isId('payment', text), typeId('payment').test(text)]).toEqual([isOne, isOne])
+})
+
+test('a payment’s id says when it was made, to the millisecond, and nothing else’s does', () => {
+  const before = Date.now()
+  const made = timeOfPayment(newId('payment'))
+  expect(made).toBeGreaterThanOrEqual(before)
+  expect(made).toBeLessThanOrEqual(Date.now())
+  // The UUID of RFC 9562, appendix A.6, which is of 2022-02-22T19:22:22Z.
+  expect(timeOfPayment('pay_01fwhe4ydgfk1sh6w1b60krjv9')).toBe(0x01_7f_22_e2_79_b0)
+  expect(timeOfPayment('pay_7zzzzzzzzzfk1sh6w1b60krjv9')).toBe(2 ** 48 - 1)
+  expect([timeOfPayment('mer_01fwhe4ydgfk1sh6w1b60krjv9'), timeOfPayment('pay_1'), timeOfPayment('')]).toEqual([
+    null,
+    null,
+    null,
+  ])
 })
 
 test('what is derived from an id never changes: workflows, and keys that partners have stored', () => {
@@ -68,6 +87,8 @@ test('what is derived from an id never changes: workflows, and keys that partner
   expect(deliveryWorkflowId('evt_1', 'we_1')).toBe('whd_evt_1_we_1')
   expect(lateMoneyWorkflowId('att_1')).toBe('late_att_1')
   expect([1, 2].map((order) => conversionKey('pay_1', order))).toEqual(['pay_1:convert', 'pay_1:convert:2'])
+  expect(notificationWorkflowId('nch_1')).toBe('ntf_nch_1')
+  expect(cancelKey('att_1')).toBe('att_1:cancel')
   expect(refundKey('att_1')).toBe('att_1:refund')
   expect(voidKey('pay_1')).toBe('pay_1:void')
   expect(TRANSFER_ACTIVITY_ID).toBe('transferUsdc')

@@ -10,6 +10,7 @@ import {
   convertToMicroUsdc,
   FEE_PERCENT,
   formatAmount,
+  formatPol,
   formatUsdc,
   isWithinPercent,
   isZero,
@@ -90,6 +91,7 @@ describe('amounts', () => {
 
   test('a loss is written with its sign', () => {
     expect(formatUsdc('-1500000')).toBe('-1.500000')
+    expect([0n, 99_999_999_999_999n, 1_234_567_000_000_000_000n].map(formatPol)).toEqual(['0.0000', '0.0000', '1.2345'])
     expect(formatAmount({ minor: '-1', currency: 'EUR' })).toBe('-0.01')
     expect(formatAmount({ minor: '-1', currency: 'JPY' })).toBe('-1')
   })

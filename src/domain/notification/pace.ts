@@ -49,5 +49,5 @@ export function whatNext({ now, waiting, recent, quietUntil }: Situation): Next 
   // One that is full cannot be made better by waiting.
   if (Number.isFinite(lastDigest) && waiting.length < DIGEST_SIZE)
     return { kind: 'wait', until: lastDigest + MINUTE_MS }
-  return { kind: 'send', ids: waiting.map(({ id }) => id), digest: waiting.length > 1 }
+  return { kind: 'send', ids: waiting.map(({ id }) => id), digest: true }
 }

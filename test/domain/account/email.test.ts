@@ -36,6 +36,7 @@ test.each([
   `anna@${LABEL}a.example`,
   `${'l'.repeat(65)}@shop.example`,
   `x${LONGEST}`,
+  LONGEST.replace('b.com', 'bb.com'),
   'anna b@shop.example',
   'anna@shop example.com',
   'anna@shop.example,eve@evil.example',

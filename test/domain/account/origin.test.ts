@@ -11,7 +11,9 @@ test.each([
   ['https://shop.example:443', 'https://shop.example'],
   ['https://shop.example:8443', 'https://shop.example:8443'],
   ['https://bücher.example', 'https://xn--bcher-kva.example'],
-])('%s is the origin %s', (written, origin) => {
+  // 253 characters: the longest name that there is.
+  [`https://${'a.'.repeat(125)}bbb`, `https://${'a.'.repeat(125)}bbb`],
+])('%j is the origin %j', (written, origin) => {
   expect(readOrigin(written, LIVE)).toBe(origin)
 })
 
@@ -32,6 +34,8 @@ test.each([
   'https://[::1]',
   'data:text/html,x',
   'javascript:alert(1)',
+  'blob:https://shop.example/1',
+  `https://${'a.'.repeat(125)}${'b'.repeat(4)}`,
   'file:///tmp/page.html',
   'ftp://shop.example',
   `https://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.${'e'.repeat(60)}`,
