@@ -4,7 +4,7 @@ import { type KnownPayment, nothing } from '../../../src/domain/payment/money/ef
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { hasNothing } from '../../../src/domain/payment/partner-news.ts'
 import type { ParkReason } from '../../../src/domain/payment/payment.ts'
-import { came, context, effect, open, order, paidBy, paidOrder, part, statusesOf } from './order-story.ts'
+import { came, context, effect, open, order, paidBy, paidOrder, part, statusesOf } from './money/order-story.ts'
 
 describe('what a partner says', () => {
   test('paid: the money is counted and the payment goes on', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import type { KnownPayment } from '../../../src/domain/payment/money/effect.ts'
-import { chargeSum, PART_STATES } from '../../../src/domain/payment/money/parts.ts'
-import { ORDER_STATUSES } from '../../../src/domain/payment/partner.ts'
-import { effectOfOrder } from '../../../src/domain/payment/partner-news.ts'
+import type { KnownPayment } from '../../../../src/domain/payment/money/effect.ts'
+import { chargeSum, PART_STATES } from '../../../../src/domain/payment/money/parts.ts'
+import { ORDER_STATUSES } from '../../../../src/domain/payment/partner.ts'
+import { effectOfOrder } from '../../../../src/domain/payment/partner-news.ts'
 import {
   ATTEMPT_STATUSES,
   canMove,
@@ -10,7 +10,7 @@ import {
   PAYMENT_STATUSES,
   type ParkReason,
   type PaymentStatus,
-} from '../../../src/domain/payment/payment.ts'
+} from '../../../../src/domain/payment/payment.ts'
 import { came, context, effect, open, order, paidBy, paidOrder, part, pending, statusesOf } from './order-story.ts'
 
 describe('money that is gone', () => {

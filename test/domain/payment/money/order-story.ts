@@ -1,8 +1,8 @@
-import type { KnownAttempt, KnownPayment } from '../../../src/domain/payment/money/effect.ts'
-import type { Part } from '../../../src/domain/payment/money/parts.ts'
-import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { effectOfOrder } from '../../../src/domain/payment/partner-news.ts'
-import type { PaymentStatus } from '../../../src/domain/payment/payment.ts'
+import type { KnownAttempt, KnownPayment } from '../../../../src/domain/payment/money/effect.ts'
+import type { Part } from '../../../../src/domain/payment/money/parts.ts'
+import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
+import { effectOfOrder } from '../../../../src/domain/payment/partner-news.ts'
+import type { PaymentStatus } from '../../../../src/domain/payment/payment.ts'
 
 /** An order of 50.00 EUR, what is known of its payment, and what the partner says. */
 
