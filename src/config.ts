@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { codecKeys, codecToken } from './config/codec-keys.ts'
 import { databaseShape, migrationShape } from './config/database.ts'
+import { codecKeys, codecToken, retiredShape } from './config/keys.ts'
 import type { Problem } from './config/live.ts'
 import { MISTAKEN_TOKENS } from './config/mistaken-tokens.ts'
-import { mailboxShape, mailShape, peopleShape } from './config/people.ts'
+import { mailboxShape, mailShape, origin, peopleShape } from './config/people.ts'
 import { ConfigurationError, type Environment, problemsOf, read } from './config/read.ts'
-import { retiredShape } from './config/retired.ts'
 import { Secret } from './config/secret.ts'
 import { readTemporal, type TemporalSettings, temporalShape, temporalWorkerShape } from './config/temporal.ts'
 import { tracesShape } from './config/traces.ts'
@@ -47,7 +46,7 @@ const commonSchema = z.object({
    */
   TEMPORAL_CODEC_KEYS: codecKeys.optional(),
   /** Where buyers, merchants and partners reach the api: the base of checkout and callback URLs. */
-  PUBLIC_URL: url.default('http://127.0.0.1:4242'),
+  PUBLIC_URL: origin.default('http://127.0.0.1:4242'),
   /** Key of the HMAC over API keys. */
   API_KEY_PEPPER: secret,
   /** 32 bytes in base64: encrypts webhook secrets at rest. */
@@ -209,7 +208,7 @@ const operatorSchema = z.object({
   POLYGON_RPC_URLS: workerSchema.shape.POLYGON_RPC_URLS,
   FINALITY_QUORUM: workerSchema.shape.FINALITY_QUORUM,
   PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
-  PUBLIC_URL: url,
+  PUBLIC_URL: origin,
   CHAIN_ID: z.coerce.number().int().positive(),
   USDC_ADDRESS: lowerAddress,
   SETTLEMENT_START_BLOCK: z.coerce.number().int().min(0).default(0),

@@ -69,6 +69,8 @@ const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
   const least = Math.max(2, typeof quorum === 'number' ? quorum : 2)
   if (hosts.size < least)
     found.push(...problem('POLYGON_RPC_URLS', `must name nodes on at least ${least} hosts, and names ${hosts.size}`))
+  else if (hosts.size < urls.length)
+    found.push(...problem('POLYGON_RPC_URLS', 'must name each host once: two nodes at one host are one witness'))
   // Otherwise two halves could believe two chains.
   const most = Math.floor(urls.length / 2) + 1
   if (typeof quorum === 'number' && quorum >= 2 && quorum < most)
@@ -208,7 +210,8 @@ function strangers(env: Readonly<Record<string, string | undefined>>): Problem[]
       ? problem('NODE_TLS_REJECT_UNAUTHORIZED', 'must not be 0: anybody could be a partner')
       : []),
     ...(env['NODE_DEBUG'] ? problem('NODE_DEBUG', 'must not be set: it writes keys and tokens to the log') : []),
-    ...(/--(?:inspect|debug)\b/.test(options)
+    // Node reads an underscore as a hyphen.
+    ...(/--(?:inspect|debug)(?![a-z])/.test(options)
       ? problem('NODE_OPTIONS', 'must not open a debugger: whoever reaches it reads every key')
       : []),
     ...(weak

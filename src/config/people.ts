@@ -1,6 +1,19 @@
 import { z } from 'zod'
 import { Secret } from './secret.ts'
 
+/** The beginning of addresses, without a slash at its end: what stands behind it is put together from our own paths. */
+export const origin = z
+  .url()
+  .refine(isBare, 'must be scheme, host and port alone, such as https://pay.example.com: no path, no query, no user')
+  .transform((value) => new URL(value).origin)
+
+/** What is no URL is refused as such. */
+function isBare(value: string): boolean {
+  if (!URL.canParse(value)) return true
+  const { pathname, search, hash, username, password } = new URL(value)
+  return pathname === '/' && `${search}${hash}${username}${password}` === ''
+}
+
 /** Variables of the api about who asks: limits of requests, and people who sign in. */
 export const peopleShape = {
   /** Requests that an account may make in each mode. More get 429. The processes count together. */
@@ -28,7 +41,7 @@ export const peopleShape = {
   /** A file of countries by address, in the MaxMind DB format, for buyers of whom the header says nothing. */
   COUNTRY_DATABASE: z.string().min(1).optional(),
   /** The deployment of the other mode: the dashboard's link to it. */
-  OTHER_MODE_URL: z.url().optional(),
+  OTHER_MODE_URL: origin.optional(),
   /** Whoever opens the sign-in page may enter as this person with one press. Refused in live mode. */
   DEMO_SIGN_IN: z.email().optional(),
 }

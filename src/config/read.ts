@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { createLocate } from './countries.ts'
 import { liveProblems, type Problem } from './live.ts'
 import { readTemporal } from './temporal.ts'
 
@@ -35,18 +36,21 @@ export function problemsOf(schema: z.ZodObject, env: Environment): Problem[] {
   const settings = Object.fromEntries(read)
   if (settings['CRYPTO_DEPOSITS'] === true && 'DEPOSIT_SEED' in settings && settings['DEPOSIT_SEED'] === undefined)
     problems.push({ name: 'DEPOSIT_SEED', must: 'must be set, because CRYPTO_DEPOSITS is true' })
-  if ('TEMPORAL_ADDRESS' in settings) problems.push(...temporalProblems(present))
+  if ('TEMPORAL_ADDRESS' in settings)
+    problems.push(...failing('TEMPORAL_*', 'must name a server', () => readTemporal(present)))
+  const countries = settings['COUNTRY_DATABASE']
+  if (typeof countries === 'string')
+    problems.push(...failing('COUNTRY_DATABASE', 'must be a file of countries', () => createLocate(countries)))
   return settings['PINRAIL_MODE'] === 'live' ? [...problems, ...liveProblems(settings, present)] : problems
 }
 
-function temporalProblems(env: Environment): Problem[] {
+/** What is wrong with what the variable names. */
+function failing(name: string, must: string, use: () => unknown): Problem[] {
   try {
-    readTemporal(env)
+    use()
     return []
   } catch (error) {
-    return [
-      { name: 'TEMPORAL_*', must: `must name a server: ${error instanceof Error ? error.message : String(error)}` },
-    ]
+    return [{ name, must: `${must}: ${error instanceof Error ? error.message : String(error)}` }]
   }
 }
 

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { z } from 'zod'
+import { isSilent, openPool, SILENT_MS } from './connection/pool.ts'
 import { type Asking, askAlone, askOnce, createPrepared, keepsStalePlan } from './connection/prepared.ts'
 import { createReplica, doubting, type EitherDatabase } from './connection/replica.ts'
 
@@ -164,10 +165,13 @@ export function createDb(options: DbOptions): Db {
     statement_timeout: options.statementTimeoutMs ?? 15_000,
     ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
   }
-  const open = (url: string): pg.Pool => openPool(url, { max: options.pool ?? 10, ...(!pooled && limits) })
-  const pool = open(options.url)
-  const readPool = options.readUrl === undefined ? null : open(options.readUrl)
-  const ownPool = openPool(options.url, { max: 1, ...(!pooled && limits) })
+  const patience = { query_timeout: limits.statement_timeout + SILENT_MS, ...(!pooled && limits) }
+  const max = options.pool ?? 10
+  const pool = openPool(options.url, { max, ...patience })
+  // Lists have less time, and are read from the main database then.
+  const quick = { ...patience, query_timeout: LIST_TIMEOUT_MS + SILENT_MS }
+  const readPool = options.readUrl === undefined ? null : openPool(options.readUrl, { max, ...quick })
+  const ownPool = openPool(options.url, { max: 1, ...patience, query_timeout: SILENT_MS })
   const either = createReplica(TooSlow)
   const begin = `begin${pooled ? settings(limits) : ''}`
   // Behind a pooler the next transaction has another connection, which knows no name.
@@ -206,13 +210,6 @@ const settings = (limits: Limits): string =>
   Object.entries(limits)
     .map(([name, ms]) => `; set local ${name} = ${ms}`)
     .join('')
-
-function openPool(url: string, options: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5000, ...options })
-  // Without a listener an idle connection that breaks (Postgres restarted) would end the process.
-  pool.on('error', () => undefined)
-  return pool
-}
 
 /** `begin` opens a transaction; a `slow` is thrown instead of the error that a statement took too long. */
 type Beginning = {
@@ -285,10 +282,12 @@ async function transaction<T>(
     for (const next of after) next()
     return result
   } catch (error) {
-    broken = await client.query('rollback').then(
-      () => keepsStalePlan(error),
-      (failure: Error) => failure,
-    )
+    broken = isSilent(error)
+      ? error
+      : await client.query('rollback').then(
+          () => keepsStalePlan(error),
+          (failure: Error) => failure,
+        )
     if (slow !== undefined && error instanceof Error && 'code' in error && error.code === CANCELED) throw new slow()
     throw lost ?? error
   } finally {

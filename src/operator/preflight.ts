@@ -32,11 +32,12 @@ async function keyProblems(env: Environment): Promise<Problem[]> {
       const keys = env[name]
       if (keys === undefined || keys === '') return []
       const must = await openAccounts(keys, { password: env['KEYSTORE_PASSWORD'] }).then(
-        // A private key in the variable itself was looked at there.
-        (accounts) =>
-          /keystore:|-kms:/.test(keys) && accounts.some(({ address }) => isPublicAddress(address))
-            ? 'must not be a public test key'
-            : null,
+        (accounts) => {
+          // A private key in the variable itself was looked at there.
+          if (/keystore:|-kms:/.test(keys) && accounts.some(({ address }) => isPublicAddress(address)))
+            return 'must not be a public test key'
+          return name === 'GAS_FUNDING_KEY' && accounts.length > 1 ? 'must be one key' : null
+        },
         (error: unknown) => `must open: ${error instanceof Error ? error.message : String(error)}`,
       )
       return must === null ? [] : [{ name, must }]

@@ -43,6 +43,9 @@ describe('refused by name', () => {
 
   test.each<[string, string, string]>([
     ['PUBLIC_URL', 'http://pay.pinrail.example', 'must begin with https://'],
+    ['PUBLIC_URL', 'https://pay.pinrail.example/shop', 'must be scheme, host and port alone'],
+    ['PUBLIC_URL', 'https://pay.pinrail.example?shop=1', 'must be scheme, host and port alone'],
+    ['PUBLIC_URL', 'https://us@pay.pinrail.example', 'must be scheme, host and port alone'],
     ['PUBLIC_URL', 'https://localhost:4242', 'must not be on a local host'],
     ['PUBLIC_URL', 'https://[::1]', 'must not be on a local host'],
     ['PUBLIC_URL', 'https://192.168.1.7', 'must not be on a local host'],
@@ -110,6 +113,7 @@ describe('refused by name', () => {
     ['INBOX_WEBHOOK_SECRET', 'whsec_a', 'must not be set: simulators are no part of a live system'],
     ['NODE_TLS_REJECT_UNAUTHORIZED', '0', 'must not be 0'],
     ['NODE_DEBUG', 'undici', 'it writes keys and tokens to the log'],
+    ['NODE_OPTIONS', '--inspect_brk=0.0.0.0', 'must not open a debugger'],
     ['NODE_OPTIONS', '--max-old-space-size=512 --inspect=0.0.0.0', 'must not open a debugger'],
     ['TEMPORAL_TLS_CLIENT_KEY_DATA', 'development-only', 'must not be made for development'],
   ])('%s=%s', (name, value, must) => {
@@ -208,6 +212,12 @@ test('no simulator starts in live mode', () => {
   const env = { PINRAIL_MODE: 'live', SANDBOX_DATA: '/data', INBOX_DATA: '/data' }
   expect(() => readSandboxConfig(env)).toThrow('PINRAIL_MODE: must be test: this process is a simulator')
   expect(() => readInboxConfig(env)).toThrow('PINRAIL_MODE: must be test: this process is a simulator')
+})
+
+test('addresses of pages begin with what has no slash at its end', () => {
+  const env = { ...LIVE_ENVIRONMENT, PUBLIC_URL: 'https://Pay.pinrail.example/' }
+  expect(readApiConfig(env).PUBLIC_URL).toBe('https://pay.pinrail.example')
+  expect(readWorkerConfig(env).PUBLIC_URL).toBe('https://pay.pinrail.example')
 })
 
 test('the operator’s command concludes nothing from one node in live mode', () => {

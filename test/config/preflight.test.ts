@@ -64,6 +64,16 @@ describe('pinrail preflight', () => {
     expect([code, said]).toEqual([1, [expect.stringMatching(`^${name}: must open: a key is 0x`), expect.anything()]])
   })
 
+  test.each([
+    ['GAS_FUNDING_KEY', `0x${hex(random)},0x${hex(randomBytes(32))}`, 'must be one key'],
+    ['COUNTRY_DATABASE', join(folder, 'missing.mmdb'), 'must be a file of countries: '],
+    ['COUNTRY_DATABASE', import.meta.filename, 'must be a file of countries: '],
+    ['POLYGON_RPC_URLS', 'https://one.example,https://two.example/a,https://two.example/b', 'must name each host once'],
+  ])('what api or worker would end with is named before: %s=%s', async (name, value, must) => {
+    const { code, said } = await preflight({ ...LIVE_ENVIRONMENT, [name]: value })
+    expect([code, said]).toEqual([1, [expect.stringContaining(`${name}: ${must}`), expect.anything()]])
+  })
+
   test('of a keystore that is no keystore nothing is shown: it may be the key itself', async () => {
     const path = join(folder, 'plain.json')
     const digits = hex(Buffer.alloc(32, 0xab))

@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Response } from 'express'
+import { isSilent } from '../../db/connection/pool.ts'
 import { TooSlow } from '../../db/db.ts'
 import type { Logger } from '../../log.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
@@ -143,13 +144,9 @@ function storeProblem(error: unknown): Problem | null {
     '55P03',
     '57014',
   ]
-  const timedOut = error instanceof Error && error.message.includes('timeout exceeded when trying to connect')
-  if (
-    !gone.includes(code) &&
-    !timedOut &&
-    !(error instanceof Error && error.message.startsWith('Connection terminated'))
-  )
-    return null
+  const said = error instanceof Error ? error.message : ''
+  const timedOut = said.includes('timeout exceeded when trying to connect') || isSilent(error)
+  if (!gone.includes(code) && !timedOut && !said.startsWith('Connection terminated')) return null
   return new Problem('temporarily_unavailable', 'The service is not available for a moment. Try again.', {
     headers: { 'retry-after': '2' },
   })

@@ -4,7 +4,6 @@ import { type ProviderUsed, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
 import type { OpenedAttempt } from '../../domain/payment/requests.ts'
 import type { BuyerCountry, Device } from '../../web/checkout/checkout.ts'
 import { isLocale, type Locale, localeFor } from '../../web/messages/locales.ts'
-import type { Locate } from './locate.ts'
 
 /** What a request tells about the buyer. */
 
@@ -16,6 +15,9 @@ const DOWN_COOKIE = 'pinrail_down'
 
 /** In seconds: a week, the longest that a payment may be open. */
 const COOKIE_AGE = 604_800
+
+/** The country of an IP address; null where it is not known. */
+export type Locate = (address: string) => string | null
 
 /** Who tells where the buyer is, besides the buyer. */
 export type CountryDeps = {

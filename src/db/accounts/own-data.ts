@@ -41,8 +41,8 @@ export async function readOwnData(db: Queryable, { id, email }: { id: string; em
 }
 
 /**
- * The accounts that need the person: of which nobody else is an owner, and that have other people, a key that works or
- * a link that takes payments.
+ * The accounts that need the person: of which nobody else is an owner, and that have other people, a key that works, a
+ * link that takes payments, or money on its way, which may ask for another wallet.
  */
 export async function accountsThatNeed(db: Queryable, personId: string): Promise<string[]> {
   const found = await many(
@@ -56,7 +56,9 @@ export async function accountsThatNeed(db: Queryable, personId: string): Promise
                 and other.person_id <> ${personId})
             or exists (select from api_key where api_key.merchant_id = own.merchant_id and revoked_at is null
                 and (expires_at is null or expires_at > now()))
-            or exists (select from payment_link where payment_link.merchant_id = own.merchant_id and active))
+            or exists (select from payment_link where payment_link.merchant_id = own.merchant_id and active)
+            or exists (select from payment where payment.merchant_id = own.merchant_id and closed_at is null
+                and status in ('processing', 'under_review', 'settling')))
         order by merchant.name`,
   )
   return found.map(({ name }) => name)

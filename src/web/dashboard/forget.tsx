@@ -27,7 +27,7 @@ export function renderForget({ frame, needed, errors }: ForgetView): string {
           <Note tone="wait" icon="warn" strong="An account needs you">
             <p>
               Nobody else is an owner of {needed.join(', ')}. Make somebody else an owner, or, where you are alone,
-              revoke its keys and deactivate its links first.
+              revoke its keys and deactivate its links first, and wait until money on its way has arrived.
             </p>
           </Note>
         ) : (

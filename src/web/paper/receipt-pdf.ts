@@ -12,7 +12,10 @@ import { FEATURES, type Placed } from './typeset.ts'
 const KEPT = 100
 const kept = newest<Promise<Buffer | null>>(KEPT)
 
-/** The receipt as a file of one page. Null where a name on it is in a script for which we have no face. */
+/**
+ * The receipt as a file of one page. Null where a name on it is in a script for which we have no face, or where its names are
+ * so wide that they do not fit onto one.
+ */
 export function receiptPdf(paper: ReceiptPaper, { locale }: Pick<Words, 'locale'>): Promise<Buffer | null> {
   return kept(JSON.stringify([locale, paper]), () => makePdf(paper, locale))
 }
@@ -21,6 +24,7 @@ async function makePdf(paper: ReceiptPaper, locale: Locale): Promise<Buffer | nu
   if (!textsOf(paper).every(hasFaces)) return null
   const { dir } = LANGUAGES[locale]
   const sheet = receiptSheet(paper, dir)
+  if (sheet.bottom > SHEET.height - MARGIN / 2) return null
   const document = new PDFDocument({
     size: [SHEET.width, SHEET.height],
     margin: 0,

@@ -2,9 +2,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import express from 'express'
+import { pino } from 'pino'
+import { until } from '../../../scripts/test/until.ts'
 import { createCookies } from '../../../src/api/accounts/cookies.ts'
 import { mountPages } from '../../../src/api/routes/dashboard/mount.ts'
-import { definePage } from '../../../src/api/routes/dashboard/page.ts'
+import { definePage, type Page, type PageCall } from '../../../src/api/routes/dashboard/page.ts'
+import { siteProblemHandler } from '../../../src/api/routes/site-problem.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { composedPages } from './pages.ts'
 import { signUp, Visitor } from './visitor.ts'
@@ -30,35 +33,107 @@ test('a page whose query forgets whose rows it reads sees nothing of another acc
       return { html: JSON.stringify([Number(seen.rows[0]?.n), people]) }
     },
   })
-  const publicUrl = 'http://127.0.0.1:4242'
-  const cookies = createCookies(publicUrl)
-  const limits = { countPerson: () => undefined }
-  const deps = { db: shop.db, cookies, clock: Date.now, newSessionId: () => '', publicUrl, otherModeUrl: null, limits }
-  const server = createServer(express().use(mountPages([page], deps)))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  try {
-    const visitor = new Visitor({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
-    visitor.cookies.set('pinrail_session', owner.cookies.get('pinrail_session') ?? '')
+  await visiting(page, owner, async (visitor) => {
     expect(JSON.parse((await visitor.get('/dashboard/forgets')).html)).toEqual([
       0,
       'permission denied for table person',
     ])
+  })
+})
+
+test('a page of a list reads one moment, and a file a new one for each piece', async () => {
+  const owner = await signUp(shop, 'moments@shop.example')
+  for (const [lists, moments] of [
+    ['at once', 1],
+    ['in pieces', 2],
+  ] as const) {
+    const handle = async ({ db }: PageCall) => {
+      const began = async () => String((await db.query('select now()::text as at')).rows[0]?.at)
+      return { html: JSON.stringify([await began(), await began()]) }
+    }
+    const page = definePage({ method: 'get', path: '/dashboard/moments', needs: 'look', lists, handle })
+    await visiting(page, owner, async (visitor) => {
+      const seen = JSON.parse((await visitor.get('/dashboard/moments')).html) as string[]
+      expect(new Set(seen).size).toBe(moments)
+    })
+  }
+})
+
+test('of the files that one person loads at once six are made or wait, whichever account they are of', async () => {
+  const owner = await signUp(shop, 'loads@shop.example')
+  let [running, most] = [0, 0]
+  let end: () => void = () => undefined
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const page = definePage({
+    method: 'get',
+    path: '/dashboard/all.csv',
+    needs: 'look',
+    makes: 'file',
+    handle: async () => {
+      running += 1
+      most = Math.max(most, running)
+      await ended
+      running -= 1
+      return { html: 'made' }
+    },
+  })
+  await visiting(page, owner, async (visitor) => {
+    const load = () => visitor.get('/dashboard/all.csv').then(({ status }) => status)
+    const statuses: number[] = []
+    const loads = Array.from({ length: 4 }, load)
+    await until(
+      async () => running,
+      (count) => count === 2,
+    )
+    expect((await owner.submit('/dashboard/accounts', { name: 'Second shop' })).status).toBe(303)
+    const others = Array.from({ length: 3 }, load)
+    for (const each of [...loads, ...others]) void each.then((status) => statuses.push(status))
+    await until(
+      async () => statuses.length,
+      (count) => count > 0,
+    )
+    expect(statuses).toEqual([429])
+    end()
+    expect((await Promise.all([...loads, ...others])).toSorted((a, b) => a - b)).toEqual([
+      200, 200, 200, 200, 200, 200, 429,
+    ])
+    expect(most).toBe(2)
+  })
+})
+
+/** The page alone, asked by the owner's browser. */
+async function visiting(page: Page, owner: Visitor, work: (visitor: Visitor) => Promise<void>): Promise<void> {
+  const publicUrl = 'http://127.0.0.1:4242'
+  const cookies = createCookies(publicUrl)
+  const limits = { countPerson: () => undefined }
+  const deps = { db: shop.db, cookies, clock: Date.now, newSessionId: () => '', publicUrl, otherModeUrl: null, limits }
+  const app = express().use(mountPages([page], deps))
+  app.use(siteProblemHandler({ publicUrl, log: pino({ level: 'silent' }) }))
+  const server = createServer(app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const visitor = new Visitor({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    visitor.cookies.set('pinrail_session', owner.cookies.get('pinrail_session') ?? '')
+    await work(visitor)
   } finally {
     server.closeAllConnections()
     server.close()
   }
-})
+}
 
 // The matrix asks each page what it needs, so a page that asks for less would pass it.
 test('what each page asks of a person is as it was decided', () => {
   const table = composedPages().map(
-    ({ method, path, needs, fresh }) => `${method} ${path}: ${needs}${fresh === undefined ? '' : ', confirmed'}`,
+    ({ method, path, needs, fresh, makes }) =>
+      `${method} ${path}: ${needs}${fresh === undefined ? '' : ', confirmed'}${makes === undefined ? '' : `, a ${makes}`}`,
   )
   expect(table.toSorted()).toEqual([
-    'get /dashboard/account/data.json: person, confirmed',
+    'get /dashboard/account/data.json: person, confirmed, a file',
     'get /dashboard/account/delete: person, confirmed',
     'get /dashboard/account: person',
-    'get /dashboard/balance.csv: look',
+    'get /dashboard/balance.csv: look, a file',
     'get /dashboard/balance: look',
     'get /dashboard/brand/preview: look',
     'get /dashboard/brand: look',
@@ -80,8 +155,8 @@ test('what each page asks of a person is as it was decided', () => {
     'get /dashboard/notifications/telegram: develop, confirmed',
     'get /dashboard/notifications: look',
     'get /dashboard/passkey: person, confirmed',
-    'get /dashboard/payments.csv: look',
-    'get /dashboard/payments.json: look',
+    'get /dashboard/payments.csv: look, a file',
+    'get /dashboard/payments.json: look, a file',
     'get /dashboard/payments/:id: look',
     'get /dashboard/payments: look',
     'get /dashboard/requests: look',
@@ -106,8 +181,8 @@ test('what each page asks of a person is as it was decided', () => {
     'post /dashboard/confirm: person',
     'post /dashboard/embedding: develop, confirmed',
     'post /dashboard/keys/:id/revoke: develop, confirmed',
-    'post /dashboard/keys/:id/roll: develop, confirmed',
-    'post /dashboard/keys: develop, confirmed',
+    'post /dashboard/keys/:id/roll: develop, confirmed, a key',
+    'post /dashboard/keys: develop, confirmed, a key',
     'post /dashboard/links/:id/pause: sell',
     'post /dashboard/links/:id/resume: sell',
     'post /dashboard/links/:id: sell',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import supertest from 'supertest'
-import { createLocate } from '../../../src/api/routes/locate.ts'
+import { createLocate } from '../../../src/config/countries.ts'
 import { type CheckoutWorld, createCheckoutWorld } from '../checkout-world.ts'
 import { countriesFile } from './mmdb.ts'
 

@@ -106,6 +106,15 @@ test('a name in a script without a face makes no file; pictures among the letter
   expect(sheet.placed[0]?.text).toBe('Nightline Rail')
 })
 
+test.each([
+  ['of the widest Latin letters', 'W'.repeat(500)],
+  ['of Cyrillic capitals', 'Щ'.repeat(500)],
+])('texts %s, which do not fit onto one page, make no file: nothing of a receipt is left out', async (_name, text) => {
+  const changes = { ...LONG, payment: { ...LONG.payment, description: text, reference: text.slice(0, 200) } }
+  expect(receiptSheet(paperOf(changes, 'en'), 'ltr').bottom).toBeGreaterThan(SHEET.height - MARGIN)
+  expect(await receiptPdf(paperOf(changes, 'en'), words('en'))).toBeNull()
+})
+
 test('the same receipt is made once, and another one is another', async () => {
   const make = (changes: CheckoutChanges, locale: Locale) => receiptPdf(paperOf(changes, locale), words(locale))
   expect(await make(REAL, 'en')).toBe(await make(REAL, 'en'))

@@ -19,3 +19,11 @@ export const codecToken = z
   .string()
   .min(32, 'must be at least 32 random characters: openssl rand -base64 32')
   .transform((value) => new Secret(value))
+
+const retired = z
+  .string()
+  .transform((value) => new Secret(value))
+  .optional()
+
+/** Earlier secrets, comma separated: `pinrail secrets status` says when they are needed no more. */
+export const retiredShape = { RETIRED_API_KEY_PEPPERS: retired, RETIRED_WEBHOOK_ENCRYPTION_KEYS: retired } as const

@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { Reader, type Response } from 'mmdb-lib'
-import { isCountry } from '../../domain/countries.ts'
-
-/** The country of an IP address; null where it is not known. */
-export type Locate = (address: string) => string | null
+import { isCountry } from '../domain/countries.ts'
 
 /**
  * Reads the file of countries that the operator supplies, in the MaxMind DB format
  * (https://maxmind.github.io/MaxMind-DB/). Throws when it cannot be read: an operator who names one wants it.
  */
-export function createLocate(path: string): Locate {
+export function createLocate(path: string): (address: string) => string | null {
   const reader = new Reader<Response>(readFileSync(path))
   return (address) => {
     const code = countryIn(reader, address)

@@ -1,0 +1,18 @@
+import pg from 'pg'
+
+/**
+ * Milliseconds beyond the limit of a statement after which its connection counts as dead: Postgres itself would have given
+ * up by then. A server that goes away without a word is else waited for until TCP gives up, a quarter of an hour later.
+ */
+export const SILENT_MS = 5000
+
+/** What the driver says when there was no answer in time. On such a connection nothing is to be asked any more. */
+const SILENT = 'Query read timeout'
+export const isSilent = (error: unknown): error is Error => error instanceof Error && error.message === SILENT
+
+export function openPool(url: string, options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5000, ...options })
+  // Without a listener an idle connection that breaks (Postgres restarted) would end the process.
+  pool.on('error', () => undefined)
+  return pool
+}
