@@ -82,13 +82,7 @@ export function readTemporal(env: Environment): TemporalSettings {
   const { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: profile } = variables
   if (file === undefined && profile !== undefined)
     throw new Error('TEMPORAL_PROFILE needs TEMPORAL_CONFIG_FILE, the file with the profiles')
-  const profileRead = loadClientConfigProfile({
-    overrideEnvVars: variables,
-    // The file is read here, because the library takes one that is not there for an empty one.
-    ...(file === undefined
-      ? { disableFile: true }
-      : { configSource: { data: readFileSync(file) }, configFileStrict: true }),
-  })
+  const profileRead = profileOf(variables, file)
   const { apiKey, tls } = profileRead
   if ((tls?.clientCert === undefined) !== (tls?.clientKey === undefined))
     throw new Error('TEMPORAL_TLS_CLIENT_CERT_* and TEMPORAL_TLS_CLIENT_KEY_* must be set together')
@@ -98,5 +92,18 @@ export function readTemporal(env: Environment): TemporalSettings {
   return {
     connection: { ...connectionOptions, address: connectionOptions.address ?? DEFAULT_ADDRESS },
     namespace: namespace ?? DEFAULT_NAMESPACE,
+  }
+}
+
+function profileOf(variables: Record<string, string>, file: string | undefined) {
+  // The file is read here, because the library takes one that is not there for an empty one.
+  const source =
+    file === undefined ? { disableFile: true } : { configSource: { data: readFileSync(file) }, configFileStrict: true }
+  try {
+    return loadClientConfigProfile({ overrideEnvVars: variables, ...source })
+  } catch (error) {
+    // What follows is the line of the file that is wrong, and may be that of the API key.
+    const [what = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+    throw new Error(what, { cause: null })
   }
 }

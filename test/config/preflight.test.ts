@@ -87,6 +87,24 @@ describe('pinrail preflight', () => {
     expect(said.join('\n')).not.toContain('abab')
   })
 
+  test.each([
+    ['keystore:', 'TREASURY_KEY: must open: keystore: is followed by a private key, not by a path'],
+    ['keystore:0x', 'TREASURY_KEY: must open: keystore: is followed by a private key, not by a path'],
+  ])('a key that stands where the path of a keystore should is not shown: %s…', async (before, told) => {
+    const digits = hex(Buffer.alloc(32, 0xab))
+    const { said } = await preflight({ ...LIVE_ENVIRONMENT, TREASURY_KEY: `${before}${digits}` })
+    expect(said).toEqual([told, '1 to mend before live mode'])
+  })
+
+  test('of a file of profiles that cannot be read no line is shown: it may be that of the API key', async () => {
+    const path = join(folder, 'temporal.toml')
+    const secret = randomBytes(16).toString('hex')
+    writeFileSync(path, `[profile.default]\napi_key = "${secret}\naddress = "a:1"\n`)
+    const { said } = await preflight({ ...LIVE_ENVIRONMENT, TEMPORAL_CONFIG_FILE: path })
+    expect(said[0]).toContain('TEMPORAL_*: must name a server: Invalid TOML document')
+    expect(said.join('\n')).not.toContain(secret)
+  })
+
   test('shows no secret', async () => {
     const secret = `${DEVELOPMENT_MARK}-${randomBytes(8).toString('hex')}`
     const { said } = await preflight({

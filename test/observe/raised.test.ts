@@ -38,6 +38,7 @@ const always = (name: string, bad: number, fine: number): Pick<Raising, 'bad' | 
 
 const CALLS = 'pinrail_partner_call_seconds_count'
 const ANSWERS = 'http_request_duration_seconds_count'
+const POSTS = `${ANSWERS}{method="POST",route=`
 const LIST = 'http_request_duration_seconds_bucket{route="/v1/payments"'
 
 const RAISED: Readonly<Record<string, Raising>> = {
@@ -80,6 +81,22 @@ const RAISED: Readonly<Record<string, Raising>> = {
     bad: { [`${ANSWERS}{status="200"}`]: '0+97x60', [`${ANSWERS}{status="503"}`]: '0+3x60' },
     fine: { [`${ANSWERS}{status="200"}`]: '0+99x60', [`${ANSWERS}{status="503"}`]: '0+1x60' },
     from: 1,
+  },
+  PinrailRouteFails: {
+    bad: {
+      [`${POSTS}"/v1/payments",status="201"}`]: '0+8x60',
+      [`${POSTS}"/v1/payments",status="401"}`]: '0+900x60',
+      [`${POSTS}"/v1/payments",status="500"}`]: '0+2x60',
+      [`${ANSWERS}{method="GET",route="/assets/:name",status="200"}`]: '0+90000x60',
+    },
+    fine: {
+      [`${POSTS}"/v1/payments",status="201"}`]: '0+18x60',
+      [`${POSTS}"/v1/payments",status="500"}`]: '0+2x60',
+      // As many as nobody has to get up for.
+      [`${POSTS}"/c/:token/extend",status="500"}`]: '0 0 0 0 1 2 3 4 5 5 5 5 5 5 5 5 5 5 5 5',
+    },
+    labels: { route: '/v1/payments' },
+    from: 3,
   },
   PinrailSlow: {
     bad: { [`${LIST},le="1"}`]: '0+98x60', [`${LIST},le="5"}`]: '0+100x60', [`${LIST},le="+Inf"}`]: '0+100x60' },

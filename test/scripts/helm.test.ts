@@ -110,6 +110,24 @@ describe.each(PODS)('%s %s', (kind, name) => {
   })
 })
 
+test.each(['api', 'worker'])('a file that the %s is told of can be mounted into it', async (name) => {
+  const manifests = await render(
+    `${name}.extraVolumes[0].name=files`,
+    `${name}.extraVolumes[0].secret.secretName=countries`,
+    `${name}.extraVolumeMounts[0].name=files`,
+    `${name}.extraVolumeMounts[0].mountPath=/files`,
+  )
+  const of = manifests.find(({ kind, metadata }) => `${kind} ${metadata.name}` === `Deployment shop-${name}`)
+  const spec = of?.spec.template?.spec
+  const [volumes, mounts] = [spec?.['volumes'], spec?.containers[0]?.['volumeMounts']]
+  expect(volumes).toContainEqual({ name: 'files', secret: { secretName: 'countries' } })
+  expect(volumes).toContainEqual(expect.objectContaining({ name: 'tmp' }))
+  expect(mounts).toEqual([
+    { name: 'tmp', mountPath: '/tmp' },
+    { name: 'files', mountPath: '/files' },
+  ])
+})
+
 test('nothing is killed before it has ended by itself', () => {
   const api = readApiConfig({ ...TEST_ENVIRONMENT, DATABASE_URL: 'postgres://a@b/c' })
   const key = { TREASURY_KEY: LIVE_ENVIRONMENT.TREASURY_KEY, RELAYER_KEYS: LIVE_ENVIRONMENT.RELAYER_KEYS }

@@ -20,6 +20,8 @@ export async function openAccount(
   if (name !== undefined && kind === 'aws-kms') return accountOfKeyService(await awsKeyService(name, load))
   if (name !== undefined && kind === 'gcp-kms') return accountOfKeyService(await googleKeyService(name, load))
   if (name === undefined) throw new Error('a key is 0x and 64 digits, keystore:<path>, aws-kms:<id> or gcp-kms:<name>')
+  // It would be told as the name of a file.
+  if (/^(?:0x)?[0-9a-f]{64}$/i.test(name)) throw new Error('keystore: is followed by a private key, not by a path')
   if (options.password === undefined) throw new Error(`the keystore ${name} needs KEYSTORE_PASSWORD`)
   return accountOf(await openKeystore(await readFile(name, 'utf8'), options.password))
 }
