@@ -1,6 +1,6 @@
 import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
-import type { SettlementHooks } from '../db/settlement/context.ts'
+import { lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { abandonLane, acknowledgeTransfers, releaseLane } from '../db/settlement/operator.ts'
 import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
@@ -50,6 +50,7 @@ export async function changePayout(operation: Operation, paymentId: string, chan
   say(`before  ${describe(before)}`)
   try {
     return await db.transaction(async (tx) => {
+      await lockPaymentsFirst(tx, [paymentId])
       const changed = await change(tx, paymentId)
       const after = await readPayout(tx, paymentId)
       if (!changed || after === null) {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { Tx } from '../db/db.ts'
-import { book } from '../db/ledger.ts'
 import { recordPartnerEvent } from '../db/payments/partner-events.ts'
 import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
 import { deposited } from '../domain/ledger.ts'
@@ -13,10 +12,14 @@ export function createDepositHook(context: ChangeContext) {
     const { paymentId, attemptId, expected } = deposit
     const at = new Date(context.now()).toISOString()
     const reference = `${deposit.txHash}:${deposit.logIndex}`
-    if (expected) await book(tx, deposited({ paymentId, reference, micro: deposit.units }), at)
     const bodySha256 = createHash('sha256').update(JSON.stringify(deposit)).digest()
-    await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, attemptId, bodySha256, at })
-    await changePaymentIn(tx, context, { id: paymentId, work: (work) => noteDeposit(work, deposit) })
+    // Under the lock: a row that names the payment takes a weaker one, and two that both want more wait for each other.
+    const work = async (locked: PaymentWork): Promise<void> => {
+      if (expected) await locked.book(deposited({ paymentId, reference, micro: deposit.units }))
+      await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, attemptId, bodySha256, at })
+      await noteDeposit(locked, deposit)
+    }
+    await changePaymentIn(tx, context, { id: paymentId, work })
   }
 }
 

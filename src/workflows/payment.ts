@@ -144,7 +144,7 @@ class PaymentStory {
   /** Cancels the open partner orders and reads them again: if money came, the payment is paid, not closed. */
   async #close(as: 'expired' | 'canceled' | 'listening_ended'): Promise<void> {
     this.#clocks.heard()
-    this.#accept(await money.closeUnpaid({ paymentId: this.#id, as }))
+    this.#accept(await money.closeUnpaid({ paymentId: this.#id, as, expiresAt: this.#now.expiresAt }))
     this.#watchExpiry()
   }
 

@@ -236,3 +236,16 @@ test('a release that is sent again lifts no hold that was placed meanwhile', () 
       { do: 'decide', decision: 'release', of: null, late: false, before: true },
     ],
   }))
+
+// what had come with the other token closed its incident, and the run waited for an operator who had nothing to decide
+test('late USDC that is given back leaves another token at its address before an operator', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'crypto' },
+      { do: 'wait', minutes: 6000 },
+      { do: 'deposit', percent: 100, token: 'other' },
+      { do: 'deposit', percent: 40, token: 'usdc' },
+    ],
+  }))

@@ -241,3 +241,30 @@ test('late money that could not be converted at once is taken back', () =>
       { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
     ],
   }))
+
+// processing for ever: the clock of who looks was behind the one that had rung, and rang once
+test('a partner is silent for too long by the clock of the server, and not yet by that of the worker', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'clock', seconds: -20 },
+      { do: 'partner', act: 'confirm without end', of: 0, percent: 100, news: 'told' },
+      { do: 'wait', minutes: 1500 },
+    ],
+  }))
+
+// closed again and again, until the worker's clock was there
+test('an end that the buyer has moved passes by the clock of the server, and not yet by that of the worker', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'clock', seconds: -20 },
+      { do: 'wait', minutes: 1437 },
+      { do: 'extend', told: true },
+      { do: 'wait', minutes: 30 },
+    ],
+  }))

@@ -9,7 +9,7 @@ import { because, noteOf } from '../../domain/timeline.ts'
 import { callCancel, cancelAndRead, giveUpCancels } from './cancel-order.ts'
 import { askQuietly, callSignal, newsOf, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
-import type { PaymentDeps } from './payment-deps.ts'
+import { CLOCKS_DIFFER_MS, type PaymentDeps } from './payment-deps.ts'
 import { callRefund, recordRefund } from './refund.ts'
 
 /** A running identity check keeps an expired payment open once, for this long. */
@@ -53,14 +53,15 @@ export async function readPartnerOrder(
   return { ...changed, understood }
 }
 
-export async function closeUnpaid(
-  deps: PaymentDeps,
-  { paymentId, as }: { paymentId: string; as: CloseAs },
-): Promise<Changed> {
+/** `expiresAt`: which end has passed (Unix milliseconds); closings that were recorded before did not say it. */
+export type ClosingOrder = { readonly paymentId: string; readonly as: CloseAs; readonly expiresAt?: number }
+
+export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, expiresAt }: ClosingOrder): Promise<Changed> {
   const before = await loadPayment(deps.db, paymentId)
   const unfinished = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
   // The buyer was given more time, and the workflow has not heard of it.
-  if (as === 'expired' && isExtended(deps, before.payment)) return unchanged(before)
+  const isMoved = (payment: Payment) => as === 'expired' && isExtended(deps, payment, expiresAt)
+  if (isMoved(before.payment)) return unchanged(before)
   if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, unfinished)))
     return postponeExpiry(deps, paymentId)
   const note = WHY_CANCELED[as]
@@ -72,13 +73,20 @@ export async function closeUnpaid(
       if (as === 'listening_ended') {
         await giveUpCancels(work)
         await work.change(noteOf('payment.listening_ended'), { listenEnded: true })
-      } else if (isOpen(work.state.payment.status)) await close(work, as)
+      } else if (isOpen(work.state.payment.status) && !isMoved(work.state.payment)) await close(work, as)
     },
   })
 }
 
-function isExtended({ context }: PaymentDeps, { status, expiryExtended, expiresAt }: Payment): boolean {
-  return expiryExtended && isOpen(status) && Date.parse(expiresAt) > context.now()
+/** Whether another end than the one that has passed is still to come. */
+function isExtended(
+  { context }: PaymentDeps,
+  { status, expiryExtended, expiresAt }: Payment,
+  passed: number | undefined,
+): boolean {
+  const end = Date.parse(expiresAt)
+  const isLater = end > context.now() + (passed === end ? CLOCKS_DIFFER_MS : 0)
+  return expiryExtended && isOpen(status) && isLater
 }
 
 /** A part of the price is money: the merchant cannot cancel it away, and at the expiry it is a payment of too little. */

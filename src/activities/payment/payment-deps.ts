@@ -45,5 +45,11 @@ export type PayoutDesk = {
   void(tx: Tx, paymentId: string): Promise<'voiding' | 'none' | 'ended'>
 }
 
+/**
+ * What rings is the clock of Temporal, what looks is a process of ours: so far may they be apart (one minute). Every moment
+ * that is looked at so is moved by more than that, if at all.
+ */
+export const CLOCKS_DIFFER_MS = 60_000
+
 /** A call of a partner or of the converter is given up after this long; its outcome is then unknown. */
 export const CALL_TIMEOUT_MS = 10_000

@@ -5,7 +5,7 @@ import { parked } from '../../domain/payment/changes.ts'
 import { isClosed } from '../../domain/payment/payment.ts'
 import { snapshotOf } from '../../domain/payment/snapshot.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
-import type { PaymentDeps } from './payment-deps.ts'
+import { CLOCKS_DIFFER_MS, type PaymentDeps } from './payment-deps.ts'
 
 /** The row, and the events that nobody has tried to deliver yet: what a run that takes over must know. */
 export async function loadChanged(deps: PaymentDeps, paymentId: string): Promise<Changed> {
@@ -32,7 +32,7 @@ export function parkSilent(deps: PaymentDeps, paymentId: string): Promise<Change
     id: paymentId,
     work: async (work) => {
       const { silentAt } = snapshotOf(work.state)
-      if (silentAt === null || silentAt === undefined || silentAt > deps.context.now()) return
+      if (silentAt === null || silentAt === undefined || silentAt > deps.context.now() + CLOCKS_DIFFER_MS) return
       await work.move('under_review', because('partner_silent'), parked('partner_silent'))
     },
   })

@@ -138,7 +138,10 @@ export async function giveBack(
   for (const part of given.parts) await work.addPart(part)
   for (const booking of atEnd) await work.book(booking)
   if (!isKept(work, attempt.id)) await work.saveAttempt(attempt.id, { status: 'refunded' })
-  if (attempt.status === 'on_hold') await closeMisfit(work, attempt.id, how.through === 'partner' ? 'gone' : undefined)
+  // What came beside what does not fit goes back without it, as late USDC beside another token.
+  const isAll = endsPayment || states.length === 0
+  if (attempt.status === 'on_hold' && isAll)
+    await closeMisfit(work, attempt.id, how.through === 'partner' ? 'gone' : undefined)
   if (endsPayment) await work.move('refunded', given.reason, NOT_PARKED)
   else
     await work.change({ ...given.reason, kind: 'attempt.refunded' }, staysWithout(work, attempt.id) ? GIVEN_BACK : {})

@@ -44,6 +44,14 @@ export async function change(
     throw new Error(`${expected.what}: ${changed} rows changed instead of ${expected.rows}`)
 }
 
+/**
+ * Locks payments before anything is written to their payouts: a decision locks in this order, and would wait for a payout
+ * whose hook waits for the payment. In the order of their ids, so that no two such locks wait for each other.
+ */
+export async function lockPaymentsFirst(tx: Tx, ids: readonly string[]): Promise<void> {
+  await execute(tx, sql`select 1 from payment where id = any(${[...ids]}) order by id for update`)
+}
+
 /** Runs `work` under a savepoint: null, or the failure after which everything that it did is undone. */
 export async function attempt(tx: Tx, work: () => Promise<void>): Promise<Error | null> {
   await tx.query('savepoint hook')

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { Lease, VoidProof } from '../../domain/settlement/payout.ts'
 import { execute, many, sql } from '../db.ts'
-import { attempt, type FailedHook, type JournalContext } from './context.ts'
+import { attempt, type FailedHook, type JournalContext, lockPaymentsFirst } from './context.ts'
 import { hex } from './payouts.ts'
 import { fence } from './record.ts'
 
@@ -59,6 +59,10 @@ export function voidExpired(
   const { block } = found
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
+    await lockPaymentsFirst(
+      tx,
+      found.unused.map(({ paymentId }) => paymentId),
+    )
     const failed: FailedHook[] = []
     for (const { paymentId, validBefore } of found.unused) {
       const error = await attempt(tx, async () => {

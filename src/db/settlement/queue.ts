@@ -171,13 +171,17 @@ export function hold(
   context: JournalContext,
   held: { paymentId: string; reason: HoldReason; detail: string },
 ): Promise<void> {
+  const mayBeHeld = sql`${ours(context)} and p.payment_id = ${held.paymentId} and p.lane_wallet is null
+    and (p.state in ('queued', 'authorized')
+      or p.state = 'held' and p.hold_reason <> ${held.reason} and p.hold_reason in ('funds', 'paused'))`
   return context.db.transaction(async (tx) => {
+    // As `lockPaymentsFirst`; of most payouts that are short of funds nothing is new, and nothing is locked.
+    const found = sql`select 1 from payment join payout p on p.payment_id = payment.id where ${mayBeHeld} for update of payment`
+    if ((await execute(tx, found)) === 0) return
     const changed = await execute(
       tx,
       sql`update payout p set state = 'held', hold_reason = ${held.reason}, hold_detail = ${held.detail}, updated_at = now()
-          where ${ours(context)} and p.payment_id = ${held.paymentId} and p.lane_wallet is null
-            and (p.state in ('queued', 'authorized')
-              or p.state = 'held' and p.hold_reason <> ${held.reason} and p.hold_reason in ('funds', 'paused'))`,
+          where ${mayBeHeld}`,
     )
     if (changed === 1) await context.hooks.onHeld(tx, held)
   })

@@ -122,8 +122,8 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'a buyer who was given more time is too late all the same',
     file: 'src/activities/payment/partner-orders.ts',
-    find: "  if (as === 'expired' && isExtended(deps, before.payment)) return unchanged(before)\n",
-    put: '',
+    find: "as === 'expired' && isExtended(deps, payment, expiresAt)",
+    put: 'false as boolean',
   },
   {
     name: 'an end that was moved is watched by nobody',
@@ -136,5 +136,23 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     file: 'src/workflows/clocks.ts',
     find: "      if (isPast(now) && patched(PATCHES.expiresWhenPast)) return 'expired'\n",
     put: '',
+  },
+  {
+    name: 'what comes beside another token closes its incident',
+    file: 'src/activities/payment/refund.ts',
+    find: 'const isAll = endsPayment || states.length === 0',
+    put: 'const isAll = true as boolean',
+  },
+  {
+    name: 'a clock that is behind looks too early, and nobody looks again',
+    file: 'src/activities/payment/payment-row.ts',
+    find: ' + CLOCKS_DIFFER_MS) return',
+    put: ') return',
+  },
+  {
+    name: 'a clock that is behind closes again and again',
+    file: 'src/activities/payment/partner-orders.ts',
+    find: '(passed === end ? CLOCKS_DIFFER_MS : 0)',
+    put: '0',
   },
 ]

@@ -28,6 +28,15 @@ const LONGEST_END_MS = 20_000
 const LONGEST_SKIP_MS = 15_000
 const RELAY_MS = 3000
 
+/**
+ * Not what an activity is applying at this moment: it locks news in the order of their coming, and this statement in
+ * another, by which each would wait for the other.
+ */
+const MAKE_DUE = `with free as (
+    select provider, provider_event_id as id from partner_event where applied_at is null for update skip locked)
+  update partner_event e set due_at = now() - interval '1 hour'
+  from free where (e.provider, e.provider_event_id) = (free.provider, free.id)`
+
 /** Time stands still while a payout is awaited: such a story cannot be played here. */
 export class StandsStill extends Error {}
 
@@ -77,7 +86,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     await settleTransfers()
     while (hasNews) {
       await skip(RELAY_MS)
-      await db.query("update partner_event set due_at = now() - interval '1 hour' where applied_at is null")
+      await db.query(MAKE_DUE)
       hasNews = (await relay.tellPartnerNews()) > 0
       await settle()
       await settleTransfers()

@@ -124,6 +124,8 @@ async function act(playing: Playing, step: Told): Promise<void> {
       if (run !== null) run.suggestsNew = true
       return
     }
+    case 'clock':
+      return shop.troubles.setClock(step.seconds)
     case 'wait':
       return shop.timeline.pass(step.minutes * 60_000)
   }

@@ -62,6 +62,8 @@ export type Step =
   | { readonly do: 'lose the run'; readonly late?: number }
   | { readonly do: 'cut the next activity'; readonly at: number }
   | { readonly do: 'continue as new' }
+  /** The processes of the activities are so many seconds off the clock of the server that rings. */
+  | { readonly do: 'clock'; readonly seconds: number }
   | { readonly do: 'wait'; readonly minutes: number }
 
 export type SimulatorFault =

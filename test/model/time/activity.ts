@@ -34,12 +34,17 @@ export class Run {
   suggestsNew = false
   /** How often it has waited for what was there already, since it last waited. */
   turns = 0
+  /** How many activities it has begun in this minute. */
+  begun = { minute: 0, activities: 0 }
   constructor(id: string, type: string, input: unknown) {
     this.id = id
     this.type = type
     this.input = input
   }
 }
+
+/** More in a minute than any story needs: it goes round without waiting for anything. */
+const MOST_IN_A_MINUTE = 300
 
 /** What fails here is a part of the story. */
 const SILENT = new DefaultLogger('ERROR', () => undefined)
@@ -50,11 +55,18 @@ export function createActivities(timeline: Timeline, crashes: Error[]) {
   /** The next activity is cut off at this point. */
   let nextCut: number | null = null
 
+  function countIn(run: Run, name: string): void {
+    const minute = Math.floor(timeline.now() / 60_000)
+    if (run.begun.minute !== minute) run.begun = { minute, activities: 0 }
+    if (++run.begun.activities === MOST_IN_A_MINUTE) crashes.push(new Error(`${name} is begun again and again`))
+  }
+
   function perform(
     run: Run,
     name: string,
     { argument, options }: { argument: unknown; options: Options },
   ): Promise<unknown> {
+    countIn(run, name)
     return new Promise((resolve, reject) => {
       tryActivity({ run, name, argument, options, resolve, reject, begun: timeline.now() }, 1)
     })

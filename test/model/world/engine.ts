@@ -1,4 +1,4 @@
-import type { Db } from '../../../src/db/db.ts'
+import type { Db, Tx } from '../../../src/db/db.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { CHAIN } from './stage.ts'
 import type { System } from './system.ts'
@@ -71,9 +71,16 @@ export function createEngine({ db, hooks, system, now }: Parts): Engine {
     await tellSettled(paymentId, 'select micro_usdc::text, recipient from payout where payment_id = $1')
   }
 
+  /** As the engine does it: the payment first, then its payout. */
+  const locked = <T>(paymentId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
+    db.transaction(async (tx) => {
+      await tx.query('select 1 from payment where id = $1 for update', [paymentId])
+      return work(tx)
+    })
+
   async function tellSettled(paymentId: string, statement: string): Promise<void> {
     if (paid !== null) return
-    await db.transaction(async (tx) => {
+    await locked(paymentId, async (tx) => {
       const { rows } = await tx.query(statement, [paymentId])
       const row = rows[0] as { micro_usdc: string; recipient: Hex }
       paid = row.micro_usdc
@@ -84,7 +91,7 @@ export function createEngine({ db, hooks, system, now }: Parts): Engine {
   }
 
   async function hold(paymentId: string): Promise<void> {
-    await db.transaction(async (tx) => {
+    await locked(paymentId, async (tx) => {
       await tx.query(
         "update payout set state = 'held', hold_reason = 'blacklisted', hold_detail = 'model' where payment_id = $1",
         [paymentId],
@@ -94,7 +101,7 @@ export function createEngine({ db, hooks, system, now }: Parts): Engine {
   }
 
   async function voided(paymentId: string): Promise<void> {
-    await db.transaction(async (tx) => {
+    await locked(paymentId, async (tx) => {
       await tx.query(
         `insert into void_proof (payment_id, block_number, block_hash, block_time, valid_before, proved_at)
          values ($1, 100, $2, 1, 1, now())`,

@@ -25,6 +25,7 @@ const SLOW_MS = 8000
 /** Between the activities and the adapters: each call may fail, come late or be the last that its process makes. */
 export function createTroubles(timeline: Timeline) {
   const faults: Fault[] = []
+  let offMs = 0
 
   function take(at: Operation): Trouble | null {
     const fault = faults.find((each) => each.at === at && each.times > 0)
@@ -76,6 +77,11 @@ export function createTroubles(timeline: Timeline) {
   let conflicts = 0
 
   return {
+    /** By the clock of the processes of the activities. */
+    now: () => timeline.now() + offMs,
+    setClock(seconds: number): void {
+      offMs = seconds * 1000
+    },
     /** What the converter made of the order the last time it was asked; null: it never heard of it. */
     bought: () => bought,
     /** How often it was asked for another amount under a key that it knows. */

@@ -268,7 +268,7 @@ function activitiesOf({ stage, timeline, system, db }: Theater, troubles: Return
     accounts: { wallet_app: ACCOUNT, card_partner: ACCOUNT, local_partner: ACCOUNT, crypto: system.CRYPTO_ACCOUNT },
     converter,
     rates,
-    context: { publicUrl: 'http://127.0.0.1:9', now: timeline.now },
+    context: { publicUrl: 'http://127.0.0.1:9', now: troubles.now },
     tolerancePercent: 1,
     conversionTolerancePercent: 2,
     payouts: {

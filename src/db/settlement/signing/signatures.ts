@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
 import type { PayoutSignature } from '../../../domain/settlement/payout.ts'
-import { many, one, sql, type Tx } from '../../db.ts'
+import { execute, many, one, sql, type Tx } from '../../db.ts'
 import { attempt, type FailedHook, type JournalContext, ours } from '../context.ts'
 import { hex } from '../payouts.ts'
 import { sendable } from '../queue.ts'
@@ -57,6 +57,10 @@ export function storeSignatures(
   limits: { readonly maxMicroPerDay: bigint },
 ): Promise<FailedHook[]> {
   return context.db.transaction(async (tx) => {
+    await lockHeldFirst(
+      tx,
+      signed.map(({ paymentId }) => paymentId),
+    )
     const rows = signed.map(({ paymentId, treasury, signature }) => ({
       payment_id: paymentId,
       treasury,
@@ -102,6 +106,15 @@ export function storeSignatures(
     }
     return failed
   })
+}
+
+/** As `lockPaymentsFirst`, of the few whose payment is told that its payout goes on. */
+async function lockHeldFirst(tx: Tx, ids: readonly string[]): Promise<void> {
+  await execute(
+    tx,
+    sql`select 1 from payment join payout p on p.payment_id = payment.id where payment.id = any(${[...ids]})
+          and p.state = 'held' and p.hold_reason in ('funds', 'paused') order by payment.id for update of payment`,
+  )
 }
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
 import { payoutNonce } from '../../../evm/payout-nonce.ts'
 import { many, maybeOne, sql, type Tx } from '../../db.ts'
-import { attempt, type FailedHook, type JournalContext, ours } from '../context.ts'
+import { attempt, type FailedHook, type JournalContext, lockPaymentsFirst, ours } from '../context.ts'
 import { hex } from '../payouts.ts'
 import type { Elsewhere } from './treasuries.ts'
 
@@ -41,6 +41,10 @@ export function takeOver(
   return context.db.transaction(async (tx) => {
     const moved: string[] = []
     const failed: FailedHook[] = []
+    await lockPaymentsFirst(
+      tx,
+      moving.payouts.map(({ paymentId }) => paymentId),
+    )
     for (const payout of moving.payouts) {
       const error = await attempt(tx, async () => {
         const held = await moveOne(tx, context, { ...moving, payout })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { RecordedDeposit } from '../../../domain/settlement/deposit.ts'
 import type { TreasuryMovement } from '../../../domain/settlement/payout.ts'
 import { execute, many, type Statement, sql, type Tx } from '../../db.ts'
-import { attempt, type JournalContext } from '../context.ts'
+import { attempt, type JournalContext, lockPaymentsFirst } from '../context.ts'
 import { hex } from '../payouts.ts'
 import { here } from '../record.ts'
 import { bookGas, RETRY_SECONDS, readUnbookedGas } from './gas.ts'
@@ -45,6 +45,10 @@ export function applyPending(
 ): Promise<{ applied: number; failed: FailedLog[] }> {
   return context.db.transaction(async (tx) => {
     const deposits = await readDeposits(tx, context, limit)
+    await lockPaymentsFirst(
+      tx,
+      deposits.map(({ paymentId }) => paymentId),
+    )
     const movements = await readMovements(tx, context, limit)
     const failed = [
       ...(await applyEach(tx, deposits, {

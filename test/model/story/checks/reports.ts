@@ -94,18 +94,20 @@ export async function checkHeldThere({ shop, row: { payment, attempts }, notes }
 export function checkRate({ row }: Facts): string[] {
   const { rate, confirmed, providerUsed } = row.payment
   if (rate === null || confirmed === null || providerUsed === 'crypto') return []
-  const locked = Date.parse(rate.lockedAt)
-  const moments = [locked - OLDEST_RATE_MS, locked]
-  for (let at = Math.ceil((locked - OLDEST_RATE_MS) / LEG_MS) * LEG_MS; at < locked; at += LEG_MS) moments.push(at)
+  // By the clock of who locked it, which may be off.
+  const last = Date.parse(rate.lockedAt) + MINUTE_MS
+  const first = last - 2 * MINUTE_MS - OLDEST_RATE_MS
+  const moments = [first, last]
+  for (let at = Math.ceil(first / LEG_MS) * LEG_MS; at < last; at += LEG_MS) moments.push(at)
   const market = moments.map((at) => Number(rateAt(confirmed.currency, at, SEED)))
   const isOfNow = Number(rate.rate) >= Math.min(...market) && Number(rate.rate) <= Math.max(...market)
   return isOfNow ? [] : [`the locked rate ${rate.rate} is none of the last ten minutes`]
 }
 
-/** Nobody is too late before the end that the buyer reads, which may have been moved. */
+/** Nobody is too late before the end that the buyer reads, which may have been moved. By the clock of who writes it. */
 export function checkExpiry({ row, notes }: Facts): string[] {
   const expired = notes.get('payment.expired')
-  const isEarly = expired !== undefined && expired < Date.parse(row.payment.expiresAt)
+  const isEarly = expired !== undefined && expired + MINUTE_MS < Date.parse(row.payment.expiresAt)
   return isEarly ? ['it expired before its end'] : []
 }
 

@@ -18,6 +18,10 @@ export const TROUBLE: readonly Idea[] = [
     ],
   },
   {
+    weight: () => 1,
+    tell: (random) => [{ do: 'clock', seconds: random.pick([-20, -20, -1, 20]) }],
+  },
+  {
     weight: () => 2.5,
     tell: (random) => [{ do: 'cut the next activity', at: random.below(7) }],
   },
