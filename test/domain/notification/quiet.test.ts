@@ -55,6 +55,10 @@ describe('quiet hours', () => {
     expect(until({ from: '22:00', to: '07:00' }, now)).toBe(end)
   })
 
+  test('of an hour end after it, not before it began', () => {
+    expect(until({ from: '12:00', to: '13:00' }, '2026-11-01T12:30:00Z')).toBe('2026-11-01T13:00:00.000Z')
+  })
+
   test('of no length hold nothing', () => {
     expect(until({ from: '07:00', to: '07:00' }, '2026-11-01T07:00:00Z')).toBeNull()
   })

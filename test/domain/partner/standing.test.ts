@@ -153,3 +153,76 @@ describe('a partner comes back', () => {
     expect(ask(suspected(down, suspect(2, 2)), 'answered').suspects).toEqual([])
   })
 })
+
+describe('to the millisecond', () => {
+  const start = 1_790_000_000_000
+  const fallen = { ...up, downSince: start, why: 'silent', falls: 3, fellAt: start, askAt: start + 10_000 } as const
+
+  test('a question is put off by nothing: not by more trouble, and not by trouble while it is down', () => {
+    const asked = doubted(up, start)
+    expect(asked).toEqual({ ...up, askAt: start + 5000 })
+    expect(doubted(asked, start + 4999)).toBe(asked)
+    expect(suspected(asked, suspect(1, 1, start + 4999)).askAt).toBe(start + 5000)
+    expect(doubted({ ...fallen, askAt: null }, start)).toEqual({ ...fallen, askAt: null })
+  })
+
+  test('an order that is opened clears a partner that works, and says nothing of one that is down', () => {
+    expect(openedAnOrder({ ...up, suspects: [suspect(1, 1)], misses: 2, askAt: 5 })).toEqual({
+      ...up,
+      misses: 2,
+      askAt: 5,
+    })
+    const opensNothing = { ...fallen, suspects: [suspect(1, 1)] }
+    expect(openedAnOrder(opensNothing)).toBe(opensNothing)
+  })
+
+  test('two questions without an answer are a disturbance, the third is a fall', () => {
+    const once = wasAsked(up, 'silent', start)
+    expect(once).toEqual({ ...up, misses: 1, askAt: start + 5000 })
+    const twice = wasAsked(once, 'refuses_us', start + 5000)
+    expect(twice).toEqual({ ...up, misses: 2, askAt: start + 10_000 })
+    expect(wasAsked(twice, 'silent', start + 10_000)).toEqual({
+      ...up,
+      downSince: start + 10_000,
+      why: 'silent',
+      falls: 1,
+      fellAt: start + 10_000,
+      askAt: start + 20_000,
+    })
+    expect(wasAsked(twice, 'answered', start + 10_000)).toEqual(up)
+  })
+
+  test('while it is down it is asked every ten seconds, and what it says last is the reason', () => {
+    const answered = wasAsked({ ...fallen, answers: 1 }, 'answered', start + 10_000)
+    expect(answered).toEqual({ ...fallen, answers: 2, askAt: start + 20_000 })
+    expect(wasAsked(answered, 'refuses_us', start + 20_000)).toEqual({
+      ...fallen,
+      why: 'refuses_us',
+      answers: 0,
+      askAt: start + 30_000,
+    })
+    expect(wasAsked(answered, 'answered', start + 20_000)).toEqual({ ...up, falls: 3, fellAt: start })
+  })
+
+  test('orders are tried after one answer, and only where it answered before', () => {
+    expect(isDown(wasAsked({ ...fallen, why: 'opens_nothing' }, 'answered', start))).toBe(false)
+    expect(isDown(wasAsked(fallen, 'answered', start))).toBe(true)
+  })
+
+  test('half an hour makes a fall the first again', () => {
+    const back = { ...up, falls: 3, fellAt: start, misses: 2 }
+    expect(wasAsked(back, 'silent', start + 30 * MINUTE - 1).falls).toBe(4)
+    expect(wasAsked(back, 'silent', start + 30 * MINUTE).falls).toBe(1)
+    // Whatever the row says of falls that have no time.
+    expect(wasAsked({ ...back, fellAt: null }, 'silent', 1000).falls).toBe(1)
+  })
+
+  test('what went wrong two minutes ago is forgotten', () => {
+    const two = [suspect(1, 1, start), suspect(2, 2, start + 1)]
+    expect(wasAsked({ ...up, suspects: two }, 'answered', start + 2 * MINUTE).suspects).toEqual(two.slice(1))
+    expect(suspected({ ...up, suspects: two }, suspect(3, 3, start + 2 * MINUTE)).suspects).toEqual([
+      two[1],
+      suspect(3, 3, start + 2 * MINUTE),
+    ])
+  })
+})

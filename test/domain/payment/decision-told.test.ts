@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { DECISIONS, payloadOf, setsMoneyGoing, whyNotUnderstood } from '../../../src/domain/payment/decision.ts'
+import {
+  DECISIONS,
+  PAYOUT_SIGNED,
+  payloadOf,
+  setsMoneyGoing,
+  whyNotUnderstood,
+} from '../../../src/domain/payment/decision.ts'
 import { OPERATOR_DECISIONS } from '../../../src/domain/payment/requests.ts'
 
 describe('what operators are told of decisions', () => {
@@ -16,6 +22,12 @@ describe('what operators are told of decisions', () => {
       const { does, rule, late } = DECISIONS[decision]
       expect(rows.get(decision)).toEqual({ does, when: [rule, ...late].map(({ when }) => when).join('; ') })
     }
+  })
+
+  test('a hold that comes too late says what to do in its place', () => {
+    expect(PAYOUT_SIGNED.why).toBe(
+      'The payout is signed, on its way or over: it cannot be held any more. Have it voided instead',
+    )
   })
 
   test('what is sent along with it: the version with those that accept what is there', () => {
