@@ -6,6 +6,7 @@ const parser = { syntax: 'typescript' }
 export default {
   rootDir: '../..',
   testEnvironment: fileURLToPath(new URL('environment.cjs', import.meta.url)),
+  testSequencer: fileURLToPath(new URL('sequencer.cjs', import.meta.url)),
   testMatch: ['<rootDir>/test/domain/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   // Turns types off and changes nothing else, as in the tests' own configuration.
