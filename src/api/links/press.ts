@@ -36,8 +36,8 @@ export type PressAnswer =
   | { readonly kind: 'unavailable' }
 
 /**
- * A payment of a link with a limit of payments holds a place, so it is open for no longer than half an hour (seconds),
- * which is the shortest that there is.
+ * A payment of a link with a limit of payments holds a place, so it is open for half an hour (seconds), which is the
+ * shortest that there is, and for the quarter more that its buyer may ask for once.
  */
 const OPEN_SECONDS = { limited: 1800, unlimited: 86_400 } as const
 
