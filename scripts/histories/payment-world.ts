@@ -131,6 +131,11 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOpti
       parts.advanceTo(await env.currentTimeMs())
     },
 
+    /** Lets a `skip` end in which time stands still: a run that was ended in the middle of an activity holds it for good. */
+    async unlockTime(): Promise<void> {
+      await env.connection.testService?.unlockTimeSkipping({})
+    },
+
     read: (paymentId: string): Promise<PaymentWithAttempts> => loadPayment(db, paymentId),
 
     timeline: (paymentId: string) =>
