@@ -1,35 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { pino } from 'pino'
 import { sendToDiscord } from '../../src/notify/discord.ts'
 import type { Post } from '../../src/notify/outcome.ts'
 import { sendToSlack } from '../../src/notify/slack.ts'
 import { typed, words } from '../../src/notify/text.ts'
 import { openChat } from '../../src/sandbox/inbox/chat.ts'
-import { createInbox, type Inbox } from '../../src/sandbox/inbox/inbox.ts'
-import { listen } from '../providers/sandbox-server.ts'
+import { startInbox } from './inbox-server.ts'
 
 let folder: string
-let inbox: Inbox
-let server: Server
 let url: string
+let stop: () => Promise<void>
 const start = async (): Promise<void> => {
-  inbox = await createInbox({
-    secrets: [],
-    dataFile: join(folder, 'deliveries.jsonl'),
-    chat: await openChat({ dataFile: join(folder, 'chats.jsonl') }),
-    log: pino({ level: 'silent' }),
-  })
-  server = createServer(inbox.app)
-  url = await listen(server)
-}
-const stop = async (): Promise<void> => {
-  server.closeAllConnections()
-  server.close()
-  await inbox.close()
+  const chat = await openChat({ dataFile: join(folder, 'chats.jsonl') })
+  ;({ url, stop } = await startInbox({ secrets: [], dataFile: join(folder, 'deliveries.jsonl'), chat }))
 }
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'chat-'))

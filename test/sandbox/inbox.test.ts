@@ -1,31 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { pino } from 'pino'
 import { Webhook } from 'standardwebhooks'
-import { createInbox, type Inbox } from '../../src/sandbox/inbox/inbox.ts'
-import { listen, postJson } from '../providers/sandbox-server.ts'
+import { postJson } from '../providers/sandbox-server.ts'
+import { startInbox } from './inbox-server.ts'
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 let folder: string
 let secret: string
-let inbox: Inbox
-let server: Server
 let url: string
+let stop: () => Promise<void>
 const start = async (): Promise<void> => {
-  const dataFile = join(folder, 'deliveries.jsonl')
-  inbox = await createInbox({ secrets: [secret], dataFile, log: pino({ level: 'silent' }) })
-  server = createServer(inbox.app)
-  url = await listen(server)
-}
-const stop = async (): Promise<void> => {
-  server.closeAllConnections()
-  server.close()
-  await inbox.close()
+  ;({ url, stop } = await startInbox({ secrets: [secret], dataFile: join(folder, 'deliveries.jsonl') }))
 }
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'inbox-'))

@@ -1,0 +1,21 @@
+import { createServer } from 'node:http'
+import { pino } from 'pino'
+import { createInbox } from '../../src/sandbox/inbox/inbox.ts'
+import { listen } from '../providers/sandbox-server.ts'
+
+export type InboxServer = { readonly url: string; readonly stop: () => Promise<void> }
+
+/** An inbox on a port of its own. After `stop`, another one may be started on the same files. */
+export async function startInbox(options: Omit<Parameters<typeof createInbox>[0], 'log'>): Promise<InboxServer> {
+  const inbox = await createInbox({ ...options, log: pino({ level: 'silent' }) })
+  const server = createServer(inbox.app)
+  const url = await listen(server)
+  return {
+    url,
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await inbox.close()
+    },
+  }
+}
