@@ -249,3 +249,18 @@ test('late USDC that is given back leaves another token at its address before an
       { do: 'deposit', percent: 40, token: 'usdc' },
     ],
   }))
+
+// the converter had sold, and the books did not know it for as long as nobody decided
+test('the conversion of money that went is ended while a misfit waits for an operator after the end', () =>
+  holds({
+    minor: '25000',
+    pinned: true,
+    steps: [
+      { do: 'click', provider: 'crypto' },
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'fault', at: 'convert', trouble: 'answer lost', times: 1 },
+      { do: 'partner', act: 'pay', of: 1, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 1, percent: 100, news: 'stored' },
+      { do: 'deposit', percent: 100, token: 'other' },
+    ],
+  }))

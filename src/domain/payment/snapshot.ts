@@ -58,6 +58,8 @@ export type PaymentSnapshot = {
   readonly conversionOpen?: boolean
   /** USDC was bought for the payment, which has ended without taking it. */
   readonly fillLeft?: boolean
+  /** The converter may fill an order that the payment, which is over, is not going to take: it is to be ended. */
+  readonly conversionLeft?: boolean
 }
 
 export type NextStep =
@@ -88,16 +90,27 @@ export function nextStep(payment: PaymentSnapshot): NextStep {
     case 'expired':
     case 'canceled':
     case 'refunded':
-      if (isConversionLeft(payment)) return 'end_conversion'
+      if (payment.conversionLeft ?? wasConversionLeft(payment)) return 'end_conversion'
       if (needsOperator(payment) !== null || (payment.refunding ?? []).length > 0) return 'await_operator'
       return payment.listenUntil === null ? 'done' : 'listen'
   }
 }
 
-/** The converter may fill an order that the payment will not take: one that listens may still come back for it. */
-function isConversionLeft({ status, conversionOpen, listenUntil }: PaymentSnapshot): boolean {
-  return conversionOpen === true && (status === 'refunded' || listenUntil === null)
+/**
+ * One that listens may still come back for its order, in the days that it listens. One that waits for an operator may do
+ * so for ever, and nobody would know what the converter has sold.
+ */
+function isConversionLeft(payment: PaymentSnapshot): boolean {
+  return wasConversionLeft(payment) || (isOverWithOrder(payment) && needsOperator(payment) !== null)
 }
+
+/** The rule of the answers that do not say whether it is left. */
+function wasConversionLeft(payment: PaymentSnapshot): boolean {
+  return isOverWithOrder(payment) && (payment.status === 'refunded' || payment.listenUntil === null)
+}
+
+const isOverWithOrder = ({ status, conversionOpen }: PaymentSnapshot): boolean =>
+  conversionOpen === true && isClosed(status)
 
 /** A payment that was just created: what a first run knows without reading the row. */
 export function newPaymentSnapshot(id: string, expiresAt: number): PaymentSnapshot {
@@ -170,7 +183,7 @@ export function lateAttempts({ attempts, late }: PaymentSnapshot): string[] {
 export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
   const { payment, attempts } = state
   const paid = attempts.find((attempt) => attempt.id === payment.paidAttemptId)
-  return {
+  const snapshot: PaymentSnapshot = {
     id: payment.id,
     version: payment.version,
     status: payment.status,
@@ -191,6 +204,7 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
     conversionOpen: payment.conversionOpen,
     fillLeft: isFillLeft(payment),
   }
+  return { ...snapshot, conversionLeft: isConversionLeft(snapshot) }
 }
 
 function moneyOf({ payment, parts, intents, incidents }: PaymentWithAttempts) {

@@ -39,6 +39,7 @@ describe('the row as the workflow sees it', () => {
       silentAt: null,
       conversionOpen: false,
       fillLeft: false,
+      conversionLeft: false,
     })
   })
 
@@ -103,6 +104,22 @@ describe('the row as the workflow sees it', () => {
       conversionOpen: true,
     })
   })
+
+  test.each<[string, Partial<Payment>, Partial<PaymentWithAttempts>, boolean]>([
+    ['is left where the payment is over', { status: 'expired' }, {}, true],
+    ['… and was refunded', { status: 'refunded' }, { attempts: [attempt({ status: 'open' })] }, true],
+    ['is not where it may come back', { status: 'expired' }, { attempts: [attempt({ status: 'open' })] }, false],
+    [
+      'is where that one waits for an operator',
+      { status: 'expired' },
+      { attempts: [attempt({ status: 'on_hold' })], incidents: [{ kind: 'misfit', attemptId: 'att_1' }] },
+      true,
+    ],
+    ['is not where it waits for an operator before its end', { status: 'under_review' }, {}, false],
+  ])('an order at the converter %s', (_what, fields, money, isLeft) => {
+    expect(snapshot({ conversionOpen: true, ...fields }, money).conversionLeft).toBe(isLeft)
+    expect(snapshot({ conversionOpen: false, ...fields }, money).conversionLeft).toBe(false)
+  })
 })
 
 describe('a partner that is confirming', () => {
@@ -166,6 +183,8 @@ describe('a payment that is over', () => {
     expect(nextStep(at({ status, conversionOpen: true, listenUntil: 5 }))).toBe(
       status === 'refunded' ? 'end_conversion' : 'listen',
     )
+    expect(nextStep(at({ status, conversionOpen: true, conversionLeft: false }))).toBe('done')
+    expect(nextStep(at({ status, conversionOpen: true, listenUntil: 5, conversionLeft: true }))).toBe('end_conversion')
   })
 
   test('and one that has begun', () => {
