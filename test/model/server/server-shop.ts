@@ -26,6 +26,7 @@ const LONGEST_LOOKS = 100
 /** Milliseconds of real time. */
 const LONGEST_END_MS = 2000
 const LONGEST_SKIP_MS = 15_000
+const SKIP_LOOK_MS = 1000
 const RELAY_MS = 3000
 
 /**
@@ -103,8 +104,15 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
       await settle()
     }
   }
+  /** Where money comes by itself in the time that is skipped, its payout is awaited in the middle of it. */
   async function skip(ms: number): Promise<void> {
-    if (!(await inTime(begin(world.skip(ms)), LONGEST_SKIP_MS))) throw new StandsStill()
+    const skipped = begin(world.skip(ms))
+    for (let waited = 0; waited < LONGEST_SKIP_MS; waited += SKIP_LOOK_MS) {
+      if (await inTime(skipped, SKIP_LOOK_MS)) return
+      await look()
+      if (running.some(({ pays }) => pays)) break
+    }
+    throw new StandsStill()
   }
   const begun: Promise<unknown>[] = []
   const begin = <T>(work: Promise<T>): Promise<T> => {
