@@ -2,10 +2,14 @@ import { describe, expect, test } from '@jest/globals'
 import type { Part } from '../../../src/domain/payment/money/parts.ts'
 import type { Payment, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import {
+  BEING_REFUNDED,
   bookingsAtEnd,
   endsWith,
   givenBack,
   MISFIT_LEFT,
+  NAME_IT,
+  NO_MONEY,
+  PAYOUT_EXISTS,
   refundable,
   whyPartnerCannotRefund,
 } from '../../../src/domain/payment/refund.ts'
@@ -170,6 +174,37 @@ describe('money that goes back', () => {
       'suspense',
       'exchange',
     ])
+  })
+
+  test('in USDC comes out of what it was converted to, and only what was converted', () => {
+    const deposit = part({ asset: 'USDC', units: '100', account: 'suspense' })
+    const accounts = (fields: Partial<Payment>, parts: Part[], named = 'att_1') => {
+      const state = stateOf({ ...underpaid, ...fields }, { attempts, parts })
+      const claim = refundable(state, { named, through: 'outside' })
+      if ('refused' in claim) throw new Error(claim.refused)
+      return givenBack(state, claim, { note, through: 'outside' }).parts.map(({ part: { account } }) => account)
+    }
+    const voided = { usdc, parkReason: 'payout_voided' } as const
+    expect(accounts({}, [deposit])).toEqual(['suspense'])
+    expect(accounts(voided, [deposit])).toEqual(['merchant_payable'])
+    const going = part({ ...deposit, key: 'd', attemptId: 'att_2', state: 'returning', stateBefore: 'counted' })
+    expect(accounts(voided, [deposit, surplus, going], 'att_2')).not.toContain('merchant_payable')
+  })
+
+  test('is refused by the reason of the order that has it, whatever other orders there are', () => {
+    const state = stateOf(
+      { ...underpaid, status: 'succeeded', usdc },
+      { attempts: [attempt({ id: 'att_0', status: 'declined' }), attempt({})] },
+    )
+    expect(meant(state)).toContain('void it first')
+    expect(endsWith(stateOf(underpaid), 'att_1')).toBe(true)
+    expect(endsWith(stateOf(underpaid), 'att_2')).toBe(false)
+  })
+
+  test('is refused with what is to be done', () => {
+    const refusals = [NO_MONEY, PAYOUT_EXISTS, NAME_IT, MISFIT_LEFT, BEING_REFUNDED]
+    for (const { when, why } of refusals) expect([when, why]).not.toContain('')
+    expect(MISFIT_LEFT).toMatchObject({ when: expect.any(String), why: expect.stringContaining('give it back first') })
   })
 
   test('is refused while it is going back already', () => {

@@ -1,7 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
 import { ATTEMPT_STATUSES, PAYMENT_STATUSES } from '../../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
-import { MAX_ATTEMPTS, planOpening, readyToReuse } from '../../../src/domain/payment/requests.ts'
+import {
+  EXTENDABLE_MS,
+  EXTENSION_MS,
+  MAX_ATTEMPTS,
+  mayBeExtended,
+  planOpening,
+  readyToReuse,
+} from '../../../src/domain/payment/requests.ts'
 import { anAttempt, aPayment } from '../../web/fixtures.ts'
 import { refund } from './decided-payment.ts'
 
@@ -76,5 +83,27 @@ describe('an order that is open is answered from the row', () => {
   test.each(PAYMENT_STATUSES)('of a payment that is %s only while it is open', (status) => {
     const found = readyToReuse({ payment: aPayment({ status }), attempts: [anAttempt('open')], intents: [] }, APP)
     expect(found !== null).toBe(status === 'created' || status === 'pending')
+  })
+})
+
+describe('more time', () => {
+  const END = Date.UTC(2026, 0, 2)
+  const may = (msBefore: number, fields: Parameters<typeof aPayment>[0] = {}) =>
+    mayBeExtended(
+      aPayment({ status: 'pending', expiresAt: new Date(END).toISOString(), expiryExtended: false, ...fields }),
+      END - msBefore,
+    )
+
+  test('is a quarter of an hour, asked for in the last five minutes', () => {
+    expect([EXTENSION_MS, EXTENDABLE_MS]).toEqual([900_000, 300_000])
+    expect([300_001, 300_000, 1, 0, -1].map((left) => may(left))).toEqual([false, true, true, false, false])
+  })
+
+  test('is given once', () => {
+    expect(may(60_000, { expiryExtended: true })).toBe(false)
+  })
+
+  test.each(PAYMENT_STATUSES)('is given to a payment that is %s only while it is open', (status) => {
+    expect(may(60_000, { status })).toBe(status === 'created' || status === 'pending')
   })
 })

@@ -3,6 +3,7 @@ import type { AttemptStatus } from '../../../src/domain/payment/payment.ts'
 import type { Payment, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import {
   lateAttempts,
+  type NextStep,
   needsOperator,
   newPaymentSnapshot,
   nextStep,
@@ -66,6 +67,8 @@ describe('the row as the workflow sees it', () => {
       netUsdc: '0.000096',
       partPaid: false,
     })
+    const attempts = [attempt({ status: 'declined' }), attempt({ id: 'att_2', provider: 'local_partner' })]
+    expect(snapshot({ paidAttemptId: 'att_2' }, { attempts }).delayedAfterMinutes).toBe(60)
   })
 
   test('names whose money waits, and what is under way', () => {
@@ -91,9 +94,18 @@ describe('the row as the workflow sees it', () => {
     })
   })
 
+  test('knows that the partner has changed the order whose money the payment has', () => {
+    const amount = { minor: '5000', currency: 'EUR' }
+    const misfit = { why: 'amount', status: 'paid', amount, received: amount } as const
+    const changed = (attemptId: string) =>
+      snapshot({ paidAttemptId: 'att_1' }, { incidents: [{ kind: 'misfit', attemptId, misfit }] }).orderChanged
+    expect([changed('att_1'), changed('att_2')]).toEqual([true, false])
+  })
+
   test('a part of the price has come while the payment has no money of its own', () => {
     expect(snapshot({ status: 'pending' }, { parts: [part({})] }).partPaid).toBe(true)
     expect(snapshot({ status: 'pending' }, { parts: [part({ state: 'returned' })] }).partPaid).toBe(false)
+    expect(snapshot({ status: 'pending' }, { parts: [part({ state: 'surplus' })] }).partPaid).toBe(false)
     expect(snapshot({ status: 'processing', paidAttemptId: 'att_1' }).partPaid).toBe(false)
   })
 
@@ -189,6 +201,16 @@ describe('a payment that is over', () => {
 
   test('and one that has begun', () => {
     expect([nextStep(at({})), nextStep(at({ status: 'pending' }))]).toEqual(['await_buyer', 'await_buyer'])
+  })
+
+  test.each<[NextStep, Partial<PaymentSnapshot>]>([
+    ['await_partner', { status: 'processing' }],
+    ['convert', { status: 'processing', paidAttemptId: 'att_1' }],
+    ['transfer', { status: 'processing', paidAttemptId: 'att_1', converted: true }],
+    ['transfer', { status: 'settling', paidAttemptId: 'att_1', converted: true }],
+    ['await_operator', { status: 'under_review' }],
+  ])('and one that has to %s', (step, fields) => {
+    expect(nextStep(at(fields))).toBe(step)
   })
 })
 
