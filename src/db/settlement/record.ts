@@ -124,7 +124,8 @@ export async function readCursor(context: JournalContext): Promise<ChainCursor |
  * Ends up to `limit` payouts of which the finalized chain holds the proof: settled by their transfer, voided by
  * their cancellation. State, proof and everything the hooks write are one transaction. The settled ones are given to
  * the hook together, except those whose hook has thrown before; when that throws, each is tried alone under a savepoint, and one whose own hook throws keeps its
- * proof, is tried again after half a minute, and delays nobody. Answers how many ended and which failed.
+ * proof, is tried again after half a minute, and delays nobody. A voided payout that is paid after all, by a signature that
+ * nobody here knew, stays voided, and its payment is told. Answers how many ended and which failed.
  */
 export function applyProven(context: JournalContext, limit: number): Promise<{ ended: number; failed: FailedHook[] }> {
   return context.db.transaction(async (tx) => {
@@ -137,8 +138,8 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
           from treasury_log l join payout p on p.auth_nonce = l.auth_nonce and p.treasury = l.treasury
             join payment on payment.id = p.payment_id
           where l.chain_id = ${context.scope.chainId} and l.token = ${context.scope.token} and l.payment_id is null
-            and p.livemode = ${context.scope.livemode} and l.auth_nonce is not null and p.state not in ('settled', 'voided')
-            and (l.kind = 'cancel' or (l.counterparty, l.micro_usdc) = (p.recipient, p.micro_usdc))
+            and p.livemode = ${context.scope.livemode} and l.auth_nonce is not null and p.state <> 'settled'
+            and (l.kind = 'cancel' and p.state <> 'voided' or l.kind = 'out' and (l.counterparty, l.micro_usdc) = (p.recipient, p.micro_usdc))
             and (p.hook_retry_at is null or p.hook_retry_at <= now())
           order by l.block_number, l.log_index limit ${limit} for update of payment, p skip locked`,
     )
@@ -216,7 +217,7 @@ async function end(
   const rows = ids.length
   await change(
     tx,
-    sql`update payout set state = ${ending.state}, hold_reason = null, hold_detail = null, lane_wallet = null,
+    sql`update payout set state = case state when 'voided' then state else ${ending.state} end, hold_reason = null, hold_detail = null, lane_wallet = null,
           lane_nonce = null, hook_error = null, hook_retry_at = null, updated_at = now()
         where payment_id = any(${ids})`,
     { rows, what: `payouts that are ${ending.state}` },

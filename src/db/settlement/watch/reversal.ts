@@ -72,7 +72,9 @@ export async function takeBack(
     tx,
     sql`update payout p set state = case state when 'settled' then 'queued' else 'voiding' end, updated_at = now(),
           mined_number = null, mined_hash = null
-        where ${ours(context)} and payment_id = any(${paymentIds}) and state in ('settled', 'voided')`,
+        where ${ours(context)} and payment_id = any(${paymentIds}) and state in ('settled', 'voided')
+          -- One that was voided and paid after all may have lost the transfer alone.
+          and not exists (select 1 from void_proof v where v.payment_id = p.payment_id)`,
   )
   // Their stored bytes are sent again: without them the lane's next nonces would wait for ever.
   const lanes = await many(
