@@ -102,6 +102,10 @@ const NOTES = {
   'refund.refused': ['partner', 'The partner refused the refund: the money is where it was'],
   'payment.chargeback': ['partner', 'The partner took the money back after the conversion'],
   'payment.unexpected_settlement': ['system', 'A transfer was proved on chain that the record did not expect'],
+  'payment.transfer_replaced': [
+    'system',
+    'The block of the transfer has left the chain; the transfer is final in another one',
+  ],
   'refund.requested': ['operator', 'The partner was asked to give the money back'],
   'attempt.sent': ['buyer', 'The buyer was sent to the partner'],
   'attempt.refused': ['partner', 'The partner declined the order'],

@@ -77,7 +77,12 @@ const transferOf = ({ txHash, logIndex, blockNumber, finalizedAt }: Settlement) 
   finalizedAt: finalizedAt.toISOString(),
 })
 
+type Place = NonNullable<PaymentWithAttempts['payment']['transfer']>
+
 const factOf = ({ txHash, blockNumber }: Settlement) => ({ tx_hash: txHash, block_number: String(blockNumber) })
+
+const isSamePlace = (known: Place, { txHash, logIndex, blockNumber }: Settlement): boolean =>
+  known.txHash === txHash && known.logIndex === logIndex && known.blockNumber === String(blockNumber)
 
 /** The delay is over. */
 const exceptionAfter = <T extends string | null>(exception: T): T | null =>
@@ -86,9 +91,13 @@ const exceptionAfter = <T extends string | null>(exception: T): T | null =>
 /** A settlement proved on chain is always recorded. Where the table does not lead to `succeeded`, an operator decides. */
 async function recordSettlement(work: PaymentWork, settlement: Settlement): Promise<void> {
   const { payment } = work.state
-  if (payment.transfer !== null) return
   const fact = factOf(settlement)
   const proof: PaymentFields = transferOf(settlement)
+  if (payment.transfer !== null) {
+    // The block in which it was final has left the chain, and it is booked already.
+    if (!isSamePlace(payment.transfer, settlement)) await work.change(noteOf('payment.transfer_replaced', fact), proof)
+    return
+  }
   for (const booking of bookingsOf(settlement)) await book(work.tx, booking, work.at)
 
   const expected = payment.usdc?.net === settlement.microUsdc && canMove(payment.status, 'succeeded')
