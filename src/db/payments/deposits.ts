@@ -74,13 +74,15 @@ export async function readDeposit(db: Queryable, attemptId: string): Promise<Dep
     db,
     depositRow,
     sql`select d.payment_id, d.attempt_id, d.address, d.chain_id, d.token, a.amount_minor::text, a.currency,
-          d.asked_micro::text, d.rate, d.rate_source, d.rate_as_of, d.expires_at,
+          d.asked_micro::text, d.rate, d.rate_source, d.rate_as_of,
+          -- Whoever was given more time may complete a part until then.
+          greatest(d.expires_at, p.expires_at) as expires_at,
           coalesce(jsonb_agg(jsonb_build_object('key', l.chain_id || ':' || l.tx_hash || ':' || l.log_index,
               'micro', l.units::text) order by l.block_number, l.log_index, l.tx_hash)
             filter (where l.token = d.token), '[]') as receipts,
           coalesce(bool_or(l.token <> d.token), false) as wrong
-        from deposit d join attempt a on a.id = d.attempt_id left join deposit_log l on l.payment_id = d.payment_id
-        where d.attempt_id = ${attemptId} and d.livemode = ${db.livemode} group by d.payment_id, a.id`,
+        from deposit d join attempt a on a.id = d.attempt_id join payment p on p.id = d.payment_id left join deposit_log l on l.payment_id = d.payment_id
+        where d.attempt_id = ${attemptId} and d.livemode = ${db.livemode} group by d.payment_id, a.id, p.id`,
   )
   if (row === null) return null
   return {
