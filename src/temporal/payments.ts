@@ -12,7 +12,7 @@ import {
   openAttempt,
   type PaymentInput,
   partnerNews,
-  payoutNews,
+  rowChanged,
 } from '../workflows/messages.ts'
 import type { payment } from '../workflows/payment.ts'
 import * as attributes from '../workflows/search-attributes.ts'
@@ -43,7 +43,7 @@ export type PaymentWorkflows = {
   ) => Promise<OpenAttemptAnswer | { kind: 'unavailable' }>
   readonly cancel: (paymentId: string) => Promise<CancelAnswer | { kind: 'unavailable' }>
   readonly tellPartnerNews: (paymentId: string, attemptId: string) => Promise<void>
-  readonly tellPayoutNews: (paymentId: string) => Promise<void>
+  readonly tellRowChanged: (paymentId: string) => Promise<void>
   /** Starts the workflow in which an operator decides about late money. False when it is running. */
   readonly openLateMoney: (late: LateMoneyInput) => Promise<boolean>
   /** Completes the waiting transfer activity; false when none waits. */
@@ -103,11 +103,11 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
           await client.workflow.signalWithStart('payment', { ...(await takeOver(paymentId)), ...signal })
         },
       }),
-    tellPayoutNews: (paymentId) =>
+    tellRowChanged: (paymentId) =>
       signalRun(within, {
-        toRun: () => handle(paymentId).signal(payoutNews),
+        toRun: () => handle(paymentId).signal(rowChanged),
         toNewRun: async () => {
-          // A run that was started meanwhile read the row after the payout had changed, so it needs no signal.
+          // A run that was started meanwhile read the row after the change, so it needs no signal.
           const options = await takeOver(paymentId)
           await startOnce(() => client.workflow.start<typeof payment>('payment', options))
         },

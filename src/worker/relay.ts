@@ -59,7 +59,7 @@ export function createRelay(deps: RelayDeps): Relay {
       return forEach(rows, async (row) => {
         const payment = snapshotOf(await loadPayment(db, row.subject))
         const completed = await workflows.completeTransfer(row.subject, { payment, events: eventsOf(row.payload) })
-        if (!completed) await workflows.tellPayoutNews(row.subject)
+        if (!completed) await workflows.tellRowChanged(row.subject)
         await deleteOutbox(db, [row])
       })
     },

@@ -30,8 +30,11 @@ export const cancelPayment = defineUpdate<CancelAnswer, []>('cancel')
 /** A partner has something to say about an attempt. What it is will be read from the partner. */
 export const partnerNews = defineSignal<[{ readonly attemptId: string }]>('partnerNews')
 
-/** The row was changed by somebody else: the payout, after the transfer activity had answered; or time was skipped. */
-export const payoutNews = defineSignal('payoutNews')
+/**
+ * The row was changed by somebody else: the payout, after the transfer activity had answered; the end was moved; or time
+ * was skipped. It goes by the name that the first of them had: recorded histories know it by that.
+ */
+export const rowChanged = defineSignal('payoutNews')
 
 const operatorUpdate = (name: OperatorDecision) => defineUpdate<DecisionAnswer, [OperatorNote]>(name)
 

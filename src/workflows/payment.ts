@@ -232,7 +232,7 @@ class PaymentStory {
   listen(): void {
     setHandler(messages.paymentState, () => this.#now)
     setHandler(messages.partnerNews, ({ attemptId }) => void this.#news.add(attemptId))
-    setHandler(messages.payoutNews, () => {
+    setHandler(messages.rowChanged, () => {
       this.#rowMayHaveChanged = true
     })
     setHandler(messages.openAttempt, (request) => this.#requests.ask(() => this.#open(request)), {

@@ -215,7 +215,7 @@ describe('the worker leaves alone', () => {
       (id: string) => workflows.openAttempt(id, request),
       (id: string) => workflows.cancel(id),
       (id: string) => workflows.tellPartnerNews(id, other.attemptId),
-      (id: string) => workflows.tellPayoutNews(id),
+      (id: string) => workflows.tellRowChanged(id),
     ]
     for (const send of messages)
       for (const { id } of [other, nobody]) await expect(send(id)).rejects.toThrow(`no payment ${id}`)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { deliveredEvents, until } from '../../scripts/demo/journey.ts'
 import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import { readBalances } from '../../src/db/ledger.ts'
-import { operatorUpdates, payoutNews } from '../../src/workflows/messages.ts'
+import { operatorUpdates, rowChanged } from '../../src/workflows/messages.ts'
 import { expectSucceeded } from './harness/verdict.ts'
 import { atPartner, attemptsOf, openAndLeave, post, startWorld, success, type World } from './harness/world.ts'
 
@@ -108,7 +108,7 @@ describe('money after the end', () => {
     await world.db.query(`update payment set canceled_at = canceled_at - interval '73 hours' where id = $1`, [
       payment.id,
     ])
-    await run(payment).signal(payoutNews)
+    await run(payment).signal(rowChanged)
     expect(await run(payment).result()).toBe('canceled')
   }
 

@@ -61,7 +61,7 @@ const parkedFor = (id: string, parkReason: string) =>
 async function untilContinued(id: string, meanwhile: (round: number) => Promise<unknown>): Promise<number> {
   const before = await runOf(id)
   for (let round = 0; round < 200; round++) {
-    const signals = Array.from({ length: 50 }, () => world.workflows.tellPayoutNews(id))
+    const signals = Array.from({ length: 50 }, () => world.workflows.tellRowChanged(id))
     await Promise.all([...signals, meanwhile(round)])
     if ((await runOf(id)) !== before) return round + 1
   }

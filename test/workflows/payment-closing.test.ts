@@ -93,7 +93,7 @@ describe('expiry and cancellation', () => {
       expect([await extend(end - EXTENDABLE_MS - 1), await extend(end)]).toEqual([false, false])
       await world.skip('27 minutes')
       expect([await extend(end - 60_000), await extend(end - 60_000)]).toEqual([true, false])
-      if (heard === 'is told') await world.workflows.tellPayoutNews(paymentId)
+      if (heard === 'is told') await world.workflows.tellRowChanged(paymentId)
       await world.skip('8 minutes')
       expect((await payment(paymentId)).status).toBe('created')
       await world.skip('12 minutes')

@@ -134,7 +134,7 @@ describe('an operator', () => {
     const open = (kind: IncidentKind) =>
       changePayment(world.db, context, { id: paymentId, work: (work) => work.openIncident({ kind, attemptId }) })
     await open('misfit')
-    await world.workflows.tellPayoutNews(paymentId)
+    await world.workflows.tellRowChanged(paymentId)
     const version = await untilShown(paymentId)
     await open('outside_reversed')
     await expect(approve(paymentId, version)).rejects.toThrow()

@@ -121,7 +121,7 @@ export async function openShop(
     cancel: async () => ({ kind: 'unavailable' as const }),
     tellPartnerNews: async (_id: string, attemptId: string) =>
       withRun(() => server.signal(paymentId, 'partnerNews', { attemptId })),
-    tellPayoutNews: async () => {
+    tellRowChanged: async () => {
       if (server.running(paymentId) === null) start(true)
       else server.signal(paymentId, 'payoutNews')
     },

@@ -8,7 +8,7 @@ let world: CheckoutWorld
 let real: CheckoutWorld
 const nobody = () => Promise.reject(new Error('nobody is to be asked'))
 const SIMULATING = {
-  workflows: { openAttempt: nobody, tellPayoutNews: nobody },
+  workflows: { openAttempt: nobody, tellRowChanged: nobody },
   skipDeliveryTime: nobody,
   simulate: nobody,
   newAttemptId: () => newId('attempt'),

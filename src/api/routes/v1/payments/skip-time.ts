@@ -15,7 +15,7 @@ export type SkipTimeDeps = {
   /** As the owner of the tables: a merchant's request may change no payment. */
   readonly db: Db
   readonly publicUrl: string
-  readonly workflows: Pick<PaymentWorkflows, 'tellPayoutNews'>
+  readonly workflows: Pick<PaymentWorkflows, 'tellRowChanged'>
   /** Null in live mode, where time goes its own way. */
   readonly skipDeliveryTime: SkipDeliveryTime | null
 }
@@ -58,7 +58,7 @@ export async function skipTimeOf(deps: SkipTimeDeps, paymentId: string, seconds:
   const { db, workflows, skipDeliveryTime } = deps
   if (skipDeliveryTime === null) throw missing()
   await db.transaction((tx) => moveIntoPast(tx, { paymentId, seconds }))
-  await workflows.tellPayoutNews(paymentId)
+  await workflows.tellRowChanged(paymentId)
   for (const retry of await listRetries(db, paymentId)) await skipDeliveryTime({ ...retry, ms: seconds * 1000 })
 }
 
