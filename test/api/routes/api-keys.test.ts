@@ -54,6 +54,16 @@ describe('an API key', () => {
     expect(await works(keyOf(strong))).toBe(403)
   })
 
+  test('that was made by rotating is not told again to a key that could not have made it', async () => {
+    const strong = await create({ name: 'strong', scopes: ['settings:write'] })
+    const rotation = { body: {}, headers: { 'idempotency-key': 'rotate-strong' } }
+    const made = await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, rotation)
+    const weak = await shop.addKey(shop.tenant, ['keys:write'])
+    const told = await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, { ...rotation, key: weak.key })
+    expectProblem(told, 403, 'insufficient_scope')
+    expect((await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, rotation)).text).toBe(made.text)
+  })
+
   test('works from its addresses only', async () => {
     const inside = await create({ name: 'in', allowed_ips: ['127.0.0.0/8'] })
     const outside = await create({ name: 'out', allowed_ips: ['192.0.2.7', '2001:db8::/32'] })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { leaveNotice } from '../../../db/accounts/account-notices.ts'
-import type { Tx } from '../../../db/db.ts'
+import type { Queryable, Tx } from '../../../db/db.ts'
 import {
   countActiveKeys,
   expireApiKey,
@@ -147,12 +147,12 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
     handle: async ({ caller, db, params, body, idempotencyKey }) => {
       requireTestKey(deps, caller, 'keys')
       const id = bareId(params.id)
+      // Before a stored answer as well: the new key is in it.
+      requireScopes(caller, (await findOwn(db, caller, id)).scopes)
       const claim = claimOf(`POST /v1/api_keys/${id}/rotate`, idempotencyKey, body)
       const keeping = sealedWith(deps.secretBox, caller, claim)
       return answerOnce(db, { tenant: caller, claim, keeping }, async (tx) => {
-        const old = await findOwnApiKey(tx, caller, id)
-        if (old === null) throw noKey()
-        requireScopes(caller, old.scopes)
+        const old = await findOwn(tx, caller, id)
         const ended = await expireApiKey(tx, caller, { id, at: at(deps, body.overlap) })
         if (ended === null) throw new Problem('not_possible_now', 'The key was revoked. Make a new one.')
         // The successor ends when the key would have ended: a rotation must not make a short-lived key eternal.
@@ -225,6 +225,12 @@ const PREFIX = 'key_'
 
 function bareId(id: string): string {
   return id.startsWith(PREFIX) && /^[0-9A-Za-z]{12}$/.test(id.slice(PREFIX.length)) ? id.slice(PREFIX.length) : ''
+}
+
+async function findOwn(db: Queryable, caller: Caller, id: string): Promise<StoredApiKey> {
+  const found = await findOwnApiKey(db, caller, id)
+  if (found === null) throw noKey()
+  return found
 }
 
 function noKey(): Problem {
