@@ -42,7 +42,7 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
       if (keyOf === undefined || keyOf.keyId === null || !mayNote(`${keyOf.merchantId} ${keyOf.livemode}`)) return
       const { method, originalUrl } = request
       const { statusCode: status } = response
-      const isWhole = method !== 'GET' || status >= 400
+      const isWhole = !['GET', 'HEAD'].includes(method) || status >= 400
       const body: unknown = request.body
       onRequest({
         id: requestId,
@@ -103,10 +103,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The body as it is kept: without secrets, and not longer than is kept. */
+/** The body as it is kept: without secrets, also where they are of a wrong type, and not longer than is kept. */
 export function kept(body: unknown): string {
   const text = JSON.stringify(body, (name, value: unknown) =>
-    SECRET_NAMES.has(name) && typeof value === 'string' ? HIDDEN : value,
+    SECRET_NAMES.has(name) && value !== null ? HIDDEN : value,
   )
   return shortened(withoutSecrets(text), MOST_BODY)
 }

@@ -55,22 +55,26 @@ test('secrets, long texts and halves of characters never reach the log, and noth
   await pay({ amount: 10, currency: 'EUR' })
   await shop.ask('POST', '/v1/api_keys', { key, body: { name: 'more' } })
   await shop.ask('POST', '/v1/webhook_endpoints', { key, body: { url: 'https://shop.example/hooks' } })
-  await shop.ask('GET', `/v1/payments?status=created&reference=${key}`, { key })
+  for (const method of ['GET', 'HEAD']) await shop.ask(method, `/v1/payments?status=created&reference=${key}`, { key })
+  const chat = 'https://hooks.slack.com/services/T0001/B0001/secretOfSlack'
+  const misplaced = { kind: 'slack', name: '#payments', webhook_url: [chat] }
+  await shop.ask('POST', '/v1/notification_channels', { key, body: misplaced })
   // Wherever it is cut, one of the two is cut within a character.
   for (const description of ['\u{1f600}'.repeat(3000), `x${'\u{1f600}'.repeat(3000)}`])
     await shop.ask('POST', '/v1/payments', { key, body: { amount: 10, currency: 'EUR', description } })
   const batch = await written()
-  expect(batch).toHaveLength(6)
+  expect(batch).toHaveLength(8)
   const { rows } = await shop.db.query('select * from api_request where merchant_id = $1', [batch[0]?.merchantId])
-  expect(rows).toHaveLength(6)
+  expect(rows).toHaveLength(8)
   const text = JSON.stringify(rows)
-  for (const secret of [/pinrail_(?:live|test)_/, /whsec_/, /"checkout_url\\":\\"http/])
+  for (const secret of [/pinrail_(?:live|test)_/, /whsec_/, /"checkout_url\\":\\"http/, /secretOfSlack/])
     expect(text).not.toMatch(secret)
   for (const { sent, answered, path } of batch) {
     expect(Math.max(sent?.length ?? 0, answered?.length ?? 0)).toBeLessThanOrEqual(4097)
     expect(path.length).toBeLessThanOrEqual(501)
   }
-  expect(batch.filter(({ method }) => method === 'GET').map(({ answered }) => answered)).toEqual([null])
+  const read = batch.filter(({ method }) => method === 'GET' || method === 'HEAD')
+  expect(read.map(({ answered }) => answered)).toEqual([null, null])
 })
 
 test('a key that may not do it, and one that was revoked, are in the log; a wrong secret and a stranger are not', async () => {
