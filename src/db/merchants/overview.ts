@@ -33,7 +33,10 @@ export function receivedByDay(
 
 const endedRow = z.object({ succeeded: z.coerce.number(), ended: z.coerce.number() })
 
-/** Payments that somebody tried to pay and that ended since the time, and how many of them succeeded. */
+/**
+ * Payments that somebody tried to pay and that ended since the time, and how many of them succeeded. A payment that has
+ * ended is written again, such as when late money is not waited for any more: its timeline says when it ended.
+ */
 export function countEnded(db: Queryable, tenant: Tenant, since: string): Promise<z.output<typeof endedRow>> {
   return one(
     db,
@@ -41,7 +44,9 @@ export function countEnded(db: Queryable, tenant: Tenant, since: string): Promis
     sql`select count(*) filter (where status = 'succeeded') as succeeded, count(*) as ended
         from payment where ${owned(tenant)} and status in ('succeeded', 'failed', 'expired', 'canceled', 'refunded')
           and updated_at >= ${since}::timestamptz
-          and exists (select 1 from attempt where attempt.payment_id = payment.id)`,
+          and exists (select 1 from attempt where attempt.payment_id = payment.id)
+          and exists (select 1 from timeline_entry where timeline_entry.payment_id = payment.id
+            and to_status = payment.status and at >= ${since}::timestamptz)`,
   )
 }
 

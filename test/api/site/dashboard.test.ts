@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
 import { many, sql } from '../../../src/db/db.ts'
+import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
+import { because, noteOf } from '../../../src/domain/timeline.ts'
+import { newId } from '../../../src/ids.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 import { openAccount } from './account.ts'
 import { linkIn, mailsTo, signIn, Visitor } from './visitor.ts'
@@ -10,6 +13,9 @@ beforeAll(async () => {
   shop = await openShop()
 })
 afterAll(() => shop?.close())
+
+const CARD = { provider: 'card_partner', method: 'card' } as const
+const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
 
 describe('payments', () => {
   test('are listed newest first, and filtered, searched and sorted by the address of the page alone', async () => {
@@ -102,6 +108,26 @@ describe('payments', () => {
     expect(new Set(pages.slice(0, 3).map(({ html }) => html)).size).toBe(1)
     expect(pages.every(({ status }) => status === 404 || status === 400)).toBe(true)
   })
+})
+
+test('the success rate of today counts what ended today, and not what was only written today', async () => {
+  const { owner, pay } = await openAccount(shop, 'rate@shop.example')
+  const change = (id: string, at: number, work: (payment: PaymentWork) => Promise<void>) =>
+    changePayment(shop.db, { publicUrl: shop.url, now: () => at }, { id, work })
+  const end = async (at: number): Promise<string> => {
+    const id = await pay({ amount: 10, currency: 'EUR' })
+    await change(id, at, async (work) => {
+      await work.addAttempt({ id: newId('attempt'), ...CARD, asked: work.state.payment.amount })
+      await work.move('expired', because('expired'))
+    })
+    return id
+  }
+  const shown = async (): Promise<string> => textOf((await owner.get('/dashboard')).html)
+  const old = await end(Date.now() - 2 * 86_400_000)
+  await change(old, Date.now(), (work) => work.change(noteOf('payment.listening_ended'), { listenEnded: true }))
+  expect(await shown()).toContain('Nothing has ended today')
+  await end(Date.now())
+  expect(await shown()).toContain('0 of 1 that were tried and ended')
 })
 
 describe('the team', () => {
