@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { PREFILLS } from '../../domain/link/link.ts'
 import { PROVIDER_NAMES } from '../../domain/methods.ts'
 import { amountsByCurrency, amountText, currencyCode, decimalsAllowed, safeText } from '../routes/v1/fields.ts'
-import { MOMENT, said } from '../routes/v1/patterns.ts'
+import { since } from '../routes/v1/lists.ts'
+import { said } from '../routes/v1/patterns.ts'
 import { ALWAYS, hasTooManyDecimals, isTaken, metadata, NOT_TAKEN, url } from '../routes/v1/payments/payment-schemas.ts'
 
 /** What a link is made of. The API and the forms read the same fields by the same rules. */
@@ -17,11 +18,6 @@ const prefill = z
     description: 'What the query of the address may fill in: `?amount=` (where the buyer decides), `?reference=`.',
   })
 
-const moment = z
-  .string()
-  .regex(MOMENT, 'must be a time such as 2026-12-24T18:00:00Z, or whole seconds since 1970')
-  .transform((text) => new Date(/^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text)).toISOString())
-
 /** What may be changed later. */
 const changeable = {
   title: safeText(100),
@@ -32,7 +28,7 @@ const changeable = {
   max_payments: z.int().min(1).max(1_000_000).meta({
     description: 'Payments that are open or paid, at most. One that ends without money gives its place back.',
   }),
-  expires_at: moment.meta({ description: 'No payment is made from then on.' }),
+  expires_at: since.meta({ description: 'No payment is made from then on.' }),
   inactive_message: safeText(500).meta({ description: 'What a buyer reads while the link makes no payments.' }),
 }
 

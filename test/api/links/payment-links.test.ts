@@ -118,4 +118,9 @@ describe('a payment link', () => {
     expect(listed.map((one) => [one['id'], one['payment_link']])).toEqual([[payment.body['id'], id]])
     expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body['payments_count']).toBe(1)
   })
+
+  test('may end as late as there are times, in whatever zone that is written', async () => {
+    for (const end of ['9999-12-31T23:59:59-23:59', '9999-12-31T23:59:59Z'])
+      expect((await create({ expires_at: end })).body['expires_at']).toMatch(/^9999-12-31T23:59:59/)
+  })
 })
