@@ -24,6 +24,8 @@ export function createPinrail(options: ClientOptions) {
       stopWalletChange: () => call('stopWalletChange'),
       readBrand: () => call('readBrand'),
       setBrand: (body: Body<'setBrand'>) => call('setBrand', { body }),
+      readEmbedding: () => call('readEmbedding'),
+      setEmbedding: (body: Body<'setEmbedding'>) => call('setEmbedding', { body }),
     },
     notificationChannels: channelsOf(call),
     team: teamOf(call),

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { OPERATIONS } from '../../src/client/api-types.ts'
 import {
   AuthenticationError,
   ConnectionError,
@@ -40,6 +41,27 @@ describe('the client', () => {
     const seen: string[] = []
     for await (const payment of theirs.payments.all({ limit: 3 })) seen.push(payment.id)
     expect(seen).toEqual(made)
+  })
+
+  test('has a method for every operation of the API', async () => {
+    const asked: string[] = []
+    const client = createPinrail({
+      apiKey: 'k',
+      baseUrl: 'http://127.0.0.1',
+      fetch: async (url, { method } = {}) => {
+        asked.push(`${method} ${new URL(url instanceof Request ? url.url : url).pathname}`)
+        return new Response('{"data":[],"has_more":false}')
+      },
+    })
+    const callAll = async (methods: object): Promise<void> => {
+      for (const method of Object.values(methods)) {
+        if (typeof method === 'object') await callAll(method)
+        else await (method('x', 'x').next?.() ?? method('x', 'x'))
+      }
+    }
+    await callAll({ ...client, webhooks: {} })
+    const all = Object.values(OPERATIONS).map(([method, path]) => `${method} ${path.replace(/\{\w+\}/g, 'x')}`)
+    expect(all.filter((operation) => !asked.includes(operation))).toEqual([])
   })
 
   test('pulls the events that were missed, in order', async () => {
