@@ -81,6 +81,15 @@ test('the chat of somebody who has left the account is told nothing more; a grou
   expect(new Set(chats)).toEqual(new Set(['-1004711']))
 })
 
+test('the chat of somebody who is forgotten is told nothing more', async () => {
+  const account = await newTenant(world)
+  const channel = await world.addChannel(account, 'telegram')
+  await world.db.query('delete from person where id = $1', [channel.person_id])
+  await world.pay(account, { reference: 'after the end' })
+  await world.run(channel.id, 5)
+  expect(world.services.telegram.taken.filter(({ text }) => text.includes('after the end'))).toEqual([])
+})
+
 test('no address of a channel stands in what is kept of its failures', async () => {
   const channel = await world.addChannel(tenant, 'discord', { events: ['payment.failed'] })
   world.services.discord.mood = () => 404

@@ -103,7 +103,7 @@ export async function createWorld(): Promise<World> {
     },
     async addChannel(tenant, kind, more = {}) {
       const id = newId('channel')
-      const person = kind === 'email' ? await addMember(seeded, tenant) : null
+      const person = kind === 'email' || kind === 'telegram' ? await addMember(seeded, tenant) : null
       const addresses = {
         email: '',
         telegram: '4711',

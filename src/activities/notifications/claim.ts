@@ -15,6 +15,7 @@ import {
   restChannel,
   resumeMessage,
 } from '../../db/notifications/messages.ts'
+import { isChatOfOne } from '../../domain/notification/channel.ts'
 import type { ChannelMessage, Recipient, Told } from '../../domain/notification/message.ts'
 import { DIGEST_SIZE, whatNext } from '../../domain/notification/pace.ts'
 import { type QuietHours, quietUntil } from '../../domain/notification/quiet.ts'
@@ -175,7 +176,7 @@ async function stopLink(
   return `${publicUrl}/wallet/stop/${token}`
 }
 
-/** The chat of a person is theirs alone; that of a group, whose id is below zero, is the account's. */
-function isOfSomebodyGone({ person_id: person, member_id: member }: LockedChannel, chat: string): boolean {
-  return person !== null && member === null && !chat.startsWith('-')
+/** Who is forgotten has no id any more: every chat of Telegram is linked by a person. */
+function isOfSomebodyGone({ member_id: member }: LockedChannel, chat: string): boolean {
+  return member === null && isChatOfOne(chat)
 }

@@ -64,14 +64,32 @@ export async function accountsThatNeed(db: Queryable, personId: string): Promise
   return found.map(({ name }) => name)
 }
 
-/** Forgets the person. What they changed stays in the log of their accounts, by an id that is nobody's any more. */
-export async function deletePerson(tx: Tx, { id, email }: { id: string; email: string }): Promise<void> {
+const chatRow = z.object({ id: z.string(), sealed: z.string() })
+
+/** The chats of Telegram that the person has linked, in all accounts. */
+export function chatsOf(db: Queryable, personId: string): Promise<z.output<typeof chatRow>[]> {
+  const chats = sql`select id, sealed from channel
+      where person_id = ${personId} and kind = 'telegram' and removed_at is null`
+  return many(db, chatRow, chats)
+}
+
+/**
+ * Forgets the person, with the chats that are theirs alone. What they changed stays in the log of their accounts, by an id
+ * that is nobody's any more.
+ */
+export async function deletePerson(
+  tx: Tx,
+  { id, email, chats }: { id: string; email: string; chats: readonly string[] },
+): Promise<void> {
   // Its name and its address are those of the person.
   await execute(
     tx,
-    sql`update channel set removed_at = now(), sealed = '', name = '' where person_id = ${id} and kind = 'email'`,
+    sql`update channel set removed_at = now(), sealed = '', name = ''
+        where person_id = ${id} and (kind = 'email' or id = any(${chats}::text[]))`,
   )
   await execute(tx, sql`delete from notice where data->>'person' = ${id}`)
+  // That of a channel by mail, which people were told of.
+  await execute(tx, sql`update notice set data = jsonb_set(data, '{name}', '""') where data->>'name' = ${email}`)
   await execute(tx, sql`delete from sign_in_link where email = ${email}`)
   await execute(tx, sql`delete from invitation where email = ${email}`)
   await execute(tx, sql`delete from person where id = ${id}`)

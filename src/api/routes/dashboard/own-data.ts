@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { writeAudit } from '../../../db/accounts/audit.ts'
-import { accountsThatNeed, deletePerson, readOwnData } from '../../../db/accounts/own-data.ts'
+import { accountsThatNeed, chatsOf, deletePerson, readOwnData } from '../../../db/accounts/own-data.ts'
 import { listMemberships, lockPerson } from '../../../db/accounts/people.ts'
 import { lockMerchant } from '../../../db/merchants/merchants.ts'
 import { readEmail } from '../../../domain/account/email.ts'
+import { isChatOfOne } from '../../../domain/notification/channel.ts'
 import { renderForget, renderForgotten } from '../../../web/dashboard/forget.tsx'
 import type { LinkDeps } from '../../accounts/links.ts'
 import type { SessionDeps } from '../../accounts/sessions.ts'
@@ -55,7 +56,8 @@ export function ownDataPages(deps: OwnDeps): Page[] {
           if (still.length > 0) return still
           for (const { merchantId } of memberships)
             await writeAudit(tx, { merchantId, actor: person.id, action: 'member.left', data: {}, ip })
-          await deletePerson(tx, person)
+          const chats = (await chatsOf(tx, person.id)).filter((chat) => isTheirsAlone(deps, chat))
+          await deletePerson(tx, { ...person, chats: chats.map(({ id }) => id) })
           return []
         })
         if (needed.length > 0) return { status: 409, html: renderForget({ frame, needed, errors: {} }) }
@@ -63,6 +65,15 @@ export function ownDataPages(deps: OwnDeps): Page[] {
       },
     }),
   ]
+}
+
+/** What nobody can read any more tells nobody anything. */
+function isTheirsAlone({ secretBox }: OwnDeps, { id, sealed }: { id: string; sealed: string }): boolean {
+  try {
+    return isChatOfOne(secretBox.open(sealed, id))
+  } catch {
+    return true
+  }
 }
 
 async function* once(text: string): AsyncIterable<string> {

@@ -82,6 +82,29 @@ test('a person is forgotten once no account needs them, and nobody can sign in a
   expect((await (await signIn(shop, email)).get('/dashboard')).to).toBe('/dashboard/welcome')
 })
 
+test('with a person goes their own chat of Telegram and their address in what was told; a group stays', async () => {
+  const email = 'chats@shop.example'
+  const { owner, tenant, key, keyId } = await openAccount(shop, email)
+  expect((await shop.ask('POST', '/v1/notification_channels', { key, body: { kind: 'email', email } })).status).toBe(
+    201,
+  )
+  const chats = { chan_01k9z3v7t8e4a9v2b6q5r0c1d3: '4711', chan_01k9z3v7t8e4a9v2b6q5r0c1d4: '-4711' }
+  for (const [id, chat] of Object.entries(chats))
+    await shop.db.query(
+      `insert into channel (id, merchant_id, livemode, kind, person_id, name, sealed, events, language, created_at, updated_at)
+       select $1, $2, false, 'telegram', id, 'Chat of ' || $1, $3, '{}', 'en', now(), now() from person where email = $4`,
+      [id, tenant.merchantId, shop.secretBox.seal(chat, id), email],
+    )
+  await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+  expect((await owner.submit(PATH, { email })).status).toBe(200)
+  const { rows } = await shop.db.query(
+    `select id, removed_at is null as told from channel where kind = 'telegram' and merchant_id = $1 order by id`,
+    [tenant.merchantId],
+  )
+  expect(rows.map(({ told }) => Boolean(told))).toEqual([false, true])
+  expect(await traces(email)).toEqual([])
+})
+
 test('an account with other people keeps an owner', async () => {
   const { owner, tenant, keyId } = await openAccount(shop, 'last-owner@shop.example')
   await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
