@@ -123,6 +123,16 @@ describe('forms', () => {
     expect(await mailsTo(shop, 'x@shop.example')).toEqual([])
   })
 
+  test('a browser that brings two sessions is signed in by neither: one of them is of somebody else', async () => {
+    const sessions = []
+    for (const { cookies } of [await signUp(shop, address()), await signUp(shop, address())])
+      sessions.push(`pinrail_session=${cookies.get('pinrail_session')}`)
+    const brought = (cookie: string) => new Visitor(shop).get('/dashboard', { cookie })
+    for (const cookie of [sessions.join('; '), sessions.toReversed().join(';')])
+      expect((await brought(cookie)).to).toMatch(/^\/sign-in/)
+    expect((await brought(String(sessions[0]))).status).toBe(200)
+  })
+
   test('one person makes ten accounts, also by thirty presses at once', async () => {
     const owner = await signIn(shop, address())
     const _form = await owner.formField('/dashboard/welcome')
