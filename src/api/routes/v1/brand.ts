@@ -26,6 +26,7 @@ export const shopName = safeText(100).refine(
 const supportEmail = z
   .string()
   .max(254)
+  .meta({ format: 'email' })
   .transform((text, context) => {
     const email = readEmail(text)
     if (email !== null) return email

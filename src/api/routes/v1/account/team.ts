@@ -47,6 +47,7 @@ const invitationObject = z
 const email = z
   .string()
   .max(254)
+  .meta({ format: 'email' })
   .transform((text, context) => {
     const read = readEmail(text)
     if (read !== null) return read

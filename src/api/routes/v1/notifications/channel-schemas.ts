@@ -69,7 +69,7 @@ export const createChannelBody = z.strictObject({
     .optional()
     .meta({ description: 'Of Discord and Slack, where it is needed. A channel by mail has its address.' }),
   webhook_url: webhookUrl.optional(),
-  email: z.string().max(254).optional().meta({ description: 'Of somebody in the account.' }),
+  email: z.string().max(254).optional().meta({ description: 'Of somebody in the account.', format: 'email' }),
   events: settings.events.default([...DEFAULT_NOTIFICATION_EVENTS]),
   language: settings.language.default('en'),
   quiet_hours: settings.quiet_hours.default(null),
