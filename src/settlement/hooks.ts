@@ -48,9 +48,9 @@ export function createSettlementHooks(context: ChangeContext) {
   async function onReleased(tx: Tx, { paymentId }: { paymentId: string }): Promise<void> {
     await changeAndTell(tx, paymentId, async (work) => {
       const { status, parkReason, held } = work.state.payment
-      if (status !== 'under_review' || parkReason !== 'payout_held') return
-      // Rolls the release of the payout back with it.
+      // Rolls the release of the payout back with it, whatever else the payment waits for: a hold has no way around it.
       if (held) throw new Error('An operator holds the payment: release it with an update of its workflow first')
+      if (status !== 'under_review' || parkReason !== 'payout_held') return
       await work.move('settling', because('payout_resumed'), NOT_PARKED)
     })
   }
