@@ -7,7 +7,7 @@ import { recordEvent } from '../../src/db/webhooks/events.ts'
 import { pressOn } from '../api/links/maker.ts'
 import { linkIn, signUp } from '../api/site/visitor.ts'
 import { openShop, type Shop } from '../api/support/shop.ts'
-import { complaintsOf, launchBrowser } from '../support/browser.ts'
+import { AXE_RULES, complaintsOf, launchBrowser } from '../support/browser.ts'
 import { PAGES } from './dashboard/pages.ts'
 
 let browser: Browser
@@ -26,8 +26,6 @@ afterAll(async () => {
   await shop?.close()
 })
 
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
 /** Each page is looked at in all of these. In the dark the colours are others, and the page is the same. */
 const LOOKS = [
   { width: 390, height: 844, colorScheme: 'light', axe: 'all' },
@@ -40,7 +38,8 @@ const LOOKS = [
 async function faultsOf(page: Page, axe: 'all' | 'colours' | 'none'): Promise<string[]> {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
   const builder = new AxeBuilder({ page })
-  const asked = axe === 'all' ? builder.withTags(RULES) : builder.withRules(['color-contrast', 'link-in-text-block'])
+  const asked =
+    axe === 'all' ? builder.withTags(AXE_RULES) : builder.withRules(['color-contrast', 'link-in-text-block'])
   const { violations } = axe === 'none' ? { violations: [] } : await asked.analyze()
   return [
     ...violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(' | ')}`),

@@ -2,7 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser } from 'playwright-core'
 import { openShop, type Shop } from '../api/support/shop.ts'
-import { complaintsOf, launchBrowser } from '../support/browser.ts'
+import { AXE_RULES, complaintsOf, launchBrowser } from '../support/browser.ts'
 import { layoutFaults } from './layout-faults.ts'
 
 /** The pages of a payment link, as a buyer's browser shows them. */
@@ -20,8 +20,6 @@ afterAll(async () => {
   await shop?.close()
 })
 
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
 test.each([
   { name: 'on a phone', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
   { name: 'on a desk in the dark', viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
@@ -31,7 +29,7 @@ test.each([
   const wrong = complaintsOf(page)
   for (const at of [path, `${path}/report`]) {
     await page.goto(`${shop.url}${at}`)
-    const { passes, violations } = await new AxeBuilder({ page }).withTags(RULES).setLegacyMode().analyze()
+    const { passes, violations } = await new AxeBuilder({ page }).withTags(AXE_RULES).setLegacyMode().analyze()
     expect(passes.length).toBeGreaterThan(10)
     wrong.push(...violations.map(({ id, nodes }) => `${at}: ${id} ${nodes[0]?.html}`))
     wrong.push(...(await page.evaluate(layoutFaults)).map((fault) => `${at}: ${fault}`))

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { freePort } from '../../scripts/system/ports.ts'
 import { FORM, OWN_WALLET } from '../api/links/maker.ts'
 import { openShop, type Shop } from '../api/support/shop.ts'
-import { complaintsOf, launchBrowser } from '../support/browser.ts'
+import { AXE_RULES, complaintsOf, launchBrowser } from '../support/browser.ts'
 
 /** Making a link without an account, and the page of its owner, in a browser. */
 
@@ -22,10 +22,8 @@ afterAll(async () => {
   await shop?.close()
 })
 
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
 async function faultsOf(page: Page, name: string): Promise<string[]> {
-  const { passes, violations } = await new AxeBuilder({ page }).withTags(RULES).setLegacyMode().analyze()
+  const { passes, violations } = await new AxeBuilder({ page }).withTags(AXE_RULES).setLegacyMode().analyze()
   expect(passes.length).toBeGreaterThan(10)
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
   return [

@@ -1,7 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
-import { complaintsOf, launchBrowser } from '../support/browser.ts'
+import { AXE_RULES, complaintsOf, launchBrowser } from '../support/browser.ts'
 import { GALLERY, serveGallery } from './gallery.ts'
 import { layoutFaults, narrowTexts } from './layout-faults.ts'
 
@@ -15,8 +15,6 @@ afterAll(async () => {
   await browser?.close()
   await gallery?.close()
 })
-
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /** Between them these pages show every component there is. */
 const COMPONENTS = [
@@ -133,7 +131,7 @@ test('a receipt prints on one page, and a test receipt has TEST across it there 
 async function violations(page: Page): Promise<string[]> {
   // The names of 249 countries are one component.
   const result = await new AxeBuilder({ page })
-    .withTags(RULES)
+    .withTags(AXE_RULES)
     .exclude('option:not(:first-child)')
     .setLegacyMode()
     .analyze()

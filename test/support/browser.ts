@@ -39,6 +39,9 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** WCAG 2.2 AA with all before it, and what the makers of axe think good practice. */
+export const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
 /** Everything the browser complains about on this page: policy violations, errors of scripts, failed requests. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = []

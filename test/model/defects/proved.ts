@@ -161,7 +161,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a conversion that is open at the end is forgotten',
     file: 'src/domain/payment/snapshot.ts',
-    find: "      if (isConversionLeft(payment)) return 'end_conversion'\n",
+    find: "      if (payment.conversionLeft ?? wasConversionLeft(payment)) return 'end_conversion'\n",
     put: '',
   },
   {
