@@ -187,7 +187,7 @@ export function CopyField({ label, value, words }: { label: string; value: strin
       <p>
         <span class="label">{label}</span>
         <span class="value" dir="ltr">
-          {value}
+          {ADDRESS.test(value) ? <Halves text={value} /> : value}
         </span>
       </p>
       <CopyButton value={value} words={words}>
@@ -195,6 +195,20 @@ export function CopyField({ label, value, words }: { label: string; value: strin
         <span class="unseen"> {label}</span>
       </CopyButton>
     </div>
+  )
+}
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+
+/** Where a line is too short for all of it, two lines of one length: easier to compare than one and a last sign. */
+function Halves({ text }: { text: string }) {
+  const middle = text.length / 2
+  return (
+    <>
+      {text.slice(0, middle)}
+      <wbr />
+      {text.slice(middle)}
+    </>
   )
 }
 
