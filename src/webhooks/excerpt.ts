@@ -27,7 +27,8 @@ export function bodyExcerpt(bytes: Buffer, contentEncoding: string | undefined):
   if (contentEncoding !== undefined && contentEncoding !== 'identity') return '[compressed: not shown]'
   // In stream mode the decoder omits an incomplete character at the cut.
   const text = new TextDecoder().decode(bytes, { stream: true })
-  return mask(text.replace(UNPRINTABLE, '')).slice(0, EXCERPT_BYTES)
+  // Postgres takes no half of a character: the try would not be recorded, and made again for ever.
+  return mask(text.replace(UNPRINTABLE, '')).slice(0, EXCERPT_BYTES).toWellFormed()
 }
 
 export function loggedHeaders(headers: IncomingHttpHeaders): Record<string, string> {

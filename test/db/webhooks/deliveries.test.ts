@@ -10,6 +10,7 @@ import {
 } from '../../../src/db/webhooks/deliveries.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { deleteEndpoint, findEndpoint } from '../../../src/db/webhooks/webhook-endpoints.ts'
+import { bodyExcerpt, EXCERPT_BYTES } from '../../../src/webhooks/excerpt.ts'
 import { addEndpoint, addEvent, addMerchant, rows, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
 
 let seeded: Seeded
@@ -75,6 +76,14 @@ describe('recording an attempt', () => {
       },
       { number: 2, response_status: 204 },
     ])
+  })
+
+  it('is possible whatever the receiver answered: a character at the cut of its text too', async () => {
+    const { eventId, endpointId } = await pendingDelivery()
+    const answer = Buffer.from(`${'a'.repeat(EXCERPT_BYTES - 1)}🎁${'a'.repeat(EXCERPT_BYTES)}`)
+    const made = attempt(eventId, endpointId, { bodyExcerpt: bodyExcerpt(answer, undefined) })
+    expect(made.bodyExcerpt).toHaveLength(EXCERPT_BYTES)
+    expect(await record(made)).toBe('pending')
   })
 
   it('twice changes nothing, as when an activity is run again', async () => {
