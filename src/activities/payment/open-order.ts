@@ -64,7 +64,7 @@ export async function openPartnerOrder(
       attemptId,
       amount: asked,
       method: request.method,
-      description: (payment.description ?? payment.reference ?? payment.id).slice(0, 200),
+      description: payment.description ?? payment.reference ?? payment.id,
       returnUrl: checkoutUrl(deps.context.publicUrl, payment.checkoutToken),
       expiresAt: Math.floor(Date.parse(payment.expiresAt) / 1000),
     },

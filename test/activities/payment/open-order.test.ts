@@ -99,3 +99,18 @@ test('an amount in another currency is not charged at a rate that is old', async
   world.sandbox.advance(5)
   expect((await open(id, TRANSFER, by)).answer.kind).toBe('redirect')
 })
+
+describe('what a payment is for', () => {
+  test('is told to the partner as far as it takes it, and no character of it by half', async () => {
+    const description = `${'a'.repeat(199)}🎁 and more`
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+    const { id } = await world.checkout.create({ expiresAt, description })
+    await open(id, APP)
+    const orders = await fetch(`${world.sandbox.url}/wallet-app/sandbox/orders`)
+    const [attempt] = await attemptsOf(id)
+    const told = ((await orders.json()) as { attemptId: string; description: string }[]).find(
+      (order) => order.attemptId === attempt?.id,
+    )
+    expect(told?.description).toBe(`${'a'.repeat(199)}🎁`)
+  })
+})
