@@ -66,7 +66,8 @@ export function accessLog({ durations, tracing, log }: AccessDeps): RequestHandl
   }
 }
 
-function routeOf(request: Request): string {
+/** The pattern that the path fits: a path may hold an address of a person, or the key to a payment. */
+export function routeOf(request: Request): string {
   const path = (request.route as { path?: unknown } | undefined)?.path
   return typeof path === 'string' ? path : 'unmatched'
 }

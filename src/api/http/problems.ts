@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, Response } from 'express'
 import { isSilent } from '../../db/connection/pool.ts'
 import { TooSlow } from '../../db/db.ts'
 import type { Logger } from '../../log.ts'
+import { routeOf } from './metrics.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 import { noteAnswer } from './request-log.ts'
 
@@ -51,7 +52,7 @@ export function problemHandler({ publicUrl, log }: ProblemSettings): ErrorReques
     }
     const problem = asProblem(error)
     if (PROBLEMS[problem.code].status >= 500)
-      log.error({ err: error, request_id: response.locals['requestId'], path: request.path }, 'request failed')
+      log.error({ err: error, request_id: response.locals['requestId'], route: routeOf(request) }, 'request failed')
     sendProblem(response, problem, { publicUrl, instance: request.originalUrl.split('?')[0] ?? '/' })
   }
 }

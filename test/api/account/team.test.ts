@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { pino } from 'pino'
 import { API_SCOPES, type ApiScope } from '../../../src/api/auth/api-key.ts'
+import { lockMerchant } from '../../../src/db/merchants/merchants.ts'
 import { isId } from '../../../src/domain/ids.ts'
 import { addPerson } from '../support/furnished.ts'
 import { expectProblem, type Merchant, openShop, type Shop } from '../support/shop.ts'
@@ -181,4 +183,23 @@ test('the audit log is read page by page, and by action, actor and time', async 
     'limit=0',
   ])
     expectProblem(await shop.ask('GET', `${path}?${wrong}`, { key }), 400, 'validation_failed')
+})
+
+test('a withdrawal that fails is logged by its route: the address of the person stands in no log', async () => {
+  const lines: string[] = []
+  const busy = await openShop({
+    deps: () => ({ log: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }) }),
+  })
+  try {
+    const answer = await busy.db.transaction(async (tx) => {
+      await lockMerchant(tx, busy.tenant.merchantId)
+      return busy.ask('DELETE', '/v1/invitations/ada@shop.example')
+    })
+    expectProblem(answer, 503, 'temporarily_unavailable')
+    const failed = lines.map((line) => JSON.parse(line) as Record<string, unknown>).find(({ level }) => level === 50)
+    expect(failed).toMatchObject({ msg: 'request failed', route: '/v1/invitations/:email' })
+    expect(lines.join('')).not.toMatch(/ada(?:@|%40)/)
+  } finally {
+    await busy.close()
+  }
 })
