@@ -89,6 +89,7 @@ describe('refused by name', () => {
     ['DATABASE_URL', 'postgres://pinrail:100%@db.example/pinrail', 'at least 12 characters'],
     ['MIGRATION_DATABASE_URL', 'postgres://owner:postgres@db.example/pinrail', 'at least 12 characters'],
     ['PGPASSWORD', 'development-only', 'must be a password of at least 12 characters'],
+    ['PGPASSWORD', 'hunter2', 'must be a password of at least 12 characters'],
     ['CODEC_SERVER_TOKEN', 'token', 'must be at least 32 random characters'],
     ['MAIL_FROM', '', 'must be an address that people can answer'],
     ['MAIL_FROM', 'Pinrail <pay@mail.local>', 'must be an address that people can answer'],

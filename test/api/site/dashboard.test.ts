@@ -62,13 +62,22 @@ describe('payments', () => {
 
   test('are exported as they are listed: every one once, as CSV and as JSON, and no cell is a formula', async () => {
     const { owner, pay } = await openAccount(shop, 'export@shop.example')
-    const descriptions = ['=HYPERLINK("https://evil.example")', '+1', '-1', '@x', 'a "quoted", text', 'plain']
+    const descriptions = [
+      '=HYPERLINK("https://evil.example")',
+      '+1',
+      '-1',
+      '@x',
+      'a;=1+1',
+      '\uff1d1',
+      'a "quoted", text',
+      'plain',
+    ]
     for (const description of descriptions) await pay({ amount: 5, currency: 'EUR', description })
     const csv = await owner.get('/dashboard/payments.csv')
     expect(csv.headers.get('content-disposition')).toMatch(/^attachment; filename="payments-\d{4}-\d\d-\d\d\.csv"$/)
     const lines = csv.html.trimEnd().split('\r\n')
     expect(lines).toHaveLength(1 + descriptions.length)
-    expect(lines.filter((line) => /(?:^|,)"?[=+@-]/.test(line))).toEqual([])
+    expect(lines.filter((line) => /(?:^|[,;])"?[=+@\uff1d-]/.test(line))).toEqual([])
     expect(csv.html).toContain('"a ""quoted"", text"')
     const json = JSON.parse((await owner.get('/dashboard/payments.json?currency=EUR')).html) as {
       description: string
