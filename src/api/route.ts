@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Express, Request, RequestHandler, Response } from 'express'
 import { z } from 'zod'
+import { writeAudit } from '../db/accounts/audit.ts'
 import { type Db, type Session, sessionIn } from '../db/db.ts'
 import type { ApiScope } from './auth/api-key.ts'
 import type { Authenticate, Caller } from './auth/auth.ts'
@@ -52,6 +53,11 @@ export type Route = {
    * router stores the answer after the effect, which must be one that may be done twice, and have no secret in it.
    */
   readonly idempotency?: 'itself'
+  /**
+   * It changes what the account is, and not a payment: when a key does it, the log of the account says so, with this of
+   * the body. What a person does is noted by the dashboard.
+   */
+  readonly audited?: (body: never) => object
   /** A request that works. The reference shows it, and a test sends it. */
   readonly example?: { readonly body?: object; readonly query?: Readonly<Record<string, string>> }
   handle(call: Call): Promise<Answer>
@@ -68,6 +74,11 @@ export type Call = {
   /** The address that the request came from. */
   readonly ip: string
 }
+
+/** What is noted of a body that has nothing to hide. */
+export const WHOLE = (body: object): object => body
+/** What is noted of a route whose path says everything. */
+export const NOTHING = (): object => ({})
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined
 
@@ -184,9 +195,23 @@ async function run(
         call.db.transaction((tx) => route.handle({ ...call, db: sessionIn(tx) })),
       )
     : route.method === 'post' && route.idempotency === undefined
-      ? answerAhead(call.db, { tenant: caller, claim: claimFor(route, call) }, () => route.handle(call))
-      : route.handle(call))
+      ? answerAhead(call.db, { tenant: caller, claim: claimFor(route, call) }, () => handle(route, call))
+      : handle(route, call))
   return send(answer, { request, response })
+}
+
+/** The change and its entry in the log are one transaction. An answer that is given again changes nothing. */
+function handle(route: Route, call: Call): Promise<Answer> {
+  const { audited } = route
+  const { caller, body, params, ip } = call
+  if (audited === undefined) return route.handle(call)
+  return call.db.transaction(async (tx) => {
+    const answer = await route.handle({ ...call, db: sessionIn(tx) })
+    const data = { ...(params as object | undefined), ...audited(body as never) }
+    const note = { merchantId: caller.merchantId, actor: `key_${caller.keyId}`, action: route.operationId, data, ip }
+    if (answer.headers?.['idempotent-replayed'] !== 'true') await writeAudit(tx, note)
+    return answer
+  })
 }
 
 async function send(

@@ -17,7 +17,7 @@ import type { Caller } from '../../auth/auth.ts'
 import { API_KEY, API_KEY_WITH_SECRET } from '../../document/examples.ts'
 import { answerOnce, claimOf, sealedWith } from '../../http/idempotency.ts'
 import { Problem } from '../../http/problems.ts'
-import { defineRoute, type Route } from '../../route.ts'
+import { defineRoute, NOTHING, type Route, WHOLE } from '../../route.ts'
 import { idPath, moment, safeText } from './fields.ts'
 import { listAnswer, listOf, noCursor, pageOf, pageQuery } from './lists.ts'
 import { requireTestKey, type StepUp } from './step-up.ts'
@@ -91,6 +91,7 @@ function createRoute(deps: ApiKeyRouteDeps): Route {
     description:
       'Test mode; live keys are made by a signed-in person. A key cannot give a scope that it does not have.',
     scope: 'keys:write',
+    audited: WHOLE,
     idempotency: 'itself',
     body: createBody,
     answers: { 201: keyWithSecret },
@@ -138,6 +139,7 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
     tag: 'API keys',
     summary: 'Replace an API key, both being valid during the overlap',
     scope: 'keys:write',
+    audited: WHOLE,
     idempotency: 'itself',
     params: idPath,
     body: rotateBody,
@@ -174,6 +176,7 @@ function revokeRoute(deps: ApiKeyRouteDeps): Route {
     summary: 'Revoke an API key, within a second',
     description: 'Also with a live key: it only takes power away.',
     scope: 'keys:write',
+    audited: NOTHING,
     params: idPath,
     answers: { 200: keyObject },
     handle: async ({ caller, db, params }) => {

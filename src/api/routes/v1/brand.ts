@@ -86,6 +86,11 @@ export function brandRoutes(deps: StepUp): Route[] {
     summary: 'Change how buyers see you',
     description: 'At the checkout, on links and on receipts. Test mode; in live mode a signed-in person does it.',
     scope: 'settings:write',
+    // That there is another picture, and not the picture.
+    audited: ({ logo, ...said }: z.output<typeof brandBody>) => ({
+      ...said,
+      ...(logo !== undefined && { logo: logo === null ? null : 'another' }),
+    }),
     body: brandBody,
     answers: { 200: brandObject },
     problems: ['step_up_required'],

@@ -47,6 +47,10 @@ export function embeddingRoutes(deps: StepUp): Route[] {
     summary: 'List whose pages may hold your checkout in a frame',
     description: 'Test mode; in live mode a signed-in person does it. Each mode has its own list.',
     scope: 'settings:write',
+    // As they are stored: around an origin there may be what Postgres does not take.
+    audited: ({ origins }: z.output<typeof embeddingBody>) => ({
+      origins: origins.map((text) => new URL(text).origin),
+    }),
     body: embeddingBody,
     answers: { 200: embeddingObject },
     problems: ['step_up_required'],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { leaveNotice } from '../../../db/accounts/account-notices.ts'
+import { writeAudit } from '../../../db/accounts/audit.ts'
 import type { Session, Tenant, Tx } from '../../../db/db.ts'
 import { lockMerchant } from '../../../db/merchants/merchants.ts'
 import {
@@ -13,6 +14,7 @@ import {
 import { WALLET_WAIT_SECONDS, walletProofText } from '../../../domain/wallet.ts'
 import { signerOf } from '../../../evm/signed-message.ts'
 import { checkReceivingWallet, type WalletDeps } from '../../accounts/receiving-wallet.ts'
+import type { Caller } from '../../auth/auth.ts'
 import { WALLET_SETTING } from '../../document/examples.ts'
 import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -77,6 +79,7 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
     summary: 'Set the wallet that the USDC of later payments goes to',
     description: 'Test mode; in live mode a signed-in person does it. Payments that exist keep their destination.',
     scope: 'settings:write',
+    audited: ({ address }: z.output<typeof walletBody>) => ({ address }),
     body: walletBody,
     answers: { 200: walletObject },
     problems: ['step_up_required'],
@@ -102,10 +105,8 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
     description: 'Also with a live key: it only keeps what is. When none waits, nothing happens.',
     scope: 'settings:write',
     answers: { 200: walletObject },
-    handle: async ({ caller, db }) => {
-      await db.transaction(async (tx) => {
-        if (await dropPlannedWallet(tx, caller)) await leaveNotice(tx, caller, { kind: 'wallet.kept', data: {} })
-      })
+    handle: async ({ caller, db, ip }) => {
+      await db.transaction((tx) => keepWallet(tx, { caller, ip }))
       return { status: 200, body: await render(db, caller) }
     },
   })
@@ -127,6 +128,15 @@ export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
       change: changeOf(wallet),
     }
   }
+}
+
+/** Only what was stopped is in the log. What a person does is noted by the dashboard. */
+async function keepWallet(tx: Tx, { caller, ip }: { caller: Caller; ip: string }): Promise<void> {
+  if (!(await dropPlannedWallet(tx, caller))) return
+  await leaveNotice(tx, caller, { kind: 'wallet.kept', data: {} })
+  const { merchantId, keyId } = caller
+  const note = { merchantId, actor: `key_${keyId}`, action: 'stopWalletChange', data: {}, ip }
+  if (keyId !== null) await writeAudit(tx, note)
 }
 
 function changeOf(wallet: WalletSetting | null): z.output<typeof plannedChange> | null {

@@ -122,7 +122,12 @@ async function viewOf(deps: WalletPageDeps, { db, tenant, frame, role }: PageCal
   ])
   const names = new Map(members.map(({ personId, email }) => [personId, email]))
   const history = audit.map(({ id, at, actor, action, ip }): WalletEntry => {
-    return { id, at, who: `${names.get(actor) ?? 'somebody who left'} (${ip})`, what: CHANGES[action] ?? action }
+    return {
+      id,
+      at,
+      who: `${names.get(actor) ?? (actor.startsWith('key_') ? 'an API key' : 'somebody who left')} (${ip})`,
+      what: CHANGES[action] ?? action,
+    }
   })
   return {
     frame,

@@ -15,7 +15,7 @@ import type { SecretBox } from '../../../../webhooks/secret-box.ts'
 import { newWebhookSecret } from '../../../../webhooks/sign.ts'
 import { answerOnce, claimOf, sealedWith } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineRoute, NOTHING, type Route, WHOLE } from '../../../route.ts'
 import { idPath } from '../fields.ts'
 import { listAnswer, listOf } from '../lists.ts'
 import {
@@ -52,6 +52,7 @@ function createRoute(deps: EndpointRouteDeps): Route {
     summary: 'Register a webhook endpoint',
     description: 'The answer holds the secret that signs; it is shown once.',
     scope: 'webhooks:write',
+    audited: WHOLE,
     idempotency: 'itself',
     body: createEndpointBody(deps.webhookTargets.mode),
     answers: { 201: endpointWithSecret },
@@ -116,6 +117,7 @@ function changeRoutes({ webhookTargets }: EndpointRouteDeps): Route[] {
     tag: 'Webhooks',
     summary: 'Change a webhook endpoint, enable or disable it',
     scope: 'webhooks:write',
+    audited: WHOLE,
     params: idPath,
     body: updateEndpointBody(webhookTargets.mode),
     answers: { 200: endpointObject },
@@ -141,6 +143,7 @@ function changeRoutes({ webhookTargets }: EndpointRouteDeps): Route[] {
     tag: 'Webhooks',
     summary: 'Delete a webhook endpoint with its deliveries',
     scope: 'webhooks:write',
+    audited: NOTHING,
     params: idPath,
     answers: { 200: deletedObject },
     handle: async ({ caller, db, params: { id } }) => {
@@ -160,6 +163,7 @@ function rotateRoute({ clock, secretBox }: EndpointRouteDeps): Route {
     summary: 'Give a webhook endpoint a new secret',
     description: 'During the overlap both secrets sign. Rotating again ends the oldest at once.',
     scope: 'webhooks:write',
+    audited: WHOLE,
     idempotency: 'itself',
     params: idPath,
     body: rotateSecretBody,
