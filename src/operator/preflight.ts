@@ -27,21 +27,39 @@ export async function preflight({ env, say, give = () => undefined }: Preflight)
 }
 
 async function keyProblems(env: Environment): Promise<Problem[]> {
-  const found = await Promise.all(
-    KEYS.map(async (name) => {
-      const keys = env[name]
-      if (keys === undefined || keys === '') return []
-      const must = await openAccounts(keys, { password: env['KEYSTORE_PASSWORD'] }).then(
-        (accounts) => {
-          // A private key in the variable itself was looked at there.
-          if (/keystore:|-kms:/.test(keys) && accounts.some(({ address }) => isPublicAddress(address)))
-            return 'must not be a public test key'
-          return name === 'GAS_FUNDING_KEY' && accounts.length > 1 ? 'must be one key' : null
-        },
-        (error: unknown) => `must open: ${error instanceof Error ? error.message : String(error)}`,
-      )
-      return must === null ? [] : [{ name, must }]
-    }),
-  )
-  return found.flat()
+  const keys = await Promise.all(KEYS.map(async (name) => ({ name, ...(await openedKeys(env, name)) })))
+  const unusable = keys.flatMap(({ name, must }) => (must === null ? [] : [{ name, must }]))
+  const retired = (env['RETIRED_TREASURIES'] ?? '').toLowerCase().match(/0x[0-9a-f]{40}/g) ?? []
+  return [...unusable, ...repeated([...keys, { name: 'RETIRED_TREASURIES', addresses: retired }])]
+}
+
+type Opened = { readonly addresses: readonly string[]; readonly must: string | null }
+
+async function openedKeys(env: Environment, name: (typeof KEYS)[number]): Promise<Opened> {
+  const keys = env[name]
+  if (keys === undefined || keys === '') return { addresses: [], must: null }
+  try {
+    const accounts = await openAccounts(keys, { password: env['KEYSTORE_PASSWORD'] })
+    const addresses = accounts.map(({ address }) => address.toLowerCase())
+    // A private key in the variable itself was looked at there.
+    if (/keystore:|-kms:/.test(keys) && accounts.some(({ address }) => isPublicAddress(address)))
+      return { addresses, must: 'must not be a public test key' }
+    return { addresses, must: name === 'GAS_FUNDING_KEY' && accounts.length > 1 ? 'must be one key' : null }
+  } catch (error) {
+    return { addresses: [], must: `must open: ${error instanceof Error ? error.message : String(error)}` }
+  }
+}
+
+/** The engine refuses a wallet that has two roles, and one that is named twice. */
+function repeated(wallets: readonly { readonly name: string; readonly addresses: readonly string[] }[]): Problem[] {
+  const named = new Map<string, string>()
+  return wallets.flatMap(({ name, addresses }) => {
+    let other: string | undefined
+    for (const address of addresses) {
+      other ??= named.get(address)
+      named.set(address, named.get(address) ?? name)
+    }
+    if (other === undefined) return []
+    return [{ name, must: other === name ? 'must name each wallet once' : `must be other wallets than ${other}` }]
+  })
 }

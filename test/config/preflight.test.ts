@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { mnemonicToAccount } from 'viem/accounts'
+import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { DEVELOPMENT_MARK } from '../../src/config/development.ts'
 import { readWorkerConfig } from '../../src/config.ts'
@@ -72,6 +72,23 @@ describe('pinrail preflight', () => {
   ])('what api or worker would end with is named before: %s=%s', async (name, value, must) => {
     const { code, said } = await preflight({ ...LIVE_ENVIRONMENT, [name]: value })
     expect([code, said]).toEqual([1, [expect.stringContaining(`${name}: ${must}`), expect.anything()]])
+  })
+
+  const { TREASURY_KEY } = LIVE_ENVIRONMENT
+  const relayer = `0x${hex(random)}`
+  test.each([
+    ['RELAYER_KEYS', { RELAYER_KEYS: `${relayer},${TREASURY_KEY}` }, 'must be other wallets than TREASURY_KEY'],
+    ['RELAYER_KEYS', { RELAYER_KEYS: `${relayer}, ${relayer}` }, 'must name each wallet once'],
+    ['GAS_FUNDING_KEY', { RELAYER_KEYS: relayer, GAS_FUNDING_KEY: relayer }, 'must be other wallets than RELAYER_KEYS'],
+    ['RETIRED_TREASURY_KEYS', { RETIRED_TREASURY_KEYS: TREASURY_KEY }, 'must be other wallets than TREASURY_KEY'],
+    [
+      'RETIRED_TREASURIES',
+      { RETIRED_TREASURIES: privateKeyToAccount(TREASURY_KEY as `0x${string}`).address },
+      'must be other wallets than TREASURY_KEY',
+    ],
+  ])('a wallet with two roles, with which the engine does not start, is named before: %s', async (name, env, must) => {
+    const { code, said } = await preflight({ ...LIVE_ENVIRONMENT, ...env })
+    expect([code, said]).toEqual([1, [`${name}: ${must}`, '1 to mend before live mode']])
   })
 
   test('of a keystore that is no keystore nothing is shown: it may be the key itself', async () => {
