@@ -67,3 +67,28 @@ describe('however much waits for channels that cannot be told, the channel of an
     expect(await due()).toEqual([channel.id])
   })
 })
+
+it('what failed before the quiet hours is tried again at their end; what cannot wait goes out meanwhile', async () => {
+  const { discord } = world.services
+  world.clock.now = Date.UTC(2031, 0, 5, 21, 59, 50)
+  const quiet = { from: 22 * 60, to: 7 * 60, zone: 'UTC' }
+  const channel = await world.addChannel(tenant, 'discord', { quiet })
+  discord.taken.length = 0
+  discord.mood = () => 503
+  await world.pay(tenant)
+  await world.run(channel.id, 5)
+  discord.mood = () => 'as documented'
+  world.clock.now = Date.UTC(2031, 0, 5, 23, 0)
+  await world.run(channel.id, 60)
+  expect(discord.taken).toEqual([])
+  await world.db.transaction((tx) =>
+    leaveNotice(tx, tenant, { kind: 'api_key.created', data: { key: 'k', name: 'k' } }),
+  )
+  await world.run(channel.id, 60)
+  expect(discord.taken.map(({ text }) => text.includes('key'))).toEqual([true])
+  expect(await due()).toEqual([])
+  world.clock.now = Date.UTC(2031, 0, 6, 7, 0)
+  expect(await due()).toEqual([channel.id])
+  await world.run(channel.id, 10)
+  expect(discord.taken.map(({ text }) => text.includes('Payment succeeded'))).toEqual([false, true])
+})

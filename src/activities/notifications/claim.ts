@@ -6,6 +6,7 @@ import {
   beginMessage,
   breakChannel,
   findOpenMessage,
+  holdMessage,
   holdUntil,
   type LockedChannel,
   lockChannel,
@@ -61,7 +62,7 @@ export async function claimNext(
     await giveUp(tx, channel, { reason: UNREADABLE, now: iso(now) })
     return rest(tx, channelId)
   }
-  const open = await findOpenMessage(tx, channelId)
+  const open = await openMessage(tx, channel, now)
   const claimed = open === null || open.next_at > now ? null : await resume(tx, open, now)
   if (open !== null && claimed === null && open.state === 'sending') return { kind: 'wait', ms: open.next_at - now }
   const message = claimed ?? (await begin(deps, tx, { channel, now, onlyUrgent: open !== null }))
@@ -115,6 +116,16 @@ export async function giveUp(
 async function rest(tx: Tx, channelId: string): Promise<Claim> {
   await restChannel(tx, channelId)
   return { kind: 'done' }
+}
+
+/** A service that was down may come back in the quiet hours: what can wait is tried again at their end. */
+async function openMessage(tx: Tx, channel: LockedChannel, now: number): Promise<OpenMessage | null> {
+  const open = await findOpenMessage(tx, channel.id)
+  const quiet = quietUntil(quietOf(channel), now)
+  // What its sender has left may have come, and is told again soon, or not at all.
+  if (open === null || quiet === null || open.urgent || open.state === 'sending' || open.next_at > now) return open
+  await holdMessage(tx, open.id, iso(quiet))
+  return { ...open, next_at: quiet }
 }
 
 type Taken = Pick<OpenMessage, 'id' | 'kind' | 'tries' | 'unanswered' | 'created_at'>

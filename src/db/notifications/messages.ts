@@ -221,6 +221,11 @@ export async function holdUntil(tx: Tx, channelId: string, until: string): Promi
   )
 }
 
+/** It is tried again then. */
+export async function holdMessage(tx: Tx, id: string, until: string): Promise<void> {
+  await execute(tx, sql`update channel_message set next_at = ${until}::timestamptz where id = ${id}`)
+}
+
 /** Its workflow ends: what comes next may start another one at once. */
 export async function restChannel(tx: Tx, channelId: string): Promise<void> {
   await execute(tx, sql`update channel set swept_at = null where id = ${channelId} and swept_at is not null`)
