@@ -112,9 +112,9 @@ function attemptFields(attempt: Attempt, { effect, reference }: OrderNews): Atte
 function fieldsOf(payment: Payment, attempt: Attempt, news: OrderNews): PaymentFields {
   const { effect } = news
   const checkOver = payment.exception === 'verification_required' && effect.exception === undefined
-  const parks = effect.moves.length === 1 && effect.moves[0]?.to === 'under_review'
+  const parks = effect.moves[0]?.to === 'under_review'
   const parksHere = parks || (effect.moves.length === 0 && effect.park !== null)
-  const leavesReview = payment.status === 'under_review' && effect.moves.length > 0 && !parks
+  const leavesReview = payment.status === 'under_review' && effect.moves.length > 0
   return {
     ...(effect.exception !== undefined && effect.exception !== payment.exception
       ? { exception: effect.exception }

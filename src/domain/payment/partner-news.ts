@@ -196,9 +196,7 @@ function paid(story: Story): OrderEffect {
 function goesOn({ payment, attempt }: Story, effect: OrderEffect): OrderEffect {
   const wasHeld = payment.status === 'under_review' && payment.parkReason === 'partner_hold'
   const isReleased = wasHeld && payment.paidAttemptId === attempt.id && effect.attempt === 'confirmed'
-  return isReleased && effect.moves.length === 0
-    ? { ...effect, moves: [{ to: 'processing', why: 'released_by_partner' }] }
-    : effect
+  return isReleased ? { ...effect, moves: [{ to: 'processing', why: 'released_by_partner' }] } : effect
 }
 
 /** Refused. Money that the partner holds all the same, and that we have never seen, is an operator's. */

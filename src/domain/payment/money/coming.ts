@@ -72,7 +72,6 @@ export function came(story: Story, receipts: readonly Part[], isWhole: boolean):
 
 /** More of an underpaid payment's own money. */
 function completed({ payment }: Story, effect: OrderEffect, fit: 'exact' | 'underpaid' | 'overpaid'): OrderEffect {
-  if (effect.parts.length === 0) return effect
   if (fit === 'underpaid') return { ...effect, money: 'take' }
   return {
     ...effect,

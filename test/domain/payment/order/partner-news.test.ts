@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { type KnownPayment, nothing } from '../../../src/domain/payment/money/effect.ts'
-import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { hasNothing } from '../../../src/domain/payment/partner-news.ts'
-import type { ParkReason } from '../../../src/domain/payment/payment.ts'
-import { came, context, effect, open, order, paidBy, paidOrder, part, statusesOf } from './money/order-story.ts'
+import { type KnownPayment, nothing } from '../../../../src/domain/payment/money/effect.ts'
+import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
+import { hasNothing } from '../../../../src/domain/payment/partner-news.ts'
+import type { ParkReason } from '../../../../src/domain/payment/payment.ts'
+import { came, context, effect, open, order, paidBy, paidOrder, part, statusesOf } from '../money/order-story.ts'
 
 describe('what a partner says', () => {
   test('paid: the money is counted and the payment goes on', () => {
