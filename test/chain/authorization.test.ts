@@ -3,6 +3,7 @@ import { multicall3Abi, parseSignature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodeAbiParameters, encodeFunctionData, keccak256, parseAbi } from 'viem/utils'
 import { createTreasurySigner, PolicyRefusal } from '../../src/chain/authorization.ts'
+import { decidePayouts } from '../../src/chain/authorizer.ts'
 import { multicallCodec } from '../../src/chain/codec.ts'
 import { accountOf } from '../../src/chain/keys/private-key.ts'
 import type { Payout } from '../../src/domain/settlement/payout.ts'
@@ -183,5 +184,39 @@ describe('the treasury signs', () => {
     await expect(signer.signTransfer(payout(changes), 1_700_000_000)).rejects.toThrow(refusal)
     await expect(signer.signCancellation(payout(changes))).rejects.toThrow(refusal)
     await expect(signer.signCancellation(payout(changes))).rejects.toBeInstanceOf(PolicyRefusal)
+  })
+})
+
+describe('a treasury that is short', () => {
+  const decide = (queued: readonly Payout[], available: bigint) =>
+    decidePayouts(
+      queued,
+      {
+        paused: false,
+        treasuryBlacklisted: false,
+        balance: available,
+        payouts: queued.map(() => ({ blacklisted: false, used: false, usedByOther: false })),
+      },
+      {
+        available,
+        spendable: 10n ** 12n,
+        signedBefore: new Set(),
+        heldAfter: new Date(0),
+        forbidden: queued.map(() => null),
+      },
+    ).map(({ kind }) => kind)
+
+  test('keeps the order of one merchant’s payouts, and pays the others what it can', () => {
+    const [recipient, other] = [newAddress(), newAddress()]
+    const large = payout({ recipient, microUsdc: '5000000' })
+    const small = payout({ recipient, microUsdc: '1' })
+    expect(decide([large, small, payout({ recipient: other })], 2_000_000n)).toEqual(['wait', 'wait', 'sign'])
+    expect(decide([small, large, small], 2_000_000n)).toEqual(['sign', 'wait', 'wait'])
+  })
+
+  test('promises no micro-USDC twice', () => {
+    const queued = [payout(), payout(), payout()]
+    expect(decide(queued, 2_000_000n)).toEqual(['sign', 'sign', 'wait'])
+    expect(decide(queued, 1_999_999n)).toEqual(['sign', 'wait', 'wait'])
   })
 })

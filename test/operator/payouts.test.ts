@@ -90,3 +90,16 @@ test('a payout that is settled here and not paid on chain is pointed out', async
   expect(await rebuild(operation(true))).toBe(1)
   expect(said).toContainEqual(`LOOK AT THIS: ${queued!.paymentId} is settled here and not paid on chain`)
 })
+
+test('a payout that went to another wallet than the payment names is pointed out', async () => {
+  const [named, paid] = await world.queue([{}, {}])
+  await world.finalize(world.runner())
+  // As if the records had been changed since.
+  await world.db.query('alter table payment disable trigger user')
+  await world.db.query('update payment set destination = $2 where id = $1', [named!.paymentId, paid!.recipient])
+  await world.db.query('alter table payment enable trigger user')
+  expect(await rebuild(operation(true))).toBe(1)
+  expect(said).toContainEqual(
+    `LOOK AT THIS: ${named!.paymentId} was paid ${named!.micro} to ${named!.recipient.toLowerCase()}, owed null to ${paid!.recipient.toLowerCase()}`,
+  )
+})

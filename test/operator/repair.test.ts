@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { parseEther } from 'viem'
+import { encodeFunctionData } from 'viem/utils'
+import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
 import type { Operation } from '../../src/operator/payouts.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
-import { mintUsdc } from '../../src/sandbox/chain.ts'
-import { createWorld, type Queued, settingsOf, type World } from '../chain/world.ts'
+import { mintUsdc, usdcAdminAbi } from '../../src/sandbox/chain.ts'
+import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../chain/world.ts'
 
 let world: World
 let said: string[]
@@ -53,6 +56,8 @@ test('a payout whose final block is gone is paid again on the new chain, once, a
   const runner = world.runner()
   await runner.tick()
   expect(await paused()).toMatch(/^finalized block/)
+  const { rows } = await world.db.query('select paused_until_final as "endsAt" from chain_cursor')
+  expect(rows).toEqual([{ endsAt: null }])
   await expect(runner.assertReady()).rejects.toThrow('repair-finality')
 
   expect(await repairFinality(operation(true))).toBe(1)
@@ -101,6 +106,34 @@ test('a top-up that never happened is booked back, and named for a person', asyn
   expect(said).toContainEqual(expect.stringMatching(/LOOK AT THIS: 8181 micro-USDC in/))
   expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'out', micro: '8181' })
   expect(await paused()).toBeNull()
+})
+
+test('a transfer that nobody knows, and that the repair reads, keeps everything paused until somebody has looked at it', async () => {
+  const { queued, depth } = await settle()
+  await reorganize(depth)
+  await world.chain.setBalance({ address: world.treasury.address, value: parseEther('1') })
+  const hash = await world.chain.sendRawTransaction({
+    serializedTransaction: await world.treasury.signTransaction({
+      type: 'eip1559',
+      chainId: TOKEN.chainId,
+      nonce: await world.chain.getTransactionCount({ address: world.treasury.address }),
+      to: TOKEN.address,
+      data: encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 5n] }),
+      gas: 300_000n,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    }),
+  })
+  await world.chain.mine({ blocks: 6 })
+  expect(await repairFinality(operation())).toBe(1)
+  expect(said.at(-1)).toBe('still paused: unknown transfers left the treasury')
+  expect(await paused()).toMatch(/^unknown transfers/)
+  await world.finalize(world.runner(), 3)
+  expect(await state(queued)).toBe('queued')
+  const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
+  expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, hash))).toBe(0)
+  await world.finalize(world.runner(), 3)
+  expect(await state(queued)).toBe('settled')
 })
 
 test('the database refuses to take back an end whose proof is still there', async () => {

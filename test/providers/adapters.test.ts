@@ -117,6 +117,17 @@ describe.each(PROVIDER_NAMES)('%s', (provider) => {
     })
   })
 
+  test('an answer about the refund of another order is unknown', async () => {
+    if (provider !== 'card_partner') return
+    const { attemptId } = server.newOrder(provider)
+    await server.partners()[provider].openOrder(server.newOrder(provider, { attemptId }), soon())
+    await server.act(provider, attemptId, { action: 'pay' })
+    await withTamperedAnswers({ server, provider, from: '"session":"', to: '"session":"x' }, async (partner) => {
+      const refund = partner.refundOrder?.({ attemptId, key: `${attemptId}:refund` }, soon()) ?? Promise.resolve()
+      expect((await troubleOf(refund)).message).toContain('about another refund')
+    })
+  })
+
   test('a method that the partner does not have is misconfigured, not sent', async () => {
     const order = server.newOrder(provider, { method: 'usdc' })
     if (provider === 'wallet_app') return

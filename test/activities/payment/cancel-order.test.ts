@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { CloseAs } from '../../../src/activities/payment/partner-orders.ts'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import { many, sql } from '../../../src/db/db.ts'
+import { extendPayment } from '../../../src/db/payments/payment-changes.ts'
 import { newId } from '../../../src/ids.ts'
 import { PartnerError } from '../../../src/providers/provider.ts'
 import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
@@ -116,6 +117,25 @@ describe('the cancellation of a partner’s order is an intent before the partne
     expect(await intents(id)).toEqual(['cancel refused by merchant: the payment was canceled'])
     expect((await world.payment(id)).closedAt).not.toBeNull()
   })
+})
+
+test('more time that is given while the partner cancels the order keeps the payment open until the new end', async () => {
+  const { id } = await world.opened()
+  const { db } = world.checkout
+  const end = Date.parse((await world.payment(id)).expiresAt)
+  const context = { publicUrl: 'https://pay.example', now: () => end - 60_000 }
+  const { wallet_app: real } = world.deps.partners
+  const slow = app(async (attemptId) => {
+    await db.transaction((tx) => extendPayment(tx, context, id))
+    return real.cancelOrder?.({ attemptId }, AbortSignal.timeout(5000)) as Promise<never>
+  })
+  const passed = { paymentId: id, as: 'expired' as const, expiresAt: end }
+  const now = { ...world.deps.context, now: () => end + 1000 }
+  await perform(world.activities({ ...slow, context: now }).closeUnpaid, passed)
+  expect(await world.payment(id)).toMatchObject({ status: 'pending', expiryExtended: true })
+  const later = { ...now, now: () => end + 16 * 60_000 }
+  await perform(world.activities({ context: later }).closeUnpaid, { ...passed, expiresAt: end + 15 * 60_000 })
+  expect((await world.payment(id)).status).toBe('expired')
 })
 
 describe('a buyer who chooses another way to pay', () => {

@@ -70,6 +70,15 @@ describe('news of a partner', () => {
     expect(await news('meanwhile')).toMatchObject({ applied: false })
   })
 
+  test('that another partner sends about its order is nobody’s news, and is not stored', async () => {
+    const bodySha256 = new Uint8Array(32)
+    const at = new Date().toISOString()
+    const told = { provider: 'card_partner', eventId: 'first', attemptId, bodySha256, at } as const
+    expect(await recordPartnerEvent(seeded.db, told)).toBeNull()
+    expect(await unreadOf()).toBeUndefined()
+    expect(await take()).toEqual([])
+  })
+
   test('stays unread when the transaction that would apply it fails', async () => {
     await news('first')
     const unread = await unreadOf()

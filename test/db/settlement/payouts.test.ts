@@ -176,6 +176,21 @@ describe('a payout', () => {
     expect(await turn(2, 20)).toEqual({ of: '534555512', next: null })
   })
 
+  test('takes no signature of a treasury that is not its own: another one may have taken it over meanwhile', async () => {
+    const payout = await newPayout()
+    await queue(payout)
+    const scope = { livemode: false, chainId: 31337, token: TOKEN }
+    const journal = createSettlementJournal({ db, scope, hooks: {} as SettlementHooks })
+    const signature = { kind: 'transfer', validBefore: 2_000_000_000, signature: `0x${'12'.repeat(65)}` } as const
+    const store = (treasury: Hex) =>
+      journal.storeSignatures([{ paymentId: payout.paymentId, treasury, signature }], { maxMicroPerDay: 10n ** 12n })
+    await store(`0x${'c'.repeat(40)}`)
+    expect((await readPayout(db, payout.paymentId))?.state).toBe('queued')
+    expect((await journal.readSignedBefore([payout.paymentId])).size).toBe(0)
+    await store(TREASURY)
+    expect((await readPayout(db, payout.paymentId))?.state).toBe('authorized')
+  })
+
   test('of no payment is unknown', async () => {
     expect(await readPayout(db, 'pay_nobody')).toBeNull()
   })

@@ -178,6 +178,25 @@ describe('a payment that was withdrawn and is paid with another amount', () => {
     expect((await world.payment(made.id)).usdc?.gross).toBe('162000000')
     expect(await atBooks(made.id)).toEqual(['convert 10000', 'convert:2 15000'])
   })
+
+  test('a call for the first order that is answered when the second is open books its fill for nobody again', async () => {
+    const made = await world.paid()
+    const slow = {
+      ...world.deps.converter,
+      convert: async (...order: Parameters<typeof world.deps.converter.convert>) => {
+        const answer = await world.deps.converter.convert(...order)
+        await paidAnew(made, '15000')
+        // The first order is ended, and its fill is ours.
+        await convert(made.id)
+        return answer
+      },
+    }
+    await perform(world.activities({ converter: slow }).convertToUsdc, made.id)
+    expect(await world.payment(made.id)).toMatchObject({ conversionOrder: 2, fill: null, usdc: null, parkReason: null })
+    await converted(made.id)
+    expect((await world.payment(made.id)).usdc?.gross).toBe('162000000')
+    expect((await world.books(made.id)).filter((line) => line.startsWith('suspense'))).toEqual([])
+  })
 })
 
 describe('a part of the money goes while it is converted, and the rest is approved', () => {
