@@ -6,6 +6,7 @@ import { succeedTogether } from '../db/payments/payment-sets.ts'
 import { lockPayments } from '../db/payments/payments.ts'
 import { type Booking, gasSpent, settled } from '../domain/ledger.ts'
 import { NOT_PARKED, type PaymentFields, parked } from '../domain/payment/changes.ts'
+import { whyNotFree } from '../domain/payment/money/intents.ts'
 import { canMove } from '../domain/payment/payment.ts'
 import type { PaymentWithAttempts } from '../domain/payment/payment-object.ts'
 import type { Settlement } from '../domain/settlement/payout.ts'
@@ -37,9 +38,8 @@ export function createSettledHook(context: ChangeContext) {
 function isAsExpected(state: PaymentWithAttempts | undefined, settlement: Settlement): boolean {
   if (state === undefined) return false
   const { status, transfer, usdc, parkReason } = state.payment
-  const isVoiding = state.intents.some(({ kind }) => kind === 'void')
   const isAgreed = transfer === null && usdc?.net === settlement.microUsdc
-  return isAgreed && status === 'settling' && parkReason === null && !isVoiding
+  return isAgreed && status === 'settling' && parkReason === null
 }
 
 async function settleTogether(
@@ -103,11 +103,11 @@ async function recordSettlement(work: PaymentWork, settlement: Settlement): Prom
   const expected = payment.usdc?.net === settlement.microUsdc && canMove(payment.status, 'succeeded')
   await endVoid(work, 'refused')
   if (expected) {
-    const wasReversed = payment.parkReason === 'funds_reversed'
+    const isLess = whyNotFree({ ...work.state, payment: { ...payment, held: false } }) === 'changed'
     const exception = exceptionAfter(payment.exception)
     await work.move('succeeded', because('settled', fact), { ...proof, exception, ...NOT_PARKED })
-    // The transfer was faster than the void: the money that the partner took back is our loss.
-    if (wasReversed) await work.openIncident({ kind: 'chargeback', attemptId: payment.paidAttemptId })
+    // The transfer was faster than the void, or came in spite of it: what the partner took back of the money is our loss.
+    if (isLess) await work.openIncident({ kind: 'chargeback', attemptId: payment.paidAttemptId })
     return
   }
   if (canMove(payment.status, 'under_review') || payment.status === 'under_review') {

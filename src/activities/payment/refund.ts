@@ -142,6 +142,10 @@ export async function giveBack(
   const isAll = endsPayment || states.length === 0
   if (attempt.status === 'on_hold' && isAll)
     await closeMisfit(work, attempt.id, how.through === 'partner' ? 'gone' : undefined)
+  // The merchant has it too.
+  const isPaidOut = attempt.id === work.state.payment.paidAttemptId && work.state.payment.transfer !== null
+  if (isPaidOut && given.parts.some(({ part }) => part.account === 'merchant_payable'))
+    await work.openIncident({ kind: 'chargeback', attemptId: attempt.id })
   if (endsPayment) await work.move('refunded', given.reason, NOT_PARKED)
   else
     await work.change({ ...given.reason, kind: 'attempt.refunded' }, staysWithout(work, attempt.id) ? GIVEN_BACK : {})
