@@ -1,9 +1,11 @@
 import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
+import { loadPayment } from '../db/payments/payments.ts'
 import { lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { abandonLane, acknowledgeTransfers, releaseLane } from '../db/settlement/operator.ts'
 import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
+import { Refusal } from './call.ts'
 
 export type Operation = {
   readonly db: Db
@@ -28,6 +30,7 @@ export function changeOf(name: 'void' | 'hold' | 'release', { hooks }: Operation
   if (name === 'void') return requestVoid
   if (name === 'release')
     return async (tx, paymentId) => {
+      await refuseParked(tx, paymentId)
       if (!(await releasePayout(tx, paymentId))) return false
       await hooks.onReleased(tx, { paymentId })
       return true
@@ -38,6 +41,16 @@ export function changeOf(name: 'void' | 'hold' | 'release', { hooks }: Operation
     await hooks.onHeld(tx, { paymentId, reason: 'operator', detail })
     return true
   }
+}
+
+/** Before money goes on that has waited, the partner is asked whether it is still there: a decision does that. */
+async function refuseParked(tx: Tx, paymentId: string): Promise<void> {
+  const { status, parkReason, held } = (await loadPayment(tx, paymentId)).payment
+  if (status === 'under_review' && parkReason === 'payout_held' && !held)
+    throw new Refusal(
+      `${paymentId} waits for a decision, before which the partner is asked whether the money is still there: ` +
+        `pinrail payments decide ${paymentId} retry`,
+    )
 }
 
 class OnlyTried extends Error {}

@@ -192,7 +192,7 @@ function holdsOf({ queue }: Standing): Trouble[] {
       kind: 'held',
       stops: !others,
       what: `${payouts} ${verb} held (${reason ?? 'no reason'}) until somebody decides`,
-      todo: '`pinrail attention` names them. Then `pinrail settlement release <payment>`, or `void <payment>` before a refund.',
+      todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund.',
     }
   })
 }

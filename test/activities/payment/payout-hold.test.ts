@@ -38,9 +38,20 @@ test('… nor where the command has held the payout before the operator held the
   await world.decide(id, 'hold')
   await expect(run('release', id)).rejects.toThrow('An operator holds the payment')
   expect(await payout(id)).toBe('held')
-  // The hold is lifted by its decision, and the payout by the command or by another try.
+  // The hold is lifted by its decision, and the payout by another try.
   await world.decide(id, 'release')
   expect(await payout(id)).toBe('held')
-  expect(await run('release', id)).toBe(0)
+  await world.decide(id, 'retry')
   expect([await payout(id), (await world.payment(id)).status]).toEqual(['queued', 'settling'])
+})
+
+// it was paid out although the partner had taken the money back, where the callback that says so was lost
+test('the command sets no payout going that has waited for a decision: before that the partner is asked for the money', async () => {
+  const { id, attemptId } = await world.settling()
+  expect(await run('hold', id)).toBe(0)
+  await world.act(attemptId, { action: 'reverse' })
+  await expect(run('release', id)).rejects.toThrow(`pinrail payments decide ${id} retry`)
+  expect([await payout(id), (await world.payment(id)).parkReason]).toEqual(['held', 'payout_held'])
+  expect((await world.read({ id, attemptId })).payment.parkReason).toBe('funds_reversed')
+  expect(await payout(id)).toBe('voiding')
 })

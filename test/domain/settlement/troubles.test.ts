@@ -195,7 +195,7 @@ describe('the record', () => {
       kind: 'held',
       stops: false,
       what: '3 payouts of 10.000000 USDC are held (review) until somebody decides',
-      todo: '`pinrail attention` names them. Then `pinrail settlement release <payment>`, or `void <payment>` before a refund.',
+      todo: '`pinrail attention` names them. Then `pinrail payments decide <payment> retry`, or `pinrail settlement void <payment>` before a refund.',
     })
     expect(only({ queue: [held(null)] })?.what).toContain('is held (no reason)')
     expect(kinds({ queue: [held('paused'), QUEUED] })).toEqual(['held'])
