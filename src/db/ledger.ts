@@ -8,6 +8,13 @@ export async function book(tx: Tx, booking: Booking, at: string): Promise<boolea
   return (await execute(tx, bookedWith(sql`select 1`, booking, at))) > 0
 }
 
+/** Whether the fact was booked before. */
+export async function isBooked(tx: Tx, { kind, reference }: Pick<Booking, 'kind' | 'reference'>): Promise<boolean> {
+  return (
+    (await execute(tx, sql`select 1 from ledger_transaction where (kind, reference) = (${kind}, ${reference})`)) > 0
+  )
+}
+
 /** Books many facts, each once, in one statement. Throws when the lines of one do not balance. */
 export async function bookAll(tx: Tx, bookings: readonly Booking[], at: string): Promise<void> {
   if (bookings.length === 0) return

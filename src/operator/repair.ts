@@ -105,7 +105,11 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
   for (const paymentId of paymentIds) say(`${paymentId} had its proof in a block that is gone`)
   const isPaused = await db.transaction(async (tx) => {
     for (const movement of lost)
-      await hooks.onTreasuryMovement(tx, { ...movement, direction: movement.direction === 'in' ? 'out' : 'in' })
+      await hooks.onTreasuryMovement(tx, {
+        ...movement,
+        isGone: true,
+        direction: movement.direction === 'in' ? 'out' : 'in',
+      })
     return endPause(tx, { db, scope, hooks })
   })
   say(isPaused ? 'still paused: unknown transfers left the treasury' : 'the lanes go on')

@@ -1,6 +1,6 @@
 import { leaveNotice } from '../db/accounts/account-notices.ts'
 import type { Tx } from '../db/db.ts'
-import { book } from '../db/ledger.ts'
+import { book, isBooked } from '../db/ledger.ts'
 import { putOutbox } from '../db/outbox.ts'
 import {
   type ChangeContext,
@@ -8,9 +8,9 @@ import {
   endAsGivenBack,
   type PaymentWork,
 } from '../db/payments/payment-changes.ts'
-import { finishSweep } from '../db/settlement/deposits.ts'
+import { finishSweep, sweptFrom } from '../db/settlement/deposits.ts'
 import { gasSpent, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
-import { isZero } from '../domain/money.ts'
+import { isZero, subtract } from '../domain/money.ts'
 import { NOT_PARKED, parked } from '../domain/payment/changes.ts'
 import { PART_STATES, partsOf, unitSum } from '../domain/payment/money/parts.ts'
 import {
@@ -73,10 +73,9 @@ export function createSettlementHooks(context: ChangeContext) {
   async function onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void> {
     const fact = { reference: `${movement.txHash}:${movement.logIndex}`, micro: movement.micro }
     const paymentId = await finishSweep(tx, movement)
-    if (paymentId !== null) {
-      await book(tx, swept({ ...fact, paymentId }), new Date(context.now()).toISOString())
-      return
-    }
+    if (paymentId !== null) return bookSweep(tx, { ...fact, paymentId }, context.now())
+    const unswept = movement.isGone === true && movement.direction === 'out' ? await sweptFrom(tx, movement) : null
+    if (unswept !== null) return bookSweep(tx, { ...goneOf(fact), paymentId: unswept }, context.now())
     const booking = movement.direction === 'in' ? toppedUp(fact) : withdrawn(fact)
     await book(tx, booking, new Date(context.now()).toISOString())
   }
@@ -111,6 +110,21 @@ async function endIfReversed(work: PaymentWork): Promise<void> {
   const isGone =
     mine.length > 0 && isZero(unitSum(parts, { attemptId: paidAttemptId, states: ['counted', 'returning'] }))
   if (isGone) await endAsGivenBack(work)
+}
+
+type Sweep = Parameters<typeof swept>[0]
+
+const goneOf = ({ reference, micro }: Pick<Sweep, 'reference' | 'micro'>) => ({
+  reference: `${reference}:gone`,
+  micro: subtract('0', micro),
+})
+
+/** One that was booked back, because its block had left the chain, may come again by the same transaction. */
+async function bookSweep(tx: Tx, fact: Sweep, now: number): Promise<void> {
+  const at = new Date(now).toISOString()
+  if (await book(tx, swept(fact), at)) return
+  if (await isBooked(tx, swept({ ...fact, ...goneOf(fact) })))
+    await book(tx, swept({ ...fact, reference: `${fact.reference}:again` }), at)
 }
 
 async function bookGas(

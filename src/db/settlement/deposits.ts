@@ -192,14 +192,8 @@ export async function abandonSweep({ db }: JournalContext, sweep: Pick<Sweep, 'p
  */
 export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
   if (movement.direction !== 'in') return null
-  const deposit = await maybeOne(
-    tx,
-    z.object({ payment_id: z.string() }),
-    sql`select payment_id from deposit where address = ${movement.counterparty} and chain_id = ${movement.chainId}
-          and livemode = ${tx.livemode} for update`,
-  )
-  if (deposit === null) return null
-  const id = deposit.payment_id
+  const id = await sweptFrom(tx, movement)
+  if (id === null) return null
   const known = await execute(
     tx,
     sql`update deposit_sweep s set state = 'done', tx_hash = ${movement.txHash}, lane_wallet = null, lane_nonce = null
@@ -220,4 +214,15 @@ export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<s
     sql`update deposit set unswept_micro = unswept_micro - ${movement.micro}::numeric where payment_id = ${id}`,
   )
   return id
+}
+
+/** The payment to whose address the other side of the movement belongs; null: to none. Its deposit is locked. */
+export async function sweptFrom(tx: Tx, { counterparty, chainId }: TreasuryMovement): Promise<string | null> {
+  const deposit = await maybeOne(
+    tx,
+    z.object({ payment_id: z.string() }),
+    sql`select payment_id from deposit where address = ${counterparty} and chain_id = ${chainId}
+          and livemode = ${tx.livemode} for update`,
+  )
+  return deposit?.payment_id ?? null
 }

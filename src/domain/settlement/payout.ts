@@ -196,6 +196,8 @@ export type VoidProof =
 export type TreasuryMovement = {
   readonly chainId: number
   readonly direction: 'in' | 'out'
+  /** It never happened, because its block has left the chain; `direction` is the way back. */
+  readonly isGone?: true
   readonly micro: MicroUsdc
   readonly treasury: Hex
   readonly counterparty: Hex

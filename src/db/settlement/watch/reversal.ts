@@ -66,6 +66,7 @@ export async function takeBack(
         on conflict do nothing returning payment_id`,
   )
   const paymentIds = ended.map((row) => row.payment_id)
+  await takeSweepsBack(tx, context, ask.gone)
   const movements = await removeLogs(tx, context, ask.gone)
   await execute(tx, sql`delete from void_proof where payment_id = any(${paymentIds}) and block_hash = ${gone}`)
   await execute(
@@ -92,6 +93,31 @@ export async function takeBack(
           deposits_number = least(deposits_number, ${ask.to.number}) where ${here(context)}`,
   )
   return { paymentIds, movements, deposits, unsendable: lanes.filter(({ dropped }) => dropped) }
+}
+
+/**
+ * What was swept in such a block is at its address, unless the new chain shows the sweep. It is made again with the same
+ * nonce, so the token decides. Of one that a backup had forgotten nobody has the signature: the money gets another one.
+ */
+async function takeSweepsBack(tx: Tx, context: JournalContext, gone: readonly Hex[]): Promise<void> {
+  const { chainId, livemode } = context.scope
+  await execute(
+    tx,
+    sql`with
+          lost as (select d.payment_id, l.tx_hash, sum(l.micro_usdc) as micro from treasury_log l
+            join deposit d on d.address = l.counterparty and d.chain_id = ${chainId} and d.livemode = ${livemode}
+            where l.chain_id = ${chainId} and l.token = ${context.scope.token} and l.kind = 'in' and l.applied_at is not null
+              and l.block_hash = any(${[...gone]}::text[]) group by 1, 2),
+          owed as (update deposit d set unswept_micro = d.unswept_micro + o.micro
+            from (select payment_id, sum(micro) as micro from lost group by 1) o where o.payment_id = d.payment_id),
+          undone as (select s.payment_id, s.idx, s.signature is not null and s.idx = min(s.idx)
+              filter (where s.signature is not null) over (partition by s.payment_id) and not exists (
+                select 1 from deposit_sweep o where o.payment_id = s.payment_id and o.state in ('signed', 'assigned')) as again
+            from deposit_sweep s join lost l on (l.payment_id, l.tx_hash) = (s.payment_id, s.tx_hash) where s.state = 'done')
+        -- A payment has one open sweep: what is left after it is found by what is unswept.
+        update deposit_sweep s set tx_hash = null, state = case when u.again then 'signed' else 'abandoned' end
+        from undone u where (u.payment_id, u.idx) = (s.payment_id, s.idx)`,
+  )
 }
 
 /** Answers the movements of treasuries that were booked. */
