@@ -21,9 +21,10 @@ export function bodyOf(page: string): string {
   return page.slice(page.indexOf('<body')).replace(/<details class="languages">.*?<\/details>/s, '')
 }
 
-/** Markup without its tags. */
+/** Markup without its tags. One that says where a line may break is none for a reader. */
 export function plain(markup: string): string {
   return markup
+    .replace(/<wbr ?\/?>/g, '')
     .replace(/<[^>]+>/g, ' ')
     .replace(/&lt;/g, '<')
     .replace(/&quot;/g, '"')
