@@ -23,7 +23,7 @@ const TESTS: Readonly<Record<string, string>> = {
   'payment/changes.ts': 'payment/{decision,refund,states}',
   'payment/decision.ts': 'payment/decision{,-told}',
   'link/report.ts': 'link/link',
-  'payment/money/decided.ts': 'payment/{decision,decision-told,money/conversion}',
+  'payment/money/decided.ts': 'payment/{decision,money/decided}',
   'payment/money/going.ts': 'payment/money/going{,-partly}',
   'payment/order-changes.ts': 'payment/order/order-changes{,-end}',
   'payment/partner-news.ts': 'payment/order/partner-news{,-misfits,-waits}',

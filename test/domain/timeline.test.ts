@@ -145,6 +145,9 @@ describe('the timeline', () => {
       message: 'card_partner is not offered to a buyer in Brazil (country); shown: picker',
       data,
     })
+    expect(offerNote({ where: 'Brazil', chosen: null, pinned: { ...pinned, reason: 'down' }, data }).message).toBe(
+      'card_partner does not answer anybody at the moment; shown: picker',
+    )
   })
 
   test.each([

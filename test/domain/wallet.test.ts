@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { checkWallet } from '../../src/domain/wallet.ts'
+import { checkWallet, walletProofText } from '../../src/domain/wallet.ts'
 
 /** The examples of EIP-55. */
 const MIXED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
@@ -73,11 +73,51 @@ describe('a wallet', () => {
   test.each([
     ['USDC on Polygon', '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'],
     ['bridged USDC on Polygon', '0x2791bca1f2de4661ed88a30c99a7a9449aa84174'],
+    ['USDT on Polygon', '0xc2132d05d31c914a87c6611c10748aeb04b58e8f'],
+    ['DAI on Polygon', '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063'],
+    ['WPOL', '0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270'],
+    ['WETH on Polygon', '0x7ceb23fd6bc0add59e62ac25578270cff1b9f619'],
+    ['WBTC on Polygon', '0x1bfd67037b42cf73acf2047067bd4f2c47d9bfd6'],
+    ['LINK on Polygon', '0x53e0bca35ec356bd5dddfebbd1fc0fd03fabad39'],
+    ['AAVE on Polygon', '0xd6df932a45c0f255f85145f286ea0b292b21c90b'],
     ['USDC on Amoy', '0x41e94eb019c0762f9bfcf9fb1e58725bfb0e7582'],
+    ['USDC on Ethereum', '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48'],
+    ['USDT on Ethereum', '0xdac17f958d2ee523a2206206994597c13d831ec7'],
     ['the token that is paid out', TOKEN.toLowerCase()],
   ])('that is the contract of %s is refused, in every case', (_name, text) => {
     const message = 'must be a wallet, not the contract of a token, which would keep what is sent to it'
     expect(sayings(text)).toEqual({ code: 'wallet_forbidden', message })
     expect(sayings(upper(text))).toEqual({ code: 'wallet_forbidden', message })
   })
+
+  test.each([
+    ['Multicall3', '0xca11bde05977b3631167028862be2a173976ca11'],
+    ['Permit2', '0x000000000022d473030f116ddee9f6b43ac78ba3'],
+    ['the entry point of ERC-4337 0.6', '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'],
+    ['the entry point of ERC-4337 0.7', '0x0000000071727de22e5e9d8baf0edac6f37da032'],
+    ['the deployer of CREATE2', '0x4e59b44847b379578588920ca78fbf26c0b4956c'],
+    ['CreateX', '0xba5ed099633d3b313e4d5f7bdc1305d3c28ba5ed'],
+    ['a router of Uniswap', '0xe592427a0aece92de3edee1f18e0157c05861564'],
+    ['another router of Uniswap', '0x68b3465833fb72a70ecdf485e0e4c7bd8665fc45'],
+    ['a precompiled contract', `0x${'0'.repeat(39)}1`],
+    ['a contract of Polygon itself', `0x${'0'.repeat(36)}1010`],
+    ['the last address that is kept for them', `0x${'0'.repeat(36)}ffff`],
+  ])('that is %s is refused, in every case', (_name, text) => {
+    const refusal = { code: 'wallet_forbidden', message: 'must be a wallet, not a contract that everybody uses' }
+    expect(sayings(text)).toEqual(refusal)
+    expect(sayings(upper(text))).toEqual(refusal)
+  })
+
+  test.each([`0x${'0'.repeat(35)}10000`, `0x0${'a'.repeat(39)}`])('%s is nobody’s contract', (text) => {
+    expect(check(text)).toEqual({ ok: true, address: text })
+  })
+})
+
+test('the key of a wallet signs whose it is to be, and in which mode', () => {
+  expect(walletProofText({ merchantId: 'mer_1', livemode: true })).toBe(
+    'Pinrail: pay the account mer_1 to this wallet, in live mode.',
+  )
+  expect(walletProofText({ merchantId: 'mer_1', livemode: false })).toBe(
+    'Pinrail: pay the account mer_1 to this wallet, in test mode.',
+  )
 })

@@ -62,10 +62,10 @@ export function transferLink({ chainId, token, address, micro }: TransferRequest
 
 /** Reads a link that transferLink made; null for any other text. */
 export function readTransferLink(link: string): TransferRequest | null {
-  const pattern = /^ethereum:(0x[0-9a-f]{40})@(\d{1,9})\/transfer\?address=(0x[0-9a-f]{40})&uint256=(\d{1,30})$/
-  const [, token, chainId, address, micro] = pattern.exec(link) ?? []
-  if (token === undefined || address === undefined || micro === undefined) return null
-  return { chainId: Number(chainId), token: token as Hex, address: address as Hex, micro }
+  const pattern =
+    /^ethereum:(?<token>0x[0-9a-f]{40})@(?<chainId>\d{1,9})\/transfer\?address=(?<address>0x[0-9a-f]{40})&uint256=(?<micro>\d{1,30})$/
+  const found = pattern.exec(link)?.groups as { token: Hex; chainId: string; address: Hex; micro: string } | undefined
+  return found === undefined ? null : { ...found, chainId: Number(found.chainId) }
 }
 
 /** A final transfer of a token to a deposit address. `units` are the token's smallest. */

@@ -137,7 +137,7 @@ function treasuryOf({ queue, chain }: Standing): Trouble[] {
     {
       kind: 'treasury_low',
       // Small payouts may still find enough.
-      stops: wanting.length > 0 && others.length === 0,
+      stops: others.length === 0,
       what: `the treasury has ${balance}, and payouts of ${formatUsdc(String(needed))} USDC wait for it`,
       todo: `Send USDC to the treasury${current === undefined ? '' : ` ${current.wallet}`}. Payouts that wait for funds go on by themselves.`,
     },

@@ -209,6 +209,8 @@ describe('a payment that is over', () => {
     ['transfer', { status: 'processing', paidAttemptId: 'att_1', converted: true }],
     ['transfer', { status: 'settling', paidAttemptId: 'att_1', converted: true }],
     ['await_operator', { status: 'under_review' }],
+    // Its order at the converter is ended when it is over.
+    ['await_operator', { status: 'under_review', conversionOpen: true, conversionLeft: true }],
   ])('and one that has to %s', (step, fields) => {
     expect(nextStep(at(fields))).toBe(step)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { answerOf } from '../../../src/domain/settlement/answer.ts'
 import type { Standing } from '../../../src/domain/settlement/standing.ts'
-import { CURSOR, FUNDING, held, OPEN_LANE, QUEUED, WELL } from './well.ts'
+import { CHAIN, CURSOR, FUNDING, held, OPEN_LANE, QUEUED, WELL } from './well.ts'
 
 const IDLE: Partial<Standing> = { queue: [], settled: { count: 0, secondsAgo: 50 } }
 
@@ -49,6 +49,10 @@ describe('is money moving, and if not, why', () => {
       'no',
       'No money is moving: signing and sending are paused, because a foreign transfer came.',
     ])
+    const [, ...others] = CHAIN.nodes
+    const chain = { ...CHAIN, nodes: [{ name: 'one', head: null, why: null }, ...others] }
+    const unread = answer({ chain, cursor: { ...CURSOR, ageSeconds: 300, isObserved: false } })
+    expect(unread.troubles.map(({ kind }) => kind)).toEqual(['no_worker', 'node'])
     const later = answer({ attention: [{ kind: 'payout_hook', subject: 'pay_1', detail: null }], lanes: [one] })
     expect(later.troubles.map(({ kind }) => kind)).toEqual(['lane_quarantined', 'hook'])
   })

@@ -22,7 +22,12 @@ describe('the chain', () => {
     expect(paused('finalized block 7 is another one')).toBe(
       'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.',
     )
-    expect(kinds({ cursor: { ...CURSOR, pausedReason: 'x', pausedUntilFinal: 1040 } })).toEqual(['paused!'])
+    for (const pausedUntilFinal of [1040, null])
+      expect(only({ cursor: { ...CURSOR, pausedReason: 'a foreign transfer came', pausedUntilFinal } })).toMatchObject({
+        kind: 'paused',
+        stops: true,
+        what: 'signing and sending are paused, because a foreign transfer came',
+      })
   })
 
   test('is not read', () => {
@@ -157,6 +162,8 @@ describe('the treasury', () => {
       what: 'the treasury has too little USDC, and payouts of 10.000000 USDC wait for it',
     })
     expect(kinds({ chain: treasury(null), queue: [held('funds'), QUEUED] })).toEqual(['treasury_low'])
+    // What waited for funds and goes on again is no trouble.
+    expect(kinds({ queue: [{ ...QUEUED, reason: 'funds' }] })).toEqual([])
     // One that an operator holds does not move either.
     expect(kinds({ queue: [held('funds'), held('operator')] })).toEqual(['treasury_low!', 'held!'])
     expect(only({ chain: { ...CHAIN, treasuries: [] }, queue: [held('funds')] })?.todo).toBe(

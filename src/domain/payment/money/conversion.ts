@@ -1,6 +1,6 @@
 import type { PaymentFields } from '../changes.ts'
 import type { PaymentStatus } from '../payment.ts'
-import type { Payment, StaleConversion } from '../payment-object.ts'
+import type { Fill, Payment, StaleConversion } from '../payment-object.ts'
 
 /** The payment as it is before the change. */
 type Before = Pick<
@@ -61,7 +61,10 @@ export function withoutOrder({ conversionOrder }: Pick<Payment, 'conversionOrder
 }
 
 /** USDC was bought for a payment that has ended without taking it. */
-export function isFillLeft({ status, fill, usdc }: Pick<Payment, 'status' | 'fill' | 'usdc'>): boolean {
+export function isFillLeft<P extends Pick<Payment, 'status' | 'fill' | 'usdc'>>(
+  payment: P,
+): payment is P & { readonly fill: Fill } {
+  const { status, fill, usdc } = payment
   const isOver = status === 'failed' || status === 'expired' || status === 'canceled'
   return isOver && fill !== null && usdc === null
 }

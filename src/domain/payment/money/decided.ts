@@ -3,7 +3,7 @@ import { because, type MoveReason, type Note, noteOf, type Reason } from '../../
 import { NOT_PARKED, type PaymentFields, parked } from '../changes.ts'
 import { MONEY_CONFIRMED, NOTHING_TO_SETTLE, ORDER_UNCHANGED, waitsForNobody, whyHeldBack } from '../decision.ts'
 import type { PaymentStatus } from '../payment.ts'
-import type { Payment, PaymentWithAttempts } from '../payment-object.ts'
+import type { Fill, Payment, PaymentWithAttempts } from '../payment-object.ts'
 import { MISFIT_LEFT } from '../refund.ts'
 import type { OperatorDecision, OperatorNote } from '../requests.ts'
 import { isFillLeft, withoutOrder } from './conversion.ts'
@@ -148,14 +148,12 @@ function acknowledge(
 }
 
 /** What was bought for nobody is ours. Money that still comes has an order of its own. */
-function keepLeftFill(payment: Payment, note: OperatorNote): DecisionEffect {
-  const data = { ...told(note), reference: payment.fill?.reference, filled_micro: payment.fill?.micro }
+function keepLeftFill(payment: Payment & { readonly fill: Fill }, note: OperatorNote): DecisionEffect {
+  const { micro, reference } = payment.fill
+  const data = { ...told(note), reference, filled_micro: micro }
   return {
     ...NOTHING,
-    bookings:
-      payment.fill === null
-        ? []
-        : [fillKept({ paymentId: payment.id, order: payment.conversionOrder, micro: payment.fill.micro })],
+    bookings: [fillKept({ paymentId: payment.id, order: payment.conversionOrder, micro })],
     change: { note: noteOf('payment.fill_ours', data), fields: withoutOrder(payment) },
   }
 }

@@ -60,6 +60,7 @@ describe('the order at the converter is of other money', () => {
     ['not for another rate: the key takes it', asked, { rate: '2' }, null],
     ['not when nothing was asked', { ...asked, conversionOpen: false }, gone, null],
     ['no more when it is ended', { ...asked, conversionStale: 'gone' }, { conversionStale: null }, null],
+    ['not when it is ended with the amount', asked, { confirmedMinor: '60', conversionStale: null }, null],
   ])('%s', (_when, before, fields, stale) => {
     const payment = aPayment(before)
     const { conversionStale = payment.conversionStale } = withConversion(payment, null, fields)

@@ -3,6 +3,7 @@ import {
   atPartner,
   attemptsWith,
   chargeSum,
+  countedBeside,
   fiatReceipt,
   heldOf,
   PART_STATES,
@@ -14,6 +15,7 @@ import {
   STILL_HERE,
   takeAll,
   takeDust,
+  takeOutside,
   takeSome,
   unitSum,
   usdcReceipts,
@@ -59,12 +61,16 @@ describe('what is there', () => {
     expect(returnedOutside(all, 'att_1')).toBe('40')
     expect(returnedOutside([back], 'att_1')).toBe('0')
     expect(atPartner([fiat('60'), outside], 'att_1')).toBe('100')
+    // What the partner took of it then, it has no more.
+    const taken = fiat('-15', { kind: 'reversal_outside', state: 'reversed' })
+    expect(returnedOutside([...all, taken], 'att_1')).toBe('25')
+    expect(atPartner([fiat('60'), outside, taken], 'att_1')).toBe('85')
   })
 })
 
 describe('what comes', () => {
   test('by a cumulative report is what it has beyond what is known, under the report’s own key', () => {
-    const known = [fiat('60'), fiat('1', other)]
+    const known = [fiat('60'), fiat('1', other), fiat('2', other)]
     const owner = { state: 'surplus', account: 'suspense' } as const
     const total = { minor: '100', currency: 'EUR' } as const
     expect(fiatReceipt(known, 'att_1', { total, owner })).toEqual({
@@ -86,7 +92,7 @@ describe('what comes', () => {
       { key: 'c', micro: '0' },
       { key: 'd', micro: '9' },
     ]
-    const known = [micro('5', '0'), micro('100', '10', other)]
+    const known = [micro('5', '0'), micro('106', '10', other)]
     expect(short(usdcReceipts(known, 'att_1', { receipts, toCharge, state: 'late' }))).toEqual([
       'b receipt 6 1 suspense late',
       'd receipt 9 1 suspense late',
@@ -150,6 +156,34 @@ describe('what goes', () => {
   })
 })
 
+describe('what was returned from elsewhere', () => {
+  const outside = fiat('-40', { kind: 'return_outside', state: 'returned', account: 'suspense' })
+  const parts = [fiat('100'), fiat('-3', { ...other, kind: 'return_outside' }), outside]
+
+  test('and is taken back by the partner is one fact: no owner has less by it', () => {
+    const taken = takeOutside(parts, 'att_1', '15')
+    expect(short(taken)).toEqual(['att_1:reversal_outside:3 reversal_outside -15 -15 suspense reversed'])
+    expect(taken[0]).toMatchObject({ attemptId: 'att_1', asset: 'EUR' })
+    expect(heldOf([...parts, ...taken], 'att_1')).toBe('100')
+    expect(returnedOutside([...parts, ...taken], 'att_1')).toBe('25')
+  })
+
+  test('is nothing where the partner took nothing, or the buyer had nothing from elsewhere', () => {
+    expect(takeOutside(parts, 'att_1', '0')).toEqual([])
+    expect(takeOutside([fiat('100')], 'att_1', '15')).toEqual([])
+    expect(takeOutside([fiat('100'), outside], 'att_2', '15')).toEqual([])
+  })
+})
+
+test('money beside that of an order is what other orders have counted, and is worth something', () => {
+  const some = [fiat('100'), fiat('7', other), fiat('1', { attemptId: 'att_3', ...surplus })]
+  expect(countedBeside(some, 'att_1')).toEqual(['att_2'])
+  expect(countedBeside(some, 'att_2')).toEqual(['att_1'])
+  expect(countedBeside(some, 'att_3')).toEqual(['att_1', 'att_2'])
+  const dust = [micro('9', '0', other), fiat('5', { ...other, ...surplus })]
+  expect(countedBeside(dust, 'att_1')).toEqual([])
+})
+
 describe('the state of a part', () => {
   const parts = [fiat('100'), fiat('20', surplus), fiat('9', other), fiat('7', { state: 'reversed' })]
 
@@ -182,5 +216,8 @@ describe('dust', () => {
     expect(takeDust([...dust, micro('60', '1')], null)).toEqual([])
     expect(takeDust([micro('4', '0', { state: 'surplus' })], null)).toEqual([])
     expect(takeDust([...dust, ...takeDust(dust, null)], null)).toEqual([])
+    // Neither what is surplus beside it nor what another order has is dust, or makes it worth more.
+    const beside = [micro('60', '1', { state: 'surplus' }), micro('70', '1', other)]
+    expect(short(takeDust([...dust, ...beside], null))).toEqual(['att_1:kept:4 kept -9 0 suspense counted'])
   })
 })
