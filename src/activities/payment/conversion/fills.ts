@@ -1,6 +1,6 @@
 import type { PaymentWork } from '../../../db/payments/payment-changes.ts'
 import { fillKept, fillSuspended } from '../../../domain/ledger.ts'
-import { convertToMicroUsdc, isWithinPercent } from '../../../domain/money.ts'
+import { convertToMicroUsdc, isWithinPercent, isZero } from '../../../domain/money.ts'
 import { type PaymentFields, parked } from '../../../domain/payment/changes.ts'
 import type { Payment } from '../../../domain/payment/payment-object.ts'
 import { because, noteOf } from '../../../domain/timeline.ts'
@@ -51,7 +51,9 @@ export async function keepFill(
 ): Promise<void> {
   const { id: paymentId, conversionOrder: order, confirmed, rate } = work.state.payment
   const expected = confirmed === null || rate === null ? '0' : convertToMicroUsdc(confirmed, rate.rate)
-  if (!(await work.book(fillSuspended({ paymentId, order, micro: filled })))) return
+  // Of nothing that was bought there is nothing to book; the order is over all the same.
+  const isKnown = !(await work.book(fillSuspended({ paymentId, order, micro: filled }))) && !isZero(filled)
+  if (isKnown) return
   const note = noteOf('payment.fill_kept', { reference, filled_micro: filled })
   await work.change(note, fillOnRecord({ filled, expected, reference }))
   // Nobody will take it any more: it is ours.

@@ -107,6 +107,18 @@ describe('a conversion that is open when its payment is refunded', () => {
     expect(await lines(id)).toEqual(REFUNDED)
   })
 
+  // the converter was asked once an hour, for ever
+  test('filled with nothing: the order is over, and nothing is booked', async () => {
+    const { id } = await world.paid()
+    await conversion(id, { fault: 'timeout_after_effect', operation: 'convert' })
+    expect((await convert(id)).wait).toBeGreaterThan(0)
+    await refundHeld(id)
+    const cancel = async () => ({ kind: 'filled' as const, microUsdc: '0', reference: 'fill_of_nothing' })
+    await perform(world.activities({ converter: { ...world.deps.converter, cancel } }).convertToUsdc, id)
+    expect([await isOpen(id), await step(id)]).toEqual([false, 'done'])
+    expect(await lines(id)).toEqual(REFUNDED)
+  })
+
   test('a converter that is silent leaves it open, and a person sees it after an hour', async () => {
     const { id } = await world.paid()
     await refundHeld(id)
