@@ -46,6 +46,24 @@ describe('less USDC than the smallest unit of the price', () => {
     expect(await books(paymentId)).toEqual(['deposits USDC 9000', 'exchange USDC -9000'])
     expect(await attention(paymentId)).toEqual([])
   })
+
+  // whoever sent a part of a cent to an address marked its payment as paid twice, and gave an operator work
+  test('comes after the payment was paid: it is ours, the payment ends as it was, and nobody has to look', async () => {
+    const { paymentId, attemptId, deposit } = await openAddress()
+    await send(attemptId, deposit.askedMicro)
+    await untilStatus(paymentId, 'settling')
+    for (const micro of ['1', '2000']) await send(attemptId, micro)
+    await until(
+      () => parts(paymentId),
+      (all) => all.filter((line) => line.includes('receipt')).length === 3,
+    )
+    await world.settle(paymentId)
+    await untilStatus(paymentId, 'succeeded')
+    expect(await payment(paymentId)).toMatchObject({ exception: null })
+    expect(await attention(paymentId)).toEqual([])
+    expect((await books(paymentId)).filter((line) => line.startsWith('suspense'))).toEqual([])
+    expect(await result(paymentId)).toBe('succeeded')
+  })
 })
 
 describe('a part of the price in USDC', () => {

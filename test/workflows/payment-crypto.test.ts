@@ -73,7 +73,7 @@ describe('a payment in USDC', () => {
     expect(parked).toMatchObject({ exception: 'wrong_asset', parkReason: 'wrong_asset' })
     // Anybody may send another one: it is another version, and the payment has waited no shorter for it.
     await world.skip('2 minutes')
-    await send(attemptId, '1', WRONG_TOKEN)
+    await send(attemptId, '10000', WRONG_TOKEN)
     const { version, updatedAt } = await payment(paymentId)
     expect([version > parked.version, updatedAt]).toEqual([true, parked.updatedAt])
     await send(attemptId, deposit.askedMicro)
@@ -82,6 +82,19 @@ describe('a payment in USDC', () => {
     await untilStatus(paymentId, 'succeeded')
     expect((await world.read(paymentId)).incidents).toMatchObject([{ kind: 'misfit', attemptId }])
     await decide(paymentId, 'approve')
+    expect(await result(paymentId)).toBe('succeeded')
+  })
+
+  // for a part of a cent anybody stopped a payment, or gave an operator work
+  test('dust of another token stops no payment, and nobody has to look at it', async () => {
+    const { paymentId, attemptId, deposit } = await openAddress()
+    await send(attemptId, '9999', WRONG_TOKEN)
+    expect(await depositOf(attemptId)).toMatchObject({ wrongToken: false })
+    await send(attemptId, deposit.askedMicro)
+    expect((await settled(paymentId)).exception).toBeNull()
+    const { incidents } = await world.read(paymentId)
+    const kinds = (await world.timeline(paymentId)).map(({ kind }) => kind)
+    expect([incidents, kinds.includes('payment.under_review')]).toEqual([[], false])
     expect(await result(paymentId)).toBe('succeeded')
   })
 

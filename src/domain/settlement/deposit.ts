@@ -22,9 +22,15 @@ export type Deposit = {
   readonly receivedMicro: MicroUsdc
   /** The transfers that it is the sum of, in the order of the chain. */
   readonly receipts: readonly UsdcReceipt[]
-  /** A known token that is not the asked one came, such as bridged USDC or another stablecoin. */
+  /** A known token that is not the asked one came, such as bridged USDC or another stablecoin, and more than dust. */
   readonly wrongToken: boolean
 }
+
+/**
+ * Of another token less is dust: 0.01 where it has the six decimals of USDC. Anybody can send so little to any address, and
+ * neither a payment nor a person shall wait for it. In the token's smallest units.
+ */
+export const OTHER_TOKEN_DUST = 10_000n
 
 /** What came, in the currency of the price, floored to its minor unit; the asked USDC is exactly the price. */
 export function receivedMoney(deposit: Pick<Deposit, 'asked' | 'askedMicro' | 'receivedMicro'>): Money {

@@ -4,7 +4,7 @@ import type { UsdcOrder } from '../partner.ts'
 import { isClosed, type ParkReason, type PaymentException, type PaymentStatus } from '../payment.ts'
 import { nothing, type OrderEffect, type Story } from './effect.ts'
 import { openRefund } from './intents.ts'
-import { atPartner, chargeSum, fiatReceipt, type Part, type PartState, usdcReceipts } from './parts.ts'
+import { atPartner, chargeSum, fiatReceipt, keepDust, type Part, type PartState, usdcReceipts } from './parts.ts'
 
 /** Money has come: whose it is, and what it does to the payment. */
 
@@ -50,6 +50,8 @@ export function came(story: Story, receipts: readonly Part[], isWhole: boolean):
   const owner = receipts[0]?.state ?? 'counted'
   const effect = { ...nothing(attempt.status), parts: receipts }
   const isMine = payment.paidAttemptId === attempt.id
+  const dust = owner === 'counted' ? [] : keepDust(payment.parts, receipts)
+  if (dust.length > 0) return { ...effect, parts: [...receipts, ...dust] }
   if (owner === 'late')
     return {
       ...effect,
@@ -64,8 +66,8 @@ export function came(story: Story, receipts: readonly Part[], isWhole: boolean):
   )
   const fit = compareReceived(attempt.asked, counted, story.context.tolerancePercent)
   if (isMine) return completed(story, effect, fit)
-  // A part of the price: the buyer may complete it, and nobody may close it away.
-  if (!isWhole && fit === 'underpaid' && !isClosed(payment.status))
+  // A part of the price: the buyer may complete it, and nobody may close it away. What is worth nothing opens nothing again.
+  if (!isWhole && fit === 'underpaid' && (!isClosed(payment.status) || isZero(counted)))
     return { ...effect, exception: isZero(counted) ? undefined : 'underpaid' }
   return fit === 'underpaid' ? underpaid(story, effect) : confirmed(story, effect, fit)
 }

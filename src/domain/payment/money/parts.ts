@@ -263,6 +263,18 @@ export function takeDust(parts: readonly Part[], paidAttemptId: string | null): 
   })
 }
 
+/**
+ * What comes when nobody waits for it, and is less than the smallest unit of the price, is ours at once: anybody can send
+ * it to anybody's address for a part of a cent, and no person shall have to look at it.
+ */
+export function keepDust(parts: readonly Part[], receipts: readonly Part[]): Part[] {
+  const [first] = receipts
+  if (first === undefined || receipts.some(({ chargeMinor }) => !isZero(chargeMinor))) return []
+  const units = receipts.reduce((sum, part) => add(sum, part.units), '0')
+  const key = `${first.attemptId}:kept:${parts.length + receipts.length}`
+  return [{ ...first, key, kind: 'kept', units: subtract('0', units) }]
+}
+
 /** Counted by place, because a sum may come twice: received, taken back, received again. */
 function reportKey(parts: readonly Part[], attemptId: string, total: string): string {
   return `${attemptId}:${parts.filter((part) => part.attemptId === attemptId).length}:${total}`

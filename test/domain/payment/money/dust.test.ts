@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals'
+import { type KnownPayment, nothing } from '../../../../src/domain/payment/money/effect.ts'
+import type { Part } from '../../../../src/domain/payment/money/parts.ts'
+import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
+import { isClosed, PAYMENT_STATUSES } from '../../../../src/domain/payment/payment.ts'
+import { effect, order, part } from './order-story.ts'
+
+/** Anybody sends less than the smallest unit of the price to the address of a payment: it costs a part of a cent. */
+
+const deposit = (status: PartnerOrder['status'], minor: string, ...receipts: [string, string][]) =>
+  order({
+    status,
+    received: { minor, currency: 'EUR' },
+    usdc: {
+      receipts: receipts.map(([key, micro]) => ({ key, micro })),
+      askedMicro: '60000000',
+      rate: { rate: '1.2', source: 'test', asOf: '' },
+    },
+  })
+const whole = part('5000', { key: 'a', asset: 'USDC', units: '60000000', account: 'suspense' })
+const paid: Partial<KnownPayment> = { status: 'succeeded', paidAttemptId: 'att_1', converted: true, parts: [whole] }
+const short = (parts: readonly Part[]) => parts.map(({ units, kind, state }) => `${units} ${kind} ${state}`)
+
+describe('what nobody is owed', () => {
+  test('is ours at once where the payment has its money: no second payment is marked, and no person has to look', () => {
+    const told = effect(
+      paid,
+      { status: 'confirmed' },
+      deposit('paid', '5000', ['a', '60000000'], ['b', '1'], ['c', '7']),
+    )
+    expect(short(told.parts)).toEqual(['1 receipt surplus', '7 receipt surplus', '-8 kept surplus'])
+    expect({ ...told, parts: [] }).toEqual(nothing('confirmed'))
+  })
+
+  test('… and where it does not listen any more', () => {
+    const over = { status: 'expired', listenEnded: true } as const
+    const told = effect(over, { status: 'open' }, deposit('open', '0', ['b', '9']))
+    expect(short(told.parts)).toEqual(['9 receipt late', '-9 kept late'])
+    expect({ ...told, parts: [] }).toEqual(nothing('open'))
+  })
+
+  test('has a place of its own each time it comes', () => {
+    const first = effect(paid, { status: 'confirmed' }, deposit('paid', '5000', ['a', '60000000'], ['b', '1'])).parts
+    const known = { ...paid, parts: [whole, ...first] }
+    const all: [string, string][] = [
+      ['a', '60000000'],
+      ['b', '1'],
+    ]
+    expect(effect(known, { status: 'confirmed' }, deposit('paid', '5000', ...all)).parts).toEqual([])
+    const second = effect(known, { status: 'confirmed' }, deposit('paid', '5000', ...all, ['c', '2'])).parts
+    expect(short(second)).toEqual(['2 receipt surplus', '-2 kept surplus'])
+    expect(new Set([...first, ...second].map(({ key }) => key)).size).toBe(4)
+  })
+
+  test('is not what comes with more, or is worth a unit of the price', () => {
+    const of = (...more: [string, string][]) =>
+      effect(paid, { status: 'confirmed' }, deposit('paid', '5001', ['a', '60000000'], ...more))
+    expect(short(of(['b', '1'], ['c', '12000']).parts)).toEqual(['1 receipt surplus', '12000 receipt surplus'])
+    expect(of(['b', '12000']).exception).toBe('duplicate_payment')
+    expect(short(of(['b', '11999']).parts)).toEqual(['11999 receipt surplus', '-11999 kept surplus'])
+  })
+
+  test.each(PAYMENT_STATUSES.filter(isClosed))(
+    'opens a payment that is over and has no money as little as any: %s',
+    (status) => {
+      const told = effect({ status }, {}, deposit('open', '0', ['b', '9']))
+      expect(told).toMatchObject({ moves: [], money: 'none', park: null, exception: undefined, attempt: 'open' })
+      expect(effect({ status: 'pending' }, {}, deposit('open', '0', ['b', '9']))).toMatchObject({
+        money: 'none',
+        moves: [],
+      })
+    },
+  )
+})
