@@ -28,3 +28,11 @@ export const PAYMENT_LINK = {
   created_at: '2026-11-22T10:00:00.000Z',
   updated_at: '2026-11-22T10:00:00.000Z',
 }
+
+/** After its last payment. */
+export const USED_UP = {
+  ...PAYMENT_LINK,
+  status: 'sold_out',
+  payments_count: PAYMENT_LINK.max_payments,
+  completed_at: '2026-11-23T09:30:00.000Z',
+}

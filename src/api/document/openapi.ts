@@ -6,6 +6,7 @@ import { PROBLEM_TYPE } from '../http/problems.ts'
 import { type Route, TAGS } from '../route.ts'
 import { eventObject } from '../routes/v1/events.ts'
 import { EVENT, PATH_IDS } from './examples.ts'
+import { USED_UP } from './link-example.ts'
 
 /** The OpenAPI 3.1 document of the routes: generated, never written by hand. */
 
@@ -93,12 +94,12 @@ function webhooksOf(): ZodOpenApiPathsObject {
         post: {
           operationId: `on${type.replace(/(?:^|[._])(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
           tags: ['Webhooks' as const],
-          summary: `A payment: ${type}`,
+          summary: `${isOfLink(type) ? 'A payment link' : 'A payment'}: ${type}`,
           security: [],
           requestParams: { header },
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: eventObject, example: { ...EVENT, type } } },
+            content: { 'application/json': { schema: eventObject, example: exampleOfEvent(type) } },
           },
           responses,
         },
@@ -106,6 +107,10 @@ function webhooksOf(): ZodOpenApiPathsObject {
     ]),
   )
 }
+
+const isOfLink = (type: string): boolean => type.startsWith('payment_link.')
+
+const exampleOfEvent = (type: string) => ({ ...EVENT, type, ...(isOfLink(type) && { data: { object: USED_UP } }) })
 
 function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {}

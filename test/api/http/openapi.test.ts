@@ -100,6 +100,8 @@ describe('of every operation the document', () => {
     for (const [type, { post }] of Object.entries(document.webhooks)) {
       const media = post.requestBody?.content['application/json']
       expect([media?.example, wrong(media?.schema, media?.example)]).toEqual([expect.objectContaining({ type }), null])
+      const object = type.split('.')[0]
+      expect(media?.example).toMatchObject({ type, data: { object: { object } } })
       expect(post.parameters?.map(({ name }) => name)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature'])
     }
   })

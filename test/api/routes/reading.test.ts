@@ -136,6 +136,15 @@ describe('events', () => {
   })
 })
 
+test('an event of a payment link has the link as the document describes it', async () => {
+  const link = await shop.ask('POST', '/v1/payment_links', { body: { title: 'Box', amount: 64, currency: 'EUR' } })
+  const event = { type: 'payment_link.completed', paymentId: null, object: link.body, at: new Date().toISOString() }
+  await shop.db.transaction((tx) => recordEvent(tx, { ...shop.tenant, ...event }))
+  // Every answer that is asked for here is held against the document.
+  const { body } = await shop.ask('GET', '/v1/events?type=payment_link.completed')
+  expect(body['data']).toEqual([expect.objectContaining({ data: { object: link.body } })])
+})
+
 describe('a quote', () => {
   test('says what arrives, to the micro-USDC', async () => {
     const { body } = await shop.ask('GET', '/v1/quotes?amount=49.99&currency=EUR&provider=wallet_app')

@@ -6,6 +6,7 @@ import { EVENT } from '../../document/examples.ts'
 import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { idPath, moment } from './fields.ts'
+import { linkObject } from './links/link-object.ts'
 import { cursorOf, listOf, noCursor, pageOf, pageQuery, wholeNumber } from './lists.ts'
 import { paymentObject } from './payments/payment-schemas.ts'
 
@@ -20,7 +21,9 @@ export const eventObject = z
       .int()
       .nullable()
       .meta({ description: 'Without gaps in a mode. Null: an event that only tries an endpoint.' }),
-    data: z.strictObject({ object: z.union([paymentObject, z.looseObject({ object: z.literal('webhook_test') })]) }),
+    data: z.strictObject({
+      object: z.union([paymentObject, linkObject, z.looseObject({ object: z.literal('webhook_test') })]),
+    }),
   })
   .meta({ id: 'Event', description: 'As it is sent to webhook endpoints, byte for byte.', examples: [EVENT] })
 
