@@ -78,6 +78,16 @@ describe('a key gives and takes no role whose scopes it lacks', () => {
     expect(await listed('/v1/invitations', merchant)).toMatchObject([body])
   })
 
+  test('nor takes such a role by giving a lesser one', async () => {
+    const merchant = await shop.addMerchant()
+    await addPerson(shop, merchant, 'owner')
+    const there = await addPerson(shop, merchant, 'owner')
+    const { key } = await shop.addKey(merchant.tenant, without('keys:write'))
+    const lesser = await shop.ask('PATCH', `/v1/members/${there}`, { key, body: { role: 'viewer' } })
+    expectProblem(lesser, 403, 'insufficient_scope')
+    expect((await listed('/v1/members', merchant)).map(({ role }) => role)).toEqual(['owner', 'owner'])
+  })
+
   test.each([
     ['owner', without('keys:write')],
     ['owner', without('settings:write')],

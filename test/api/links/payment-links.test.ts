@@ -69,6 +69,15 @@ describe('a payment link', () => {
     expectProblem(await create(fields as Fields), status, code)
   })
 
+  test('cannot be given an end in the past later either, and stays as it is', async () => {
+    const { id } = (await create()).body
+    expectProblem(await change(id, { expires_at: '2020-01-01T00:00:00Z' }), 400, 'validation_failed')
+    expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body).toMatchObject({
+      expires_at: null,
+      status: 'active',
+    })
+  })
+
   test('names the bound that is refused', async () => {
     const refused = await create({ amount: undefined, max_amount: 9_000_000 })
     expect(refused.body['param']).toBe('max_amount')
