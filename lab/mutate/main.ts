@@ -41,7 +41,7 @@ const TESTS: Readonly<Record<string, string>> = {
 export async function main(args: readonly string[], progress: Progress): Promise<number> {
   process.chdir(ROOT)
   const named = args.filter((arg) => !arg.startsWith('--')).map((arg) => relative(ROOT, resolve(arg)))
-  const files = named.length > 0 ? named : rules()
+  const files = (named.length > 0 ? named : rules()).filter((file) => !hasTypesOnly(file))
   if (args.includes('--afresh')) await rm(FOLDER, { recursive: true, force: true })
   const reports: MutationReport[] = []
   for (const file of files) {
@@ -73,7 +73,6 @@ const rules = (): string[] =>
   readdirSync('src/domain', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => `src/domain/${file}`)
-    .filter((file) => !hasTypesOnly(file))
     .toSorted()
 
 /** Types are gone before the code runs: nothing of them can be changed. */

@@ -3,6 +3,7 @@ import {
   CHANNEL_KINDS,
   DEFAULT_NOTIFICATION_EVENTS,
   GIVEN_UP_AFTER_SECONDS,
+  isChatOfOne,
   NOTIFICATION_EVENTS,
   NOTIFICATION_LANGUAGES,
   pauseSeconds,
@@ -52,4 +53,8 @@ test.each([
   [1e12, 86_400],
 ])('a channel that asks for %s seconds is left alone for %i', (asked, seconds) => {
   expect(pauseSeconds(asked)).toBe(seconds)
+})
+
+test('a chat of Telegram is that of one person, or of a group: then its id is below zero', () => {
+  expect(['7001', '-1001234', '7001-1'].map(isChatOfOne)).toEqual([true, false, true])
 })
