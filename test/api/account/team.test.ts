@@ -112,6 +112,22 @@ describe('a key gives and takes no role whose scopes it lacks', () => {
   })
 })
 
+test('people and open invitations together are at most fifty', async () => {
+  const merchant = await shop.addMerchant()
+  await addPerson(shop, merchant, 'owner')
+  const of = [merchant.tenant.merchantId]
+  await shop.db.query(
+    `insert into invitation (merchant_id, email, role, expires_at)
+     select $1, n || '@many.example', 'viewer', now() + interval '1 day' from generate_series(1, 48) n`,
+    of,
+  )
+  const invite = (email: string) =>
+    shop.ask('POST', '/v1/invitations', { key: merchant.key, body: { email, role: 'viewer' } })
+  expect((await invite('49@many.example')).status).toBe(201)
+  expectProblem(await invite('50@many.example'), 409, 'limit_reached')
+  expect((await invite('49@many.example')).status).toBe(201)
+})
+
 test('a live key reads the team and withdraws invitations, and changes nothing else', async () => {
   const live = await openShop({ mode: 'live' })
   try {

@@ -145,3 +145,14 @@ test('adding one ends the sessions from before, so that a stolen one does not ou
   expect((await thief.get('/dashboard')).to).toContain('/sign-in')
   expect((await visitor.get('/dashboard')).status).toBe(200)
 })
+
+test('removing one ends all other sessions: one that was signed in with it does not outlive it', async () => {
+  const { visitor, device, email } = await withPasskey('pk-lost@shop.example')
+  const finder = new Visitor(shop)
+  await finder.post('/sign-in', { email })
+  await finder.post((await linkIn(shop, email)).path)
+  expect((await finder.get('/dashboard/account')).status).toBe(200)
+  await visitor.submit('/dashboard/passkeys/remove', { id: device.id })
+  expect((await finder.get('/dashboard/account')).to).toContain('/sign-in')
+  expect((await visitor.get('/dashboard/account')).status).toBe(200)
+})
