@@ -47,9 +47,10 @@ describe('what nobody is owed', () => {
       ['b', '1'],
     ]
     expect(effect(known, { status: 'confirmed' }, deposit('paid', '5000', ...all)).parts).toEqual([])
-    const second = effect(known, { status: 'confirmed' }, deposit('paid', '5000', ...all, ['c', '2'])).parts
-    expect(short(second)).toEqual(['2 receipt surplus', '-2 kept surplus'])
-    expect(new Set([...first, ...second].map(({ key }) => key)).size).toBe(4)
+    const more: [string, string][] = [...all, ['c', '2'], ['d', '3'], ['e', '4']]
+    const second = effect(known, { status: 'confirmed' }, deposit('paid', '5000', ...more)).parts
+    expect(short(second)).toEqual(['2 receipt surplus', '3 receipt surplus', '4 receipt surplus', '-9 kept surplus'])
+    expect(new Set([...first, ...second].map(({ key }) => key)).size).toBe(6)
   })
 
   test('is not what comes with more, or is worth a unit of the price', () => {
