@@ -34,6 +34,13 @@ describe('an order that nothing final is said of', () => {
     },
   )
 
+  test('is no news while no more of its money comes, whether the payment has taken that or not', () => {
+    const again = deposit('open', '2000', ['a', '20000000'])
+    expect(effect({ parts: [someUsdc] }, {}, again)).toEqual(nothing('open'))
+    const taken = paidBy('2000', { status: 'under_review', parkReason: 'underpaid', parts: [someUsdc] })
+    expect(effect(taken, { status: 'underpaid' }, again)).toEqual(nothing('underpaid'))
+  })
+
   test('is a second payment where its deposit comes beside the money of another order', () => {
     const beside = effect(
       { status: 'processing', paidAttemptId: 'att_0' },
