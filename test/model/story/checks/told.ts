@@ -37,6 +37,16 @@ export async function checkEvents({ shop, row, paidOut, incidents }: Facts): Pro
   if (paid === 1 && paidOut === null) wrong.push('succeeded was told, and nothing was paid')
   if (incidents.includes('chargeback') !== events.some(({ type }) => type === 'payment.chargeback'))
     wrong.push('a chargeback and its event do not go together')
+  // Money that was known, and that counts: the merchant must not read that there is none.
+  const empty = await shop.db.query(
+    `select e.kind from timeline_entry e where e.payment_id = $1 and e.kind in ('payment.canceled', 'payment.expired')
+       and exists (select 1 from timeline_entry before where before.payment_id = e.payment_id
+         and before.kind = 'payment.money_came' and before.id < e.id)
+       and exists (select 1 from part p where p.payment_id = e.payment_id and p.state = 'counted' and p.at <= e.at
+         having sum(p.charge_minor) > 0)`,
+    [row.payment.id],
+  )
+  for (const { kind } of empty.rows) wrong.push(`${kind}, and a part of the price had come`)
   // What was committed by a process that was killed then is announced by the sweep of overdue deliveries.
   const unsent = await shop.db.query(
     'select type from event e where payment_id = $1 and not exists (select 1 from delivery d where d.event_id = e.id)',

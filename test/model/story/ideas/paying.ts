@@ -182,6 +182,10 @@ export const PAYING: readonly Idea[] = [
   },
   // Closing and money at the same moment.
   {
+    weight: (view) => (isCrypto(view) && isOpen(view) ? 2 : 0),
+    tell: (random) => [deposit(random.pick([40, 60, 100])), { do: 'cancel' as const }],
+  },
+  {
     weight: (view) => where(view, payable, 1.5),
     tell: (random, view) => [
       {
