@@ -89,7 +89,7 @@ describe('killed', () => {
 
   test.each([
     ['while the finalized logs are stored', /insert into treasury_log/],
-    ['while payouts are marked settled', /update payout set state = \$1/],
+    ['while payouts are marked settled', /update payout set state = case state when 'voided'/],
   ])('%s: the next start settles once', async (_when, statement) => {
     const queued = await world.queue([{}, {}])
     await world.runner().tick()
