@@ -92,7 +92,7 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOpti
       const id = newId('payment')
       const createdAt = new Date(clock()).toISOString()
       const payment = newPayment({ id, createdAt, destination: WALLET, token: parts.token })
-      await insertPayment(db, tenant, { payment, claim: null })
+      await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
       return id
     },
 

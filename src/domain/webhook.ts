@@ -2,6 +2,7 @@
 
 export const WEBHOOK_EVENT_TYPES = [
   'payment.succeeded',
+  'payment.created',
   'payment.processing',
   'payment.failed',
   'payment.expired',
@@ -10,6 +11,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'payment.refunded',
   'payment.chargeback',
   'payment_link.completed',
+  'webhook_endpoint.disabled',
 ] as const
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
 
@@ -22,6 +24,41 @@ export const DEFAULT_EVENT_TYPES = ['payment.succeeded'] as const satisfies read
 
 /** An endpoint that lists this receives every type, those that come later included. */
 export const ALL_EVENT_TYPES = '*'
+
+/** An endpoint as it is stored. */
+type Endpoint = {
+  readonly id: string
+  readonly livemode: boolean
+  readonly url: string
+  readonly description: string | null
+  readonly enabled_events: string[]
+  readonly secrets: readonly { readonly expires_at: string | null }[]
+  readonly disabled_at: Date | null
+  readonly disabled_reason: 'merchant' | 'gone' | 'failing' | null
+  readonly failing_since: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** As the API and events show it: without its secrets. */
+export function renderEndpoint(endpoint: Endpoint) {
+  const { id, livemode, url, description, enabled_events, disabled_at, disabled_reason } = endpoint
+  return {
+    id,
+    object: 'webhook_endpoint' as const,
+    livemode,
+    url,
+    description,
+    enabled_events,
+    status: disabled_at === null ? ('enabled' as const) : ('disabled' as const),
+    disabled_at: disabled_at?.toISOString() ?? null,
+    disabled_reason,
+    failing_since: endpoint.failing_since?.toISOString() ?? null,
+    previous_secret_expires_at: endpoint.secrets[1]?.expires_at ?? null,
+    created_at: endpoint.created_at.toISOString(),
+    updated_at: endpoint.updated_at.toISOString(),
+  }
+}
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE

@@ -29,7 +29,10 @@ describe('the client', () => {
     expect(await pinrail.payments.read(created.id)).toEqual(created)
     expect((await pinrail.payments.list({ reference: 'c-1' })).data).toEqual([created])
     await expect(pinrail.payments.receipt(created.id)).rejects.toMatchObject({ code: 'receipt_not_available' })
-    expect((await pinrail.payments.timeline(created.id)).data.map(({ kind }) => kind)).toEqual(['payment.created'])
+    expect((await pinrail.payments.timeline(created.id)).data.map(({ kind }) => kind)).toEqual([
+      'payment.created',
+      'event.recorded',
+    ])
   })
 
   test('goes through every page', async () => {

@@ -47,6 +47,7 @@ async function furnish() {
   const claim = { route: 'r', key: 'k', fingerprint: Buffer.alloc(32), status: 201, location: null, body: '{}' }
   await insertPayment(db, tenant, {
     claim,
+    publicUrl: 'http://127.0.0.1:9',
     payment: {
       id: payment,
       amountText: '1',

@@ -16,7 +16,7 @@ beforeEach(async () => {
   await seeded.db.query('delete from outbox')
   subject = newId('payment')
   const payment = newPayment({ id: subject, createdAt: new Date().toISOString() })
-  await insertPayment(seeded.db, seeded.tenant, { payment, claim: null })
+  await insertPayment(seeded.db, seeded.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
 })
 
 const put = (payload: object) =>

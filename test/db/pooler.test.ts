@@ -167,7 +167,7 @@ describe('through PgBouncer in transaction mode', () => {
     const payments = await Promise.all(
       merchants.map(async (tenant) => {
         const payment = newPayment({ id: newId('payment'), createdAt: new Date().toISOString() })
-        await insertPayment(through, tenant, { payment, claim: null })
+        await insertPayment(through, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
         return payment.id
       }),
     )

@@ -49,7 +49,7 @@ export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
   const [attemptId, endpointId, checkoutToken] = [newId('attempt'), newId('endpoint'), `checkout-of-${id}`]
   const past = new Date(Date.now() - 3_600_000).toISOString()
   const payment = paymentOf({ id, checkoutToken, past })
-  await insertPayment(db, tenant, { payment, claim: null })
+  await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
   await insertEndpoint(db, tenant, {
     id: endpointId,
     url: 'https://shop.example/hooks',

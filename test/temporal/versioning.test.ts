@@ -70,7 +70,11 @@ const operate = async (...args: string[]): Promise<void> => {
 /** A payment whose workflow the relay starts; answers the build that it is pinned to. */
 async function pay(relay: Build['relay']): Promise<{ id: string; buildId: string }> {
   const id = newId('payment')
-  await insertPayment(db, DEMO, { payment: newPayment({ id, createdAt: new Date().toISOString() }), claim: null })
+  await insertPayment(db, DEMO, {
+    payment: newPayment({ id, createdAt: new Date().toISOString() }),
+    claim: null,
+    publicUrl: 'http://127.0.0.1:9',
+  })
   await relay.startPayments()
   return { id, buildId: await buildOf(id) }
 }

@@ -152,7 +152,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
       expiresAt: new Date(now.getTime() + 86_400_000).toISOString(),
       ...fields,
     }
-    await insertPayment(db, { merchantId, livemode }, { payment, claim: null })
+    await insertPayment(db, { merchantId, livemode }, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
     const path = `/c/${payment.checkoutToken}`
     const read = async () => (await readPaymentByToken(db, payment.checkoutToken))?.payment
     return {

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import type { Delivery, TryRecord } from '../../db/webhooks/deliveries.ts'
 import { classifyAnswer, describeAnswer, isOverloaded, type LastAnswer } from '../../domain/webhook.ts'
 import type { SecretBox } from '../../webhooks/secret-box.ts'
@@ -7,7 +7,7 @@ import { signedHeaders } from '../../webhooks/sign.ts'
 
 /** What the first try and the later ones need. */
 export type DeliveryDeps = {
-  readonly db: Queryable
+  readonly db: Db
   readonly secretBox: Pick<SecretBox, 'open'>
   readonly sender: Pick<Sender, 'send'>
   /** Unix milliseconds. */

@@ -5,10 +5,10 @@ import { PAYMENT_LINK } from './link-example.ts'
 
 const PAYMENT_ID = 'pay_01m7z134d8fetv1hwd26y1yksm'
 const EVENT_ID = 'evt_01m7z13c0xfzrbpdsf7qk0w6ta'
-const ENDPOINT_ID = 'we_01m7z0zqy3fzrbpe3gambgs8r8'
-const CREATED = '2026-11-22T10:00:00.000Z'
+export const ENDPOINT_ID = 'we_01m7z0zqy3fzrbpe3gambgs8r8'
+export const CREATED = '2026-11-22T10:00:00.000Z'
 const PAID = '2026-11-22T10:02:11.000Z'
-const FINAL = '2026-11-22T10:02:39.000Z'
+export const FINAL = '2026-11-22T10:02:39.000Z'
 const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const TOKEN = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'
 const TX_HASH = '0x5f4d9d2b6c1e4f6b0a7a3e5b1f2c9d8e7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d'
@@ -197,26 +197,6 @@ export const ROUTE_PREVIEW = {
   ],
   net_usdc_estimate: '51.750648',
 }
-
-export const ENDPOINT = {
-  id: ENDPOINT_ID,
-  object: 'webhook_endpoint',
-  livemode: false,
-  url: 'https://shop.example/webhooks',
-  description: null,
-  enabled_events: ['payment.succeeded'],
-  status: 'enabled',
-  disabled_at: null,
-  disabled_reason: null,
-  failing_since: null,
-  previous_secret_expires_at: null,
-  created_at: CREATED,
-  updated_at: CREATED,
-}
-
-export const ENDPOINT_WITH_SECRET = { ...ENDPOINT, secret: 'whsec_ZGV2ZWxvcG1lbnQtb25seS13ZWJob29rLXNlY3JldHM=' }
-
-export const DELETED_ENDPOINT = { id: ENDPOINT_ID, object: 'webhook_endpoint', deleted: true }
 
 export const DELIVERY = {
   object: 'delivery',

@@ -5,6 +5,7 @@ import { PROBLEMS, type ProblemCode } from '../http/problem-codes.ts'
 import { PROBLEM_TYPE } from '../http/problems.ts'
 import { type Route, TAGS } from '../route.ts'
 import { eventObject } from '../routes/v1/events.ts'
+import { SWITCHED_OFF } from './endpoint-examples.ts'
 import { EVENT, PATH_IDS } from './examples.ts'
 import { USED_UP } from './link-example.ts'
 
@@ -94,7 +95,7 @@ function webhooksOf(): ZodOpenApiPathsObject {
         post: {
           operationId: `on${type.replace(/(?:^|[._])(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
           tags: ['Webhooks' as const],
-          summary: `${isOfLink(type) ? 'A payment link' : 'A payment'}: ${type}`,
+          summary: `${subjectOf(type).name}: ${type}`,
           security: [],
           requestParams: { header },
           requestBody: {
@@ -108,9 +109,20 @@ function webhooksOf(): ZodOpenApiPathsObject {
   )
 }
 
-const isOfLink = (type: string): boolean => type.startsWith('payment_link.')
+/** What the types of events are about, by the word before the point. */
+const SUBJECTS: Readonly<Record<string, { readonly name: string; readonly example: object }>> = {
+  payment: { name: 'A payment', example: EVENT.data.object },
+  payment_link: { name: 'A payment link', example: USED_UP },
+  webhook_endpoint: { name: 'A webhook endpoint', example: SWITCHED_OFF },
+}
 
-const exampleOfEvent = (type: string) => ({ ...EVENT, type, ...(isOfLink(type) && { data: { object: USED_UP } }) })
+function subjectOf(type: string) {
+  const subject = SUBJECTS[type.split('.')[0] ?? '']
+  if (subject === undefined) throw new Error(`what are events of the type ${type} about?`)
+  return subject
+}
+
+const exampleOfEvent = (type: string) => ({ ...EVENT, type, data: { object: subjectOf(type).example } })
 
 function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {}

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Db, Tenant, Tx } from '../../db/db.ts'
 import { lockLink, waitForLink } from '../../db/links/links.ts'
 import { readWallet } from '../../db/merchants/wallets.ts'
-import { insertPayment } from '../../db/payments/payments.ts'
+import { type CreatedEvent, insertPayment } from '../../db/payments/payments.ts'
 import { linkStatus, linkUrl, type PaymentLink } from '../../domain/link/link.ts'
 import { compareAt, formatAmount, type Money } from '../../domain/money.ts'
 import type { NewPayment } from '../../domain/payment/new-payment.ts'
@@ -10,7 +10,7 @@ import { checkoutUrl } from '../../domain/payment/payment-object.ts'
 import { type Price, type PriceRefusal, priceOf, whyUnpriceable } from '../../domain/payment/price.ts'
 import { type Claim, claimOf, readReplay } from '../http/idempotency.ts'
 import { type RateBook, readRates } from '../routes/prices.ts'
-import { type DraftDeps, draftPayment, type StartDeps, startWorkflow } from '../routes/v1/payments/draft.ts'
+import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from '../routes/v1/payments/draft.ts'
 
 export type PressDeps = DraftDeps &
   StartDeps & { readonly db: Db; readonly rates: RateBook; readonly publicUrl: string }
@@ -52,29 +52,31 @@ export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press
   if ('kind' in asked) return asked
   const path = new URL(checkoutUrl(deps.publicUrl, asked.checkoutToken)).pathname
   const stored = { ...claim, status: 303, location: path, body: '' }
-  const answer = await db.transaction((tx) => insertUnderLock(tx, { tenant, link, payment: asked, stored }))
-  if (answer !== 'inserted') return answer
-  await startWorkflow(deps, tenant, asked)
+  const create = { payment: asked, claim: stored, publicUrl: deps.publicUrl }
+  const answer = await db.transaction((tx) => insertUnderLock(tx, { tenant, link, create }))
+  if ('kind' in answer) return answer
+  await startWorkflows(deps, tenant, { payment: asked, event: answer })
   return { kind: 'made', path }
 }
 
 type Stored = Claim & { readonly status: number; readonly location: string; readonly body: string }
+type Create = { readonly payment: NewPayment; readonly claim: Stored; readonly publicUrl: string }
 
 /** Under the lock of the link, so that of two presses for its last place one is told that it is taken. */
 async function insertUnderLock(
   tx: Tx,
-  { tenant, link, payment, stored }: { tenant: Tenant; link: PaymentLink; payment: NewPayment; stored: Stored },
-): Promise<PressAnswer | 'inserted'> {
+  { tenant, link, create }: { tenant: Tenant; link: PaymentLink; create: Create },
+): Promise<PressAnswer | CreatedEvent> {
   await waitForLink(tx)
   const locked = await lockLink(tx, tenant, link.id)
   // Brought into an account meanwhile: the next press finds it there.
   if (locked === null) return { kind: 'unavailable' }
-  const before = await readReplay(tx, tenant, stored)
+  const before = await readReplay(tx, tenant, create.claim)
   if (before !== null) return madeBefore(before)
-  if (linkStatus(locked, payment.createdAt) !== 'active') return { kind: 'closed' }
-  if (!(await insertPayment(tx, tenant, { payment, claim: stored })))
-    throw new Error('a press was claimed without the lock')
-  return 'inserted'
+  if (linkStatus(locked, create.payment.createdAt) !== 'active') return { kind: 'closed' }
+  const event = await insertPayment(tx, tenant, create)
+  if (event === null) throw new Error('a press was claimed without the lock')
+  return event
 }
 
 function madeBefore({ headers }: { headers?: Readonly<Record<string, string>> }): PressAnswer {

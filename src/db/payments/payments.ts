@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import type { NewPayment } from '../../domain/payment/new-payment.ts'
-import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
+import { createdPayment, type NewPayment } from '../../domain/payment/new-payment.ts'
+import { type PaymentWithAttempts, renderPayment } from '../../domain/payment/payment-object.ts'
 import { because, moveNote } from '../../domain/timeline.ts'
-import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { eventRow, recordedEvents } from '../webhooks/events.ts'
 import { moneyColumns } from './money/money-rows.ts'
 import { paymentRow, stateRow, wholePaymentRow } from './payment-rows.ts'
 import { timelineInsert } from './timeline.ts'
@@ -17,17 +18,30 @@ export type IdempotencyClaim = {
   readonly body: string
 }
 
+/** The event of a payment that was created, and the endpoints that are to be told of it. */
+export type CreatedEvent = { readonly eventId: string; readonly endpointIds: readonly string[] }
+
+const createdRow = z.object({ made: z.boolean(), endpoint_ids: z.array(z.string()) })
+
 /**
- * Creates payment, timeline entry, outbox row "start the workflow" and the idempotent answer in one statement. False
+ * Creates payment, timeline entry, event, outbox row "start the workflow" and the idempotent answer in one statement. Null
  * when the key was claimed before: then nothing was written. A concurrent claim is waited for, and the database throws
  * when that takes longer than lock_timeout.
  */
 export async function insertPayment(
   db: Queryable,
   tenant: Tenant,
-  create: { payment: NewPayment; claim: IdempotencyClaim | null },
-): Promise<boolean> {
+  create: { payment: NewPayment; claim: IdempotencyClaim | null; publicUrl: string },
+): Promise<CreatedEvent | null> {
   const { payment: p, claim } = create
+  const event = eventRow({
+    merchantId: tenant.merchantId,
+    livemode: tenant.livemode,
+    type: 'payment.created',
+    paymentId: p.id,
+    object: renderPayment(createdPayment(p, tenant), [], create.publicUrl),
+    at: p.createdAt,
+  })
   const note = moveNote('created', because('created'))
   const claimed =
     claim === null
@@ -36,12 +50,13 @@ export async function insertPayment(
             values (${tenant.merchantId}, ${tenant.livemode}, ${claim.route}, ${claim.key}, ${claim.fingerprint},
                     ${claim.status}, ${claim.location}, ${claim.body})
             on conflict do nothing returning 1`
-  const created = await execute(
+  const { made, endpoint_ids: endpointIds } = await one(
     db,
+    createdRow,
     sql`with
       -- No row when the key was claimed before: then nothing below is written.
       claimed as (${claimed}),
-      -- Its row feeds the two inserts below, so that they depend on the claim too.
+      -- Its row feeds the inserts below, so that they depend on the claim too.
       made as (
         insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, provider, fallback,
           description, reference, metadata, success_url, cancel_url, checkout_token, payment_link, destination, chain_id,
@@ -53,11 +68,14 @@ export async function insertPayment(
           ${p.createdAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.expiresAt}::timestamptz
         from claimed returning id),
       -- A timeline without its beginning would not explain the rest.
-      noted as (${timelineInsert(sql`made`, { note, at: p.createdAt, to: 'created' })})
+      noted as (${timelineInsert(sql`made`, { note, at: p.createdAt, to: 'created' })}),
       -- The relay starts the workflow when the request could not.
-      insert into outbox (kind, subject) select 'start_payment', id from made`,
+      queued as (insert into outbox (kind, subject) select 'start_payment', id from made),
+      ${recordedEvents([event], sql`exists (select 1 from made)`)}
+      select exists (select 1 from made) as made,
+        array(select endpoint_id from delivery_of order by endpoint_id) as endpoint_ids`,
   )
-  return created === 1
+  return made ? { eventId: event.id, endpointIds } : null
 }
 
 const storedAnswer = z.object({

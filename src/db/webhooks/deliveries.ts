@@ -6,10 +6,12 @@ import {
   DISABLE_NEEDS_FAILING_SECONDS,
   isScheduleUsedUp,
   longestDelaySeconds,
+  renderEndpoint,
   type SendError,
 } from '../../domain/webhook.ts'
-import { execute, many, type Queryable, sql } from '../db.ts'
-import { sealedSecretRow } from './webhook-endpoints.ts'
+import { type Db, execute, many, type Queryable, sql, type Tx } from '../db.ts'
+import { recordEvents } from './events.ts'
+import { readEndpoints, sealedSecretRow } from './webhook-endpoints.ts'
 
 const deliveryStatus = z.enum(['pending', 'delivered', 'exhausted', 'disabled'])
 export type DeliveryStatus = z.infer<typeof deliveryStatus>
@@ -74,18 +76,46 @@ export type TryRecord = {
   readonly error: SendError | null
 }
 
-const recordedRow = z.object({ endpoint_id: z.string(), status: deliveryStatus })
+const recordedRow = z.object({ endpoint_id: z.string(), status: deliveryStatus, switched_off: z.boolean() })
+type Recorded = z.infer<typeof recordedRow>
 
 /**
- * Records tries of one event in one statement: the log, the deliveries, and what they say about their endpoints
- * (failing since, disabled after 410 or after days without a success). Answers the status of each delivery. One whose
- * endpoint has been deleted meanwhile is left out; one that was delivered stays so.
+ * Records tries of one event: the log, the deliveries, and what they say about their endpoints (failing since, disabled
+ * after 410 or after days without a success), with the event of each endpoint that is switched off. Answers the status of
+ * each delivery. One whose endpoint has been deleted meanwhile is left out; one that was delivered stays so.
  */
-export async function recordTries(
-  db: Queryable,
-  tries: readonly TryRecord[],
-): Promise<ReadonlyMap<string, DeliveryStatus>> {
+export async function recordTries(db: Db, tries: readonly TryRecord[]): Promise<ReadonlyMap<string, DeliveryStatus>> {
   if (tries.length === 0) return new Map()
+  // What arrived switches nothing off, and is one statement.
+  const recorded = tries.every(({ verdict }) => verdict === 'delivered')
+    ? await record(db, tries)
+    : await db.transaction(async (tx) => {
+        const all = await record(tx, tries)
+        await recordDisabled(tx, all)
+        return all
+      })
+  return new Map(recorded.map((row) => [row.endpoint_id, row.status]))
+}
+
+/** The other endpoints are told; the worker's sweep starts these deliveries. */
+async function recordDisabled(tx: Tx, recorded: readonly Recorded[]): Promise<void> {
+  const ids = recorded.filter((row) => row.switched_off).map((row) => row.endpoint_id)
+  if (ids.length === 0) return
+  const endpoints = await readEndpoints(tx, ids)
+  await recordEvents(
+    tx,
+    endpoints.map((endpoint) => ({
+      merchantId: endpoint.merchant_id,
+      livemode: endpoint.livemode,
+      type: 'webhook_endpoint.disabled',
+      paymentId: null,
+      object: renderEndpoint(endpoint),
+      at: (endpoint.disabled_at ?? endpoint.updated_at).toISOString(),
+    })),
+  )
+}
+
+function record(db: Queryable, tries: readonly TryRecord[]): Promise<Recorded[]> {
   const rows = tries.map((made) => ({
     event_id: made.eventId,
     endpoint_id: made.endpointId,
@@ -100,8 +130,7 @@ export async function recordTries(
     response_body: made.bodyExcerpt,
     error: made.error,
   }))
-  const recorded = await many(db, recordedRow, recordStatement(JSON.stringify(rows)))
-  return new Map(recorded.map((row) => [row.endpoint_id, row.status]))
+  return many(db, recordedRow, recordStatement(JSON.stringify(rows)))
 }
 
 function recordStatement(rows: string) {
@@ -143,6 +172,8 @@ function recordStatement(rows: string) {
       where webhook_endpoint.id = judged.endpoint_id
         -- Written only when it changes: an endpoint in good health costs nothing.
         and (disables or (verdict = 'delivered') = (failing_since is not null))
+      -- Of two tries that show it at once, the first.
+      returning webhook_endpoint.id, disables and disabled_at = at as switched_off
     )
     update delivery set
       attempts = greatest(delivery.attempts, number), schedule_step = step, last_attempt_at = at,
@@ -151,7 +182,8 @@ function recordStatement(rows: string) {
         when disables then 'disabled' when used_up then 'exhausted' else 'pending' end
     from judged
     where delivery.event_id = judged.event_id and delivery.endpoint_id = judged.endpoint_id
-    returning delivery.endpoint_id, delivery.status`
+    returning delivery.endpoint_id, delivery.status,
+      coalesce((select switched_off from endpoint where id = delivery.endpoint_id), false) as switched_off`
 }
 
 /** Parks pending deliveries whose endpoint is disabled; they stay replayable. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ALL_EVENT_TYPES } from '../../domain/webhook.ts'
 import { newId } from '../../ids.ts'
-import { many, sql, type Tx } from '../db.ts'
+import { many, type Statement, sql, type Tx } from '../db.ts'
 
 export type NewEvent = {
   readonly merchantId: string
@@ -29,26 +29,38 @@ export async function recordEvent(tx: Tx, event: NewEvent): Promise<string | nul
 /**
  * The same for many events in one statement, in the order of their merchants' sequences. Answers for each its id, or null
  * when nobody subscribes to it.
- *
- * A body is put together here once, around the sequence that the same statement takes, and never serialised again.
  */
 export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise<(string | null)[]> {
   if (events.length === 0) return []
-  const rows = events.map((event, place) => {
-    const id = newId('event')
-    const { merchantId, livemode, type, at, paymentId } = event
-    const head = JSON.stringify({ id, type, timestamp: at, api_version: API_VERSION, livemode }).slice(0, -1)
-    const before = `${head},"sequence":`
-    const after = `,"data":${JSON.stringify({ object: event.object })}}`
-    return { place, id, merchantId, livemode, type, paymentId, at, before, after }
-  })
+  const rows = events.map(eventRow)
   const announced = await many(
     tx,
     z.object({ event_id: z.string() }),
-    sql`with
-    given as (
+    sql`with ${recordedEvents(rows, sql`true`)} select distinct event_id from delivery_of`,
+  )
+  const heard = new Set(announced.map((row) => row.event_id))
+  return rows.map(({ id }) => (heard.has(id) ? id : null))
+}
+
+type EventRow = ReturnType<typeof eventRow>
+
+/** A body is put together here once, around the sequence that the statement takes, and never serialised again. */
+export function eventRow({ merchantId, livemode, type, at, paymentId, object }: NewEvent, place = 0) {
+  const id = newId('event')
+  const head = JSON.stringify({ id, type, timestamp: at, api_version: API_VERSION, livemode }).slice(0, -1)
+  const before = `${head},"sequence":`
+  const after = `,"data":${JSON.stringify({ object })}}`
+  return { place, id, merchantId, livemode, type, paymentId, at, before, after }
+}
+
+/**
+ * What a statement is made of that records events, where the condition holds, as its last change: `delivery_of` has the
+ * deliveries that it leaves, by event and endpoint.
+ */
+export function recordedEvents(rows: readonly EventRow[], condition: Statement): Statement {
+  return sql`given as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(place int, id text, "merchantId" text,
-        livemode boolean, type text, "paymentId" text, at timestamptz, before text, after text)),
+        livemode boolean, type text, "paymentId" text, at timestamptz, before text, after text) where ${condition}),
     counted as (select "merchantId", livemode, count(*) as size from given group by 1, 2),
     -- Locked until the commit, so that the sequence has no gap. In one order, so that no two statements wait for each other.
     sequence as (
@@ -77,16 +89,14 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
       select g.id, s.id, g."merchantId", g.livemode, g.at
       from given g join subscribed s on (s.merchant_id, s.livemode) = (g."merchantId", g.livemode)
         and s.enabled_events && array[g.type, ${ALL_EVENT_TYPES}]::text[]
-      returning event_id),
+      returning event_id, endpoint_id),
     -- The worker's sweep finds these: a channel that is told later, or never, is no business of what happened.
     told as (
       insert into notification (channel_id, merchant_id, livemode, kind, event_id, urgent, created_at, due_at)
       select c.id, g."merchantId", g.livemode, g.type, g.id, false, g.at,
         case when c.broken_at is null then g.at else 'infinity' end
       from given g join channel c on (c.merchant_id, c.livemode) = (g."merchantId", g.livemode)
-        and c.removed_at is null and c.events && array[g.type])
-    select distinct event_id from delivery_of`,
-  )
-  const heard = new Set(announced.map((row) => row.event_id))
-  return rows.map(({ id }) => (heard.has(id) ? id : null))
+        and c.removed_at is null and c.events && array[g.type]
+      -- People are told of it by a notice, which says why.
+      where g.type <> 'webhook_endpoint.disabled')`
 }

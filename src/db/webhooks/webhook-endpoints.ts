@@ -44,6 +44,11 @@ export function findEndpoint(db: Queryable, tenant: Tenant, id: string): Promise
   return maybeOne(db, endpointRow, sql`select * from webhook_endpoint where id = ${id} and ${ownedBy(tenant)}`)
 }
 
+/** For the owner of the tables: whoever's they are. */
+export function readEndpoints(db: Queryable, ids: readonly string[]): Promise<WebhookEndpoint[]> {
+  return many(db, endpointRow, sql`select * from webhook_endpoint where id = any(${ids}::text[]) order by id`)
+}
+
 /** Oldest first. */
 export function listEndpoints(db: Queryable, tenant: Tenant): Promise<WebhookEndpoint[]> {
   return many(db, endpointRow, sql`select * from webhook_endpoint where ${ownedBy(tenant)} order by id`)

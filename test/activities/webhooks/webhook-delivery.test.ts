@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { type AnnounceActivities, createAnnounceActivities } from '../../../src/activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../../../src/activities/webhooks/webhook-delivery.ts'
 import type { DeliveryDeps } from '../../../src/activities/webhooks/webhook-try.ts'
-import type { Db, Queryable } from '../../../src/db/db.ts'
+import type { Db } from '../../../src/db/db.ts'
 import { loadDeliveries } from '../../../src/db/webhooks/deliveries.ts'
 import {
   deleteEndpoint,
@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 /** Merchants' receivers, an endpoint for each, one event, and the activities that deliver it. */
-async function setUp(answers: Parameters<typeof startMerchant>[0][], db: Queryable = seeded.db) {
+async function setUp(answers: Parameters<typeof startMerchant>[0][], db: Db = seeded.db) {
   const tenant = await addMerchant(seeded.db)
   const merchants: (Merchant & { endpointId: string })[] = []
   for (const answer of answers) {
@@ -42,7 +42,7 @@ async function setUp(answers: Parameters<typeof startMerchant>[0][], db: Queryab
   return { tenant, merchants, eventId, deps, announce: announceWith(deps), deliver: deliverWith(deps) }
 }
 
-function depsFor(merchants: readonly Merchant[], db: Queryable): DeliveryDeps {
+function depsFor(merchants: readonly Merchant[], db: Db): DeliveryDeps {
   const testTargets = merchants.map(({ target }) => target)
   const limits = { totalMs: 500, connectMs: 300 }
   const sender = createSender({ mode: 'test', testTargets, now: Date.now, limits })
@@ -65,13 +65,18 @@ const deliverWith = (deps: DeliveryDeps) => (attempt: Attempt) =>
 const statusesOf = async (eventId: string) => (await loadDeliveries(seeded.db, eventId)).map(({ status }) => status)
 
 /** A database that answers, and counts or fails the statements that match. */
-function watched(db: Db, onQuery: (text: string) => void): Queryable {
-  return {
-    livemode: db.livemode,
-    query: (text, values) => {
+function watched(db: Db, onQuery: (text: string) => void): Db {
+  const seen =
+    <Answer>(query: (text: string, values?: unknown[]) => Answer) =>
+    (text: string, values?: unknown[]): Answer => {
       onQuery(text)
-      return db.query(text, values)
-    },
+      return query(text, values)
+    }
+  return {
+    ...db,
+    query: seen((text, values) => db.query(text, values)),
+    transaction: (work) =>
+      db.transaction((tx) => work({ ...tx, query: seen((text, values) => tx.query(text, values)) })),
   }
 }
 

@@ -97,10 +97,11 @@ test('the timeline tells everything in words and in data, oldest first', async (
   const answer = await shop.ask('GET', `/v1/payments/${id}/timeline`)
   expect((answer.body['data'] as Fields[]).map(({ kind, message }) => [kind, message])).toEqual([
     ['payment.created', 'The payment was created'],
+    ['event.recorded', 'payment.created was recorded'],
     ['event.recorded', 'payment.expired was recorded'],
     ['webhook.attempt', 'The webhook endpoint did not take the event (503)'],
   ])
-  expect((answer.body['data'] as Fields[])[2]).toMatchObject({ data: { event, attempt: 1, response_status: 503 } })
+  expect((answer.body['data'] as Fields[])[3]).toMatchObject({ data: { event, attempt: 1, response_status: 503 } })
 })
 
 describe('events', () => {

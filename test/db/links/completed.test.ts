@@ -35,7 +35,7 @@ async function linkWith(maxPayments: number | null, count: number) {
   const ids = Array.from({ length: count }, () => newId('payment'))
   for (const id of ids) {
     const payment = { ...newPayment({ id, createdAt: new Date().toISOString() }), paymentLink: link }
-    await insertPayment(db, seeded.tenant, { payment, claim: null })
+    await insertPayment(db, seeded.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
     await db.query("update payment set status = 'settling' where id = $1", [id])
   }
   return { link, ids }

@@ -18,7 +18,7 @@ test('a buyer who asked for more time may complete a part of the price until the
   const { db, tenant } = seeded
   const [paymentId, attemptId] = [newId('payment'), newId('attempt')]
   const made = newPayment({ id: paymentId, createdAt: new Date().toISOString() })
-  await insertPayment(db, tenant, { payment: made, claim: null })
+  await insertPayment(db, tenant, { payment: made, claim: null, publicUrl: 'http://127.0.0.1:9' })
   const end = Date.parse((await loadPayment(db, paymentId)).payment.expiresAt)
   const context = { publicUrl: 'http://shop.example', now: () => end - 60_000 }
   await changePayment(db, context, {

@@ -20,7 +20,7 @@ beforeEach(async () => {
   paymentId = newId('payment')
   attemptId = newId('attempt')
   const payment = newPayment({ id: paymentId, createdAt: new Date().toISOString() })
-  await insertPayment(db, tenant, { payment, claim: null })
+  await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
   await change((work) =>
     work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: payment.amount }),
   )

@@ -9,7 +9,7 @@ import {
   takeOverdueDeliveries,
 } from '../../../src/db/webhooks/deliveries.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
-import { deleteEndpoint, findEndpoint } from '../../../src/db/webhooks/webhook-endpoints.ts'
+import { deleteEndpoint, findEndpoint, updateEndpoint } from '../../../src/db/webhooks/webhook-endpoints.ts'
 import { bodyExcerpt, EXCERPT_BYTES } from '../../../src/webhooks/excerpt.ts'
 import { addEndpoint, addEvent, addMerchant, rows, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
 
@@ -159,6 +159,38 @@ describe('the health of an endpoint', () => {
     expect(await record(attempt(later, endpointId, { number: 2, at: after(8 * DAY + 11 * HOUR) }))).toBe('pending')
     expect((await findEndpoint(db, tenant, endpointId))?.disabled_at).toBeNull()
     expect(await record(attempt(later, endpointId, { number: 3, at: after(8 * DAY + 12 * HOUR) }))).toBe('disabled')
+  })
+
+  const toldOf = (endpointId: string) =>
+    rows<{ object: object; told: string[] }>(
+      seeded.db,
+      `select convert_from(body, 'UTF8')::jsonb -> 'data' -> 'object' as object,
+         array(select endpoint_id from delivery where event_id = event.id) as told
+       from event where type = 'webhook_endpoint.disabled'
+         and convert_from(body, 'UTF8')::jsonb #>> '{data,object,id}' = $1`,
+      [endpointId],
+    )
+
+  it('tells the other endpoints once that it was switched off, and only when we did it', async () => {
+    const { db, tenant, eventId, endpointId } = await pendingDelivery()
+    const other = await addEndpoint(db, tenant, { enabledEvents: ['*'] })
+    const next = (await addEvent(db, tenant, { at: T0 }))!
+    const gone = { verdict: 'gone', status: 410 } as const
+    await Promise.all([
+      record(attempt(eventId, endpointId, gone)),
+      record(attempt(next, endpointId, { ...gone, at: after(2) })),
+    ])
+    const [event, ...more] = await toldOf(endpointId)
+    expect(event).toMatchObject({
+      object: { object: 'webhook_endpoint', status: 'disabled', disabled_reason: 'gone' },
+      told: [other.id],
+    })
+    expect(JSON.stringify(event)).not.toContain('sealed')
+    expect(more).toEqual([])
+
+    await updateEndpoint(db, tenant, { id: other.id, changes: { enabled: false } })
+    await record(attempt(next, other.id, gone))
+    expect(await toldOf(other.id)).toEqual([])
   })
 })
 

@@ -54,7 +54,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     amountText: (Number(story.minor) / 100).toFixed(2),
     provider: story.pinned ? 'wallet_app' : null,
   })
-  await insertPayment(db, world.tenant, { payment, claim: null })
+  await insertPayment(db, world.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
   const [start] = await readStarts(db, [paymentId])
   if (start === undefined) throw new Error('the payment was not stored')
   // A start that a slow machine does not answer in time may be repeated.

@@ -95,7 +95,7 @@ export async function openShop(
     amountText: (Number(price.minor) / 100).toFixed(2),
     provider: price.pinned ? 'wallet_app' : null,
   })
-  await system.insertPayment(db, stage.tenant, { payment, claim: null })
+  await system.insertPayment(db, stage.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
   const input = { id: paymentId, expiresAt: Date.parse(payment.expiresAt) }
   const asks: Ask[] = []
   const told: string[] = []

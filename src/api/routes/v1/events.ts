@@ -9,6 +9,7 @@ import { idPath, moment } from './fields.ts'
 import { linkObject } from './links/link-object.ts'
 import { cursorOf, listOf, noCursor, pageOf, pageQuery, wholeNumber } from './lists.ts'
 import { paymentObject } from './payments/payment-schemas.ts'
+import { endpointObject } from './webhooks/endpoint-schemas.ts'
 
 export const eventObject = z
   .strictObject({
@@ -22,7 +23,12 @@ export const eventObject = z
       .nullable()
       .meta({ description: 'Without gaps in a mode. Null: an event that only tries an endpoint.' }),
     data: z.strictObject({
-      object: z.union([paymentObject, linkObject, z.looseObject({ object: z.literal('webhook_test') })]),
+      object: z.union([
+        paymentObject,
+        linkObject,
+        endpointObject,
+        z.looseObject({ object: z.literal('webhook_test') }),
+      ]),
     }),
   })
   .meta({ id: 'Event', description: 'As it is sent to webhook endpoints, byte for byte.', examples: [EVENT] })

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Tenant } from '../../../../db/db.ts'
+import type { CreatedEvent } from '../../../../db/payments/payments.ts'
 import { type NewPayment, returnUrl } from '../../../../domain/payment/new-payment.ts'
 import type { Price } from '../../../../domain/payment/price.ts'
+import type { DeliveryWorkflows } from '../../../../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { QUOTE_MS } from '../../prices.ts'
 
@@ -46,12 +48,21 @@ export function draftPayment(
 
 export type StartDeps = {
   readonly workflows: Pick<PaymentWorkflows, 'start'>
+  readonly deliveries: DeliveryWorkflows
   /** Called when the workflow was started: the outbox row may be deleted. */
   readonly onStarted: (paymentId: string) => void
 }
 
-/** Never throws: what Temporal does not start now, the relay starts within seconds. */
-export async function startWorkflow(deps: StartDeps, caller: Tenant, payment: NewPayment): Promise<void> {
+export type Created = { readonly payment: NewPayment; readonly event: CreatedEvent }
+
+/** Never throws: what Temporal does not start now, the relay starts within seconds, and the sweep of deliveries in minutes. */
+export async function startWorkflows(deps: StartDeps, caller: Tenant, { payment, event }: Created): Promise<void> {
+  const { eventId, endpointIds } = event
+  const told = endpointIds.map((endpointId) => deps.deliveries.deliverNow({ eventId, endpointId, attemptsDone: 0 }))
+  await Promise.all([startPayment(deps, caller, payment), ...told])
+}
+
+async function startPayment(deps: StartDeps, caller: Tenant, payment: NewPayment): Promise<void> {
   const { id, amount, provider, expiresAt } = payment
   try {
     await deps.workflows.start({ id, merchantId: caller.merchantId, amount, provider, expiresAt, status: 'created' })

@@ -8,7 +8,7 @@ import { type Claim, claimOf, readReplay, refuseWhileRunning, stillRunning } fro
 import { Problem } from '../../../http/problems.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { type RateBook, requirePrice } from '../../prices.ts'
-import { type DraftDeps, draftPayment, type StartDeps, startWorkflow } from './draft.ts'
+import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from './draft.ts'
 import { type CreatePaymentBody, createPaymentBody, isLocal, paymentObject } from './payment-schemas.ts'
 
 export type PaymentCreateDeps = DraftDeps & StartDeps & { readonly rates: RateBook; readonly publicUrl: string }
@@ -47,9 +47,10 @@ export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
       const text = JSON.stringify(renderNew(deps, caller, payment))
       const location = `/v1/payments/${payment.id}`
       const stored = claim === null ? null : { ...claim, status: 201, location, body: text }
-      const created = await insertPayment(db, caller, { payment, claim: stored }).catch(refuseWhileRunning)
-      if (!created && claim !== null) return replayOr(asked, stillRunning())
-      await startWorkflow(deps, caller, payment)
+      const { publicUrl } = deps
+      const event = await insertPayment(db, caller, { payment, claim: stored, publicUrl }).catch(refuseWhileRunning)
+      if (event === null) return replayOr(asked, stillRunning())
+      await startWorkflows(deps, caller, { payment, event })
       return { status: 201, body: text, headers: { location } }
     },
   })

@@ -1,15 +1,8 @@
 import { z } from 'zod'
 import { TRIES_SHOWN } from '../../../../db/webhooks/event-log.ts'
-import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { ALL_EVENT_TYPES, DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
-import {
-  DELETED_ENDPOINT,
-  DELIVERY,
-  ENDPOINT,
-  ENDPOINT_WITH_SECRET,
-  REDELIVERY,
-  TEST_EVENT,
-} from '../../../document/examples.ts'
+import { DELETED_ENDPOINT, ENDPOINT, ENDPOINT_WITH_SECRET } from '../../../document/endpoint-examples.ts'
+import { DELIVERY, REDELIVERY, TEST_EVENT } from '../../../document/examples.ts'
 import { moment, safeText } from '../fields.ts'
 import { endpointUrl, said } from '../patterns.ts'
 
@@ -124,21 +117,3 @@ export const redeliveryObject = z
 export const testEventObject = z
   .strictObject({ object: z.literal('test_event'), event: z.string(), endpoint: z.string() })
   .meta({ id: 'TestEvent', examples: [TEST_EVENT] })
-
-export function renderEndpoint(endpoint: WebhookEndpoint): z.output<typeof endpointObject> {
-  return {
-    id: endpoint.id,
-    object: 'webhook_endpoint',
-    livemode: endpoint.livemode,
-    url: endpoint.url,
-    description: endpoint.description,
-    enabled_events: endpoint.enabled_events,
-    status: endpoint.disabled_at === null ? 'enabled' : 'disabled',
-    disabled_at: endpoint.disabled_at?.toISOString() ?? null,
-    disabled_reason: endpoint.disabled_reason,
-    failing_since: endpoint.failing_since?.toISOString() ?? null,
-    previous_secret_expires_at: endpoint.secrets[1]?.expires_at ?? null,
-    created_at: endpoint.created_at.toISOString(),
-    updated_at: endpoint.updated_at.toISOString(),
-  }
-}

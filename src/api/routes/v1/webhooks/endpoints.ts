@@ -10,6 +10,7 @@ import {
   type WebhookEndpoint,
 } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { isId } from '../../../../domain/ids.ts'
+import { renderEndpoint } from '../../../../domain/webhook.ts'
 import { checkEndpointUrl, type TargetRules, URL_REFUSALS } from '../../../../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../../../../webhooks/secret-box.ts'
 import { newWebhookSecret } from '../../../../webhooks/sign.ts'
@@ -23,7 +24,6 @@ import {
   deletedObject,
   endpointObject,
   endpointWithSecret,
-  renderEndpoint,
   rotateSecretBody,
   updateEndpointBody,
 } from './endpoint-schemas.ts'
