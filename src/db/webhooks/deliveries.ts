@@ -158,7 +158,8 @@ function recordStatement(rows: string) {
     judged as (
       select known.*, verdict = 'gone' or (verdict = 'failed'
         and at - failing_since >= make_interval(secs => ${DISABLE_AFTER_SECONDS})
-        and at - known.created_at >= make_interval(secs => ${DISABLE_NEEDS_FAILING_SECONDS})) as disables
+        and at - known.created_at >= make_interval(secs => ${DISABLE_NEEDS_FAILING_SECONDS})) as disables,
+        disabled_at is null as was_enabled
       from known join webhook_endpoint on webhook_endpoint.id = endpoint_id
     ),
     -- With the try that shows it, so that no further one is sent to an endpoint that is gone.
@@ -172,8 +173,8 @@ function recordStatement(rows: string) {
       where webhook_endpoint.id = judged.endpoint_id
         -- Written only when it changes: an endpoint in good health costs nothing.
         and (disables or (verdict = 'delivered') = (failing_since is not null))
-      -- Of two tries that show it at once, the first.
-      returning webhook_endpoint.id, disables and disabled_at = at as switched_off
+      -- Of two tries that show it at once, the first; and it once, when it is recorded again.
+      returning webhook_endpoint.id, was_enabled and disables and disabled_at = at as switched_off
     )
     update delivery set
       attempts = greatest(delivery.attempts, number), schedule_step = step, last_attempt_at = at,

@@ -180,6 +180,7 @@ describe('the health of an endpoint', () => {
       record(attempt(eventId, endpointId, gone)),
       record(attempt(next, endpointId, { ...gone, at: after(2) })),
     ])
+    await record(attempt(eventId, endpointId, gone))
     const [event, ...more] = await toldOf(endpointId)
     expect(event).toMatchObject({
       object: { object: 'webhook_endpoint', status: 'disabled', disabled_reason: 'gone' },
