@@ -31,11 +31,12 @@ type Made = Account & { readonly endpoint: string; readonly payment: string; rea
 async function openWithEvents(email: string): Promise<Made> {
   const account = await openAccount(shop, email)
   const { tenant, key, pay } = account
+  // Nobody is told of its creation.
+  const payment = await pay({ amount: 10, currency: 'EUR', reference: `Order of ${email}` })
   const made = await shop.ask('POST', '/v1/webhook_endpoints', {
     key,
     body: { url: 'https://shop.example/hooks', enabled_events: ['*'] },
   })
-  const payment = await pay({ amount: 10, currency: 'EUR', reference: `Order of ${email}` })
   const events: string[] = []
   for (const [type, status] of [
     ['payment.processing', 'delivered'],
@@ -57,7 +58,7 @@ async function openWithEvents(email: string): Promise<Made> {
 test('events are listed newest first with what became of them, and found by type, order, payment and id', async () => {
   const { owner, payment, events } = await openWithEvents('events@shop.example')
   const list = (await owner.get('/dashboard/events')).html
-  expect(typesIn(list)).toEqual(['payment.chargeback', 'payment.succeeded', 'payment.processing'])
+  expect(typesIn(list)).toEqual(['payment.chargeback', 'payment.succeeded', 'payment.processing', 'payment.created'])
   for (const text of [
     'Order of events@shop.example',
     '1 endpoint',
@@ -71,14 +72,17 @@ test('events are listed newest first with what became of them, and found by type
     typesIn((await owner.get(`/dashboard/events?q=${encodeURIComponent(q)}`)).html)
   expect(await found('succ')).toEqual(['payment.succeeded'])
   expect(await found(events[0] ?? '')).toEqual(['payment.processing'])
-  expect(await found('Order of events@shop.example')).toHaveLength(3)
-  expect(await found(payment)).toHaveLength(3)
+  expect(await found('Order of events@shop.example')).toHaveLength(4)
+  expect(await found(payment)).toHaveLength(4)
   expect(await found('Order of somebody else')).toEqual([])
   expect(typesIn((await owner.get('/dashboard/events?show=undelivered')).html)).toEqual([
     'payment.chargeback',
     'payment.succeeded',
   ])
-  expect(typesIn((await owner.get(`/dashboard/events?after=${events[1]}`)).html)).toEqual(['payment.processing'])
+  expect(typesIn((await owner.get(`/dashboard/events?after=${events[1]}`)).html)).toEqual([
+    'payment.processing',
+    'payment.created',
+  ])
 })
 
 test('an event is shown with its payload and its deliveries, and is sent again with one press by who may', async () => {
