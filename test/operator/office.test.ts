@@ -226,7 +226,7 @@ describe('a payment', () => {
 
     const explained = await inTest('payments', 'explain', 'order-7714', '--json')
     expect(explained).toMatchObject({ code: 0, next_step: 'await_buyer', decisions: ['hold'], attention: [] })
-    expect(explained.timeline).toHaveLength(1)
+    expect(explained.timeline).toMatchObject([{ kind: 'payment.created' }, { kind: 'event.recorded' }])
     expect((await inTest('payments', 'explain', id)).out).toContain('It waits for the buyer.')
     expect(await inTest('payments', 'explain', 'nothing')).toMatchObject({ code: 1 })
   })
