@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { poll } from '../../../scripts/system/waiting.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
-import { openDeposit } from '../../../src/db/payments/deposits.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
 import { createWorld, insertPayments, newAddress, TOKEN, type World } from '../world.ts'
+import { awaitDeposit } from './awaited.ts'
 
 /** Deposits are read in few calls, however many are watched, and hold up no payout. */
 
@@ -46,17 +46,7 @@ async function watch(count: number): Promise<Hex[]> {
      from unnest($1::text[], $2::text[]) as a(id, payment)`,
     [opened.map(({ attemptId }) => attemptId), opened.map(({ paymentId }) => paymentId)],
   )
-  for (const { attemptId } of opened)
-    await openDeposit(world.db, {
-      attemptId,
-      addressOf: keys.addressOf,
-      chainId: TOKEN.chainId,
-      token: TOKEN.address,
-      askedMicro: '5000000',
-      rate: { rate: '1', source: 'test', asOf: new Date().toISOString() },
-      expiresAt: Math.floor(Date.now() / 1000) + 3600,
-      watchSeconds: 3600,
-    })
+  for (const { attemptId } of opened) await awaitDeposit(world.db, keys, attemptId)
   return opened.map(({ paymentId }) => keys.addressOf(paymentId))
 }
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Hex } from 'viem'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { readBalances } from '../../../src/db/ledger.ts'
-import { openDeposit } from '../../../src/db/payments/deposits.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { createWorld, insertPayments, newAddress, settingsOf, TOKEN, type World } from '../world.ts'
+import { createWorld, settingsOf, TOKEN, type World } from '../world.ts'
+import { addAwaited } from './awaited.ts'
 
 /** Final blocks in which money was swept are replaced after all. */
 
@@ -31,24 +31,7 @@ async function pay(address: Hex, micro: bigint): Promise<void> {
 /** A payment to whose address 5 USDC had come, which are in the treasury. */
 async function swept(): Promise<{ paymentId: string; address: Hex; raw: Hex; depth: number }> {
   numbers += 1
-  const paymentId = `pay_reversed${numbers}`
-  await insertPayments(world.db, [{ paymentId, recipient: newAddress() }])
-  await world.db.query(
-    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
-     values ($1, $2, 'crypto', 'usdc', 'open', 500, 'USD', now(), now())`,
-    [`att_reversed${numbers}`, paymentId],
-  )
-  await openDeposit(world.db, {
-    attemptId: `att_reversed${numbers}`,
-    addressOf: keys.addressOf,
-    chainId: TOKEN.chainId,
-    token: TOKEN.address,
-    askedMicro: '5000000',
-    rate: { rate: '1', source: 'test', asOf: new Date().toISOString() },
-    expiresAt: Math.floor(Date.now() / 1000) + 3600,
-    watchSeconds: 3600,
-  })
-  const address = keys.addressOf(paymentId)
+  const { paymentId, address } = await addAwaited(world.db, keys, `reversed${numbers}`)
   await pay(address, 5_000_000n)
   await finalize()
   expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createTreasurySigner } from '../../../src/chain/authorization.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
-import { openDeposit } from '../../../src/db/payments/deposits.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { createWorld, insertPayments, newAddress, newKey, TOKEN, type World } from '../world.ts'
+import { createWorld, newKey, TOKEN, type World } from '../world.ts'
+import { addAwaited } from './awaited.ts'
 
 /** Sweeps are signed for short times, to the current treasury. */
 
@@ -25,24 +25,7 @@ afterAll(() => world.stop())
 /** A payment at whose address 5 USDC are final. */
 async function paidDeposit(): Promise<{ paymentId: string; address: Hex }> {
   numbers += 1
-  const paymentId = `pay_sweep${numbers}`
-  await insertPayments(world.db, [{ paymentId, recipient: newAddress() }])
-  await world.db.query(
-    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
-     values ($1, $2, 'crypto', 'usdc', 'open', 500, 'USD', now(), now())`,
-    [`att_sweep${numbers}`, paymentId],
-  )
-  await openDeposit(world.db, {
-    attemptId: `att_sweep${numbers}`,
-    addressOf: keys.addressOf,
-    chainId: TOKEN.chainId,
-    token: TOKEN.address,
-    askedMicro: '5000000',
-    rate: { rate: '1', source: 'test', asOf: new Date().toISOString() },
-    expiresAt: Math.floor(Date.now() / 1000) + 3600,
-    watchSeconds: 3600,
-  })
-  const address = keys.addressOf(paymentId)
+  const { paymentId, address } = await addAwaited(world.db, keys, `sweep${numbers}`)
   await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
   await world.chain.mine({ blocks: 4 })
   return { paymentId, address }

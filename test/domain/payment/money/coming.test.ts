@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { type KnownPayment, nothing } from '../../../../src/domain/payment/money/effect.ts'
 import type { Intent } from '../../../../src/domain/payment/money/intents.ts'
-import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import {
   type AttemptStatus,
   isClosed,
@@ -9,21 +8,11 @@ import {
   PAYMENT_STATUSES,
   type ParkReason,
 } from '../../../../src/domain/payment/payment.ts'
-import { came, effect, order, paidBy, paidOrder, part } from './order-story.ts'
+import { came, deposit, effect, paidBy, paidOrder, part } from './order-story.ts'
 
 /** Money that comes: whose it is, and what the payment does with it. */
 
 const refund: Intent = { key: 'k', kind: 'refund', attemptId: 'att_1', state: 'asked', operator: 'ada', reason: 'r' }
-const deposit = (status: PartnerOrder['status'], minor: string, ...receipts: [string, string][]) =>
-  order({
-    status,
-    received: { minor, currency: 'EUR' },
-    usdc: {
-      receipts: receipts.map(([key, micro]) => ({ key, micro })),
-      askedMicro: '60000000',
-      rate: { rate: '1.2', source: 'test', asOf: '' },
-    },
-  })
 const usdcPart = (key: string, units: string, chargeMinor: string, fields = {}) =>
   part(chargeMinor, { key, asset: 'USDC', units, account: 'suspense', ...fields })
 /** To whom the whole price belongs that comes now. */

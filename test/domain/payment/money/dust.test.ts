@@ -1,22 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { type KnownPayment, nothing } from '../../../../src/domain/payment/money/effect.ts'
 import type { Part } from '../../../../src/domain/payment/money/parts.ts'
-import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import { isClosed, PAYMENT_STATUSES } from '../../../../src/domain/payment/payment.ts'
-import { effect, order, part } from './order-story.ts'
+import { deposit, effect, part } from './order-story.ts'
 
 /** Anybody sends less than the smallest unit of the price to the address of a payment: it costs a part of a cent. */
 
-const deposit = (status: PartnerOrder['status'], minor: string, ...receipts: [string, string][]) =>
-  order({
-    status,
-    received: { minor, currency: 'EUR' },
-    usdc: {
-      receipts: receipts.map(([key, micro]) => ({ key, micro })),
-      askedMicro: '60000000',
-      rate: { rate: '1.2', source: 'test', asOf: '' },
-    },
-  })
 const whole = part('5000', { key: 'a', asset: 'USDC', units: '60000000', account: 'suspense' })
 const paid: Partial<KnownPayment> = { status: 'succeeded', paidAttemptId: 'att_1', converted: true, parts: [whole] }
 const short = (parts: readonly Part[]) => parts.map(({ units, kind, state }) => `${units} ${kind} ${state}`)

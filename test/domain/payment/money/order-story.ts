@@ -20,6 +20,17 @@ export const order = (fields: Partial<PartnerOrder>): PartnerOrder => ({
   ...fields,
 })
 export const paidOrder = (minor = '5000') => order({ status: 'paid', received: { minor, currency: 'EUR' } })
+/** What came to the address of the payment, as our own order says it: 60 USDC are asked for. */
+export const deposit = (status: PartnerOrder['status'], minor: string, ...receipts: [string, string][]) =>
+  order({
+    status,
+    received: { minor, currency: 'EUR' },
+    usdc: {
+      receipts: receipts.map(([key, micro]) => ({ key, micro })),
+      askedMicro: '60000000',
+      rate: { rate: '1.2', source: 'test', asOf: '' },
+    },
+  })
 export const pending: KnownPayment = {
   status: 'pending',
   parkReason: null,
