@@ -5,6 +5,7 @@ import { findApiKey, type NewDigest, type StoredApiKey } from '../../db/merchant
 import { Problem } from '../http/problems.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
 import { type ApiScope, digestOf, parseApiKey, pepperIdOf, sameDigest } from './api-key.ts'
+import { readNetwork } from './key-limits.ts'
 
 /** The merchant and mode that a request acts for, and what its key allows. `keyId` is null for a person of the account. */
 export type Caller = Tenant & { readonly keyId: string | null; readonly scopes: readonly string[] }
@@ -106,9 +107,8 @@ function blockListOf(entries: readonly string[] | null): BlockList | null {
   if (entries === null) return null
   const list = new BlockList()
   for (const entry of entries) {
-    const [address = '', prefix] = entry.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    list.addSubnet(address, prefix === undefined ? (family === 'ipv6' ? 128 : 32) : Number(prefix), family)
+    const { address, prefix, family } = readNetwork(entry)
+    list.addSubnet(address, prefix, family)
   }
   return list
 }

@@ -54,6 +54,38 @@ describe('an API key', () => {
     expect(await works(keyOf(strong))).toBe(403)
   })
 
+  test('makes none that works from more addresses, or for longer, than itself', async () => {
+    const scopes = ['payments:read', 'keys:write']
+    const limits = { allowed_ips: ['127.0.0.0/8', '2001:db8::/32'], expires_in: 3600 }
+    const maker = await create({ name: 'limited', scopes, ...limits })
+    const { allowed_ips, expires_at } = maker.body
+    const make = (more: object, headers = {}) =>
+      create({ name: 'made', scopes: ['payments:read'], ...more }, { key: keyOf(maker), headers })
+    expect((await make({})).body).toMatchObject({ allowed_ips, expires_at })
+    const less = { allowed_ips: ['127.0.0.1', '2001:db8:7::/48'], expires_in: 60 }
+    expect((await make(less)).body).toMatchObject({ allowed_ips: less.allowed_ips })
+    for (const more of [
+      { allowed_ips: ['0.0.0.0/0'] },
+      { allowed_ips: ['126.0.0.0/7'] },
+      { allowed_ips: ['127.0.0.1', '192.0.2.7'] },
+      { allowed_ips: ['2001:db8::/31'] },
+      { allowed_ips: ['::/0'] },
+      { expires_in: 3601 },
+    ]) {
+      const refused = await make(more)
+      expectProblem(refused, 400, 'validation_failed')
+      expect(refused.body['param']).toBe(Object.keys(more)[0])
+    }
+    // Neither by rotating one that may, nor by the answer that another key was given.
+    const headers = { 'idempotency-key': 'make-free' }
+    const free = await create({ name: 'made', scopes: ['payments:read'] }, { headers })
+    expect(free.body).toMatchObject({ allowed_ips: null, expires_at: null })
+    const rotate = (id: string) => shop.ask('POST', `${PATH}/${id}/rotate`, { body: {}, key: keyOf(maker) })
+    expectProblem(await rotate(idOf(free)), 409, 'not_possible_now')
+    expectProblem(await make({}, headers), 422, 'idempotency_key_reused')
+    expect((await rotate(idOf(maker))).body).toMatchObject({ allowed_ips, expires_at })
+  })
+
   test('that was made by rotating is not told again to a key that could not have made it', async () => {
     const strong = await create({ name: 'strong', scopes: ['settings:write'] })
     const rotation = { body: {}, headers: { 'idempotency-key': 'rotate-strong' } }

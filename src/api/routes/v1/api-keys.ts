@@ -14,6 +14,7 @@ import { lockMerchant } from '../../../db/merchants/merchants.ts'
 import type { SecretBox } from '../../../webhooks/secret-box.ts'
 import { API_SCOPES, type ApiScope, createApiKey } from '../../auth/api-key.ts'
 import type { Caller } from '../../auth/auth.ts'
+import { endsWithin, type KeyLimits, liesWithin, NO_LIMITS } from '../../auth/key-limits.ts'
 import { API_KEY, API_KEY_WITH_SECRET } from '../../document/examples.ts'
 import { answerOnce, claimOf, sealedWith } from '../../http/idempotency.ts'
 import { Problem } from '../../http/problems.ts'
@@ -89,7 +90,7 @@ function createRoute(deps: ApiKeyRouteDeps): Route {
     tag: 'API keys',
     summary: 'Make an API key',
     description:
-      'Test mode; live keys are made by a signed-in person. A key cannot give a scope that it does not have.',
+      'Test mode; live keys are made by a signed-in person. A key cannot give a scope that it does not have, nor a key that works from more addresses or for longer than itself: what is left out is as of the key that asks.',
     scope: 'keys:write',
     audited: WHOLE,
     idempotency: 'itself',
@@ -100,11 +101,17 @@ function createRoute(deps: ApiKeyRouteDeps): Route {
     handle: async ({ caller, db, body, idempotencyKey }) => {
       requireTestKey(deps, caller, 'keys')
       requireScopes(caller, body.scopes)
-      const claim = claimOf('POST /v1/api_keys', idempotencyKey, body)
+      const limits = await limitsOf(db, caller)
+      // Another key's stored answer may hold a key that this one could not make.
+      const asked = limits === NO_LIMITS ? body : { body, limits }
+      const claim = claimOf('POST /v1/api_keys', idempotencyKey, asked)
       const keeping = sealedWith(deps.secretBox, caller, claim)
       return answerOnce(db, { tenant: caller, claim, keeping }, async (tx) => {
-        const { name, scopes, allowed_ips: allowedIps = null, expires_in: expiresIn } = body
-        const expiresAt = expiresIn === undefined ? null : at(deps, expiresIn)
+        const { name, scopes, allowed_ips: allowedIps = limits.allowedIps, expires_in: expiresIn } = body
+        const expiresAt = expiresIn === undefined ? limits.expiresAt : at(deps, expiresIn)
+        if (!liesWithin(allowedIps, limits.allowedIps))
+          throw beyond('allowed_ips', 'lie within those of the key that asks')
+        if (!endsWithin(expiresAt, limits.expiresAt)) throw beyond('expires_in', 'end no later than the key that asks')
         return made(await addKey(deps, { tx, caller }, { name, scopes, allowedIps, expiresAt }))
       })
     },
@@ -150,7 +157,11 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
       requireTestKey(deps, caller, 'keys')
       const id = bareId(params.id)
       // Before a stored answer as well: the new key is in it.
-      requireScopes(caller, (await findOwn(db, caller, id)).scopes)
+      const before = await findOwn(db, caller, id)
+      requireScopes(caller, before.scopes)
+      const { allowedIps: ips, expiresAt: end } = await limitsOf(db, caller)
+      if (!liesWithin(before.allowedIps, ips) || !endsWithin(before.expiresAt, end))
+        throw new Problem('not_possible_now', 'The key works from more addresses or for longer than the one that asks.')
       const claim = claimOf(`POST /v1/api_keys/${id}/rotate`, idempotencyKey, body)
       const keeping = sealedWith(deps.secretBox, caller, claim)
       return answerOnce(db, { tenant: caller, claim, keeping }, async (tx) => {
@@ -193,7 +204,7 @@ function revokeRoute(deps: ApiKeyRouteDeps): Route {
   })
 }
 
-type Wanted = Pick<StoredApiKey, 'name' | 'scopes' | 'allowedIps' | 'expiresAt'>
+type Wanted = Pick<StoredApiKey, 'name' | 'scopes'> & KeyLimits
 
 async function addKey(deps: ApiKeyRouteDeps, { tx, caller }: { tx: Tx; caller: Caller }, wanted: Wanted) {
   await lockMerchant(tx, caller.merchantId)
@@ -217,6 +228,19 @@ function requireScopes(caller: Caller, scopes: readonly string[]): void {
   throw new Problem('insufficient_scope', `${who} lacks the scope ${missing}, so it cannot give it to another key.`, {
     members: { required_scope: missing },
   })
+}
+
+/** Otherwise who finds a key that is of no use elsewhere, or tomorrow, could make itself one that is. */
+async function limitsOf(db: Queryable, caller: Caller): Promise<KeyLimits> {
+  const own = caller.keyId === null ? null : await findOwnApiKey(db, caller, caller.keyId)
+  if (own === null || (own.allowedIps === null && own.expiresAt === null)) return NO_LIMITS
+  return { allowedIps: own.allowedIps, expiresAt: own.expiresAt }
+}
+
+function beyond(param: 'allowed_ips' | 'expires_in', must: string): Problem {
+  const message = `${param}: must ${must}.`
+  const errors = [{ pointer: `/${param}`, code: 'parameter_invalid', message }]
+  return new Problem('validation_failed', message, { param, errors })
 }
 
 function at(deps: ApiKeyRouteDeps, seconds: number): string {

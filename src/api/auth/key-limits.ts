@@ -1,0 +1,33 @@
+import { BlockList, isIP } from 'node:net'
+
+/** From where and until when a key works. Null: from anywhere, and until it is revoked. */
+export type KeyLimits = { readonly allowedIps: readonly string[] | null; readonly expiresAt: string | null }
+
+/** Of a person, who confirms anew what a key is given. */
+export const NO_LIMITS: KeyLimits = { allowedIps: null, expiresAt: null }
+
+/** Whether what ends at `inner` ends no later than `outer`. */
+export const endsWithin = (inner: KeyLimits['expiresAt'], outer: KeyLimits['expiresAt']): boolean =>
+  outer === null || (inner !== null && Date.parse(inner) <= Date.parse(outer))
+
+/** Whether each address and network of `inner` lies in one of `outer`. */
+export function liesWithin(inner: KeyLimits['allowedIps'], outer: KeyLimits['allowedIps']): boolean {
+  if (outer === null) return true
+  return inner !== null && inner.every((entry) => outer.some((network) => contains(network, entry)))
+}
+
+function contains(outer: string, inner: string): boolean {
+  const [network, entry] = [readNetwork(outer), readNetwork(inner)]
+  if (network.family !== entry.family || network.prefix > entry.prefix) return false
+  const list = new BlockList()
+  list.addSubnet(network.address, network.prefix, network.family)
+  return list.check(entry.address, entry.family)
+}
+
+/** An address is a network of one. */
+export function readNetwork(entry: string) {
+  const [address = '', prefix] = entry.split('/')
+  const family = isIP(address) === 6 ? ('ipv6' as const) : ('ipv4' as const)
+  const whole = family === 'ipv6' ? 128 : 32
+  return { address, family, prefix: prefix === undefined ? whole : Number(prefix) }
+}
