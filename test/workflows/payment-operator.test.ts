@@ -152,6 +152,21 @@ describe('an operator', () => {
     expect(await payment(paymentId)).toMatchObject({ held: true, parkReason: 'underpaid' })
   })
 
+  test('a note that no database stores is refused at once, and the next decision is heard', async () => {
+    const paymentId = await world.createPayment()
+    const hold = (note: object) =>
+      handle(paymentId).executeUpdate(operatorUpdates.hold, { args: [note as { operator: string; reason: string }] })
+    const good = { operator: 'ada', reason: 'a look' }
+    for (const bad of [
+      { reason: 'a\0look' },
+      { operator: 'a\0da' },
+      { reason: 'half a \ud83d' },
+      { attempt: 'att_\0' },
+    ])
+      await expect(hold({ ...good, ...bad })).rejects.toThrow(WorkflowUpdateFailedError)
+    expect(await hold(good)).toMatchObject({ message: 'hold: recorded' })
+  })
+
   test('a hold placed before any money is a flag; the money then waits for the release', async () => {
     const { paymentId, attemptId } = await opened()
     expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'pending' })

@@ -173,9 +173,16 @@ export function whyRefused(
   note: OperatorNote,
   payment: PaymentSnapshot | null,
 ): string | null {
-  if (payment === null) return whyNoteRefused(note) ?? whyUnseen(decision, note, 0)
-  const why = whyNoLongerAllowed(decision, note, payment) ?? whyHeldBack(decision, payment)
+  if (payment === null) return whyNoteRefused(note) ?? whyUnwritable(note) ?? whyUnseen(decision, note, 0)
+  const why = whyNoLongerAllowed(decision, note, payment) ?? whyUnwritable(note) ?? whyHeldBack(decision, payment)
   return why ?? whyUnseen(decision, note, payment.version)
+}
+
+/** Postgres stores neither NUL nor half a character: the step would be tried without end, and nothing else be heard. */
+function whyUnwritable({ operator, reason, attempt }: OperatorNote): string | null {
+  const texts = [operator, reason, attempt ?? '']
+  const areWritable = texts.every((text) => !text.includes('\0') && text.isWellFormed())
+  return areWritable ? null : 'Operator, reason and attempt must be text without NUL and without broken Unicode'
 }
 
 /** The row may be newer than the version given here: what was seen then is found out when it is carried out. */

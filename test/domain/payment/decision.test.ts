@@ -29,6 +29,14 @@ describe('a decision is refused', () => {
     },
   )
 
+  test.each([{ operator: 'a\0' }, { reason: 'x\0' }, { reason: '\ud83d' }, { attempt: 'att_\0' }])(
+    'with a text that cannot be stored: %j',
+    (part) => {
+      for (const payment of [parkedFor('underpaid'), null])
+        expect(whyRefused('approve', { ...looked, ...part }, payment)).toContain('without NUL')
+    },
+  )
+
   test.each(OPERATOR_DECISIONS.filter((decision) => decision !== 'hold' && decision !== 'acknowledge'))(
     'where nobody is waited for: %s',
     (decision) => {
