@@ -40,6 +40,11 @@ export const PAYOUT_SIGNED: LateRefusal = {
   why: 'The payout is signed, on its way or over: it cannot be held any more. Have it voided instead',
 }
 
+export const PAYOUT_VOID: LateRefusal = {
+  when: 'the payout is void',
+  why: 'The payout is void and can never be paid: give the money back',
+}
+
 /** It takes whatever is there when it is carried out: that must be what the operator saw. */
 export const CHANGED_SINCE: LateRefusal = {
   when: 'the payment has changed since the `version` that the operator looked at',
@@ -109,7 +114,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   retry: {
     does: 'tries the conversion or the payout again',
     rule: parkedFor('retry'),
-    late: [HELD, ...NOT_WHOLE],
+    late: [HELD, PAYOUT_VOID, ...NOT_WHOLE],
   },
   acknowledge: {
     does: 'takes the order as the partner has changed it: what was counted stays, what came beside it is surplus, what is missing is gone',

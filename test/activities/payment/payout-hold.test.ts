@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { changeOf, changePayout, type Operation } from '../../../src/operator/payouts.ts'
 import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
+import { perform } from './world.ts'
 
 /** A hold by an operator's decision, and the operator's command about its payout: neither is a way around the other. */
 
@@ -10,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-function run(name: 'hold' | 'release', id: string): Promise<number> {
+function run(name: 'hold' | 'release' | 'void', id: string): Promise<number> {
   const told = { db: world.checkout.db, hooks: world.hooks, dryRun: false, say: () => undefined }
   const operation = told as unknown as Operation
   return changePayout(operation, id, changeOf(name, operation))
@@ -54,4 +55,37 @@ test('the command sets no payout going that has waited for a decision: before th
   expect([await payout(id), (await world.payment(id)).parkReason]).toEqual(['held', 'payout_held'])
   expect((await world.read({ id, attemptId })).payment.parkReason).toBe('funds_reversed')
   expect(await payout(id)).toBe('voiding')
+})
+
+/** The engine has proved that the payout, which was to be voided, can never be paid. */
+async function proveVoid(id: string): Promise<void> {
+  await world.checkout.db.query(
+    `insert into void_proof (payment_id, block_number, block_hash, block_time, valid_before, proved_at)
+     values ($1, 1, '0x' || repeat('2', 64), 2, 1, now())`,
+    [id],
+  )
+  await world.checkout.db.query(`update payout set state = 'voided' where payment_id = $1`, [id])
+  await world.voided(id)
+}
+
+// it settled for ever: nothing of it was left to pay, and no decision and no command changed it
+test('a payout that is released while it is being voided is not waited for: its payment stands before an operator', async () => {
+  const { id } = await world.settling()
+  await world.decide(id, 'hold')
+  expect(await run('void', id)).toBe(0)
+  await world.decide(id, 'release')
+  expect([await payout(id), (await world.payment(id)).status]).toEqual(['voiding', 'processing'])
+  await proveVoid(id)
+  await perform(world.activities().transferUsdc, id)
+  expect(await world.attention(id)).toEqual(['parked payout_voided'])
+  expect(await world.refund(id)).toMatchObject({ refunded: true })
+  expect((await world.payment(id)).status).toBe('refunded')
+})
+
+test('… nor one that is tried again when its void is already proved', async () => {
+  const { id } = await world.settling()
+  expect([await run('hold', id), await run('void', id)]).toEqual([0, 0])
+  await proveVoid(id)
+  await expect(world.decide(id, 'retry')).rejects.toThrow('The payout is void and can never be paid')
+  expect(await world.attention(id)).toEqual(['parked payout_voided'])
 })

@@ -1,7 +1,14 @@
 import { type Booking, fillKept } from '../../ledger.ts'
 import { because, type MoveReason, type Note, noteOf, type Reason } from '../../timeline.ts'
 import { NOT_PARKED, type PaymentFields, parked } from '../changes.ts'
-import { MONEY_CONFIRMED, NOTHING_TO_SETTLE, ORDER_UNCHANGED, waitsForNobody, whyHeldBack } from '../decision.ts'
+import {
+  MONEY_CONFIRMED,
+  NOTHING_TO_SETTLE,
+  ORDER_UNCHANGED,
+  PAYOUT_VOID,
+  waitsForNobody,
+  whyHeldBack,
+} from '../decision.ts'
 import type { PaymentStatus } from '../payment.ts'
 import type { Fill, Payment, PaymentWithAttempts } from '../payment-object.ts'
 import { MISFIT_LEFT } from '../refund.ts'
@@ -58,6 +65,8 @@ export function effectOfDecision(
       return approve(state, note)
     case 'retry': {
       if (payment.status !== 'under_review') return NOTHING
+      // Allowed when it was asked for, and void by now: nothing would ever come of it.
+      if (payment.parkReason === 'payout_voided') return { refused: PAYOUT_VOID.why }
       const refused = whyMayNotGoOn(state)
       if (refused !== null) return { refused }
       if (payment.usdc === null)
