@@ -3,7 +3,7 @@ import type { Tx } from '../db/db.ts'
 import { recordPartnerEvent } from '../db/payments/partner-events.ts'
 import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
 import { deposited } from '../domain/ledger.ts'
-import { OTHER_TOKEN_DUST, type RecordedDeposit } from '../domain/settlement/deposit.ts'
+import { isDust, type RecordedDeposit } from '../domain/settlement/deposit.ts'
 import { noteOf } from '../domain/timeline.ts'
 
 /** Stores a final deposit like a partner's callback. The relay passes it on, and the payment then reads its deposit. */
@@ -32,5 +32,5 @@ async function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): Promise
   const data = { attempt_id: attemptId, tx_hash: txHash, units, token, sender }
   await work.note(noteOf(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
   // A second one while the first is open counts the payment's version on: nobody closes what they have not seen.
-  if (!deposit.expected && BigInt(units) >= OTHER_TOKEN_DUST) await work.openIncident({ kind: 'misfit', attemptId })
+  if (!deposit.expected && !isDust(deposit)) await work.openIncident({ kind: 'misfit', attemptId })
 }

@@ -98,6 +98,21 @@ describe('a payment in USDC', () => {
     expect(await result(paymentId)).toBe('succeeded')
   })
 
+  // a hundredth of a trillionth of a DAI was taken for more than a cent
+  test('dust of a token with eighteen decimals stops no payment either', async () => {
+    const { paymentId, attemptId, deposit } = await openAddress()
+    const dai = '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063'
+    await send(attemptId, '9999999999999999', dai)
+    expect(await depositOf(attemptId)).toMatchObject({ wrongToken: false })
+    expect((await world.read(paymentId)).incidents).toEqual([])
+    await send(attemptId, deposit.askedMicro)
+    expect((await settled(paymentId)).exception).toBeNull()
+    await send(attemptId, '10000000000000000', dai)
+    expect((await world.read(paymentId)).incidents).toMatchObject([{ kind: 'misfit' }])
+    await decide(paymentId, 'approve')
+    expect(await result(paymentId)).toBe('succeeded')
+  })
+
   test('another token that an operator has sent back by hand ends the payment as refunded, without a booking', async () => {
     const { paymentId, attemptId } = await openAddress()
     await send(attemptId, '50000000', WRONG_TOKEN)

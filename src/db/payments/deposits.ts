@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CURRENCIES } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
 import { add, type MicroUsdc } from '../../domain/money.ts'
-import { type Deposit, OTHER_TOKEN_DUST } from '../../domain/settlement/deposit.ts'
+import { type Deposit, DUST_OF, OTHER_TOKEN_DUST } from '../../domain/settlement/deposit.ts'
 import { execute, maybeOne, one, type Queryable, sql } from '../db.ts'
 import { hex } from '../settlement/payouts.ts'
 
@@ -80,7 +80,8 @@ export async function readDeposit(db: Queryable, attemptId: string): Promise<Dep
           coalesce(jsonb_agg(jsonb_build_object('key', l.chain_id || ':' || l.tx_hash || ':' || l.log_index,
               'micro', l.units::text) order by l.block_number, l.log_index, l.tx_hash)
             filter (where l.token = d.token), '[]') as receipts,
-          coalesce(bool_or(l.token <> d.token and l.units >= ${OTHER_TOKEN_DUST.toString()}::numeric), false) as wrong
+          coalesce(bool_or(l.token <> d.token and l.units >=
+            coalesce(${JSON.stringify(DUST_OF)}::jsonb ->> l.token, ${OTHER_TOKEN_DUST})::numeric), false) as wrong
         from deposit d join attempt a on a.id = d.attempt_id join payment p on p.id = d.payment_id left join deposit_log l on l.payment_id = d.payment_id
         where d.attempt_id = ${attemptId} and d.livemode = ${db.livemode} group by d.payment_id, a.id, p.id`,
   )

@@ -37,7 +37,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'another token waits for nobody once the payment goes on',
     file: 'src/settlement/deposit-hook.ts',
-    find: "  if (!deposit.expected && BigInt(units) >= OTHER_TOKEN_DUST) await work.openIncident({ kind: 'misfit', attemptId })\n",
+    find: "  if (!deposit.expected && !isDust(deposit)) await work.openIncident({ kind: 'misfit', attemptId })\n",
     put: '',
   },
   {

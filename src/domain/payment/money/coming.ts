@@ -4,7 +4,16 @@ import type { UsdcOrder } from '../partner.ts'
 import { isClosed, type ParkReason, type PaymentException, type PaymentStatus } from '../payment.ts'
 import { nothing, type OrderEffect, type Story } from './effect.ts'
 import { openRefund } from './intents.ts'
-import { atPartner, chargeSum, fiatReceipt, keepDust, type Part, type PartState, usdcReceipts } from './parts.ts'
+import {
+  atPartner,
+  chargeSum,
+  fiatReceipt,
+  heldOf,
+  keepDust,
+  type Part,
+  type PartState,
+  usdcReceipts,
+} from './parts.ts'
 
 /** Money has come: whose it is, and what it does to the payment. */
 
@@ -50,7 +59,8 @@ export function came(story: Story, receipts: readonly Part[], isWhole: boolean):
   const owner = receipts[0]?.state ?? 'counted'
   const effect = { ...nothing(attempt.status), parts: receipts }
   const isMine = payment.paidAttemptId === attempt.id
-  const dust = owner === 'counted' ? [] : keepDust(payment.parts, receipts)
+  const isAwaited = owner === 'counted' && !(isClosed(payment.status) && isZero(heldOf(payment.parts, attempt.id)))
+  const dust = isAwaited ? [] : keepDust(payment.parts, receipts)
   if (dust.length > 0) return { ...effect, parts: [...receipts, ...dust] }
   if (owner === 'late')
     return {

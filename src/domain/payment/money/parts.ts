@@ -263,16 +263,21 @@ export function takeDust(parts: readonly Part[], paidAttemptId: string | null): 
   })
 }
 
+/** Less than a cent: the unit of many a currency is worth less still. */
+const DUST_MICRO = 10_000n
+
 /**
- * What comes when nobody waits for it, and is less than the smallest unit of the price, is ours at once: anybody can send
- * it to anybody's address for a part of a cent, and no person shall have to look at it.
+ * What comes when nobody waits for it, and is less than the smallest unit of the price or than 0.01 USDC, is ours at once:
+ * anybody can send it to anybody's address for a part of a cent, and no person shall have to look at it.
  */
 export function keepDust(parts: readonly Part[], receipts: readonly Part[]): Part[] {
   const [first] = receipts
-  if (first === undefined || receipts.some(({ chargeMinor }) => !isZero(chargeMinor))) return []
   const units = receipts.reduce((sum, part) => add(sum, part.units), '0')
+  const isLittle = first?.asset === 'USDC' && BigInt(units) < DUST_MICRO
+  if (first === undefined || !(isLittle || receipts.every(({ chargeMinor }) => isZero(chargeMinor)))) return []
   const key = `${first.attemptId}:kept:${parts.length + receipts.length}`
-  return [{ ...first, key, kind: 'kept', units: subtract('0', units) }]
+  const chargeMinor = subtract('0', chargeSumOf(receipts))
+  return [{ ...first, key, kind: 'kept', units: subtract('0', units), chargeMinor }]
 }
 
 /** Counted by place, because a sum may come twice: received, taken back, received again. */

@@ -61,4 +61,31 @@ describe('what nobody is owed', () => {
       })
     },
   )
+
+  // a hundredth of a forint is 0.00003 USDC: for that, and the gas, it was paid twice, and work for an operator
+  test('is less than 0.01 USDC, too, however many units of the price that is', () => {
+    const cheap = {
+      ...paid,
+      parts: [part('2000000', { key: 'a', asset: 'USDC', units: '60000000', account: 'suspense' })],
+    }
+    const asked = { minor: '2000000', currency: 'HUF' } as const
+    const inForint = (...more: [string, string][]) => {
+      const order = { ...deposit('paid', '2000000', ['a', '60000000'], ...more), amount: asked }
+      return effect(cheap, { status: 'confirmed', asked }, { ...order, received: { ...asked, minor: '2000300' } })
+    }
+    const told = inForint(['b', '9999'])
+    expect(told.parts.map(({ chargeMinor }) => chargeMinor)).toEqual(['333', '-333'])
+    expect({ ...told, parts: [] }).toEqual(nothing('confirmed'))
+    expect(inForint(['b', '10000']).exception).toBe('duplicate_payment')
+  })
+
+  test('… and opens no payment that is over, though its partner calls it paid', () => {
+    const asked = { minor: '2000000', currency: 'HUF' } as const
+    const order = { ...deposit('paid', '333', ['b', '9999']), amount: asked, received: { ...asked, minor: '333' } }
+    const told = effect({ status: 'expired' }, { asked }, order)
+    expect(short(told.parts)).toEqual(['9999 receipt counted', '-9999 kept counted'])
+    expect({ ...told, parts: [] }).toEqual(nothing('open'))
+    const isWaited = effect({ status: 'pending' }, { asked }, order)
+    expect(isWaited).toMatchObject({ attempt: 'underpaid', money: 'take' })
+  })
 })
