@@ -92,7 +92,10 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
     scope,
     movements.map(({ txHash }) => txHash),
   )
-  const lost = movements.filter(({ txHash }) => !stored.has(txHash))
+  // A transaction may be at another place of its block now: what it moved is booked there, and what was here is booked back.
+  const gone = movements.filter(({ txHash, logIndex }) => !stored.has(`${txHash}:${logIndex}`))
+  const cameAgain = new Set([...stored].map((place) => place.split(':')[0]))
+  const lost = gone.filter(({ txHash }) => !cameAgain.has(txHash))
   for (const { direction, micro, counterparty, txHash } of lost)
     say(`LOOK AT THIS: ${micro} micro-USDC ${direction} (${counterparty}) in ${txHash} never happened: booked back`)
   for (const paymentId of deposits)
@@ -104,7 +107,7 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
     )
   for (const paymentId of paymentIds) say(`${paymentId} had its proof in a block that is gone`)
   const isPaused = await db.transaction(async (tx) => {
-    for (const movement of lost)
+    for (const movement of gone)
       await hooks.onTreasuryMovement(tx, {
         ...movement,
         isGone: true,

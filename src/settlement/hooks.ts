@@ -76,8 +76,12 @@ export function createSettlementHooks(context: ChangeContext) {
     if (paymentId !== null) return bookSweep(tx, { ...fact, paymentId }, context.now())
     const unswept = movement.isGone === true && movement.direction === 'out' ? await sweptFrom(tx, movement) : null
     if (unswept !== null) return bookSweep(tx, { ...goneOf(fact), paymentId: unswept }, context.now())
-    const booking = movement.direction === 'in' ? toppedUp(fact) : withdrawn(fact)
-    await book(tx, booking, new Date(context.now()).toISOString())
+    const [booking, opposite] = movement.direction === 'in' ? [toppedUp, withdrawn] : [withdrawn, toppedUp]
+    const at = new Date(context.now()).toISOString()
+    if (await book(tx, booking(fact), at)) return
+    // As with a sweep: it was booked back, and has come, or gone, again.
+    if (await isBooked(tx, opposite(fact)))
+      await book(tx, booking({ ...fact, reference: `${fact.reference}:again` }), at)
   }
 
   function onGas(tx: Tx, { chainId, wallet, nonce, wei }: GasSpent): Promise<void> {

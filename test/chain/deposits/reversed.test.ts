@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Hex } from 'viem'
+import { encodeFunctionData } from 'viem/utils'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { readBalances } from '../../../src/db/ledger.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
-import { mintUsdc } from '../../../src/sandbox/chain.ts'
+import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { createWorld, settingsOf, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 
 /** Final blocks in which money was swept are replaced after all. */
@@ -94,5 +96,55 @@ test('a sweep that comes back after the repair, by the same transaction, is in t
   await world.chain.mine({ blocks: 6 })
   await finalize(6)
   expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
+  await expectInTreasury(address)
+})
+
+/** A transfer of a micro-USDC by a stranger, who pays more for it than anybody else. */
+async function transferred(to: Hex, micro = 1n): Promise<Hex> {
+  const stranger = accountOf(newKey())
+  await world.chain.setBalance({ address: stranger.address, value: 10n ** 20n })
+  await mintUsdc(world.chain, { to: stranger.address, micro })
+  return stranger.signTransaction({
+    type: 'eip1559',
+    chainId: TOKEN.chainId,
+    nonce: 0,
+    to: TOKEN.address,
+    data: encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [to, micro] }),
+    gas: 200_000n,
+    maxFeePerGas: 10n ** 13n,
+    maxPriorityFeePerGas: 10n ** 13n,
+  })
+}
+
+// it was booked a second time
+test('a sweep and a top-up that the new chain has at another place of their block are in the books once', async () => {
+  const first = await transferred(newAddress())
+  const topUp = await transferred(world.treasury.address as Hex, 70_000n)
+  await world.chain.mine({ blocks: 25 })
+  const { address, raw, depth } = await swept()
+  const before = await world.chain.getBlockNumber()
+  await world.chain.sendRawTransaction({ serializedTransaction: topUp })
+  await finalize()
+  await expectInTreasury(address)
+  const deeper = Number((await world.chain.getBlockNumber()) - before)
+  await reorganizeAndRepair(depth + deeper, [first, topUp, raw])
+  await finalize(6)
+  await expectInTreasury(address)
+})
+
+// it was booked back, and never again
+test('a top-up that comes back after the repair, at the place that it had, is in the books again', async () => {
+  const topUp = await transferred(world.treasury.address as Hex, 80_000n)
+  await world.chain.mine({ blocks: 25 })
+  const { address, raw, depth } = await swept()
+  const before = await world.chain.getBlockNumber()
+  await world.chain.sendRawTransaction({ serializedTransaction: topUp })
+  await finalize()
+  const deeper = Number((await world.chain.getBlockNumber()) - before)
+  await reorganizeAndRepair(depth + deeper, [raw])
+  await expectInTreasury(address)
+  await world.chain.sendRawTransaction({ serializedTransaction: topUp })
+  await world.chain.mine({ blocks: 6 })
+  await finalize(6)
   await expectInTreasury(address)
 })

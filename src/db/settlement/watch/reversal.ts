@@ -161,14 +161,15 @@ async function removeDeposits(tx: Tx, { scope }: JournalContext, gone: readonly 
   return rows.map((row) => row.payment_id)
 }
 
-/** Of the transactions those of which a log is stored again. */
+/** The logs that are stored now of these transactions, as `hash:index`. */
 export async function listStored(db: Queryable, scope: SettlementScope, hashes: readonly Hex[]): Promise<Set<string>> {
   const rows = await many(
     db,
-    z.object({ tx_hash: z.string() }),
-    sql`select distinct tx_hash from treasury_log where chain_id = ${scope.chainId} and tx_hash = any(${[...hashes]})`,
+    z.object({ place: z.string() }),
+    sql`select tx_hash || ':' || log_index as place from treasury_log
+        where chain_id = ${scope.chainId} and token = ${scope.token} and tx_hash = any(${[...hashes]})`,
   )
-  return new Set(rows.map((row) => row.tx_hash))
+  return new Set(rows.map((row) => row.place))
 }
 
 /** Ends the pause of a reversal. An unknown transfer that was read meanwhile keeps everything paused; answers whether. */
