@@ -4,9 +4,10 @@ import { createSettlementJournal } from '../db/settlement/journal.ts'
 import { listTreasuries } from '../db/settlement/rebuild.ts'
 import {
   COMPARED_BLOCKS,
+  concludeGone,
   endPause,
+  type Gone,
   listProofBlocks,
-  listStored,
   READ_AGAIN,
   type TakenBack,
   takeBack,
@@ -83,38 +84,34 @@ async function agreedHash(rpc: Rpc, number: number): Promise<Hex> {
   return block.value.hash
 }
 
-/** Books what did not come back, says what a person must look at, and ends the pause. */
+/**
+ * Books back what did not come again, says what a person must look at, and ends the pause. An earlier run may have been
+ * killed before this: what it took back is concluded too.
+ */
 async function conclude({ db, settings, hooks, say }: Operation, takenBack: TakenBack): Promise<number> {
   const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
-  const { movements, deposits, paymentIds, unsendable } = takenBack
-  const stored = await listStored(
-    db,
-    scope,
-    movements.map(({ txHash }) => txHash),
-  )
-  // A transaction may be at another place of its block now: what it moved is booked there, and what was here is booked back.
-  const gone = movements.filter(({ txHash, logIndex }) => !stored.has(`${txHash}:${logIndex}`))
-  const cameAgain = new Set([...stored].map((place) => place.split(':')[0]))
-  const lost = gone.filter(({ txHash }) => !cameAgain.has(txHash))
-  for (const { direction, micro, counterparty, txHash } of lost)
-    say(`LOOK AT THIS: ${micro} micro-USDC ${direction} (${counterparty}) in ${txHash} never happened: booked back`)
-  for (const paymentId of deposits)
-    say(`LOOK AT THIS: money at the address of ${paymentId} was in a block that is gone: see whether it came again`)
+  const { paymentIds, unsendable } = takenBack
+  const { gone, isPaused } = await db.transaction(async (tx) => {
+    const gone = await concludeGone(tx, scope)
+    for (const one of gone) if ('movement' in one) await hooks.onTreasuryMovement(tx, one.movement)
+    return { gone, isPaused: await endPause(tx, { db, scope, hooks }) }
+  })
+  for (const one of gone) say(`LOOK AT THIS: ${describe(one)}`)
   for (const { wallet, nonce } of unsendable)
     say(
       `LOOK AT THIS: lane ${wallet} cannot send nonce ${nonce} again, because its bytes were dropped: an empty transfer ` +
         'will use the nonce up, and what it carried goes out with another one',
     )
   for (const paymentId of paymentIds) say(`${paymentId} had its proof in a block that is gone`)
-  const isPaused = await db.transaction(async (tx) => {
-    for (const movement of gone)
-      await hooks.onTreasuryMovement(tx, {
-        ...movement,
-        isGone: true,
-        direction: movement.direction === 'in' ? 'out' : 'in',
-      })
-    return endPause(tx, { db, scope, hooks })
-  })
   say(isPaused ? 'still paused: unknown transfers left the treasury' : 'the lanes go on')
-  return isPaused || lost.length + deposits.length + unsendable.length > 0 ? 1 : 0
+  return isPaused || gone.length + unsendable.length > 0 ? 1 : 0
+}
+
+function describe(gone: Gone): string {
+  if ('movement' in gone) {
+    const { micro, direction, counterparty, txHash } = gone.movement
+    return `${micro} micro-USDC ${direction} (${counterparty}) in ${txHash} never happened: booked back`
+  }
+  const { units, token, paymentId, txHash } = gone
+  return `${units} of ${token} at the address of ${paymentId} in ${txHash} never happened, and the payment counts it`
 }

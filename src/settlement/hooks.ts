@@ -72,16 +72,10 @@ export function createSettlementHooks(context: ChangeContext) {
   /** Top-ups are the converter's deliveries. What left without a payout stops the lanes, and is missing from the books. */
   async function onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void> {
     const fact = { reference: `${movement.txHash}:${movement.logIndex}`, micro: movement.micro }
+    if (movement.isGone === true) return bookBack(tx, { ...movement, ...fact }, context.now())
     const paymentId = await finishSweep(tx, movement)
     if (paymentId !== null) return bookSweep(tx, { ...fact, paymentId }, context.now())
-    const unswept = movement.isGone === true && movement.direction === 'out' ? await sweptFrom(tx, movement) : null
-    if (unswept !== null) return bookSweep(tx, { ...goneOf(fact), paymentId: unswept }, context.now())
-    const [booking, opposite] = movement.direction === 'in' ? [toppedUp, withdrawn] : [withdrawn, toppedUp]
-    const at = new Date(context.now()).toISOString()
-    if (await book(tx, booking(fact), at)) return
-    // As with a sweep: it was booked back, and has come, or gone, again.
-    if (await isBooked(tx, opposite(fact)))
-      await book(tx, booking({ ...fact, reference: `${fact.reference}:again` }), at)
+    await bookMovement(tx, { ...fact, direction: movement.direction }, context.now())
   }
 
   function onGas(tx: Tx, { chainId, wallet, nonce, wei }: GasSpent): Promise<void> {
@@ -100,8 +94,7 @@ type PayoutPark = { readonly reason: 'payout_held' | 'payout_voided'; readonly n
 async function parkIn(work: PaymentWork, { reason, note }: PayoutPark): Promise<void> {
   const { status, held, parkReason } = work.state.payment
   const isVoid = reason === 'payout_voided'
-  // Released before its void was proved, it is about to be handed in once more, which would find nothing to pay.
-  if (status === 'settling' || status === 'processing') return work.move('under_review', note, parked(reason))
+  if (status === 'settling') return work.move('under_review', note, parked(reason))
   const mayPark = status === 'under_review' && (isVoid || (!held && parkReason !== 'funds_reversed'))
   await work.change({ ...note, kind: `payout.${reason}` }, mayPark ? parked(reason) : {})
 }
@@ -123,6 +116,30 @@ const goneOf = ({ reference, micro }: Pick<Sweep, 'reference' | 'micro'>) => ({
   reference: `${reference}:gone`,
   micro: subtract('0', micro),
 })
+
+type Movement = Pick<TreasuryMovement, 'direction' | 'micro'> & { readonly reference: string }
+
+/** How a movement is booked, and how it is booked back. */
+const BOOKINGS = { in: [toppedUp, withdrawn], out: [withdrawn, toppedUp] } as const
+
+/** As a sweep, one that was booked back may come again. */
+async function bookMovement(tx: Tx, { direction, ...fact }: Movement, now: number): Promise<void> {
+  const at = new Date(now).toISOString()
+  const [there, back] = BOOKINGS[direction]
+  if (await book(tx, there(fact), at)) return
+  if (await isBooked(tx, back(fact))) await book(tx, there({ ...fact, reference: `${fact.reference}:again` }), at)
+}
+
+/** What never happened. Nothing was booked of what failed until then, or went from one of our treasuries to another. */
+async function bookBack(tx: Tx, movement: TreasuryMovement & Movement, now: number): Promise<void> {
+  const at = new Date(now).toISOString()
+  const paymentId = movement.direction === 'in' ? await sweptFrom(tx, movement) : null
+  const [there, back] = BOOKINGS[movement.direction]
+  if (paymentId === null) {
+    if (await isBooked(tx, there(movement))) await book(tx, back(movement), at)
+  } else if (await isBooked(tx, swept({ ...movement, paymentId })))
+    await book(tx, swept({ ...goneOf(movement), paymentId }), at)
+}
 
 /** One that was booked back, because its block had left the chain, may come again by the same transaction. */
 async function bookSweep(tx: Tx, fact: Sweep, now: number): Promise<void> {

@@ -104,7 +104,7 @@ test('a top-up that never happened is booked back, and named for a person', asyn
   await world.chain.mine({ blocks: 3 })
   expect(await repairFinality(operation())).toBe(1)
   expect(said).toContainEqual(expect.stringMatching(/LOOK AT THIS: 8181 micro-USDC in/))
-  expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'out', micro: '8181' })
+  expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'in', isGone: true, micro: '8181' })
   expect(await paused()).toBeNull()
 })
 

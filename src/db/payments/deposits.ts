@@ -5,6 +5,7 @@ import { add, type MicroUsdc } from '../../domain/money.ts'
 import { type Deposit, DUST_OF, OTHER_TOKEN_DUST } from '../../domain/settlement/deposit.ts'
 import { execute, maybeOne, one, type Queryable, sql } from '../db.ts'
 import { hex } from '../settlement/payouts.ts'
+import { knownIndex } from '../settlement/watch/moved.ts'
 
 export type NewDeposit = {
   readonly attemptId: string
@@ -77,7 +78,7 @@ export async function readDeposit(db: Queryable, attemptId: string): Promise<Dep
           d.asked_micro::text, d.rate, d.rate_source, d.rate_as_of,
           -- Whoever was given more time may complete a part until then.
           greatest(d.expires_at, p.expires_at) as expires_at,
-          coalesce(jsonb_agg(jsonb_build_object('key', l.chain_id || ':' || l.tx_hash || ':' || l.log_index,
+          coalesce(jsonb_agg(jsonb_build_object('key', l.chain_id || ':' || l.tx_hash || ':' || ${knownIndex},
               'micro', l.units::text) order by l.block_number, l.log_index, l.tx_hash)
             filter (where l.token = d.token), '[]') as receipts,
           coalesce(bool_or(l.token <> d.token and l.units >=

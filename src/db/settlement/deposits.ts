@@ -7,6 +7,7 @@ import { change, type JournalContext } from './context.ts'
 import { fenced, nextEnvelope } from './lanes.ts'
 import { hex } from './payouts.ts'
 import { fence, here } from './record.ts'
+import { cameAgain, numbered } from './watch/moved.ts'
 
 /** A sweep of less costs more than it brings: 0.01 USDC. */
 const MIN_SWEEP_MICRO = 10_000
@@ -47,19 +48,30 @@ export async function insertDeposits(
 ): Promise<void> {
   if (found.logs.length === 0) return
   const { chainId } = context.scope
+  const logs = numbered(found.logs, ({ txHash, token, sender, address, units }) => [
+    txHash,
+    token,
+    sender,
+    address,
+    units,
+  ])
   await execute(
     tx,
     sql`with
         -- Answers only new logs, so that nothing is counted twice.
         stored as (
-          insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash,
-            finalized_at, applied_at)
-          select ${chainId}, g."txHash", g."logIndex", d.payment_id, g.token, g.sender, g.units, g."blockNumber",
-            g."blockHash", ${found.at}::timestamptz, null
-          from jsonb_to_recordset(${JSON.stringify(found.logs)}::jsonb) as g("txHash" text, "logIndex" int, address text,
-              token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text)
+          insert into deposit_log (chain_id, tx_hash, log_index, told_index, payment_id, token, sender, units, block_number,
+            block_hash, finalized_at, applied_at)
+          select ${chainId}, g."txHash", g."logIndex", gone.told_index, d.payment_id, g.token, g.sender, g.units,
+            g."blockNumber", g."blockHash", ${found.at}::timestamptz, null
+          from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, address text,
+              token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text, nth int)
             join deposit d on d.address = g.address and d.chain_id = ${chainId} and d.livemode = ${context.scope.livemode}
-          on conflict do nothing returning payment_id, token, units)
+            left join gone_transfer gone on gone.stored_as = 'deposit_log' and gone.chain_id = ${chainId}
+              and (gone.tx_hash, gone.token, gone.sender, gone.recipient, gone.units, gone.nth)
+                = (g."txHash", g.token, g.sender, g.address, g.units, g.nth)
+          on conflict do nothing returning payment_id, token, units, chain_id, tx_hash, told_index),
+        came_again as (${cameAgain('deposit_log')})
         -- Summed up on the deposit, so that a sweep finds the few with money without reading the logs.
         update deposit d set unswept_micro = d.unswept_micro + c.units
         from (select payment_id, token, sum(units) as units from stored group by 1, 2) c
@@ -191,7 +203,7 @@ export async function abandonSweep({ db }: JournalContext, sweep: Pick<Sweep, 'p
  * elsewhere.
  */
 export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
-  if (movement.direction !== 'in') return null
+  if (movement.direction !== 'in' || movement.isGone === true) return null
   const id = await sweptFrom(tx, movement)
   if (id === null) return null
   const known = await execute(

@@ -4,6 +4,7 @@ import { many, sql, type Tx } from '../db.ts'
 import { change, type JournalContext, type SettlementScope } from './context.ts'
 import { fence, here } from './record.ts'
 import { explain, type KnownAs, keyOf } from './watch/known.ts'
+import { cameAgain, numbered } from './watch/moved.ts'
 
 /**
  * Stores finalized logs and moves the cursor; a second reading leaves the cursor where it is. A log that was stored
@@ -66,24 +67,41 @@ async function insertLogs(
 ): Promise<Set<string>> {
   const { scan, known } = found
   if (scan.logs.length === 0) return new Set()
+  const isPending = (log: TreasuryLog): boolean => isMovement(log, scan.treasuries, known.get(keyOf(log)))
+  const moved = numbered(scan.logs.filter(isPending), ({ txHash, kind, treasury, counterparty, microUsdc }) => [
+    txHash,
+    kind,
+    treasury,
+    counterparty,
+    microUsdc,
+  ])
+  const nthOf = new Map(moved.map((log) => [keyOf(log), log.nth]))
   const logs = scan.logs.map((log) => ({
     ...log,
     gasShare: log.gasShare?.toString() ?? null,
     knownAs: known.get(keyOf(log)) ?? null,
-    pending: isMovement(log, scan.treasuries, known.get(keyOf(log))),
+    // Null: nobody is told of it. Only of the others the first index matters.
+    nth: nthOf.get(keyOf(log)) ?? null,
   }))
   const rows = await many(
     tx,
     z.object({ tx_hash: z.string(), log_index: z.number() }),
-    sql`insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
-          block_number, block_hash, gas_share, finalized_at, known_as, applied_at)
-        select ${scope.chainId}, g."txHash", g."logIndex", ${scope.token}, g.treasury, g.kind, g.counterparty,
-          g."microUsdc", g."authNonce", g."blockNumber", g."blockHash", g."gasShare", ${scan.at}::timestamptz, g."knownAs",
-          case when not g.pending then now() end
-        from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, treasury text, kind text,
-          counterparty text, "microUsdc" numeric, "authNonce" text, "blockNumber" bigint, "blockHash" text,
-          "gasShare" numeric, "knownAs" text, pending boolean)
-        on conflict do nothing returning tx_hash, log_index`,
+    sql`with stored as (
+          insert into treasury_log (chain_id, tx_hash, log_index, told_index, token, treasury, kind, counterparty, micro_usdc,
+            auth_nonce, block_number, block_hash, gas_share, finalized_at, known_as, applied_at)
+          select ${scope.chainId}, g."txHash", g."logIndex", gone.told_index, ${scope.token}, g.treasury, g.kind,
+            g.counterparty, g."microUsdc", g."authNonce", g."blockNumber", g."blockHash", g."gasShare",
+            ${scan.at}::timestamptz, g."knownAs", case when g.nth is null then now() end
+          from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, treasury text,
+              kind text, counterparty text, "microUsdc" numeric, "authNonce" text, "blockNumber" bigint,
+              "blockHash" text, "gasShare" numeric, "knownAs" text, nth int)
+            left join gone_transfer gone on gone.stored_as = 'treasury_log' and gone.chain_id = ${scope.chainId}
+              and (gone.tx_hash, gone.token, gone.units, gone.nth) = (g."txHash", ${scope.token}, g."microUsdc", g.nth)
+              and (gone.sender, gone.recipient) = (case g.kind when 'in' then g.counterparty else g.treasury end,
+                case g.kind when 'in' then g.treasury else g.counterparty end)
+          on conflict do nothing returning chain_id, tx_hash, log_index, told_index),
+        came_again as (${cameAgain('treasury_log')})
+        select tx_hash, log_index from stored`,
   )
   return new Set(rows.map((row) => keyOf({ txHash: row.tx_hash, logIndex: row.log_index })))
 }

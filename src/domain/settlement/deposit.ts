@@ -93,7 +93,10 @@ export type DepositLog = {
   readonly blockHash: Hex
 }
 
-/** A final transfer, with the payment that the address belongs to. */
+/**
+ * A final transfer, with the payment that the address belongs to. `logIndex` is the first that it had: mined again in
+ * another block, after a reversal of finality, it is still the same transfer.
+ */
 export type RecordedDeposit = DepositLog & {
   readonly paymentId: string
   readonly attemptId: string

@@ -196,12 +196,13 @@ export type VoidProof =
 export type TreasuryMovement = {
   readonly chainId: number
   readonly direction: 'in' | 'out'
-  /** It never happened, because its block has left the chain; `direction` is the way back. */
+  /** It never happened, because its block has left the chain. */
   readonly isGone?: true
   readonly micro: MicroUsdc
   readonly treasury: Hex
   readonly counterparty: Hex
   readonly txHash: Hex
+  /** The first that it had, whatever block it is in now. */
   readonly logIndex: number
   readonly blockNumber: number
 }

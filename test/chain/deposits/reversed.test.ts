@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Hex } from 'viem'
+import { type Hex, parseEther } from 'viem'
 import { encodeFunctionData } from 'viem/utils'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { readBalances } from '../../../src/db/ledger.ts'
+import { readDeposit } from '../../../src/db/payments/deposits.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
 import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
@@ -45,6 +46,31 @@ async function swept(): Promise<{ paymentId: string; address: Hex; raw: Hex; dep
   return { paymentId, address, raw, depth: Number(await world.chain.getBlockNumber()) - number + 2 }
 }
 
+/** Somebody's transactions that pay USDC, as the bytes that they are sent again by. */
+async function transfersOf(payments: readonly { to: Hex; micro: bigint }[]): Promise<Hex[]> {
+  const payer = accountOf(newKey())
+  await world.chain.setBalance({ address: payer.address, value: parseEther('1') })
+  await mintUsdc(world.chain, { to: payer.address, micro: payments.reduce((sum, { micro }) => sum + micro, 0n) })
+  await world.chain.mine({ blocks: 1 })
+  return Promise.all(
+    payments.map(({ to, micro }, nonce) =>
+      payer.signTransaction({
+        type: 'eip1559',
+        chainId: TOKEN.chainId,
+        nonce,
+        to: TOKEN.address,
+        data: encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [to, micro] }),
+        gas: 300_000n,
+        maxFeePerGas: 10n ** 12n,
+        maxPriorityFeePerGas: 10n ** 11n,
+      }),
+    ),
+  )
+}
+
+/** A transaction of strangers: mined before others in their block, it moves their logs on by one. */
+const stranger = async (): Promise<Hex> => (await transfersOf([{ to: newAddress(), micro: 1n }]))[0] as Hex
+
 async function sweepsOf(paymentId: string): Promise<string[]> {
   const { rows } = await world.db.query(
     `select state || ' ' || micro_usdc as line from deposit_sweep where payment_id = $1 order by idx`,
@@ -54,11 +80,21 @@ async function sweepsOf(paymentId: string): Promise<string[]> {
 }
 
 /** The chain as it would be without the last blocks, with these transactions in the first of their place. */
-async function reorganizeAndRepair(depth: number, raw: readonly Hex[]): Promise<void> {
+async function reorganize(depth: number, raw: readonly Hex[]): Promise<void> {
   const transactions = raw.map((bytes) => [bytes, 1])
   await world.chain.request({ method: 'anvil_reorg' as never, params: [depth, transactions] as never })
   await world.chain.mine({ blocks: 6 })
-  await repairFinality({ db: world.db, hooks, settings: settingsOf(world), dryRun: false, say: () => undefined })
+}
+
+const repair = (say: (line: string) => void) =>
+  repairFinality({ db: world.db, hooks, settings: settingsOf(world), dryRun: false, say })
+
+/** Answers what a person is told to look at. */
+async function reorganizeAndRepair(depth: number, raw: readonly Hex[]): Promise<string[]> {
+  await reorganize(depth, raw)
+  const said: string[] = []
+  await repair((line) => void said.push(line))
+  return said.filter((line) => line.startsWith('LOOK AT THIS'))
 }
 
 /** The books say what is in the treasury and at the address, and so does the chain. */
@@ -99,51 +135,85 @@ test('a sweep that comes back after the repair, by the same transaction, is in t
   await expectInTreasury(address)
 })
 
-/** A transfer of a micro-USDC by a stranger, who pays more for it than anybody else. */
-async function transferred(to: Hex, micro = 1n): Promise<Hex> {
-  const stranger = accountOf(newKey())
-  await world.chain.setBalance({ address: stranger.address, value: 10n ** 20n })
-  await mintUsdc(world.chain, { to: stranger.address, micro })
-  return stranger.signTransaction({
-    type: 'eip1559',
-    chainId: TOKEN.chainId,
-    nonce: 0,
-    to: TOKEN.address,
-    data: encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [to, micro] }),
-    gas: 200_000n,
-    maxFeePerGas: 10n ** 13n,
-    maxPriorityFeePerGas: 10n ** 13n,
-  })
-}
-
-// it was booked a second time
-test('a sweep and a top-up that the new chain has at another place of their block are in the books once', async () => {
-  const first = await transferred(newAddress())
-  const topUp = await transferred(world.treasury.address as Hex, 70_000n)
-  await world.chain.mine({ blocks: 25 })
-  const { address, raw, depth } = await swept()
-  const before = await world.chain.getBlockNumber()
-  await world.chain.sendRawTransaction({ serializedTransaction: topUp })
+// Taken for another transfer by its new log index, everything that was mined again counted twice.
+test('a sweep that the new chain has at another place of its block is one sweep in the books too', async () => {
+  const before = await stranger()
+  const { paymentId, address, raw, depth } = await swept()
+  expect(await reorganizeAndRepair(depth, [before, raw])).toEqual([])
+  expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
   await finalize()
   await expectInTreasury(address)
-  const deeper = Number((await world.chain.getBlockNumber()) - before)
-  await reorganizeAndRepair(depth + deeper, [first, topUp, raw])
+})
+
+test('money that the new chain has at another place of its block is the same money, twice the same too, and so is a top-up', async () => {
+  const before = await stranger()
+  const { paymentId, address } = await addAwaited(world.db, keys, 'moved')
+  const came = [2_000_000n, 2_000_000n, 1_000_000n].map((micro) => ({ to: address, micro }))
+  const raw = await transfersOf([...came, { to: world.treasury.address, micro: 77n }])
+  for (const serializedTransaction of raw) await world.chain.sendRawTransaction({ serializedTransaction })
+  await world.chain.mine({ blocks: 25 })
+  const block = Number(await world.chain.getBlockNumber()) - 25
+  const idle = () => world.finalize(world.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
+  await idle()
+  const told = await readDeposit(world.db, 'att_moved')
+  expect(told).toMatchObject({ receivedMicro: '5000000', receipts: { length: 3 } })
+
+  const depth = Number(await world.chain.getBlockNumber()) - block + 1
+  expect(await reorganizeAndRepair(depth, [before, ...raw])).toEqual([])
+  await idle()
+  expect(await readDeposit(world.db, 'att_moved')).toEqual(told)
+  const { rows } = await world.db.query(
+    `select (select count(*)::int from deposit_log where payment_id = $1 and log_index <> told_index) as moved,
+       (select count(*)::int from gone_transfer where recipient = $2 or units = 77) as gone,
+       (select count(*)::int from partner_event where attempt_id = 'att_moved') as news`,
+    [paymentId, address],
+  )
+  expect(rows).toEqual([{ moved: 3, gone: 0, news: 3 }])
+  await finalize()
+  await expectInTreasury(address)
+})
+
+test('a repair that is killed after it took everything back is brought to its end by the next one', async () => {
+  const { address, depth } = await swept()
+  await reorganize(depth, [])
+  const kill = (line: string) => {
+    if (line.includes('had their proof there')) throw new Error('killed')
+  }
+  await expect(repair(kill)).rejects.toThrow('killed')
+  const said: string[] = []
+  await repair((line) => void said.push(line))
+  expect(said).toContainEqual(
+    expect.stringMatching(/^LOOK AT THIS: 5000000 micro-USDC in .* never happened: booked back/),
+  )
   await finalize(6)
   await expectInTreasury(address)
 })
 
+test('money at an address that the new chain has not is named, with its payment', async () => {
+  const { paymentId, address } = await addAwaited(world.db, keys, 'vanished')
+  const [raw] = await transfersOf([{ to: address, micro: 5_000_000n }])
+  await world.chain.sendRawTransaction({ serializedTransaction: raw! })
+  await world.chain.mine({ blocks: 6 })
+  await world.finalize(world.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
+  expect(await readDeposit(world.db, 'att_vanished')).toMatchObject({ receivedMicro: '5000000' })
+  const said = await reorganizeAndRepair(20, [])
+  expect(said).toContainEqual(
+    expect.stringContaining(`5000000 of ${TOKEN.address} at the address of ${paymentId} in 0x`),
+  )
+  expect(await readDeposit(world.db, 'att_vanished')).toMatchObject({ receivedMicro: '0' })
+})
+
 // it was booked back, and never again
-test('a top-up that comes back after the repair, at the place that it had, is in the books again', async () => {
-  const topUp = await transferred(world.treasury.address as Hex, 80_000n)
-  await world.chain.mine({ blocks: 25 })
+test('a top-up that comes back after the repair is in the books again', async () => {
+  const [topUp] = await transfersOf([{ to: world.treasury.address, micro: 80_000n }])
   const { address, raw, depth } = await swept()
   const before = await world.chain.getBlockNumber()
-  await world.chain.sendRawTransaction({ serializedTransaction: topUp })
+  await world.chain.sendRawTransaction({ serializedTransaction: topUp! })
   await finalize()
   const deeper = Number((await world.chain.getBlockNumber()) - before)
   await reorganizeAndRepair(depth + deeper, [raw])
   await expectInTreasury(address)
-  await world.chain.sendRawTransaction({ serializedTransaction: topUp })
+  await world.chain.sendRawTransaction({ serializedTransaction: topUp! })
   await world.chain.mine({ blocks: 6 })
   await finalize(6)
   await expectInTreasury(address)

@@ -95,6 +95,13 @@ export const PROVED_DEFECTS: readonly Defect[] = [
     file: `${MONEY}/decided.ts`,
     find: '  return why === null ? null : NOT_FREE[why]\n',
     put: '  return why === null ? null : null\n',
+    and: [
+      {
+        file: 'src/db/payments/payment-writes.ts',
+        find: 'const free = isMoneyStep ? ',
+        put: 'const free = (false as boolean) ? ',
+      },
+    ],
   },
   {
     name: 'a closing forgets what it has read',

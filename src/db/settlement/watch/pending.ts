@@ -6,6 +6,7 @@ import { attempt, type JournalContext, lockPaymentsFirst } from '../context.ts'
 import { hex } from '../payouts.ts'
 import { here } from '../record.ts'
 import { bookGas, RETRY_SECONDS, readUnbookedGas } from './gas.ts'
+import { knownIndex } from './moved.ts'
 
 /** A log that is stored, or gas that was spent, and whose meaning could not be recorded. It is tried again. */
 export type FailedLog = (
@@ -72,7 +73,7 @@ async function readDeposits(tx: Tx, { scope }: JournalContext, limit: number): P
   const rows = await many(
     tx,
     depositRow,
-    sql`select l.tx_hash, l.log_index, l.block_number, l.block_hash, l.payment_id, d.attempt_id, d.address, l.token,
+    sql`select l.tx_hash, ${knownIndex} as log_index, l.block_number, l.block_hash, l.payment_id, d.attempt_id, d.address, l.token,
           l.sender, l.units::text, l.token = d.token as expected
         from deposit_log l join deposit d using (payment_id)
         where ${due} and l.chain_id = ${scope.chainId} and d.livemode = ${scope.livemode}
@@ -94,7 +95,7 @@ async function readMovements(tx: Tx, context: JournalContext, limit: number): Pr
   const rows = await many(
     tx,
     movementRow,
-    sql`select l.tx_hash, l.log_index, l.block_number, l.block_hash, l.kind, l.treasury, l.counterparty,
+    sql`select l.tx_hash, ${knownIndex} as log_index, l.block_number, l.block_hash, l.kind, l.treasury, l.counterparty,
           l.micro_usdc::text as micro
         from treasury_log l where ${due} and ${here(context)}
         order by l.block_number, l.log_index limit ${limit} for update of l skip locked`,
@@ -130,10 +131,10 @@ async function applyEach<T extends { readonly txHash: string; readonly logIndex:
     if (error !== null) failed.push({ txHash, logIndex, error })
     await execute(
       tx,
-      sql`update ${table} set hook_error = ${error?.message ?? null},
+      sql`update ${table} l set hook_error = ${error?.message ?? null},
             applied_at = case when ${error === null} then now() end,
             hook_retry_at = now() + ${RETRY_SECONDS} * interval '1 second'
-          where chain_id = ${chainId} and tx_hash = ${txHash} and log_index = ${logIndex}`,
+          where chain_id = ${chainId} and tx_hash = ${txHash} and ${knownIndex} = ${logIndex}`,
     )
   }
   return failed

@@ -5,6 +5,7 @@ import { execute, many, type Queryable, sql, type Tx } from '../../db.ts'
 import { type JournalContext, ours, type SettlementScope } from '../context.ts'
 import { hex } from '../payouts.ts'
 import { fence, here } from '../record.ts'
+import { knownIndex, remember } from './moved.ts'
 
 /** When a block that was final is replaced after all: what was proved by it, and how that is taken back. */
 
@@ -37,9 +38,6 @@ export function listProofBlocks(db: Queryable, scope: SettlementScope, from: num
 export type TakenBack = {
   /** Payments whose payout goes out again, or is cancelled again, unless the new chain shows it. */
   readonly paymentIds: readonly string[]
-  readonly movements: readonly TreasuryMovement[]
-  /** Payments to whose address money had come. */
-  readonly deposits: readonly string[]
   /** Transactions that cannot be sent again, because their bytes were dropped. */
   readonly unsendable: readonly { readonly wallet: Hex; readonly nonce: number }[]
 }
@@ -67,7 +65,7 @@ export async function takeBack(
   )
   const paymentIds = ended.map((row) => row.payment_id)
   await takeSweepsBack(tx, context, ask.gone)
-  const movements = await removeLogs(tx, context, ask.gone)
+  await removeLogs(tx, context, ask.gone)
   await execute(tx, sql`delete from void_proof where payment_id = any(${paymentIds}) and block_hash = ${gone}`)
   await execute(
     tx,
@@ -86,13 +84,13 @@ export async function takeBack(
         where chain_id = ${context.scope.chainId} and state = 'finalized' and block_number > ${ask.to.number}
         returning wallet, nonce, dropped_at is not null as dropped`,
   )
-  const deposits = await removeDeposits(tx, context, ask.gone)
+  await removeDeposits(tx, context, ask.gone)
   await execute(
     tx,
     sql`update chain_cursor set scanned_number = ${ask.to.number}, scanned_hash = ${ask.to.hash},
           deposits_number = least(deposits_number, ${ask.to.number}) where ${here(context)}`,
   )
-  return { paymentIds, movements, deposits, unsendable: lanes.filter(({ dropped }) => dropped) }
+  return { paymentIds, unsendable: lanes.filter(({ dropped }) => dropped) }
 }
 
 /**
@@ -120,56 +118,79 @@ async function takeSweepsBack(tx: Tx, context: JournalContext, gone: readonly He
   )
 }
 
-/** Answers the movements of treasuries that were booked. */
-async function removeLogs(tx: Tx, context: JournalContext, gone: readonly Hex[]): Promise<TreasuryMovement[]> {
+/** What nobody was told of, a cancellation or a payout, is only deleted. */
+async function removeLogs(tx: Tx, context: JournalContext, gone: readonly Hex[]): Promise<void> {
+  await execute(
+    tx,
+    sql`with removed as (
+          delete from treasury_log l where ${here(context)} and block_hash = any(${[...gone]}::text[])
+          returning chain_id, token, kind, treasury, counterparty, micro_usdc, tx_hash, ${knownIndex} as told_index,
+            block_number, known_as)
+        ${remember(
+          'treasury_log',
+          sql`select chain_id, tx_hash, told_index, token, micro_usdc as units, kind as direction, block_number,
+                case kind when 'in' then counterparty else treasury end as sender,
+                case kind when 'in' then treasury else counterparty end as recipient
+              from removed where kind <> 'cancel' and (known_as is null or known_as in ('movement', 'operator'))`,
+        )}`,
+  )
+}
+
+async function removeDeposits(tx: Tx, { scope }: JournalContext, gone: readonly Hex[]): Promise<void> {
+  await execute(
+    tx,
+    sql`with removed as (
+          delete from deposit_log l where chain_id = ${scope.chainId} and block_hash = any(${[...gone]}::text[])
+          returning chain_id, payment_id, token, units, tx_hash, sender, block_number, ${knownIndex} as told_index),
+        remembered as (${remember(
+          'deposit_log',
+          sql`select r.chain_id, r.tx_hash, r.told_index, r.token, r.units, r.block_number, r.sender,
+                d.address as recipient, null as direction
+              from removed r join deposit d using (payment_id)`,
+        )})
+        update deposit d set unswept_micro = d.unswept_micro - r.units
+        from (select payment_id, token, sum(units) as units from removed group by 1, 2) r
+        where r.payment_id = d.payment_id and r.token = d.token`,
+  )
+}
+
+/** A transfer that never happened. Of one to an address of a payment the payment is named. */
+export type Gone =
+  | { readonly movement: TreasuryMovement }
+  | { readonly paymentId: string; readonly units: string; readonly token: Hex; readonly txHash: Hex }
+
+/** Ends the wait for what the new chain, read again, has not shown. Answers it, each once. */
+export async function concludeGone(tx: Tx, { chainId, token, livemode }: SettlementScope): Promise<Gone[]> {
   const rows = await many(
     tx,
     z.object({
-      kind: z.enum(['in', 'out', 'cancel']),
-      treasury: hex,
-      counterparty: hex.nullable(),
-      micro: z.string().nullable(),
       tx_hash: hex,
-      log_index: z.number(),
+      told_index: z.number(),
       block_number: z.coerce.number(),
-      known_as: z.string().nullable(),
+      token: hex,
+      sender: hex,
+      recipient: hex,
+      units: z.string(),
+      direction: z.enum(['in', 'out']).nullable(),
+      payment_id: z.string().nullable(),
     }),
-    sql`delete from treasury_log where ${here(context)} and block_hash = any(${[...gone]}::text[])
-        returning kind, treasury, counterparty, micro_usdc::text as micro, tx_hash, log_index, block_number, known_as`,
+    sql`with concluded as (
+          update gone_transfer set concluded_at = now() where chain_id = ${chainId} and concluded_at is null
+            and (token = ${token} or stored_as = 'deposit_log') returning *)
+        select g.tx_hash, g.told_index, g.block_number, g.token, g.sender, g.recipient, g.units::text, g.direction,
+          d.payment_id
+        from concluded g left join deposit d on g.direction is null and d.address = g.recipient and d.chain_id = g.chain_id
+          and d.livemode = ${livemode}
+        order by g.block_number, g.told_index`,
   )
-  return rows.flatMap(({ kind, counterparty, micro, tx_hash, log_index, block_number, known_as, treasury }) => {
-    const isBooked = known_as === null || known_as === 'movement' || known_as === 'operator'
-    if (kind === 'cancel' || counterparty === null || micro === null || !isBooked) return []
-    const place = { chainId: context.scope.chainId, txHash: tx_hash, logIndex: log_index, blockNumber: block_number }
-    return [{ ...place, direction: kind, micro, treasury, counterparty }]
-  })
-}
-
-async function removeDeposits(tx: Tx, { scope }: JournalContext, gone: readonly Hex[]): Promise<string[]> {
-  const rows = await many(
-    tx,
-    z.object({ payment_id: z.string() }),
-    sql`with removed as (
-          delete from deposit_log where chain_id = ${scope.chainId} and block_hash = any(${[...gone]}::text[])
-          returning payment_id, token, units),
-        came as (
-          update deposit d set unswept_micro = d.unswept_micro - r.units
-          from (select payment_id, token, sum(units) as units from removed group by 1, 2) r
-          where r.payment_id = d.payment_id and r.token = d.token)
-        select distinct payment_id from removed`,
+  return rows.flatMap(
+    ({ direction, payment_id: paymentId, sender, recipient, units, tx_hash: txHash, ...row }): Gone[] => {
+      if (direction === null) return paymentId === null ? [] : [{ paymentId, units, token: row.token, txHash }]
+      const [treasury, counterparty] = direction === 'in' ? [recipient, sender] : [sender, recipient]
+      const place = { chainId, txHash, logIndex: row.told_index, blockNumber: row.block_number }
+      return [{ movement: { ...place, direction, isGone: true, micro: units, treasury, counterparty } }]
+    },
   )
-  return rows.map((row) => row.payment_id)
-}
-
-/** The logs that are stored now of these transactions, as `hash:index`. */
-export async function listStored(db: Queryable, scope: SettlementScope, hashes: readonly Hex[]): Promise<Set<string>> {
-  const rows = await many(
-    db,
-    z.object({ place: z.string() }),
-    sql`select tx_hash || ':' || log_index as place from treasury_log
-        where chain_id = ${scope.chainId} and token = ${scope.token} and tx_hash = any(${[...hashes]})`,
-  )
-  return new Set(rows.map((row) => row.place))
 }
 
 /** Ends the pause of a reversal. An unknown transfer that was read meanwhile keeps everything paused; answers whether. */

@@ -1,0 +1,40 @@
+import { type Statement, sql } from '../../db.ts'
+
+/**
+ * Transfers whose block left the chain. The same transaction, mined in another block, usually has other log indexes; it
+ * is known again by who paid whom how much in it, and payments and books go on naming it by its first index.
+ */
+
+/** The index by which a stored log is known to payments and books. The table of logs is `l`. */
+export const knownIndex = sql`coalesce(l.told_index, l.log_index)`
+
+type StoredAs = 'deposit_log' | 'treasury_log'
+
+/** Keeps what is taken back. `removed` answers the columns of `gone_transfer` but the last two that follow from them. */
+export const remember = (storedAs: StoredAs, removed: Statement): Statement => sql`
+  insert into gone_transfer (chain_id, stored_as, tx_hash, told_index, token, sender, recipient, units, direction,
+    block_number, nth)
+  select chain_id, ${storedAs}, tx_hash, told_index, token, sender, recipient, units, direction, block_number, row_number()
+    over (partition by chain_id, tx_hash, token, sender, recipient, units order by told_index) - 1
+  from (${removed}) g on conflict do nothing`
+
+/** What is stored again is not gone. `stored` answers chain_id, tx_hash and told_index of what was stored now. */
+export const cameAgain = (storedAs: StoredAs): Statement => sql`
+  delete from gone_transfer g using stored s where s.told_index is not null and g.stored_as = ${storedAs}
+    and (g.chain_id, g.tx_hash, g.told_index) = (s.chain_id, s.tx_hash, s.told_index)`
+
+/** Says of each log which of those like it in its transaction it is, in the order of the chain. */
+export function numbered<T extends { readonly logIndex: number }>(
+  logs: readonly T[],
+  likeness: (log: T) => readonly unknown[],
+): (T & { readonly nth: number })[] {
+  const seen = new Map<string, number>()
+  return logs
+    .toSorted((a, b) => a.logIndex - b.logIndex)
+    .map((log) => {
+      const key = JSON.stringify(likeness(log))
+      const nth = seen.get(key) ?? 0
+      seen.set(key, nth + 1)
+      return { ...log, nth }
+    })
+}
