@@ -124,7 +124,8 @@ export type SettlementJournal = {
   ): Promise<Reserved | null>
   abandonSweep(sweep: Pick<Sweep, 'paymentId' | 'index'>): Promise<void>
 
-  readWatchedDeposits(): Promise<Hex[]>
+  /** `past`: those of a time that is over, in Unix seconds; null: those of now. */
+  readWatchedDeposits(past: { from: number; to: number } | null): Promise<Hex[]>
   leaseObserver(ask: LeaseAsk & { start: { number: number; hash: Hex } }): Promise<Lease | null>
   /** Prolongs what the owner still holds. */
   renewLeases(ask: LeaseAsk & { part: 'observer' | 'lanes' }): Promise<void>

@@ -6,6 +6,11 @@ import { depositLogs } from './deposit-logs.ts'
 /** Most ranges read in one round. */
 const RANGES_PER_ROUND = 10
 
+/** A longer range, some minutes on Polygon, is caught up on: whose watch has ended since was still watched then. */
+const CATCHING_UP = 100
+
+type Range = { readonly from: number; readonly to: number }
+
 /**
  * Reads transfers to the addresses of payments in final blocks, as far as payouts were read and a quorum agrees. It has a
  * cursor of its own: addresses are many, and a question about them that is not answered must hold up no payout. Answers
@@ -15,9 +20,19 @@ export function createDepositScan(deps: SettlementDeps) {
   const { deposits, journal, rpc, token } = deps
   const again = createSecondReading()
 
+  /** When the blocks were made; null: just now. Undefined when the nodes do not agree on it. */
+  async function timeOf({ from, to }: Range): Promise<{ from: number; to: number } | null | undefined> {
+    if (to - from < CATCHING_UP) return null
+    const [first, last] = await Promise.all([from, to].map((number) => rpc.agreed((node) => node.block(number))))
+    if (!first || !last) return undefined
+    return { from: first.value.timestamp, to: last.value.timestamp }
+  }
+
   /** The addresses are read after the range was final, so that every one that a buyer could have paid in it is there. */
-  async function read(lease: Lease, range: { from: number; to: number; again: boolean }): Promise<boolean> {
-    const addresses = await journal.readWatchedDeposits()
+  async function read(lease: Lease, range: Range & { again: boolean }): Promise<boolean> {
+    const past = await timeOf(range)
+    if (past === undefined) return false
+    const addresses = await journal.readWatchedDeposits(past)
     const watched = { addresses, tokens: [token.address, ...(deposits?.wrongTokens ?? [])] }
     const blocks = { fromBlock: range.from, toBlock: range.to }
     const agreed =

@@ -12,13 +12,23 @@ import { cameAgain, numbered } from './watch/moved.ts'
 /** A sweep of less costs more than it brings: 0.01 USDC. */
 const MIN_SWEEP_MICRO = 10_000
 
-/** Addresses to which a payment may still come. */
-export async function readWatchedDeposits({ db, scope }: JournalContext): Promise<Hex[]> {
+/** Seconds by which the clocks of database and chain surely differ less: a day's addresses more cost little. */
+const CLOCK_MARGIN = 86_400
+
+/** Addresses to which a payment may still come, or could when these blocks were made (Unix seconds). */
+export async function readWatchedDeposits(
+  { db, scope }: JournalContext,
+  past: { from: number; to: number } | null,
+): Promise<Hex[]> {
+  const when =
+    past === null
+      ? sql`watch_until > now()`
+      : sql`watch_until > least(now(), to_timestamp(${past.from})) and created_at < to_timestamp(${past.to + CLOCK_MARGIN})`
   const rows = await many(
     db,
     z.object({ address: hex }),
     sql`select address from deposit where chain_id = ${scope.chainId} and livemode = ${scope.livemode}
-          and watch_until > now() order by address`,
+          and ${when} order by address`,
   )
   return rows.map((row) => row.address)
 }

@@ -44,8 +44,10 @@ async function moveCursor(
           scanned_number = case when ${isAgain} then scanned_number else ${scan.number}::bigint end,
           scanned_hash = case when ${isAgain} then scanned_hash else ${scan.hash}::text end,
           scanned_at = case when ${isAgain} then scanned_at else now() end,
-          deposits_number = case when ${!isAgain && scan.deposits === false} then ${scan.number}::bigint
-              else deposits_number end
+          -- Without a seed nobody reads what comes to addresses. Those that buyers have are read when it is back.
+          deposits_number = case when ${!isAgain && scan.deposits === false} and not exists (select 1 from deposit
+              where chain_id = ${context.scope.chainId} and livemode = ${context.scope.livemode} and watch_until > now())
+              then ${scan.number}::bigint else deposits_number end
         where ${here(context)}`,
     { rows: 1, what: 'the cursor' },
   )

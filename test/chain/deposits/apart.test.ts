@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { poll } from '../../../scripts/system/waiting.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
@@ -7,7 +7,7 @@ import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
 import { createWorld, insertPayments, newAddress, TOKEN, type World } from '../world.ts'
-import { awaitDeposit } from './awaited.ts'
+import { addAwaited, awaitDeposit } from './awaited.ts'
 
 /** Deposits are read in few calls, however many are watched, and hold up no payout. */
 
@@ -104,4 +104,38 @@ test('a question about deposits that is never answered holds up no payout', asyn
     await silent.close()
     await work
   }
+})
+
+describe('what came while nobody read it', () => {
+  // the cursor went on, and the money was at an address that nobody looked at any more
+  test('is seen when the engine is back, also after the watch of its address has ended', async () => {
+    const weekAgo = Math.floor(Date.now() / 1000) - 7 * 86_400
+    const past = await createWorld({ anvil: ['--timestamp', String(weekAgo)] })
+    try {
+      const engine = () => past.runner({ deposits })
+      await past.finalize(engine())
+      const { address } = await addAwaited(past.db, keys, 'unseen')
+      await past.db.query(
+        `update deposit set created_at = now() - interval '7 days', watch_until = now() - interval '6 days'`,
+      )
+      await mintUsdc(past.chain, { to: address, micro: 5_000_000n })
+      await past.chain.mine({ blocks: 120 })
+      await past.finalize(engine())
+      expect(past.heard.deposits).toMatchObject([{ address }])
+    } finally {
+      await past.stop()
+    }
+  })
+
+  // a worker without the seed read the blocks for all of them
+  test('is seen when the seed is back that a worker had been started without', async () => {
+    const [address] = await watch(1)
+    await world.finalize(runner())
+    await mintUsdc(world.chain, { to: address!, micro: 5_000_000n })
+    await world.finalize(world.runner({ deposits: null }))
+    const { payouts, deposits: read } = await cursors()
+    expect(read).toBeLessThan(payouts)
+    await world.finalize(runner())
+    expect(world.heard.deposits.map((deposit) => deposit.address)).toContain(address)
+  })
 })

@@ -177,7 +177,7 @@ describe('a payout of the other mode', () => {
       [TOKEN, own.id, own.attemptId, mine, other.id, other.attemptId, theirs],
     )
     const before = await storedOf(db, other)
-    expect(await journal().readWatchedDeposits()).toEqual([mine])
+    expect(await journal().readWatchedDeposits(null)).toEqual([mine])
     expect((await journal().readUnswept(10)).map(({ paymentId }) => paymentId)).toEqual([own.id])
     const movement = { chainId: 31337, direction: 'in', micro: '1000000', treasury: TREASURY } as const
     const from = (counterparty: Hex) => ({ ...movement, counterparty, txHash: hash(1), logIndex: 0, blockNumber: 1 })
