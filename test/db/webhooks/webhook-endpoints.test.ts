@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { until } from '../../../scripts/test/until.ts'
+import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import {
   deleteEndpoint,
   findEndpoint,
@@ -8,6 +10,8 @@ import {
   updateEndpoint,
 } from '../../../src/db/webhooks/webhook-endpoints.ts'
 import { addEndpoint, addEvent, addMerchant, rows, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
+
+const AT = '2026-11-20T21:00:00.000Z'
 
 let seeded: Seeded
 beforeAll(async () => {
@@ -59,6 +63,31 @@ describe("a merchant's endpoints", () => {
     expect(await deleteEndpoint(db, tenant, id)).toBe(true)
     expect(await rows(db, 'select 1 from delivery where event_id = $1', [eventId])).toHaveLength(0)
     expect(await rows(db, 'select 1 from event where id = $1', [eventId])).toHaveLength(1)
+  })
+
+  it('hold up no event while their deliveries go', async () => {
+    const { db } = seeded
+    const tenant = await addMerchant(db)
+    const { id } = await addEndpoint(db, tenant)
+    const first = await addEvent(db, tenant)
+    const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+    const outcome: { deleting?: Promise<boolean>; second?: string | null } = {}
+    await db.transaction(async (tx) => {
+      // As if there were so many that they take a while.
+      await tx.query('select 1 from delivery where event_id = $1 for update', [first])
+      outcome.deleting = db.transaction((other) => deleteEndpoint(other, tenant, id))
+      await until(
+        () => rows(db, waiting),
+        (found) => found.length > 0,
+      )
+      outcome.second = await db.transaction(async (other) => {
+        await other.query("set local lock_timeout = '1s'")
+        return recordEvent(other, { ...tenant, type: 'payment.succeeded', paymentId: null, object: {}, at: AT })
+      })
+    })
+    expect(outcome.second).toEqual(expect.any(String))
+    expect(await outcome.deleting).toBe(true)
+    expect(await rows(db, 'select 1 from delivery where endpoint_id = $1', [id])).toHaveLength(0)
   })
 })
 
