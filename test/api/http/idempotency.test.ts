@@ -137,6 +137,18 @@ test('200 keys, each used by 20 requests at once, make 200 payments', async () =
   expect((await shop.count('payment')) - before).toBe(200)
 }, 300_000)
 
+test('a request without a key that waited in vain is told so, and nothing of a key', async () => {
+  expect((await shop.ask('POST', '/v1/payments', { body: BODY })).status).toBe(201)
+  const before = await shop.count('payment')
+  const answer = await shop.db.transaction(async (tx) => {
+    await tx.query('select 1 from event_sequence where merchant_id = $1 for update', [shop.tenant.merchantId])
+    return shop.ask('POST', '/v1/payments', { body: BODY })
+  })
+  expectProblem(answer, 503, 'temporarily_unavailable')
+  expect(answer.headers.get('retry-after')).not.toBeNull()
+  expect(await shop.count('payment')).toBe(before)
+})
+
 /** Asks again after 409 and 503, as the answer says. */
 async function answered(key: string): Promise<string> {
   for (let tries = 0; tries < 20; tries++) {

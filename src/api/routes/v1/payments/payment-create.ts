@@ -48,7 +48,9 @@ export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
       const location = `/v1/payments/${payment.id}`
       const stored = claim === null ? null : { ...claim, status: 201, location, body: text }
       const { publicUrl } = deps
-      const event = await insertPayment(db, caller, { payment, claim: stored, publicUrl }).catch(refuseWhileRunning)
+      const created = insertPayment(db, caller, { payment, claim: stored, publicUrl })
+      // Without a key it waited for the account's other events, and not for a request of the same key.
+      const event = await (claim === null ? created : created.catch(refuseWhileRunning))
       if (event === null) return replayOr(asked, stillRunning())
       await startWorkflows(deps, caller, { payment, event })
       return { status: 201, body: text, headers: { location } }
