@@ -84,6 +84,10 @@ export async function changePayout(operation: Operation, paymentId: string, chan
 export async function acknowledge({ db, settings, dryRun, say }: Operation, txHash: Hex): Promise<number> {
   if (dryRun) throw new Error('acknowledge has no dry run: `status` shows what is paused')
   const left = await db.transaction((tx) => acknowledgeTransfers(tx, scopeOf(settings), txHash))
+  if (left === null) {
+    say(`nothing changed: no transfer of ${txHash} is unknown; \`status\` shows what is paused`)
+    return 1
+  }
   say(left === 0 ? 'no unknown transfer is left: the lanes go on' : `${left} unknown transfers are left: still paused`)
   return left === 0 ? 0 : 1
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parseEther } from 'viem'
 import { encodeFunctionData } from 'viem/utils'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
-import type { Operation } from '../../src/operator/payouts.ts'
+import { acknowledge, type Operation } from '../../src/operator/payouts.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
 import { mintUsdc, usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../chain/world.ts'
@@ -80,6 +80,19 @@ test('a payout whose final block is gone is paid again on the new chain, once, a
   expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
   expect(await repairFinality(operation())).toBe(0)
   expect(said).toContainEqual(expect.stringContaining('is what it was'))
+})
+
+// it said that the lanes go on, and for a round they did, on two chains
+test('the pause of a replaced block is not ended by acknowledging a transaction of which nothing is unknown', async () => {
+  const { raw, depth } = await settle()
+  await reorganize(depth, [[raw, 1]])
+  await world.chain.mine({ blocks: 3 })
+  await world.runner().tick()
+  expect(await acknowledge(operation(), `0x${'1'.repeat(64)}`)).toBe(1)
+  expect(said.at(-1)).toMatch(/^nothing changed/)
+  expect(await paused()).toMatch(/^finalized block/)
+  expect(await repairFinality(operation())).toBe(0)
+  expect(await paused()).toBeNull()
 })
 
 test('a payout that the new chain has too, in another block, is not sent again', async () => {

@@ -32,14 +32,14 @@ export async function abandonLane(tx: Tx, lane: { chainId: number; wallet: Hex }
 
 /**
  * Declares the unknown transfers of a transaction known and, when no unknown one is left, ends the pause. Answers how
- * many unknown transfers remain.
+ * many unknown transfers remain; null when none was there, and the pause has another reason or none.
  */
 export async function acknowledgeTransfers(
   tx: Tx,
   scope: { chainId: number; token: Hex },
   txHash: Hex,
-): Promise<number> {
-  await execute(
+): Promise<number | null> {
+  const known = await execute(
     tx,
     sql`update treasury_log set known_as = 'operator' where chain_id = ${scope.chainId} and token = ${scope.token}
           and tx_hash = ${txHash} and kind = 'out' and known_as is null`,
@@ -51,10 +51,11 @@ export async function acknowledgeTransfers(
           and kind = 'out' and known_as is null`,
   )
   const remaining = left?.count ?? 0
-  if (remaining === 0)
-    await execute(
-      tx,
-      sql`update chain_cursor set paused_reason = null, paused_until_final = null where chain_id = ${scope.chainId} and token = ${scope.token}`,
-    )
-  return remaining
+  if (remaining > 0) return remaining
+  if (known === 0) return null
+  await execute(
+    tx,
+    sql`update chain_cursor set paused_reason = null, paused_until_final = null where chain_id = ${scope.chainId} and token = ${scope.token}`,
+  )
+  return 0
 }

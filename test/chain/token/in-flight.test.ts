@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
-import { acknowledgeTransfers } from '../../../src/db/settlement/operator.ts'
 import { releasePayout } from '../../../src/db/settlement/payouts.ts'
 import { pause } from '../../../src/db/settlement/watch/pause.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
@@ -139,5 +138,5 @@ const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
 /** As the solvency watch does when an unknown transfer leaves the treasury. */
 const pauseEngine = () =>
   pause({ db: world.db, scope, hooks: world.hooks }, { reason: 'somebody looks into it', untilFinal: null })
-/** As an operator does who has looked into every unknown transfer. */
-const endPause = () => world.db.transaction((tx) => acknowledgeTransfers(tx, scope, `0x${'0'.repeat(64)}`))
+/** As it ends when an operator has looked into every unknown transfer. */
+const endPause = () => world.db.query('update chain_cursor set paused_reason = null, paused_until_final = null')
