@@ -91,10 +91,10 @@ export const PROVED_DEFECTS: readonly Defect[] = [
     put: '        await result\n',
   },
   {
-    name: 'a decision goes on without asking for the money',
-    file: `${MONEY}/decided.ts`,
-    find: '  return why === null ? null : NOT_FREE[why]\n',
-    put: '  return why === null ? null : null\n',
+    name: 'a refund that is being carried out leaves the money free',
+    file: `${MONEY}/intents.ts`,
+    find: "  if (intents.some((intent) => decidesAbout(intent, paidAttemptId))) return 'decided'\n",
+    put: '',
     and: [
       {
         file: 'src/db/payments/payment-writes.ts',

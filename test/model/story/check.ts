@@ -20,7 +20,7 @@ import {
   checkRate,
   checkTokens,
 } from './checks/reports.ts'
-import { checkAnswers, checkEvents } from './checks/told.ts'
+import { checkAnswers, checkClosing, checkEvents } from './checks/told.ts'
 import { checkWakers } from './checks/wakers.ts'
 
 /** What must be true of every story, once everything was given time to end. Facts are asked of those whose they are. */
@@ -46,6 +46,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...checkExpiry(facts),
     ...checkDelay(facts),
     ...checkAnswers(facts),
+    ...checkClosing(facts),
     ...(await checkEvents(facts)),
   ]
 }

@@ -1,7 +1,8 @@
+import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { Conversion, Converter } from '../../../src/providers/converter/converter.ts'
 import type { PaymentPartner } from '../../../src/providers/provider.ts'
 import { PartnerError } from '../../../src/providers/provider.ts'
-import { currentWork, point, type Timeline, virtualSleep } from '../time/timeline.ts'
+import { currentWork, point, type Timeline, virtualSleep, type Work } from '../time/timeline.ts'
 
 /** What goes wrong between us and another party, call by call. */
 export type Trouble = 'down' | 'answer lost' | 'slow' | 'slow to hear' | 'refuses us'
@@ -73,6 +74,23 @@ export function createTroubles(timeline: Timeline) {
     return Object.fromEntries(wrapped) as Party
   }
 
+  type Heard = { readonly attemptId: string; readonly at: number; readonly by: Work | undefined }
+  const heard: Heard[] = []
+  let isClockOff = false
+
+  /** Remembers what was heard of orders that were to be cancelled, and had been paid. */
+  function listening(partner: PaymentPartner): PaymentPartner {
+    if (partner.cancelOrder === undefined) return partner
+    return {
+      ...partner,
+      async cancelOrder(order, signal): Promise<PartnerOrder | null> {
+        const answer = (await partner.cancelOrder?.(order, signal)) ?? null
+        if (answer?.status === 'paid') heard.push({ attemptId: order.attemptId, at: timeline.now(), by: currentWork() })
+        return answer
+      },
+    }
+  }
+
   let bought: Conversion | null = null
   let conflicts = 0
 
@@ -81,7 +99,13 @@ export function createTroubles(timeline: Timeline) {
     now: () => timeline.now() + offMs,
     setClock(seconds: number): void {
       offMs = seconds * 1000
+      isClockOff = true
     },
+    /** Attempts of which a process that lived on had heard, when it cancelled them, that they were paid: by this time. */
+    heardPaidBy: (time: number): string[] =>
+      isClockOff
+        ? []
+        : heard.flatMap(({ attemptId, at, by }) => (at <= time && by?.isDead !== true ? [attemptId] : [])),
     /** What the converter made of the order the last time it was asked; null: it never heard of it. */
     bought: () => bought,
     /** How often it was asked for another amount under a key that it knows. */
@@ -93,7 +117,7 @@ export function createTroubles(timeline: Timeline) {
       <T>(tell: (eventId: string) => Promise<T>) =>
       (eventId: string) =>
         call('announce', () => tell(eventId)),
-    partner: (partner: PaymentPartner): PaymentPartner => wrap(partner),
+    partner: (partner: PaymentPartner): PaymentPartner => listening(wrap(partner)),
     converter: (converter: Converter): Converter => {
       const convert: Converter['convert'] = async (order, signal) => {
         const answer = await converter.convert(order, signal).catch((error: Error) => {

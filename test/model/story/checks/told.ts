@@ -14,6 +14,14 @@ export function checkAnswers({ shop }: Facts): string[] {
 
 type Event = { readonly type: string; readonly object: { readonly status: string } }
 
+/** Whoever closes a payment goes by what the partners answer to it. */
+export function checkClosing({ shop, row, notes }: Facts): string[] {
+  const ends = ['payment.canceled', 'payment.expired'].flatMap((kind) => notes.get(kind) ?? [])
+  const paid = ends.flatMap((end) => shop.troubles.heardPaidBy(end))
+  const late = row.parts.filter(({ attemptId, state }) => state === 'late' && paid.includes(attemptId))
+  return late.map(() => 'closed, and its partner had said that it was paid')
+}
+
 /** What the merchant was told agrees with the row. */
 export async function checkEvents({ shop, row, paidOut, incidents }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(

@@ -4,9 +4,11 @@ import type { Step, Told } from '../steps.ts'
 import type { View } from '../view.ts'
 import {
   decide,
+  deposit,
   engine,
   type Idea,
   isClosed,
+  isCrypto,
   isParked,
   news,
   one,
@@ -170,6 +172,11 @@ export const OWNING: readonly Idea[] = [
     tell: (random, view) => [
       partner('top up', one(random, view, paid), { percent: random.pick([10, 40, 50, 50]), news: news(random) }),
     ],
+  },
+  // More USDC while what was asked for waits.
+  {
+    weight: (view) => (isCrypto(view) && view.held && view.paidBy !== null && !view.converted ? 8 : 0),
+    tell: (random) => [deposit(random.pick([20, 50])), decide('release')],
   },
   // The payout.
   {

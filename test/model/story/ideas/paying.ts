@@ -180,6 +180,11 @@ export const PAYING: readonly Idea[] = [
     weight: (view) => (isOpen(view) ? 1.5 : 0),
     tell: (random) => [random.pick([{ do: 'cancel' as const }, decide('hold'), wait(1500)])],
   },
+  // Held before it comes.
+  {
+    weight: (view) => (isCrypto(view) && isOpen(view) ? 1.5 : 0),
+    tell: () => [decide('hold'), deposit(100)],
+  },
   // Closing and money at the same moment.
   {
     weight: (view) => (isCrypto(view) && isOpen(view) ? 2 : 0),
