@@ -91,10 +91,10 @@ export const PROVED_DEFECTS: readonly Defect[] = [
     put: '        await result\n',
   },
   {
-    name: 'a refund that is being carried out leaves the money free',
+    name: 'nobody asks whether the money is free to go on',
     file: `${MONEY}/intents.ts`,
     find: "  if (intents.some((intent) => decidesAbout(intent, paidAttemptId))) return 'decided'\n",
-    put: '',
+    put: '  if (paidAttemptId !== null) return null\n',
     and: [
       {
         file: 'src/db/payments/payment-writes.ts',
