@@ -19,7 +19,13 @@ import { connectNodes, readAnew } from './rebuild.ts'
 /** Blocks asked for together. */
 const TOGETHER = 20
 
-type Found = { readonly gone: readonly Hex[]; readonly oldest: number; readonly cursorIsGone: boolean }
+type Found = {
+  readonly gone: readonly Hex[]
+  readonly oldest: number
+  readonly cursorIsGone: boolean
+  /** The newest final block. */
+  readonly final: number
+}
 
 /**
  * Repairs a reversal of finality: blocks that were final, and by which payouts were ended, are others now. What rests on
@@ -53,6 +59,11 @@ export async function repairFinality(operation: Operation): Promise<number> {
     const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
     const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
     await readAnew(operation, { rpc, journal, lease, treasuries })
+    const read = await journal.readCursor()
+    const upTo = Math.min(read?.number ?? 0, read?.depositsNumber ?? 0)
+    // What no quorum has shown yet is not gone.
+    if (upTo < found.final)
+      throw new Error(`the chain could not be read again after block ${upTo}: nothing was called gone, repair it again`)
     return await conclude(operation, takenBack)
   } finally {
     await journal.releaseLeases(owner)
@@ -75,7 +86,7 @@ async function compare(
   }
   const cursorIsGone = (await agreedHash(rpc, cursor.number)) !== cursor.hash
   const oldest = Math.min(cursor.number, ...gone.map((block) => block.number))
-  return { gone: gone.map(({ hash }) => hash), oldest, cursorIsGone }
+  return { gone: gone.map(({ hash }) => hash), oldest, cursorIsGone, final: final.number }
 }
 
 async function agreedHash(rpc: Rpc, number: number): Promise<Hex> {

@@ -3,11 +3,13 @@ import { type Hex, parseEther } from 'viem'
 import { encodeFunctionData } from 'viem/utils'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { Secret } from '../../../src/config/secret.ts'
 import { readBalances } from '../../../src/db/ledger.ts'
 import { readDeposit } from '../../../src/db/payments/deposits.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
 import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { startHostileNode } from '../../support/hostile-node.ts'
 import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 
@@ -86,8 +88,8 @@ async function reorganize(depth: number, raw: readonly Hex[]): Promise<void> {
   await world.chain.mine({ blocks: 6 })
 }
 
-const repair = (say: (line: string) => void) =>
-  repairFinality({ db: world.db, hooks, settings: settingsOf(world), dryRun: false, say })
+const repair = (say: (line: string) => void, settings = settingsOf(world)) =>
+  repairFinality({ db: world.db, hooks, settings, dryRun: false, say })
 
 /** Answers what a person is told to look at. */
 async function reorganizeAndRepair(depth: number, raw: readonly Hex[]): Promise<string[]> {
@@ -188,6 +190,42 @@ test('a repair that is killed after it took everything back is brought to its en
   await finalize(6)
   await expectInTreasury(address)
 })
+
+// one of two nodes had no logs for a while: what the new chain has too was booked back, and named as if it had never happened
+test.each(['of the treasury', 'of addresses'])(
+  'a repair for which no quorum has the logs %s calls nothing gone: the next one reads them',
+  async (whose) => {
+    const name = `unread${whose.length}`
+    const { address } = await addAwaited(world.db, keys, name)
+    const raw = await transfersOf([address, world.treasury.address].map((to) => ({ to, micro: 70_000n })))
+    const before = await world.chain.getBlockNumber()
+    for (const serializedTransaction of raw) await world.chain.sendRawTransaction({ serializedTransaction })
+    await world.chain.mine({ blocks: 6 })
+    await world.finalize(world.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
+    const told = await readDeposit(world.db, `att_${name}`)
+    await reorganize(Number((await world.chain.getBlockNumber()) - before), raw)
+    const node = await startHostileNode(world.anvil.url)
+    const said: string[] = []
+    const say = (line: string) => void said.push(line)
+    try {
+      node.behave = ({ method, params }) => {
+        const isOfAddresses = Array.isArray((params[0] as { address?: unknown } | undefined)?.address)
+        return method === 'eth_getLogs' && isOfAddresses === (whose === 'of addresses') ? { lie: () => [] } : 'honest'
+      }
+      const settings = settingsOf(world)
+      const urls = [...settings.POLYGON_RPC_URLS, new Secret(node.url)]
+      const both = { ...settings, POLYGON_RPC_URLS: urls, FINALITY_QUORUM: 2 }
+      await expect(repair(say, both)).rejects.toThrow('could not be read again')
+    } finally {
+      await node.close()
+    }
+    expect(await repair(say)).toBe(0)
+    expect(said.filter((line) => line.startsWith('LOOK AT THIS'))).toEqual([])
+    expect(await readDeposit(world.db, `att_${name}`)).toEqual(told)
+    await finalize()
+    await expectInTreasury(address)
+  },
+)
 
 // it was booked back, and never again
 test('a top-up that comes back after the repair is in the books again', async () => {
