@@ -94,7 +94,8 @@ type PayoutPark = { readonly reason: 'payout_held' | 'payout_voided'; readonly n
 async function parkIn(work: PaymentWork, { reason, note }: PayoutPark): Promise<void> {
   const { status, held, parkReason } = work.state.payment
   const isVoid = reason === 'payout_voided'
-  if (status === 'settling') return work.move('under_review', note, parked(reason))
+  // Released before its void was proved, it is about to be handed in once more, which would find nothing to pay.
+  if (status === 'settling' || status === 'processing') return work.move('under_review', note, parked(reason))
   const mayPark = status === 'under_review' && (isVoid || (!held && parkReason !== 'funds_reversed'))
   await work.change({ ...note, kind: `payout.${reason}` }, mayPark ? parked(reason) : {})
 }
