@@ -1,13 +1,13 @@
 import { patched, sleep } from '@temporalio/workflow'
 import { isClosed, isOpen } from '../domain/payment/payment.ts'
-import { nextStep, type PaymentSnapshot } from '../domain/payment/snapshot.ts'
+import { nextStep, type PaymentSnapshot, watchedAttempts } from '../domain/payment/snapshot.ts'
 import { PATCHES, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
 
 /** What the clocks of a payment ask, and whom they wake. */
 export type ClockFace = {
   readonly now: () => PaymentSnapshot
-  /** The unfinished orders are to be read again. */
-  readonly onPoll: () => void
+  /** The orders of these attempts are to be read again. */
+  readonly onPoll: (attemptIds: readonly string[]) => void
   /** The settlement takes longer than it should. */
   readonly onDelay: () => Promise<void>
 }
@@ -129,9 +129,16 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
       if (rounds === Number.POSITIVE_INFINITY) nextPollAt = Date.now() + (minutes - waited) * 60_000
       await sleep((minutes - waited) * 60_000)
       waited = minutes
-      face.onPoll()
+      face.onPoll(polled(face.now()))
       startDelay()
     }
+  }
+
+  /** A payout may wait for long, for funds or behind a pause, and its money may go meanwhile without a word. */
+  function polled(payment: PaymentSnapshot): string[] {
+    const { paidAttemptId } = payment
+    const isOnItsWay = paidAttemptId !== null && nextStep(payment) === 'transfer' && patched(PATCHES.readsWhilePaying)
+    return isOnItsWay ? [...watchedAttempts(payment), paidAttemptId] : watchedAttempts(payment)
   }
 
   /** A settlement that takes too long is marked even while a step is being waited for. */

@@ -95,6 +95,8 @@ export const PATCHES = {
   delayOnTime: 'delay-on-time',
   /** had late money ended only by a decision, */
   watchesLateMoney: 'watches-late-money',
-  /** and went on showing what they knew when a decision had been refused by the row. */
+  /** went on showing what they knew when a decision had been refused by the row, */
   looksAgain: 'looks-again',
+  /** and did not ask whether the money was still there while its payout waited. */
+  readsWhilePaying: 'reads-while-paying',
 } as const

@@ -77,8 +77,8 @@ class PaymentStory {
   readonly #show = createOperatorView()
   readonly #clocks = createClocks({
     now: () => this.#now,
-    onPoll: () => {
-      for (const attemptId of [...watchedAttempts(this.#now), ...this.#unread]) this.#news.add(attemptId)
+    onPoll: (attemptIds) => {
+      for (const attemptId of [...attemptIds, ...this.#unread]) this.#news.add(attemptId)
     },
     onDelay: async () => this.#accept(await records.markDelayed(this.#id)),
   })

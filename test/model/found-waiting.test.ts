@@ -1,5 +1,5 @@
 import { test } from '@jest/globals'
-import { holds, useModel } from './story/holds.ts'
+import { holds, isThen, useModel } from './story/holds.ts'
 
 /** Stories at whose end something waited for ever, each at its shortest, with what went wrong. */
 
@@ -268,3 +268,19 @@ test('an end that the buyer has moved passes by the clock of the server, and not
       { do: 'wait', minutes: 30 },
     ],
   }))
+
+// paid out when the engine had funds again, though the partner had taken the money back hours before
+test('that money goes without a word while its payout waits, for funds or behind a pause, is found by asking', () =>
+  isThen(
+    {
+      minor: '10000',
+      pinned: false,
+      steps: [
+        { do: 'click', provider: 'wallet_app' },
+        { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+        { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'later' },
+        { do: 'wait', minutes: 2 },
+      ],
+    },
+    { status: 'under_review', parkReason: 'funds_reversed', payout: 'voiding' },
+  ))

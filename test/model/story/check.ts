@@ -46,7 +46,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...checkExpiry(facts),
     ...checkDelay(facts),
     ...checkAnswers(facts),
-    ...checkClosing(facts),
+    ...(await checkClosing(facts)),
     ...(await checkEvents(facts)),
   ]
 }

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import { openTheater, type Theater } from '../world/shop.ts'
 import { openStage, type Stage } from '../world/stage.ts'
-import { playStory } from './play.ts'
+import { playStory, playTold } from './play.ts'
 import type { Story } from './steps.ts'
 import { playRandom } from './tell.ts'
+import type { View } from './view.ts'
 
 /** For the tests of one file: the stage, and what a story must be. */
 
@@ -26,4 +27,17 @@ export const playNext = (seed: number, number: number) => playRandom(theater, { 
 /** The story ends as every story must: see docs/model.md. */
 export async function holds(story: Story): Promise<void> {
   expect(await playStory(theater, story)).toEqual([])
+}
+
+/** … and is like this after its last step. */
+export async function isThen(story: Story, then: Partial<View>): Promise<void> {
+  const steps = story.steps.values()
+  let seen: View | null = null
+  const tell: Parameters<typeof playTold>[2] = async (look) => {
+    const step = steps.next().value ?? null
+    if (step === null) seen = await look()
+    return step
+  }
+  expect(await playTold(theater, story, tell)).toEqual([])
+  expect(seen).toMatchObject(then)
 }

@@ -14,12 +14,18 @@ export function checkAnswers({ shop }: Facts): string[] {
 
 type Event = { readonly type: string; readonly object: { readonly status: string } }
 
-/** Whoever closes a payment goes by what the partners answer to it. */
-export function checkClosing({ shop, row, notes }: Facts): string[] {
+/** Whoever closes a payment goes by what the partners answer to it: their money is not news after the end. */
+export async function checkClosing({ shop, row, notes }: Facts): Promise<string[]> {
   const ends = ['payment.canceled', 'payment.expired'].flatMap((kind) => notes.get(kind) ?? [])
-  const paid = ends.flatMap((end) => shop.troubles.heardPaidBy(end))
-  const late = row.parts.filter(({ attemptId, state }) => state === 'late' && paid.includes(attemptId))
-  return late.map(() => 'closed, and its partner had said that it was paid')
+  const { rows } = await shop.db.query('select attempt_id, min(at) as at from part where payment_id = $1 group by 1', [
+    row.payment.id,
+  ])
+  const firstMoney = rows as { attempt_id: string; at: Date }[]
+  return ends.flatMap((end) => {
+    const heard = shop.troubles.heardPaidBy(end)
+    const late = firstMoney.filter(({ attempt_id, at }) => heard.includes(attempt_id) && at.getTime() > end)
+    return late.map(() => 'closed, and its partner had said that it was paid')
+  })
 }
 
 /** What the merchant was told agrees with the row. */
