@@ -55,6 +55,7 @@ export async function repairFinality(operation: Operation): Promise<number> {
     const takenBack = await db.transaction((tx) =>
       takeBack(tx, context, { lease, gone: found.gone, to: { number, hash: to } }),
     )
+    tell(takenBack, say)
     say(`${takenBack.paymentIds.length} payouts had their proof there; read again from block ${number + 1}`)
     const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
     const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
@@ -101,21 +102,24 @@ async function agreedHash(rpc: Rpc, number: number): Promise<Hex> {
  */
 async function conclude({ db, settings, hooks, say }: Operation, takenBack: TakenBack): Promise<number> {
   const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
-  const { paymentIds, unsendable } = takenBack
   const { gone, isPaused } = await db.transaction(async (tx) => {
     const gone = await concludeGone(tx, scope)
     for (const one of gone) if ('movement' in one) await hooks.onTreasuryMovement(tx, one.movement)
     return { gone, isPaused: await endPause(tx, { db, scope, hooks }) }
   })
   for (const one of gone) say(`LOOK AT THIS: ${describe(one)}`)
+  say(isPaused ? 'still paused: unknown transfers left the treasury' : 'the lanes go on')
+  return isPaused || gone.length + takenBack.unsendable.length > 0 ? 1 : 0
+}
+
+/** At once: the next repair, if this one cannot be finished, does not know it any more. */
+function tell({ paymentIds, unsendable }: TakenBack, say: Operation['say']): void {
   for (const { wallet, nonce } of unsendable)
     say(
       `LOOK AT THIS: lane ${wallet} cannot send nonce ${nonce} again, because its bytes were dropped: an empty transfer ` +
         'will use the nonce up, and what it carried goes out with another one',
     )
   for (const paymentId of paymentIds) say(`${paymentId} had its proof in a block that is gone`)
-  say(isPaused ? 'still paused: unknown transfers left the treasury' : 'the lanes go on')
-  return isPaused || gone.length + unsendable.length > 0 ? 1 : 0
 }
 
 function describe(gone: Gone): string {

@@ -164,15 +164,20 @@ test('the database refuses to take back an end whose proof is still there', asyn
   ).rejects.toThrow('stays so')
 })
 
-test('a transaction whose bytes were dropped, and which a reversal takes back all the same, is named; its lane and payout go on', async () => {
-  const { queued, depth } = await settle()
+/** Of the newest transaction and of what it has paid. */
+async function dropBytes({ paymentId }: Queued): Promise<void> {
   // What pruning never does to blocks that can be taken back.
   await world.db.query(
     `update lane_tx set calldata = '', dropped_at = now() where nonce = (select max(nonce) from lane_tx)`,
   )
   await world.db.query(`update lane_tx_attempt set raw = '' where nonce = (select max(nonce) from lane_tx)`)
   await world.db.query('delete from lane_tx_item where nonce = (select max(nonce) from lane_tx)')
-  await world.db.query('delete from payout_signature where payment_id = $1', [queued.paymentId])
+  await world.db.query('delete from payout_signature where payment_id = $1', [paymentId])
+}
+
+test('a transaction whose bytes were dropped, and which a reversal takes back all the same, is named; its lane and payout go on', async () => {
+  const { queued, depth } = await settle()
+  await dropBytes(queued)
   await reorganize(depth)
   await world.chain.mine({ blocks: 3 })
   const runner = world.runner()
@@ -186,4 +191,21 @@ test('a transaction whose bytes were dropped, and which a reversal takes back al
   expect(await world.balance(queued.recipient)).toBe(queued.micro)
   const next = await settle()
   expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
+})
+
+// only the repair that has taken it back knows it
+test('… and is named at once, by a repair that then cannot read the chain again', async () => {
+  const { queued, depth } = await settle()
+  await dropBytes(queued)
+  await reorganize(depth)
+  await world.chain.mine({ blocks: 3 })
+  const kill = (line: string): void => {
+    if (line.includes('read again from block')) throw new Error('killed')
+    said.push(line)
+  }
+  await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
+  expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: lane 0x\w+ cannot send nonce \d+ again/))
+  expect(await repairFinality(operation())).toBe(0)
+  await world.finalize(world.runner(), 5)
+  expect(await world.balance(queued.recipient)).toBe(queued.micro)
 })
