@@ -12,6 +12,7 @@ import {
 import {
   checkApproved,
   checkClosedMisfits,
+  checkConversion,
   checkDelay,
   checkExpiry,
   checkHeldThere,
@@ -45,6 +46,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...checkRate(facts),
     ...checkExpiry(facts),
     ...checkDelay(facts),
+    ...(await checkConversion(facts)),
     ...checkAnswers(facts),
     ...(await checkClosing(facts)),
     ...(await checkEvents(facts)),

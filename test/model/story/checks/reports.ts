@@ -120,3 +120,27 @@ export function checkDelay({ shop, row, notes }: Facts): string[] {
   const late = Math.round((marked - due) / MINUTE_MS)
   return late > 2 ? [`settlement_delayed was set ${late} minutes late`] : []
 }
+
+/** Half an hour, in which the last try may have begun just before its end. */
+const CONVERSION_MS = 45 * MINUTE_MS
+
+/** A conversion that does not come stands before an operator; nobody waits for it in silence. */
+export async function checkConversion({ shop, row }: Facts): Promise<string[]> {
+  if (shop.hasLost()) return []
+  const { rows } = await shop.db.query(
+    `select c.at as done, m.to_status, greatest(m.at, (select max(g.at) from timeline_entry g
+       where g.payment_id = c.payment_id and g.actor in ('partner', 'operator') and g.id < c.id)) as since
+     from timeline_entry c cross join lateral (select at, to_status from timeline_entry m
+       where m.payment_id = c.payment_id and m.to_status is not null and m.id < c.id order by m.id desc limit 1) m
+     where c.payment_id = $1 and c.kind = 'payment.converted'`,
+    [row.payment.id],
+  )
+  const conversions = rows as { done: Date; to_status: string; since: Date }[]
+  const slow = conversions.filter(
+    ({ done, to_status, since }) => to_status === 'processing' && done.getTime() - since.getTime() > CONVERSION_MS,
+  )
+  return slow.map(({ done, since }) => {
+    const minutes = Math.round((done.getTime() - since.getTime()) / MINUTE_MS)
+    return `the converter was waited for in silence, for ${minutes} minutes`
+  })
+}
