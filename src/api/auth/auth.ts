@@ -1,11 +1,11 @@
-import { BlockList, isIP } from 'node:net'
+import { type BlockList, isIP } from 'node:net'
 import type { Request } from 'express'
 import type { Queryable, Tenant } from '../../db/db.ts'
 import { findApiKey, type NewDigest, type StoredApiKey } from '../../db/merchants/api-keys.ts'
 import { Problem } from '../http/problems.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
 import { type ApiScope, digestOf, parseApiKey, pepperIdOf, sameDigest } from './api-key.ts'
-import { readNetwork } from './key-limits.ts'
+import { blockListOf } from './key-limits.ts'
 
 /** The merchant and mode that a request acts for, and what its key allows. `keyId` is null for a person of the account. */
 export type Caller = Tenant & { readonly keyId: string | null; readonly scopes: readonly string[] }
@@ -87,7 +87,12 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     if (cache.size >= CACHE_SIZE) cache.clear()
     if (key === null) return null
     const useIsNews = key.lastUsedAt === null || now - Date.parse(key.lastUsedAt) > USED_MS
-    const fresh = { key, allowed: blockListOf(key.allowedIps), until: now + CACHE_MS, useIsNews }
+    const fresh = {
+      key,
+      allowed: key.allowedIps === null ? null : blockListOf(key.allowedIps),
+      until: now + CACHE_MS,
+      useIsNews,
+    }
     cache.set(id, fresh)
     return fresh
   }
@@ -100,17 +105,6 @@ function callerOf({ merchantId, livemode, id, scopes }: StoredApiKey): Caller {
 function isUsable(key: StoredApiKey, now: number): boolean {
   if (key.revokedAt !== null) return false
   return key.expiresAt === null || Date.parse(key.expiresAt) > now
-}
-
-/** Addresses and networks (`192.0.2.7`, `2001:db8::/32`). */
-function blockListOf(entries: readonly string[] | null): BlockList | null {
-  if (entries === null) return null
-  const list = new BlockList()
-  for (const entry of entries) {
-    const { address, prefix, family } = readNetwork(entry)
-    list.addSubnet(address, prefix, family)
-  }
-  return list
 }
 
 /** A socket that serves both families shows an IPv4 client as `::ffff:192.0.2.7`. */

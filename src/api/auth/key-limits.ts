@@ -19,13 +19,21 @@ export function liesWithin(inner: KeyLimits['allowedIps'], outer: KeyLimits['all
 function contains(outer: string, inner: string): boolean {
   const [network, entry] = [readNetwork(outer), readNetwork(inner)]
   if (network.family !== entry.family || network.prefix > entry.prefix) return false
+  return blockListOf([outer]).check(entry.address, entry.family)
+}
+
+/** Addresses and networks (`192.0.2.7`, `2001:db8::/32`). */
+export function blockListOf(entries: readonly string[]): BlockList {
   const list = new BlockList()
-  list.addSubnet(network.address, network.prefix, network.family)
-  return list.check(entry.address, entry.family)
+  for (const entry of entries) {
+    const { address, prefix, family } = readNetwork(entry)
+    list.addSubnet(address, prefix, family)
+  }
+  return list
 }
 
 /** An address is a network of one. */
-export function readNetwork(entry: string) {
+function readNetwork(entry: string) {
   const [address = '', prefix] = entry.split('/')
   const family = isIP(address) === 6 ? ('ipv6' as const) : ('ipv4' as const)
   const whole = family === 'ipv6' ? 128 : 32
