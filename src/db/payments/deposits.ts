@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CURRENCIES } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
 import { add, type MicroUsdc } from '../../domain/money.ts'
-import { type Deposit, DUST_OF, OTHER_TOKEN_DUST } from '../../domain/settlement/deposit.ts'
+import { type Deposit, isDust } from '../../domain/settlement/deposit.ts'
 import { execute, maybeOne, one, type Queryable, sql } from '../db.ts'
 import { hex } from '../settlement/payouts.ts'
 import { knownIndex } from '../settlement/watch/moved.ts'
@@ -66,7 +66,7 @@ const depositRow = z.object({
   rate_as_of: z.string(),
   expires_at: z.date(),
   receipts: z.array(z.object({ key: z.string(), micro: z.string() })),
-  wrong: z.boolean(),
+  others: z.array(z.object({ token: hex, units: z.string() })),
 })
 
 /** The deposit of an attempt with everything that has come and is final; null when none was opened. */
@@ -81,8 +81,8 @@ export async function readDeposit(db: Queryable, attemptId: string): Promise<Dep
           coalesce(jsonb_agg(jsonb_build_object('key', l.chain_id || ':' || l.tx_hash || ':' || ${knownIndex},
               'micro', l.units::text) order by l.block_number, l.log_index, l.tx_hash)
             filter (where l.token = d.token), '[]') as receipts,
-          coalesce(bool_or(l.token <> d.token and l.units >=
-            coalesce(${JSON.stringify(DUST_OF)}::jsonb ->> l.token, ${OTHER_TOKEN_DUST})::numeric), false) as wrong
+          coalesce(jsonb_agg(jsonb_build_object('token', l.token, 'units', l.units::text))
+            filter (where l.token <> d.token), '[]') as others
         from deposit d join attempt a on a.id = d.attempt_id join payment p on p.id = d.payment_id left join deposit_log l on l.payment_id = d.payment_id
         where d.attempt_id = ${attemptId} and d.livemode = ${db.livemode} group by d.payment_id, a.id, p.id`,
   )
@@ -101,6 +101,6 @@ export async function readDeposit(db: Queryable, attemptId: string): Promise<Dep
     expiresAt: Math.floor(row.expires_at.getTime() / 1000),
     receivedMicro: row.receipts.reduce((sum, { micro }) => add(sum, micro), '0'),
     receipts: row.receipts,
-    wrongToken: row.wrong,
+    wrongToken: !row.others.every(isDust),
   }
 }

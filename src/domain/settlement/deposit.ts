@@ -26,16 +26,17 @@ export type Deposit = {
   readonly wrongToken: boolean
 }
 
-/**
- * Of another token less is dust: 0.01 of it. Anybody can send so little to any address, and neither a payment nor a person
- * shall wait for it. In the token's smallest units; what is not named has six decimals, as USDC has.
- */
-export const OTHER_TOKEN_DUST = '10000'
-export const DUST_OF: { readonly [token: string]: string } = {
+/** In the token's smallest units; what is not named has six decimals, as USDC has. */
+const OTHER_TOKEN_DUST = '10000'
+const DUST_OF: { readonly [token: string]: string } = {
   // DAI on Polygon
   '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063': '10000000000000000',
 }
 
+/**
+ * Of another token less than 0.01 of it is dust. Anybody can send so little to any address, and neither a payment nor a
+ * person shall wait for it.
+ */
 export const isDust = ({ token, units }: { readonly token: Hex; readonly units: string }): boolean =>
   BigInt(units) < BigInt(DUST_OF[token] ?? OTHER_TOKEN_DUST)
 
