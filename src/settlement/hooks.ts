@@ -9,7 +9,7 @@ import {
   type PaymentWork,
 } from '../db/payments/payment-changes.ts'
 import { finishSweep, sweptFrom } from '../db/settlement/deposits.ts'
-import { gasSpent, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
+import { type Booking, gasSpent, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
 import { isZero, subtract } from '../domain/money.ts'
 import { NOT_PARKED, parked } from '../domain/payment/changes.ts'
 import { PART_STATES, partsOf, unitSum } from '../domain/payment/money/parts.ts'
@@ -72,10 +72,17 @@ export function createSettlementHooks(context: ChangeContext) {
   /** Top-ups are the converter's deliveries. What left without a payout stops the lanes, and is missing from the books. */
   async function onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void> {
     const fact = { reference: `${movement.txHash}:${movement.logIndex}`, micro: movement.micro }
-    if (movement.isGone === true) return bookBack(tx, { ...movement, ...fact }, context.now())
-    const paymentId = await finishSweep(tx, movement)
-    if (paymentId !== null) return bookSweep(tx, { ...fact, paymentId }, context.now())
-    await bookMovement(tx, { ...fact, direction: movement.direction }, context.now())
+    const at = new Date(context.now()).toISOString()
+    if (movement.isGone === true) {
+      const { there, back } = bookingsOf(movement, await sweptFrom(tx, movement))
+      // Nothing was booked of what failed until then, or went from one of our treasuries to another.
+      if (await isBooked(tx, there(fact))) await book(tx, back(fact), at)
+      return
+    }
+    const { there, back } = bookingsOf(movement, await finishSweep(tx, movement))
+    if (await book(tx, there(fact), at)) return
+    // Booked back, because its block had left the chain, it may come again by the same transaction.
+    if (await isBooked(tx, back(fact))) await book(tx, there({ ...fact, reference: `${fact.reference}:again` }), at)
   }
 
   function onGas(tx: Tx, { chainId, wallet, nonce, wei }: GasSpent): Promise<void> {
@@ -111,43 +118,17 @@ async function endIfReversed(work: PaymentWork): Promise<void> {
   if (isGone) await endAsGivenBack(work)
 }
 
-type Sweep = Parameters<typeof swept>[0]
-
-const goneOf = ({ reference, micro }: Pick<Sweep, 'reference' | 'micro'>) => ({
-  reference: `${reference}:gone`,
-  micro: subtract('0', micro),
-})
-
-type Movement = Pick<TreasuryMovement, 'direction' | 'micro'> & { readonly reference: string }
+type Fact = Parameters<typeof toppedUp>[0]
+type Bookings = { readonly there: (fact: Fact) => Booking; readonly back: (fact: Fact) => Booking }
 
 /** How a movement is booked, and how it is booked back. */
-const BOOKINGS = { in: [toppedUp, withdrawn], out: [withdrawn, toppedUp] } as const
-
-/** As a sweep, one that was booked back may come again. */
-async function bookMovement(tx: Tx, { direction, ...fact }: Movement, now: number): Promise<void> {
-  const at = new Date(now).toISOString()
-  const [there, back] = BOOKINGS[direction]
-  if (await book(tx, there(fact), at)) return
-  if (await isBooked(tx, back(fact))) await book(tx, there({ ...fact, reference: `${fact.reference}:again` }), at)
-}
-
-/** What never happened. Nothing was booked of what failed until then, or went from one of our treasuries to another. */
-async function bookBack(tx: Tx, movement: TreasuryMovement & Movement, now: number): Promise<void> {
-  const at = new Date(now).toISOString()
-  const paymentId = movement.direction === 'in' ? await sweptFrom(tx, movement) : null
-  const [there, back] = BOOKINGS[movement.direction]
-  if (paymentId === null) {
-    if (await isBooked(tx, there(movement))) await book(tx, back(movement), at)
-  } else if (await isBooked(tx, swept({ ...movement, paymentId })))
-    await book(tx, swept({ ...goneOf(movement), paymentId }), at)
-}
-
-/** One that was booked back, because its block had left the chain, may come again by the same transaction. */
-async function bookSweep(tx: Tx, fact: Sweep, now: number): Promise<void> {
-  const at = new Date(now).toISOString()
-  if (await book(tx, swept(fact), at)) return
-  if (await isBooked(tx, swept({ ...fact, ...goneOf(fact) })))
-    await book(tx, swept({ ...fact, reference: `${fact.reference}:again` }), at)
+function bookingsOf({ direction }: TreasuryMovement, paymentId: string | null): Bookings {
+  if (paymentId === null)
+    return direction === 'in' ? { there: toppedUp, back: withdrawn } : { there: withdrawn, back: toppedUp }
+  return {
+    there: (fact) => swept({ ...fact, paymentId }),
+    back: ({ reference, micro }) => swept({ paymentId, reference: `${reference}:gone`, micro: subtract('0', micro) }),
+  }
 }
 
 async function bookGas(

@@ -7,7 +7,7 @@ import { change, type JournalContext } from './context.ts'
 import { fenced, nextEnvelope } from './lanes.ts'
 import { hex } from './payouts.ts'
 import { fence, here } from './record.ts'
-import { cameAgain, numbered } from './watch/moved.ts'
+import { cameAgain, countAlike } from './watch/moved.ts'
 
 /** A sweep of less costs more than it brings: 0.01 USDC. */
 const MIN_SWEEP_MICRO = 10_000
@@ -58,13 +58,11 @@ export async function insertDeposits(
 ): Promise<void> {
   if (found.logs.length === 0) return
   const { chainId } = context.scope
-  const logs = numbered(found.logs, ({ txHash, token, sender, address, units }) => [
-    txHash,
-    token,
-    sender,
-    address,
-    units,
-  ])
+  const alikeBefore = countAlike()
+  const logs = found.logs.map((log) => {
+    const { txHash, token, sender, address, units } = log
+    return { ...log, nth: alikeBefore([txHash, token, sender, address, units]) }
+  })
   await execute(
     tx,
     sql`with
@@ -213,7 +211,6 @@ export async function abandonSweep({ db }: JournalContext, sweep: Pick<Sweep, 'p
  * elsewhere.
  */
 export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
-  if (movement.direction !== 'in' || movement.isGone === true) return null
   const id = await sweptFrom(tx, movement)
   if (id === null) return null
   const known = await execute(
@@ -238,8 +235,10 @@ export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<s
   return id
 }
 
-/** The payment to whose address the other side of the movement belongs; null: to none. Its deposit is locked. */
-export async function sweptFrom(tx: Tx, { counterparty, chainId }: TreasuryMovement): Promise<string | null> {
+/** The payment from whose address the movement came; null: it came from elsewhere, or went. Its deposit is locked. */
+export async function sweptFrom(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
+  const { direction, counterparty, chainId } = movement
+  if (direction !== 'in') return null
   const deposit = await maybeOne(
     tx,
     z.object({ payment_id: z.string() }),

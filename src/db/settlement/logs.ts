@@ -4,7 +4,7 @@ import { many, sql, type Tx } from '../db.ts'
 import { change, type JournalContext, type SettlementScope } from './context.ts'
 import { fence, here } from './record.ts'
 import { explain, type KnownAs, keyOf } from './watch/known.ts'
-import { cameAgain, numbered } from './watch/moved.ts'
+import { cameAgain, countAlike } from './watch/moved.ts'
 
 /**
  * Stores finalized logs and moves the cursor; a second reading leaves the cursor where it is. A log that was stored
@@ -69,22 +69,16 @@ async function insertLogs(
 ): Promise<Set<string>> {
   const { scan, known } = found
   if (scan.logs.length === 0) return new Set()
-  const isPending = (log: TreasuryLog): boolean => isMovement(log, scan.treasuries, known.get(keyOf(log)))
-  const moved = numbered(scan.logs.filter(isPending), ({ txHash, kind, treasury, counterparty, microUsdc }) => [
-    txHash,
-    kind,
-    treasury,
-    counterparty,
-    microUsdc,
-  ])
-  const nthOf = new Map(moved.map((log) => [keyOf(log), log.nth]))
-  const logs = scan.logs.map((log) => ({
-    ...log,
-    gasShare: log.gasShare?.toString() ?? null,
-    knownAs: known.get(keyOf(log)) ?? null,
+  const alikeBefore = countAlike()
+  const logs = scan.logs.map((log) => {
+    const { txHash, kind, treasury, counterparty, microUsdc } = log
+    const why = known.get(keyOf(log))
     // Null: nobody is told of it. Only of the others the first index matters.
-    nth: nthOf.get(keyOf(log)) ?? null,
-  }))
+    const nth = isMovement(log, scan.treasuries, why)
+      ? alikeBefore([txHash, kind, treasury, counterparty, microUsdc])
+      : null
+    return { ...log, gasShare: log.gasShare?.toString() ?? null, knownAs: why ?? null, nth }
+  })
   const rows = await many(
     tx,
     z.object({ tx_hash: z.string(), log_index: z.number() }),

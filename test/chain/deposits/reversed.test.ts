@@ -243,6 +243,16 @@ test('a top-up that comes back after the repair is in the books again', async ()
   await expectInTreasury(address)
 })
 
+// From one treasury to another nothing is booked, nor of a log whose hook failed.
+test('what was never booked is not booked back', async () => {
+  const before = await readBalances(world.db)
+  const place = { chainId: TOKEN.chainId, txHash: `0x${'7'.repeat(64)}` as Hex, logIndex: 0, blockNumber: 1 }
+  const sides = { treasury: world.treasury.address.toLowerCase() as Hex, counterparty: newAddress(), micro: '9' }
+  for (const direction of ['in', 'out'] as const)
+    await world.db.transaction((tx) => hooks.onTreasuryMovement(tx, { ...place, ...sides, direction, isGone: true }))
+  expect(await readBalances(world.db)).toEqual(before)
+})
+
 // The last one: what never happened stays in the books of its payment until a person has looked at it.
 test('money at an address that the new chain has not is named, with its payment', async () => {
   const { paymentId, address } = await addAwaited(world.db, keys, 'vanished')

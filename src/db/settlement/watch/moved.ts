@@ -10,7 +10,9 @@ export const knownIndex = sql`coalesce(l.told_index, l.log_index)`
 
 type StoredAs = 'deposit_log' | 'treasury_log'
 
-/** Keeps what is taken back. `removed` answers the columns of `gone_transfer` but the last two that follow from them. */
+/**
+ * Keeps what is taken back. `removed` answers the columns of `gone_transfer` but `stored_as`, `nth` and `concluded_at`.
+ */
 export const remember = (storedAs: StoredAs, removed: Statement): Statement => sql`
   insert into gone_transfer (chain_id, stored_as, tx_hash, told_index, token, sender, recipient, units, direction,
     block_number, nth)
@@ -23,18 +25,13 @@ export const cameAgain = (storedAs: StoredAs): Statement => sql`
   delete from gone_transfer g using stored s where s.told_index is not null and g.stored_as = ${storedAs}
     and (g.chain_id, g.tx_hash, g.told_index) = (s.chain_id, s.tx_hash, s.told_index)`
 
-/** Says of each log which of those like it in its transaction it is, in the order of the chain. */
-export function numbered<T extends { readonly logIndex: number }>(
-  logs: readonly T[],
-  likeness: (log: T) => readonly unknown[],
-): (T & { readonly nth: number })[] {
+/** Says of one transfer after the other how many that were like it came before. */
+export function countAlike(): (likeness: readonly unknown[]) => number {
   const seen = new Map<string, number>()
-  return logs
-    .toSorted((a, b) => a.logIndex - b.logIndex)
-    .map((log) => {
-      const key = JSON.stringify(likeness(log))
-      const nth = seen.get(key) ?? 0
-      seen.set(key, nth + 1)
-      return { ...log, nth }
-    })
+  return (likeness) => {
+    const key = JSON.stringify(likeness)
+    const before = seen.get(key) ?? 0
+    seen.set(key, before + 1)
+    return before
+  }
 }
