@@ -72,14 +72,20 @@ export function troubleOf(to: string, answer: HttpAnswer): PartnerError | null {
   return null
 }
 
-/** The answer's JSON. Throws PartnerError `unknown` for anything else: a proxy's page says nothing about the effect. */
+/**
+ * The answer's JSON, with texts that the database can store. Throws PartnerError `unknown` for anything else: a proxy's page
+ * says nothing about the effect.
+ */
 export function readJson(to: string, answer: HttpAnswer): unknown {
   try {
-    return JSON.parse(answer.text)
+    return JSON.parse(answer.text, (_key, value) => (typeof value === 'string' ? storable(value) : value))
   } catch {
     throw unclear(to, `answered ${answer.status} without JSON`)
   }
 }
+
+/** Postgres stores neither NUL nor half a character: what an order says would be written, refused and read again without end. */
+const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed()
 
 export function unclear(to: string, what: string): PartnerError {
   return new PartnerError('unknown', `${to}: ${what}`)
