@@ -134,11 +134,16 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
     }
   }
 
-  /** A payout may wait for long, for funds or behind a pause, and its money may go meanwhile without a word. */
+  /**
+   * A payout may wait for long, for funds or behind a pause, and its money may go meanwhile without a word. What a partner
+   * holds back after it had confirmed it goes on by the partner's word alone, which may get lost.
+   */
   function polled(payment: PaymentSnapshot): string[] {
     const { paidAttemptId } = payment
-    const isOnItsWay = paidAttemptId !== null && nextStep(payment) === 'transfer' && patched(PATCHES.readsWhilePaying)
-    return isOnItsWay ? [...watchedAttempts(payment), paidAttemptId] : watchedAttempts(payment)
+    if (paidAttemptId === null) return watchedAttempts(payment)
+    const isOnItsWay = nextStep(payment) === 'transfer' && patched(PATCHES.readsWhilePaying)
+    const isHeldBack = payment.parkReason === 'partner_hold' && patched(PATCHES.readsWhileHeldBack)
+    return isOnItsWay || isHeldBack ? [...watchedAttempts(payment), paidAttemptId] : watchedAttempts(payment)
   }
 
   /** A settlement that takes too long is marked even while a step is being waited for. */

@@ -97,6 +97,8 @@ export const PATCHES = {
   watchesLateMoney: 'watches-late-money',
   /** went on showing what they knew when a decision had been refused by the row, */
   looksAgain: 'looks-again',
-  /** and did not ask whether the money was still there while its payout waited. */
+  /** did not ask whether the money was still there while its payout waited, */
   readsWhilePaying: 'reads-while-paying',
+  /** and nothing of money that its partner held back after it had confirmed it. */
+  readsWhileHeldBack: 'reads-while-held-back',
 } as const

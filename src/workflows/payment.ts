@@ -10,13 +10,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import {
-  payloadOf,
-  setsMoneyGoing,
-  whyNoLongerAllowed,
-  whyNotUnderstood,
-  whyRefused,
-} from '../domain/payment/decision.ts'
+import { payloadOf, setsMoneyGoing, whyNoLongerAllowed, whyNotThere, whyRefused } from '../domain/payment/decision.ts'
 import { isClosed, isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
 import {
   type CancelAnswer,
@@ -291,7 +285,7 @@ class PaymentStory {
     if (attemptId === null) return
     const answer = await reading.readPartnerOrder({ paymentId: this.#id, attemptId }).catch(() => null)
     if (answer !== null) this.#accept(answer)
-    this.#refuse(answer?.understood === true ? null : whyNotUnderstood(this.#now))
+    this.#refuse(whyNotThere(answer, this.#now))
   }
 
   #refuse(why: string | null): void {

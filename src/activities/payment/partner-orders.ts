@@ -2,6 +2,7 @@ import { type Changed, changePayment, type PaymentWork, unchanged } from '../../
 import { loadPayment } from '../../db/payments/payments.ts'
 import { openCancel, openRefund } from '../../domain/payment/money/intents.ts'
 import { partOfPrice } from '../../domain/payment/order-changes.ts'
+import { isWithheld } from '../../domain/payment/partner-news.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import type { OperatorNote } from '../../domain/payment/requests.ts'
@@ -24,8 +25,11 @@ const WHY_CANCELED: Readonly<Record<CloseAs, Pick<OperatorNote, 'operator' | 're
   listening_ended: { operator: 'system', reason: 'late money is not waited for any more' },
 }
 
-/** `understood`: the partner answered about this order; what it said is what is true now. */
-export type OrderRead = Changed & { readonly understood: boolean }
+/**
+ * `understood`: the partner answered about this order; what it said is what is true now. `withheld`: that is that the
+ * money of the payment may not be sold yet, or not any more.
+ */
+export type OrderRead = Changed & { readonly understood: boolean; readonly withheld?: true }
 
 /** Reads an order and applies what it says. What is being carried out is carried on: a refund, or its cancellation. */
 export async function readPartnerOrder(
@@ -43,14 +47,16 @@ export async function readPartnerOrder(
     : await deps.partners[attempt.provider].readOrder({ attemptId }, callSignal())
   const news = await newsOf(deps, toAsk(before, attempt), order)
   let understood = false
+  let withheld: Pick<OrderRead, 'withheld'> = {}
   const changed = await changePayment(deps.db, deps.context, {
     id: paymentId,
     work: async (work) => {
       understood = await applyOrder(work, deps, news)
+      if (understood && order !== null && isWithheld(work.state, order)) withheld = { withheld: true }
       if (refund !== null) await recordRefund(work, attemptId, refund)
     },
   })
-  return { ...changed, understood }
+  return { ...changed, understood, ...withheld }
 }
 
 /** `expiresAt`: which end has passed (Unix milliseconds); closings that were recorded before did not say it. */

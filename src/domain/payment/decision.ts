@@ -30,6 +30,11 @@ export const ORDER_UNCHANGED: LateRefusal = {
   why: 'The partner has not changed the amount of this payment’s order: there is nothing to acknowledge',
 }
 
+export const MONEY_WITHHELD: LateRefusal = {
+  when: 'the partner holds the money back, or does not confirm it any more',
+  why: 'The partner holds the money of this order back, or does not confirm it any more. Nothing was changed: decide again when it has let the money go, or refund it',
+}
+
 const HELD: LateRefusal = { when: 'an operator holds the payment', why: NOT_FREE.held }
 const NOT_WHOLE: readonly Pick<LateRefusal, 'when'>[] = [
   { when: 'a refund or a void of the money is being carried out' },
@@ -71,7 +76,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   approve: {
     does: 'settles what arrived, at the locked rate; records that a transfer already proved on chain, a chargeback or a misfit has been dealt with, or that USDC which was bought for nobody is ours',
     rule: parkedFor('approve'),
-    late: [CHANGED_SINCE, HELD, NOTHING_TO_SETTLE, MISFIT_LEFT, ...NOT_WHOLE],
+    late: [CHANGED_SINCE, HELD, MONEY_WITHHELD, NOTHING_TO_SETTLE, MISFIT_LEFT, ...NOT_WHOLE],
     accepts: true,
   },
   reject: {
@@ -108,13 +113,13 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   release: {
     does: 'lifts the hold',
     rule: { when: 'nothing is held', why: (payment) => (payment.held ? null : notOffered(payment, 'release')) },
-    late: [CHANGED_SINCE],
+    late: [CHANGED_SINCE, MONEY_WITHHELD],
     accepts: true,
   },
   retry: {
     does: 'tries the conversion or the payout again',
     rule: parkedFor('retry'),
-    late: [HELD, PAYOUT_VOID, ...NOT_WHOLE],
+    late: [HELD, MONEY_WITHHELD, PAYOUT_VOID, ...NOT_WHOLE],
   },
   acknowledge: {
     does: 'takes the order as the partner has changed it: what was counted stays, what came beside it is surplus, what is missing is gone',
@@ -221,7 +226,14 @@ const PARTNER_SILENT =
 const ORDER_CHANGED =
   'The partner has changed the amount of the order: decide with acknowledge, or give the money back. Nothing was changed.'
 
-/** Why nothing that sets money going is decided while the order's report is not understood. */
-export function whyNotUnderstood({ orderChanged }: Pick<PaymentSnapshot, 'orderChanged'>): string {
+/** What the partner said when it was asked whether the money is still there. */
+type MoneyRead = { readonly understood: boolean; readonly withheld?: true }
+
+/** Why nothing that sets money going is decided by what the partner says of the order now; null where it is there. */
+export function whyNotThere(
+  read: MoneyRead | null,
+  { orderChanged }: Pick<PaymentSnapshot, 'orderChanged'>,
+): string | null {
+  if (read?.understood === true) return read.withheld === true ? MONEY_WITHHELD.why : null
   return orderChanged === true ? ORDER_CHANGED : PARTNER_SILENT
 }

@@ -1,5 +1,5 @@
 import { isZero } from '../money.ts'
-import { came, missingOf, newReceipts } from './money/coming.ts'
+import { came, missingFrom, missingOf, newReceipts } from './money/coming.ts'
 import {
   type KnownAttempt,
   type KnownPayment,
@@ -13,6 +13,7 @@ import type { Misfit } from './money/intents.ts'
 import { countedBeside, heldOf } from './money/parts.ts'
 import type { PartnerOrder } from './partner.ts'
 import { type AttemptStatus, isSettled } from './payment.ts'
+import type { PaymentWithAttempts } from './payment-object.ts'
 
 /**
  * What an order, as the partner reports it now, means for the payment. Pure: the database applies the answer in one
@@ -82,6 +83,21 @@ function whyMisfit(attempt: KnownAttempt, order: PartnerOrder, { account }: News
 /** It is this order, of another amount, and no money has come or is on its way by it: nobody has to look. */
 export function hasNothing(attempt: KnownAttempt, order: PartnerOrder, context: NewsContext): boolean {
   return whyMisfit(attempt, order, context) === 'amount' && !isMoney(order)
+}
+
+/**
+ * The partner does not let go what it had confirmed, or does not confirm it any more: as long as that is so, nothing is
+ * converted. Where the payment waits for the partner's own word, that word lets it go on.
+ */
+export function isWithheld(
+  { payment, parts }: Pick<PaymentWithAttempts, 'payment' | 'parts'>,
+  order: PartnerOrder,
+): boolean {
+  const { paidAttemptId, usdc, parkReason } = payment
+  const isOwn = paidAttemptId === order.attemptId && usdc === null && parkReason !== 'partner_hold'
+  if (!isOwn || order.usdc !== undefined) return false
+  const isUnconfirmed = ['open', 'verification_required', 'confirming'].includes(order.status)
+  return order.status === 'on_hold' || (isUnconfirmed && !isZero(missingFrom(parts, order)))
 }
 
 /** What an operator has to see of an order that does not fit. */

@@ -5,7 +5,7 @@ import {
   PAYOUT_SIGNED,
   payloadOf,
   setsMoneyGoing,
-  whyNotUnderstood,
+  whyNotThere,
 } from '../../../src/domain/payment/decision.ts'
 import { OPERATOR_DECISIONS } from '../../../src/domain/payment/requests.ts'
 
@@ -42,14 +42,23 @@ describe('what operators are told of decisions', () => {
   })
 
   test('why nothing goes on while the report of the partner is not understood', () => {
-    expect(whyNotUnderstood({ orderChanged: true })).toBe(
+    const whyNot = (orderChanged: boolean | undefined) =>
+      whyNotThere({ understood: false }, { orderChanged } as Parameters<typeof whyNotThere>[1])
+    expect(whyNot(true)).toBe(
       'The partner has changed the amount of the order: decide with acknowledge, or give the money back. Nothing was changed.',
     )
     const silent = 'The partner does not answer for this order, so it is not known whether the money is still there.'
     for (const orderChanged of [false, undefined])
-      expect(whyNotUnderstood({ orderChanged } as Parameters<typeof whyNotUnderstood>[0])).toBe(
-        `${silent} Nothing was changed: decide again later.`,
-      )
+      expect(whyNot(orderChanged)).toBe(`${silent} Nothing was changed: decide again later.`)
+    expect(whyNotThere(null, { orderChanged: false })).toContain(silent)
+  })
+
+  test('why nothing goes on while the partner holds the money back', () => {
+    const here = { understood: true } as const
+    expect(whyNotThere(here, { orderChanged: false })).toBeNull()
+    expect(whyNotThere({ ...here, withheld: true }, { orderChanged: false })).toBe(
+      'The partner holds the money of this order back, or does not confirm it any more. Nothing was changed: decide again when it has let the money go, or refund it',
+    )
   })
 })
 

@@ -11,6 +11,12 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     put: "const ours = '0' as string",
   },
   {
+    name: 'what the partner holds back is sold by a decision',
+    file: 'src/activities/payment/partner-orders.ts',
+    find: 'if (understood && order !== null && isWithheld(work.state, order)) withheld = { withheld: true }',
+    put: '',
+  },
+  {
     name: 'what the buyer has twice is seen by nobody',
     file: 'src/activities/payment/partner-news.ts',
     find: "  if (effect.parts.some(({ kind }) => kind === 'reversal_outside'))\n    await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })\n",

@@ -20,6 +20,7 @@ import {
   checkOutside,
   checkRate,
   checkTokens,
+  checkWithheld,
 } from './checks/reports.ts'
 import { checkAnswers, checkClosing, checkEvents } from './checks/told.ts'
 import { checkWakers } from './checks/wakers.ts'
@@ -43,6 +44,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...(await checkClosedMisfits(facts)),
     ...checkApproved(facts),
     ...(await checkHeldThere(facts)),
+    ...checkWithheld(facts),
     ...checkRate(facts),
     ...checkExpiry(facts),
     ...checkDelay(facts),

@@ -29,7 +29,10 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     const isChanged = snapshot.orderChanged === true && count % 2 === 1
     // Late money goes back whether the payment, which is over, was held or not.
     const isHeld = snapshot.held && late === undefined
-    const decision = isHeld ? (isChanged ? 'acknowledge' : 'release') : wanted[count % wanted.length]
+    // … and of money that the partner holds back, which may go back all the same.
+    const isHeldBack = snapshot.held && answers.at(-1)?.includes('holds the money of this order back') === true
+    const lifts = isChanged ? 'acknowledge' : 'release'
+    const decision = isHeld && !isHeldBack ? lifts : wanted[count % wanted.length]
     if (decision !== undefined) {
       const mustName = answers.at(-1)?.includes('Name the attempt') === true
       const named = mustName

@@ -74,20 +74,35 @@ export function createTroubles(timeline: Timeline) {
     return Object.fromEntries(wrapped) as Party
   }
 
-  type Heard = { readonly attemptId: string; readonly at: number; readonly by: Work | undefined }
+  type Heard = {
+    readonly attemptId: string
+    readonly status: PartnerOrder['status']
+    readonly at: number
+    readonly by: Work | undefined
+  }
   const heard: Heard[] = []
+  /** The last answer for each order. */
+  const heardLast = new Map<string, Heard>()
+  let heldWhenAsked = new Set<string>()
   let isClockOff = false
 
-  /** Remembers what was heard of orders that were to be cancelled, and had been paid. */
+  /** Remembers what was heard of orders that were to be cancelled, and had been paid, and of those that were read. */
   function listening(partner: PaymentPartner): PaymentPartner {
-    if (partner.cancelOrder === undefined) return partner
+    const hear = (answer: PartnerOrder | null): PartnerOrder | null => {
+      if (answer === null) return null
+      const { attemptId, status } = answer
+      heardLast.set(attemptId, { attemptId, status, at: timeline.now(), by: currentWork() })
+      return answer
+    }
+    const cancel: PaymentPartner['cancelOrder'] = async (order, signal) => {
+      const answer = hear((await partner.cancelOrder?.(order, signal)) ?? null)
+      if (answer !== null) heard.push({ ...answer, at: timeline.now(), by: currentWork() })
+      return answer
+    }
     return {
       ...partner,
-      async cancelOrder(order, signal): Promise<PartnerOrder | null> {
-        const answer = (await partner.cancelOrder?.(order, signal)) ?? null
-        if (answer?.status === 'paid') heard.push({ attemptId: order.attemptId, at: timeline.now(), by: currentWork() })
-        return answer
-      },
+      readOrder: async (order, signal) => hear(await partner.readOrder(order, signal)),
+      ...(partner.cancelOrder !== undefined && { cancelOrder: cancel }),
     }
   }
 
@@ -105,7 +120,11 @@ export function createTroubles(timeline: Timeline) {
     heardPaidBy: (time: number): string[] =>
       isClockOff
         ? []
-        : heard.flatMap(({ attemptId, at, by }) => (at <= time && by?.isDead !== true ? [attemptId] : [])),
+        : heard.flatMap(({ attemptId, status, at, by }) =>
+            status === 'paid' && at <= time && by?.isDead !== true ? [attemptId] : [],
+          ),
+    /** Attempts of which it had been heard last, when the converter was asked last, that their money is held back. */
+    heldWhenAsked: (): ReadonlySet<string> => heldWhenAsked,
     /** What the converter made of the order the last time it was asked; null: it never heard of it. */
     bought: () => bought,
     /** How often it was asked for another amount under a key that it knows. */
@@ -120,6 +139,8 @@ export function createTroubles(timeline: Timeline) {
     partner: (partner: PaymentPartner): PaymentPartner => listening(wrap(partner)),
     converter: (converter: Converter): Converter => {
       const convert: Converter['convert'] = async (order, signal) => {
+        const held = [...heardLast.values()].filter(({ status, by }) => status === 'on_hold' && by?.isDead !== true)
+        heldWhenAsked = new Set(held.map(({ attemptId }) => attemptId))
         const answer = await converter.convert(order, signal).catch((error: Error) => {
           if (error.message.includes('answered 409')) conflicts++
           throw error

@@ -1,6 +1,6 @@
 import { add, compareReceived, isZero, subtract } from '../../money.ts'
 import type { MoveReason } from '../../timeline.ts'
-import type { UsdcOrder } from '../partner.ts'
+import type { PartnerOrder, UsdcOrder } from '../partner.ts'
 import { isClosed, type ParkReason, type PaymentException, type PaymentStatus } from '../payment.ts'
 import { nothing, type OrderEffect, type Story } from './effect.ts'
 import { openRefund } from './intents.ts'
@@ -135,8 +135,11 @@ function underpaid({ payment }: Story, came: OrderEffect): OrderEffect {
 }
 
 /** How much of what the partner had of the order the report does not have any more; `0` when nothing is missing. */
-export function missingOf({ payment, attempt, order }: Story): string {
-  if (order.usdc !== undefined) return '0'
-  const missing = subtract(atPartner(payment.parts, attempt.id), order.received?.minor ?? '0')
+export function missingOf({ payment, order }: Story): string {
+  return order.usdc === undefined ? missingFrom(payment.parts, order) : '0'
+}
+
+export function missingFrom(parts: readonly Part[], { attemptId, received }: PartnerOrder): string {
+  const missing = subtract(atPartner(parts, attemptId), received?.minor ?? '0')
   return BigInt(missing) > 0n ? missing : '0'
 }

@@ -90,6 +90,13 @@ export async function checkHeldThere({ shop, row: { payment, attempts }, notes }
   return isHeld ? ['failed, and a partner holds money for it'] : []
 }
 
+/** What the partner was heard to hold back is not sold. A run that was lost may have asked before it was heard. */
+export function checkWithheld({ shop, row: { payment } }: Facts): string[] {
+  if (payment.usdc === null || payment.paidAttemptId === null || shop.hasLost()) return []
+  const isHeld = shop.troubles.heldWhenAsked().has(payment.paidAttemptId)
+  return isHeld ? ['converted, and its partner had said that it holds the money back'] : []
+}
+
 /** The locked rate is one of the market's last minutes. */
 export function checkRate({ row }: Facts): string[] {
   const { rate, confirmed, providerUsed } = row.payment

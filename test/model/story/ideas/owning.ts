@@ -153,6 +153,22 @@ export const OWNING: readonly Idea[] = [
       ...(random.chance(0.6) ? [goes(random)] : []),
     ],
   },
+  // The partner holds it back while it waits for somebody, who decides; then it lets it go, or does not.
+  {
+    weight: (view) => (isParked(view) && view.paidBy !== null && !view.converted ? where(view, paid, 5) : 0),
+    tell: (random, view) => {
+      const of = one(random, view, paid)
+      return [
+        partner('hold what was paid', of, { news: news(random) }),
+        goes(random),
+        ...random.pick<readonly Told[]>([
+          [],
+          [partner('release', of, { news: news(random) }), goes(random)],
+          [partner('take all back', of, { news: news(random) })],
+        ]),
+      ]
+    },
+  },
   {
     weight: (view) => (view.status === 'processing' ? where(view, paid, 10) : 0),
     tell: (random, view) => [

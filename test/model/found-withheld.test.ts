@@ -1,0 +1,52 @@
+import { test } from '@jest/globals'
+import { isThen, useModel } from './story/holds.ts'
+import { decide, partner, simulator, wait } from './story/ideas/idea.ts'
+import type { Told } from './story/steps.ts'
+
+/** Money that a partner holds back after it had confirmed it is not sold, whatever is decided. */
+
+useModel()
+
+const held = partner('hold what was paid')
+const click: Told = { do: 'click', provider: 'wallet_app' }
+const NOT_SOLD = { status: 'under_review', converted: false } as const
+
+const CASES: readonly (readonly [string, readonly Told[]])[] = [
+  ['an operator lifts a hold', [decide('hold'), partner('pay'), held, decide('release')]],
+  ['a conversion is tried again', [simulator('conversion_refused'), partner('pay'), held, decide('retry')]],
+  ['a fill is accepted', [simulator('fill_off_rate'), partner('pay'), held, decide('approve')]],
+  ['too little is approved', [partner('pay', 0, { percent: 60 }), held, decide('approve')]],
+  [
+    'nobody has told us of it',
+    [decide('hold'), partner('pay'), partner('hold what was paid', 0, { news: 'later' }), decide('release')],
+  ],
+]
+test.each(CASES)('when %s', (_, steps) => isThen({ minor: '4999', pinned: false, steps: [click, ...steps] }, NOT_SOLD))
+
+test('and is when the partner has let it go, and an operator decides again', () =>
+  isThen(
+    {
+      minor: '4999',
+      pinned: false,
+      steps: [click, decide('hold'), partner('pay'), held, decide('release'), partner('release'), decide('release')],
+    },
+    { status: 'settling' },
+  ))
+
+// waited for an operator for ever, who could only give it back
+test('that a partner lets go what it had confirmed and held back is found by asking, though its news got lost', () =>
+  isThen(
+    {
+      minor: '4999',
+      pinned: false,
+      steps: [
+        click,
+        simulator('delay', 600),
+        partner('pay'),
+        held,
+        partner('release', 0, { news: 'later' }),
+        wait(400),
+      ],
+    },
+    { status: 'settling' },
+  ))
