@@ -43,6 +43,12 @@ const TOLD: Readonly<Record<string, Told<keyof SettlementSources>>> = {
     help: 'Blocks between the cursor and the newest block that a quorum has told this worker.',
     labels: [],
   },
+  pinrail_cursor_deposits_behind_blocks: {
+    from: 'cursor',
+    value: 'deposits_behind',
+    help: 'Final blocks that were read for payouts, and not yet for transfers to deposit addresses.',
+    labels: [],
+  },
   pinrail_settlement_paused: {
     from: 'cursor',
     value: 'paused',

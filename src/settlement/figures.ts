@@ -41,6 +41,7 @@ export function createSettlementFigures({ db, chain, clock }: { db: Db; chain: C
           block: cursor.number,
           age_seconds: cursor.ageSeconds,
           lag_blocks: head === null ? null : Math.max(0, head - cursor.number),
+          deposits_behind: cursor.depositsBehind,
           paused: cursor.pausedReason === null ? 0 : 1,
         },
       ]

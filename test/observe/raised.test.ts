@@ -123,6 +123,7 @@ const RAISED: Readonly<Record<string, Raising>> = {
   },
   PinrailCursorStuck: always('pinrail_cursor_age_seconds', 121, 120),
   PinrailCursorBehind: always('pinrail_cursor_lag_blocks', 301, 300),
+  PinrailDepositsBehind: always('pinrail_cursor_deposits_behind_blocks', 301, 300),
   PinrailLaneQuarantined: {
     bad: {
       'pinrail_lane{wallet="0x1",status="quarantined"}': '1x60',

@@ -52,7 +52,9 @@ test('tell queue, cursor, lanes and balances with four statements a page, and on
   await world.finalize(world.runner())
   await world.queue([{ micro: 2_000_000n }])
   await world.db.query(`update payout set created_at = now() - interval '90 seconds' where state = 'queued'`)
-  await world.db.query(`update chain_cursor set scanned_at = now() - interval '70 seconds'`)
+  await world.db.query(
+    `update chain_cursor set scanned_at = now() - interval '70 seconds', deposits_number = scanned_number - 4`,
+  )
   let now = new Date()
   const { rpc, text } = page(() => now)
   await rpc.newest()
@@ -64,6 +66,7 @@ test('tell queue, cursor, lanes and balances with four statements a page, and on
   expect(told).toMatch(/^pinrail_cursor_age_seconds 7\d\./m)
   expect(told).toMatch(/^pinrail_cursor_block \d+$/m)
   expect(told).toMatch(/^pinrail_cursor_lag_blocks \d+$/m)
+  expect(told).toMatch(/^pinrail_cursor_deposits_behind_blocks 4$/m)
   expect(told).toMatch(/^pinrail_settlement_paused 0$/m)
   expect(told).toContain(`pinrail_lane{wallet="${wallet}",status="open"} 1\n`)
   expect(told).toContain(`pinrail_lane_unmined_seconds{wallet="${wallet}"} 0\n`)

@@ -19,6 +19,8 @@ export type Standing = {
     readonly number: number
     readonly hash: Hex
     readonly ageSeconds: number
+    /** Blocks before it to which transfers to deposit addresses were read: they have a cursor of their own. */
+    readonly depositsBehind: number
     /** Whether an engine has lately been at it. */
     readonly isObserved: boolean
     readonly pausedReason: string | null
@@ -57,6 +59,7 @@ export type Trouble = {
     | 'unread'
     | 'no_worker'
     | 'cursor_stuck'
+    | 'deposits_behind'
     | 'no_quorum'
     | 'node'
     | 'no_lane'

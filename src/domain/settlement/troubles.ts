@@ -7,8 +7,11 @@ import type { Standing, Trouble } from './standing.ts'
 const STUCK_SECONDS = 120
 /** After that a transaction at the price of its time should be in a block. */
 const UNMINED_SECONDS = 300
+/** Some ten minutes of Polygon: both cursors move in the same round. */
+const DEPOSITS_BLOCKS = 300
+
 export function troublesOf(standing: Standing): Trouble[] {
-  const looks = [pauseOf, nodesOf, readingOf, lanesOf, treasuryOf, minedOf, recordsOf, holdsOf]
+  const looks = [pauseOf, nodesOf, readingOf, depositsOf, lanesOf, treasuryOf, minedOf, recordsOf, holdsOf]
   return looks.flatMap((look) => look(standing))
 }
 
@@ -59,6 +62,18 @@ function readingOf({ cursor, chain }: Standing): Trouble[] {
         ? 'Wait: the chain itself makes no block final. Payouts settle when it does.'
         : 'Look into the log of the worker: it says which blocks it could not read.'
   return [{ kind: 'cursor_stuck', stops: true, what: since, todo }]
+}
+
+function depositsOf({ cursor }: Standing): Trouble[] {
+  if (cursor === null || cursor.depositsBehind <= DEPOSITS_BLOCKS) return []
+  return [
+    {
+      kind: 'deposits_behind',
+      stops: false,
+      what: `what buyers send in USDC is seen late: their addresses were read to block ${cursor.number - cursor.depositsBehind}, payouts to ${cursor.number}`,
+      todo: 'See that the workers have CRYPTO_DEPOSITS and DEPOSIT_SEED. If they have, the nodes do not answer or agree: see below which. After a long stop it catches up by itself.',
+    },
+  ]
 }
 
 function nodesOf({ chain }: Standing): Trouble[] {

@@ -39,6 +39,17 @@ describe('the chain', () => {
     })
   })
 
+  test('is read for payouts, and not for what buyers send', () => {
+    const behind = (depositsBehind: number) => only({ cursor: { ...CURSOR, depositsBehind } })
+    expect(behind(300)).toBeUndefined()
+    expect(behind(301)).toMatchObject({
+      kind: 'deposits_behind',
+      stops: false,
+      what: 'what buyers send in USDC is seen late: their addresses were read to block 699, payouts to 1000',
+      todo: expect.stringContaining('DEPOSIT_SEED'),
+    })
+  })
+
   test('is not read any more', () => {
     const stuck = (fields: object, final: number | null = 1005) =>
       troublesOf({ ...WELL, cursor: { ...CURSOR, ageSeconds: 120, ...fields }, chain: { ...CHAIN, final } })

@@ -11,6 +11,7 @@ export const CURSOR = {
   number: 1000,
   hash: '0x00',
   ageSeconds: 3,
+  depositsBehind: 0,
   isObserved: true,
   pausedReason: null,
   pausedUntilFinal: null,

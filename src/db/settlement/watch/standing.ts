@@ -33,6 +33,7 @@ const cursorRow = z.object({
   number: z.coerce.number(),
   hash: hex,
   ageSeconds: z.coerce.number(),
+  depositsBehind: z.coerce.number(),
   isObserved: z.boolean(),
   pausedReason: z.string().nullable(),
   pausedUntilFinal: z.coerce.number().nullable(),
@@ -47,6 +48,7 @@ export function readChainCursor(db: Queryable, { chainId, token }: Scope): Promi
     db,
     cursorRow,
     sql`select scanned_number as number, scanned_hash as hash, extract(epoch from now() - scanned_at) as "ageSeconds",
+          scanned_number - deposits_number as "depositsBehind",
           lease_until > now() - ${OBSERVED_SECONDS} * interval '1 second' as "isObserved",
           paused_reason as "pausedReason", paused_until_final as "pausedUntilFinal"
         from chain_cursor where chain_id = ${chainId} and token = ${token}`,
