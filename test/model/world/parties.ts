@@ -129,7 +129,11 @@ export function createTroubles(timeline: Timeline) {
     bought: () => bought,
     /** How often it was asked for another amount under a key that it knows. */
     conflicts: () => conflicts,
-    set: (fault: Fault) => void faults.push(fault),
+    /** No times: what went wrong there is over. */
+    set(fault: Fault): void {
+      if (fault.times > 0) faults.push(fault)
+      else for (const each of faults) if (each.at === fault.at) each.times = 0
+    },
     clear: () => void faults.splice(0),
     /** A merchant that takes its time, and then takes everything. */
     merchant:

@@ -37,7 +37,9 @@ export const engine = (act: EngineAct): Step => ({ do: 'engine', act })
 export const wait = (minutes: number): Step => ({ do: 'wait', minutes })
 export const simulator = (fault: SimulatorFault, seconds = 7200): Step => ({ do: 'simulator', fault, seconds })
 export const deposit = (percent: number): Step => ({ do: 'deposit', percent, token: 'usdc' })
-export const unread: Step = { do: 'fault', at: 'read', trouble: 'down', times: 12 }
+/** Orders cannot be read so many times; 0: they can again. */
+export const silent = (times: number) => ({ do: 'fault', at: 'read', trouble: 'down', times }) as const
+export const unread: Step = silent(12)
 
 const NEWS: readonly News[] = ['told', 'told', 'told', 'told', 'stored', 'stored', 'later', 'twice']
 export const news = (random: Random): News => random.pick(NEWS)

@@ -1,4 +1,5 @@
 import type { ProviderUsed } from '../../../../src/domain/methods.ts'
+import type { Told } from '../steps.ts'
 import {
   dead,
   decide,
@@ -10,6 +11,7 @@ import {
   one,
   partner,
   payable,
+  silent,
   simulator,
   together,
   unread,
@@ -212,6 +214,21 @@ export const PAYING: readonly Idea[] = [
       }),
       wait(2),
     ],
+  },
+  // A partner that is silent until nobody listens any more, and money after that.
+  {
+    weight: (view) => (isOpen(view) ? where(view, payable, 1.5) : 0),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      return [
+        silent(400),
+        { ...silent(400), at: 'cancel' },
+        wait(random.pick([4500, 6000])),
+        silent(0),
+        partner('pay late', of, { percent: random.pick([100, 100, 50]), news: news(random) }),
+        ...random.pick<readonly Told[]>([[], [], [{ do: 'lose the run', late: of }]]),
+      ]
+    },
   },
   // Money after the end of its order.
   {
