@@ -16,7 +16,7 @@ import {
   rewindCursor,
 } from '../db/settlement/rebuild.ts'
 import type { Hex } from '../domain/hex.ts'
-import type { Lease } from '../domain/settlement/payout.ts'
+import type { ChainCursor, Lease } from '../domain/settlement/payout.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
 import type { Operation } from './payouts.ts'
 
@@ -44,6 +44,9 @@ export async function rebuild(operation: Operation): Promise<number> {
   const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
   const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
   if (treasuries.length === 0) throw new Error('no treasury is known: set TREASURY_ADDRESSES')
+  const context = { db, scope, hooks }
+  const journal = createSettlementJournal(context)
+  await refuseReplaced(rpc, await journal.readCursor())
   const start = Math.max(0, settings.SETTLEMENT_START_BLOCK - 1)
   const facts = await readChain(rpc, { token: scope.token, treasuries }, start)
   say(`${facts.length} logs of ${treasuries.length} treasuries since block ${start}`)
@@ -53,8 +56,6 @@ export async function rebuild(operation: Operation): Promise<number> {
   for (const problem of found.problems) say(`LOOK AT THIS: ${problem}`)
   if (dryRun) return found.problems.length === 0 ? 0 : 1
 
-  const context = { db, scope, hooks }
-  const journal = createSettlementJournal(context)
   const owner = randomUUID()
   const first = await rpc.agreed((node) => node.block(start))
   if (first === null) throw new Error(`the nodes do not agree on block ${start}`)
@@ -69,6 +70,15 @@ export async function rebuild(operation: Operation): Promise<number> {
   }
   say(`read to block ${(await journal.readCursor())?.number}`)
   return found.problems.length === 0 ? 0 : 1
+}
+
+/** Beside what was read of blocks that have left the chain, their transfers would count once more where they are now. */
+async function refuseReplaced(rpc: Rpc, cursor: ChainCursor | null): Promise<void> {
+  if (cursor === null) return
+  const { number, hash } = cursor
+  const now = await rpc.demand(`what block ${number} is`, (node) => node.block(number))
+  if (now.hash !== hash)
+    throw new Error(`block ${number} was final as ${hash} and is ${now.hash} now: run repair-finality first`)
 }
 
 /** Has an observer without keys read the chain from the cursor on, as far as it is final. */

@@ -42,7 +42,14 @@ export function createDepositScan(deps: SettlementDeps) {
     return true
   }
 
+  /** Where final blocks are others now, a transfer that was read before may be at another place, and would count twice. */
+  async function isReplaced({ number, hash }: ChainCursor): Promise<boolean> {
+    const now = await rpc.agreed((node) => node.block(number))
+    return now?.value.hash !== hash
+  }
+
   return async function scanDeposits(lease: Lease, cursor: ChainCursor): Promise<boolean> {
+    if (await isReplaced(cursor)) return false
     let last = cursor.depositsNumber
     for (let ranges = 0; ranges < RANGES_PER_ROUND && last < cursor.number; ranges++) {
       const to = Math.min(cursor.number, last + LOG_RANGE)

@@ -22,7 +22,10 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
   let comparedAt = Number.NEGATIVE_INFINITY
   let after = ''
 
-  async function findUsed(open: readonly OpenNonce[], at: number): Promise<OpenNonce[] | null> {
+  /** Null when the nodes do not agree, or when that block is another one now: what it says would not be final. */
+  async function findUsed(open: readonly OpenNonce[], { number: at, hash }: ChainCursor): Promise<OpenNonce[] | null> {
+    const block = await rpc.agreed((node) => node.block(at))
+    if (block?.value.hash !== hash) return null
     const reads = open.map(({ treasury, authNonce }) => ({
       view: 'authorizationState' as const,
       args: [treasury, authNonce],
@@ -55,7 +58,7 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
     // Nodes that prune no longer have the state of that block.
     if (head.number - cursor.number > KEPT_STATES) return
     const open = await journal.readOpenNonces({ after, limit: COMPARED })
-    const used = open.length === 0 ? [] : await findUsed(open, cursor.number)
+    const used = open.length === 0 ? [] : await findUsed(open, cursor)
     if (used === null) return
     const found = used.length === 0 ? new Set<Hex>() : await repair(lease, cursor, used)
     const missing = used.filter(({ authNonce }) => !found.has(authNonce))

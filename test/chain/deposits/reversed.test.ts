@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type Hex, parseEther } from 'viem'
-import { encodeFunctionData } from 'viem/utils'
+import type { Hex } from 'viem'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { Secret } from '../../../src/config/secret.ts'
 import { readBalances } from '../../../src/db/ledger.ts'
 import { readDeposit } from '../../../src/db/payments/deposits.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
-import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
+import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
-import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
+import { reorganize, strangerOf, transfersOf } from './reversal.ts'
 
 /** Final blocks in which money was swept are replaced after all. */
 
@@ -48,30 +47,7 @@ async function swept(): Promise<{ paymentId: string; address: Hex; raw: Hex; dep
   return { paymentId, address, raw, depth: Number(await world.chain.getBlockNumber()) - number + 2 }
 }
 
-/** Somebody's transactions that pay USDC, as the bytes that they are sent again by. */
-async function transfersOf(payments: readonly { to: Hex; micro: bigint }[]): Promise<Hex[]> {
-  const payer = accountOf(newKey())
-  await world.chain.setBalance({ address: payer.address, value: parseEther('1') })
-  await mintUsdc(world.chain, { to: payer.address, micro: payments.reduce((sum, { micro }) => sum + micro, 0n) })
-  await world.chain.mine({ blocks: 1 })
-  return Promise.all(
-    payments.map(({ to, micro }, nonce) =>
-      payer.signTransaction({
-        type: 'eip1559',
-        chainId: TOKEN.chainId,
-        nonce,
-        to: TOKEN.address,
-        data: encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [to, micro] }),
-        gas: 300_000n,
-        maxFeePerGas: 10n ** 12n,
-        maxPriorityFeePerGas: 10n ** 11n,
-      }),
-    ),
-  )
-}
-
-/** A transaction of strangers: mined before others in their block, it moves their logs on by one. */
-const stranger = async (): Promise<Hex> => (await transfersOf([{ to: newAddress(), micro: 1n }]))[0] as Hex
+const transfers = (payments: Parameters<typeof transfersOf>[1]): Promise<Hex[]> => transfersOf(world, payments)
 
 async function sweepsOf(paymentId: string): Promise<string[]> {
   const { rows } = await world.db.query(
@@ -81,19 +57,12 @@ async function sweepsOf(paymentId: string): Promise<string[]> {
   return (rows as { line: string }[]).map(({ line }) => line)
 }
 
-/** The chain as it would be without the last blocks, with these transactions in the first of their place. */
-async function reorganize(depth: number, raw: readonly Hex[]): Promise<void> {
-  const transactions = raw.map((bytes) => [bytes, 1])
-  await world.chain.request({ method: 'anvil_reorg' as never, params: [depth, transactions] as never })
-  await world.chain.mine({ blocks: 6 })
-}
-
 const repair = (say: (line: string) => void, settings = settingsOf(world)) =>
   repairFinality({ db: world.db, hooks, settings, dryRun: false, say })
 
 /** Answers what a person is told to look at. */
 async function reorganizeAndRepair(depth: number, raw: readonly Hex[]): Promise<string[]> {
-  await reorganize(depth, raw)
+  await reorganize(world, depth, raw)
   const said: string[] = []
   await repair((line) => void said.push(line))
   return said.filter((line) => line.startsWith('LOOK AT THIS'))
@@ -139,7 +108,7 @@ test('a sweep that comes back after the repair, by the same transaction, is in t
 
 // Taken for another transfer by its new log index, everything that was mined again counted twice.
 test('a sweep that the new chain has at another place of its block is one sweep in the books too', async () => {
-  const before = await stranger()
+  const before = await strangerOf(world)
   const { paymentId, address, raw, depth } = await swept()
   expect(await reorganizeAndRepair(depth, [before, raw])).toEqual([])
   expect(await sweepsOf(paymentId)).toEqual(['done 5000000'])
@@ -148,10 +117,10 @@ test('a sweep that the new chain has at another place of its block is one sweep 
 })
 
 test('money that the new chain has at another place of its block is the same money, twice the same too, and so is a top-up', async () => {
-  const before = await stranger()
+  const before = await strangerOf(world)
   const { paymentId, address } = await addAwaited(world.db, keys, 'moved')
   const came = [2_000_000n, 2_000_000n, 1_000_000n].map((micro) => ({ to: address, micro }))
-  const raw = await transfersOf([...came, { to: world.treasury.address, micro: 77n }])
+  const raw = await transfers([...came, { to: world.treasury.address, micro: 77n }])
   for (const serializedTransaction of raw) await world.chain.sendRawTransaction({ serializedTransaction })
   await world.chain.mine({ blocks: 25 })
   const block = Number(await world.chain.getBlockNumber()) - 25
@@ -177,7 +146,7 @@ test('money that the new chain has at another place of its block is the same mon
 
 test('a repair that is killed after it took everything back is brought to its end by the next one', async () => {
   const { address, depth } = await swept()
-  await reorganize(depth, [])
+  await reorganize(world, depth, [])
   const kill = (line: string) => {
     if (line.includes('had their proof there')) throw new Error('killed')
   }
@@ -197,13 +166,13 @@ test.each(['of the treasury', 'of addresses'])(
   async (whose) => {
     const name = `unread${whose.length}`
     const { address } = await addAwaited(world.db, keys, name)
-    const raw = await transfersOf([address, world.treasury.address].map((to) => ({ to, micro: 70_000n })))
+    const raw = await transfers([address, world.treasury.address].map((to) => ({ to, micro: 70_000n })))
     const before = await world.chain.getBlockNumber()
     for (const serializedTransaction of raw) await world.chain.sendRawTransaction({ serializedTransaction })
     await world.chain.mine({ blocks: 6 })
     await world.finalize(world.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
     const told = await readDeposit(world.db, `att_${name}`)
-    await reorganize(Number((await world.chain.getBlockNumber()) - before), raw)
+    await reorganize(world, Number((await world.chain.getBlockNumber()) - before), raw)
     const node = await startHostileNode(world.anvil.url)
     const said: string[] = []
     const say = (line: string) => void said.push(line)
@@ -229,7 +198,7 @@ test.each(['of the treasury', 'of addresses'])(
 
 // it was booked back, and never again
 test('a top-up that comes back after the repair is in the books again', async () => {
-  const [topUp] = await transfersOf([{ to: world.treasury.address, micro: 80_000n }])
+  const [topUp] = await transfers([{ to: world.treasury.address, micro: 80_000n }])
   const { address, raw, depth } = await swept()
   const before = await world.chain.getBlockNumber()
   await world.chain.sendRawTransaction({ serializedTransaction: topUp! })
@@ -256,7 +225,7 @@ test('what was never booked is not booked back', async () => {
 // The last one: what never happened stays in the books of its payment until a person has looked at it.
 test('money at an address that the new chain has not is named, with its payment', async () => {
   const { paymentId, address } = await addAwaited(world.db, keys, 'vanished')
-  const [raw] = await transfersOf([{ to: address, micro: 5_000_000n }])
+  const [raw] = await transfers([{ to: address, micro: 5_000_000n }])
   await world.chain.sendRawTransaction({ serializedTransaction: raw! })
   await world.chain.mine({ blocks: 6 })
   await world.finalize(world.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)

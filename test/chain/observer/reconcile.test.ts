@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
 import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
 import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
 
@@ -99,4 +100,32 @@ test('a log that one node invents for a used nonce is not believed without its r
   await runner.tick()
   expect(await state(queued)).not.toBe('settled')
   expect(await attention()).toEqual([expect.objectContaining({ kind: 'used_without_log' })])
+})
+
+// it was called settled, by a block that was not final
+test('nothing is proved by a block that has taken the place of a final one', async () => {
+  for (const node of nodes) node.behave = () => 'honest'
+  const runner = runnerOf()
+  await world.finalize(runner)
+  const [queued] = await world.queue([{}])
+  await runner.tick()
+  const { rows } = await world.db.query(
+    `select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt order by signed_at desc limit 1`,
+  )
+  const { raw } = rows[0] as { raw: Hex }
+  const { rows: cursors } = await world.db.query('select scanned_number::int as number from chain_cursor')
+  const { number } = cursors[0] as { number: number }
+  // The newest block of the new chain has the number of the last one that was final, and the transfer.
+  const depth = Number(await world.chain.getBlockNumber()) - number + 5
+  await world.chain.request({ method: 'anvil_rollback' as never, params: [depth] as never })
+  await world.chain.mine({ blocks: 4 })
+  await world.chain.sendRawTransaction({ serializedTransaction: raw }).catch(() => undefined)
+  await world.chain.mine({ blocks: 1 })
+  expect(Number(await world.chain.getBlockNumber())).toBe(number)
+  expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+  for (let round = 0; round < 3; round++) {
+    laterBy(61)
+    await runner.tick().catch(() => undefined)
+  }
+  expect(await state(queued!)).not.toBe('settled')
 })

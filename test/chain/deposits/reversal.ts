@@ -1,0 +1,51 @@
+import { type Hex, parseEther } from 'viem'
+import type { LocalAccount } from 'viem/accounts'
+import { encodeFunctionData } from 'viem/utils'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
+import { newAddress, newKey, TOKEN, type World } from '../world.ts'
+
+/** Transactions that are sent again on another chain, and that other chain. */
+
+/** Somebody's transactions that pay USDC, as the bytes that they are sent again by. */
+export async function transfersOf(
+  { chain }: World,
+  payments: readonly { to: Hex; micro: bigint }[],
+  payer: LocalAccount = accountOf(newKey()),
+): Promise<Hex[]> {
+  const { address } = payer
+  await chain.setBalance({ address, value: parseEther('1') })
+  await mintUsdc(chain, { to: address, micro: payments.reduce((sum, { micro }) => sum + micro, 0n) })
+  await chain.mine({ blocks: 1 })
+  const first = await chain.getTransactionCount({ address })
+  return Promise.all(
+    payments.map(({ to, micro }, index) =>
+      payer.signTransaction({
+        type: 'eip1559',
+        chainId: TOKEN.chainId,
+        nonce: first + index,
+        to: TOKEN.address,
+        data: encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [to, micro] }),
+        gas: 300_000n,
+        maxFeePerGas: 10n ** 12n,
+        maxPriorityFeePerGas: 10n ** 11n,
+      }),
+    ),
+  )
+}
+
+/** A transaction of strangers: mined before others in their block, it moves their logs on by one. */
+export const strangerOf = async (world: World): Promise<Hex> =>
+  (await transfersOf(world, [{ to: newAddress(), micro: 1n }]))[0] as Hex
+
+/** The chain as it would be without the last blocks, with these transactions in one of their places, the first or a later one. */
+export async function reorganize(
+  { chain }: World,
+  depth: number,
+  mined: readonly Hex[] | { readonly raw: readonly Hex[]; readonly later: number },
+): Promise<void> {
+  const { raw, later } = 'raw' in mined ? mined : { raw: mined, later: 0 }
+  const transactions = raw.map((bytes) => [bytes, 1 + later])
+  await chain.request({ method: 'anvil_reorg' as never, params: [depth, transactions] as never })
+  await chain.mine({ blocks: 6 })
+}
