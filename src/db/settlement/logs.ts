@@ -53,10 +53,12 @@ async function moveCursor(
   )
 }
 
+/** A transfer of our own that this database has forgotten waits for its payment to be queued again. */
+const isOurs = (why: KnownAs | undefined): boolean => why !== undefined && why !== 'movement'
+
 /** Whether the books must be told: what came in, and what left without a payout of ours. */
 function isMovement(log: TreasuryLog, treasuries: readonly string[], why: KnownAs | undefined): boolean {
-  // A transfer of our own that this database has forgotten waits for its payment to be queued again.
-  if (log.kind === 'cancel' || (why !== undefined && why !== 'movement')) return false
+  if (log.kind === 'cancel' || isOurs(why)) return false
   // From one treasury of ours to another: together they hold what they held.
   return log.counterparty !== null && !treasuries.includes(log.counterparty)
 }
@@ -73,11 +75,10 @@ async function insertLogs(
   const logs = scan.logs.map((log) => {
     const { txHash, kind, treasury, counterparty, microUsdc } = log
     const why = known.get(keyOf(log))
-    // Null: nobody is told of it. Only of the others the first index matters.
-    const nth = isMovement(log, scan.treasuries, why)
-      ? alikeBefore([txHash, kind, treasury, counterparty, microUsdc])
-      : null
-    return { ...log, gasShare: log.gasShare?.toString() ?? null, knownAs: why ?? null, nth }
+    // Null: it ends by its nonce. Of the others the first index matters.
+    const nth = kind === 'cancel' || isOurs(why) ? null : alikeBefore([txHash, kind, treasury, counterparty, microUsdc])
+    const isTold = isMovement(log, scan.treasuries, why)
+    return { ...log, gasShare: log.gasShare?.toString() ?? null, knownAs: why ?? null, nth, isTold }
   })
   const rows = await many(
     tx,
@@ -87,10 +88,10 @@ async function insertLogs(
             auth_nonce, block_number, block_hash, gas_share, finalized_at, known_as, applied_at)
           select ${scope.chainId}, g."txHash", g."logIndex", gone.told_index, ${scope.token}, g.treasury, g.kind,
             g.counterparty, g."microUsdc", g."authNonce", g."blockNumber", g."blockHash", g."gasShare",
-            ${scan.at}::timestamptz, g."knownAs", case when g.nth is null then now() end
+            ${scan.at}::timestamptz, g."knownAs", case when g."isTold" then null else now() end
           from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, treasury text,
               kind text, counterparty text, "microUsdc" numeric, "authNonce" text, "blockNumber" bigint,
-              "blockHash" text, "gasShare" numeric, "knownAs" text, nth int)
+              "blockHash" text, "gasShare" numeric, "knownAs" text, nth int, "isTold" boolean)
             left join gone_transfer gone on gone.stored_as = 'treasury_log' and gone.chain_id = ${scope.chainId}
               and (gone.tx_hash, gone.token, gone.units, gone.nth) = (g."txHash", ${scope.token}, g."microUsdc", g.nth)
               and (gone.sender, gone.recipient) = (case g.kind when 'in' then g.counterparty else g.treasury end,

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Hex } from 'viem'
+import { createTreasurySigner } from '../../../src/chain/authorization.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { readBalances } from '../../../src/db/ledger.ts'
 import { readDeposit } from '../../../src/db/payments/deposits.ts'
 import { rebuild } from '../../../src/operator/rebuild.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { createWorld, settingsOf, TOKEN, type World } from '../world.ts'
+import { createWorld, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 import { reorganize, strangerOf, transfersOf } from './reversal.ts'
 
@@ -78,4 +80,23 @@ test('addresses are not read on while a final block is another one', async () =>
   expect(await repairFinality(operation())).toBe(0)
   await world.finalize(reader())
   await expectOnce('behind')
+})
+
+// it was called gone and booked back
+test('what went from one treasury to another is not called gone when the new chain has it too', async () => {
+  const successor = accountOf(newKey())
+  const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+  const treasuries = [successor, world.treasury].map((account) => createTreasurySigner(account, policy))
+  const engine = () => world.runner({ treasuries, hooks })
+  await world.finalize(engine())
+  const raw = await transfersOf(world, [{ to: successor.address, micro: 500n }], world.treasury)
+  const from = Number(await world.chain.getBlockNumber())
+  await world.chain.sendRawTransaction({ serializedTransaction: raw[0]! })
+  await world.chain.mine({ blocks: 6 })
+  await world.finalize(engine())
+  await reorganize(world, await since(from), raw)
+  const TREASURY_ADDRESSES = treasuries.map(({ address }) => address)
+  expect(await repairFinality(operation({ ...settingsOf(world), TREASURY_ADDRESSES }))).toBe(0)
+  expect(said.at(-1)).toBe('the lanes go on')
+  expect(await world.balance(successor.address)).toBe(500n)
 })
