@@ -4,6 +4,7 @@ import { loadPayment } from '../db/payments/payments.ts'
 import { lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { abandonLane, acknowledgeTransfers, releaseLane } from '../db/settlement/operator.ts'
 import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
+import { readCursor } from '../db/settlement/record.ts'
 import type { Hex } from '../domain/hex.ts'
 import { Refusal } from './call.ts'
 
@@ -81,15 +82,19 @@ export async function changePayout(operation: Operation, paymentId: string, chan
 }
 
 /** Declares an unknown transfer out of the treasury legitimate; without another one the lanes go on. */
-export async function acknowledge({ db, settings, dryRun, say }: Operation, txHash: Hex): Promise<number> {
+export async function acknowledge({ db, settings, hooks, dryRun, say }: Operation, txHash: Hex): Promise<number> {
   if (dryRun) throw new Error('acknowledge has no dry run: `status` shows what is paused')
   const left = await db.transaction((tx) => acknowledgeTransfers(tx, scopeOf(settings), txHash))
   if (left === null) {
     say(`nothing changed: no transfer of ${txHash} is unknown; \`status\` shows what is paused`)
     return 1
   }
-  say(left === 0 ? 'no unknown transfer is left: the lanes go on' : `${left} unknown transfers are left: still paused`)
-  return left === 0 ? 0 : 1
+  const pausedReason = (await readCursor({ db, scope: { ...scopeOf(settings), livemode: db.livemode }, hooks }))
+    ?.pausedReason
+  if (left > 0) say(`${left} unknown transfers are left: still paused`)
+  else if (typeof pausedReason === 'string') say(`no unknown transfer is left; still paused: ${pausedReason}`)
+  else say('no unknown transfer is left: the lanes go on')
+  return left > 0 || typeof pausedReason === 'string' ? 1 : 0
 }
 
 /** Opens a quarantined lane. */

@@ -52,10 +52,11 @@ export async function repairFinality(operation: Operation): Promise<number> {
   const lease = await journal.leaseObserver({ owner, leaseMs: 60_000, start: { number, hash: to } })
   if (lease === null) throw new Error('an engine is observing the chain: stop the workers first')
   try {
-    const takenBack = await db.transaction((tx) =>
-      takeBack(tx, context, { lease, gone: found.gone, to: { number, hash: to } }),
-    )
-    tell(takenBack, say)
+    const takenBack = await db.transaction(async (tx) => {
+      const ended = await takeBack(tx, context, { lease, gone: found.gone, to: { number, hash: to } })
+      tell(ended, say)
+      return ended
+    })
     say(`${takenBack.paymentIds.length} payouts had their proof there; read again from block ${number + 1}`)
     const named = [...settings.TREASURY_ADDRESSES, ...settings.RETIRED_TREASURIES]
     const treasuries = [...new Set([...named, ...(await listTreasuries(db, scope))])]
@@ -97,7 +98,7 @@ async function agreedHash(rpc: Rpc, number: number): Promise<Hex> {
 }
 
 /**
- * Books back what did not come again, says what a person must look at, and ends the pause. An earlier run may have been
+ * Books back what did not come again, says what a person must look at, which no later repair would, and ends the pause. An earlier run may have been
  * killed before this: what it took back is concluded too.
  */
 async function conclude({ db, settings, hooks, say }: Operation, takenBack: TakenBack): Promise<number> {
@@ -105,14 +106,14 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
   const { gone, isPaused } = await db.transaction(async (tx) => {
     const gone = await concludeGone(tx, scope)
     for (const one of gone) if ('movement' in one) await hooks.onTreasuryMovement(tx, one.movement)
+    for (const one of gone) say(`LOOK AT THIS: ${describe(one)}`)
     return { gone, isPaused: await endPause(tx, { db, scope, hooks }) }
   })
-  for (const one of gone) say(`LOOK AT THIS: ${describe(one)}`)
   say(isPaused ? 'still paused: unknown transfers left the treasury' : 'the lanes go on')
   return isPaused || gone.length + takenBack.unsendable.length > 0 ? 1 : 0
 }
 
-/** At once: the next repair, if this one cannot be finished, does not know it any more. */
+/** Before it is taken back: the next repair, if this one is killed, does not know it any more. */
 function tell({ paymentIds, unsendable }: TakenBack, say: Operation['say']): void {
   for (const { wallet, nonce } of unsendable)
     say(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { parseEther } from 'viem'
+import { type Hex, parseEther } from 'viem'
 import { encodeFunctionData } from 'viem/utils'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
 import { acknowledge, type Operation } from '../../src/operator/payouts.ts'
@@ -121,9 +121,8 @@ test('a top-up that never happened is booked back, and named for a person', asyn
   expect(await paused()).toBeNull()
 })
 
-test('a transfer that nobody knows, and that the repair reads, keeps everything paused until somebody has looked at it', async () => {
-  const { queued, depth } = await settle()
-  await reorganize(depth)
+/** Somebody who has the treasury's key takes a little. */
+async function takeWithTheKey(): Promise<Hex> {
   await world.chain.setBalance({ address: world.treasury.address, value: parseEther('1') })
   const hash = await world.chain.sendRawTransaction({
     serializedTransaction: await world.treasury.signTransaction({
@@ -138,6 +137,13 @@ test('a transfer that nobody knows, and that the repair reads, keeps everything 
     }),
   })
   await world.chain.mine({ blocks: 6 })
+  return hash
+}
+
+test('a transfer that nobody knows, and that the repair reads, keeps everything paused until somebody has looked at it', async () => {
+  const { queued, depth } = await settle()
+  await reorganize(depth)
+  const hash = await takeWithTheKey()
   expect(await repairFinality(operation())).toBe(1)
   expect(said.at(-1)).toBe('still paused: unknown transfers left the treasury')
   expect(await paused()).toMatch(/^unknown transfers/)
@@ -147,6 +153,25 @@ test('a transfer that nobody knows, and that the repair reads, keeps everything 
   expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, hash))).toBe(0)
   await world.finalize(world.runner(), 3)
   expect(await state(queued)).toBe('settled')
+})
+
+// it was never named again, and the lanes went on with the books half repaired
+test('a repair that is killed while it names what never happened is neither over nor lifted by acknowledging a transfer', async () => {
+  await mintUsdc(world.chain, { to: world.treasury.address, micro: 8282n })
+  await world.finalize(world.runner())
+  await reorganize(9)
+  const hash = await takeWithTheKey()
+  await world.runner().tick()
+  const kill = (line: string): void => {
+    if (line.includes('never happened')) throw new Error('killed')
+  }
+  await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
+  expect(await acknowledge(operation(), hash)).toBe(1)
+  expect(said).toEqual([expect.stringMatching(/^no unknown transfer is left; still paused: finalized block/)])
+  expect(await paused()).toMatch(/^finalized block/)
+  expect(await repairFinality(operation())).toBe(1)
+  expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8282 micro-USDC in/))
+  expect(await paused()).toBeNull()
 })
 
 test('the database refuses to take back an end whose proof is still there', async () => {

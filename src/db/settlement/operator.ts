@@ -55,7 +55,9 @@ export async function acknowledgeTransfers(
   if (known === 0) return null
   await execute(
     tx,
-    sql`update chain_cursor set paused_reason = null, paused_until_final = null where chain_id = ${scope.chainId} and token = ${scope.token}`,
+    // That of a replaced block is ended by its repair, also by one that was begun and is not at its end.
+    sql`update chain_cursor set paused_reason = null, paused_until_final = null where chain_id = ${scope.chainId}
+          and token = ${scope.token} and paused_reason not like 'finalized block %'`,
   )
   return 0
 }
