@@ -15,7 +15,8 @@ const timeOf = (unixSeconds: number): string => new Date(unixSeconds * 1000).toI
 /**
  * Has the current treasury pay what is queued on one whose key is gone. For each payout a quorum of nodes must say that
  * its nonce under the old treasury is unused at a final block after which none of that treasury's signatures is valid.
- * Doing it again moves what is left. Answers 1 when something is left.
+ * Doing it again moves what is left. What waits for a decision moves and goes on waiting: before it, the partner is asked
+ * whether the money is still there. Answers 1 when something is left or waits.
  */
 export async function takeOverPayouts(operation: Operation, from: Hex): Promise<number> {
   const { db, settings, hooks, dryRun, say } = operation
@@ -32,7 +33,7 @@ export async function takeOverPayouts(operation: Operation, from: Hex): Promise<
   const dead = deadAfter(old.keylessAt, SETTLEMENT_DEFAULTS.authorizationSeconds)
   const cursor = await readCursor(context)
   const rpc = connectNodes(operation)
-  let [moved, left] = [0, 0]
+  let [moved, left, waiting] = [0, 0, 0]
   for (let after = ''; ; ) {
     const payouts = await readOpenOf(context, { treasury: from, after, limit: PAGE })
     if (payouts.length === 0) break
@@ -50,10 +51,16 @@ export async function takeOverPayouts(operation: Operation, from: Hex): Promise<
       ? { moved: unused.map(({ paymentId }) => paymentId), failed: [] }
       : await takeOver(context, { payouts: unused, to, proof })
     for (const { paymentId, error } of done.failed) say(`${paymentId} stays: ${error.message}`)
-    moved += done.moved.length
+    const waits = unused.filter((payout) => payout.waits && done.moved.includes(payout.paymentId))
+    for (const { paymentId } of waits)
+      say(`${paymentId} ${dryRun ? 'would be' : 'is'} taken over and waits: pinrail payments decide ${paymentId} retry`)
+    moved += done.moved.length - waits.length
+    waiting += waits.length
     left += payouts.length - done.moved.length
     after = payouts.at(-1)?.paymentId ?? after
   }
-  say(`${moved} payouts of ${from} ${dryRun ? 'would be' : 'are'} queued on ${to}; ${left} stay`)
-  return left === 0 ? 0 : 1
+  say(
+    `${moved} payouts of ${from} ${dryRun ? 'would be' : 'are'} queued on ${to}; ${waiting} wait for a decision, ${left} stay`,
+  )
+  return left + waiting === 0 ? 0 : 1
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
+import { takeOver } from '../../../src/db/settlement/signing/takeover.ts'
 import { changeOf, changePayout, type Operation } from '../../../src/operator/payouts.ts'
 import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
 import { perform } from './world.ts'
@@ -88,4 +90,36 @@ test('… nor one that is tried again when its void is already proved', async ()
   await proveVoid(id)
   await expect(world.decide(id, 'retry')).rejects.toThrow('The payout is void and can never be paid')
   expect(await world.attention(id)).toEqual(['parked payout_voided'])
+})
+
+/** The treasury's key is gone, so the engine holds its payout; later another treasury takes it over. */
+async function takenOver(id: string, meanwhile: () => Promise<unknown>): Promise<string> {
+  const { rows } = await world.checkout.db.query('select * from payout where payment_id = $1', [id])
+  const { chain_id: chainId, token, treasury, auth_nonce: authNonce } = rows[0]
+  const context = { db: world.checkout.db, scope: { livemode: false, chainId, token }, hooks: world.hooks }
+  const detail = `no key for treasury ${treasury}`
+  await createSettlementJournal(context).hold({ paymentId: id, reason: 'policy', detail })
+  await meanwhile()
+  const to = `0x${'9'.repeat(40)}` as const
+  const proof = { number: 1, hash: `0x${'8'.repeat(64)}` as const, time: 2, dead: 1 }
+  await takeOver(context, { payouts: [{ paymentId: id, treasury, authNonce }], to, proof })
+  return to
+}
+
+// it was paid out although the partner had taken the money back
+test('a take-over sets no payout going that has waited for a decision: before that the partner is asked for the money', async () => {
+  const { id, attemptId } = await world.settling()
+  await takenOver(id, () => world.act(attemptId, { action: 'reverse' }))
+  expect([await payout(id), (await world.payment(id)).parkReason]).toEqual(['held', 'payout_held'])
+  expect((await world.read({ id, attemptId })).payment.parkReason).toBe('funds_reversed')
+  expect(await payout(id)).toBe('voiding')
+})
+
+test('… and where it is there, another try has the new treasury pay', async () => {
+  const { id } = await world.settling()
+  const to = await takenOver(id, async () => undefined)
+  await world.decide(id, 'retry')
+  expect([await payout(id), (await world.payment(id)).status]).toEqual(['queued', 'settling'])
+  const { rows } = await world.checkout.db.query('select treasury from payout where payment_id = $1', [id])
+  expect(rows).toEqual([{ treasury: to }])
 })
