@@ -7,7 +7,7 @@ import { change, type JournalContext } from './context.ts'
 import { fenced, nextEnvelope } from './lanes.ts'
 import { hex } from './payouts.ts'
 import { fence, here } from './record.ts'
-import { cameAgain, countAlike } from './watch/moved.ts'
+import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
 
 /** A sweep of less costs more than it brings: 0.01 USDC. */
 const MIN_SWEEP_MICRO = 10_000
@@ -70,7 +70,7 @@ export async function insertDeposits(
         stored as (
           insert into deposit_log (chain_id, tx_hash, log_index, told_index, payment_id, token, sender, units, block_number,
             block_hash, finalized_at, applied_at)
-          select ${chainId}, g."txHash", g."logIndex", gone.told_index, d.payment_id, g.token, g.sender, g.units,
+          select ${chainId}, g."txHash", g."logIndex", ${toldIndex('deposit_log', chainId)}, d.payment_id, g.token, g.sender, g.units,
             g."blockNumber", g."blockHash", ${found.at}::timestamptz, null
           from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, address text,
               token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text, nth int)

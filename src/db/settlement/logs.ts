@@ -4,7 +4,7 @@ import { many, sql, type Tx } from '../db.ts'
 import { change, type JournalContext, type SettlementScope } from './context.ts'
 import { fence, here } from './record.ts'
 import { explain, type KnownAs, keyOf } from './watch/known.ts'
-import { cameAgain, countAlike } from './watch/moved.ts'
+import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
 
 /**
  * Stores finalized logs and moves the cursor; a second reading leaves the cursor where it is. A log that was stored
@@ -86,7 +86,7 @@ async function insertLogs(
     sql`with stored as (
           insert into treasury_log (chain_id, tx_hash, log_index, told_index, token, treasury, kind, counterparty, micro_usdc,
             auth_nonce, block_number, block_hash, gas_share, finalized_at, known_as, applied_at)
-          select ${scope.chainId}, g."txHash", g."logIndex", gone.told_index, ${scope.token}, g.treasury, g.kind,
+          select ${scope.chainId}, g."txHash", g."logIndex", ${toldIndex('treasury_log', scope.chainId)}, ${scope.token}, g.treasury, g.kind,
             g.counterparty, g."microUsdc", g."authNonce", g."blockNumber", g."blockHash", g."gasShare",
             ${scan.at}::timestamptz, g."knownAs", case when g."isTold" then null else now() end
           from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, treasury text,

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Hex } from 'viem'
-import { createTreasurySigner } from '../../../src/chain/authorization.ts'
+import { type Hex, parseEther } from 'viem'
+import type { LocalAccount } from 'viem/accounts'
+import { createTreasurySigner, signTransferAuthorization } from '../../../src/chain/authorization.ts'
+import { multicallCodec } from '../../../src/chain/codec.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { readBalances } from '../../../src/db/ledger.ts'
 import { readDeposit } from '../../../src/db/payments/deposits.ts'
 import { rebuild } from '../../../src/operator/rebuild.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
+import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { createWorld, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
@@ -99,4 +102,79 @@ test('what went from one treasury to another is not called gone when the new cha
   expect(await repairFinality(operation({ ...settingsOf(world), TREASURY_ADDRESSES }))).toBe(0)
   expect(said.at(-1)).toBe('the lanes go on')
   expect(await world.balance(successor.address)).toBe(500n)
+})
+
+/** A transaction of strangers that pays one payment after the other, as far as each payer has the money. */
+async function paysBoth(payers: readonly LocalAccount[], addresses: readonly Hex[]): Promise<Hex> {
+  const validBefore = 2 ** 40
+  const items = await Promise.all(
+    payers.map(async (payer, index) => {
+      const [from, to] = [payer.address.toLowerCase() as Hex, addresses[index] as Hex]
+      const nonce = newKey()
+      const asked = { from, to, micro: 2_000_000n, validBefore, nonce }
+      const signed = {
+        kind: 'transfer',
+        validBefore,
+        signature: await signTransferAuthorization(payer, TOKEN, asked),
+      } as const
+      return { paymentId: '', treasury: from, recipient: to, microUsdc: '2000000', authNonce: nonce, signed }
+    }),
+  )
+  const carrier = accountOf(newKey())
+  await world.chain.setBalance({ address: carrier.address, value: parseEther('1') })
+  const { target, calldata } = multicallCodec.encode(TOKEN.address, items)
+  return carrier.signTransaction({
+    type: 'eip1559',
+    chainId: TOKEN.chainId,
+    nonce: 0,
+    to: target,
+    data: calldata,
+    gas: 500_000n,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
+  })
+}
+
+// where the second had been, the first is on the new chain: neither books nor payment were told of it
+test('a transaction that pays one payment more than on the chain before is told and booked for both', async () => {
+  const [poor, rich] = [accountOf(newKey()), accountOf(newKey())]
+  const names = ['first', 'second']
+  const awaited = []
+  for (const name of names) awaited.push(await addAwaited(world.db, keys, name))
+  const raw = await paysBoth(
+    [poor, rich],
+    awaited.map(({ address }) => address),
+  )
+  const [funding] = await transfersOf(world, [{ to: poor.address, micro: 2_000_000n }])
+  await mintUsdc(world.chain, { to: rich.address, micro: 2_000_000n })
+  await world.chain.mine({ blocks: 1 })
+  const from = Number(await world.chain.getBlockNumber())
+  await world.chain.sendRawTransaction({ serializedTransaction: raw })
+  await world.chain.mine({ blocks: 6 })
+  await world.finalize(reader())
+  expect(await readDeposit(world.db, 'att_first')).toMatchObject({ receivedMicro: '0' })
+  expect(await readDeposit(world.db, 'att_second')).toMatchObject({ receivedMicro: '2000000' })
+
+  await world.chain.request({
+    method: 'anvil_reorg' as never,
+    params: [
+      await since(from),
+      [
+        [funding, 1],
+        [raw, 2],
+      ],
+    ] as never,
+  })
+  await world.chain.mine({ blocks: 6 })
+  expect(await repairFinality(operation())).toBe(0)
+  await world.finalize(reader())
+  for (const name of names) {
+    expect(await readDeposit(world.db, `att_${name}`)).toMatchObject({ receivedMicro: '2000000' })
+    const { rows } = await world.db.query(
+      `select (select count(*)::int from partner_event where attempt_id = $1) as told,
+         (select count(*)::int from ledger_transaction where payment_id = $2) as booked`,
+      [`att_${name}`, `pay_${name}`],
+    )
+    expect([name, rows]).toEqual([name, [{ told: 1, booked: 1 }]])
+  }
 })

@@ -20,6 +20,17 @@ export const remember = (storedAs: StoredAs, removed: Statement): Statement => s
     over (partition by chain_id, tx_hash, token, sender, recipient, units order by told_index) - 1
   from (${removed}) g on conflict do nothing`
 
+/** More logs than a block can have: an index from here on was never another log's. */
+const BEYOND_LOGS = 1_000_000
+
+/**
+ * The index by which a log `g` is told, with what it was before the reversal as `gone`. One that was not there before may
+ * have the place of one that has moved.
+ */
+export const toldIndex = (storedAs: StoredAs, chainId: number): Statement => sql`
+  coalesce(gone.told_index, case when exists (select 1 from gone_transfer o where o.chain_id = ${chainId}
+    and o.stored_as = ${storedAs} and o.tx_hash = g."txHash") then g."logIndex" + ${BEYOND_LOGS}::int end)`
+
 /** What is stored again is not gone. `stored` answers chain_id, tx_hash and told_index of what was stored now. */
 export const cameAgain = (storedAs: StoredAs): Statement => sql`
   delete from gone_transfer g using stored s where s.told_index is not null and g.stored_as = ${storedAs}
