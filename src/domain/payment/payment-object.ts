@@ -190,8 +190,18 @@ export function renderPayment(payment: Payment, attempts: readonly Attempt[], pu
   }
 }
 
+/** What the merchant receives and is charged. Nothing of a payment that went back to its buyer after it was converted. */
+export function merchantUsdc({
+  status,
+  usdc,
+  transfer,
+}: Pick<Payment, 'status' | 'usdc' | 'transfer'>): Payment['usdc'] {
+  return status === 'refunded' && transfer === null ? null : usdc
+}
+
 function renderSettlement(payment: Payment): SettlementObject {
-  const { usdc, rate, transfer } = payment
+  const { rate, transfer } = payment
+  const usdc = merchantUsdc(payment)
   return {
     gross_usdc: usdc === null ? null : formatUsdc(usdc.gross),
     fee_usdc: usdc === null ? null : formatUsdc(usdc.fee),

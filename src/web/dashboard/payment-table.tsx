@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Payment } from '../../domain/payment/payment-object.ts'
+import { merchantUsdc, type Payment } from '../../domain/payment/payment-object.ts'
 import { Recent } from '../site/moment.tsx'
 import { RowLink, Table } from '../site/table.tsx'
 import { Fiat, METHOD_WORDS, Status, Usdc } from './payment-words.tsx'
@@ -44,15 +44,7 @@ export function PaymentTable({ caption, payments, now, created = 'Created', sort
         {
           name: 'You receive',
           look: 'num',
-          cell: ({ usdc }) =>
-            usdc === null ? (
-              <span class="soft">
-                <span aria-hidden="true">–</span>
-                <span class="hidden">Nothing yet</span>
-              </span>
-            ) : (
-              <Usdc micro={usdc.net} decimals={2} />
-            ),
+          cell: (payment) => <Received payment={payment} />,
         },
         {
           name: created,
@@ -63,6 +55,17 @@ export function PaymentTable({ caption, payments, now, created = 'Created', sort
         },
       ]}
     />
+  )
+}
+
+function Received({ payment }: { payment: Payment }) {
+  const usdc = merchantUsdc(payment)
+  if (usdc !== null) return <Usdc micro={usdc.net} decimals={2} />
+  return (
+    <span class="soft">
+      <span aria-hidden="true">–</span>
+      <span class="hidden">Nothing yet</span>
+    </span>
   )
 }
 

@@ -118,6 +118,17 @@ describe('the object of the API', () => {
     })
   })
 
+  test('names no fee and no receipt of a payment that went back to its buyer before its payout', () => {
+    const usdc = { gross: '54989000', fee: '2474505', net: '52514495' }
+    const settlementOf = (fields: Partial<Payment>) => render({ usdc, ...fields }).settlement
+    const nothing = { gross_usdc: null, fee_usdc: null, net_usdc: null }
+    expect(settlementOf({ status: 'refunded' })).toMatchObject(nothing)
+    const charged = { gross_usdc: '54.989000', fee_usdc: '2.474505', net_usdc: '52.514495' }
+    expect(settlementOf({ status: 'under_review' })).toMatchObject(charged)
+    const paidAfterAll = { ...transfer, logIndex: 3, blockNumber: '1', finalizedAt: '' }
+    expect(settlementOf({ status: 'refunded', transfer: paidAfterAll })).toMatchObject(charged)
+  })
+
   test('prints the amount as the merchant wrote it, and exactly', () => {
     const yen = { amountText: '5e3', amount: { minor: '5000', currency: 'JPY' } } as const
     expect(render(yen)).toMatchObject({ amount: 5000, amount_decimal: '5000', amount_minor: 5000, currency: 'JPY' })

@@ -17,6 +17,12 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     put: '',
   },
   {
+    name: 'a refunded payment names a fee',
+    file: 'src/domain/payment/payment-object.ts',
+    find: "return status === 'refunded' && transfer === null ? null : usdc",
+    put: 'return usdc',
+  },
+  {
     name: 'what the buyer has twice is seen by nobody',
     file: 'src/activities/payment/partner-news.ts',
     find: "  if (effect.parts.some(({ kind }) => kind === 'reversal_outside'))\n    await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })\n",

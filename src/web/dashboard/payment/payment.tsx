@@ -1,7 +1,13 @@
 import { PROVIDERS } from '../../../domain/methods.ts'
 import { FEE_PERCENT } from '../../../domain/money.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
-import { type Attempt, checkoutUrl, explorerUrl, type Payment } from '../../../domain/payment/payment-object.ts'
+import {
+  type Attempt,
+  checkoutUrl,
+  explorerUrl,
+  merchantUsdc,
+  type Payment,
+} from '../../../domain/payment/payment-object.ts'
 import { PostButton } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { momentText } from '../../site/moment.tsx'
@@ -114,7 +120,9 @@ function Stops({ payment }: { payment: Payment }) {
   )
 }
 
-function Money({ payment: { amount, confirmed, rate, usdc, quote } }: { payment: Payment }) {
+function Money({ payment }: { payment: Payment }) {
+  const { amount, confirmed, rate, quote } = payment
+  const usdc = merchantUsdc(payment)
   if (usdc === null)
     return (
       <Card id="money" title="Money">

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Payment } from '../../../domain/payment/payment-object.ts'
+import { merchantUsdc, type Payment } from '../../../domain/payment/payment-object.ts'
 import { Fiat, METHOD_WORDS, Status, Usdc } from '../../dashboard/payment-words.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Recent } from '../../site/moment.tsx'
@@ -46,8 +46,10 @@ export function LinkPayments({ caption, payments, now, rowLink, children }: Prop
           {
             name: 'You receive',
             look: 'num',
-            cell: ({ usdc }) =>
-              usdc === null ? <span class="soft">Nothing yet</span> : <Usdc micro={usdc.net} decimals={2} />,
+            cell: (payment) => {
+              const usdc = merchantUsdc(payment)
+              return usdc === null ? <span class="soft">Nothing yet</span> : <Usdc micro={usdc.net} decimals={2} />
+            },
           },
           { name: 'Time', place: 'd', look: 'num', cell: ({ createdAt }) => <Recent at={createdAt} now={now} /> },
         ]}

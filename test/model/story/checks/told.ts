@@ -1,3 +1,4 @@
+import { formatUsdc } from '../../../../src/domain/money.ts'
 import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
 import type { Facts } from './facts.ts'
 
@@ -12,7 +13,12 @@ export function checkAnswers({ shop }: Facts): string[] {
   })
 }
 
-type Event = { readonly type: string; readonly object: { readonly status: string } }
+type Settlement = {
+  readonly fee_usdc: string | null
+  readonly net_usdc: string | null
+  readonly tx_hash: string | null
+}
+type Event = { readonly type: string; readonly object: { readonly status: string; readonly settlement: Settlement } }
 
 /** Whoever closes a payment goes by what the partners answer to it: their money is not news after the end. */
 export async function checkClosing({ shop, row, notes }: Facts): Promise<string[]> {
@@ -25,6 +31,17 @@ export async function checkClosing({ shop, row, notes }: Facts): Promise<string[
     const heard = shop.troubles.heardPaidBy(end)
     const late = firstMoney.filter(({ attempt_id, at }) => heard.includes(attempt_id) && at.getTime() > end)
     return late.map(() => 'closed, and its partner had said that it was paid')
+  })
+}
+
+/** What the merchant reads that it has received and is charged. */
+function checkAmounts(events: readonly Event[], paidOut: string | null): string[] {
+  return events.flatMap(({ type, object: { status, settlement } }) => {
+    const { fee_usdc: fee, net_usdc: net, tx_hash: txHash } = settlement
+    if (status === 'refunded' && txHash === null && (fee !== null || net !== null))
+      return [`${type} names a fee of ${fee} and a net of ${net}, and nothing was paid out`]
+    const isPaid = paidOut !== null && net === formatUsdc(paidOut)
+    return status === 'succeeded' && !isPaid ? [`${type} names a net of ${net}, and ${paidOut} was paid out`] : []
   })
 }
 
@@ -44,6 +61,7 @@ export async function checkEvents({ shop, row, paidOut, incidents }: Facts): Pro
   for (const { type, object } of events)
     if (type !== 'payment.chargeback' && type !== `payment.${object.status}`)
       wrong.push(`${type} shows ${object.status}`)
+  wrong.push(...checkAmounts(events, paidOut))
   if (['settling', 'succeeded', 'refunded'].includes(status) && row.payment.exception === 'verification_required')
     wrong.push(`${status}, and the merchant reads that the buyer is being checked`)
   const paid = events.filter(({ type }) => type === 'payment.succeeded').length
