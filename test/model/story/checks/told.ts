@@ -18,7 +18,8 @@ type Settlement = {
   readonly net_usdc: string | null
   readonly tx_hash: string | null
 }
-type Event = { readonly type: string; readonly object: { readonly status: string; readonly settlement: Settlement } }
+type Told = { readonly status: string; readonly exception: string | null; readonly settlement: Settlement }
+type Event = { readonly type: string; readonly object: Told }
 
 /** Whoever closes a payment goes by what the partners answer to it: their money is not news after the end. */
 export async function checkClosing({ shop, row, notes }: Facts): Promise<string[]> {
@@ -62,8 +63,9 @@ export async function checkEvents({ shop, row, paidOut, incidents }: Facts): Pro
     if (type !== 'payment.chargeback' && type !== `payment.${object.status}`)
       wrong.push(`${type} shows ${object.status}`)
   wrong.push(...checkAmounts(events, paidOut))
-  if (['settling', 'succeeded', 'refunded'].includes(status) && row.payment.exception === 'verification_required')
-    wrong.push(`${status}, and the merchant reads that the buyer is being checked`)
+  for (const read of [row.payment, ...moves.map(({ object }) => object)])
+    if (['settling', 'succeeded', 'refunded'].includes(read.status) && read.exception === 'verification_required')
+      wrong.push(`${read.status}, and the merchant reads that the buyer is being checked`)
   const paid = events.filter(({ type }) => type === 'payment.succeeded').length
   if (paid > 1) wrong.push(`succeeded was told ${paid} times`)
   if (paid === 1 && paidOut === null) wrong.push('succeeded was told, and nothing was paid')

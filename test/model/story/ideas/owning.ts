@@ -194,6 +194,11 @@ export const OWNING: readonly Idea[] = [
     weight: (view) => (isCrypto(view) && view.held && view.paidBy !== null && !view.converted ? 8 : 0),
     tell: (random) => [deposit(random.pick([20, 50])), decide('release')],
   },
+  // A part of it goes while it is held.
+  {
+    weight: (view) => (view.held && !view.converted ? where(view, paid, 8) : 0),
+    tell: (random, view) => [takesBack(random, one(random, view, paid)), decide('release')],
+  },
   // The payout.
   {
     weight: (view) => (view.status === 'settling' ? 12 : 0),

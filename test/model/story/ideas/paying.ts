@@ -123,14 +123,14 @@ export const PAYING: readonly Idea[] = [
       ]
     },
   },
-  // One partner holds, the other declines.
+  // One partner has money or holds it, the other cannot be told, and goes on.
   {
-    weight: (view) => where(view, payable, view.attempts.length < 3 ? 2 : 0),
+    weight: (view) => where(view, payable, view.attempts.length < 3 ? 3 : 0),
     tell: (random, view) => [
-      { do: 'fault', at: 'cancel', trouble: 'down', times: 1 },
+      { do: 'fault', at: 'cancel', trouble: 'down', times: random.pick([1, 40]) },
       { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner']) },
-      partner('hold', view.attempts.length),
-      partner(random.pick(['hold', 'decline']), one(random, view, payable)),
+      partner(random.pick(['hold', 'hold', 'pay']), view.attempts.length),
+      partner(random.pick(['hold', 'decline', 'ask for a check']), one(random, view, payable)),
     ],
   },
   // The partner says that it is confirming.
