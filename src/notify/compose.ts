@@ -73,13 +73,15 @@ function single(
 /** Our own ids alone become parts of a path. */
 const pathPart = (value: unknown): string => (/^[a-z]+_[0-9a-z]{26}$/.test(String(value)) ? String(value) : '')
 
-function amountLine({ data }: Told, text: Speech): Part[][] {
+/** Only of what succeeded is it certain that its USDC arrives: other payments may wait, or have lost their money. */
+function amountLine({ kind, data }: Told, text: Speech): Part[][] {
   const amount = amountOf(data)
   if (amount === null) return []
   const settlement = data['settlement']
   const net =
     typeof settlement === 'object' && settlement !== null && 'net_usdc' in settlement ? settlement.net_usdc : null
-  const arrives = typeof net === 'string' ? `, ${net} USDC ${text.arrives}` : ''
+  const isCertain = kind === 'payment.succeeded' && typeof net === 'string'
+  const arrives = isCertain ? `, ${net} USDC ${text.arrives}` : ''
   return [[words(`${formatAmount(amount)} ${amount.currency}${arrives}`)]]
 }
 
