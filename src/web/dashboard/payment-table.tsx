@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { merchantUsdc, type Payment } from '../../domain/payment/payment-object.ts'
 import { Recent } from '../site/moment.tsx'
 import { RowLink, Table } from '../site/table.tsx'
-import { Fiat, METHOD_WORDS, Status, Usdc } from './payment-words.tsx'
+import { Fiat, METHOD_WORDS, receivesNothing, Status, Usdc } from './payment-words.tsx'
 
 type PaymentTableProps = {
   readonly caption: string
@@ -64,7 +64,7 @@ function Received({ payment }: { payment: Payment }) {
   return (
     <span class="soft">
       <span aria-hidden="true">–</span>
-      <span class="hidden">Nothing yet</span>
+      <span class="hidden">{receivesNothing(payment)}</span>
     </span>
   )
 }

@@ -1,6 +1,6 @@
 import type { MethodName } from '../../domain/methods.ts'
 import { formatAmount, formatUsdc, type MicroUsdc, type Money } from '../../domain/money.ts'
-import { PARK_REASONS, type PaymentStatus } from '../../domain/payment/payment.ts'
+import { isClosed, PARK_REASONS, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
 import type { Tone } from '../look/parts.tsx'
 import { SiteIcon } from '../site/icons.tsx'
@@ -32,6 +32,9 @@ export function Status({ status }: { status: PaymentStatus }) {
     </span>
   )
 }
+
+/** What the merchant receives of a payment that has no amount in USDC. */
+export const receivesNothing = ({ status }: Payment): string => (isClosed(status) ? 'Nothing' : 'Nothing yet')
 
 export const METHOD_WORDS: Readonly<Record<MethodName, string>> = {
   banking_app: 'Banking app',

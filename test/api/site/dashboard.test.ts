@@ -105,6 +105,17 @@ describe('payments', () => {
     expect(html).not.toContain('<img src=x')
   })
 
+  test('without money says that nothing came yet, and once it is over that nothing came', async () => {
+    const { owner, pay } = await openAccount(shop, 'nothing@shop.example')
+    const id = await pay({ amount: '10.00', currency: 'EUR' })
+    const read = async () =>
+      / Nothing(?: yet)? /.exec(textOf((await owner.get('/dashboard/payments')).html))?.[0].trim()
+    expect(await read()).toBe('Nothing yet')
+    const context = { publicUrl: shop.url, now: Date.now }
+    await changePayment(shop.db, context, { id, work: (payment) => payment.move('canceled', because('canceled')) })
+    expect(await read()).toBe('Nothing')
+  })
+
   test('one of another account, of no account, and nonsense get the same page', async () => {
     const { owner } = await openAccount(shop, 'two@shop.example')
     const { pay } = await openAccount(shop, 'three@shop.example')

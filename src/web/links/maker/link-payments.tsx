@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { merchantUsdc, type Payment } from '../../../domain/payment/payment-object.ts'
-import { Fiat, METHOD_WORDS, Status, Usdc } from '../../dashboard/payment-words.tsx'
+import { Fiat, METHOD_WORDS, receivesNothing, Status, Usdc } from '../../dashboard/payment-words.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Recent } from '../../site/moment.tsx'
 import { Table } from '../../site/table.tsx'
@@ -48,7 +48,8 @@ export function LinkPayments({ caption, payments, now, rowLink, children }: Prop
             look: 'num',
             cell: (payment) => {
               const usdc = merchantUsdc(payment)
-              return usdc === null ? <span class="soft">Nothing yet</span> : <Usdc micro={usdc.net} decimals={2} />
+              if (usdc !== null) return <Usdc micro={usdc.net} decimals={2} />
+              return <span class="soft">{receivesNothing(payment)}</span>
             },
           },
           { name: 'Time', place: 'd', look: 'num', cell: ({ createdAt }) => <Recent at={createdAt} now={now} /> },
