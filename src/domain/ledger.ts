@@ -45,6 +45,7 @@ export type Booking = {
     | 'swept'
     | 'gas'
     | 'chargeback'
+    | 'chargeback_won'
   /** With the kind, the identity of the fact: booking it twice is refused. */
   readonly reference: string
   readonly paymentId: string | null
@@ -71,6 +72,8 @@ export function bookingOfPart(
   const isOurLoss = part.account === 'merchant_payable' && payment.usdc !== null
   switch (part.kind) {
     case 'receipt':
+      // The merchant was paid for it before the partner took it back: what was our loss is none any more.
+      if (isOurLoss) return fiatLines('chargeback_won', fact, ['partner_receivable', 'chargeback_loss'])
       // The partner owes us the money, and we owe it to the merchant, or to whomever an operator finds.
       return part.account === 'suspense'
         ? fiatLines('fiat_suspended', fact, ['partner_receivable', 'suspense'])

@@ -142,6 +142,11 @@ export function subtract(a: string, b: string): string {
   return (BigInt(a) - BigInt(b)).toString()
 }
 
+/** The lesser of two amounts in the same unit. */
+export function atMost(a: string, most: string): string {
+  return BigInt(a) < BigInt(most) ? a : most
+}
+
 export function isZero(amount: string): boolean {
   return BigInt(amount) === 0n
 }

@@ -101,6 +101,10 @@ const NOTES = {
   'payment.void_asked': ['system', 'The payout is asked to be voided'],
   'refund.refused': ['partner', 'The partner refused the refund: the money is where it was'],
   'payment.chargeback': ['partner', 'The partner took the money back after the conversion'],
+  'payment.chargeback_won': [
+    'partner',
+    'Money that the partner had taken back is there again: the loss is booked back',
+  ],
   'payment.unexpected_settlement': ['system', 'A transfer was proved on chain that the record did not expect'],
   'payment.transfer_replaced': [
     'system',

@@ -62,6 +62,15 @@ describe('a part of fiat money is booked', () => {
     ])
   })
 
+  test('counted after the conversion: it was our loss, and is none any more', () => {
+    expect(ofPart({}, true)).toEqual([
+      'chargeback_won att_1:0:4999 pay_1',
+      'partner_receivable EUR 4999',
+      'chargeback_loss EUR -4999',
+    ])
+    expect(ofPart({ account: 'suspense', state: 'surplus' }, true)?.[0]).toBe('fiat_suspended att_1:0:4999 pay_1')
+  })
+
   test('taken back out of suspense after the conversion: nobody’s loss', () => {
     expect(ofPart({ kind: 'reversal', account: 'suspense', state: 'reversed' }, true)?.[1]).toBe('suspense EUR 4999')
   })

@@ -58,7 +58,7 @@ const MOVES: Record<Actor, readonly MoveReason[]> = {
 
 const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
   buyer: ['attempt.sent', 'payment.expiry_extended'],
-  partner: ['payment.chargeback', 'attempt.refused'],
+  partner: ['payment.chargeback', 'payment.chargeback_won', 'attempt.refused'],
   system: [
     'payment.converted',
     'payment.fill_kept',

@@ -14,6 +14,13 @@ const decide = (decision: Extract<Told, { do: 'decide' }>['decision']): Told => 
   of: null,
   late: false,
 })
+const back = (percent: number, act: 'take some back' | 'top up' = 'take some back'): Told => ({
+  do: 'partner',
+  act,
+  of: 0,
+  percent,
+  news: 'told',
+})
 const told = (...steps: Told[]) => holds({ minor: '10000', pinned: false, steps })
 
 // The partner still reports the whole sum, and what was returned outside is taken for new money.
@@ -44,6 +51,20 @@ test('money that is taken back after the payout', () =>
     { do: 'engine', act: 'settle' },
     { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
   ))
+
+test.each<[string, Told[]]>([
+  ['all of it', [{ do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' }]],
+  ['all of it, and more has come', [back(60), back(100, 'top up')]],
+  ['a part of it', [back(60), back(50, 'top up')]],
+])('money that is taken back after the payout, and comes again: %s', (_, steps) =>
+  told(
+    click,
+    pay(100),
+    { do: 'engine', act: 'settle' },
+    ...steps,
+    ...(steps.length === 1 ? [{ do: 'partner', act: 'pay late', of: 0, percent: 100, news: 'told' } as const] : []),
+  ),
+)
 
 test('money that comes after the listening has ended, and goes back', () =>
   told(click, { do: 'wait', minutes: 4500 }, { do: 'partner', act: 'pay late', of: 0, percent: 100, news: 'told' }))

@@ -2,9 +2,9 @@ import { markApplied } from '../../db/payments/partner-events.ts'
 import { closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { parked } from '../../domain/payment/changes.ts'
 import { type KnownPayment, type NewsContext, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
-import { type IncidentKind, openRefund } from '../../domain/payment/money/intents.ts'
+import { type IncidentKind, isAllThere, openRefund } from '../../domain/payment/money/intents.ts'
 import { STILL_HERE } from '../../domain/payment/money/parts.ts'
-import { changesOf, mustBeHeld } from '../../domain/payment/order-changes.ts'
+import { changesOf, isWonBack, mustBeHeld } from '../../domain/payment/order-changes.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { effectOfOrder, fits, hasNothing, misfitOf } from '../../domain/payment/partner-news.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
@@ -74,6 +74,8 @@ async function apply(
   if (attempt.status === 'on_hold' && effect.attempt !== 'on_hold') await closeMisfit(work, attempt.id, 'gone')
   if (effect.partsBecome !== null) await work.restate(attempt.id, { from: STILL_HERE, to: effect.partsBecome })
   for (const part of changes.parts) await work.addPart(part)
+  if (isWonBack(changes.parts) && isAllThere(work.state))
+    await work.closeIncident({ kind: 'chargeback', attemptId: attempt.id }, 'gone')
   for (const id of effect.besides) {
     await work.restate(id, { from: ['counted'], to: 'surplus' })
     await work.saveAttempt(id, { status: 'surplus' })

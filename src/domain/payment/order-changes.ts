@@ -48,16 +48,18 @@ export function changesOf(payment: Payment, attempt: Attempt, news: OrderNews): 
   }
   const later = effect.park === null ? NOT_PARKED : parked(effect.park)
   const isChanged = Object.keys(fields).length > 0 || effect.attempt !== attempt.status || effect.parts.length > 0
+  const parts = effect.parts.map((part) => ({ part, booking: bookingOfPart(part, payment) }))
   return {
     attempt: attemptFields(attempt, news),
-    parts: effect.parts.map((part) => ({ part, booking: bookingOfPart(part, payment) })),
+    parts,
     bookings: effect.moves.some(({ to }) => to === 'refunded') ? bookingsOfRefund(payment, effect) : [],
     moves: effect.moves.map(({ to, why }, index) => ({
       to,
       reason: because(why, data),
       fields: index === 0 ? fields : later,
     })),
-    change: effect.moves.length === 0 && isChanged ? { note: noteOfChange(attempt, effect, data), fields } : null,
+    change:
+      effect.moves.length === 0 && isChanged ? { note: noteOfChange(attempt, { effect, parts }, data), fields } : null,
   }
 }
 
@@ -88,9 +90,19 @@ function lostOf(confirmed: Payment['confirmed'], parts: readonly Part[]): Paymen
   return { minor: add(confirmed.minor, returned), currency: confirmed.currency }
 }
 
-function noteOfChange(attempt: Attempt, effect: OrderEffect, data: object): Note {
+/** Money of the payment that had been written off is there again. */
+export function isWonBack(parts: readonly BookedPart[]): boolean {
+  return parts.some(({ booking }) => booking?.kind === 'chargeback_won')
+}
+
+function noteOfChange(
+  attempt: Attempt,
+  { effect, parts }: { readonly effect: OrderEffect; readonly parts: readonly BookedPart[] },
+  data: object,
+): Note {
   if (effect.attempt !== attempt.status || effect.parts.length === 0) return attemptNote(effect.attempt, data)
   if (effect.incident === 'chargeback') return noteOf('payment.chargeback', data)
+  if (isWonBack(parts)) return noteOf('payment.chargeback_won', data)
   return noteOf(effect.parts.some(({ kind }) => kind === 'receipt') ? 'payment.money_came' : 'payment.money_went', data)
 }
 

@@ -132,6 +132,12 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     ],
   },
   {
+    name: 'money that was lost after the payout and comes again is a second payment',
+    file: 'src/domain/payment/money/coming.ts',
+    find: "if (!isPaidOut || !isOwn) return '0'",
+    put: "return '0'",
+  },
+  {
     name: 'a buyer who was given more time is too late all the same',
     file: 'src/activities/payment/partner-orders.ts',
     find: "as === 'expired' && isExtended(deps, payment, expiresAt)",

@@ -1,4 +1,4 @@
-import { add, compareReceived, isZero, subtract } from '../../money.ts'
+import { add, atMost, compareReceived, isZero, subtract } from '../../money.ts'
 import type { MoveReason } from '../../timeline.ts'
 import type { PartnerOrder, UsdcOrder } from '../partner.ts'
 import { isClosed, type ParkReason, type PaymentException, type PaymentStatus } from '../payment.ts'
@@ -12,6 +12,7 @@ import {
   keepDust,
   type Part,
   type PartState,
+  returnedOfPayable,
   usdcReceipts,
 } from './parts.ts'
 
@@ -32,9 +33,33 @@ export function newReceipts(story: Story): Part[] {
     return usdcReceipts(payment.parts, attempt.id, { receipts, toCharge: inCharge(story, order.usdc), state })
   }
   const total = order.received
-  if (total === null || BigInt(total.minor) <= BigInt(atPartner(payment.parts, attempt.id))) return []
+  const before = atPartner(payment.parts, attempt.id)
+  if (total === null || BigInt(total.minor) <= BigInt(before)) return []
   const account = state === 'counted' ? 'merchant_payable' : 'suspense'
-  return [fiatReceipt(payment.parts, attempt.id, { total, owner: { state, account } })]
+  const owner = { state, account } as const
+  const lost = lostOf(story)
+  if (isZero(lost)) return [fiatReceipt(payment.parts, attempt.id, { total, owner })]
+  const back = atMost(total.minor, add(before, lost))
+  const won = fiatReceipt(payment.parts, attempt.id, { total: { ...total, minor: back }, owner: OURS_AGAIN })
+  if (back === total.minor) return [won]
+  return [won, fiatReceipt([...payment.parts, won], attempt.id, { total, owner })]
+}
+
+/** It was counted before the partner took it back, and is what the merchant was paid for. */
+const OURS_AGAIN = { state: 'counted', account: 'merchant_payable' } as const
+
+/**
+ * What the partner has taken back of the payment's own money since the merchant was paid for it: the loss is ours, and so is
+ * the money when it comes back, as by a chargeback that is won. What went back by our own decision is no such loss.
+ */
+function lostOf({ payment, attempt }: Story): string {
+  const { status, parkReason, paidAttemptId, converted, confirmed, parts, intents } = payment
+  const isPaidOut = converted && (status === 'succeeded' || parkReason === 'unexpected_settlement')
+  const isOwn = paidAttemptId === attempt.id && confirmed !== null && openRefund(intents, attempt.id) === null
+  if (!isPaidOut || !isOwn) return '0'
+  const counted = chargeSum(parts, { attemptId: attempt.id, states: ['counted'] })
+  const lost = add(subtract(confirmed.minor, counted), returnedOfPayable(parts, attempt.id))
+  return BigInt(lost) > 0n ? lost : '0'
 }
 
 /** What came in USDC, in minor units of the price, floored; the asked USDC is exactly the price. */
@@ -58,6 +83,7 @@ export function came(story: Story, receipts: readonly Part[], isWhole: boolean):
   const { attempt, payment } = story
   const owner = receipts[0]?.state ?? 'counted'
   const effect = { ...nothing(attempt.status), parts: receipts }
+  if (owner === 'counted' && payment.converted) return wonBack(effect)
   const isMine = payment.paidAttemptId === attempt.id
   const isAwaited = owner === 'counted' && !(isClosed(payment.status) && isZero(heldOf(payment.parts, attempt.id)))
   const dust = isAwaited ? [] : keepDust(payment.parts, receipts)
@@ -80,6 +106,12 @@ export function came(story: Story, receipts: readonly Part[], isWhole: boolean):
   if (!isWhole && fit === 'underpaid' && (!isClosed(payment.status) || isZero(counted)))
     return { ...effect, exception: isZero(counted) ? undefined : 'underpaid' }
   return fit === 'underpaid' ? underpaid(story, effect) : confirmed(story, effect, fit)
+}
+
+/** What was lost is there again: nothing of a payment that was paid out changes but the books. What is more is nobody's. */
+function wonBack(effect: OrderEffect): OrderEffect {
+  const isMore = effect.parts.some(({ state }) => state !== 'counted')
+  return isMore ? { ...effect, exception: 'duplicate_payment' } : effect
 }
 
 /** More of an underpaid payment's own money. */

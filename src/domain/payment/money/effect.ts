@@ -12,6 +12,8 @@ export type KnownPayment = {
   readonly parkReason: ParkReason | null
   readonly paidAttemptId: string | null
   readonly converted: boolean
+  /** What was counted when its money was taken; null: it has none. */
+  readonly confirmed: Money | null
   readonly pinned: boolean
   readonly fallback: 'picker' | 'none'
   /** Late money is not waited for any more. */

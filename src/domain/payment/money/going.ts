@@ -1,4 +1,4 @@
-import { compareReceived, isZero, subtract } from '../../money.ts'
+import { atMost, compareReceived, isZero, subtract } from '../../money.ts'
 import type { FailureCode } from '../partner.ts'
 import { type AttemptStatus, isClosed, isSettled, type ParkReason } from '../payment.ts'
 import { nothing, type OrderEffect, type Story } from './effect.ts'
@@ -110,8 +110,6 @@ export function partlyGone(story: Story, missing: string): OrderEffect {
   const effect = someGone(story, atMost(subtract(missing, ours), heldOf(payment.parts, attempt.id)))
   return { ...effect, parts: [...effect.parts, ...takeOutside(payment.parts, attempt.id, ours)] }
 }
-
-const atMost = (minor: string, most: string): string => (BigInt(minor) < BigInt(most) ? minor : most)
 
 function someGone(story: Story, missing: string): OrderEffect {
   const { payment, attempt, context } = story

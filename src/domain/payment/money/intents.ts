@@ -129,6 +129,11 @@ function decidesAbout({ kind, attemptId }: Intent, paidAttemptId: string | null)
   return kind !== 'cancel' && (attemptId === null || attemptId === paidAttemptId)
 }
 
+/** Nothing of the payment's own money is missing. */
+export function isAllThere({ payment: { paidAttemptId, confirmed }, parts }: Omit<GuardedMoney, 'intents'>): boolean {
+  return paidAttemptId !== null && confirmed !== null && isWhole(parts, { paidAttemptId, confirmed })
+}
+
 /** Every part that was counted when the payment was confirmed is still there, and nothing was added. */
 function isWhole(parts: readonly Part[], paid: { paidAttemptId: string; confirmed: Money }): boolean {
   return chargeSum(parts, { attemptId: paid.paidAttemptId, states: ['counted'] }) === paid.confirmed.minor

@@ -77,6 +77,13 @@ export function returnedOutside(parts: readonly Part[], attemptId: string): stri
   return subtract(sumOf('reversal_outside'), sumOf('return_outside'))
 }
 
+/** What went back by our own decision of money that was the merchant's: negative, in minor units of its currency. */
+export function returnedOfPayable(parts: readonly Part[], attemptId: string): string {
+  const isReturn = ({ kind, account }: Part) =>
+    (kind === 'return' || kind === 'return_outside') && account === 'merchant_payable'
+  return chargeSumOf(parts.filter((part) => part.attemptId === attemptId && isReturn(part)))
+}
+
 const chargeSumOf = (parts: readonly Part[]): string =>
   parts.reduce((sum, { chargeMinor }) => add(sum, chargeMinor), '0')
 

@@ -36,6 +36,7 @@ export const pending: KnownPayment = {
   parkReason: null,
   paidAttemptId: null,
   converted: false,
+  confirmed: null,
   pinned: true,
   fallback: 'picker',
   listenEnded: false,

@@ -231,11 +231,20 @@ export const OWNING: readonly Idea[] = [
   // After the end.
   {
     weight: (view) => (view.status === 'succeeded' ? where(view, paid, 8) : 0),
-    tell: (random, view) => [
-      ...(random.chance(0.3) ? [unread] : []),
-      takesBack(random, one(random, view, paid)),
-      ...(random.chance(0.4) ? [decide('approve')] : []),
-    ],
+    tell: (random, view) => {
+      const of = one(random, view, paid)
+      return [
+        ...(random.chance(0.3) ? [unread] : []),
+        takesBack(random, of),
+        ...(random.chance(0.4) ? [decide('approve')] : []),
+        // It comes again: all of it, some of it, or more than had gone.
+        ...random.pick([
+          [],
+          [partner('pay late', of)],
+          [partner('top up', of, { percent: random.pick([40, 50, 60]) })],
+        ]),
+      ]
+    },
   },
   {
     weight: (view) => where(view, ({ surplus }) => surplus, 10),
