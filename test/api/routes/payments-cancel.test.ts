@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { until } from '../../../scripts/test/until.ts'
+import { openAddress, send } from '../../workflows/deposits.ts'
 import { useWorld, world } from '../../workflows/story.ts'
 
 useWorld()
@@ -45,6 +46,30 @@ test('money that the partner has confirmed, and that we have not heard of, wins 
     ({ payment }) => payment.status === 'settling',
   )
   await world.settle(id)
+})
+
+// was answered with 200 and a payment that went on waiting for its buyer
+test('a part of the price is not canceled away, and the merchant is told so', async () => {
+  const { paymentId, attemptId } = await openAddress()
+  await send(attemptId, '20000000')
+  await until(
+    () => world.read(paymentId),
+    ({ parts }) => parts.length === 1,
+  )
+  expect(await cancel(paymentId)).toMatchObject({
+    status: 409,
+    body: {
+      code: 'payment_not_cancelable',
+      payment_status: 'pending',
+      detail: 'Too late to cancel: a part of the price has come.',
+    },
+  })
+})
+
+test('… nor is one of which nobody had heard when it was asked for', async () => {
+  const { paymentId, attemptId } = await openAddress()
+  await send(attemptId, '20000000')
+  expect(await cancel(paymentId)).toMatchObject({ status: 409, body: { code: 'payment_not_cancelable' } })
 })
 
 test('a payment that has ended otherwise is not canceled, and the answer says how it stands', async () => {

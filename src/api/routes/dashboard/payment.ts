@@ -2,8 +2,7 @@ import { readPayment } from '../../../db/payments/payments.ts'
 import { readTimeline } from '../../../db/payments/timeline.ts'
 import { may } from '../../../domain/account/roles.ts'
 import { isId } from '../../../domain/ids.ts'
-import { renderPayment } from '../../../domain/payment/payment-object.ts'
-import { whyNotCancelable } from '../../../domain/payment/snapshot.ts'
+import { snapshotOf, whyNotCancelable } from '../../../domain/payment/snapshot.ts'
 import { renderPaymentPage } from '../../../web/dashboard/payment/payment.tsx'
 import { GROUPS, type Group } from '../../../web/dashboard/payment/timeline.tsx'
 import { Problem } from '../../http/problems.ts'
@@ -54,7 +53,6 @@ async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: str
   const found = isId('payment', id) ? await readPayment(db, tenant, id) : null
   if (found === null) throw new SiteProblem('not_found')
   const { payment, attempts } = found
-  const object = renderPayment(payment, attempts, publicUrl)
   const page = { limit: MOST_ENTRIES, after: null, before: null }
   const timeline = await readTimeline(db, tenant, { paymentId: id, page })
   return renderPaymentPage({
@@ -63,7 +61,7 @@ async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: str
     attempts,
     timeline: timeline.rows,
     show: (Object.keys(GROUPS) as Group[]).find((group) => group === query['show']) ?? 'all',
-    cancelable: may(role, 'sell') && payment.status !== 'canceled' && whyNotCancelable(object) === null,
+    cancelable: may(role, 'sell') && payment.status !== 'canceled' && whyNotCancelable(snapshotOf(found)) === null,
     problem,
     publicUrl,
   })

@@ -1,8 +1,12 @@
 import type { Session, Tenant } from '../../../../db/db.ts'
 import { readPayment } from '../../../../db/payments/payments.ts'
 import { isId } from '../../../../domain/ids.ts'
-import { type PaymentObject, renderPayment } from '../../../../domain/payment/payment-object.ts'
-import { whyNotCancelable } from '../../../../domain/payment/snapshot.ts'
+import {
+  type PaymentObject,
+  type PaymentWithAttempts,
+  renderPayment,
+} from '../../../../domain/payment/payment-object.ts'
+import { snapshotOf, whyNotCancelable } from '../../../../domain/payment/snapshot.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { Problem } from '../../../http/problems.ts'
 import { defineRoute, type Route } from '../../../route.ts'
@@ -41,33 +45,47 @@ export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
     params: idPath,
     answers: { 200: paymentObject },
     handle: async ({ caller, db, params }) => {
-      const before = await find(db, caller, params)
-      if (before.status === 'canceled') return { status: 200, body: before }
+      const before = await load(db, caller, params)
+      if (before.payment.status === 'canceled') return { status: 200, body: render(before) }
       refuseUnlessCancelable(before)
-      const answer = await deps.workflows.cancel(before.id)
-      if ('kind' in answer)
-        throw new Problem('temporarily_unavailable', 'The cancellation was not confirmed in time. Ask again.', {
-          headers: { 'retry-after': '2' },
-        })
-      const after = await find(db, caller, params)
-      if (after.status !== 'canceled') refuseUnlessCancelable(after)
-      return { status: 200, body: after }
+      const answer = await deps.workflows.cancel(before.payment.id)
+      if ('kind' in answer) throw unconfirmed()
+      const after = await load(db, caller, params)
+      if (after.payment.status === 'canceled') return { status: 200, body: render(after) }
+      refuseUnlessCancelable(after)
+      // What kept it from being canceled is not there any more.
+      throw unconfirmed()
     },
   })
 
   return [read, cancel, receiptRoute(find)]
 
-  async function find(db: Session, caller: Tenant, { id }: { id: string }): Promise<PaymentObject> {
-    const found = isId('payment', id) ? await readPayment(db, caller, id) : null
-    if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
-    return renderPayment(found.payment, found.attempts, publicUrl)
+  async function find(db: Session, caller: Tenant, params: { id: string }): Promise<PaymentObject> {
+    return render(await load(db, caller, params))
+  }
+
+  function render({ payment, attempts }: PaymentWithAttempts): PaymentObject {
+    return renderPayment(payment, attempts, publicUrl)
   }
 }
 
-function refuseUnlessCancelable(payment: PaymentObject): void {
-  const why = whyNotCancelable(payment)
+async function load(db: Session, caller: Tenant, { id }: { id: string }): Promise<PaymentWithAttempts> {
+  const found = isId('payment', id) ? await readPayment(db, caller, id) : null
+  if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
+  return found
+}
+
+/** By all that is known of its money: a part of the price is not in the object of the API. */
+function refuseUnlessCancelable(state: PaymentWithAttempts): void {
+  const why = whyNotCancelable(snapshotOf(state))
   if (why !== null)
     throw new Problem('payment_not_cancelable', `Too late to cancel: ${why}.`, {
-      members: { payment_status: payment.status },
+      members: { payment_status: state.payment.status },
     })
+}
+
+function unconfirmed(): Problem {
+  return new Problem('temporarily_unavailable', 'The cancellation was not confirmed in time. Ask again.', {
+    headers: { 'retry-after': '2' },
+  })
 }
