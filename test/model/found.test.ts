@@ -271,3 +271,17 @@ test('the conversion of money that went is ended before USDC that came in its pl
       { do: 'deposit', percent: 100, token: 'usdc' },
     ],
   }))
+
+// the check, and not the payment, was wrong: it took what had gone again for the rest of the price
+test('what came beside the whole price, and was taken back with some of that, leaves too little', () =>
+  holds({
+    minor: '4999',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'simulator', fault: 'conversion_refused', seconds: 7200 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'top up', of: 0, percent: 40, news: 'told' },
+      { do: 'partner', act: 'take some back', of: 0, percent: 50, news: 'told' },
+    ],
+  }))

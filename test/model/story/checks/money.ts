@@ -167,7 +167,9 @@ export async function checkReturned({ shop, row, paidOut }: Facts): Promise<stri
 /** The rest of the price completes the payment. */
 export function checkCompleted({ row, intents }: Facts): string[] {
   const { payment, parts } = row
-  const isTopUp = parts.some(({ attemptId, state }) => attemptId === payment.paidAttemptId && state === 'surplus')
+  const mine = parts.filter(({ attemptId }) => attemptId === payment.paidAttemptId)
+  // What came beside the whole price, and was taken back before anything of that, is no rest of it.
+  const isTopUp = sum(mine.filter(({ state }) => state === 'surplus').map(({ units }) => units)) > 0n
   const isOpen = payment.status === 'under_review' && payment.parkReason === 'underpaid'
   return isOpen && isTopUp && intents.length === 0 ? ['paid too little, and the rest of it is surplus'] : []
 }
