@@ -39,6 +39,14 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     file: `${MONEY}/going.ts`,
     find: "  if (isMisfitBeside(payment, attempt.id)) return { ...effect, money: 'give_back' }\n",
     put: '',
+    // What does not fit would be waited for as what the partner holds back.
+    and: [
+      {
+        file: `${MONEY}/going.ts`,
+        find: "  if (others.includes('on_hold')) return 'partner_hold'\n",
+        put: "  if (others.includes('on_hold') && payment.parkReason !== 'amount_mismatch') return 'partner_hold'\n",
+      },
+    ],
   },
   {
     name: 'too little money takes the place of a misfit',
