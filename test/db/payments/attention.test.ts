@@ -186,6 +186,12 @@ describe('the list of what waits for a person', () => {
       'settlement_overdue',
     ],
     [
+      'a payout that is not handed over',
+      "status = 'processing', gross_micro = 1, fee_micro = 0, net_micro = 1, paid_at = now(), updated_at = now() - ($1::interval + $2::interval)",
+      '15 minutes',
+      'settlement_overdue',
+    ],
+    [
       'a hold',
       "status = 'pending', held = true, updated_at = now() - ($1::interval + $2::interval)",
       '24 hours',
