@@ -78,13 +78,20 @@ export function troubleOf(to: string, answer: HttpAnswer): PartnerError | null {
  */
 export function readJson(to: string, answer: HttpAnswer): unknown {
   try {
-    return JSON.parse(answer.text, (_key, value) => (typeof value === 'string' ? storable(value) : value))
+    return parseStorable(answer.text)
   } catch {
     throw unclear(to, `answered ${answer.status} without JSON`)
   }
 }
 
-/** Postgres stores neither NUL nor half a character: what an order says would be written, refused and read again without end. */
+/**
+ * Parses JSON to texts that the database can store. Postgres stores neither NUL nor half a character: what an order says would
+ * be written, refused and read again without end. Throws SyntaxError.
+ */
+export function parseStorable(json: string): unknown {
+  return JSON.parse(json, (_key, value) => (typeof value === 'string' ? storable(value) : value))
+}
+
 const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed()
 
 export function unclear(to: string, what: string): PartnerError {

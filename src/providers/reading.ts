@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { type Currency, isCurrency } from '../domain/currencies.ts'
 import type { CallbackReading } from '../domain/payment/partner.ts'
-import { type HttpAnswer, readJson, unclear } from './http.ts'
+import { type HttpAnswer, parseStorable, readJson, unclear } from './http.ts'
 
 /** Most bytes of a callback, as of an answer. */
 const MAX_CALLBACK_BYTES = 64 * 1024
@@ -25,7 +25,7 @@ export function readCurrency(to: string, text: string): Currency {
 export function readCallbackBody<T extends z.ZodType>(schema: T, body: Uint8Array): z.infer<T> | null {
   if (body.length > MAX_CALLBACK_BYTES) return null
   try {
-    const result = schema.safeParse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)))
+    const result = schema.safeParse(parseStorable(new TextDecoder('utf-8', { fatal: true }).decode(body)))
     return result.success ? result.data : null
   } catch {
     return null
