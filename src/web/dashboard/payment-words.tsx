@@ -90,7 +90,7 @@ export function nextStep(payment: Payment): string {
     case 'succeeded':
       return `${usdc === null ? 'The USDC' : `${usdcText(usdc.net, 6)} USDC`} is final in your wallet. Nothing left to do.`
     case 'failed':
-      return 'It cannot be paid any more. No money was taken. Make a new payment if the buyer still wants to pay.'
+      return 'It cannot be paid any more, and you receive nothing for it. Make a new payment if the buyer still wants to pay.'
     case 'expired':
       return 'Nobody paid in time. Make a new payment if the buyer still wants to pay.'
     case 'canceled':

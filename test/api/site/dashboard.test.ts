@@ -114,6 +114,9 @@ describe('payments', () => {
     const context = { publicUrl: shop.url, now: Date.now }
     await changePayment(shop.db, context, { id, work: (payment) => payment.move('canceled', because('canceled')) })
     expect(await read()).toBe('Nothing')
+    const page = textOf((await owner.get(`/dashboard/payments/${id}`)).html)
+    expect(page).toContain('You receive Nothing')
+    expect(page).not.toContain('You would receive')
   })
 
   test('one of another account, of no account, and nonsense get the same page', async () => {

@@ -1,6 +1,6 @@
 import { PROVIDERS } from '../../../domain/methods.ts'
 import { FEE_PERCENT } from '../../../domain/money.ts'
-import { isOpen } from '../../../domain/payment/payment.ts'
+import { isClosed, isOpen } from '../../../domain/payment/payment.ts'
 import {
   type Attempt,
   checkoutUrl,
@@ -13,7 +13,16 @@ import { SiteIcon } from '../../site/icons.tsx'
 import { momentText } from '../../site/moment.tsx'
 import { Amount, Card, Copy, Curl, Fact, Facts, Head, Note, shortened } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
-import { Fiat, fiatText, METHOD_WORDS, nextStep, STATUS_LOOKS, Usdc, usdcText } from '../payment-words.tsx'
+import {
+  Fiat,
+  fiatText,
+  METHOD_WORDS,
+  nextStep,
+  receivesNothing,
+  STATUS_LOOKS,
+  Usdc,
+  usdcText,
+} from '../payment-words.tsx'
 import { type Group, Timeline, type TimelineItem } from './timeline.tsx'
 
 export type PaymentView = {
@@ -120,25 +129,33 @@ function Stops({ payment }: { payment: Payment }) {
   )
 }
 
-function Money({ payment }: { payment: Payment }) {
-  const { amount, confirmed, rate, quote } = payment
-  const usdc = merchantUsdc(payment)
-  if (usdc === null)
-    return (
-      <Card id="money" title="Money">
-        <Facts>
-          <Fact name="Asked">
-            <Fiat money={amount} />
-          </Fact>
-          <Fact name="You would receive">
-            <Amount number={`≈ ${usdcText(quote.netMicro, 2)}`} code="USDC" />
-          </Fact>
-        </Facts>
+/** What the merchant would receive, or that it is nothing. */
+function Expected({ payment }: { payment: Payment }) {
+  const { amount, quote } = payment
+  const isOver = isClosed(payment.status)
+  return (
+    <Card id="money" title="Money">
+      <Facts>
+        <Fact name="Asked">
+          <Fiat money={amount} />
+        </Fact>
+        <Fact name={isOver ? 'You receive' : 'You would receive'}>
+          {isOver ? receivesNothing(payment) : <Amount number={`≈ ${usdcText(quote.netMicro, 2)}`} code="USDC" />}
+        </Fact>
+      </Facts>
+      {!isOver && (
         <p class="hint">
           At the rate of its creation, less our fee of {FEE_PERCENT} %. The rate is locked when it is paid.
         </p>
-      </Card>
-    )
+      )}
+    </Card>
+  )
+}
+
+function Money({ payment }: { payment: Payment }) {
+  const { amount, confirmed, rate } = payment
+  const usdc = merchantUsdc(payment)
+  if (usdc === null) return <Expected payment={payment} />
   const paid = confirmed ?? amount
   return (
     <Card id="money" title="Money">
