@@ -1,4 +1,4 @@
-import { decide, type Idea, together, wait } from './idea.ts'
+import { decide, type Idea, one, partner, payable, together, wait, where } from './idea.ts'
 
 /** What may happen at any time: processes that die, parties that do not answer, time. */
 
@@ -16,6 +16,20 @@ export const TROUBLE: readonly Idea[] = [
       decide(random.pick(['approve', 'hold', 'release', 'refund'])),
       decide(random.pick(['hold', 'release', 'retry'])),
     ],
+  },
+  // An answer of a partner that comes after the money of which it tells has gone, when another run has read on.
+  {
+    weight: (view) => (view.runs ? where(view, payable, 1) : 0),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      const isCanceled = random.chance(0.7)
+      return [
+        { do: 'fault', at: isCanceled ? 'cancel' : 'read', trouble: 'slow', times: 1 },
+        ...(isCanceled ? [together({ do: 'cancel' }), partner('pay', of)] : [together(partner('pay', of))]),
+        { do: 'lose the run' },
+        together(partner(random.pick(['take all back', 'take all back', 'send all back']), of)),
+      ]
+    },
   },
   {
     weight: () => 1,
