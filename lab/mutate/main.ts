@@ -29,7 +29,7 @@ const TESTS: Readonly<Record<string, string>> = {
   'payment/money/intents.ts': 'payment/money/{intents,won-back}',
   'payment/money/parts.ts': 'payment/money/{parts,dust}',
   'payment/order-changes.ts': 'payment/order/order-changes{,-end}',
-  'payment/partner-news.ts': 'payment/order/partner-news{,-misfits,-waits}',
+  'payment/partner-news.ts': 'payment/order/{partner-news{,-misfits,-waits},withheld}',
   'payment/partner.ts': 'payment/states',
   'payment/payment.ts': 'payment/{payment,states}',
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { CURRENCIES, type Currency, decimalsOf } from '../../src/domain/currencies.ts'
 import {
   add,
+  atMost,
   compareAt,
   compareReceived,
   convertCurrency,
@@ -238,4 +239,8 @@ describe('a difference of at most some percent', () => {
     expect(isWithinPercent('0', '0', 2)).toBe(true)
     expect(isWithinPercent('1', '0', 20)).toBe(false)
   })
+})
+
+test('the lesser of two amounts is told by their value, and not by their digits', () => {
+  expect([atMost('9', '10'), atMost('10', '9'), atMost('7', '7'), atMost('-3', '2')]).toEqual(['9', '9', '7', '-3'])
 })

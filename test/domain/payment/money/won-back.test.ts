@@ -71,6 +71,15 @@ describe('what was lost and comes again', () => {
     expect(came(then(charged({ parts }), says).parts)).toEqual(['2000 surplus suspense'])
   })
 
+  test('is as much as was lost, whatever came besides, and whatever went back before it was sold', () => {
+    const surplus = part('500', { key: 'more', account: 'suspense', state: 'surplus' })
+    const besides = charged({ parts: [part('5000'), lost('3000'), surplus] })
+    expect(came(then(besides, '5600').parts)).toEqual([OURS, '100 surplus suspense'])
+    const before = { state: 'returned' } as const
+    const parts = [part('3000', before), part('-3000', { ...before, key: 'back', kind: 'return' }), part('5000')]
+    expect(came(then(charged({ parts }), '5600').parts)).toEqual(['600 surplus suspense'])
+  })
+
   test('is no loss of what was a second payment and went back', () => {
     const second = { account: 'suspense', state: 'returned' } as const
     const parts = [part('5000'), part('700', second), lost('700', { ...second, kind: 'return' })]

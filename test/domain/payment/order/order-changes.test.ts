@@ -92,7 +92,9 @@ describe('what news of an order writes', () => {
     expect(kindOf({ parts: [less], incident: 'chargeback' })).toBe('payment.chargeback')
     expect(kindOf({ parts: [less], incident: 'misfit' })).toBe('payment.money_went')
     const usdc = { gross: '1', fee: '0', net: '1' }
-    expect(changed({ usdc }, { parts: [more] }).change?.note.kind).toBe('payment.chargeback_won')
+    const nobodys = part({ key: 'nobody’s', account: 'suspense', state: 'surplus' })
+    expect(changed({ usdc }, { parts: [more, nobodys] }).change?.note.kind).toBe('payment.chargeback_won')
+    expect(kindOf({ parts: [part({ asset: 'USDC', account: 'suspense' })] })).toBe('payment.money_came')
     expect(kindOf({ parts: [less], incident: 'chargeback', attempt: 'refunded' })).toBe('attempt.refunded')
     expect(kindOf({ incident: 'chargeback', exception: 'underpaid' })).toBe('attempt.open')
     expect(changed({}, { parts: [more, less] }).change?.note.data).toEqual({
