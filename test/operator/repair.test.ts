@@ -174,6 +174,25 @@ test('a repair that is killed while it names what never happened is neither over
   expect(await paused()).toBeNull()
 })
 
+// everything went on with the books half repaired: the blocks that were gone were known to nobody any more
+test('a repair that is killed before the chain is read again keeps everything paused, though no worker has seen the reversal', async () => {
+  await mintUsdc(world.chain, { to: world.treasury.address, micro: 8383n })
+  await world.finalize(world.runner())
+  await reorganize(9)
+  await world.chain.mine({ blocks: 6 })
+  const kill = (line: string): void => {
+    if (line.includes('read again from block')) throw new Error('killed')
+  }
+  await expect(repairFinality({ ...operation(), say: kill })).rejects.toThrow('killed')
+  expect(await paused()).toMatch(/^finalized block 0x[0-9a-f]{64} has left the chain, and its repair is not over$/)
+  await world.runner().assertReady()
+  await world.finalize(world.runner())
+  expect(await paused()).toMatch(/^finalized block/)
+  expect(await repairFinality(operation())).toBe(1)
+  expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8383 micro-USDC in/))
+  expect(await paused()).toBeNull()
+})
+
 test('the database refuses to take back an end whose proof is still there', async () => {
   const { queued } = await settle()
   await expect(

@@ -52,6 +52,8 @@ export async function takeBack(
   ask: { lease: Lease; gone: readonly Hex[]; to: Block },
 ): Promise<TakenBack> {
   const gone = sql`any(${[...ask.gone]}::text[])`
+  const [first] = ask.gone
+  const begun = first === undefined ? null : `finalized block ${first} has left the chain, and its repair is not over`
   await fence(context, tx, ask.lease)
   const ended = await many(
     tx,
@@ -88,7 +90,12 @@ export async function takeBack(
   await execute(
     tx,
     sql`update chain_cursor set scanned_number = ${ask.to.number}, scanned_hash = ${ask.to.hash},
-          deposits_number = least(deposits_number, ${ask.to.number}) where ${here(context)}`,
+          deposits_number = least(deposits_number, ${ask.to.number}),
+          -- No worker may have seen the reversal, and from here on none does: killed now, the repair must be gone on with.
+          paused_reason = case when ${begun}::text is null or paused_reason like 'finalized block %' then paused_reason
+            else ${begun} end,
+          paused_until_final = case when ${begun}::text is null then paused_until_final end
+        where ${here(context)}`,
   )
   return { paymentIds, unsendable: lanes.filter(({ dropped }) => dropped) }
 }
