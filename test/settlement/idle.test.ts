@@ -2,11 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Registry } from 'prom-client'
 import { poll } from '../../scripts/system/waiting.ts'
+import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Db } from '../../src/db/db.ts'
 import { createNotifier, listen } from '../../src/db/notices.ts'
 import { watchSettlement } from '../../src/observe/settlement.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
+import { addAwaited } from '../chain/deposits/awaited.ts'
 import { createWorld, TOKEN, type World } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 
@@ -17,6 +19,7 @@ const CHANNEL = 'pinrail_payouts'
 /** More often than Prometheus asks. */
 const SCRAPED_MS = 15_000
 
+const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
 let world: World
 let nodes: HostileNode[]
 let statements = 0
@@ -26,11 +29,13 @@ const workers: SettlementRunner[] = []
 
 beforeAll(async () => {
   world = await createWorld({ relayers: 3 })
+  for (const name of ['one', 'two', 'three']) await addAwaited(world.db, keys, name)
   nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
   await world.chain.setIntervalMining({ interval: 1 })
   for (let worker = 0; worker < 2; worker++) {
     const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
-    const runner = world.runner({ rpc, db: counted(world.db), everyMs: EVERY_MS, options: { leaseMs: 5000 } })
+    const deposits = { keys, wrongTokens: [] }
+    const runner = world.runner({ rpc, db: counted(world.db), everyMs: EVERY_MS, deposits, options: { leaseMs: 5000 } })
     workers.push(runner)
     running.push(runner.run(stop.signal))
   }
@@ -68,7 +73,7 @@ async function scrape(pages: readonly Registry[]): Promise<void> {
   for (const page of pages) expect(await page.metrics()).toMatch(/^pinrail_treasury_usdc\{.*\} \d/m)
 }
 
-test('two workers that have settled something, and are asked for metrics, ask at most 5 statements and 5 nodes a second when nothing happens', async () => {
+test('two workers that have settled something, watch addresses, and are asked for metrics, ask at most 5 statements and 5 nodes a second when nothing happens', async () => {
   const pages = workers.map(({ figures }) => {
     const registry = new Registry()
     watchSettlement(registry, figures)

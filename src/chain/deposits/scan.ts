@@ -14,7 +14,7 @@ type Range = { readonly from: number; readonly to: number }
 /**
  * Reads transfers to the addresses of payments in final blocks, as far as payouts were read and a quorum agrees. It has a
  * cursor of its own: addresses are many, and a question about them that is not answered must hold up no payout. Answers
- * whether anything was read.
+ * whether anything has come.
  */
 export function createDepositScan(deps: SettlementDeps) {
   const { deposits, journal, rpc, token } = deps
@@ -28,18 +28,21 @@ export function createDepositScan(deps: SettlementDeps) {
     return { from: first.value.timestamp, to: last.value.timestamp }
   }
 
-  /** The addresses are read after the range was final, so that every one that a buyer could have paid in it is there. */
-  async function read(lease: Lease, range: Range & { again: boolean }): Promise<boolean> {
+  /**
+   * The addresses are read after the range was final, so that every one that a buyer could have paid in it is there.
+   * Answers how many transfers it shows; null when it could not be read.
+   */
+  async function read(lease: Lease, range: Range & { again: boolean }): Promise<number | null> {
     const past = await timeOf(range)
-    if (past === undefined) return false
+    if (past === undefined) return null
     const addresses = await journal.readWatchedDeposits(past)
     const watched = { addresses, tokens: [token.address, ...(deposits?.wrongTokens ?? [])] }
     const blocks = { fromBlock: range.from, toBlock: range.to }
     const agreed =
       addresses.length === 0 ? { value: [] } : await rpc.agreed((node) => depositLogs(node, watched, blocks))
-    if (agreed === null) return false
+    if (agreed === null) return null
     await journal.recordDeposits(lease, { logs: agreed.value, at: deps.clock(), number: range.to, again: range.again })
-    return true
+    return agreed.value.length
   }
 
   /** Where final blocks are others now, a transfer that was read before may be at another place, and would count twice. */
@@ -51,13 +54,17 @@ export function createDepositScan(deps: SettlementDeps) {
   return async function scanDeposits(lease: Lease, cursor: ChainCursor): Promise<boolean> {
     if (await isReplaced(cursor)) return false
     let last = cursor.depositsNumber
+    let come = 0
     for (let ranges = 0; ranges < RANGES_PER_ROUND && last < cursor.number; ranges++) {
       const to = Math.min(cursor.number, last + LOG_RANGE)
-      if (!(await read(lease, { from: last + 1, to, again: false }))) break
+      const found = await read(lease, { from: last + 1, to, again: false })
+      if (found === null) break
+      come += found
       last = to
     }
     const due = again.due({ number: last, firstNumber: cursor.firstNumber })
-    if (due !== null && (await read(lease, { ...due, again: true }))) again.done(due.to)
-    return last > cursor.depositsNumber
+    const found = due && (await read(lease, { ...due, again: true }))
+    if (due !== null && found !== null) again.done(due.to)
+    return come + (found ?? 0) > 0
   }
 }

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { DepositLog, Sweep, Unswept } from '../../domain/settlement/deposit.ts'
 import type { Lane, Lease, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
-import { execute, many, maybeOne, one, sql, type Tx } from '../db.ts'
-import { change, type JournalContext } from './context.ts'
+import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
+import type { JournalContext } from './context.ts'
 import { fenced, nextEnvelope } from './lanes.ts'
 import { hex } from './payouts.ts'
-import { fence, here } from './record.ts'
+import { changeCursor, fence } from './record.ts'
 import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
 
 /** A sweep of less costs more than it brings: 0.01 USDC. */
@@ -34,19 +34,20 @@ export async function readWatchedDeposits(
 }
 
 /** Stores what was read of the addresses, and how far; a second reading leaves the cursor where it is. */
-export function recordDeposits(
+export async function recordDeposits(
   context: JournalContext,
   lease: Lease,
   found: { logs: readonly DepositLog[]; at: Date; number: number; again: boolean },
 ): Promise<void> {
-  return context.db.transaction(async (tx) => {
+  const set = sql`deposits_number = ${found.number}`
+  if (found.logs.length === 0) {
+    if (!found.again) await changeCursor(context.db, context, { lease, set })
+    return
+  }
+  await context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
     await insertDeposits(tx, context, found)
-    if (!found.again)
-      await change(tx, sql`update chain_cursor set deposits_number = ${found.number} where ${here(context)}`, {
-        rows: 1,
-        what: 'the cursor of deposits',
-      })
+    if (!found.again) await changeCursor(tx, context, { lease, set })
   })
 }
 
@@ -87,15 +88,19 @@ export async function insertDeposits(
   )
 }
 
+/** What is less stays where it is, and is nothing to wait for: strangers send dust. The first condition is the index's. */
+export const worthSweeping = ({ scope }: JournalContext): Statement => sql`
+  d.unswept_micro > 0 and d.unswept_micro >= ${MIN_SWEEP_MICRO} and d.chain_id = ${scope.chainId}
+    and d.livemode = ${scope.livemode} and d.token = ${scope.token}`
+
 /** Deposits of which money is at the address that no sweep is bringing to the treasury. */
-export async function readUnswept({ db, scope }: JournalContext, limit: number): Promise<Unswept[]> {
+export async function readUnswept(context: JournalContext, limit: number): Promise<Unswept[]> {
   const rows = await many(
-    db,
+    context.db,
     z.object({ payment_id: z.string(), address: hex, idx: z.coerce.number(), micro: z.string() }),
     sql`select d.payment_id, d.address, d.unswept_micro::text as micro,
           (select count(*) from deposit_sweep s where s.payment_id = d.payment_id) as idx
-        from deposit d where d.unswept_micro > 0 and d.unswept_micro >= ${MIN_SWEEP_MICRO} and d.chain_id = ${scope.chainId}
-          and d.livemode = ${scope.livemode} and d.token = ${scope.token}
+        from deposit d where ${worthSweeping(context)}
           and not exists (select 1 from deposit_sweep s where s.payment_id = d.payment_id and s.state in ('signed', 'assigned'))
         order by d.created_at limit ${limit}`,
   )

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { describeTransfer, type FinalizedScan, type Lease, type TreasuryLog } from '../../domain/settlement/payout.ts'
-import { many, sql, type Tx } from '../db.ts'
-import { change, type JournalContext, type SettlementScope } from './context.ts'
-import { fence, here } from './record.ts'
+import { many, type Statement, sql, type Tx } from '../db.ts'
+import type { JournalContext, SettlementScope } from './context.ts'
+import { changeCursor, fence } from './record.ts'
 import { explain, type KnownAs, keyOf } from './watch/known.ts'
 import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
 
@@ -12,14 +12,22 @@ import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
  * them can stop the cursor. A transfer out of the treasury that nobody knows pauses every lane in the same transaction;
  * such transfers are answered.
  */
-export function recordFinalized(context: JournalContext, lease: Lease, scan: FinalizedScan): Promise<TreasuryLog[]> {
+export async function recordFinalized(
+  context: JournalContext,
+  lease: Lease,
+  scan: FinalizedScan,
+): Promise<TreasuryLog[]> {
+  if (scan.logs.length === 0) {
+    if (scan.again !== true) await changeCursor(context.db, context, { lease, set: moved(context, scan, null) })
+    return []
+  }
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
     const known = await explain(tx, context.scope, scan)
     const fresh = await insertLogs(tx, context.scope, { scan, known })
     const unknown = scan.logs.filter((log) => log.kind === 'out' && fresh.has(keyOf(log)) && !known.has(keyOf(log)))
     const reason = unknown[0] === undefined ? null : describeTransfer(unknown[0])
-    await moveCursor(tx, context, { scan, reason })
+    await changeCursor(tx, context, { lease, set: moved(context, scan, reason) })
     return unknown
   })
 }
@@ -28,29 +36,20 @@ export function recordFinalized(context: JournalContext, lease: Lease, scan: Fin
  * A reason that is final stays until an operator ends it. One that only a block without finality has shown ends when
  * final blocks have passed that block without it.
  */
-async function moveCursor(
-  tx: Tx,
-  context: JournalContext,
-  { scan, reason }: { scan: FinalizedScan; reason: string | null },
-): Promise<void> {
+function moved(context: JournalContext, scan: FinalizedScan, reason: string | null): Statement {
   const isAgain = scan.again === true
-  await change(
-    tx,
-    sql`update chain_cursor set
-          paused_reason = case when ${reason}::text is not null and (paused_reason is null or paused_until_final is not null)
-              then ${reason}::text when paused_until_final <= ${scan.number} then null else paused_reason end,
-          paused_until_final = case when ${reason}::text is null and paused_until_final > ${scan.number}
-              then paused_until_final end,
-          scanned_number = case when ${isAgain} then scanned_number else ${scan.number}::bigint end,
-          scanned_hash = case when ${isAgain} then scanned_hash else ${scan.hash}::text end,
-          scanned_at = case when ${isAgain} then scanned_at else now() end,
-          -- Without a seed nobody reads what comes to addresses. Those that buyers have are read when it is back.
-          deposits_number = case when ${!isAgain && scan.deposits === false} and not exists (select 1 from deposit
-              where chain_id = ${context.scope.chainId} and livemode = ${context.scope.livemode} and watch_until > now())
-              then ${scan.number}::bigint else deposits_number end
-        where ${here(context)}`,
-    { rows: 1, what: 'the cursor' },
-  )
+  return sql`
+    paused_reason = case when ${reason}::text is not null and (paused_reason is null or paused_until_final is not null)
+        then ${reason}::text when paused_until_final <= ${scan.number} then null else paused_reason end,
+    paused_until_final = case when ${reason}::text is null and paused_until_final > ${scan.number}
+        then paused_until_final end,
+    scanned_number = case when ${isAgain} then scanned_number else ${scan.number}::bigint end,
+    scanned_hash = case when ${isAgain} then scanned_hash else ${scan.hash}::text end,
+    scanned_at = case when ${isAgain} then scanned_at else now() end,
+    -- Without a seed nobody reads what comes to addresses. Those that buyers have are read when it is back.
+    deposits_number = case when ${!isAgain && scan.deposits === false} and not exists (select 1 from deposit
+        where chain_id = ${context.scope.chainId} and livemode = ${context.scope.livemode} and watch_until > now())
+        then ${scan.number}::bigint else deposits_number end`
 }
 
 /** A transfer of our own that this database has forgotten waits for its payment to be queued again. */

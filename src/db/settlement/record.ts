@@ -7,7 +7,7 @@ import {
   type Settlement,
   type VoidProof,
 } from '../../domain/settlement/payout.ts'
-import { execute, many, maybeOne, type Statement, sql, type Tx } from '../db.ts'
+import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tx } from '../db.ts'
 import {
   attempt,
   change,
@@ -57,12 +57,24 @@ const settlementOf = (row: Proven): Settlement => ({
 export const here = ({ scope }: JournalContext): Statement =>
   sql`chain_id = ${scope.chainId} and token = ${scope.token}`
 
+const isHeld = ({ owner, epoch }: Lease): Statement => sql`owner = ${owner} and epoch = ${epoch}`
+
 export async function fence(context: JournalContext, tx: Tx, lease: Lease): Promise<void> {
-  const held = await execute(
-    tx,
-    sql`select 1 from chain_cursor where ${here(context)} and owner = ${lease.owner} and epoch = ${lease.epoch} for update`,
-  )
+  const held = await execute(tx, sql`select 1 from chain_cursor where ${here(context)} and ${isHeld(lease)} for update`)
   if (held !== 1) throw new LeaseLostError(`the observer has a newer owner than epoch ${lease.epoch}`)
+}
+
+/** Where nothing else is written no transaction is needed, because the lease is checked here too: most blocks show nothing. */
+export async function changeCursor(
+  on: Queryable,
+  context: JournalContext,
+  { lease, set }: { lease: Lease; set: Statement },
+): Promise<void> {
+  const rows = await execute(on, sql`update chain_cursor set ${set} where ${here(context)} and ${isHeld(lease)}`)
+  if (rows !== 1)
+    throw new LeaseLostError(
+      `the cursor: ${rows} rows changed instead of 1; the observer may have a newer owner than epoch ${lease.epoch}`,
+    )
 }
 
 /** Takes or renews the right to observe; null while another owner's lease runs. The cursor begins at `start`. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createTreasurySigner } from '../../../src/chain/authorization.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
@@ -42,6 +43,24 @@ const sweepOf = async (paymentId: string) => {
 
 /** Signs, and has no room to send. */
 const signOnly = () => world.runner({ deposits, hooks, options: { maxInFlight: 0 } }).tick()
+
+// every round of the engine went on as if there were something to send, and asked its nodes without end
+test('what is too little to be swept is nothing to wait for', async () => {
+  const runner = world.runner({ deposits, hooks: world.hooks })
+  const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
+  const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+  const nothing = { sign: false, send: false, underWay: false }
+  const { address } = await addAwaited(world.db, keys, 'dust')
+  await world.finalize(runner)
+  expect(await journal.readWork()).toEqual(nothing)
+  await mintUsdc(world.chain, { to: address, micro: 9_999n })
+  await world.finalize(runner, 4)
+  expect((await world.db.query('select unswept_micro from deposit')).rows).toEqual([{ unswept_micro: '9999' }])
+  expect(await journal.readWork()).toEqual(nothing)
+  await mintUsdc(world.chain, { to: address, micro: 1n })
+  await world.finalize(world.runner({ deposits, hooks: world.hooks, options: { maxInFlight: 0 } }), 4)
+  expect(await journal.readWork()).toMatchObject({ send: true })
+})
 
 test('a sweep is signed for less than an hour, and again with the same nonce when it could not be sent by then', async () => {
   const { paymentId, address } = await paidDeposit()

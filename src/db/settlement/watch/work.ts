@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { one, sql } from '../../db.ts'
 import { type JournalContext, ours } from '../context.ts'
+import { worthSweeping } from '../deposits.ts'
 import { payable, sendable } from '../queue.ts'
 import { here } from '../record.ts'
 
@@ -15,7 +16,7 @@ export type Work = {
 }
 
 export async function readWork(context: JournalContext): Promise<Work> {
-  const { chainId, livemode } = context.scope
+  const { chainId } = context.scope
   const row = await one(
     context.db,
     z.object({ sign: z.boolean(), send: z.boolean(), payouts: z.boolean() }),
@@ -27,8 +28,7 @@ export async function readWork(context: JournalContext): Promise<Work> {
             -- Those of lanes that nobody advances any more stay open, and are nothing to wait for.
             or exists (select 1 from lane_tx t where t.chain_id = ${chainId} and t.state in ('reserved', 'signed', 'broadcast')
               and t.created_at > now() - interval '1 day')
-            or exists (select 1 from deposit d where d.unswept_micro > 0 and d.chain_id = ${chainId} and d.livemode = ${livemode})
-            as send,
+            or exists (select 1 from deposit d where ${worthSweeping(context)}) as send,
           exists (select 1 from payout p where ${ours(context)} and p.state in ('authorized', 'assigned', 'mined', 'voiding'))
             as payouts`,
   )
