@@ -43,8 +43,12 @@ export async function repairFinality(operation: Operation): Promise<number> {
   const blocks = await listProofBlocks(db, scope, Math.max(0, cursor.number - COMPARED_BLOCKS))
   const found = await compare(rpc, blocks, cursor)
   say(`${found.gone.length} of ${blocks.length} blocks that something rests on have left the chain`)
-  if (found.gone.length === 0 && !found.cursorIsGone) say(`block ${cursor.number} is what it was`)
-  if (dryRun) return found.gone.length === 0 && !found.cursorIsGone ? 0 : 1
+  const isWhole = found.gone.length === 0 && !found.cursorIsGone
+  // The one of a reversal: an earlier repair was killed, or the blocks have come back.
+  const isPaused = cursor.pausedReason?.startsWith('finalized block ') === true
+  if (isWhole)
+    say(`block ${cursor.number} is what it was${isPaused ? ', and a repair has still to end the pause' : ''}`)
+  if (dryRun) return isWhole && !isPaused ? 0 : 1
 
   const number = Math.max(cursor.firstNumber, found.oldest - READ_AGAIN)
   const to = await agreedHash(rpc, number)

@@ -188,6 +188,8 @@ test('a repair that is killed before the chain is read again keeps everything pa
   await world.runner().assertReady()
   await world.finalize(world.runner())
   expect(await paused()).toMatch(/^finalized block/)
+  expect(await repairFinality(operation(true))).toBe(1)
+  expect(said).toContainEqual(expect.stringMatching(/is what it was, and a repair has still to end the pause$/))
   expect(await repairFinality(operation())).toBe(1)
   expect(said).toContainEqual(expect.stringMatching(/^LOOK AT THIS: 8383 micro-USDC in/))
   expect(await paused()).toBeNull()
