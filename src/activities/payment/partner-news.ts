@@ -7,6 +7,7 @@ import { STILL_HERE } from '../../domain/payment/money/parts.ts'
 import { changesOf, isWonBack, mustBeHeld } from '../../domain/payment/order-changes.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { effectOfOrder, fits, hasNothing, misfitOf } from '../../domain/payment/partner-news.ts'
+import { isDead } from '../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import { recordCancel } from './cancel-order.ts'
@@ -55,8 +56,10 @@ function isOutdated(
   { asked, attempt, state }: { asked: AskedAttempt; attempt: Attempt; state: PaymentWithAttempts },
 ): boolean {
   const now = partCount(state, attempt.id)
-  if (effect.parts.length > 0 && now.gone !== asked.gone) return true
   const { status, updatedAt } = asked.attempt
+  // An order that has ended since, or of which money has gone: what this answer tells of may be gone with it.
+  const isGone = now.gone !== asked.gone || (isDead(attempt.status) && attempt.status !== status)
+  if (effect.parts.length > 0 && isGone) return true
   const isChanged = now.parts !== asked.parts || attempt.status !== status || attempt.updatedAt !== updatedAt
   const liftsMisfit = attempt.status === 'on_hold' && effect.attempt !== 'on_hold'
   return (takesAway(effect) || liftsMisfit) && isChanged

@@ -69,7 +69,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'an answer from before a reversal books the money once more',
     file: 'src/activities/payment/partner-news.ts',
-    find: '  if (effect.parts.length > 0 && now.gone !== asked.gone) return true\n',
+    find: '  if (effect.parts.length > 0 && isGone) return true\n',
     put: '',
   },
   {
