@@ -200,35 +200,6 @@ test('a rejection that was carried out, and whose answer was lost, is answered w
     ],
   }))
 
-// money that the partner had taken back came again into the books
-test('an answer from before the reversal, which comes after it, brings no money back', () =>
-  holds({
-    minor: '4999',
-    pinned: false,
-    steps: [
-      { do: 'click', provider: 'wallet_app' },
-      { do: 'fault', at: 'cancel', trouble: 'slow', times: 1 },
-      { do: 'cancel', together: true },
-      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
-      { do: 'lose the run' },
-      { do: 'partner', act: 'take all back', of: 0, percent: 60, news: 'told', together: true },
-    ],
-  }))
-
-test('… nor money of which nobody had heard before it was gone', () =>
-  holds({
-    minor: '10000',
-    pinned: false,
-    steps: [
-      { do: 'click', provider: 'wallet_app' },
-      { do: 'fault', at: 'cancel', trouble: 'slow', times: 1 },
-      { do: 'cancel', together: true },
-      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
-      { do: 'lose the run', together: true },
-      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
-    ],
-  }))
-
 // after a chargeback the same money came again, of another amount
 test('money of a changed order after a chargeback is in the books once it is acknowledged', () =>
   holds({
