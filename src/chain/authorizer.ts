@@ -178,6 +178,8 @@ export async function hold(
 }
 
 export type Authorizer = {
+  /** Before anything is signed. A rotation is as old as the first worker that knows of it, also where nothing is to be paid. */
+  record(): Promise<void>
   /** queued → authorized: checks the token, reserves funds, signs. */
   authorize(): Promise<Progress>
 }
@@ -191,7 +193,6 @@ export function createAuthorizer(deps: SettlementDeps): Authorizer {
   let lastRecipient: Hex | null = null
   let recorded = false
 
-  /** Before anything is signed: a rotation is as old as the first round that knows of it. */
   async function record(): Promise<void> {
     const [current, ...former] = deps.treasuries.map(({ address }) => address)
     if (recorded || current === undefined) return
@@ -201,6 +202,7 @@ export function createAuthorizer(deps: SettlementDeps): Authorizer {
   }
 
   return {
+    record,
     async authorize() {
       await record()
       if ((await journal.countWaiting()) >= AHEAD) return { ...NOTHING, ahead: true }

@@ -14,6 +14,8 @@ import type { Block } from './rpc/node.ts'
  * others. They share what they know through the journal.
  */
 export type SettlementEngine = {
+  /** Makes its treasuries known, also while everything is paused: from then on the time of a rotation runs. */
+  begin(): Promise<void>
   /** Reads final blocks, ends payouts by them, and watches the treasury. */
   observe(): Promise<Progress>
   /** Reads what came to the addresses of payments in the blocks that were read for payouts. */
@@ -68,6 +70,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
 
   return {
     ...createObserving(deps, holding),
+    begin: () => authorizer.record(),
     async authorize() {
       const cursor = await journal.readCursor()
       if (cursor === null || cursor.pausedReason !== null) return NOTHING

@@ -66,7 +66,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
       if (failures.length > 0) throw failures[0]
     },
     async run(signal) {
-      await untilReady(options, ready, signal)
+      await untilReady(options, () => ready().then(() => engine.begin()), signal)
       const parts = createParts({ engine, journal, bells, clock, ended: options.onEnded })
       await Promise.all(parts.map((part) => goRound(options, part, signal)))
       await engine

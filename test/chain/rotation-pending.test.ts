@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
+import { poll } from '../../scripts/system/waiting.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import { USDC_VIEWS } from '../../src/chain/token/contracts.ts'
 import { createDb } from '../../src/db/db.ts'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
-import { readPayout } from '../../src/db/settlement/payouts.ts'
+import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
 import { timeOfPayment } from '../../src/domain/ids.ts'
 import { newId } from '../../src/ids.ts'
+import type { SettlementRunner } from '../../src/settlement/runner.ts'
 import { type RpcCall, startLossyProxy } from '../support/anvil.ts'
 import { addressOf, createRotation, MINUTES_UNTIL_DEAD, type Rotation, signerOf } from './rotation-world.ts'
 import { copyDatabase, insertPayments, newAddress, queueAll, TOKEN, type World } from './world.ts'
@@ -181,4 +183,48 @@ describe('a second payout of one payment', () => {
     expect(await world.balance(twice!.recipient)).toBe(2n * twice!.micro)
     expect(await pausedReason()).toContain(`payment ${twice!.paymentId} was paid twice`)
   })
+})
+
+/** Goes round as a worker does until its treasuries are known. */
+async function start(runner: SettlementRunner): Promise<void> {
+  const stop = new AbortController()
+  const running = runner.run(stop.signal)
+  const current = async () =>
+    (await world.db.query('select 1 from treasury where address = $1', [addressOf(successor)])).rows
+  await poll(async () => (await current()).length === 1, { withinMs: 20_000, everyMs: 20, what: 'the new treasury' })
+  stop.abort()
+  await running
+}
+const keyless = async () => {
+  const { rows } = await world.db.query('select keyless_at is not null as keyless from treasury where address = $1', [
+    addressOf(old),
+  ])
+  return (rows[0] as { keyless: boolean }).keyless
+}
+
+// the time of the rotation began with the first payout that was to be signed, or when an operator had ended the pause
+test.each(['when nothing is to be paid', 'while everything is paused'])(
+  'a rotation is as old as the first worker that starts with it: %s',
+  async (when) => {
+    await rotation.before().tick()
+    if (when.includes('paused')) await world.db.query(`update chain_cursor set paused_reason = 'a theft'`)
+    expect(await keyless()).toBe(false)
+    await start(rotation.after())
+    expect(await keyless()).toBe(true)
+  },
+)
+
+test('a void that is asked for once more waits for a lost treasury no longer than before', async () => {
+  const [queued] = await rotation.queueOn(old, [{}])
+  const ask = () => world.db.transaction((tx) => requestVoid(tx, queued!.paymentId))
+  const since = async () =>
+    (
+      (await world.db.query('select updated_at as at from payout where payment_id = $1', [queued!.paymentId]))
+        .rows[0] as { at: Date }
+    ).at
+  expect(await ask()).toBe(true)
+  await world.db.query(`update payout set updated_at = updated_at - interval '50 minutes'`)
+  const asked = await since()
+  expect(await ask()).toBe(true)
+  expect(await since()).toEqual(asked)
 })

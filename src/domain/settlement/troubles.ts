@@ -30,7 +30,7 @@ function pauseOf({ cursor }: Standing): Trouble[] {
     ]
   const todo = reason.startsWith('finalized block')
     ? 'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.'
-    : 'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, move the USDC away: the key is stolen.'
+    : 'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.'
   return [{ kind: 'paused', stops: true, what, todo }]
 }
 

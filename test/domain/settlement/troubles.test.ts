@@ -17,7 +17,7 @@ describe('the chain', () => {
       only({ cursor: { ...CURSOR, pausedReason, pausedUntilFinal } })?.todo
     expect(paused('x', 1040)).toBe('Wait: when block 1040 is final without it, the pause ends by itself.')
     expect(paused('a foreign transfer came')).toBe(
-      'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, move the USDC away: the key is stolen.',
+      'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.',
     )
     expect(paused('finalized block 7 is another one')).toBe(
       'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.',
