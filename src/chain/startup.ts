@@ -81,15 +81,18 @@ async function agreed<T>({ rpc }: SettlementDeps, read: (node: RpcNode) => Promi
   return answer.value
 }
 
-/** Throws for a chain that is behind the last settled block or a different one: it must not be paid on. */
+/**
+ * Throws SettlementRefusal for another chain than the one that was read: it must not be paid on. One that is behind is waited
+ * for: a node that is down and another that is late are an ordinary day.
+ */
 async function assertChainHasHistory(deps: SettlementDeps): Promise<void> {
   const cursor = await deps.journal.readCursor()
   if (cursor === null) return
   const { block: head } = await deps.rpc.newest()
-  demand(
-    head.number >= cursor.number,
-    `the chain is at block ${head.number}, behind block ${cursor.number} that was final: it has lost blocks`,
-  )
+  if (head.number < cursor.number)
+    throw new Error(
+      `a quorum is at block ${head.number}, behind block ${cursor.number} that was final: it must catch up`,
+    )
   const known = await agreed(deps, (node) => node.block(cursor.number))
   demand(
     known.hash === cursor.hash,
