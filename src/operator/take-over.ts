@@ -47,10 +47,13 @@ export async function takeOverPayouts(operation: Operation, from: Hex): Promise<
       say(`${paymentId} stays: ${from} has paid or cancelled it, and its log ends it`)
     const unused = payouts.filter(({ authNonce }) => !final.used.has(authNonce))
     const proof = { number: cursor.number, hash: cursor.hash, time: final.timestamp, dead }
-    const done = dryRun
-      ? { moved: unused.map(({ paymentId }) => paymentId), failed: [] }
-      : await takeOver(context, { payouts: unused, to, proof })
-    for (const { paymentId, error } of done.failed) say(`${paymentId} stays: ${error.message}`)
+    const done = await takeOver(context, { payouts: unused, to, proof, dryRun })
+    for (const { paymentId } of unused) {
+      const failure = done.failed.find((failed) => failed.paymentId === paymentId)
+      if (failure !== undefined) say(`${paymentId} stays: ${failure.error.message}`)
+      else if (!done.moved.includes(paymentId))
+        say(`${paymentId} stays: a later signature of ${from} for it is still valid, or it has ended meanwhile`)
+    }
     const waits = unused.filter((payout) => payout.waits && done.moved.includes(payout.paymentId))
     for (const { paymentId } of waits)
       say(`${paymentId} ${dryRun ? 'would be' : 'is'} taken over and waits: pinrail payments decide ${paymentId} retry`)

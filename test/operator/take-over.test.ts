@@ -89,8 +89,11 @@ test('a take-over keeps one of which a later signature is known, until that one 
   await rotation.pass(MINUTES_UNTIL_DEAD)
   await silent.tick()
   const said: string[] = []
-  expect(await takeOverPayouts(operation(said), addressOf(old))).toBe(1)
-  expect(said.at(-1)).toContain('1 stay')
+  for (const dryRun of [true, false]) {
+    expect(await takeOverPayouts(operation(said, dryRun), addressOf(old))).toBe(1)
+    expect(said.at(-2)).toMatch(new RegExp(`^${queued!.paymentId} stays: a later signature of ${addressOf(old)} `))
+    expect(said.at(-1)).toContain('1 stay')
+  }
   await rotation.pass(3 * 60)
   await silent.tick()
   expect(await takeOverPayouts(operation(said), addressOf(old))).toBe(0)

@@ -41,16 +41,17 @@ export type TakeoverProof = {
 
 /**
  * Moves payouts to another treasury, each with its proof: queued there, unless something else than the missing key holds
- * it, or its payment waits for a decision. Answers which moved. Not those of which a signature is known that is valid after the block, and not those whose
- * payment refuses: these are answered as failed.
+ * it, or its payment waits for a decision. Answers which moved. Not those of which a signature is known that is valid
+ * after the block, and not those whose payment refuses: these are answered as failed. A dry run does the same and takes it
+ * back.
  */
-export function takeOver(
+export async function takeOver(
   context: JournalContext,
-  moving: { payouts: readonly Elsewhere[]; to: Hex; proof: TakeoverProof },
+  moving: { payouts: readonly Elsewhere[]; to: Hex; proof: TakeoverProof; dryRun?: boolean },
 ): Promise<{ moved: string[]; failed: FailedHook[] }> {
-  return context.db.transaction(async (tx) => {
-    const moved: string[] = []
-    const failed: FailedHook[] = []
+  const moved: string[] = []
+  const failed: FailedHook[] = []
+  const move = async (tx: Tx): Promise<void> => {
     await lockPaymentsFirst(
       tx,
       moving.payouts.map(({ paymentId }) => paymentId),
@@ -65,9 +66,16 @@ export function takeOver(
       })
       if (error !== null) failed.push({ paymentId: payout.paymentId, error })
     }
-    return { moved, failed }
+    if (moving.dryRun === true) throw new OnlyTried()
+  }
+  await context.db.transaction(move).catch((error: unknown) => {
+    if (!(error instanceof OnlyTried)) throw error
   })
+  return { moved, failed }
 }
+
+/** Takes everything back that a dry run has done. */
+class OnlyTried extends Error {}
 
 const WAITS = 'taken over by the current treasury; waits for a decision of its payment: retry'
 
