@@ -15,6 +15,9 @@ const MIN_SWEEP_MICRO = 10_000
 /** Seconds by which the clocks of database and chain surely differ less: a day's addresses more cost little. */
 const CLOCK_MARGIN = 86_400
 
+/** Seconds by which a final block that is read now was surely made earlier, unless the range is long: its time is asked for. */
+export const FINAL_MARGIN = 3600
+
 /** Addresses to which a payment may still come, or could when these blocks were made (Unix seconds). */
 export async function readWatchedDeposits(
   { db, scope }: JournalContext,
@@ -22,7 +25,7 @@ export async function readWatchedDeposits(
 ): Promise<Hex[]> {
   const when =
     past === null
-      ? sql`watch_until > now()`
+      ? sql`watch_until > now() - ${FINAL_MARGIN} * interval '1 second'`
       : sql`watch_until > least(now(), to_timestamp(${past.from})) and created_at < to_timestamp(${past.to + CLOCK_MARGIN})`
   const rows = await many(
     db,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { describeTransfer, type FinalizedScan, type Lease, type TreasuryLog } from '../../domain/settlement/payout.ts'
 import { many, type Statement, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
+import { FINAL_MARGIN } from './deposits.ts'
 import { changeCursor, fence } from './record.ts'
 import { explain, type KnownAs, keyOf } from './watch/known.ts'
 import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
@@ -46,9 +47,12 @@ function moved(context: JournalContext, scan: FinalizedScan, reason: string | nu
     scanned_number = case when ${isAgain} then scanned_number else ${scan.number}::bigint end,
     scanned_hash = case when ${isAgain} then scanned_hash else ${scan.hash}::text end,
     scanned_at = case when ${isAgain} then scanned_at else now() end,
-    -- Without a seed nobody reads what comes to addresses. Those that buyers have are read when it is back.
+    -- Without a seed nobody reads what comes to addresses. The blocks in which one was watched are read when it is back. What
+    -- is behind already has such blocks, unless there is no address.
     deposits_number = case when ${!isAgain && scan.deposits === false} and not exists (select 1 from deposit
-        where chain_id = ${context.scope.chainId} and livemode = ${context.scope.livemode} and watch_until > now())
+        where chain_id = ${context.scope.chainId} and livemode = ${context.scope.livemode}
+          and watch_until > case when chain_cursor.deposits_number < chain_cursor.scanned_number then '-infinity'::timestamptz
+            else chain_cursor.scanned_at - ${FINAL_MARGIN} * interval '1 second' end)
         then ${scan.number}::bigint else deposits_number end`
 }
 

@@ -138,4 +138,42 @@ describe('what came while nobody read it', () => {
     await world.finalize(runner())
     expect(world.heard.deposits.map((deposit) => deposit.address)).toContain(address)
   })
+
+  // the cursor passed the blocks as soon as no address was watched, and 5 USDC lay where nobody looked again
+  test.each(['before the first round without the seed', 'after it'])(
+    'is seen when the seed is back also if the watch of the only address has ended %s',
+    async (when) => {
+      const alone = await createWorld()
+      const endWatch = () => alone.db.query(`update deposit set watch_until = now() - interval '1 second'`)
+      try {
+        await alone.finalize(alone.runner({ deposits }))
+        const { address } = await addAwaited(alone.db, keys, 'ended')
+        await mintUsdc(alone.chain, { to: address, micro: 5_000_000n })
+        if (when !== 'after it') await endWatch()
+        await alone.finalize(alone.runner({ deposits: null }))
+        await endWatch()
+        await alone.finalize(alone.runner({ deposits: null }))
+        await alone.finalize(alone.runner({ deposits }))
+        expect(alone.heard.deposits).toMatchObject([{ address }])
+      } finally {
+        await alone.stop()
+      }
+    },
+  )
+
+  test('is nothing where no address ever was, and the cursor of deposits goes on with that of payouts', async () => {
+    const plain = await createWorld()
+    const behind = async () =>
+      (await plain.db.query('select (scanned_number - deposits_number)::int as blocks from chain_cursor')).rows
+    try {
+      await plain.finalize(plain.runner({ deposits: null }))
+      expect(await behind()).toEqual([{ blocks: 0 }])
+      // As after a repair that was killed.
+      await plain.db.query('update chain_cursor set deposits_number = deposits_number - 1')
+      await plain.finalize(plain.runner({ deposits: null }))
+      expect(await behind()).toEqual([{ blocks: 0 }])
+    } finally {
+      await plain.stop()
+    }
+  })
 })
