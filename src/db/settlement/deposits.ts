@@ -121,11 +121,11 @@ export async function storeSweep({ db, scope }: JournalContext, sweep: Sweep): P
   )
 }
 
-/** Stores the newer signature of a sweep that is in no transaction. */
+/** Stores the newer signature of a sweep that is in no transaction. It has the same nonce: the token takes one of them. */
 export async function renewSweep({ db }: JournalContext, sweep: Sweep): Promise<void> {
   await execute(
     db,
-    sql`update deposit_sweep set treasury = ${sweep.treasury}, valid_before = ${sweep.validBefore},
+    sql`update deposit_sweep set treasury = ${sweep.treasury}, valid_before = ${sweep.validBefore}, micro_usdc = ${sweep.micro},
           signature = ${Buffer.from(sweep.signature.slice(2), 'hex')}
         where payment_id = ${sweep.paymentId} and idx = ${sweep.index} and state = 'signed'`,
   )
@@ -142,8 +142,8 @@ const sweepRow = z.object({
   valid_before: z.coerce.number(),
 })
 
-const selectSweeps = (where: ReturnType<typeof sql>) => sql`
-  select s.payment_id, s.idx, d.address, s.treasury, s.micro_usdc::text as micro, s.auth_nonce,
+const selectSweeps = (where: Statement, micro: Statement = sql`s.micro_usdc`) => sql`
+  select s.payment_id, s.idx, d.address, s.treasury, ${micro}::text as micro, s.auth_nonce,
     '0x' || encode(s.signature, 'hex') as signature, s.valid_before
   from deposit_sweep s join deposit d using (payment_id) where ${where}`
 
@@ -158,15 +158,21 @@ const sweepOf = (row: z.infer<typeof sweepRow>): Sweep => ({
   validBefore: row.valid_before,
 })
 
-/** Signed sweeps in no transaction that go to another treasury, or expire before the Unix second. */
+/**
+ * Signed sweeps in no transaction that go to another treasury, expire before the Unix second, or are of more than is at
+ * the address since blocks were replaced: they are signed again for what is there, or it would wait behind them for ever.
+ */
 export async function readStaleSweeps(
   { db, scope }: JournalContext,
   ask: { treasury: Hex; validUntil: number; limit: number },
 ): Promise<Sweep[]> {
+  // Where nothing is left it stays as it is: the deposit, or another one, may come yet.
+  const tooMuch = sql`d.unswept_micro >= ${MIN_SWEEP_MICRO} and d.unswept_micro < s.micro_usdc`
   const where = sql`s.state = 'signed' and s.chain_id = ${scope.chainId} and s.token = ${scope.token}
-    and (s.treasury <> ${ask.treasury} or s.valid_before < ${ask.validUntil})
+    and (s.treasury <> ${ask.treasury} or s.valid_before < ${ask.validUntil} or ${tooMuch})
     and d.livemode = ${scope.livemode} order by s.created_at, s.payment_id limit ${ask.limit}`
-  return (await many(db, sweepRow, selectSweeps(where))).map(sweepOf)
+  const micro = sql`case when ${tooMuch} then d.unswept_micro else s.micro_usdc end`
+  return (await many(db, sweepRow, selectSweeps(where, micro))).map(sweepOf)
 }
 
 /** Signed sweeps that are in no transaction. */

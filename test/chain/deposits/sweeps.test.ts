@@ -4,10 +4,12 @@ import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
+import { repairFinality } from '../../../src/operator/repair.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { createWorld, newKey, TOKEN, type World } from '../world.ts'
+import { createWorld, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
+import { reorganize } from './reversal.ts'
 
 /** Sweeps are signed for short times, to the current treasury. */
 
@@ -92,4 +94,24 @@ test('a sweep that was signed to a treasury whose key is lost goes to the curren
   expect(await world.balance(successor.address)).toBe(5_000_000n)
   expect(await world.balance(lost)).toBe(inLost)
   expect(await world.balance(address)).toBe(0n)
+})
+
+// what came later waited for ever behind a sweep that the token refuses, and nobody was told
+test('a sweep that is signed for more than is at the address since a repair is signed again for what comes later', async () => {
+  const { paymentId, address } = await paidDeposit()
+  await signOnly()
+  const first = await sweepOf(paymentId)
+  await reorganize(world, 6, [])
+  await repairFinality({ db: world.db, hooks, settings: settingsOf(world), dryRun: false, say: () => undefined })
+  expect(await world.balance(address)).toBe(0n)
+  // With nothing to be swept it stays as it is.
+  await signOnly()
+  expect(await sweepOf(paymentId)).toEqual(first)
+  await mintUsdc(world.chain, { to: address, micro: 3_000_000n })
+  await world.chain.mine({ blocks: 25 })
+  await world.finalize(world.runner({ deposits, hooks }), 6)
+  expect(await sweepOf(paymentId)).toMatchObject({ state: 'done', nonce: first.nonce })
+  expect(await world.balance(address)).toBe(0n)
+  const unswept = await world.db.query('select unswept_micro from deposit where payment_id = $1', [paymentId])
+  expect(unswept.rows).toEqual([{ unswept_micro: '0' }])
 })
