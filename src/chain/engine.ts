@@ -2,6 +2,7 @@ import { authorizeCancellations, createAuthorizer } from './authorizer.ts'
 import { NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import { sweepDeposits } from './deposits/sweep.ts'
 import { fillLanes } from './lanes/fill.ts'
+import { createKeylessEnding } from './lanes/keyless.ts'
 import { advanceLane, type LaneRound } from './lanes/lane.ts'
 import type { ChainView } from './lanes/sender.ts'
 import { createRescue } from './lanes/stranded.ts'
@@ -42,6 +43,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const authorizer = createAuthorizer(deps)
   const topUp = createTopUp(deps)
   const freeStranded = createRescue(deps)
+  const endKeyless = createKeylessEnding(deps)
 
   async function advance(view: ChainView): Promise<LaneRound[]> {
     const oneMore = (maxFee: bigint): bigint => deps.codec.gasLimit(deps.codec.maxItems) * maxFee
@@ -87,7 +89,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
       if (cursor === null) return NOTHING
       const view: ChainView = { head: newest.block, cursor, fees: await rpc.fees(FEE_BLOCKS) }
       return holding('lanes', async () => {
-        const [rounds] = await Promise.all([advance(view), fund(view)])
+        const [rounds] = await Promise.all([advance(view), fund(view), endKeyless(view)])
         if (cursor.pausedReason !== null) return NOTHING
         await freeStranded(
           rounds.flatMap((round) => round.stuck),

@@ -100,6 +100,8 @@ export type SettlementJournal = {
   readEnvelopes(lane: Lane): Promise<Envelope[]>
   /** Whether the envelope has items that have not ended and have not left it. */
   isWanted(lane: Lane, nonce: number): Promise<boolean>
+  /** Lanes with open envelopes that nobody has advanced for so long and that are none of `keyed`: for ending envelopes. */
+  takeKeyless(ask: { idleMs: number; keyed: readonly Hex[] }): Promise<Lane[]>
   freeStranded(ask: {
     idleMs: number
     slow: readonly { wallet: Hex; nonce: number }[]

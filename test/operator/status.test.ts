@@ -139,7 +139,8 @@ test('lane quarantined: the only one stops all, one of two does not', async () =
     /^No money is moving: lane 0x[0-9a-f]{40} is quarantined: nonces 3 were used by strangers\.$/,
   )
   expect(alone.page).toContain('pinrail settlement reopen 0x')
-  await world.db.query(`insert into lane (chain_id, wallet, next_nonce) values (31337, '0x${'9'.repeat(40)}', 0)`)
+  await world.db.query(`insert into lane (chain_id, wallet, next_nonce, lease_until)
+    values (31337, '0x${'9'.repeat(40)}', 0, now())`)
   const two = await status()
   await world.db.query(`delete from lane where wallet = '0x${'9'.repeat(40)}'`)
   expect(two.first).toMatch(/^Money is moving \(.*\), but lane 0x[0-9a-f]{40} is quarantined/)

@@ -100,6 +100,16 @@ export async function advanceLane(
   return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0, [])
 }
 
+/** Ends what final blocks have decided of a lane whose key is gone: that needs no signature. */
+export async function endLane(deps: SettlementDeps, lane: Lane, view: ChainView): Promise<void> {
+  const final = await readFinalNonce(deps, lane.wallet, view)
+  if (final === null) return
+  const ends = await readEnds(deps, await deps.journal.readEnvelopes(lane), { final, view })
+  // What it did not send after these is looked at if its key comes back.
+  if (lane.status !== 'quarantined') await quarantine(deps, lane, { strangers: foreignNonces(ends), view })
+  await conclude({ deps, lane, view }, ends)
+}
+
 /** Resumes each envelope. Answers whether one could not be: its key may refuse to sign now, which stops no other one. */
 async function resumeAll(sender: Sender, unmined: readonly Envelope[], mined: number): Promise<boolean> {
   let refused = false
@@ -135,8 +145,11 @@ async function readFinalNonce({ rpc }: SettlementDeps, wallet: Hex, view: ChainV
  */
 function strangeNonces(lane: Lane, ends: readonly EnvelopeEnd[], final: number): number[] {
   const unknown = Array.from({ length: Math.max(0, final - lane.nextNonce) }, (_nonce, at) => lane.nextNonce + at)
-  return [...ends.filter(({ state }) => state === 'foreign').map(({ nonce }) => nonce), ...unknown]
+  return [...foreignNonces(ends), ...unknown]
 }
+
+const foreignNonces = (ends: readonly EnvelopeEnd[]): number[] =>
+  ends.filter(({ state }) => state === 'foreign').map(({ nonce }) => nonce)
 
 /** Stops a lane whose key somebody else seems to use. Its payouts go out by the other lanes. */
 async function quarantine(
@@ -186,11 +199,14 @@ async function readEnds(
   return (await Promise.all(used.map((envelope) => readEnd(deps, envelope, view)))).filter((end) => end !== null)
 }
 
-async function conclude({ deps, lane, view }: Sender, ends: readonly EnvelopeEnd[]): Promise<void> {
+async function conclude(
+  { deps, lane, view }: Pick<Sender, 'deps' | 'lane' | 'view'>,
+  ends: readonly EnvelopeEnd[],
+): Promise<void> {
   if (ends.length === 0) return
   const refused = await deps.journal.endEnvelopes(lane, { ends, chainTime: view.head.timestamp })
   if (refused.length > 0) deps.log.warn({ wallet: lane.wallet, refused }, 'payouts refused in a batch')
-  const foreign = ends.filter(({ state }) => state === 'foreign').map(({ nonce }) => nonce)
+  const foreign = foreignNonces(ends)
   if (foreign.length > 0)
     deps.log.error({ wallet: lane.wallet, nonces: foreign }, 'nonces were used by transactions that are not ours')
 }

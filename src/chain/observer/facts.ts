@@ -1,5 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { TreasuryLog } from '../../domain/settlement/payout.ts'
+import type { SettlementDeps } from '../context.ts'
 import { NodeFailure } from '../rpc/failure.ts'
 import type { Log, LogFilter, Receipt, RpcNode } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
@@ -63,24 +64,31 @@ export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fac
   })
 }
 
-/** The share of each authorization, in wei, of the gas that one of our wallets paid for its transaction. */
+/**
+ * The share of each authorization, in wei, of the gas that one of our wallets paid for its transaction: also a lane whose
+ * key was removed since, because what it has sent may be mined later. Such a key explains no transfer any more, so only
+ * transactions of the relayers that we have are answered as our own.
+ */
 export async function shareGas(
-  rpc: Rpc,
-  wallets: ReadonlySet<string>,
+  { rpc, journal, relayers }: Pick<SettlementDeps, 'rpc' | 'journal' | 'relayers'>,
   facts: readonly Fact[],
 ): Promise<{ logs: TreasuryLog[]; ownTransactions: Hex[] }> {
-  // Without relayers nothing was paid by us, and receipts of years ago may be gone.
-  if (wallets.size === 0) return { logs: facts.map((fact) => ({ ...fact, gasShare: null })), ownTransactions: [] }
   const counts = new Map<Hex, bigint>()
   for (const fact of facts) if (fact.authNonce !== null) counts.set(fact.txHash, (counts.get(fact.txHash) ?? 0n) + 1n)
+  const keyed = new Set<string>(relayers.map(({ address }) => address.toLowerCase()))
+  // Most blocks have nothing of ours, and ask nothing.
+  const payers = counts.size === 0 ? keyed : new Set([...keyed, ...(await journal.readLaneWallets())])
+  // Without lanes nothing was paid by us, and receipts of years ago may be gone.
+  if (payers.size === 0) return { logs: facts.map((fact) => ({ ...fact, gasShare: null })), ownTransactions: [] }
   const receipts = await Promise.all([...counts.keys()].map((hash) => agreedReceipt(rpc, hash)))
-  const own = new Map(receipts.filter(({ from }) => wallets.has(from)).map((receipt) => [receipt.txHash, receipt]))
+  const paid = new Map(receipts.filter(({ from }) => payers.has(from)).map((receipt) => [receipt.txHash, receipt]))
   const logs = facts.map((fact): TreasuryLog => {
-    const receipt = fact.authNonce === null ? undefined : own.get(fact.txHash)
+    const receipt = fact.authNonce === null ? undefined : paid.get(fact.txHash)
     const count = counts.get(fact.txHash) ?? 1n
     return { ...fact, gasShare: receipt === undefined ? null : (receipt.gasUsed * receipt.gasPrice) / count }
   })
-  return { logs, ownTransactions: [...own.keys()] }
+  const own = [...paid.values()].filter(({ from }) => keyed.has(from))
+  return { logs, ownTransactions: own.map(({ txHash }) => txHash) }
 }
 
 /** By a quorum: it says who sent the transaction and what is booked as its gas. */

@@ -15,7 +15,6 @@ const MAX_WALK = 512
  */
 export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
   const { journal, rpc, log } = deps
-  const wallets = new Set(deps.relayers.map((relayer) => relayer.address.toLowerCase()))
   let hashes: Hashes = new Map()
 
   /** What the new blocks show, by one node: the walk itself proves only that its blocks lead up to the quorum's head. */
@@ -50,7 +49,7 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
         log.warn({ transfer: suspect }, 'one node shows a transfer that a quorum does not: it counts for nothing')
         continue
       }
-      const [unknown] = await journal.findUnknown({ ...(await shareGas(rpc, wallets, [suspect])), treasuries })
+      const [unknown] = await journal.findUnknown({ ...(await shareGas(deps, [suspect])), treasuries })
       if (unknown === undefined) continue
       log.error({ transfer: unknown }, 'an unknown transfer leaves the treasury; all lanes pause')
       await journal.pause({ reason: describeTransfer(unknown), untilFinal: unknown.blockNumber })

@@ -18,7 +18,6 @@ type OpenNonce = { readonly paymentId: string; readonly treasury: Hex; readonly 
  */
 export function createReconciliation(deps: SettlementDeps, scope: Scope) {
   const { journal, rpc, token, log, clock } = deps
-  const wallets = new Set(deps.relayers.map((relayer) => relayer.address.toLowerCase()))
   let comparedAt = Number.NEGATIVE_INFINITY
   let after = ''
 
@@ -42,7 +41,7 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
       const facts = readFacts(logs, scope.treasuries)
       if (facts.length === 0) continue
       const { number, hash } = cursor
-      const shared = await shareGas(rpc, wallets, facts)
+      const shared = await shareGas(deps, facts)
       const scan = { ...shared, treasuries: scope.treasuries, at: clock(), number, hash, again: true }
       const [unknown] = await journal.recordFinalized(lease, scan)
       if (unknown !== undefined) log.error({ transfer: unknown }, 'an unknown transfer was found; all lanes pause')

@@ -59,8 +59,7 @@ async function readRange(
   const last = to === final.number ? { value: final } : await rpc.agreed((node) => node.block(to))
   const logs = await rpc.agreed((node) => treasuryLogs(node, scope, { fromBlock: from, toBlock: to }))
   if (last === null || logs === null) return null
-  const wallets = new Set(deps.relayers.map((relayer) => relayer.address.toLowerCase()))
-  const facts = await shareGas(rpc, wallets, readFacts(logs.value, scope.treasuries))
+  const facts = await shareGas(deps, readFacts(logs.value, scope.treasuries))
   const { hash } = last.value
   const at = { at: deps.clock(), number: to, hash }
   const scan = { ...facts, ...at, treasuries: scope.treasuries, again, deposits: deps.deposits !== null }

@@ -180,6 +180,40 @@ export function freeStranded(context: JournalContext, ask: Stranded): Promise<{ 
   return context.db.transaction((tx) => leaveEnvelopes(tx, context.scope.chainId, sql`${stranded} and ${carrier}`))
 }
 
+/** Owns lanes whose keys are gone, by an epoch of its own each time. */
+const KEYLESS_OWNER = 'keyless'
+
+const keylessRow = z.object({
+  wallet: hex,
+  epoch: z.string(),
+  next_nonce: z.coerce.number(),
+  status: z.enum(['open', 'paused_gas', 'quarantined']),
+})
+
+/**
+ * Takes the lanes with open envelopes that nobody has advanced for so long and that are none of `keyed`. Their leases
+ * stay over: they are still lanes without an engine, and one that has the key takes its lane at once.
+ */
+export async function takeKeyless(
+  { db, scope: { chainId } }: JournalContext,
+  ask: { idleMs: number; keyed: readonly Hex[] },
+): Promise<Lane[]> {
+  const rows = await many(
+    db,
+    keylessRow,
+    sql`update lane l set owner = ${KEYLESS_OWNER}, epoch = l.epoch + 1
+        where l.chain_id = ${chainId} and l.wallet <> all(${[...ask.keyed]}::text[])
+          and l.lease_until < now() - ${ask.idleMs} * interval '1 millisecond'
+          and exists (select 1 from lane_tx t where t.chain_id = l.chain_id and t.wallet = l.wallet
+            and t.state in ('reserved', 'signed', 'broadcast'))
+        returning l.wallet, l.epoch::text, l.next_nonce, l.status`,
+  )
+  return rows.map(({ wallet, epoch, next_nonce, status }) => {
+    const lease = { owner: KEYLESS_OWNER, epoch }
+    return { chainId, wallet, lease, nextNonce: next_nonce, status }
+  })
+}
+
 /**
  * Takes payouts and sweeps out of the open envelopes `t` of lanes `l` for which the condition holds. The envelopes are
  * found first: a payout is looked up by its envelope then, instead of each payout on the way asking about all envelopes.

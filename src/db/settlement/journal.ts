@@ -51,6 +51,7 @@ export function createSettlementJournal(context: JournalContext) {
     readLaneWallets: () => listRelayers(context.db, context.scope.chainId),
     readEnvelopes: bind(envelopes.readEnvelopes),
     isWanted: bind(envelopes.isWanted),
+    takeKeyless: bind(envelopes.takeKeyless),
     freeStranded: bind(envelopes.freeStranded),
     readCalldata: bind(lanes.readCalldata),
     readRaw: bind(lanes.readRaw),

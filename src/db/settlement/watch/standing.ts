@@ -65,7 +65,14 @@ const laneRow = z.object({
   isFunding: z.boolean(),
 })
 
-/** Lanes with what they have on the way, and how long the oldest of it has been in no block. */
+/** Two looks of an engine at its lanes when there is nothing to send. */
+const ADVANCED_MINUTES = 10
+
+/**
+ * Lanes with what they have on the way, and how long the oldest of it has been in no block. Without those whose keys are
+ * gone, because others were advanced so much later, and that carry nothing any more: whether what they have sent is ever
+ * mined moves nothing.
+ */
 export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): Promise<Standing['lanes'][number][]> {
   return many(
     db,
@@ -79,7 +86,13 @@ export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): P
                 and p.mined_hash is not null))) as seconds
           from lane_tx t where t.chain_id = l.chain_id and t.wallet = l.wallet
             and t.state in ('reserved', 'signed', 'broadcast')) t
-        where l.chain_id = ${chainId} order by l.wallet`,
+        where l.chain_id = ${chainId} and (
+          l.lease_until >= (select max(a.lease_until) from lane a where a.chain_id = ${chainId})
+            - ${ADVANCED_MINUTES} * interval '1 minute'
+          or exists (select 1 from payout p where p.chain_id = l.chain_id and p.lane_wallet = l.wallet)
+          or exists (select 1 from deposit_sweep s where s.chain_id = l.chain_id and s.lane_wallet = l.wallet
+            and s.state = 'assigned'))
+        order by l.wallet`,
   )
 }
 
