@@ -1,7 +1,7 @@
 import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { loadPayment } from '../db/payments/payments.ts'
-import { lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
+import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { abandonLane, acknowledgeTransfers, releaseLane } from '../db/settlement/operator.ts'
 import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
 import { readCursor } from '../db/settlement/record.ts'
@@ -54,31 +54,23 @@ async function refuseParked(tx: Tx, paymentId: string): Promise<void> {
     )
 }
 
-class OnlyTried extends Error {}
-
 /** Changes one payout and says before and after; a dry run does the same and takes it back. */
 export async function changePayout(operation: Operation, paymentId: string, change: Change): Promise<number> {
   const { db, dryRun, say } = operation
   const before = await readPayout(db, paymentId)
   if (before === null) throw new Error(`${paymentId} has no payout`)
   say(`before  ${describe(before)}`)
-  try {
-    return await db.transaction(async (tx) => {
-      await lockPaymentsFirst(tx, [paymentId])
-      const changed = await change(tx, paymentId)
-      const after = await readPayout(tx, paymentId)
-      if (!changed || after === null) {
-        say('nothing changed: the state of the payout does not allow it')
-        return 1
-      }
-      say(`${dryRun ? 'would be' : 'after '}  ${describe(after)}`)
-      if (dryRun) throw new OnlyTried()
-      return 0
-    })
-  } catch (error) {
-    if (error instanceof OnlyTried) return 0
-    throw error
-  }
+  return doOrTry(db, dryRun, async (tx) => {
+    await lockPaymentsFirst(tx, [paymentId])
+    const changed = await change(tx, paymentId)
+    const after = await readPayout(tx, paymentId)
+    if (!changed || after === null) {
+      say('nothing changed: the state of the payout does not allow it')
+      return 1
+    }
+    say(`${dryRun ? 'would be' : 'after '}  ${describe(after)}`)
+    return 0
+  })
 }
 
 /** Declares an unknown transfer out of the treasury legitimate; without another one the lanes go on. */

@@ -13,6 +13,7 @@ import {
   takeBack,
 } from '../db/settlement/watch/reversal.ts'
 import type { Hex } from '../domain/hex.ts'
+import { REVERSAL_PAUSE } from '../domain/settlement/payout.ts'
 import type { Operation } from './payouts.ts'
 import { connectNodes, readAnew } from './rebuild.ts'
 
@@ -45,7 +46,7 @@ export async function repairFinality(operation: Operation): Promise<number> {
   say(`${found.gone.length} of ${blocks.length} blocks that something rests on have left the chain`)
   const isWhole = found.gone.length === 0 && !found.cursorIsGone
   // The one of a reversal: an earlier repair was killed, or the blocks have come back.
-  const isPaused = cursor.pausedReason?.startsWith('finalized block ') === true
+  const isPaused = cursor.pausedReason?.startsWith(REVERSAL_PAUSE) === true
   if (isWhole)
     say(`block ${cursor.number} is what it was${isPaused ? ', and a repair has still to end the pause' : ''}`)
   if (dryRun) return isWhole && !isPaused ? 0 : 1

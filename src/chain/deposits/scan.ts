@@ -1,5 +1,6 @@
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
+import { isReplaced } from '../observer/replaced.ts'
 import { createSecondReading, LOG_RANGE } from '../observer/second-reading.ts'
 import { depositLogs } from './deposit-logs.ts'
 
@@ -45,14 +46,8 @@ export function createDepositScan(deps: SettlementDeps) {
     return agreed.value.length
   }
 
-  /** Where final blocks are others now, a transfer that was read before may be at another place, and would count twice. */
-  async function isReplaced({ number, hash }: ChainCursor): Promise<boolean> {
-    const now = await rpc.agreed((node) => node.block(number))
-    return now?.value.hash !== hash
-  }
-
   return async function scanDeposits(lease: Lease, cursor: ChainCursor): Promise<boolean> {
-    if (await isReplaced(cursor)) return false
+    if (await isReplaced(rpc, cursor)) return false
     let last = cursor.depositsNumber
     let come = 0
     for (let ranges = 0; ranges < RANGES_PER_ROUND && last < cursor.number; ranges++) {

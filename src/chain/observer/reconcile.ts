@@ -4,6 +4,7 @@ import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { readToken } from '../token/token-state.ts'
 import { readFacts, type Scope, shareGas } from './facts.ts'
 import { findTransactions, readProved } from './missing.ts'
+import { isReplaced } from './replaced.ts'
 
 const EVERY_MS = 60_000
 /** Most nonces compared at a time; the next ones follow a minute later. Five calls to each node of the quorum. */
@@ -21,10 +22,10 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
   let comparedAt = Number.NEGATIVE_INFINITY
   let after = ''
 
-  /** Null when the nodes do not agree, or when that block is another one now: what it says would not be final. */
-  async function findUsed(open: readonly OpenNonce[], { number: at, hash }: ChainCursor): Promise<OpenNonce[] | null> {
-    const block = await rpc.agreed((node) => node.block(at))
-    if (block?.value.hash !== hash) return null
+  /** Null when the nodes do not agree, or when the block is another one now. */
+  async function findUsed(open: readonly OpenNonce[], cursor: ChainCursor): Promise<OpenNonce[] | null> {
+    if (await isReplaced(rpc, cursor)) return null
+    const at = cursor.number
     const reads = open.map(({ treasury, authNonce }) => ({
       view: 'authorizationState' as const,
       args: [treasury, authNonce],

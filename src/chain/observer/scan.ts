@@ -1,4 +1,4 @@
-import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
+import { type ChainCursor, type Lease, REVERSAL_PAUSE } from '../../domain/settlement/payout.ts'
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
 import type { Block } from '../rpc/node.ts'
 import { readFacts, shareGas, treasuryLogs } from './facts.ts'
@@ -30,7 +30,7 @@ export function createScan(deps: SettlementDeps) {
     const known = await rpc.agreed((node) => node.block(start.number))
     if (known === null) return start
     if (known.value.hash !== start.hash) {
-      const reason = `finalized block ${start.number} was ${start.hash} and is ${known.value.hash} now`
+      const reason = `${REVERSAL_PAUSE}${start.number} was ${start.hash} and is ${known.value.hash} now`
       log.error({}, `${reason}; all lanes pause`)
       await journal.pause({ reason, untilFinal: null })
       return start

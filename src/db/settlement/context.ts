@@ -52,6 +52,24 @@ export async function lockPaymentsFirst(tx: Tx, ids: readonly string[]): Promise
   await execute(tx, sql`select 1 from payment where id = any(${[...ids]}) order by id for update`)
 }
 
+/** Does the work in a transaction, and answers what it answers. A dry run does the same and takes it back. */
+export async function doOrTry<T>(db: Db, dryRun: boolean, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const tried: { readonly answer: T }[] = []
+  const onlyTried = new Error('only tried')
+  try {
+    return await db.transaction(async (tx) => {
+      const answer = await work(tx)
+      if (!dryRun) return answer
+      tried.push({ answer })
+      throw onlyTried
+    })
+  } catch (error) {
+    const [last] = tried
+    if (error !== onlyTried || last === undefined) throw error
+    return last.answer
+  }
+}
+
 /** Runs `work` under a savepoint: null, or the failure after which everything that it did is undone. */
 export async function attempt(tx: Tx, work: () => Promise<void>): Promise<Error | null> {
   await tx.query('savepoint hook')

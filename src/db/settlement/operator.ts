@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
+import { REVERSAL_PAUSE } from '../../domain/settlement/payout.ts'
 import { execute, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 import { leaveEnvelopes } from './envelopes.ts'
 
@@ -57,7 +58,7 @@ export async function acknowledgeTransfers(
     tx,
     // That of a replaced block is ended by its repair, also by one that was begun and is not at its end.
     sql`update chain_cursor set paused_reason = null, paused_until_final = null where chain_id = ${scope.chainId}
-          and token = ${scope.token} and paused_reason not like 'finalized block %'`,
+          and token = ${scope.token} and paused_reason not like ${`${REVERSAL_PAUSE}%`}`,
   )
   return 0
 }

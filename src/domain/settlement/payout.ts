@@ -117,6 +117,9 @@ export type GasSpent = { readonly chainId: number; readonly wallet: Hex; readonl
 /** Why a relayer gets no gas money now. */
 export type TopUpRefusal = 'pending' | 'limit' | 'quarantined'
 
+/** So begins the reason of a pause that a reversal of finality has made: only its repair ends it. */
+export const REVERSAL_PAUSE = 'finalized block '
+
 /** How far the finalized chain has been read. */
 export type ChainCursor = {
   readonly number: number

@@ -1,4 +1,5 @@
 import { formatUsdc } from '../money.ts'
+import { REVERSAL_PAUSE } from './payout.ts'
 import type { Standing, Trouble } from './standing.ts'
 
 /** What keeps money from moving, or will: each look knows one cause and what to do about it. */
@@ -28,7 +29,7 @@ function pauseOf({ cursor }: Standing): Trouble[] {
         todo: `Wait: when block ${until} is final without it, the pause ends by itself.`,
       },
     ]
-  const todo = reason.startsWith('finalized block')
+  const todo = reason.startsWith(REVERSAL_PAUSE)
     ? 'Stop the workers, then run `pinrail settlement repair-finality --dry-run`, and without --dry-run when it says what you expect.'
     : 'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury and move the USDC, then acknowledge the theft.'
   return [{ kind: 'paused', stops: true, what, todo }]

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
 import { payoutNonce } from '../../../evm/payout-nonce.ts'
 import { many, maybeOne, sql, type Tx } from '../../db.ts'
-import { attempt, type FailedHook, type JournalContext, lockPaymentsFirst, ours } from '../context.ts'
+import { attempt, doOrTry, type FailedHook, type JournalContext, lockPaymentsFirst, ours } from '../context.ts'
 import { hex } from '../payouts.ts'
 import type { Elsewhere } from './treasuries.ts'
 
@@ -45,13 +45,13 @@ export type TakeoverProof = {
  * after the block, and not those whose payment refuses: these are answered as failed. A dry run does the same and takes it
  * back.
  */
-export async function takeOver(
+export function takeOver(
   context: JournalContext,
   moving: { payouts: readonly Elsewhere[]; to: Hex; proof: TakeoverProof; dryRun?: boolean },
 ): Promise<{ moved: string[]; failed: FailedHook[] }> {
-  const moved: string[] = []
-  const failed: FailedHook[] = []
-  const move = async (tx: Tx): Promise<void> => {
+  return doOrTry(context.db, moving.dryRun === true, async (tx) => {
+    const moved: string[] = []
+    const failed: FailedHook[] = []
     await lockPaymentsFirst(
       tx,
       moving.payouts.map(({ paymentId }) => paymentId),
@@ -66,16 +66,9 @@ export async function takeOver(
       })
       if (error !== null) failed.push({ paymentId: payout.paymentId, error })
     }
-    if (moving.dryRun === true) throw new OnlyTried()
-  }
-  await context.db.transaction(move).catch((error: unknown) => {
-    if (!(error instanceof OnlyTried)) throw error
+    return { moved, failed }
   })
-  return { moved, failed }
 }
-
-/** Takes everything back that a dry run has done. */
-class OnlyTried extends Error {}
 
 const WAITS = 'taken over by the current treasury; waits for a decision of its payment: retry'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
-import type { Lease, TreasuryMovement } from '../../../domain/settlement/payout.ts'
+import { type Lease, REVERSAL_PAUSE, type TreasuryMovement } from '../../../domain/settlement/payout.ts'
 import { execute, many, type Queryable, sql, type Tx } from '../../db.ts'
 import { type JournalContext, ours, type SettlementScope } from '../context.ts'
 import { hex } from '../payouts.ts'
@@ -53,7 +53,7 @@ export async function takeBack(
 ): Promise<TakenBack> {
   const gone = sql`any(${[...ask.gone]}::text[])`
   const [first] = ask.gone
-  const begun = first === undefined ? null : `finalized block ${first} has left the chain, and its repair is not over`
+  const begun = first === undefined ? null : `${REVERSAL_PAUSE}${first} has left the chain, and its repair is not over`
   await fence(context, tx, ask.lease)
   const ended = await many(
     tx,
@@ -92,7 +92,7 @@ export async function takeBack(
     sql`update chain_cursor set scanned_number = ${ask.to.number}, scanned_hash = ${ask.to.hash},
           deposits_number = least(deposits_number, ${ask.to.number}),
           -- No worker may have seen the reversal, and from here on none does: killed now, the repair must be gone on with.
-          paused_reason = case when ${begun}::text is null or paused_reason like 'finalized block %' then paused_reason
+          paused_reason = case when ${begun}::text is null or paused_reason like ${`${REVERSAL_PAUSE}%`} then paused_reason
             else ${begun} end,
           paused_until_final = case when ${begun}::text is null then paused_until_final end
         where ${here(context)}`,
