@@ -69,6 +69,7 @@ export type Trouble = {
     | 'not_mined'
     | 'held'
     | 'hook'
+    | 'sweep'
     | 'unexplained'
   readonly stops: boolean
   readonly what: string

@@ -12,7 +12,7 @@ const UNMINED_SECONDS = 300
 const DEPOSITS_BLOCKS = 300
 
 export function troublesOf(standing: Standing): Trouble[] {
-  const looks = [pauseOf, nodesOf, readingOf, depositsOf, lanesOf, treasuryOf, minedOf, recordsOf, holdsOf]
+  const looks = [pauseOf, nodesOf, readingOf, depositsOf, lanesOf, treasuryOf, minedOf, recordsOf, sweepsOf, holdsOf]
   return looks.flatMap((look) => look(standing))
 }
 
@@ -187,6 +187,20 @@ function recordsOf({ attention }: Standing): Trouble[] {
       stops: false,
       what: `${failing.length} ${failing.length === 1 ? 'fact' : 'facts'} of the chain could not be recorded (${first.subject}: ${first.detail ?? 'no detail'})`,
       todo: 'They are proved and kept, and tried again every 30 seconds. Look into the log of the worker for the reason.',
+    },
+  ]
+}
+
+function sweepsOf({ attention }: Standing): Trouble[] {
+  const waiting = attention.filter(({ kind }) => kind === 'sweep')
+  const [first] = waiting
+  if (first === undefined) return []
+  return [
+    {
+      kind: 'sweep',
+      stops: false,
+      what: `what came to ${waiting.length} ${waiting.length === 1 ? 'address' : 'addresses'} has not been swept for an hour (${first.subject}: ${first.detail ?? 'no detail'})`,
+      todo: 'See that a lane is free and can pay its gas. If others are swept, compare the USDC at the address: the token refuses a sweep of more, or from a blocked address. Where somebody took it by hand, move what is left to the treasury with the same key.',
     },
   ]
 }

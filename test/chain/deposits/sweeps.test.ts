@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner } from '../../../src/chain/authorization.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
-import { mintUsdc } from '../../../src/sandbox/chain.ts'
+import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { createWorld, newKey, settingsOf, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 import { reorganize } from './reversal.ts'
 
@@ -114,4 +115,37 @@ test('a sweep that is signed for more than is at the address since a repair is s
   expect(await world.balance(address)).toBe(0n)
   const unswept = await world.db.query('select unswept_micro from deposit where payment_id = $1', [paymentId])
   expect(unswept.rows).toEqual([{ unswept_micro: '0' }])
+})
+
+/** Somebody with the key of an address takes USDC away from it. */
+async function takeByHand(account: Hex, to: Hex, micro: bigint): Promise<void> {
+  const { chain } = world
+  await chain.impersonateAccount({ address: account })
+  await chain.setBalance({ address: account, value: 10n ** 18n })
+  const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [to, micro] })
+  await chain.sendTransaction({ account, to: TOKEN.address, data, chain: null })
+  await chain.mine({ blocks: 4 })
+}
+
+// it stayed signed, what came later waited behind it, and no list named it
+test('a sweep of more than is at the address is named after an hour; what is left counts as swept when it is moved to the treasury by hand', async () => {
+  const named = async () =>
+    (await world.db.query(`select kind, livemode, subject, detail from settlement_attention`)).rows
+  const { paymentId, address } = await paidDeposit()
+  await signOnly()
+  await takeByHand(address, newAddress(), 5_000_000n)
+  await mintUsdc(world.chain, { to: address, micro: 3_000_000n })
+  await world.finalize(world.runner({ deposits, hooks }), 6)
+  expect(await world.balance(address)).toBe(3_000_000n)
+  expect(await named()).toEqual([])
+  await world.db.query(`update deposit_sweep set created_at = now() - interval '61 minutes' where payment_id = $1`, [
+    paymentId,
+  ])
+  const detail = `5000000 micro-USDC are to be swept from ${address}`
+  expect(await named()).toEqual([{ kind: 'sweep', livemode: false, subject: paymentId, detail }])
+  await takeByHand(address, world.treasury.address, 3_000_000n)
+  await world.finalize(world.runner({ deposits, hooks }), 3)
+  expect((await world.db.query('select unswept_micro from deposit where payment_id = $1', [paymentId])).rows).toEqual([
+    { unswept_micro: '5000000' },
+  ])
 })

@@ -202,6 +202,17 @@ describe('the record', () => {
     expect(kinds({ attention: [fact('chargeback')] })).toEqual([])
   })
 
+  test('sweeps that are not done', () => {
+    const sweep = { kind: 'sweep', subject: 'pay_1', detail: '5000000 micro-USDC are to be swept from 0x1' }
+    expect(only({ attention: [sweep] })).toMatchObject({
+      kind: 'sweep',
+      stops: false,
+      what: 'what came to 1 address has not been swept for an hour (pay_1: 5000000 micro-USDC are to be swept from 0x1)',
+    })
+    expect(only({ attention: [sweep, { ...sweep, detail: null }] })?.what).toContain('what came to 2 addresses has')
+    expect(only({ attention: [{ ...sweep, detail: null }] })?.what).toContain('(pay_1: no detail)')
+  })
+
   test('payouts that are held', () => {
     expect(only({ queue: [held('paused')] })).toEqual({
       kind: 'held',

@@ -95,6 +95,14 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     file: `${MONEY}/going.ts`,
     find: "reason === 'partner_hold' || reason === 'conversion'",
     put: "reason === 'partner_hold'",
+    // Another try of the conversion would find too little, and leave it to an operator after all.
+    and: [
+      {
+        file: `${MONEY}/decided.ts`,
+        find: "  const isTooLittle = resumes && payment.usdc === null && paid?.status === 'underpaid'\n",
+        put: '  const isTooLittle = false as boolean\n',
+      },
+    ],
   },
   {
     name: 'a refused cancellation of an order is asked for without end',
