@@ -119,6 +119,8 @@ describe('an account', () => {
   test.each([
     ['a scope that does not exist', ['--scopes', 'payments:steal']],
     ['an address that is none', ['--allowed-ips', 'here']],
+    ['a network that is none', ['--allowed-ips', '10.0.0.0/99']],
+    ['no address at all', ['--allowed-ips', ',']],
     ['a time of nothing', ['--days', '0']],
   ])('no key is made with %s', async (_what, options) => {
     const merchant = await newMerchant(inTest)

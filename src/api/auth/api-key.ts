@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { z } from 'zod'
 
 /**
  * `pinrail_{test|live}_` + 12 characters of key id + 32 of secret (190 bits) + 6 of CRC-32, all base 62. Because of the
@@ -26,6 +27,12 @@ export const API_SCOPES = [
   'keys:write',
 ] as const
 export type ApiScope = (typeof API_SCOPES)[number]
+
+/** From where a key may be allowed. What is no network ends each request with the key, because no list is made of it. */
+export const NETWORK = z.union(
+  [z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()],
+  'must be an IP address or a network such as 192.0.2.0/24',
+)
 
 export type ParsedApiKey = { readonly id: string; readonly livemode: boolean; readonly text: string }
 

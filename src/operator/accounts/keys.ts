@@ -1,5 +1,4 @@
-import { isIP } from 'node:net'
-import { API_SCOPES, createApiKey } from '../../api/auth/api-key.ts'
+import { API_SCOPES, createApiKey, NETWORK } from '../../api/auth/api-key.ts'
 import { leaveNotice } from '../../db/accounts/account-notices.ts'
 import type { Db, Queryable, Tenant } from '../../db/db.ts'
 import {
@@ -82,7 +81,8 @@ function wantedBy(options: Office['options']) {
   const stranger = scopes.find((scope) => !API_SCOPES.some((known) => known === scope))
   if (stranger !== undefined) throw new UsageError(`--scopes knows no ${stranger}: ${API_SCOPES.join(', ')}`)
   const allowedIps = listed(options['allowed-ips']) ?? null
-  const noAddress = allowedIps?.find((address) => isIP(address.split('/')[0] ?? '') === 0)
+  if (allowedIps?.length === 0) throw new UsageError('--allowed-ips must name at least one address or network')
+  const noAddress = allowedIps?.find((address) => !NETWORK.safeParse(address).success)
   if (noAddress !== undefined) throw new UsageError(`--allowed-ips must be addresses or networks: ${noAddress} is none`)
   const days = options.days === undefined ? null : wholeNumber('days', options.days, MOST_DAYS)
   const expiresAt = days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString()

@@ -12,7 +12,7 @@ import {
 } from '../../../db/merchants/api-keys.ts'
 import { lockMerchant } from '../../../db/merchants/merchants.ts'
 import type { SecretBox } from '../../../webhooks/secret-box.ts'
-import { API_SCOPES, type ApiScope, createApiKey } from '../../auth/api-key.ts'
+import { API_SCOPES, type ApiScope, createApiKey, NETWORK } from '../../auth/api-key.ts'
 import type { Caller } from '../../auth/auth.ts'
 import { endsWithin, type KeyLimits, liesWithin, NO_LIMITS } from '../../auth/key-limits.ts'
 import { API_KEY, API_KEY_WITH_SECRET } from '../../document/examples.ts'
@@ -34,11 +34,6 @@ const MOST_KEYS = 25
 /** Enough for a program that takes payments. Other scopes must be named. */
 const DEFAULT_SCOPES: readonly ApiScope[] = ['payments:read', 'payments:write']
 
-const network = z.union(
-  [z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()],
-  'must be an IP address or a network such as 192.0.2.0/24',
-)
-
 const createBody = z.strictObject({
   name: safeText(100),
   scopes: z
@@ -47,7 +42,7 @@ const createBody = z.strictObject({
     .max(50)
     .transform((scopes) => [...new Set(scopes)])
     .default([...DEFAULT_SCOPES]),
-  allowed_ips: z.array(network).min(1, 'must name at least one address').max(50).optional(),
+  allowed_ips: z.array(NETWORK).min(1, 'must name at least one address').max(50).optional(),
   expires_in: z.int().min(60).max(31_536_000).optional().meta({ description: 'Seconds.' }),
 })
 

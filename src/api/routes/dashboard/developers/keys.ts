@@ -12,7 +12,7 @@ import {
 } from '../../../../web/dashboard/developers/key-form.tsx'
 import { isInUse, type KeyShown } from '../../../../web/dashboard/developers/key-words.tsx'
 import { renderKey, renderKeys } from '../../../../web/dashboard/developers/keys.tsx'
-import { API_SCOPES } from '../../../auth/api-key.ts'
+import { API_SCOPES, NETWORK } from '../../../auth/api-key.ts'
 import { scopesOf } from '../../../auth/role-scopes.ts'
 import { Problem } from '../../../http/problems.ts'
 import { SiteProblem } from '../../site-problem.ts'
@@ -182,13 +182,10 @@ async function orErrors<T extends object>(work: () => Promise<T>): Promise<T | {
 /** Names the first address that is none, rather than its place in a list. */
 function readable(errors: Record<string, string>, ips: readonly string[]): Record<string, string> {
   if (errors['allowed_ips'] === undefined) return errors
-  const wrong = ips.find((ip) => !isNetwork(ip))
+  const wrong = ips.find((ip) => !NETWORK.safeParse(ip).success)
   const text = wrong === undefined ? errors['allowed_ips'] : `“${wrong}” is not an address.`
   return { ...errors, allowed_ips: `${text} Write 203.0.113.7 or 203.0.113.0/24, one a line.` }
 }
-
-const isNetwork = (text: string): boolean =>
-  z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]).safeParse(text).success
 
 async function findOwn({ db, tenant, params }: Pick<PageCall, 'db' | 'tenant' | 'params'>): Promise<StoredApiKey> {
   const id = /^key_([0-9A-Za-z]{12})$/.exec(params['id'] ?? '')?.[1]
