@@ -94,9 +94,35 @@ describe('money that was taken back after the payout, and comes again', () => {
   })
 })
 
-test('before the payout is paid it stays the buyer’s: the payout is void', async () => {
+describe('money that was taken back and comes again before its payout is paid or void', () => {
+  beforeEach(async () => {
+    made = await world.settling()
+    await has(null)
+    await has('10000')
+    expect((await world.payment(made.id)).parkReason).toBe('funds_reversed')
+  })
+
+  test('is no chargeback and no second payment where the transfer is faster than the void', async () => {
+    await world.settle(made.id)
+    expect(await seen()).toEqual(PAID_OUT)
+    const events = await world.events(made.id)
+    expect(events).toContain('payment.succeeded')
+    expect(events).not.toContain('payment.chargeback')
+  })
+
+  test('goes back to the buyer by an operator’s decision where the payout is void', async () => {
+    await world.voided(made.id)
+    expect((await world.payment(made.id)).parkReason).toBe('payout_voided')
+    expect(await world.refund(made.id)).toMatchObject({ refunded: true, payment: { status: 'refunded' } })
+    expect(await world.books(made.id)).toEqual(['conversion USDC 108000000', 'exchange USDC -108000000'])
+    expect(await world.attention(made.id)).toEqual([])
+  })
+})
+
+test('what comes again once the payout is void is the buyer’s', async () => {
   made = await world.settling()
-  await has(null)
+  await has('4000')
+  await world.voided(made.id)
   await has('10000')
-  expect(await seen()).toMatchObject({ attention: expect.arrayContaining(['surplus 10000 EUR']) })
+  expect(await seen()).toMatchObject({ attention: expect.arrayContaining(['surplus 6000 EUR']) })
 })

@@ -150,7 +150,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'money that was lost after the payout and comes again is a second payment',
     file: 'src/domain/payment/money/coming.ts',
-    find: "if (!isPaidOut || !isOwn) return '0'",
+    find: "if (!isOurs || !isOwn) return '0'",
     put: "return '0'",
   },
   {

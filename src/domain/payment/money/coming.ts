@@ -49,14 +49,17 @@ export function newReceipts(story: Story): Part[] {
 const OURS_AGAIN = { state: 'counted', account: 'merchant_payable' } as const
 
 /**
- * What the partner has taken back of the payment's own money since the merchant was paid for it: the loss is ours, and so is
- * the money when it comes back, as by a chargeback that is won. What went back by our own decision is no such loss.
+ * What the partner has taken back of the payment's own money since it was sold, where the merchant was paid for it or may be
+ * yet: the loss is ours, and so is the money when it comes back, as by a chargeback that is won. What went back by our own
+ * decision is no such loss.
  */
 function lostOf({ payment, attempt }: Story): string {
   const { status, parkReason, paidAttemptId, converted, confirmed, parts, intents } = payment
-  const isPaidOut = converted && (status === 'succeeded' || parkReason === 'unexpected_settlement')
+  // Until the void of the payout is proved, its transfer may have been faster.
+  const isVoiding = parkReason === 'funds_reversed'
+  const isOurs = converted && (status === 'succeeded' || parkReason === 'unexpected_settlement' || isVoiding)
   const isOwn = paidAttemptId === attempt.id && confirmed !== null && openRefund(intents, attempt.id) === null
-  if (!isPaidOut || !isOwn) return '0'
+  if (!isOurs || !isOwn) return '0'
   const counted = chargeSum(parts, { attemptId: attempt.id, states: ['counted'] })
   const lost = add(subtract(confirmed.minor, counted), returnedOfPayable(parts, attempt.id))
   return BigInt(lost) > 0n ? lost : '0'

@@ -52,7 +52,7 @@ describe('what comes belongs to', () => {
   })
 
   test('nobody once the money was sold: paid out is what was counted then', () => {
-    for (const parkReason of ['funds_reversed', 'payout_held', 'operator_hold', 'payout_voided'] as const) {
+    for (const parkReason of ['payout_held', 'operator_hold', 'payout_voided'] as const) {
       const sold = paidBy('3000', { status: 'under_review', parkReason, converted: true })
       expect(effect(sold, { status: 'underpaid' }, paidOrder())).toEqual({
         ...nothing('underpaid'),

@@ -45,10 +45,13 @@ describe('what was lost and comes again', () => {
     expect(came(then(charged({ status })).parts)).toEqual([status === 'succeeded' ? OURS : NOBODYS])
   })
 
-  test.each(Object.keys(PARK_REASONS) as ParkReason[])('or was paid out against the record: %s', (parkReason) => {
-    const isPaid = parkReason === 'unexpected_settlement'
-    expect(came(then(charged({ status: 'under_review', parkReason })).parts)).toEqual([isPaid ? OURS : NOBODYS])
-  })
+  test.each(Object.keys(PARK_REASONS) as ParkReason[])(
+    'or was, or may be yet, against the record: %s',
+    (parkReason) => {
+      const isPaid = parkReason === 'unexpected_settlement' || parkReason === 'funds_reversed'
+      expect(came(then(charged({ status: 'under_review', parkReason })).parts)).toEqual([isPaid ? OURS : NOBODYS])
+    },
+  )
 
   test('is nobody’s where nothing was sold, of another order, or while it is being given back', () => {
     expect(came(then(charged({ converted: false })).parts)).toEqual([NOBODYS])

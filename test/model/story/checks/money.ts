@@ -138,7 +138,9 @@ function checkLoss(facts: Facts): string[] {
   const booked = balance(facts, 'chargeback_loss', confirmed.currency)
   if (booked !== lost) return [`${lost} of ${confirmed.minor} is lost, the books say ${booked}`]
   const isMore = unitsOf(({ state }) => state === 'surplus' || state === 'late') > 0n
-  const isAsked = facts.intents.length > 0 || own.some(({ kind }) => kind !== 'receipt' && kind !== 'reversal')
+  const isAsked =
+    facts.intents.some(({ kind }) => kind === 'refund') ||
+    own.some(({ kind }) => kind !== 'receipt' && kind !== 'reversal')
   return lost > 0n && isMore && !isAsked ? ['what was lost came again, and is nobody’s'] : []
 }
 

@@ -206,11 +206,15 @@ export const OWNING: readonly Idea[] = [
   },
   {
     weight: (view) => (view.status === 'settling' ? where(view, paid, 9) : 0),
-    tell: (random, view) => [
-      ...random.pick([[], [engine('send')], [engine('hold')]]),
-      takesBack(random, one(random, view, paid)),
-      ...random.pick([[], [engine('settle')], [decide('retry')], [engine('void')]]),
-    ],
+    tell: (random, view) => {
+      const of = one(random, view, paid)
+      return [
+        ...random.pick([[], [engine('send')], [engine('hold')]]),
+        takesBack(random, of),
+        ...random.pick([[], [], [partner('pay late', of)]]),
+        ...random.pick([[], [engine('settle')], [decide('retry')], [engine('void')]]),
+      ]
+    },
   },
   {
     weight: (view) => (view.status === 'settling' ? 4 : 0),

@@ -1,0 +1,36 @@
+import { test } from '@jest/globals'
+import { isThen, useModel } from './story/holds.ts'
+import { engine, partner } from './story/ideas/idea.ts'
+import type { Told } from './story/steps.ts'
+import type { View } from './story/view.ts'
+
+/** Money that its partner takes back while the payout is on its way, and has again before anybody knows who was faster. */
+
+useModel()
+
+const voiding: readonly Told[] = [
+  { do: 'click', provider: 'wallet_app' },
+  partner('pay'),
+  engine('send'),
+  partner('take all back'),
+]
+const some = [...voiding.slice(0, -1), partner('take some back', 0, { percent: 60 })]
+const again = partner('pay late')
+const none = { paidBy: 0, incident: false } as const
+
+// it lay there as a second payment to be refunded, beside a chargeback of money of which nothing was missing
+const CASES: readonly (readonly [string, readonly Told[], Partial<View>])[] = [
+  ['no chargeback where the transfer was faster', [...voiding, again, engine('settle')], none],
+  ['… of a part of it', [...some, partner('top up', 0, { percent: 60 }), engine('settle')], none],
+  [
+    'a chargeback when it goes once more',
+    [...voiding, again, partner('take all back'), engine('settle')],
+    { status: 'succeeded', incident: true },
+  ],
+  [
+    'to be given back where the void was faster',
+    [...voiding, again, engine('void')],
+    { status: 'under_review', parkReason: 'payout_voided' },
+  ],
+]
+test.each(CASES)('is %s', (_, steps, then) => isThen({ minor: '5000', pinned: false, steps }, then))
