@@ -7,7 +7,7 @@ import { checkRotation, type Decision } from './rotation.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
 
 /** Most payouts decided in one round: about a fifth of a second of signing. */
-const ROUND = 800
+export const ROUND = 800
 
 /** No more are signed while so many authorizations wait: three lanes carry as many, and authorizations expire. */
 const AHEAD = 2400
@@ -85,7 +85,7 @@ type Signing = { readonly signed: readonly Signed[]; readonly refusals: readonly
  * Signs with the treasury of each payout. One that the policy refuses is held. One that the key refuses now is left for
  * the next round, and the others go on; when the key refuses a whole stretch, the rest waits too.
  */
-async function sign(
+export async function sign(
   deps: SettlementDeps,
   payouts: readonly Payout[],
   how: (treasury: TreasurySigner, payout: Payout) => Promise<PayoutSignature>,
@@ -126,14 +126,17 @@ function createRenewal({ journal, options }: SettlementDeps): () => Promise<bool
   }
 }
 
-async function store(deps: SettlementDeps, signed: readonly Signed[]): Promise<void> {
+export async function store(deps: SettlementDeps, signed: readonly Signed[]): Promise<void> {
   if (signed.length === 0) return
   for (const { paymentId, error } of await deps.journal.storeSignatures(signed, deps.options))
     deps.log.error({ paymentId, err: error }, 'the payout goes on, but its payment could not be told')
 }
 
 /** Throws when the key signed nothing; what it refused beside others is tried again in the next round. */
-function report({ log }: SettlementDeps, { signed, refusals }: { signed: number; refusals: readonly unknown[] }): void {
+export function report(
+  { log }: SettlementDeps,
+  { signed, refusals }: { signed: number; refusals: readonly unknown[] },
+): void {
   if (refusals.length === 0) return
   if (signed === 0) throw refusals[0]
   log.warn({ refused: refusals.length, signed, err: refusals[0] }, 'a key refused to sign; tried again next round')
@@ -267,17 +270,4 @@ async function choosePayable(
   const signing = new Set(toSign.map(({ paymentId }) => paymentId))
   await journal.recordElsewhere(rotation.elsewhere.filter(({ paymentId }) => signing.has(paymentId)))
   return toSign
-}
-
-/** Signs the requested cancellations. Returns how many. */
-export async function authorizeCancellations(deps: SettlementDeps): Promise<number> {
-  const payouts = await deps.journal.readUncancelled(ROUND)
-  // Payouts of treasuries without a key are voided when their signatures have expired (observer/expired.ts).
-  const keys = new Set(deps.treasuries.map(({ address }) => address))
-  const ours = payouts.filter(({ treasury }) => keys.has(treasury))
-  if (ours.length === 0 || !(await deps.journal.leaseSigning(deps.options))) return 0
-  const { signed, refusals } = await sign(deps, ours, (treasury, payout) => treasury.signCancellation(payout))
-  await store(deps, signed)
-  report(deps, { signed: signed.length, refusals })
-  return signed.length
 }

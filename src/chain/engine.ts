@@ -1,4 +1,5 @@
-import { authorizeCancellations, createAuthorizer } from './authorizer.ts'
+import { createAuthorizer } from './authorizer.ts'
+import { createCancellations } from './cancellations.ts'
 import { NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import { sweepDeposits } from './deposits/sweep.ts'
 import { fillLanes } from './lanes/fill.ts'
@@ -41,6 +42,7 @@ const SHORTEST_RENEWAL_MS = 250
 export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const { journal, rpc, options, log } = deps
   const authorizer = createAuthorizer(deps)
+  const cancel = createCancellations(deps)
   const topUp = createTopUp(deps)
   const freeStranded = createRescue(deps)
   const endKeyless = createKeylessEnding(deps)
@@ -76,7 +78,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
     async authorize() {
       const cursor = await journal.readCursor()
       if (cursor === null || cursor.pausedReason !== null) return NOTHING
-      const cancelled = await authorizeCancellations(deps).catch((error: unknown) => {
+      const cancelled = await cancel().catch((error: unknown) => {
         log.error({ err: error }, 'cancellations could not be signed; tried again next round')
         return 0
       })

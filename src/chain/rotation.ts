@@ -37,18 +37,24 @@ export async function checkRotation(
   payouts: readonly Payout[],
   retired: readonly RetiredTreasury[],
 ): Promise<Rotation> {
+  const { forbidden, elsewhere } = await checkElsewhere(deps, payouts, retired)
+  return { forbidden: payouts.map((payout, at) => queuedTooLate(payout, retired) ?? forbidden[at] ?? null), elsewhere }
+}
+
+/** The same of payouts that are to be voided: a refund, too, needs that no earlier treasury has paid, or still may. */
+export async function checkElsewhere(
+  deps: SettlementDeps,
+  payouts: readonly Pick<Payout, 'paymentId' | 'treasury'>[],
+  retired: readonly RetiredTreasury[],
+): Promise<Rotation> {
   const suspects = payouts.map((payout) => suspectsOf(deps, payout, retired))
   const elsewhere = suspects.flat()
-  const late = payouts.map((payout): Unproved | null => queuedTooLate(payout, retired))
-  if (elsewhere.length === 0) return { forbidden: late, elsewhere }
+  if (elsewhere.length === 0) return { forbidden: payouts.map(() => null), elsewhere }
   const cursor = await deps.journal.readCursor()
   const final = cursor && (await readFinal(deps, elsewhere, cursor))
   // The nodes do not agree now: whoever needs the proof waits for it.
   if (final === null)
-    return {
-      forbidden: late.map((why, at) => why ?? (suspects[at]?.length === 0 ? null : { kind: 'wait' })),
-      elsewhere,
-    }
+    return { forbidden: suspects.map((nonces) => (nonces.length === 0 ? null : { kind: 'wait' })), elsewhere }
   const cancelled = await deps.journal.readCancelled(elsewhere.filter(({ authNonce }) => final.used.has(authNonce)))
   const forbid = ({ treasury, authNonce }: Elsewhere): Unproved | null => {
     if (cancelled.has(authNonce)) return null
@@ -61,8 +67,7 @@ export async function checkRotation(
     const detail = `treasury ${treasury} may have signed it before the rotation: that ends at ${until}`
     return { kind: 'hold', reason: 'paused', detail }
   }
-  const forbidden = suspects.map((nonces, index) => late[index] ?? firstOf(nonces.map(forbid)))
-  return { forbidden, elsewhere }
+  return { forbidden: suspects.map((nonces) => firstOf(nonces.map(forbid))), elsewhere }
 }
 
 /** What can end the waiting only by an operator comes first. */
@@ -72,7 +77,11 @@ function firstOf(reasons: readonly (Unproved | null)[]): Unproved | null {
 }
 
 /** The nonces under earlier treasuries that may have paid the payment. */
-function suspectsOf(deps: SettlementDeps, payout: Payout, retired: readonly RetiredTreasury[]): Elsewhere[] {
+function suspectsOf(
+  deps: SettlementDeps,
+  payout: Pick<Payout, 'paymentId' | 'treasury'>,
+  retired: readonly RetiredTreasury[],
+): Elsewhere[] {
   const { paymentId } = payout
   const made = timeOfPayment(paymentId)
   return retired

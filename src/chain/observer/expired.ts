@@ -1,5 +1,6 @@
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
+import { checkElsewhere } from '../rotation.ts'
 import { readToken } from '../token/token-state.ts'
 
 /** Most payouts checked in one round. */
@@ -34,7 +35,10 @@ export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: C
   )
   if (used === null) return
   const unused = dead.filter((_payout, index) => used.value[index] === 0n)
-  const failed = await journal.voidExpired(lease, { block: { number, hash, timestamp, at: deps.clock() }, unused })
+  const { forbidden } = await checkElsewhere(deps, unused, await journal.readRetired())
+  const proved = unused.filter((_payout, index) => forbidden[index] === null)
+  const at = { number, hash, timestamp, at: deps.clock() }
+  const failed = await journal.voidExpired(lease, { block: at, unused: proved })
   for (const { paymentId, error } of failed)
     log.error({ paymentId, err: error }, 'its expiry is proved, but not recorded')
 }
