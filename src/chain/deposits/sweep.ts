@@ -19,26 +19,47 @@ const RENEWAL_SECONDS = 10 * 60
  * Moves USDC from the addresses of payments to the treasury. Each address signs a transfer; the relayer lanes send it
  * and pay the gas. Payouts come first, and a full lane is skipped. A sweep is signed for a short time and to the current
  * treasury; what was not sent by then, or goes to an earlier one, is signed again with the same nonce, so that a treasury
- * whose key was lost gets nothing more.
+ * whose key was lost gets nothing more. Throws when one could not be signed, after the others were sent.
  */
 export async function sweepDeposits(
   deps: SettlementDeps,
   rounds: readonly LaneRound[],
   view: ChainView,
 ): Promise<void> {
-  const { deposits, journal, codec, log } = deps
+  const { deposits, journal } = deps
   if (deposits === null || deposits.keys === null) return
   const treasury = deps.treasuries[0]?.address
   if (treasury === undefined) throw new Error('a sweep needs a treasury')
   const signing = { keys: deposits.keys, treasury, validBefore: deadline(deps, view.head.timestamp) }
   const validUntil = signing.validBefore - deps.options.authorizationSeconds + RENEWAL_SECONDS
-  for (const stale of await journal.readStaleSweeps({ treasury, validUntil, limit: SIGNED_AT_ONCE }))
-    await journal.renewSweep(await signSweep(deps, signing, stale))
-  for (const unswept of await journal.readUnswept(SIGNED_AT_ONCE))
-    await journal.storeSweep(await signSweep(deps, signing, unswept))
+  const failures: unknown[] = []
+  // One whose seed is gone holds up no other.
+  const trySigning = (unswept: Unswept): Promise<Sweep | null> =>
+    signSweep(deps, signing, unswept).catch((failure: unknown) => {
+      failures.push(failure)
+      return null
+    })
+  for (const stale of await journal.readStaleSweeps({ treasury, validUntil, limit: SIGNED_AT_ONCE })) {
+    const sweep = await trySigning(stale)
+    if (sweep !== null) await journal.renewSweep(sweep)
+  }
+  for (const unswept of await journal.readUnswept(SIGNED_AT_ONCE)) {
+    const sweep = await trySigning(unswept)
+    if (sweep !== null) await journal.storeSweep(sweep)
+  }
+  await sendSigned(deps, { rounds, treasury })
+  if (failures.length > 0) throw failures[0]
+}
+
+async function sendSigned(
+  deps: SettlementDeps,
+  { rounds, treasury }: { rounds: readonly LaneRound[]; treasury: Hex },
+): Promise<void> {
+  const { journal, codec, log } = deps
   const lane = rounds.find((round) => round.free() > 0)
   if (lane === undefined) return
-  const sweeps = await journal.readSendableSweeps(codec.maxItems)
+  // One to an earlier treasury that could not be signed again stays.
+  const sweeps = (await journal.readSendableSweeps(codec.maxItems)).filter((sweep) => sweep.treasury === treasury)
   if (sweeps.length === 0) return
   const good = await preflight(deps, sweeps)
   if (good.length > 0) await lane.sweep(good)

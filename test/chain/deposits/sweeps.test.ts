@@ -149,3 +149,35 @@ test('a sweep of more than is at the address is named after an hour; what is lef
     { unswept_micro: '5000000' },
   ])
 })
+
+// it was the first of every round, and ended the round before any other was signed or sent
+test('an address whose seed is gone holds up no other sweep', async () => {
+  const lost = createDepositKeys(Buffer.alloc(32, 8).toString('base64'), TOKEN.chainId)
+  const { address: unswept } = await addAwaited(world.db, lost, 'lost')
+  await world.db.query(`update deposit set created_at = now() - interval '1 day' where address = $1`, [unswept])
+  await mintUsdc(world.chain, { to: unswept, micro: 5_000_000n })
+  const { paymentId, address } = await paidDeposit()
+  const runner = world.runner({ deposits, hooks })
+  for (let round = 0; round < 5; round++) {
+    await runner.tick().catch((error: Error) => expect(error.message).toContain(unswept))
+    await world.chain.mine({ blocks: 4 })
+  }
+  await expect(runner.tick()).rejects.toThrow(`the key of ${unswept} follows from no deposit seed`)
+  expect((await sweepOf(paymentId)).state).toBe('done')
+  expect(await world.balance(address)).toBe(0n)
+  expect(await world.balance(unswept)).toBe(5_000_000n)
+})
+
+test('a sweep that was signed to an earlier treasury stays at its address when its seed is gone', async () => {
+  const { paymentId, address } = await paidDeposit()
+  await signOnly().catch(() => undefined)
+  expect((await sweepOf(paymentId)).state).toBe('signed')
+  const treasuries = [createTreasurySigner(accountOf(newKey()), policy)]
+  const other = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), TOKEN.chainId)
+  const runner = world.runner({ deposits: { keys: other, wrongTokens: [] }, hooks, treasuries })
+  for (let round = 0; round < 3; round++) {
+    await runner.tick().catch((error: Error) => expect(error.message).toContain('from no deposit seed'))
+    await world.chain.mine({ blocks: 4 })
+  }
+  expect(await world.balance(address)).toBe(5_000_000n)
+})
