@@ -87,6 +87,9 @@ describe('what was lost and comes again', () => {
     const second = { account: 'suspense', state: 'returned' } as const
     const parts = [part('5000'), part('700', second), lost('700', { ...second, kind: 'return' })]
     expect(came(then(charged({ parts }), '5700').parts)).toEqual(['700 surplus suspense'])
+    // … and makes nothing less of what was lost beside it.
+    const besides = charged({ parts: [...parts, lost('3000', { key: 'taken back' })] })
+    expect(came(then(besides).parts)).toEqual([OURS])
   })
 })
 
