@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
+import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { abandonLane } from '../../../src/db/settlement/operator.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { showStatus } from '../../../src/operator/status.ts'
@@ -124,4 +125,14 @@ test('loses its nonce to a transfer by whoever has the key: the envelope ends, a
   await world.runner().tick()
   const { rows } = await world.db.query('select status from lane where wallet = $1', [walletOf(removed)])
   expect(rows).toEqual([{ status: 'quarantined' }])
+})
+
+test('of a lane whose key is here nothing is taken, however long nobody has advanced it', async () => {
+  await world.queue([{}])
+  await world.runner({ relayers: [removed] }).tick()
+  await pass('1 hour')
+  const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
+  const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+  expect(await journal.takeKeyless({ idleMs: 30_000, keyed: [walletOf(removed)] })).toEqual([])
+  expect(await journal.takeKeyless({ idleMs: 30_000, keyed: [] })).toHaveLength(1)
 })
