@@ -5,7 +5,19 @@ import { findImbalances, readBalances } from '../../src/db/ledger.ts'
 import { extendPayment } from '../../src/db/payments/payment-changes.ts'
 import { EXTENDABLE_MS, EXTENSION_MS } from '../../src/domain/payment/requests.ts'
 import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
-import { attempts, decide, handle, opened, payment, result, settled, untilStatus, useWorld, world } from './story.ts'
+import {
+  attempts,
+  decide,
+  handle,
+  open,
+  opened,
+  payment,
+  result,
+  settled,
+  untilStatus,
+  useWorld,
+  world,
+} from './story.ts'
 
 useWorld()
 
@@ -82,7 +94,7 @@ describe('expiry and cancellation', () => {
     expect(Date.parse(postponed.expiresAt) - Date.parse(postponed.createdAt)).toBe(2 * 86_400_000)
   })
 
-  test.each(['is told', 'is not told'])(
+  test.each(['is told', 'is not told', 'reads it with an order'])(
     'a buyer who asks for more time in the last minutes gets it once: the workflow %s of it',
     async (heard) => {
       const paymentId = await world.createPayment({ expires_in: 1800 })
@@ -94,12 +106,15 @@ describe('expiry and cancellation', () => {
       await world.skip('27 minutes')
       expect([await extend(end - 60_000), await extend(end - 60_000)]).toEqual([true, false])
       if (heard === 'is told') await world.workflows.tellRowChanged(paymentId)
+      if (heard === 'reads it with an order') await open(paymentId)
       await world.skip('8 minutes')
-      expect((await payment(paymentId)).status).toBe('created')
+      expect((await payment(paymentId)).status).toBe(heard === 'reads it with an order' ? 'pending' : 'created')
       await world.skip('12 minutes')
       expect(await result(paymentId)).toBe('expired')
       const row = await payment(paymentId)
       expect([row.expiryExtended, Date.parse(row.expiresAt) - end]).toEqual([true, EXTENSION_MS])
+      // The next poll would end it too, up to three quarters of an hour later.
+      expect(Date.parse(row.updatedAt) - Date.parse(row.expiresAt)).toBeLessThan(5 * 60_000)
     },
   )
 })

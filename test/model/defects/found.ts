@@ -164,6 +164,14 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     file: 'src/workflows/clocks.ts',
     find: '      if (expiresAt > watchedUntil && patched(PATCHES.watchesMovedExpiry)) watchExpiry()\n',
     put: '',
+    // The next poll would end it too, if later.
+    and: [
+      {
+        file: 'src/workflows/clocks.ts',
+        find: "      if (isPast(now) && patched(PATCHES.expiresWhenPast)) return 'expired'\n",
+        put: '',
+      },
+    ],
   },
   {
     name: 'late money that is withdrawn leaves the payment open',

@@ -1,5 +1,19 @@
 import type { Told } from '../steps.ts'
-import { accept, decide, deposit, type Idea, isCrypto, news, one, paid, partner, payable, wait, where } from './idea.ts'
+import {
+  accept,
+  decide,
+  deposit,
+  type Idea,
+  isCrypto,
+  news,
+  one,
+  paid,
+  partner,
+  payable,
+  simulator,
+  wait,
+  where,
+} from './idea.ts'
 
 /** Money that fits no order, one after the other, beside money that does; and money that was returned from elsewhere. */
 
@@ -13,6 +27,19 @@ export const FITTING: readonly Idea[] = [
         news: news(random),
       }),
     ],
+  },
+  // It is given back, at once or after a while, and the partner tells of it again.
+  {
+    weight: (view) => (view.parkReason === 'amount_mismatch' || view.incident ? 12 : 0),
+    tell: (random, view) => {
+      const of = random.below(view.attempts.length)
+      return [
+        ...random.pick<readonly Told[]>([[], [simulator('refund_pending', 1200)], [simulator('refund_pending', 1200)]]),
+        decide('refund', random.pick([null, of])),
+        wait(60),
+        { do: 'news', of },
+      ]
+    },
   },
   // An operator looks, something changes, and what was looked at is accepted; or it is accepted twice.
   {
