@@ -1,10 +1,10 @@
 import type { Payout } from '../domain/settlement/payout.ts'
 import { ROUND, report, sign, store } from './authorizer.ts'
 import type { SettlementDeps } from './context.ts'
-import { checkElsewhere } from './rotation.ts'
+import { checkVoids } from './rotation.ts'
 
 /**
- * Signs the requested cancellations. Returns how many. One that an earlier treasury has paid, or still may, waits: its
+ * Signs the requested cancellations. Returns how many. One that another treasury has paid, or still may, waits: its
  * money would go back to the buyer, and be at the merchant too. In memory are the payments whose waiting was logged.
  */
 export function createCancellations(deps: SettlementDeps): () => Promise<number> {
@@ -12,7 +12,11 @@ export function createCancellations(deps: SettlementDeps): () => Promise<number>
   const told = new Set<string>()
 
   async function free(payouts: readonly Payout[]): Promise<Payout[]> {
-    const { forbidden } = await checkElsewhere(deps, payouts, await journal.readRetired())
+    // A treasury with a key gave none of its payouts away. What the current one signed was forgotten before this was queued.
+    const forbidden = await checkVoids(
+      deps,
+      payouts.map((payout) => ({ ...payout, here: Math.ceil(payout.createdAt.getTime() / 1000) })),
+    )
     for (const [index, { paymentId }] of payouts.entries()) {
       const why = forbidden[index]
       if (why?.kind !== 'hold' || told.has(`${paymentId} ${why.reason}`)) continue

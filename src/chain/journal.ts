@@ -77,6 +77,8 @@ export type SettlementJournal = {
 
   recordTreasuries(known: { current: Hex; keyed: readonly Hex[]; keyless: readonly Hex[] }): Promise<void>
   readRetired(): Promise<RetiredTreasury[]>
+  /** The treasury that new payouts are queued on; null before the first engine has started. */
+  readCurrentTreasury(): Promise<Hex | null>
   readCancelled(nonces: readonly Elsewhere[]): Promise<Set<Hex>>
   recordElsewhere(nonces: readonly Elsewhere[]): Promise<void>
   /** Whether this engine may sign now: one does at a time. */

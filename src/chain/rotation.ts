@@ -37,17 +37,43 @@ export async function checkRotation(
   payouts: readonly Payout[],
   retired: readonly RetiredTreasury[],
 ): Promise<Rotation> {
-  const { forbidden, elsewhere } = await checkElsewhere(deps, payouts, retired)
+  const { forbidden, elsewhere } = await checkElsewhere(
+    deps,
+    payouts.map((payout) => ({ ...payout, others: retired })),
+  )
   return { forbidden: payouts.map((payout, at) => queuedTooLate(payout, retired) ?? forbidden[at] ?? null), elsewhere }
 }
 
-/** The same of payouts that are to be voided: a refund, too, needs that no earlier treasury has paid, or still may. */
-export async function checkElsewhere(
+/** A payout to be voided, and the Unix second after which its payment was certainly not at the current treasury. */
+export type Unwanted = Pick<Payout, 'paymentId' | 'treasury'> & { readonly here: number }
+
+/**
+ * The same of payouts that are to be voided: a refund, too, needs that no other treasury has paid, or still may. One that
+ * stands on an earlier treasury may have been at the current one, in a time that a restored backup has forgotten.
+ */
+export async function checkVoids(deps: SettlementDeps, payouts: readonly Unwanted[]): Promise<Rotation['forbidden']> {
+  const { journal } = deps
+  const retired = await journal.readRetired()
+  const isEarlier = (wallet: Hex): boolean => retired.some(({ treasury }) => treasury === wallet)
+  const current = payouts.some(({ treasury }) => isEarlier(treasury)) ? await journal.readCurrentTreasury() : null
+  const asked = payouts.map((payout) => {
+    if (current === null || !isEarlier(payout.treasury)) return { ...payout, others: retired }
+    return { ...payout, others: [...retired, { treasury: current, retiredAt: payout.here }] }
+  })
+  return (await checkElsewhere(deps, asked)).forbidden
+}
+
+/** A treasury that signs nothing more for a payment since then. Unix seconds. */
+type Other = Pick<RetiredTreasury, 'treasury' | 'retiredAt'>
+
+/** Another treasury's nonce for a payment, and the Unix second after which no signature of it is valid. */
+type Suspect = Elsewhere & { readonly dead: number }
+
+async function checkElsewhere(
   deps: SettlementDeps,
-  payouts: readonly Pick<Payout, 'paymentId' | 'treasury'>[],
-  retired: readonly RetiredTreasury[],
+  payouts: readonly (Pick<Payout, 'paymentId' | 'treasury'> & { readonly others: readonly Other[] })[],
 ): Promise<Rotation> {
-  const suspects = payouts.map((payout) => suspectsOf(deps, payout, retired))
+  const suspects = payouts.map((payout) => suspectsOf(deps, payout, payout.others))
   const elsewhere = suspects.flat()
   if (elsewhere.length === 0) return { forbidden: payouts.map(() => null), elsewhere }
   const cursor = await deps.journal.readCursor()
@@ -56,12 +82,10 @@ export async function checkElsewhere(
   if (final === null)
     return { forbidden: suspects.map((nonces) => (nonces.length === 0 ? null : { kind: 'wait' })), elsewhere }
   const cancelled = await deps.journal.readCancelled(elsewhere.filter(({ authNonce }) => final.used.has(authNonce)))
-  const forbid = ({ treasury, authNonce }: Elsewhere): Unproved | null => {
+  const forbid = ({ treasury, authNonce, dead }: Suspect): Unproved | null => {
     if (cancelled.has(authNonce)) return null
     if (final.used.has(authNonce))
       return { kind: 'hold', reason: 'policy', detail: 'another treasury of ours has paid or cancelled this payment' }
-    const { retiredAt = 0 } = retired.find((one) => one.treasury === treasury) ?? {}
-    const dead = deadAfter(retiredAt, deps.options.authorizationSeconds)
     if (final.timestamp >= dead) return null
     const until = new Date(dead * 1000).toISOString()
     const detail = `treasury ${treasury} may have signed it before the rotation: that ends at ${until}`
@@ -76,22 +100,23 @@ function firstOf(reasons: readonly (Unproved | null)[]): Unproved | null {
   return found.find((reason) => reason.kind === 'hold' && reason.reason === 'policy') ?? found[0] ?? null
 }
 
-/** The nonces under earlier treasuries that may have paid the payment. */
+/** The nonces under other treasuries that may have paid the payment. */
 function suspectsOf(
   deps: SettlementDeps,
   payout: Pick<Payout, 'paymentId' | 'treasury'>,
-  retired: readonly RetiredTreasury[],
-): Elsewhere[] {
+  others: readonly Other[],
+): Suspect[] {
   const { paymentId } = payout
   const made = timeOfPayment(paymentId)
-  return retired
+  return others
     .filter(({ treasury, retiredAt }) => {
       const after = made !== null && made / 1000 > retiredAt + CLOCK_MARGIN
       return treasury !== payout.treasury && !after
     })
-    .map(({ treasury }) => {
+    .map(({ treasury, retiredAt }) => {
       const place = { chainId: deps.token.chainId, token: deps.token.address, treasury, paymentId }
-      return { paymentId, treasury, authNonce: payoutNonce(place) }
+      const dead = deadAfter(retiredAt, deps.options.authorizationSeconds)
+      return { paymentId, treasury, authNonce: payoutNonce(place), dead }
     })
 }
 

@@ -76,3 +76,35 @@ test('nor is one voided by the end of its signatures, its key lost too, that a s
   expect((await rotation.found(dead!)).state).toBe('voided')
   expect((await rotation.found(paid!)).state).toBe('voiding')
 })
+
+// a backup from before a take-over knows the payout at the treasury whose key is lost: the one after it has paid
+test('nor one that the current treasury has paid after a take-over that a restored backup has forgotten', async () => {
+  const [paid, dead] = await rotation.queueOn(old, [{}, {}])
+  await world.finalize(rotation.after())
+  for (const { paymentId } of [paid!, dead!]) await world.db.transaction((tx) => requestVoid(tx, paymentId))
+  await rotation.carry(successor, paid!)
+  await rotation.pass(MINUTES_UNTIL_DEAD)
+  await world.finalize(rotation.after(), 4)
+  expect(await world.balance(paid!.recipient)).toBe(paid!.micro)
+  expect((await rotation.found(dead!)).state).toBe('voided')
+  expect((await rotation.found(paid!)).state).toBe('voiding')
+})
+
+test('nor is one cancelled with the key of an earlier treasury that the current one may still pay; one queued an hour ago is at once', async () => {
+  const [pending, aged] = await rotation.queueOn(old, [{}, {}])
+  await world.db.query(`update payout set created_at = created_at - interval '1 hour' where payment_id = $1`, [
+    aged!.paymentId,
+  ])
+  const both = { treasuries: [signerOf(successor), signerOf(old)], options: { retiredTreasuries: [], maxInFlight: 0 } }
+  await rotation.after(both).tick()
+  for (const { paymentId } of [pending!, aged!]) await world.db.transaction((tx) => requestVoid(tx, paymentId))
+  const runner = rotation.after({ ...both, options: { retiredTreasuries: [] } })
+  await world.finalize(runner, 4)
+  expect((await rotation.found(aged!)).state).toBe('voided')
+  expect((await rotation.found(pending!)).state).toBe('voiding')
+  await rotation.carry(successor, pending!)
+  await rotation.pass(MINUTES_UNTIL_DEAD)
+  await world.finalize(runner, 4)
+  expect(await world.balance(pending!.recipient)).toBe(pending!.micro)
+  expect((await rotation.found(pending!)).state).toBe('voiding')
+})

@@ -1,13 +1,10 @@
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
-import { checkElsewhere } from '../rotation.ts'
+import { CLOCK_MARGIN, checkVoids } from '../rotation.ts'
 import { readToken } from '../token/token-state.ts'
 
 /** Most payouts checked in one round. */
 const LOOKED_AT = 100
-
-/** Most seconds by which the clocks of engines and chain may differ. */
-const CLOCK_MARGIN = 600
 
 /**
  * Voids payouts that cannot be cancelled because the key of their treasury is gone. When a final block is later than
@@ -35,7 +32,9 @@ export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: C
   )
   if (used === null) return
   const unused = dead.filter((_payout, index) => used.value[index] === 0n)
-  const { forbidden } = await checkElsewhere(deps, unused, await journal.readRetired())
+  // Nothing gives a payout to another treasury once its void was asked for.
+  const asked = unused.map((payout) => ({ ...payout, here: payout.validBefore - leaseSeconds }))
+  const forbidden = await checkVoids(deps, asked)
   const proved = unused.filter((_payout, index) => forbidden[index] === null)
   const at = { number, hash, timestamp, at: deps.clock() }
   const failed = await journal.voidExpired(lease, { block: at, unused: proved })

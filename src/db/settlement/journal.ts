@@ -37,6 +37,7 @@ export function createSettlementJournal(context: JournalContext) {
     requeue: bind(queue.requeue),
     recordTreasuries: bind(treasuries.recordTreasuries),
     readRetired: bind(treasuries.readRetired),
+    readCurrentTreasury: bind(treasuries.readCurrentTreasury),
     readCancelled: bind(treasuries.readCancelled),
     recordElsewhere: bind(treasuries.recordElsewhere),
     leaseSigning: bind(signing.leaseSigning),
