@@ -76,6 +76,32 @@ describe('an answer that is none leaves the news unread', () => {
   })
 })
 
+test('an answer from before more money came takes none of it away', async () => {
+  const { id, attemptId } = await confirmed()
+  const orderOf = (minor: string): PartnerOrder => ({
+    attemptId,
+    account: world.deps.accounts.wallet_app,
+    reference: 'r',
+    status: 'paid',
+    amount: { minor: '10000', currency: 'EUR' },
+    received: { minor, currency: 'EUR' },
+    failureCode: null,
+  })
+  const read = (readOrder: () => Promise<PartnerOrder>) => {
+    const partners = { ...world.deps.partners, wallet_app: { ...world.deps.partners.wallet_app, readOrder } }
+    return perform(world.activities({ partners }).readPartnerOrder, { paymentId: id, attemptId })
+  }
+  await read(async () => orderOf('10000'))
+  // While the first answer is on its way, a later one is read and written down.
+  const late = await read(async () => {
+    expect((await read(async () => orderOf('16000'))).understood).toBe(true)
+    return orderOf('10000')
+  })
+  expect(late.understood).toBe(false)
+  const { parts } = await loadPayment(world.checkout.db, id)
+  expect(parts.map(({ units, state }) => `${units} ${state}`)).toEqual(['10000 counted', '6000 surplus'])
+})
+
 describe('a fill that comes while something else happens', () => {
   /** A converter that answers when it is let go. */
   function slowConverter(micro: string) {
