@@ -35,15 +35,18 @@ function describe(payment: PaymentSnapshot): string {
     doing(payment),
   ]
   if (reason !== null) {
+    const decisions = offeredDecisions(payment).map((name) => `\`${name}\``)
+    const isWaiting = decisions.length > 0
     lines.push(
       '',
-      `**Waits for an operator.** ${PARK_REASONS[reason].text}`,
+      `**${isWaiting ? 'Waits for an operator' : 'Ends by itself'}.** ${PARK_REASONS[reason].text}`,
       ...(payment.orderChanged === true ? ['', ORDER_CHANGED] : []),
-      '',
-      `Decide with one of the updates: ${offeredDecisions(payment)
-        .map((name) => `\`${name}\``)
-        .join(', ')}. What was looked at is version ${payment.version}.`,
     )
+    if (isWaiting)
+      lines.push(
+        '',
+        `Decide with one of the updates: ${decisions.join(', ')}. What was looked at is version ${payment.version}.`,
+      )
   }
   if (payment.held && reason !== 'operator_hold')
     lines.push(
@@ -73,7 +76,9 @@ function doing(payment: PaymentSnapshot): string {
     case 'end_conversion':
       return 'Closed. The converter is asked what it made of the order, until it has filled or ended it.'
     case 'await_operator':
-      return 'The money is safe where it is. Nothing moves until a decision.'
+      return payment.parkReason === 'funds_reversed'
+        ? 'Nothing more is sent. Whether the payout was on its way already is being found out.'
+        : 'The money is safe where it is. Nothing moves until a decision.'
     case 'listen':
       return `Closed, but an unfinished partner order may still bring money until ${new Date(payment.listenUntil ?? 0).toISOString()}.`
     case 'done':

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { PAYMENT_STATUSES } from '../../src/domain/payment/payment.ts'
+import { PAYMENT_STATUSES, type ParkReason } from '../../src/domain/payment/payment.ts'
 import { liveStatus } from '../../src/web/checkout/live.ts'
 import { renderReceipt } from '../../src/web/checkout/page.tsx'
 import { viewOf } from '../../src/web/checkout/view.ts'
@@ -149,6 +149,17 @@ describe('once the money has come', () => {
 
   test('a delayed settlement is said, with the word that the money is safe', () => {
     expect(read(SITUATIONS['a delayed settlement'])).toContain('This takes longer than usual. Your money is safe')
+  })
+
+  // the rail ended with "Sent to", of money that goes back
+  test('a void payout is not sent to the shop: its money goes back', () => {
+    const page = (parkReason: ParkReason) =>
+      read({ ...BY_STATUS.settling, payment: { ...BY_STATUS.settling.payment, status: 'under_review', parkReason } })
+    expect(page('payout_voided')).toContain('A person arranges the return')
+    expect(page('payout_voided')).toContain('Back where it came from')
+    // Nobody knows yet which way it goes.
+    for (const reason of ['payout_voided', 'funds_reversed'] as const) expect(page(reason)).not.toContain('Sent to')
+    expect(page('payout_held')).toContain('Sent to Nightline Rail')
   })
 
   test('too little money says how much arrived and how much is missing', () => {

@@ -121,6 +121,9 @@ describe('before money moves on that has waited for an operator, the order is re
       cause: { message: 'Parked for funds_reversed: it ends by itself' },
     })
     expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
+    const metadata = await handle(paymentId).query<{ currentDetails?: string }, []>('__temporal_workflow_metadata')
+    expect(metadata.currentDetails).toContain('Ends by itself.')
+    expect(metadata.currentDetails).not.toMatch(/Waits for an operator|Decide with/)
     const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
     expect(rows).toEqual([{ state: 'voiding' }])
     await world.voidPayout(paymentId)

@@ -190,13 +190,15 @@ export function renderPayment(payment: Payment, attempts: readonly Attempt[], pu
   }
 }
 
-/** What the merchant receives and is charged. Nothing of a payment that went back to its buyer after it was converted. */
+/** What the merchant receives and is charged. Nothing of a payment whose converted money went back to its buyer, or will. */
 export function merchantUsdc({
   status,
+  parkReason,
   usdc,
   transfer,
-}: Pick<Payment, 'status' | 'usdc' | 'transfer'>): Payment['usdc'] {
-  return status === 'refunded' && transfer === null ? null : usdc
+}: Pick<Payment, 'status' | 'parkReason' | 'usdc' | 'transfer'>): Payment['usdc'] {
+  const isVoid = status === 'refunded' || parkReason === 'payout_voided'
+  return isVoid && transfer === null ? null : usdc
 }
 
 function renderSettlement(payment: Payment): SettlementObject {

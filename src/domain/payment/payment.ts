@@ -159,11 +159,11 @@ export const PARK_REASONS = {
   },
   payout_held: { text: 'The payout is held. The USDC is in the treasury.', decisions: ['retry'] },
   payout_voided: {
-    text: 'The payout was voided with proof. The USDC is in the treasury.',
+    text: 'The payout was voided with proof, and can never be paid. The USDC is in the treasury. What is left of the money of the buyer is to be given back.',
     decisions: ['refund', 'recordExternalRefund'],
   },
   funds_reversed: {
-    text: 'The partner took the money back after it was converted. The payout is being voided: the payment ends as refunded when that is proved, and as succeeded, with a chargeback, when the transfer was faster.',
+    text: 'The partner took money back after it was converted. The payout is being voided. When that is proved, the payment is refunded, once what is left at the partner is given back. When the transfer was faster, it has succeeded, with a chargeback if money is missing then.',
     decisions: [],
   },
   operator_hold: { text: 'An operator holds the payment.', decisions: ['release', 'refund', 'recordExternalRefund'] },

@@ -1,6 +1,6 @@
 import type { MethodName } from '../../domain/methods.ts'
 import { formatAmount, formatUsdc, type MicroUsdc, type Money } from '../../domain/money.ts'
-import { isClosed, PARK_REASONS, type PaymentStatus } from '../../domain/payment/payment.ts'
+import { isClosed, PARK_REASONS, type ParkReason, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
 import type { Tone } from '../look/parts.tsx'
 import { SiteIcon } from '../site/icons.tsx'
@@ -33,8 +33,11 @@ export function Status({ status }: { status: PaymentStatus }) {
   )
 }
 
+/** Nothing can be paid out for it any more. */
+export const isOver = ({ status, parkReason }: Payment): boolean => isClosed(status) || parkReason === 'payout_voided'
+
 /** What the merchant receives of a payment that has no amount in USDC. */
-export const receivesNothing = ({ status }: Payment): string => (isClosed(status) ? 'Nothing' : 'Nothing yet')
+export const receivesNothing = (payment: Payment): string => (isOver(payment) ? 'Nothing' : 'Nothing yet')
 
 export const METHOD_WORDS: Readonly<Record<MethodName, string>> = {
   banking_app: 'Banking app',
@@ -84,9 +87,7 @@ export function nextStep(payment: Payment): string {
     case 'settling':
       return 'The USDC is on its way to your wallet. It is final within about a minute.'
     case 'under_review':
-      return parkReason === null
-        ? 'An operator of Pinrail looks at it.'
-        : `${PARK_REASONS[parkReason].text} An operator of Pinrail looks at it.`
+      return underReview(parkReason)
     case 'succeeded':
       return `${usdc === null ? 'The USDC' : `${usdcText(usdc.net, 6)} USDC`} is final in your wallet. Nothing left to do.`
     case 'failed':
@@ -98,4 +99,11 @@ export function nextStep(payment: Payment): string {
     case 'refunded':
       return 'The money went back to the buyer. Nothing left to do.'
   }
+}
+
+function underReview(parkReason: ParkReason | null): string {
+  const looks = 'An operator of Pinrail looks at it.'
+  if (parkReason === null) return looks
+  const { text, decisions } = PARK_REASONS[parkReason]
+  return decisions.length === 0 ? text : `${text} ${looks}`
 }

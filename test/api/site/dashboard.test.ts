@@ -119,6 +119,26 @@ describe('payments', () => {
     expect(page).not.toContain('You would receive')
   })
 
+  // it went on to promise what the payout would have been
+  test('whose payout is void receives nothing, and one that ends by itself is looked at by nobody', async () => {
+    const { owner, pay } = await openAccount(shop, 'void@shop.example')
+    const id = await pay({ amount: '10.00', currency: 'EUR' })
+    const parkedAs = async (reason: string) => {
+      await shop.db.query(
+        `update payment set status = 'under_review', park_reason = $2, status_reason = $2,
+           gross_micro = 11000000, fee_micro = 495000, net_micro = 10505000 where id = $1`,
+        [id, reason],
+      )
+      return textOf((await owner.get(`/dashboard/payments/${id}`)).html)
+    }
+    const looks = 'An operator of Pinrail looks at it.'
+    const reversed = await parkedAs('funds_reversed')
+    expect([reversed.includes(looks), reversed.includes('10.505000')]).toEqual([false, true])
+    const voided = await parkedAs('payout_voided')
+    expect([voided.includes(looks), voided.includes('10.505000')]).toEqual([true, false])
+    expect(voided).toContain('You receive Nothing')
+  })
+
   test('one of another account, of no account, and nonsense get the same page', async () => {
     const { owner } = await openAccount(shop, 'two@shop.example')
     const { pay } = await openAccount(shop, 'three@shop.example')

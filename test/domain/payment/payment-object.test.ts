@@ -125,6 +125,8 @@ describe('the object of the API', () => {
     expect(settlementOf({ status: 'refunded' })).toMatchObject(nothing)
     const charged = { gross_usdc: '54.989000', fee_usdc: '2.474505', net_usdc: '52.514495' }
     expect(settlementOf({ status: 'under_review' })).toMatchObject(charged)
+    const voided = { status: 'under_review', parkReason: 'payout_voided' } as const
+    expect(settlementOf(voided)).toMatchObject(nothing)
     const paidAfterAll = { ...transfer, logIndex: 3, blockNumber: '1', finalizedAt: '' }
     expect(settlementOf({ status: 'refunded', transfer: paidAfterAll })).toMatchObject(charged)
   })

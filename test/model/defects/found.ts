@@ -19,7 +19,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'a refunded payment names a fee',
     file: 'src/domain/payment/payment-object.ts',
-    find: "return status === 'refunded' && transfer === null ? null : usdc",
+    find: 'return isVoid && transfer === null ? null : usdc',
     put: 'return usdc',
   },
   {

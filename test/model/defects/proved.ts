@@ -143,7 +143,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'after a void there is no decision that ends the payment',
     file: 'src/domain/payment/payment.ts',
-    find: "    text: 'The payout was voided with proof. The USDC is in the treasury.',\n    decisions: ['refund', 'recordExternalRefund'],",
+    find: "is to be given back.',\n    decisions: ['refund', 'recordExternalRefund'],",
     put: "    text: 'The payout was voided with proof. The USDC is in the treasury.',\n    decisions: ['retry'],",
   },
   {

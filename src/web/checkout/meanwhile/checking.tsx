@@ -45,16 +45,21 @@ function stopsOf(checkout: Checkout, words: Words): Stop[] {
   const { t } = words
   const { payment, shop } = checkout
   const { paid } = amountsOf(checkout)
+  const isVoid = payment.parkReason === 'payout_voided'
   const looking: Stop = {
     state: 'now',
-    name: t('checking.person'),
+    name: t(isVoid ? 'done.twice.person' : 'checking.person'),
     time: { at: payment.updatedAt, said: 'since' },
-    why: sentence(checkout, words),
+    why: isVoid ? t('done.twice.nothing') : sentence(checkout, words),
   }
   const sent: Stop = { state: 'todo', name: t('progress.sent', { merchant: shop.name }) }
-  if (payment.paidAt === null || paid === null) return [looking, sent]
+  const back: Stop = { state: 'todo', name: t('done.twice.back'), why: t('done.twice.back.why') }
+  // Whether it is sent, or goes back, is not known while its payout is being voided.
+  const unknown = payment.parkReason === 'funds_reversed'
+  const rest = unknown ? [looking] : [looking, isVoid ? back : sent]
+  if (payment.paidAt === null || paid === null) return rest
   const why = t('progress.paid.why', { amount: words.money(paid), partner: payingPartner(checkout) })
-  return [{ state: 'past', name: t('progress.paid'), time: { at: payment.paidAt, said: 'at' }, why }, looking, sent]
+  return [{ state: 'past', name: t('progress.paid'), time: { at: payment.paidAt, said: 'at' }, why }, ...rest]
 }
 
 function sentence(checkout: Checkout, { t }: Words): string {

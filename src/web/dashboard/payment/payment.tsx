@@ -1,6 +1,6 @@
 import { PROVIDERS } from '../../../domain/methods.ts'
 import { FEE_PERCENT } from '../../../domain/money.ts'
-import { isClosed, isOpen } from '../../../domain/payment/payment.ts'
+import { isOpen } from '../../../domain/payment/payment.ts'
 import {
   type Attempt,
   checkoutUrl,
@@ -16,6 +16,7 @@ import { type Frame, renderFramed } from '../frame.tsx'
 import {
   Fiat,
   fiatText,
+  isOver,
   METHOD_WORDS,
   nextStep,
   receivesNothing,
@@ -132,18 +133,18 @@ function Stops({ payment }: { payment: Payment }) {
 /** What the merchant would receive, or that it is nothing. */
 function Expected({ payment }: { payment: Payment }) {
   const { amount, quote } = payment
-  const isOver = isClosed(payment.status)
+  const isNothing = isOver(payment)
   return (
     <Card id="money" title="Money">
       <Facts>
         <Fact name="Asked">
           <Fiat money={amount} />
         </Fact>
-        <Fact name={isOver ? 'You receive' : 'You would receive'}>
-          {isOver ? receivesNothing(payment) : <Amount number={`≈ ${usdcText(quote.netMicro, 2)}`} code="USDC" />}
+        <Fact name={isNothing ? 'You receive' : 'You would receive'}>
+          {isNothing ? receivesNothing(payment) : <Amount number={`≈ ${usdcText(quote.netMicro, 2)}`} code="USDC" />}
         </Fact>
       </Facts>
-      {!isOver && (
+      {!isNothing && (
         <p class="hint">
           At the rate of its creation, less our fee of {FEE_PERCENT} %. The rate is locked when it is paid.
         </p>
