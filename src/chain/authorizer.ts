@@ -3,7 +3,7 @@ import type { Hex } from '../domain/hex.ts'
 import type { HoldReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
 import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
 import { NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
-import { checkRotation, type Decision } from './rotation.ts'
+import { checkRotation, type Decision, PAID_ELSEWHERE } from './rotation.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
 
 /** Most payouts decided in one round: about a fifth of a second of signing. */
@@ -51,8 +51,7 @@ export function decidePayouts(payouts: readonly Payout[], state: TokenState, lim
       return { kind: 'hold', reason: 'paused', detail: 'the USDC contract has blacklisted the treasury' }
     if (seen.blacklisted)
       return { kind: 'hold', reason: 'blacklisted', detail: `${payout.recipient} is on the USDC blacklist` }
-    if (seen.usedByOther)
-      return { kind: 'hold', reason: 'policy', detail: 'another treasury of ours has paid or cancelled this payment' }
+    if (seen.usedByOther) return { kind: 'hold', reason: 'policy', detail: PAID_ELSEWHERE }
     const forbidden = limits.forbidden[index]
     if (forbidden !== undefined && forbidden !== null) return forbidden
     const micro = BigInt(payout.microUsdc)

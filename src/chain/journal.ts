@@ -145,6 +145,8 @@ export type SettlementJournal = {
   applyProven(limit: number): Promise<{ ended: number; failed: FailedHook[] }>
   readOpenNonces(ask: { after: string; limit: number }): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex }[]>
   storeFindings(paymentIds: readonly string[]): Promise<void>
+  /** Tells people of payouts that cannot be voided, because another treasury has paid them. */
+  storePaidElsewhere(found: readonly { paymentId: string; detail: string }[]): Promise<void>
   readExpiring(ask: { keys: readonly Hex[]; leaseSeconds: number; limit: number }): Promise<Expiring[]>
   voidExpired(
     lease: Lease,

@@ -14,6 +14,9 @@ export const CLOCK_MARGIN = 600
 export const deadAfter = (stopped: number, authorizationSeconds: number): number =>
   stopped + authorizationSeconds + CLOCK_MARGIN
 
+/** What keeps a payout from being signed, or voided, until a person has looked. */
+export const PAID_ELSEWHERE = 'another treasury of ours has paid or cancelled this payment'
+
 export type Decision =
   | { readonly kind: 'sign' }
   /** Nothing to do now: it is paid or cancelled on chain (the observer will read the log), or waits for funds. */
@@ -49,7 +52,8 @@ export type Unwanted = Pick<Payout, 'paymentId' | 'treasury'> & { readonly here:
 
 /**
  * The same of payouts that are to be voided: a refund, too, needs that no other treasury has paid, or still may. One that
- * stands on an earlier treasury may have been at the current one, in a time that a restored backup has forgotten.
+ * stands on an earlier treasury may have been at the current one, in a time that a restored backup has forgotten. What
+ * another one has paid is told to people.
  */
 export async function checkVoids(deps: SettlementDeps, payouts: readonly Unwanted[]): Promise<Rotation['forbidden']> {
   const { journal } = deps
@@ -60,7 +64,13 @@ export async function checkVoids(deps: SettlementDeps, payouts: readonly Unwante
     if (current === null || !isEarlier(payout.treasury)) return { ...payout, others: retired }
     return { ...payout, others: [...retired, { treasury: current, retiredAt: payout.here }] }
   })
-  return (await checkElsewhere(deps, asked)).forbidden
+  const { forbidden } = await checkElsewhere(deps, asked)
+  const paid = payouts.flatMap(({ paymentId }, index) => {
+    const why = forbidden[index]
+    return why?.kind === 'hold' && why.reason === 'policy' ? [{ paymentId, detail: why.detail }] : []
+  })
+  if (paid.length > 0) await journal.storePaidElsewhere(paid)
+  return forbidden
 }
 
 /** A treasury that signs nothing more for a payment since then. Unix seconds. */
@@ -84,8 +94,7 @@ async function checkElsewhere(
   const cancelled = await deps.journal.readCancelled(elsewhere.filter(({ authNonce }) => final.used.has(authNonce)))
   const forbid = ({ treasury, authNonce, dead }: Suspect): Unproved | null => {
     if (cancelled.has(authNonce)) return null
-    if (final.used.has(authNonce))
-      return { kind: 'hold', reason: 'policy', detail: 'another treasury of ours has paid or cancelled this payment' }
+    if (final.used.has(authNonce)) return { kind: 'hold', reason: 'policy', detail: `${PAID_ELSEWHERE}: ${treasury}` }
     if (final.timestamp >= dead) return null
     const until = new Date(dead * 1000).toISOString()
     const detail = `treasury ${treasury} may have signed it before the rotation: that ends at ${until}`

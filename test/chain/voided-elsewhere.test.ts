@@ -90,6 +90,30 @@ test('nor one that the current treasury has paid after a take-over that a restor
   expect((await rotation.found(paid!)).state).toBe('voiding')
 })
 
+test('what cannot be voided, because another treasury has paid it, is named to people until it is voiding no more', async () => {
+  const named = async () => (await world.db.query('select kind, subject, detail from settlement_attention')).rows
+  const [paid, dead] = await rotation.queueOn(old, [{}, {}])
+  await world.finalize(rotation.after())
+  for (const { paymentId } of [paid!, dead!]) await world.db.transaction((tx) => requestVoid(tx, paymentId))
+  await rotation.carry(successor, paid!)
+  await rotation.pass(MINUTES_UNTIL_DEAD)
+  const runner = rotation.after()
+  await world.finalize(runner, 4)
+  const detail = `another treasury of ours has paid or cancelled this payment: ${addressOf(successor)}`
+  expect(await named()).toEqual([{ kind: 'paid_elsewhere', subject: paid!.paymentId, detail }])
+  world.clock.now = new Date(Date.now() + 3 * 60_000)
+  await world.finalize(runner)
+  expect(await named()).toHaveLength(1)
+  // Whoever still has the old key.
+  await rotation.carry(old, paid!, true)
+  world.clock.now = new Date(Date.now() + 6 * 60_000)
+  await world.finalize(runner, 4)
+  world.clock.now = new Date(Date.now() + 9 * 60_000)
+  await world.finalize(runner)
+  expect((await rotation.found(paid!)).state).toBe('voided')
+  expect(await named()).toEqual([])
+})
+
 test('nor is one cancelled with the key of an earlier treasury that the current one may still pay; one queued an hour ago is at once', async () => {
   const [pending, aged] = await rotation.queueOn(old, [{}, {}])
   await world.db.query(`update payout set created_at = created_at - interval '1 hour' where payment_id = $1`, [

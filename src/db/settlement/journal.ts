@@ -68,6 +68,7 @@ export function createSettlementJournal(context: JournalContext) {
     applyProven: bind(record.applyProven),
     readOpenNonces: bind(reconcile.readOpenNonces),
     storeFindings: bind(reconcile.storeFindings),
+    storePaidElsewhere: bind(reconcile.storePaidElsewhere),
     readExpiring: bind(expired.readExpiring),
     voidExpired: bind(expired.voidExpired),
     readWatchedDeposits: bind(deposits.readWatchedDeposits),

@@ -12,7 +12,19 @@ const UNMINED_SECONDS = 300
 const DEPOSITS_BLOCKS = 300
 
 export function troublesOf(standing: Standing): Trouble[] {
-  const looks = [pauseOf, nodesOf, readingOf, depositsOf, lanesOf, treasuryOf, minedOf, recordsOf, sweepsOf, holdsOf]
+  const looks = [
+    pauseOf,
+    nodesOf,
+    readingOf,
+    depositsOf,
+    lanesOf,
+    treasuryOf,
+    minedOf,
+    recordsOf,
+    sweepsOf,
+    elsewhereOf,
+    holdsOf,
+  ]
   return looks.flatMap((look) => look(standing))
 }
 
@@ -201,6 +213,20 @@ function sweepsOf({ attention }: Standing): Trouble[] {
       stops: false,
       what: `what came to ${waiting.length} ${waiting.length === 1 ? 'address' : 'addresses'} has not been swept for an hour (${first.subject}: ${first.detail ?? 'no detail'})`,
       todo: 'See that a lane is free and can pay its gas. If others are swept, compare the USDC at the address: the token refuses a sweep of more, or from a blocked address. Where somebody took it by hand, move what is left to the treasury with the same key.',
+    },
+  ]
+}
+
+function elsewhereOf({ attention }: Standing): Trouble[] {
+  const paid = attention.filter(({ kind }) => kind === 'paid_elsewhere')
+  const [first] = paid
+  if (first === undefined) return []
+  return [
+    {
+      kind: 'paid_elsewhere',
+      stops: false,
+      what: `${payoutsText(paid.length)} cannot be voided (${first.subject}: ${first.detail ?? 'no detail'})`,
+      todo: 'Refund nothing: where that treasury paid, the merchant has the money. `treasury_log` or an explorer shows the transfer. If it was a cancellation, have the nodes show its log; then the void goes on by itself.',
     },
   ]
 }

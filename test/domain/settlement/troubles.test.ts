@@ -213,6 +213,18 @@ describe('the record', () => {
     expect(only({ attention: [{ ...sweep, detail: null }] })?.what).toContain('(pay_1: no detail)')
   })
 
+  test('payouts that are to be voided and were paid by another treasury', () => {
+    const paid = { kind: 'paid_elsewhere', subject: 'pay_1', detail: 'another treasury of ours has paid: 0x1' }
+    expect(only({ attention: [paid] })).toMatchObject({
+      kind: 'paid_elsewhere',
+      stops: false,
+      what: '1 payout cannot be voided (pay_1: another treasury of ours has paid: 0x1)',
+      todo: expect.stringMatching(/^Refund nothing: /),
+    })
+    expect(only({ attention: [paid, { ...paid, detail: null }] })?.what).toContain('2 payouts cannot be voided')
+    expect(only({ attention: [{ ...paid, detail: null }] })?.what).toContain('(pay_1: no detail)')
+  })
+
   test('payouts that are held', () => {
     expect(only({ queue: [held('paused')] })).toEqual({
       kind: 'held',
