@@ -35,6 +35,20 @@ test('a payment that the buyer has opened is canceled together with the order at
   expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
 })
 
+test('asked for many times at the same moment it is canceled once, and each answer says so', async () => {
+  const id = await world.createPayment()
+  const attemptId = await opened(id)
+  const answers = await Promise.all(Array.from({ length: 5 }, () => cancel(id)))
+  expect(answers).toEqual(answers.map(() => answers[0]))
+  expect(answers[0]).toMatchObject({ status: 200, body: { status: 'canceled' } })
+  expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
+  const { rows } = await world.db.query(
+    "select 1 from timeline_entry where payment_id = $1 and to_status = 'canceled'",
+    [id],
+  )
+  expect(rows.length).toBe(1)
+})
+
 test('money that the partner has confirmed, and that we have not heard of, wins over the cancellation', async () => {
   const id = await world.createPayment()
   await world.pay('wallet_app', await opened(id))
