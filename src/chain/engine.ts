@@ -1,7 +1,7 @@
 import { createAuthorizer } from './authorizer.ts'
 import { createCancellations } from './cancellations.ts'
 import { NOTHING, type Progress, type SettlementDeps } from './context.ts'
-import { sweepDeposits } from './deposits/sweep.ts'
+import { createSweeping } from './deposits/sweep.ts'
 import { fillLanes } from './lanes/fill.ts'
 import { createKeylessEnding } from './lanes/keyless.ts'
 import { advanceLane, type LaneRound } from './lanes/lane.ts'
@@ -46,6 +46,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const topUp = createTopUp(deps)
   const freeStranded = createRescue(deps)
   const endKeyless = createKeylessEnding(deps)
+  const sweep = createSweeping(deps)
 
   async function advance(view: ChainView): Promise<LaneRound[]> {
     const oneMore = (maxFee: bigint): bigint => deps.codec.gasLimit(deps.codec.maxItems) * maxFee
@@ -98,7 +99,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
           view,
         )
         const done = await fillLanes(deps, rounds, view)
-        await sweepDeposits(deps, rounds, view)
+        await sweep(rounds, view)
         // Everything signed is sent, or every lane is full.
         return { ...NOTHING, done }
       })

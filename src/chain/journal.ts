@@ -113,12 +113,12 @@ export type SettlementJournal = {
   readRaw(txHash: Hex): Promise<Hex>
   endEnvelopes(lane: Lane, ended: { ends: readonly EnvelopeEnd[]; chainTime: number }): Promise<string[]>
 
-  readUnswept(limit: number): Promise<Unswept[]>
+  readUnswept(ask: { after: string; limit: number }): Promise<Unswept[]>
   /** Sweeps in no transaction that go to another treasury, or expire before the Unix second. */
-  readStaleSweeps(ask: { treasury: Hex; validUntil: number; limit: number }): Promise<Sweep[]>
+  readStaleSweeps(ask: { treasury: Hex; validUntil: number; after: string; limit: number }): Promise<Sweep[]>
   renewSweep(sweep: Sweep): Promise<void>
   storeSweep(sweep: Sweep): Promise<void>
-  readSendableSweeps(limit: number): Promise<Sweep[]>
+  readSendableSweeps(ask: { treasury: Hex; validAt: number; limit: number }): Promise<Sweep[]>
   reserveSweeps(
     lane: Lane,
     ask: {

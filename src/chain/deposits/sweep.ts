@@ -19,12 +19,24 @@ const RENEWAL_SECONDS = 10 * 60
  * Moves USDC from the addresses of payments to the treasury. Each address signs a transfer; the relayer lanes send it
  * and pay the gas. Payouts come first, and a full lane is skipped. A sweep is signed for a short time and to the current
  * treasury; what was not sent by then, or goes to an earlier one, is signed again with the same nonce, so that a treasury
- * whose key was lost gets nothing more. Throws when one could not be signed, after the others were sent.
+ * whose key was lost gets nothing more. Throws when one could not be signed, after the others were sent. In memory are the
+ * payments after whom the next round begins: as many as a round signs may have lost their seed.
  */
-export async function sweepDeposits(
+export function createSweeping(deps: SettlementDeps): (rounds: readonly LaneRound[], view: ChainView) => Promise<void> {
+  const places: Places = { stale: '', unswept: '' }
+  return (rounds, view) => sweepDeposits(deps, places, { rounds, view })
+}
+
+type Places = { stale: string; unswept: string }
+
+/** The last payment of a full list; after a shorter one it begins with the first again. */
+const lastOf = (list: readonly Unswept[]): string =>
+  list.length < SIGNED_AT_ONCE ? '' : (list.at(-1)?.paymentId ?? '')
+
+async function sweepDeposits(
   deps: SettlementDeps,
-  rounds: readonly LaneRound[],
-  view: ChainView,
+  places: Places,
+  { rounds, view }: { rounds: readonly LaneRound[]; view: ChainView },
 ): Promise<void> {
   const { deposits, journal } = deps
   if (deposits === null || deposits.keys === null) return
@@ -39,27 +51,32 @@ export async function sweepDeposits(
       failures.push(failure)
       return null
     })
-  for (const stale of await journal.readStaleSweeps({ treasury, validUntil, limit: SIGNED_AT_ONCE })) {
-    const sweep = await trySigning(stale)
+  const limit = SIGNED_AT_ONCE
+  const stale = await journal.readStaleSweeps({ treasury, validUntil, after: places.stale, limit })
+  places.stale = lastOf(stale)
+  for (const one of stale) {
+    const sweep = await trySigning(one)
     if (sweep !== null) await journal.renewSweep(sweep)
   }
-  for (const unswept of await journal.readUnswept(SIGNED_AT_ONCE)) {
-    const sweep = await trySigning(unswept)
+  const unswept = await journal.readUnswept({ after: places.unswept, limit })
+  places.unswept = lastOf(unswept)
+  for (const one of unswept) {
+    const sweep = await trySigning(one)
     if (sweep !== null) await journal.storeSweep(sweep)
   }
-  await sendSigned(deps, { rounds, treasury })
+  await sendSigned(deps, { rounds, treasury, validAt: view.head.timestamp })
   if (failures.length > 0) throw failures[0]
 }
 
 async function sendSigned(
   deps: SettlementDeps,
-  { rounds, treasury }: { rounds: readonly LaneRound[]; treasury: Hex },
+  { rounds, treasury, validAt }: { rounds: readonly LaneRound[]; treasury: Hex; validAt: number },
 ): Promise<void> {
   const { journal, codec, log } = deps
   const lane = rounds.find((round) => round.free() > 0)
   if (lane === undefined) return
-  // One to an earlier treasury that could not be signed again stays.
-  const sweeps = (await journal.readSendableSweeps(codec.maxItems)).filter((sweep) => sweep.treasury === treasury)
+  // One to an earlier treasury, or expired, that could not be signed again stays.
+  const sweeps = await journal.readSendableSweeps({ treasury, validAt, limit: codec.maxItems })
   if (sweeps.length === 0) return
   const good = await preflight(deps, sweeps)
   if (good.length > 0) await lane.sweep(good)

@@ -96,8 +96,8 @@ export const worthSweeping = ({ scope }: JournalContext): Statement => sql`
   d.unswept_micro > 0 and d.unswept_micro >= ${MIN_SWEEP_MICRO} and d.chain_id = ${scope.chainId}
     and d.livemode = ${scope.livemode} and d.token = ${scope.token}`
 
-/** Deposits of which money is at the address that no sweep is bringing to the treasury. */
-export async function readUnswept(context: JournalContext, limit: number): Promise<Unswept[]> {
+/** Deposits of which money is at the address that no sweep is bringing to the treasury, in the order of their payments. */
+export async function readUnswept(context: JournalContext, ask: { after: string; limit: number }): Promise<Unswept[]> {
   const rows = await many(
     context.db,
     z.object({ payment_id: z.string(), address: hex, idx: z.coerce.number(), micro: z.string() }),
@@ -105,7 +105,7 @@ export async function readUnswept(context: JournalContext, limit: number): Promi
           (select count(*) from deposit_sweep s where s.payment_id = d.payment_id) as idx
         from deposit d where ${worthSweeping(context)}
           and not exists (select 1 from deposit_sweep s where s.payment_id = d.payment_id and s.state in ('signed', 'assigned'))
-        order by d.created_at limit ${limit}`,
+          and d.payment_id > ${ask.after} order by d.payment_id limit ${ask.limit}`,
   )
   return rows.map((row) => ({ paymentId: row.payment_id, address: row.address, index: row.idx, micro: row.micro }))
 }
@@ -164,21 +164,25 @@ const sweepOf = (row: z.infer<typeof sweepRow>): Sweep => ({
  */
 export async function readStaleSweeps(
   { db, scope }: JournalContext,
-  ask: { treasury: Hex; validUntil: number; limit: number },
+  ask: { treasury: Hex; validUntil: number; after: string; limit: number },
 ): Promise<Sweep[]> {
   // Where nothing is left it stays as it is: the deposit, or another one, may come yet.
   const tooMuch = sql`d.unswept_micro >= ${MIN_SWEEP_MICRO} and d.unswept_micro < s.micro_usdc`
   const where = sql`s.state = 'signed' and s.chain_id = ${scope.chainId} and s.token = ${scope.token}
     and (s.treasury <> ${ask.treasury} or s.valid_before < ${ask.validUntil} or ${tooMuch})
-    and d.livemode = ${scope.livemode} order by s.created_at, s.payment_id limit ${ask.limit}`
+    and d.livemode = ${scope.livemode} and s.payment_id > ${ask.after} order by s.payment_id limit ${ask.limit}`
   const micro = sql`case when ${tooMuch} then d.unswept_micro else s.micro_usdc end`
   return (await many(db, sweepRow, selectSweeps(where, micro))).map(sweepOf)
 }
 
-/** Signed sweeps that are in no transaction. */
-export async function readSendableSweeps({ db, scope }: JournalContext, limit: number): Promise<Sweep[]> {
+/** Signed sweeps to the treasury, valid at the Unix second, that are in no transaction. */
+export async function readSendableSweeps(
+  { db, scope }: JournalContext,
+  ask: { treasury: Hex; validAt: number; limit: number },
+): Promise<Sweep[]> {
   const where = sql`s.state = 'signed' and s.chain_id = ${scope.chainId} and s.token = ${scope.token}
-    and d.livemode = ${scope.livemode} order by s.created_at, s.payment_id limit ${limit}`
+    and s.treasury = ${ask.treasury} and s.valid_before > ${ask.validAt}
+    and d.livemode = ${scope.livemode} order by s.created_at, s.payment_id limit ${ask.limit}`
   return (await many(db, sweepRow, selectSweeps(where))).map(sweepOf)
 }
 

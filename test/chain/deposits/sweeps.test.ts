@@ -181,3 +181,36 @@ test('a sweep that was signed to an earlier treasury stays at its address when i
   }
   expect(await world.balance(address)).toBe(5_000_000n)
 })
+
+// as many as a round signs were the first of every round
+test.each([
+  { what: 'is not signed', until: null },
+  { what: 'was signed to an earlier treasury', until: 4_000_000_000 },
+  { what: 'was signed and has expired', until: 1 },
+])('a hundred addresses whose seed is gone hold up no other sweep: what is at them $what', async ({ until }) => {
+  const lost = createDepositKeys(Buffer.alloc(32, 10).toString('base64'), TOKEN.chainId)
+  for (let count = 0; count < 100; count++) await addAwaited(world.db, lost, `a${until}lost${count}`)
+  await world.db.query(
+    `update deposit set unswept_micro = 5000000, created_at = now() - interval '1 day' where payment_id like $1`,
+    [`pay_a${until}lost%`],
+  )
+  const to = until === 1 ? world.treasury.address.toLowerCase() : newAddress()
+  if (until !== null)
+    await world.db.query(
+      `insert into deposit_sweep (payment_id, idx, chain_id, token, treasury, micro_usdc, auth_nonce, signature, valid_before, state,
+         created_at)
+       select payment_id, 0, chain_id, token, $2, 5000000, '0x' || encode(sha256(payment_id::bytea), 'hex'),
+         decode(repeat('11', 65), 'hex'), $3, 'signed', created_at from deposit where payment_id like $1`,
+      [`pay_a${until}lost%`, to, until],
+    )
+  const { paymentId, address } = await paidDeposit()
+  const runner = world.runner({ deposits, hooks })
+  for (let round = 0; round < 6; round++) {
+    await runner.tick().catch((error: Error) => expect(error.message).toContain('from no deposit seed'))
+    await world.chain.mine({ blocks: 4 })
+  }
+  expect((await sweepOf(paymentId)).state).toBe('done')
+  expect(await world.balance(address)).toBe(0n)
+  await world.db.query(`update deposit set unswept_micro = 0 where payment_id like $1`, [`pay_a${until}lost%`])
+  await world.db.query(`update deposit_sweep set state = 'abandoned' where payment_id like $1`, [`pay_a${until}lost%`])
+})

@@ -178,7 +178,7 @@ describe('a payout of the other mode', () => {
     )
     const before = await storedOf(db, other)
     expect(await journal().readWatchedDeposits(null)).toEqual([mine])
-    expect((await journal().readUnswept(10)).map(({ paymentId }) => paymentId)).toEqual([own.id])
+    expect((await journal().readUnswept({ after: '', limit: 10 })).map(({ paymentId }) => paymentId)).toEqual([own.id])
     const movement = { chainId: 31337, direction: 'in', micro: '1000000', treasury: TREASURY } as const
     const from = (counterparty: Hex) => ({ ...movement, counterparty, txHash: hash(1), logIndex: 0, blockNumber: 1 })
     expect(await db.transaction((tx) => finishSweep(tx, from(theirs!)))).toBeNull()
@@ -189,7 +189,7 @@ describe('a payout of the other mode', () => {
       const sweep = { paymentId, index: 1, micro: '1', treasury: TREASURY, authNonce: hash(1), address: mine! }
       await journal().storeSweep({ ...sweep, validBefore: 4_000_000_000, signature: `0x${'1b'.repeat(65)}` })
     }
-    const sendable = await journal().readSendableSweeps(10)
+    const sendable = await journal().readSendableSweeps({ treasury: TREASURY, validAt: 1, limit: 10 })
     expect(sendable.map(({ paymentId }) => paymentId)).toEqual([own.id])
     const lane = await journal().leaseLane(RECIPIENT, { owner: 'me', leaseMs: 60_000, firstNonce: 0 })
     const encode = () => ({ target: TOKEN, calldata: '0x' as const, gasLimit: 1n })
