@@ -10,6 +10,7 @@ import {
   type TopUpRefusal,
 } from '../../domain/settlement/payout.ts'
 import { KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { isReplaced } from '../observer/replaced.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
 import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp } from './sender.ts'
@@ -189,14 +190,18 @@ async function checkGasMoney(
   return funded
 }
 
-/** The known ends of envelopes whose nonces finalized blocks have used. */
+/**
+ * The known ends of envelopes whose nonces finalized blocks have used. None while the last block that was read is another
+ * one: the payouts in the new blocks are not read yet, and their gas would be booked for the lane, and for them again.
+ */
 async function readEnds(
   deps: SettlementDeps,
   envelopes: readonly Envelope[],
   { final, view }: { final: number; view: ChainView },
 ): Promise<EnvelopeEnd[]> {
   const used = envelopes.filter(({ nonce }) => nonce < final)
-  return (await Promise.all(used.map((envelope) => readEnd(deps, envelope, view)))).filter((end) => end !== null)
+  const ends = (await Promise.all(used.map((envelope) => readEnd(deps, envelope, view)))).filter((end) => end !== null)
+  return ends.length > 0 && (await isReplaced(deps.rpc, view.cursor)) ? [] : ends
 }
 
 async function conclude(
