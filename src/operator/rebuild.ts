@@ -6,6 +6,7 @@ import type { SettlementJournal } from '../chain/journal.ts'
 import { type Fact, readFacts, treasuryLogs } from '../chain/observer/facts.ts'
 import { createObserver } from '../chain/observer/observer.ts'
 import { connectRpc, type Rpc } from '../chain/rpc/rpc.ts'
+import type { JournalContext } from '../db/settlement/context.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
 import {
   listOwing,
@@ -15,6 +16,7 @@ import {
   queueProven,
   rewindCursor,
 } from '../db/settlement/rebuild.ts'
+import { readRetired, retireAnew } from '../db/settlement/signing/treasuries.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { ChainCursor, Lease } from '../domain/settlement/payout.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
@@ -35,7 +37,7 @@ type Findings = {
 /**
  * Makes the settlements anew from the logs of the chain and the list of payments alone. With a dry run it only says what
  * it finds. Otherwise the observer reads the chain again from the first block and ends what is proved. Doing it again
- * changes nothing.
+ * changes nothing but since when the earlier treasuries count as retired.
  */
 export async function rebuild(operation: Operation): Promise<number> {
   const { db, settings, hooks, dryRun, say } = operation
@@ -46,6 +48,7 @@ export async function rebuild(operation: Operation): Promise<number> {
   if (treasuries.length === 0) throw new Error('no treasury is known: set TREASURY_ADDRESSES')
   const context = { db, scope, hooks }
   const journal = createSettlementJournal(context)
+  await retire(operation, context)
   await refuseReplaced(rpc, await journal.readCursor())
   const start = Math.max(0, settings.SETTLEMENT_START_BLOCK - 1)
   const facts = await readChain(rpc, { token: scope.token, treasuries }, start)
@@ -70,6 +73,20 @@ export async function rebuild(operation: Operation): Promise<number> {
   }
   say(`read to block ${(await journal.readCursor())?.number}`)
   return found.problems.length === 0 ? 0 : 1
+}
+
+/**
+ * Before anything else, so that it stands whatever fails later. The database may be a backup that knows a rotation, and not
+ * that it was taken back for a while: what an earlier treasury signed then may be in a pool.
+ */
+async function retire({ db, dryRun, say }: Operation, context: JournalContext): Promise<void> {
+  const retired = await readRetired(context)
+  if (retired.length === 0) return
+  if (!dryRun) await retireAnew(db, context.scope)
+  const names = retired.map(({ treasury }) => treasury).join(', ')
+  say(
+    `${names} ${dryRun ? 'would count' : 'count'} as retired from now on: payouts of payments that are older wait 55 minutes`,
+  )
 }
 
 /** Beside what was read of blocks that have left the chain, their transfers would count once more where they are now. */
@@ -165,7 +182,7 @@ async function compare({ db, scope, treasuries }: Comparison, facts: readonly Fa
   const forgotten: Proven[] = []
   const problems: string[] = []
   let [unsettled, settled] = [0, 0]
-  for await (const { paymentId, destination, netMicro, payoutState } of listOwing(db, scope)) {
+  for await (const { paymentId, destination, netMicro, payoutState, payoutTreasury } of listOwing(db, scope)) {
     const found = treasuries.flatMap((treasury) => {
       const fact = paid.get(payoutNonce({ ...scope, treasury, paymentId }))
       return fact === undefined ? [] : [fact]
@@ -176,10 +193,15 @@ async function compare({ db, scope, treasuries }: Comparison, facts: readonly Fa
       if (payoutState === 'settled') problems.push(`${paymentId} is settled here and not paid on chain`)
       continue
     }
-    const { counterparty, microUsdc } = fact
+    const { counterparty, microUsdc, txHash } = fact
     const agreed = counterparty === destination && (netMicro === null || netMicro === microUsdc)
     if (!agreed)
       problems.push(`${paymentId} was paid ${microUsdc} to ${counterparty}, owed ${netMicro} to ${destination}`)
+    else if (payoutTreasury !== null && payoutTreasury !== fact.treasury)
+      problems.push(
+        `${paymentId} was paid by ${fact.treasury} in ${txHash} and is ${payoutState} here on ${payoutTreasury}, which ` +
+          'no log ends: the merchant has the money. Do not refund it, and do not pay it by hand; it stays as it is here',
+      )
     else if (payoutState === 'settled') settled += 1
     else if (payoutState !== null) unsettled += 1
     else forgotten.push({ paymentId, treasury: fact.treasury, recipient: destination, microUsdc: microUsdc ?? '0' })

@@ -14,6 +14,7 @@ export type Owing = {
   /** Micro-USDC; null before the payment was converted. */
   readonly netMicro: string | null
   readonly payoutState: string | null
+  readonly payoutTreasury: Hex | null
 }
 
 const owingRow = z.object({
@@ -21,6 +22,7 @@ const owingRow = z.object({
   destination: z.string().transform((value) => value.toLowerCase() as Hex),
   net_micro: z.string().nullable(),
   state: z.string().nullable(),
+  treasury: hex.nullable(),
 })
 
 const PAGE = 5000
@@ -32,25 +34,26 @@ export async function* listOwing(db: Queryable, scope: SettlementScope): AsyncGe
     const rows = await many(
       db,
       owingRow,
-      sql`select m.id, m.destination, m.net_micro::text, p.state from payment m left join payout p on p.payment_id = m.id
+      sql`select m.id, m.destination, m.net_micro::text, p.state, p.treasury from payment m left join payout p on p.payment_id = m.id
           where m.livemode = ${scope.livemode} and m.chain_id = ${scope.chainId} and lower(m.token) = ${scope.token}
             and m.id > ${after} order by m.id limit ${PAGE}`,
     )
-    for (const row of rows)
-      yield { paymentId: row.id, destination: row.destination, netMicro: row.net_micro, payoutState: row.state }
+    for (const { id, destination, net_micro, state, treasury } of rows)
+      yield { paymentId: id, destination, netMicro: net_micro, payoutState: state, payoutTreasury: treasury }
     if (rows.length < PAGE) return
     after = rows.at(-1)?.id ?? after
   }
 }
 
-/** The treasuries that payouts were queued on or that signed anything. */
+/** The treasuries that payouts were queued on, that signed anything, or that an engine has ever named. */
 export async function listTreasuries(db: Queryable, scope: SettlementScope): Promise<Hex[]> {
   const rows = await many(
     db,
     z.object({ treasury: hex }),
     sql`select treasury from treasury_hour where chain_id = ${scope.chainId} and token = ${scope.token}
         union select treasury from payout where chain_id = ${scope.chainId} and token = ${scope.token}
-          and livemode = ${scope.livemode}`,
+          and livemode = ${scope.livemode}
+        union select address from treasury where chain_id = ${scope.chainId} and token = ${scope.token}`,
   )
   return rows.map(({ treasury }) => treasury)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
-import { execute, many, maybeOne, sql } from '../../db.ts'
+import { execute, many, maybeOne, type Queryable, sql } from '../../db.ts'
 import type { JournalContext } from '../context.ts'
 import { hex } from '../payouts.ts'
 
@@ -14,7 +14,9 @@ export type Retired = {
 
 /**
  * Records the treasuries of an engine that starts: the current one, and those whose keys it has. Every other one that was
- * ever recorded is retired and without a key from now on, unless it was before.
+ * ever recorded is retired and without a key from now on, unless it was before. Where nobody has read the chain for an hour,
+ * the database may be a backup: an earlier treasury may have been the current one, or had its key, since what it knows. Then
+ * all count from now on.
  */
 export async function recordTreasuries(
   { db, scope }: JournalContext,
@@ -32,13 +34,29 @@ export async function recordTreasuries(
           -- Those that this engine was not told of, too.
           every as (select address, current, keyed from given
             union all select t.address, false, false from treasury t where t.chain_id = ${scope.chainId}
-              and t.token = ${scope.token} and t.address not in (select address from given))
+              and t.token = ${scope.token} and t.address not in (select address from given)),
+          unread as (select from chain_cursor where chain_id = ${scope.chainId} and token = ${scope.token}
+            and scanned_at < now() - interval '1 hour')
         insert into treasury as t (chain_id, token, address, retired_at, keyless_at)
         select ${scope.chainId}, ${scope.token}, e.address, case when e.current then null else now() end,
           case when e.keyed then null else now() end from every e order by e.address
         on conflict (chain_id, token, address) do update set
-          retired_at = case when excluded.retired_at is null then null else coalesce(t.retired_at, excluded.retired_at) end,
-          keyless_at = case when excluded.keyless_at is null then null else coalesce(t.keyless_at, excluded.keyless_at) end`,
+          retired_at = case when excluded.retired_at is null or t.retired_at is null or exists (select from unread)
+            then excluded.retired_at else t.retired_at end,
+          keyless_at = case when excluded.keyless_at is null or t.keyless_at is null or exists (select from unread)
+            then excluded.keyless_at else t.keyless_at end`,
+  )
+}
+
+/**
+ * Counts every retired treasury as retired, and without its key where it was, from now on. A restored backup says since when
+ * it was so then: a rotation that was taken back, or a key that was found, made signatures later.
+ */
+export async function retireAnew(db: Queryable, scope: JournalContext['scope']): Promise<void> {
+  await execute(
+    db,
+    sql`update treasury set retired_at = now(), keyless_at = case when keyless_at is not null then now() end
+        where chain_id = ${scope.chainId} and token = ${scope.token} and retired_at is not null`,
   )
 }
 

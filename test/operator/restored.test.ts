@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import type { LocalAccount } from 'viem/accounts'
+import { createDb, type Db } from '../../src/db/db.ts'
+import { readPayout } from '../../src/db/settlement/payouts.ts'
+import type { Hex } from '../../src/domain/hex.ts'
+import { newId } from '../../src/ids.ts'
+import type { Operation } from '../../src/operator/payouts.ts'
+import { rebuild } from '../../src/operator/rebuild.ts'
+import { takeOverPayouts } from '../../src/operator/take-over.ts'
+import type { SettlementRunner } from '../../src/settlement/runner.ts'
+import { addressOf, createRotation, MINUTES_UNTIL_DEAD, type Rotation, signerOf } from '../chain/rotation-world.ts'
+import {
+  copyDatabase,
+  insertPayments,
+  newAddress,
+  type Queued,
+  queueAll,
+  settingsOf,
+  type World,
+} from '../chain/world.ts'
+
+/** A database is restored that knows a rotation, and not what the earlier treasury has signed since. */
+
+let rotation: Rotation
+let world: World
+let old: LocalAccount
+let successor: LocalAccount
+beforeEach(async () => {
+  rotation = await createRotation()
+  ;({ world, old, successor } = rotation)
+})
+afterEach(() => world.stop())
+
+const idAt = (milliseconds: number): string => {
+  const digits = '0123456789abcdefghjkmnpqrstvwxyz'
+  const time = Array.from({ length: 10 }, (_digit, at) => digits[Math.floor(milliseconds / 32 ** (9 - at)) % 32])
+  return `pay_${time.join('')}${newId('payment').slice(14)}`
+}
+
+const DAY_AGO = `now() - interval '1 day'`
+
+/** The workers when each treasury has its key, and `first` is the current one. */
+const both = (first: LocalAccount, second: LocalAccount) => ({
+  treasuries: [signerOf(first), signerOf(second)],
+  relayers: [world.relayers[first === old ? 0 : 1]!],
+})
+
+/** The transaction that was sent last, which no node knows any more. */
+async function takeFromPool(): Promise<Hex> {
+  const { rows } = await world.db.query(
+    `select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt order by nonce desc limit 1`,
+  )
+  await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+  return (rows[0] as { raw: Hex }).raw
+}
+
+const operation = (said: string[], db: Db = world.db, url = world.databaseUrl): Operation => ({
+  db,
+  settings: { ...settingsOf(world), DATABASE_URL: url as never, TREASURY_ADDRESSES: [addressOf(successor)] },
+  hooks: world.hooks,
+  dryRun: false,
+  say: (line) => void said.push(line),
+})
+
+/** Comes back from a stranger's node and is mined. */
+async function mineAgain(raw: Hex, runner: SettlementRunner): Promise<void> {
+  await world.chain.sendRawTransaction({ serializedTransaction: raw })
+  await world.chain.mine({ blocks: 4 })
+  await world.finalize(runner, 2)
+}
+
+/** The rotation was a day ago; a backup is taken; it is taken back for a while, in which the old treasury signs the payment. */
+async function rotateBackAndForth(payment: Queued) {
+  await rotation.before().tick()
+  await world.runner(both(successor, old)).tick()
+  await world.db.query(`update treasury set retired_at = ${DAY_AGO} where retired_at is not null`)
+  await insertPayments(world.db, [payment])
+  const dump = await copyDatabase(world.databaseUrl)
+  await world.runner(both(old, successor)).tick()
+  await rotation.queueOn(old, [payment])
+  await world.db.query(`update treasury set retired_at = now() - interval '1 hour' where retired_at is not null`)
+  await world.runner(both(old, successor)).tick()
+  await world.runner(both(old, successor)).tick()
+  expect((await rotation.found(payment)).state).toBe('broadcast')
+  const raw = await takeFromPool()
+  await world.runner(both(successor, old)).tick()
+  return { dump, raw }
+}
+
+test.each(['after a rebuild', 'without one, by a worker that finds a backup of yesterday'])(
+  'a rotation that was taken back since the backup: the payment is paid once, %s',
+  async (how) => {
+    const payment = { paymentId: idAt(Date.now() - 2 * 3_600_000), recipient: newAddress(), micro: 4000n }
+    const { dump, raw } = await rotateBackAndForth(payment)
+    const db = createDb({ url: dump.url, livemode: false })
+    try {
+      const said: string[] = []
+      if (how === 'after a rebuild') {
+        expect(await rebuild({ ...operation(said, db, dump.url), dryRun: true })).toBe(0)
+        expect(said[0]).toBe(
+          `${addressOf(old)} would count as retired from now on: payouts of payments that are older wait 55 minutes`,
+        )
+        expect(await rebuild(operation(said, db, dump.url))).toBe(0)
+      } else await db.query(`update chain_cursor set scanned_at = ${DAY_AGO}`)
+      const runner = world.runner({ db, ...both(successor, old) })
+      await runner.tick()
+      await queueAll({ db, treasury: successor }, [payment])
+      await world.finalize(runner, 4)
+      expect(await readPayout(db, payment.paymentId)).toMatchObject({ state: 'held', holdReason: 'paused' })
+      await mineAgain(raw, runner)
+      await rotation.pass(MINUTES_UNTIL_DEAD)
+      await world.finalize(runner, 2)
+      expect(await world.balance(payment.recipient)).toBe(payment.micro)
+      expect(await readPayout(db, payment.paymentId)).toMatchObject({ state: 'held', holdReason: 'policy' })
+      expect(await rebuild(operation(said, db, dump.url))).toBe(1)
+    } finally {
+      await db.close()
+      await dump.drop()
+    }
+  },
+)
+
+test.each(['after a rebuild', 'without one, by a worker that finds a backup of yesterday'])(
+  'a key that was found and lost again since the backup: a take-over waits for what it has signed, %s',
+  async (how) => {
+    await rotation.before().tick()
+    const [payment] = await rotation.queueOn(old, [{ paymentId: newId('payment') }])
+    // The backup is of a time when its key was lost already.
+    await rotation.after({ options: { maxInFlight: 0 } }).tick()
+    await world.db.query(
+      `update treasury set retired_at = ${DAY_AGO}, keyless_at = ${DAY_AGO} where retired_at is not null`,
+    )
+    await world.db.query(`update payout set created_at = now() - interval '2 days'`)
+    const dump = await copyDatabase(world.databaseUrl)
+    await world.db.query(`update payout set state = 'queued', hold_reason = null, hold_detail = null`)
+    const found = { ...both(successor, old), relayers: [world.relayers[0]!] }
+    await world.runner(found).tick()
+    await world.runner(found).tick()
+    expect((await rotation.found(payment!)).state).toBe('broadcast')
+    const raw = await takeFromPool()
+    const db = createDb({ url: dump.url, livemode: false })
+    try {
+      const said: string[] = []
+      if (how === 'after a rebuild') expect(await rebuild(operation(said, db, dump.url))).toBe(0)
+      else await db.query(`update chain_cursor set scanned_at = ${DAY_AGO}`)
+      const runner = rotation.after({ db })
+      await world.finalize(runner, 2)
+      expect(await takeOverPayouts(operation(said, db, dump.url), addressOf(old))).toBe(1)
+      expect(said.at(-1)).toContain(`signatures of ${addressOf(old)} may be valid until`)
+      await mineAgain(raw, runner)
+      expect(await world.balance(payment!.recipient)).toBe(payment!.micro)
+      expect(await readPayout(db, payment!.paymentId)).toMatchObject({ state: 'settled' })
+    } finally {
+      await db.close()
+      await dump.drop()
+    }
+  },
+)
+
+test('a worker that starts again within the hour leaves since when the earlier treasury is retired and keyless', async () => {
+  await rotation.before().tick()
+  await world.finalize(rotation.after())
+  await world.db.query(
+    `update treasury set retired_at = ${DAY_AGO}, keyless_at = ${DAY_AGO} where retired_at is not null`,
+  )
+  const times = async () => (await world.db.query('select * from treasury order by address')).rows
+  const known = await times()
+  await rotation.after().tick()
+  expect(await times()).toEqual(known)
+})
+
+test('a rebuild names each payout that another treasury has paid: no log ends it, and an operator must look', async () => {
+  const [paid] = await rotation.queueOn(successor, [{}])
+  const hash = await rotation.carry(old, paid!)
+  await world.chain.mine({ blocks: 4 })
+  await world.finalize(rotation.after())
+  expect(await rotation.found(paid!)).toMatchObject({ state: 'held', holdReason: 'policy' })
+  const said: string[] = []
+  for (const dryRun of [true, false]) expect(await rebuild({ ...operation(said), dryRun })).toBe(1)
+  const named = `LOOK AT THIS: ${paid!.paymentId} was paid by ${addressOf(old)} in ${hash} and is held here on ${addressOf(successor)}`
+  expect(said.filter((line) => line.startsWith(named))).toHaveLength(2)
+  expect(said).toContainEqual(expect.stringMatching(/Do not refund it/))
+})
