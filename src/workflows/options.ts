@@ -99,6 +99,8 @@ export const PATCHES = {
   looksAgain: 'looks-again',
   /** did not ask whether the money was still there while its payout waited, */
   readsWhilePaying: 'reads-while-paying',
-  /** and nothing of money that its partner held back after it had confirmed it. */
+  /** and nothing of money that its partner held back after it had confirmed it, */
   readsWhileHeldBack: 'reads-while-held-back',
+  /** nor, when they took over, whether what the row calls paid was still there. */
+  readsWhenResumed: 'reads-when-resumed',
 } as const

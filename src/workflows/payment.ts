@@ -10,7 +10,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import { payloadOf, setsMoneyGoing, whyNoLongerAllowed, whyNotThere, whyRefused } from '../domain/payment/decision.ts'
+import { payloadOf, setsMoneyGoing, whyNoLongerAllowed, whyRefused } from '../domain/payment/decision.ts'
 import { isClosed, isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
 import {
   type CancelAnswer,
@@ -26,7 +26,6 @@ import {
   newPaymentSnapshot,
   nextStep,
   type PaymentSnapshot,
-  watchedAttempts,
   whyNotCancelable,
 } from '../domain/payment/snapshot.ts'
 import { createAnnouncer } from './announcer.ts'
@@ -34,8 +33,9 @@ import { createClocks } from './clocks.ts'
 import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
-import { buyerWaits, CONVERSION_WAITS, money, PATCHES, reading, records, settlement } from './options.ts'
-import { carryOut, createRequests } from './requests.ts'
+import { buyerWaits, CONVERSION_WAITS, money, PATCHES, records, settlement } from './options.ts'
+import { createOrders, type Orders } from './payment/orders.ts'
+import { carryOut, createRequests } from './payment/requests.ts'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
 export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
@@ -62,23 +62,25 @@ class PaymentStory {
   #payingEnded = false
   /** Since when the converter has been asked in vain (Unix milliseconds), and how often. */
   #converting: { readonly step: ConverterStep; readonly since: number; readonly tries: number } | null = null
-  readonly #news = new Set<string>()
-  /** Attempts whose news could not be read yet: the run does not end before they are. */
-  readonly #unread = new Set<string>()
+  readonly #orders: Orders
   readonly #lateMoney = new Set<string>()
   readonly #requests = createRequests()
   readonly #announcer = createAnnouncer()
   readonly #show = createOperatorView()
   readonly #clocks = createClocks({
     now: () => this.#now,
-    onPoll: (attemptIds) => {
-      for (const attemptId of [...attemptIds, ...this.#unread]) this.#news.add(attemptId)
-    },
+    onPoll: (attemptIds) => this.#orders.poll(attemptIds),
     onDelay: async () => this.#accept(await records.markDelayed(this.#id)),
   })
 
   constructor(input: messages.PaymentInput) {
     this.#id = input.id
+    this.#orders = createOrders({
+      paymentId: input.id,
+      now: () => this.#now,
+      accept: (read) => this.#accept(read),
+      onSilence: () => this.#clocks.pollOrders(),
+    })
     this.#now = newPaymentSnapshot(input.id, input.expiresAt)
     this.#rowMayHaveChanged = input.resume
     this.#isKnown = !input.resume
@@ -95,9 +97,10 @@ class PaymentStory {
       if (this.#mustContinueAsNew()) await this.#continueAsNew()
       else if (this.#rowMayHaveChanged) await this.#reload()
       else if (this.#requests.waiting()) await this.#requests.doNext()
-      else if (this.#news.size > 0) await this.#readOrders()
+      else if (this.#orders.waiting()) await this.#orders.readAll()
       else if (due === 'silent') await this.#parkSilent()
       else if (due !== null) await this.#close(due)
+      else if (this.#orders.isPaidUnsure()) await this.#waitForSomething()
       else if (step === 'convert' || step === 'end_conversion') await this.#convert(step)
       else if (step === 'transfer') await this.#transfer()
       else if (step !== 'done') await this.#waitForSomething()
@@ -148,27 +151,12 @@ class PaymentStory {
     if (isOpen(status) || (status === 'processing' && patched(PATCHES.expiresWhenWithdrawn))) this.#clocks.watchExpiry()
   }
 
-  /** What a partner has done is read from the partner; one that does not answer is asked again by the next poll. */
-  async #readOrders(): Promise<void> {
-    const attemptIds = [...this.#news]
-    this.#news.clear()
-    for (const attemptId of attemptIds) {
-      try {
-        this.#accept(await reading.readPartnerOrder({ paymentId: this.#id, attemptId }))
-        this.#unread.delete(attemptId)
-      } catch {
-        log.warn('the partner order could not be read; the relay and the next poll try again', { attemptId })
-        if (patched(PATCHES.keepsUnreadNews)) this.#unread.add(attemptId)
-        this.#clocks.pollOrders()
-      }
-    }
-  }
-
   async #reload(): Promise<void> {
     this.#rowMayHaveChanged = false
+    const isFirst = !this.#isKnown
     this.#accept(await records.loadPayment(this.#id))
     this.#watchExpiry()
-    for (const attemptId of watchedAttempts(this.#now)) this.#news.add(attemptId)
+    this.#orders.takeOver(isFirst)
     if (this.#now.attempts.length > 0) this.#clocks.pollOrders()
   }
 
@@ -184,7 +172,7 @@ class PaymentStory {
     this.#show(this.#now, 'long')
     await this.#announcer.finished()
     await condition(
-      () => (allHandlersFinished() && this.#unread.size === 0 && this.#paying === null) || this.#hasComeIn(),
+      () => (allHandlersFinished() && this.#orders.areRead() && this.#paying === null) || this.#hasComeIn(),
     )
     return !this.#hasComeIn()
   }
@@ -203,7 +191,7 @@ class PaymentStory {
   }
 
   #hasComeIn(): boolean {
-    return this.#requests.waiting() || this.#news.size > 0 || this.#rowMayHaveChanged
+    return this.#requests.waiting() || this.#orders.waiting() || this.#rowMayHaveChanged
   }
 
   /** Takes over what an activity answered. Of two answers that crossed, the higher version is the newer truth. */
@@ -225,7 +213,7 @@ class PaymentStory {
 
   listen(): void {
     setHandler(messages.paymentState, () => this.#now)
-    setHandler(messages.partnerNews, ({ attemptId }) => void this.#news.add(attemptId))
+    setHandler(messages.partnerNews, ({ attemptId }) => this.#orders.add(attemptId))
     setHandler(messages.rowChanged, () => {
       this.#rowMayHaveChanged = true
     })
@@ -274,7 +262,7 @@ class PaymentStory {
       throw error
     })
     this.#accept(changed)
-    if (decision === 'acknowledge' && this.#now.paidAttemptId !== null) this.#news.add(this.#now.paidAttemptId)
+    if (decision === 'acknowledge') this.#orders.add(this.#now.paidAttemptId)
     if ((this.#now.refunding ?? []).length > 0) this.#clocks.pollAnew()
     return { status: this.#now.status, message: changed.message, ...(changed.unsure === true && { unsure: true }) }
   }
@@ -283,9 +271,7 @@ class PaymentStory {
   async #readPaidOrder(): Promise<void> {
     const attemptId = this.#now.paidAttemptId
     if (attemptId === null) return
-    const answer = await reading.readPartnerOrder({ paymentId: this.#id, attemptId }).catch(() => null)
-    if (answer !== null) this.#accept(answer)
-    this.#refuse(whyNotThere(answer, this.#now))
+    this.#refuse(await this.#orders.readPaid(attemptId))
   }
 
   #refuse(why: string | null): void {

@@ -16,8 +16,9 @@ import {
 useWorld()
 
 /** The tries are part of a workflow task; time that is skipped meanwhile would be over its limit. */
-const gaveUp = (events: { markerRecordedEventAttributes?: unknown }[] | null | undefined) =>
-  (events ?? []).some((event) => event.markerRecordedEventAttributes)
+const gaveUp = (
+  events: { markerRecordedEventAttributes?: { markerName?: string | null } | null }[] | null | undefined,
+) => (events ?? []).some((event) => event.markerRecordedEventAttributes?.markerName === 'core_local_activity')
 
 describe('trouble at the partner', () => {
   test.each([
@@ -138,5 +139,42 @@ describe('a lost workflow', () => {
     await world.relay.tellPartnerNews()
     await settled(paymentId)
     expect(await world.relay.tellPartnerNews()).toBe(0)
+  })
+})
+
+describe('a run that takes over a restored row', () => {
+  /** The row is of the time before the conversion; the money was given back at the partner in the time that is forgotten. */
+  async function forgotten() {
+    await world.faultAt('converter', { fault: 'server_error', operation: 'convert' })
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'processing')
+    await handle(paymentId).terminate('database restored')
+    await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+    await world.clearFaults()
+    return { paymentId, attemptId }
+  }
+  const payouts = async (paymentId: string) =>
+    (await world.db.query('select state from payout where payment_id = $1', [paymentId])).rows
+
+  test('asks first whether the money is still there, and pays nothing for what went back', async () => {
+    const { paymentId } = await forgotten()
+    await world.workflows.resume(await payment(paymentId))
+    await untilStatus(paymentId, 'pending')
+    expect((await payment(paymentId)).usdc).toBeNull()
+    expect(await payouts(paymentId)).toEqual([])
+  })
+
+  test('lets no money go while the partner does not answer', async () => {
+    const { paymentId, attemptId } = await forgotten()
+    await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
+    await world.workflows.resume(await payment(paymentId))
+    await until(async () => (await handle(paymentId).fetchHistory()).events, gaveUp)
+    const { status, usdc } = await payment(paymentId)
+    expect([status, usdc]).toEqual(['processing', null])
+    await world.clearFaults()
+    await world.workflows.tellPartnerNews(paymentId, attemptId)
+    await untilStatus(paymentId, 'pending')
+    expect(await payouts(paymentId)).toEqual([])
   })
 })

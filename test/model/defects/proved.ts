@@ -17,8 +17,8 @@ export const PROVED_DEFECTS: readonly Defect[] = [
     put: 'update partner_event e set repeats = e.repeats + 1, applied_at = now(),',
     and: [
       {
-        file: 'src/workflows/payment.ts',
-        find: '        if (patched(PATCHES.keepsUnreadNews)) this.#unread.add(attemptId)\n',
+        file: 'src/workflows/payment/orders.ts',
+        find: '        if (patched(PATCHES.keepsUnreadNews)) unread.add(attemptId)\n',
         put: '',
       },
     ],
@@ -86,7 +86,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a request that fails is never answered',
-    file: 'src/workflows/requests.ts',
+    file: 'src/workflows/payment/requests.ts',
     find: '        await result.catch(() => undefined)\n',
     put: '        await result\n',
   },

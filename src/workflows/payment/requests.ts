@@ -1,7 +1,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
-import type { Decided } from '../activities/payment/refund.ts'
-import type { OperatorDecision, OperatorNote } from '../domain/payment/requests.ts'
-import { money, records } from './options.ts'
+import type { Decided } from '../../activities/payment/refund.ts'
+import type { OperatorDecision, OperatorNote } from '../../domain/payment/requests.ts'
+import { money, records } from '../options.ts'
 
 /** Requests of the outside, done one at a time between the steps of the story, in the order they came. */
 export type Requests = {
