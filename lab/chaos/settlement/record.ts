@@ -2,7 +2,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { Stage } from '../../settlement/stage.ts'
 import { readDeposits, readNonce, readSent } from './chain-facts.ts'
 import { DATABASE } from './scene.ts'
-import { PAID_ELSEWHERE, type Side, withDb } from './sides.ts'
+import { IS_PAID_ELSEWHERE, type Side, withDb } from './sides.ts'
 
 /** What the chain says about the funding wallet: it pays relayers, and nobody else. */
 export async function readGasMoney(stage: Stage): Promise<{ transfers: number; problems: string[] }> {
@@ -30,7 +30,7 @@ export async function checkRecord(
     const rows = async (text: string): Promise<Record<string, string>[]> =>
       (await db.query(text)).rows as Record<string, string>[]
     const [ended] = await rows(
-      `select count(*) filter (where state = 'settled') as settled, count(*) filter (where ${PAID_ELSEWHERE}) as elsewhere
+      `select count(*) filter (where state = 'settled') as settled, count(*) filter (where ${IS_PAID_ELSEWHERE}) as elsewhere
        from payout`,
     )
     const problems: string[] = []

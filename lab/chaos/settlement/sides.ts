@@ -1,5 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { PAID_ELSEWHERE } from '../../../src/chain/rotation.ts'
 import { createDb, type Db } from '../../../src/db/db.ts'
 import { openDeposit } from '../../../src/db/payments/deposits.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
@@ -75,7 +76,7 @@ export function engineSide(stage: Stage): Side {
       }
     },
     queue: (db, owed) => queueOwed(db, owed, { token: stage.token, treasury: operator.treasury() }),
-    countPaid: (db) => count(db, `select count(*) from payout where state = 'settled' or ${PAID_ELSEWHERE}`),
+    countPaid: (db) => count(db, `select count(*) from payout where state = 'settled' or ${IS_PAID_ELSEWHERE}`),
     isDrained: async (db) =>
       (await count(
         db,
@@ -90,7 +91,7 @@ export function engineSide(stage: Stage): Side {
  * A payout that a restored database has queued on the new treasury, and that the earlier one had paid already: it is held
  * for a person, and the chain must show the one payment.
  */
-export const PAID_ELSEWHERE = `(state = 'held' and hold_detail = 'another treasury of ours has paid or cancelled this payment')`
+export const IS_PAID_ELSEWHERE = `(state = 'held' and hold_detail like '${PAID_ELSEWHERE}%')`
 
 /** Micro-USDC for each wallet of the control: all of it, several times. */
 const CONTROL_MICRO = 10n ** 13n
