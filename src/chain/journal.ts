@@ -99,6 +99,8 @@ export type SettlementJournal = {
   markSent(lane: Lane, sent: { nonce: number; txHash: Hex; at: Date; answer: string; accepted: boolean }): Promise<void>
   /** The wallets of every lane that this journal knows, also of those whose keys are gone. */
   readLaneWallets(): Promise<Hex[]>
+  /** Final transactions with logs of our treasuries that lanes of ours may have sent and this journal has not, the newest first. */
+  readForgottenTransactions(limit: number): Promise<Hex[]>
   readEnvelopes(lane: Lane): Promise<Envelope[]>
   /** Whether the envelope has items that have not ended and have not left it. */
   isWanted(lane: Lane, nonce: number): Promise<boolean>

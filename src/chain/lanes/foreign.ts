@@ -1,36 +1,48 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { SettlementDeps } from '../context.ts'
+import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { isNoAnswer, NodeFailure } from '../rpc/failure.ts'
 import type { RpcNode, Transaction } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 
-/** How many blocks back the transaction of a nonce is looked for: nodes without an archive keep so many. */
+/** How many blocks back the transaction of a nonce is looked for, where nodes still have these states. */
 const SEARCHED_BLOCKS = 4096
 
 /** Most nonces that are explained; of more, only the newest. */
 const EXPLAINED_NONCES = 20
 
+/** Most transactions of our logs that are asked for. The newest nonces of ten lanes are among them. */
+const SEARCHED_LOGGED = 200
+
+/** So many at a time: the newest mostly suffice. */
+const ASKED_TOGETHER = 20
+
 const AGGREGATE3 = '0x82ad56cb'
+
+type Used = { readonly nonces: readonly number[]; readonly final: number; readonly head: number }
 
 /**
  * Whether nonces that this journal did not use were used by transactions that our lanes send: batches (from an engine
  * whose journal was lost), an empty transfer to the wallet itself, or a top-up of a relayer. Any other transaction
- * means that somebody else has the key. Blocks that nodes no longer keep are not explained. Throws when no node
- * answers now.
+ * means that somebody else has the key. What is older than the states that nodes keep is looked for among the logs of
+ * our treasuries; what is not there is not explained. Throws when too few nodes answer now.
  */
-export async function areExplained(
-  deps: SettlementDeps,
-  wallet: Hex,
-  range: { nonces: readonly number[]; final: number },
-): Promise<boolean> {
+export async function areExplained(deps: SettlementDeps, wallet: Hex, used: Used): Promise<boolean> {
   const history = createHistory(deps.rpc, wallet)
   const lanes = await deps.journal.readLaneWallets()
+  const isOurs = (found: Transaction | null | undefined): boolean =>
+    found !== null && found !== undefined && isLikeOurs(deps, { wallet, lanes }, found)
   try {
-    for (const nonce of range.nonces.slice(-EXPLAINED_NONCES)) {
-      const found = await findTransaction(history, { nonce, final: range.final })
-      if (found === null || !isLikeOurs(deps, { wallet, lanes }, found)) return false
+    const { low, mayBeLower } = await findOldest(history, used)
+    const older: number[] = []
+    for (const nonce of used.nonces.slice(-EXPLAINED_NONCES)) {
+      const found = await findTransaction(history, { nonce, low, final: used.final })
+      if (found === 'older') older.push(nonce)
+      else if (!isOurs(found)) return false
     }
-    return true
+    const logged = await findLogged(deps, wallet, older)
+    if (older.every((nonce) => isOurs(logged.get(nonce)))) return true
+    if (mayBeLower) throw disagreement()
+    return false
   } catch (failure) {
     if (isNoAnswer(failure)) throw failure
     return false
@@ -67,17 +79,38 @@ function createHistory(rpc: Rpc, wallet: Hex): History {
 }
 
 /**
+ * The oldest of the searched blocks of which a quorum has the state: nodes that prune have only the last ones.
+ * `mayBeLower`: a node that does not answer now may have more.
+ */
+async function findOldest(
+  { rpc, wallet }: History,
+  { final, head }: Used,
+): Promise<{ low: number; mayBeLower: boolean }> {
+  const farthest = Math.max(0, final - SEARCHED_BLOCKS)
+  const kept = Math.min(final, Math.max(farthest, head - KEPT_STATES))
+  let mayBeLower = false
+  for (const low of new Set([farthest, kept])) {
+    const read = (node: RpcNode): Promise<number> => node.transactionCount(wallet, low)
+    if ((await rpc.agreed(read)) !== null) return { low, mayBeLower }
+    const answers = await Promise.allSettled(rpc.nodes.map(read))
+    const possible = answers.filter((answer) => answer.status === 'fulfilled' || isNoAnswer(answer.reason))
+    mayBeLower ||= possible.length >= rpc.quorum
+  }
+  return { low: final, mayBeLower }
+}
+
+/**
  * Finds the transaction of a nonce. One node's word is enough to find the block, by bisection: a wallet's transaction count
  * only grows from block to block. What is found there, or that nothing is, a quorum must say.
  */
 async function findTransaction(
   { rpc, wallet, countAt }: History,
-  { nonce, final }: { nonce: number; final: number },
-): Promise<Transaction | null> {
-  let low = Math.max(0, final - SEARCHED_BLOCKS)
+  { nonce, low: oldest, final }: { nonce: number; low: number; final: number },
+): Promise<Transaction | 'older' | null> {
+  let low = oldest
   let high = final
   if ((await countAt(low)) > nonce) {
-    if ((await agreed(rpc, (node) => node.transactionCount(wallet, low))) > nonce) return null
+    if ((await agreed(rpc, (node) => node.transactionCount(wallet, low))) > nonce) return 'older'
     throw disagreement()
   }
   while (high - low > 1) {
@@ -95,6 +128,30 @@ async function findTransaction(
   })
   if (before > nonce || after <= nonce) throw disagreement()
   return sent.find((transaction) => transaction.nonce === nonce) ?? null
+}
+
+/**
+ * The transactions of these nonces among those of our treasuries' logs that this journal did not send. A quorum says what
+ * each of them is.
+ */
+async function findLogged(
+  { rpc, journal }: SettlementDeps,
+  wallet: Hex,
+  nonces: readonly number[],
+): Promise<Map<number, Transaction>> {
+  const found = new Map<number, Transaction>()
+  const left = new Set(nonces)
+  const lowest = Math.min(...nonces)
+  const logged = left.size === 0 ? [] : await journal.readForgottenTransactions(SEARCHED_LOGGED)
+  for (let at = 0; at < logged.length && left.size > 0; at += ASKED_TOGETHER) {
+    const hashes = logged.slice(at, at + ASKED_TOGETHER)
+    const answers = await Promise.all(hashes.map((hash) => agreed(rpc, (node) => node.transaction(hash))))
+    const sent = answers.flatMap((answer) => (answer?.from === wallet ? [answer] : []))
+    for (const transaction of sent) if (left.delete(transaction.nonce)) found.set(transaction.nonce, transaction)
+    // They are in the order of the chain, the newest first.
+    if (sent.some(({ nonce }) => nonce < lowest)) break
+  }
+  return found
 }
 
 /** By a quorum: no single node's word stops a lane. Throws what a node says when none has the answer any more. */

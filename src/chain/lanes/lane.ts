@@ -156,11 +156,11 @@ const foreignNonces = (ends: readonly EnvelopeEnd[]): number[] =>
 async function quarantine(
   deps: SettlementDeps,
   lane: Lane,
-  used: { strangers: readonly number[]; view: ChainView },
+  { strangers, view }: { strangers: readonly number[]; view: ChainView },
 ): Promise<boolean> {
-  const { strangers, view } = used
   if (strangers.length === 0) return false
-  if (await areExplained(deps, lane.wallet, { nonces: strangers, final: view.cursor.number })) return false
+  const used = { nonces: strangers, final: view.cursor.number, head: view.head.number }
+  if (await areExplained(deps, lane.wallet, used)) return false
   deps.log.error({ wallet: lane.wallet, nonces: strangers }, 'somebody else uses the key of this lane: it is stopped')
   const reason = `nonces ${strangers.join(', ')} were used by transactions that are not ours`
   await deps.journal.setLaneStatus(lane, { status: 'quarantined', reason })

@@ -52,6 +52,8 @@ export type RpcNode = {
   /** Every log of the transaction; null when the node does not know it. */
   receiptLogs(txHash: Hex): Promise<Log[] | null>
   transactions(block: number): Promise<Transaction[]>
+  /** Null when the node does not know it. */
+  transaction(txHash: Hex): Promise<Transaction | null>
   rawHeader(block: number): Promise<RawHeader>
   /** Of every transaction of the block, in its order. A large answer. */
   rawReceipts(block: number): Promise<RawReceipt[]>
@@ -106,6 +108,8 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
       if (found === null) throw unknownBlock(options.name, number)
       return found
     },
+    transaction: (txHash) =>
+      read('eth_getTransactionByHash', [txHash], (answer) => (answer === null ? null : transactionOf(answer))),
     rawHeader: (number) => read('eth_getBlockByNumber', [quantity(number), false], rawHeaderOf),
     rawReceipts: (number) =>
       transport.read({

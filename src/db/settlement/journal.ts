@@ -50,6 +50,7 @@ export function createSettlementJournal(context: JournalContext) {
     storeAttempt: bind(lanes.storeAttempt),
     markSent: bind(lanes.markSent),
     readLaneWallets: () => listRelayers(context.db, context.scope.chainId),
+    readForgottenTransactions: bind(logs.readForgottenTransactions),
     readEnvelopes: bind(envelopes.readEnvelopes),
     isWanted: bind(envelopes.isWanted),
     takeKeyless: bind(envelopes.takeKeyless),

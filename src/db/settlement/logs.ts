@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import type { Hex } from '../../domain/hex.ts'
 import { describeTransfer, type FinalizedScan, type Lease, type TreasuryLog } from '../../domain/settlement/payout.ts'
 import { many, type Statement, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 import { FINAL_MARGIN } from './deposits.ts'
+import { hex } from './payouts.ts'
 import { changeCursor, fence } from './record.ts'
 import { explain, type KnownAs, keyOf } from './watch/known.ts'
 import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
@@ -104,4 +106,21 @@ async function insertLogs(
         select tx_hash, log_index from stored`,
   )
   return new Set(rows.map((row) => keyOf({ txHash: row.tx_hash, logIndex: row.log_index })))
+}
+
+/**
+ * Final transactions, the newest first, that lanes may have sent and that this journal does not know as its own: payouts
+ * and cancellations whose gas a lane paid, and sweeps. There are such ones after a backup was restored.
+ */
+export async function readForgottenTransactions({ db, scope }: JournalContext, limit: number): Promise<Hex[]> {
+  const rows = await many(
+    db,
+    z.object({ tx_hash: hex }),
+    sql`select l.tx_hash from treasury_log l where l.chain_id = ${scope.chainId} and l.token = ${scope.token}
+          and (l.gas_share is not null or l.kind = 'in' and exists (select 1 from deposit d
+            where d.address = l.counterparty and d.chain_id = l.chain_id))
+          and not exists (select 1 from lane_tx_attempt a where a.tx_hash = l.tx_hash)
+        group by l.tx_hash order by max(l.block_number) desc, max(l.log_index) desc limit ${limit}`,
+  )
+  return rows.map(({ tx_hash }) => tx_hash)
 }

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import type { TestDatabase } from '../../../scripts/test/services/databases.ts'
+import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
+import { createDb, type Db } from '../../../src/db/db.ts'
+import { releaseLane } from '../../../src/db/settlement/operator.ts'
+import { readPayout } from '../../../src/db/settlement/payouts.ts'
+import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
+import { copyDatabase, createWorld, newAddress, queueAll, TOKEN, type World } from '../world.ts'
+
+/** Nonces of lanes that a restored backup has forgotten, with nodes that do not keep every state. */
+
+let world: World
+let dump: TestDatabase
+let db: Db
+let proxy: LossyProxy
+beforeEach(async () => {
+  world = await createWorld({ relayers: 2 })
+  await world.queue([{}])
+  await world.finalize(world.runner(), 3)
+  dump = await copyDatabase(world.databaseUrl)
+  db = createDb({ url: dump.url, livemode: false })
+  proxy = await startLossyProxy(world.anvil.url)
+})
+afterEach(async () => {
+  await proxy.close()
+  await db.close()
+  await dump.drop()
+  await world.stop()
+})
+
+const READS_OF_STATE = ['eth_getTransactionCount', 'eth_getBalance', 'eth_call']
+
+/** From now on the node answers so about states that are further back than so many blocks, as Bor and geth prune them. */
+async function keep(states: number, message = 'missing trie node 1f'): Promise<void> {
+  const head = Number(await world.chain.getBlockNumber())
+  proxy.decide = ({ method, params }) =>
+    READS_OF_STATE.includes(method) && Number(params[1]) < head - states
+      ? { error: { code: -32000, message } }
+      : 'deliver'
+}
+
+/** A transaction of the first relayer that pays nobody. */
+async function sendEmpty(to = world.relayers[0]!.address): Promise<void> {
+  const relayer = world.relayers[0]!
+  const serializedTransaction = await relayer.signTransaction({
+    type: 'eip1559',
+    chainId: TOKEN.chainId,
+    to,
+    gas: 21_000n,
+    nonce: await world.chain.getTransactionCount({ address: relayer.address }),
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
+  })
+  await world.chain.sendRawTransaction({ serializedTransaction })
+  await world.chain.mine({ blocks: 1 })
+}
+
+/** Lets the restored engine work; answers the state of a new payout, and of the lanes. */
+async function goOn(rpc?: Rpc): Promise<{ payout: string | undefined; lanes: string[] }> {
+  const [next] = await queueAll({ db, treasury: world.treasury }, [{}])
+  await world.finalize(world.runner({ db, url: proxy.url, ...(rpc && { rpc }) }), 4)
+  const { rows } = await db.query('select status from lane order by wallet = $1 desc', [firstLane()])
+  return { payout: (await readPayout(db, next!.paymentId))?.state, lanes: rows.map(({ status }) => status) }
+}
+const firstLane = () => world.relayers[0]!.address.toLowerCase() as `0x${string}`
+
+test.each([
+  ['every node keeps 128 states', 1],
+  ['two of three nodes do', 3],
+])('forgotten batches are adopted, and the lanes go on: %s', async (_what, nodes) => {
+  await world.queue(Array.from({ length: 201 }, () => ({})))
+  await world.finalize(world.runner(), 3)
+  await world.chain.mine({ blocks: 300 })
+  await keep(128)
+  const second = await startLossyProxy(world.anvil.url)
+  try {
+    second.decide = (call) => proxy.decide(call)
+    const urls = [proxy.url, second.url, world.anvil.url].slice(0, nodes)
+    const rpc = connectRpc({ urls, quorum: Math.ceil(nodes / 2), chainId: TOKEN.chainId })
+    expect(await goOn(rpc)).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
+  } finally {
+    await second.close()
+  }
+})
+
+test('what the kept states show needs no log: an empty transfer of the last blocks is adopted', async () => {
+  await world.queue([{}, {}])
+  await world.finalize(world.runner(), 3)
+  await world.chain.mine({ blocks: 300 })
+  await sendEmpty()
+  await world.chain.mine({ blocks: 3 })
+  await keep(128)
+  expect(await goOn()).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
+})
+
+test.each([
+  { what: 'an empty transfer of our own, which has no log', to: undefined },
+  { what: 'what somebody else sent', to: newAddress() },
+])('older than the states is $what: the lane is stopped, until it is opened again', async ({ to }) => {
+  await sendEmpty(to)
+  await world.chain.mine({ blocks: 300 })
+  await keep(128)
+  expect(await goOn()).toEqual({ payout: 'settled', lanes: ['quarantined', 'open'] })
+  await releaseLane(db, { chainId: TOKEN.chainId, wallet: firstLane() })
+  expect(await goOn()).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
+})
+
+test('a node that may have the state and does not answer now stops no lane: it waits', async () => {
+  await sendEmpty()
+  await world.chain.mine({ blocks: 300 })
+  await keep(128, 'rate limit exceeded')
+  expect((await goOn()).lanes).not.toContain('quarantined')
+  await keep(1_000_000)
+  expect(await goOn()).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
+})
