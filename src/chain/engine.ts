@@ -123,7 +123,7 @@ function createObserving(
       if (start === null) return NOTHING
       const lease = await journal.leaseObserver({ ...options, start })
       if (lease === null) return NOTHING
-      return { ...NOTHING, done: await holding('observer', () => observer.observe(lease)) }
+      return { ...NOTHING, done: await holding('observer', () => observer.observe(lease, lease.cursor)) }
     },
     async observeDeposits() {
       const cursor = deps.deposits === null ? null : await journal.readCursor()

@@ -8,6 +8,7 @@ import type {
   HoldReason,
   Lane,
   Lease,
+  Observing,
   Payout,
   PayoutSignature,
   Reservation,
@@ -132,7 +133,7 @@ export type SettlementJournal = {
 
   /** `past`: those of a time that is over, in Unix seconds; null: those of now. */
   readWatchedDeposits(past: { from: number; to: number } | null): Promise<Hex[]>
-  leaseObserver(ask: LeaseAsk & { start: { number: number; hash: Hex } }): Promise<Lease | null>
+  leaseObserver(ask: LeaseAsk & { start: { number: number; hash: Hex } }): Promise<Observing | null>
   /** Prolongs what the owner still holds. */
   renewLeases(ask: LeaseAsk & { part: 'observer' | 'lanes' }): Promise<void>
   readCursor(): Promise<ChainCursor | null>

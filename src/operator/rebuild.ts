@@ -120,7 +120,8 @@ export async function readAnew(
   }
   const observer = createObserver(deps)
   for (let before = ''; ; ) {
-    await observer.observe(lease)
+    const start = await journal.readCursor()
+    if (start !== null) await observer.observe(lease, start)
     const read = await journal.readCursor()
     if (read !== null) await observer.observeDeposits(lease, read)
     const cursor = await journal.readCursor()

@@ -64,9 +64,7 @@ export function createObserver(deps: SettlementDeps) {
      * The parts do not wait for each other: what one cannot read now, another may. Throws the first failure. Answers how
      * many payouts have ended.
      */
-    async observe(lease: Lease): Promise<number> {
-      const start = await journal.readCursor()
-      if (start === null) return 0
+    async observe(lease: Lease, start: ChainCursor): Promise<number> {
       let cursor = start
       let due = EVERYTHING
       let ended = 0

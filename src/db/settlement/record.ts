@@ -4,6 +4,7 @@ import {
   type ChainCursor,
   type Lease,
   LeaseLostError,
+  type Observing,
   type Settlement,
   type VoidProof,
 } from '../../domain/settlement/payout.ts'
@@ -77,14 +78,28 @@ export async function changeCursor(
     )
 }
 
-/** Takes or renews the right to observe; null while another owner's lease runs. The cursor begins at `start`. */
+const cursorRow = z.object({
+  number: z.coerce.number(),
+  hash: hex,
+  first: z.coerce.number(),
+  deposits: z.coerce.number(),
+  paused_reason: z.string().nullable(),
+})
+
+const CURSOR_COLUMNS = sql`scanned_number as number, scanned_hash as hash, first_number as first, deposits_number as deposits,
+  paused_reason`
+
+/**
+ * Takes or renews the right to observe, and says how far the chain was read then; null while another owner's lease runs.
+ * The cursor begins at `start`.
+ */
 export async function leaseObserver(
   context: JournalContext,
   ask: LeaseAsk & { start: { number: number; hash: Hex } },
-): Promise<Lease | null> {
+): Promise<Observing | null> {
   const row = await maybeOne(
     context.db,
-    z.object({ epoch: z.string() }),
+    cursorRow.extend({ epoch: z.string() }),
     sql`insert into chain_cursor as c (chain_id, token, scanned_number, scanned_hash, first_number, deposits_number, owner, epoch,
           lease_until)
         values (${context.scope.chainId}, ${context.scope.token}, ${ask.start.number}, ${ask.start.hash}, ${ask.start.number},
@@ -93,9 +108,9 @@ export async function leaseObserver(
         on conflict (chain_id, token) do update set owner = excluded.owner, lease_until = excluded.lease_until,
           epoch = c.epoch + case when c.owner = excluded.owner then 0 else 1 end
         where c.owner = excluded.owner or c.owner is null or c.lease_until <= now()
-        returning epoch::text`,
+        returning epoch::text, ${CURSOR_COLUMNS}`,
   )
-  return row === null ? null : { owner: ask.owner, epoch: row.epoch }
+  return row === null ? null : { owner: ask.owner, epoch: row.epoch, cursor: cursorOf(row) }
 }
 
 /** Prolongs the leases that the owner still holds; one that another owner has taken stays there. */
@@ -112,24 +127,17 @@ export async function renewLeases(
   )
 }
 
-const cursorRow = z.object({
-  number: z.coerce.number(),
-  hash: hex,
-  first: z.coerce.number(),
-  deposits: z.coerce.number(),
-  paused_reason: z.string().nullable(),
-})
-
 export async function readCursor(context: JournalContext): Promise<ChainCursor | null> {
   const row = await maybeOne(
     context.db,
     cursorRow,
-    sql`select scanned_number as number, scanned_hash as hash, first_number as first, deposits_number as deposits, paused_reason
-        from chain_cursor where ${here(context)}`,
+    sql`select ${CURSOR_COLUMNS} from chain_cursor where ${here(context)}`,
   )
-  if (row === null) return null
-  const { number, hash, first, deposits } = row
-  return { number, hash, firstNumber: first, depositsNumber: deposits, pausedReason: row.paused_reason }
+  return row === null ? null : cursorOf(row)
+}
+
+function cursorOf({ number, hash, first, deposits, paused_reason }: z.output<typeof cursorRow>): ChainCursor {
+  return { number, hash, firstNumber: first, depositsNumber: deposits, pausedReason: paused_reason }
 }
 
 /**

@@ -51,6 +51,9 @@ export type SignedPayout = Payout & { readonly signed: PayoutSignature }
 /** The lease of a lane or of the observer: every write carries its epoch, and a newer epoch makes it fail. */
 export type Lease = { readonly owner: string; readonly epoch: string }
 
+/** The right to observe the chain, and how far it had been read when it was given. */
+export type Observing = Lease & { readonly cursor: ChainCursor }
+
 export type LaneStatus = 'open' | 'paused_gas' | 'quarantined'
 
 export type Lane = {
