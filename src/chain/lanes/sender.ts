@@ -169,10 +169,18 @@ async function broadcast(sender: Sender, signed: Signed): Promise<SendOutcome> {
     answer: outcome === 'accepted' ? outcome : `${outcome}: ${answer}`,
     accepted: outcome === 'accepted',
   })
-  if (outcome === 'delegated')
+  if (outcome === 'delegated' && (await carriesCode(sender)))
     await deps.journal.setLaneStatus(lane, {
       status: 'quarantined',
       reason: 'the wallet carries an EIP-7702 delegation',
     })
   return outcome
+}
+
+/** By quorum, because one node may say so while the answers of the others are lost. Asked only when one says so. */
+async function carriesCode({ deps, lane }: Sender): Promise<boolean> {
+  const code = await deps.rpc.agreed((node) => node.code(lane.wallet))
+  if (code?.value === '0x')
+    deps.log.warn({ wallet: lane.wallet }, 'a node says that a wallet is delegated: it has no code')
+  return code !== null && code.value !== '0x'
 }

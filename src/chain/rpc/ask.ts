@@ -65,18 +65,21 @@ export function askQuorum<T>(
 const keyOf = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? part.toString() : part)) ?? 'undefined'
 
-/** The best comes first. */
+/** Of words on which no quorum agrees these tell a person the most: the first comes first. */
 const OUTCOMES: readonly SendOutcome[] = [
-  'accepted',
+  'delegated',
   'nonce_used',
   'underpriced_replacement',
   'underpriced',
   'no_gas_money',
-  'delegated',
   'unknown',
 ]
 
-/** Sends to every node, and answers when one has accepted, or a quorum has said why not. */
+/**
+ * Sends to every node, and answers when one has accepted, or a quorum has said why not. What fewer say is unknown, since a
+ * price is raised because of an answer and one node may lie while the others are lost. `delegated` is answered even then:
+ * the sender asks a quorum for the wallet's code.
+ */
 export function sendToAll({ nodes, quorum }: Electorate, raw: Hex): Promise<Sent> {
   return gather<Sent, Sent>({
     nodes,
@@ -84,10 +87,14 @@ export function sendToAll({ nodes, quorum }: Electorate, raw: Hex): Promise<Sent
     read: (node) => node.send(raw),
     judge({ answers, open }) {
       const sent = answers.map(({ value }) => value)
-      const [best] = sent.toSorted((a, b) => OUTCOMES.indexOf(a.outcome) - OUTCOMES.indexOf(b.outcome))
-      if (open === 0) return best ?? { outcome: 'unknown', answer: 'no node can be asked' }
-      const clear = sent.filter(({ outcome }) => outcome !== 'unknown').length
-      return best?.outcome === 'accepted' || clear >= quorum ? best : undefined
+      const accepted = sent.find(({ outcome }) => outcome === 'accepted')
+      if (accepted !== undefined) return accepted
+      const agreed = sent.find((one) => sent.filter(({ outcome }) => outcome === one.outcome).length >= quorum)
+      if (agreed !== undefined && agreed.outcome !== 'unknown') return agreed
+      if (open > 0) return undefined
+      const [most] = sent.toSorted((a, b) => OUTCOMES.indexOf(a.outcome) - OUTCOMES.indexOf(b.outcome))
+      if (most === undefined) return { outcome: 'unknown', answer: 'no node can be asked' }
+      return most.outcome === 'delegated' ? most : { outcome: 'unknown', answer: most.answer }
     },
   })
 }

@@ -21,7 +21,7 @@ export type Rpc = {
   agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null>
   /** The same, for what nothing can go on without: throws NodeFailure when they do not agree now. `what` is for people. */
   demand<T>(what: string, read: (node: RpcNode) => Promise<T>): Promise<T>
-  /** Sends the signed transaction to every node. Returns the best outcome. */
+  /** Sends the signed transaction to every node. One may accept it; why not is said by a quorum. */
   broadcast(raw: Hex): Promise<Sent>
   /**
    * The newest block that a quorum of nodes has: one node that runs ahead, or is behind, does not count. Throws when

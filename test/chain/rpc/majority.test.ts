@@ -5,7 +5,7 @@ import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { USDC_VIEWS } from '../../../src/chain/token/contracts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { RpcCall } from '../../support/anvil.ts'
-import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
+import { type HostileNode, type Malice, startHostileNode } from '../../support/hostile-node.ts'
 import { createWorld, TOKEN, type World } from '../world.ts'
 
 /** What signing and lanes rest on is what a quorum says. */
@@ -100,4 +100,61 @@ test('one of three nodes does not know what used a nonce that the journal has fo
     expect([round, rows]).toEqual([round, [{ status: 'open' }]])
   }
   expect(lies).toBeGreaterThan(0)
+})
+
+const DELEGATED = 'in-flight transaction limit reached for delegated accounts'
+const LOST: Malice = { status: 502, text: 'bad gateway' }
+const refusedFor = (message: string): Malice => ({ error: { code: -32000, message } })
+/** What each node answers when a transaction is sent. */
+const answerSends = (malices: readonly Malice[]) => {
+  for (const [index, malice] of malices.entries())
+    nodes[index]!.behave = ({ method }) => (method === 'eth_sendRawTransaction' ? malice : 'honest')
+}
+const readLane = async () => (await world.db.query('select status, status_reason from lane')).rows
+const connectAll = () =>
+  connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId, timeoutMs: 1500 })
+
+test('one of three nodes says that the wallet is delegated while the answers of the others are lost: the lane goes on', async () => {
+  const runner = world.runner({ rpc: connectAll() })
+  await runner.tick()
+  const [queued] = await world.queue([{}])
+  answerSends([LOST, LOST, refusedFor(DELEGATED)])
+  await runner.tick()
+  expect(await readLane()).toEqual([{ status: 'open', status_reason: null }])
+  answerSends(['honest', 'honest', refusedFor(DELEGATED)])
+  await world.finalize(runner, 3)
+  expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+})
+
+test('one of three nodes says that the price is too low while the answers of the others are lost: it is not raised', async () => {
+  const runner = world.runner({ rpc: connectAll(), options: { rebroadcastMs: 0 } })
+  await world.finalize(runner)
+  const [queued] = await world.queue([{}])
+  const countAttempts = async () =>
+    (
+      await world.db.query(`select 1 from lane_tx_attempt a join lane_tx t using (chain_id, wallet, nonce)
+       where t.state in ('signed', 'broadcast')`)
+    ).rows.length
+  answerSends([LOST, LOST, refusedFor('transaction underpriced')])
+  for (let round = 0; round < 3; round++) await runner.tick()
+  expect(await countAttempts()).toBe(1)
+  answerSends([LOST, refusedFor('transaction underpriced'), refusedFor('transaction underpriced')])
+  await runner.tick()
+  expect(await countAttempts()).toBe(2)
+  answerSends(['honest', 'honest', 'honest'])
+  await world.finalize(runner, 3)
+  expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+})
+
+test('the wallet is delegated and only one node says why it refuses: the lane is stopped', async () => {
+  const runner = world.runner({ rpc: connectAll() })
+  await world.finalize(runner)
+  await world.queue([{}])
+  const code: Hex = `0xef0100${'1'.repeat(40)}`
+  await world.chain.setCode({ address: world.relayers[0]!.address, bytecode: code })
+  answerSends([LOST, LOST, refusedFor(DELEGATED)])
+  await runner.tick()
+  expect(await readLane()).toEqual([
+    { status: 'quarantined', status_reason: 'the wallet carries an EIP-7702 delegation' },
+  ])
 })
