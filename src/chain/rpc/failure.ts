@@ -33,12 +33,19 @@ export function isNoAnswer(failure: unknown): boolean {
 }
 
 /**
- * Whether a range of logs is too large for one answer. Judged by the text: code -32005 also means too many requests, to
- * which splitting would add more.
+ * Whether smaller ranges of logs may be answered. Nodes have too many texts for that to know all, so every refusal counts.
+ * Not a node that asks to be left alone, with code -32005 too: splitting would add more.
  */
-export function isTooMuch(answer: string): boolean {
-  return /more than \d+ results|response size|too large|block range/i.test(answer)
+export function maySplit(failure: unknown): boolean {
+  return failure instanceof NodeFailure && failure.kind === 'refused'
 }
+
+/** Texts of such refusals that read like BUSY. */
+const TOO_MUCH =
+  /more than \d+ results|max(imum)? results|response size|too large|block range|too many (blocks|logs|results)/i
+
+/** Some nodes refuse with a status of HTTP as well. */
+const REFUSING = [400, 413]
 
 /** Texts with which nodes and their front doors ask to be asked later. */
 const BUSY = /rate limit|limit exceeded|request limit|too many|busy|timed? ?out|try again|overloaded|capacity/i
@@ -48,8 +55,11 @@ const MOST_ANSWER = 300
 /** What viem threw, as this folder's own error. `redact` takes the secrets of the address out of a text. */
 export function failureOf(place: string, thrown: unknown, redact: (text: string) => string): NodeFailure {
   const answer = redact(textOf(thrown)).slice(0, MOST_ANSWER)
-  if (isTooMuch(answer)) return new NodeFailure(place, { kind: 'refused', answer })
-  const transport = thrown instanceof Error && ['HttpRequestError', 'TimeoutError', 'AbortError'].includes(thrown.name)
+  if (TOO_MUCH.test(answer)) return new NodeFailure(place, { kind: 'refused', answer })
+  const transport =
+    thrown instanceof Error &&
+    ['HttpRequestError', 'TimeoutError', 'AbortError'].includes(thrown.name) &&
+    !REFUSING.includes(statusOf(thrown) ?? 0)
   if (!transport && !BUSY.test(answer)) return new NodeFailure(place, { kind: 'refused', answer })
   return new NodeFailure(place, { kind: 'silent', answer, retryAfterMs: retryAfterOf(thrown) })
 }
@@ -59,9 +69,14 @@ function textOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
   if (thrown.name === 'TimeoutError') return 'no whole answer in time'
   const details = 'details' in thrown && typeof thrown.details === 'string' ? thrown.details : ''
-  const status = 'status' in thrown && typeof thrown.status === 'number' ? `HTTP ${thrown.status}: ` : ''
-  return status + (details === '' ? (thrown.message.split('\n')[0] ?? '') : details)
+  const status = statusOf(thrown)
+  return (
+    (status === null ? '' : `HTTP ${status}: `) + (details === '' ? (thrown.message.split('\n')[0] ?? '') : details)
+  )
 }
+
+const statusOf = (thrown: Error): number | null =>
+  'status' in thrown && typeof thrown.status === 'number' ? thrown.status : null
 
 /** `Retry-After` in seconds (RFC 9110, 10.2.3), at most a minute. */
 function retryAfterOf(thrown: unknown): number {

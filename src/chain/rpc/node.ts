@@ -19,7 +19,7 @@ import {
   transactionOf,
 } from './answers.ts'
 import { createBudget } from './budget.ts'
-import { isTooMuch, NodeFailure } from './failure.ts'
+import { maySplit, NodeFailure } from './failure.ts'
 import { createHealth, type Health, type HealthOptions } from './health.ts'
 import { classifySendError, type SendOutcome } from './send-outcome.ts'
 import { connectTransport, type NodeTransport } from './transport.ts'
@@ -133,7 +133,10 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
 const unknownBlock = (name: string, tag: BlockTag): NodeFailure =>
   new NodeFailure(name, { kind: 'refused', answer: `does not know block ${tag}` })
 
-/** Reads a range of blocks in halves when the answer is too large: nodes have limits, and so have we. */
+/**
+ * Reads a range of blocks in halves when the node refuses it: nodes have limits, and so have we. The first single block that
+ * is refused ends it: a node that refuses everything is asked as often as the range can be halved, ten times for a thousand blocks.
+ */
 async function readLogs(transport: NodeTransport, filter: LogFilter): Promise<Log[]> {
   const { address, topics, fromBlock, toBlock } = filter
   const range = { fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) }
@@ -145,7 +148,7 @@ async function readLogs(transport: NodeTransport, filter: LogFilter): Promise<Lo
       alone: true,
     })
   } catch (failure) {
-    if (!(failure instanceof NodeFailure) || !isTooMuch(failure.answer) || fromBlock >= toBlock) throw failure
+    if (!maySplit(failure) || fromBlock >= toBlock) throw failure
     const middle = Math.floor((fromBlock + toBlock) / 2)
     const earlier = await readLogs(transport, { ...filter, toBlock: middle })
     return [...earlier, ...(await readLogs(transport, { ...filter, fromBlock: middle + 1 }))]

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, TOKEN, type World } from '../world.ts'
 
 let world: World
 let first: LossyProxy
@@ -26,20 +26,43 @@ const connect = (quorum: number, urls = [first.url, second.url]) =>
 const withoutQuorum = (failure: unknown): void => expect(String(failure)).toMatch(/no quorum/) as undefined
 const state = async (paymentId: string) => (await world.payout(paymentId)).state
 
-test('a range with more logs than a node answers at once is read in halves', async () => {
-  const queued = await world.queue([{}])
-  const ranges: number[] = []
-  first.decide = ({ method, params }) => {
-    if (method !== 'eth_getLogs') return 'deliver'
-    const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
-    const blocks = Number(toBlock) - Number(fromBlock) + 1
-    ranges.push(blocks)
-    return blocks > 1 ? { error: { code: -32005, message: 'query returned more than 10000 results' } } : 'deliver'
-  }
-  await world.finalize(world.runner({ rpc: connect(1, [first.url]) }))
-  expect(await state(queued[0]!.paymentId)).toBe('settled')
-  expect(Math.max(...ranges)).toBeGreaterThan(1)
-  expect(ranges).toContain(1)
+describe('a range of blocks that a node refuses', () => {
+  test.each([
+    'query returned more than 10000 results',
+    'query exceeds max results 10000, retry with the range 1-2',
+    'requested too many blocks from 1 to 1000, maximum is set to 500',
+    'words that no list has',
+  ])('"%s": is read in halves, as far as single blocks', async (message) => {
+    const queued = await world.queue([{}])
+    const ranges: number[] = []
+    first.decide = ({ method, params }) => {
+      if (method !== 'eth_getLogs') return 'deliver'
+      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+      const blocks = Number(toBlock) - Number(fromBlock) + 1
+      ranges.push(blocks)
+      return blocks > 1 ? { error: { code: -32005, message } } : 'deliver'
+    }
+    await world.finalize(world.runner({ rpc: connect(1, [first.url]) }))
+    expect(await state(queued[0]!.paymentId)).toBe('settled')
+    expect(Math.max(...ranges)).toBeGreaterThan(1)
+    expect(ranges).toContain(1)
+  })
+
+  test.each([
+    ['refuses single blocks too', 'words that no list has', 11],
+    ['asks to be left alone', 'too many requests', 1],
+  ])('a node that %s is not asked for every block', async (_case, message, calls) => {
+    let asked = 0
+    first.decide = ({ method }) => {
+      if (method !== 'eth_getLogs') return 'deliver'
+      asked += 1
+      return { error: { code: -32005, message } }
+    }
+    const range = { fromBlock: 1, toBlock: 1000, address: TOKEN.address, topics: [] }
+    const [node] = connect(1, [first.url]).nodes
+    await expect(node!.logs(range)).rejects.toThrow(message)
+    expect(asked).toBe(calls)
+  })
 })
 
 describe('with a quorum of two nodes', () => {
