@@ -20,6 +20,12 @@ const SIGNED_AT_A_STRETCH = 25
 
 const DAY_MS = 24 * 3_600_000
 
+/** It goes on by itself when the treasury is off the list. */
+export const TREASURY_BLACKLISTED = {
+  reason: 'paused',
+  detail: 'the USDC contract has blacklisted the treasury',
+} as const
+
 const TREASURY_SHORT = 'the treasury has less USDC than its open payouts'
 const LIMIT_REACHED = 'the limit of what the treasury signs in 24 hours is reached'
 
@@ -47,8 +53,7 @@ export function decidePayouts(payouts: readonly Payout[], state: TokenState, lim
     const seen = state.payouts[index]
     if (seen === undefined || seen.used) return { kind: 'wait' }
     if (state.paused) return { kind: 'hold', reason: 'paused', detail: 'the USDC contract is paused' }
-    if (state.treasuryBlacklisted)
-      return { kind: 'hold', reason: 'paused', detail: 'the USDC contract has blacklisted the treasury' }
+    if (state.treasuryBlacklisted) return { kind: 'hold', ...TREASURY_BLACKLISTED }
     if (seen.blacklisted)
       return { kind: 'hold', reason: 'blacklisted', detail: `${payout.recipient} is on the USDC blacklist` }
     if (seen.usedByOther) return { kind: 'hold', reason: 'policy', detail: PAID_ELSEWHERE }

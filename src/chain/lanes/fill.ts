@@ -1,7 +1,9 @@
+import type { Hex } from '../../domain/hex.ts'
 import type { HoldReason, SignedPayout } from '../../domain/settlement/payout.ts'
-import { deadline, hold } from '../authorizer.ts'
+import { deadline, hold, TREASURY_BLACKLISTED } from '../authorizer.ts'
 import type { SettlementDeps } from '../context.ts'
 import { simulate } from '../simulate.ts'
+import { readToken } from '../token/token-state.ts'
 import type { LaneRound } from './lane.ts'
 import type { ChainView } from './sender.ts'
 
@@ -73,17 +75,42 @@ async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], vie
 /** The payouts that the token would accept. The others wait, are queued again or are held, by the token's reason. */
 async function preflight(deps: SettlementDeps, batch: readonly SignedPayout[]): Promise<SignedPayout[]> {
   const good: SignedPayout[] = []
+  const blocked = createBlocked(deps)
   for (const { item, reason } of await simulate(deps, batch, (payout) => payout)) {
     if (reason === null) good.push(item)
-    else await leaveOut(deps, item, reason)
+    else await leaveOut(deps, item, { reason, blocked })
   }
   return good
 }
 
-async function leaveOut(deps: SettlementDeps, payout: SignedPayout, reason: string): Promise<void> {
+/**
+ * Whether a treasury is on the blacklist, by quorum; null when it cannot be known now. Each is asked about once, and only
+ * after a refusal: the token's text is the same for both sides of a transfer.
+ */
+function createBlocked({ rpc, token }: SettlementDeps): (treasury: Hex) => Promise<boolean | null> {
+  const asked = new Map<Hex, Promise<boolean | null>>()
+  const ask = async (treasury: Hex): Promise<boolean | null> => {
+    const reads = [{ view: 'isBlacklisted', args: [treasury] }] as const
+    const answer = await rpc.agreed((node) => readToken(node, token.address, { reads }))
+    return answer === null ? null : answer.value[0] === 1n
+  }
+  return (treasury) => {
+    const answer = asked.get(treasury) ?? ask(treasury)
+    asked.set(treasury, answer)
+    return answer
+  }
+}
+
+type Refused = { readonly reason: string; readonly blocked: ReturnType<typeof createBlocked> }
+
+async function leaveOut(deps: SettlementDeps, payout: SignedPayout, { reason, blocked }: Refused): Promise<void> {
   const meaning = meaningOf(reason)
   // A cancellation can only be tried again. "Used" means that the transfer or the cancellation is on chain.
   if (meaning === 'wait' || payout.state === 'voiding') return
-  if (meaning === 'requeue') await deps.journal.requeue([payout.paymentId])
-  else await hold(deps, payout, { reason: meaning, detail: reason })
+  if (meaning === 'requeue') return deps.journal.requeue([payout.paymentId])
+  const isTreasury = meaning === 'blacklisted' ? await blocked(payout.treasury) : false
+  if (isTreasury === null) return
+  // It goes on by itself, as a pause does: nothing is wrong with the merchant.
+  const held = isTreasury ? TREASURY_BLACKLISTED : { reason: meaning, detail: reason }
+  await hold(deps, payout, held)
 }

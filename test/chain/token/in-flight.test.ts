@@ -64,6 +64,27 @@ test('a recipient is blacklisted while the batch is on its way: the others of th
   expect(await world.balance(bad)).toBe(0n)
 })
 
+test.each([
+  ['signed', { maxInFlight: 0 }],
+  ['on its way', {}],
+])(
+  'the treasury is blacklisted while a batch is %s: it is held as paused, and goes on by itself afterwards',
+  async (_case, options) => {
+    const queued = await world.queue([{}, {}])
+    await world.runner({ options }).tick()
+    await dropPool()
+    await admin('blacklist', [world.treasury.address])
+    const runner = world.runner()
+    await world.finalize(runner)
+    expect(await states(queued)).toEqual(['held(paused)', 'held(paused)'])
+    expect(world.heard.held.at(-1)).toMatchObject({ detail: 'the USDC contract has blacklisted the treasury' })
+    await admin('unBlacklist', [world.treasury.address])
+    await world.finalize(runner, 3)
+    expect(await states(queued)).toEqual(['settled', 'settled'])
+    await paidOnce(queued)
+  },
+)
+
 test('a payout that the token refuses three times although nothing spoke against it is held, until somebody releases it', async () => {
   const recipient = newAddress()
   const [queued] = await world.queue([{ recipient }])
