@@ -3,7 +3,7 @@ import type { Hex } from '../../domain/hex.ts'
 import type { MicroUsdc } from '../../domain/money.ts'
 import { HOLD_REASONS, PAYOUT_STATES, type PayoutState } from '../../domain/settlement/payout.ts'
 import { payoutNonce } from '../../evm/payout-nonce.ts'
-import { execute, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
+import { execute, maybeOne, type Queryable, type Statement, sql, type Tx } from '../db.ts'
 
 export type NewPayout = {
   readonly paymentId: string
@@ -178,14 +178,32 @@ export async function voidIfQueued(tx: Tx, paymentId: string): Promise<'voiding'
   return (await readPayout(tx, paymentId)) === null ? 'none' : 'ended'
 }
 
-/** Keeps a payout that no envelope carries from being sent. False when it is under way, voiding or ended. */
+export async function hasPayout(tx: Tx, paymentId: string): Promise<boolean> {
+  return (await readPayout(tx, paymentId)) !== null
+}
+
+/** Until blocks that the observer has not read yet cannot hold it any more. Seconds. */
+const UNREAD_SECONDS = 60
+
+/** What was ever sent is public: anybody may send the authorization again until it expires. Signed later, it was not in it. */
+const mayBeSentByAnybody = (paymentId: string): Statement => sql`exists (
+  select 1 from payout_signature s join lane_tx_item i using (payment_id) join lane_tx t using (chain_id, wallet, nonce)
+    join lane_tx_attempt a using (chain_id, wallet, nonce)
+  where s.payment_id = ${paymentId} and s.kind = 'transfer' and i.kind = 'transfer' and s.signed_at <= t.created_at
+    and s.valid_before > extract(epoch from now()) - ${UNREAD_SECONDS})`
+
+/**
+ * Keeps a payout that no envelope carries from being sent. False when it is under way, voiding or ended, or was sent before
+ * and may be sent by anybody: only a void keeps such a one from being paid.
+ */
 export async function holdPayout(tx: Tx, paymentId: string, detail: string): Promise<boolean> {
   const changed = await execute(
     tx,
     sql`update payout set state = 'held', hold_reason = 'operator', hold_detail = ${detail}, updated_at = now()
         where payment_id = ${paymentId} and livemode = ${tx.livemode} and state in ('queued', 'authorized', 'held')
           and lane_wallet is null and not exists (select 1 from lane_tx_item i join lane_tx t using (chain_id, wallet, nonce)
-            where i.payment_id = ${paymentId} and t.state in ('reserved', 'signed', 'broadcast'))`,
+            where i.payment_id = ${paymentId} and t.state in ('reserved', 'signed', 'broadcast'))
+          and not ${mayBeSentByAnybody(paymentId)}`,
   )
   return changed === 1
 }

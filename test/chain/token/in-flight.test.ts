@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
-import { releasePayout } from '../../../src/db/settlement/payouts.ts'
+import { holdPayout, releasePayout } from '../../../src/db/settlement/payouts.ts'
 import { pause } from '../../../src/db/settlement/watch/pause.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
@@ -110,6 +110,27 @@ test('a payout that the token refuses three times although nothing spoke against
   await world.finalize(runner, 3)
   expect(await state(queued!)).toBe('settled')
   await paidOnce([queued!])
+})
+
+test('what was sent once and came to nothing cannot be held while anybody may send it again, and can afterwards', async () => {
+  const [queued] = await world.queue([{}])
+  const runner = world.runner()
+  await runner.tick()
+  await dropPool()
+  await admin('pause')
+  await world.finalize(runner)
+  expect(await states([queued!])).toEqual(['held(paused)'])
+  const hold = () => world.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'is it fraud?'))
+  expect(await hold()).toBe(false)
+  // It has expired, and the blocks of that minute are read.
+  await world.db.query(
+    `update payout_signature set valid_before = extract(epoch from now())::bigint - 61 where payment_id = $1`,
+    [queued!.paymentId],
+  )
+  expect(await hold()).toBe(true)
+  await admin('unpause')
+  await world.finalize(runner)
+  expect([await states([queued!]), await world.balance(queued!.recipient)]).toEqual([['held(operator)'], 0n])
 })
 
 test('the engine is paused while a batch is on its way: what is mined is settled, and nothing more is sent', async () => {
