@@ -62,7 +62,7 @@ export type SettlementJournal = {
   readDue(): Promise<{ pending: boolean; proven: boolean; mined: boolean; voiding: boolean }>
   readPayable(ask: { limit: number; after: Hex | null }): Promise<{ payouts: Payout[]; next: Hex | null }>
   countWaiting(): Promise<number>
-  readUncancelled(limit: number): Promise<Payout[]>
+  readUncancelled(ask: { keys: readonly Hex[]; limit: number }): Promise<Payout[]>
   readAssignable(limit: number): Promise<SignedPayout[]>
   readReserved(treasury: Hex): Promise<bigint>
   /** Which of the payments have payouts that were signed before. */
@@ -151,6 +151,8 @@ export type SettlementJournal = {
   /** Tells people of payouts that cannot be voided, because another treasury has paid them. */
   storePaidElsewhere(found: readonly { paymentId: string; detail: string }[]): Promise<void>
   readExpiring(ask: { keys: readonly Hex[]; leaseSeconds: number; limit: number }): Promise<Expiring[]>
+  /** Has voids that wait for a proof looked at so many seconds later, and others before them. */
+  restVoids(waiting: readonly { paymentId: string; seconds: number }[]): Promise<void>
   voidExpired(
     lease: Lease,
     found: { block: { number: number; hash: Hex; timestamp: number; at: Date }; unused: readonly Expiring[] },

@@ -14,6 +14,9 @@ export const CLOCK_MARGIN = 600
 export const deadAfter = (stopped: number, authorizationSeconds: number): number =>
   stopped + authorizationSeconds + CLOCK_MARGIN
 
+/** A void that waits for a proof, which takes 55 minutes or for ever, is looked at again after so many seconds. */
+export const VOID_REST_SECONDS = 60
+
 /** What keeps a payout from being signed, or voided, until a person has looked. */
 export const PAID_ELSEWHERE = 'another treasury of ours has paid or cancelled this payment'
 

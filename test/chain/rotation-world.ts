@@ -3,12 +3,18 @@ import type { LocalAccount } from 'viem/accounts'
 import { createTreasurySigner, type TreasurySigner } from '../../src/chain/authorization.ts'
 import { multicallCodec } from '../../src/chain/codec.ts'
 import { accountOf } from '../../src/chain/keys/private-key.ts'
+import type { Db } from '../../src/db/db.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import type { Payout } from '../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
 import { createWorld, newKey, type Queued, queueAll, type RunnerChanges, TOKEN, type World } from './world.ts'
+
+/** The clock of the database cannot be moved: the voids that rest are. */
+export async function passRests(db: Db, minutes: number): Promise<void> {
+  await db.query(`update payout set rests_until = rests_until - $1 * interval '1 minute'`, [minutes])
+}
 
 /** After so many minutes nothing is valid that was signed before: 45 minutes, and 10 for clocks. */
 export const MINUTES_UNTIL_DEAD = 56
@@ -28,7 +34,8 @@ export type Rotation = {
   after(changes?: RunnerChanges): SettlementRunner
   queueOn(treasury: LocalAccount, payouts: Parameters<World['queue']>[0]): Promise<Queued[]>
   found(payout: Queued): Promise<{ state: string; holdReason: string | null; holdDetail: string | null }>
-  pass(minutes: number): Promise<void>
+  /** Lets time pass on chain, and for what rests in the database. */
+  pass(minutes: number, db?: Db): Promise<void>
   /** What the treasury's key can sign for a payment, carried by a stranger. */
   carry(from: LocalAccount, payout: Queued, cancel?: boolean): Promise<Hex>
 }
@@ -55,8 +62,9 @@ export async function createRotation(): Promise<Rotation> {
       const { state, holdReason, holdDetail } = await world.payout(paymentId)
       return { state, holdReason, holdDetail }
     },
-    async pass(minutes) {
+    async pass(minutes, db = world.db) {
       await world.chain.increaseTime({ seconds: minutes * 60 })
+      await passRests(db, minutes)
       await world.chain.mine({ blocks: 4 })
     },
     carry: (from, payout, cancel = false) => carry(world, { from, payout, cancel }),

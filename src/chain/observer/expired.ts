@@ -1,6 +1,6 @@
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
-import { CLOCK_MARGIN, checkVoids } from '../rotation.ts'
+import { CLOCK_MARGIN, checkVoids, VOID_REST_SECONDS } from '../rotation.ts'
 import { readToken } from '../token/token-state.ts'
 
 /** Most payouts checked in one round. */
@@ -9,7 +9,7 @@ const LOOKED_AT = 100
 /**
  * Voids payouts that cannot be cancelled because the key of their treasury is gone. When a final block is later than
  * the deadline of every signature and the nonce is unused at that block, no signature can pay any more. A quorum of
- * nodes must say so.
+ * nodes must say so. What waits rests, so that others have their turn and a deployment that only waits for it is idle.
  */
 export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: ChainCursor): Promise<void> {
   const { journal, rpc, token, options, log } = deps
@@ -23,6 +23,13 @@ export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: C
   if (block === null || block.value.hash !== cursor.hash) return
   const { number, hash, timestamp } = block.value
   const dead = expiring.filter(({ validBefore }) => timestamp >= validBefore)
+  const alive = expiring.filter(({ validBefore }) => timestamp < validBefore)
+  await journal.restVoids(
+    alive.map(({ paymentId, validBefore }) => ({
+      paymentId,
+      seconds: Math.min(VOID_REST_SECONDS, validBefore - timestamp),
+    })),
+  )
   if (dead.length === 0) return
   const used = await rpc.agreed((node) =>
     readToken(node, token.address, {
@@ -36,8 +43,12 @@ export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: C
   const asked = unused.map((payout) => ({ ...payout, here: payout.validBefore - leaseSeconds }))
   const forbidden = await checkVoids(deps, asked)
   const proved = unused.filter((_payout, index) => forbidden[index] === null)
+  const undecided = new Set(unused.filter((_payout, index) => forbidden[index]?.kind === 'wait'))
   const at = { number, hash, timestamp, at: deps.clock() }
   const failed = await journal.voidExpired(lease, { block: at, unused: proved })
   for (const { paymentId, error } of failed)
     log.error({ paymentId, err: error }, 'its expiry is proved, but not recorded')
+  // What was voided is no void that waits. Of the undecided the nodes may agree in the next round.
+  const waiting = dead.filter((payout) => !undecided.has(payout))
+  await journal.restVoids(waiting.map(({ paymentId }) => ({ paymentId, seconds: VOID_REST_SECONDS })))
 }

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { Lease, VoidProof } from '../../domain/settlement/payout.ts'
 import { execute, many, sql } from '../db.ts'
-import { attempt, type FailedHook, type JournalContext, lockPaymentsFirst } from './context.ts'
+import { attempt, type FailedHook, type JournalContext, lockPaymentsFirst, ours } from './context.ts'
 import { hex } from './payouts.ts'
+import { rested } from './queue.ts'
 import { fence } from './record.ts'
 
 const expiringRow = z.object({
@@ -23,22 +24,20 @@ export type Expiring = {
 
 /**
  * Payouts to be voided of which nobody here can sign a cancellation. A restored backup may have forgotten a signature, but
- * none was made after the void was asked for: so each is dead one lease after that.
+ * none was made after the void was asked for: so each is dead one lease after that. Those that rest are left out.
  */
 export async function readExpiring(
   context: JournalContext,
   ask: { keys: readonly Hex[]; leaseSeconds: number; limit: number },
 ): Promise<Expiring[]> {
-  const { scope } = context
   const rows = await many(
     context.db,
     expiringRow,
     sql`select p.payment_id, p.treasury, p.auth_nonce,
           greatest(extract(epoch from p.updated_at)::bigint + ${ask.leaseSeconds}::bigint,
             (select max(s.valid_before) from payout_signature s where s.payment_id = p.payment_id)) as valid_before
-        from payout p where p.chain_id = ${scope.chainId} and p.token = ${scope.token} and p.livemode = ${scope.livemode}
-          and p.state = 'voiding' and p.treasury <> all(${[...ask.keys]}::text[])
-        order by p.created_at limit ${ask.limit}`,
+        from payout p where ${ours(context)} and p.state = 'voiding' and ${rested} and p.treasury <> all(${[...ask.keys]}::text[])
+        order by p.rests_until nulls first, p.created_at limit ${ask.limit}`,
   )
   return rows.map((row) => ({
     paymentId: row.payment_id,
@@ -46,6 +45,24 @@ export async function readExpiring(
     authNonce: row.auth_nonce,
     validBefore: row.valid_before,
   }))
+}
+
+/**
+ * Has voids that wait looked at again so many seconds later, and others before them. One that somebody else is changing is
+ * looked at in the next round.
+ */
+export async function restVoids(
+  context: JournalContext,
+  waiting: readonly { paymentId: string; seconds: number }[],
+): Promise<void> {
+  if (waiting.length === 0) return
+  await execute(
+    context.db,
+    sql`with waiting as (select p.payment_id, w.seconds
+            from jsonb_to_recordset(${JSON.stringify(waiting)}::jsonb) as w("paymentId" text, seconds int)
+            join payout p on p.payment_id = w."paymentId" where ${ours(context)} and p.state = 'voiding' for update of p skip locked)
+        update payout p set rests_until = now() + w.seconds * interval '1 second' from waiting w where p.payment_id = w.payment_id`,
+  )
 }
 
 export type ExpiryProof = { readonly number: number; readonly hash: Hex; readonly timestamp: number; readonly at: Date }

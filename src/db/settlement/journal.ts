@@ -71,6 +71,7 @@ export function createSettlementJournal(context: JournalContext) {
     storeFindings: bind(reconcile.storeFindings),
     storePaidElsewhere: bind(reconcile.storePaidElsewhere),
     readExpiring: bind(expired.readExpiring),
+    restVoids: bind(expired.restVoids),
     voidExpired: bind(expired.voidExpired),
     readWatchedDeposits: bind(deposits.readWatchedDeposits),
     readUnswept: bind(deposits.readUnswept),

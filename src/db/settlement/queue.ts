@@ -79,6 +79,9 @@ export const payable = sql`(p.state = 'queued' or p.state = 'held' and p.hold_re
 /** As in the index payout_sendable, word for word. */
 export const sendable = sql`(p.state = 'voiding' or p.state = 'authorized' and p.lane_wallet is null)`
 
+/** Not of voids that were found waiting for a proof just now. */
+export const rested = sql`(p.rests_until is null or p.rests_until <= now())`
+
 /** Payouts whose turn it is, and after which recipient the next turn begins; null: with the first one. */
 export type Turn = { readonly payouts: Payout[]; readonly next: Hex | null }
 
@@ -146,14 +149,18 @@ export async function countWaiting(context: JournalContext): Promise<number> {
   return row.count
 }
 
-/** Payouts to be cancelled that have no signed cancellation yet. */
-export async function readUncancelled(context: JournalContext, limit: number): Promise<Payout[]> {
+/** Payouts to be cancelled by one of the treasuries that have no signed cancellation yet, without those that rest. */
+export async function readUncancelled(
+  context: JournalContext,
+  ask: { keys: readonly Hex[]; limit: number },
+): Promise<Payout[]> {
   const rows = await many(
     context.db,
     payoutRow,
-    sql`select ${payoutColumns} from payout p where ${ours(context)} and p.state = 'voiding' and not exists (
-          select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel')
-        order by p.created_at limit ${limit}`,
+    sql`select ${payoutColumns} from payout p where ${ours(context)} and p.state = 'voiding' and ${rested}
+          and p.treasury = any(${[...ask.keys]}::text[]) and not exists (
+            select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel')
+        order by p.rests_until nulls first, p.created_at limit ${ask.limit}`,
   )
   return rows.map(toPayout)
 }

@@ -13,6 +13,7 @@ import type { Payout } from '../../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { passRests } from '../rotation-world.ts'
 import { createWorld, insertPayments, newAddress, newKey, queueAll, TOKEN, type World } from '../world.ts'
 
 let world: World
@@ -163,9 +164,12 @@ test('a payout of a treasury whose key is gone is voided when no signature of it
   expect(await state(paid!.paymentId)).toBe('settled')
   // Past every signature that is known, but not past one that a restored backup may have forgotten.
   await world.chain.increaseTime({ seconds: 46 * 60 })
+  await passRests(world.db, 46)
   await world.finalize(runner)
   expect(await state(signed!.paymentId)).toBe('voiding')
   await world.chain.increaseTime({ seconds: 15 * 60 })
+  await world.chain.mine({ blocks: 4 })
+  await passRests(world.db, 15)
   await world.finalize(runner)
   expect(await state(signed!.paymentId)).toBe('voided')
   expect(world.heard.voided.at(-1)).toMatchObject({ kind: 'expired', paymentId: signed!.paymentId })

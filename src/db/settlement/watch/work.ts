@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { one, sql } from '../../db.ts'
 import { type JournalContext, ours } from '../context.ts'
 import { worthSweeping } from '../deposits.ts'
-import { payable, sendable } from '../queue.ts'
+import { payable, rested, sendable } from '../queue.ts'
 import { here } from '../record.ts'
 
 /** What there is to do, in one statement: all that is asked while nothing happens. */
 export type Work = {
-  /** Payouts or cancellations wait for a signature. */
+  /** Payouts or cancellations wait for a signature, and were not found waiting for a proof just now. */
   readonly sign: boolean
   /** Something signed waits for a lane, or is in one. */
   readonly send: boolean
@@ -17,20 +17,22 @@ export type Work = {
 
 export async function readWork(context: JournalContext): Promise<Work> {
   const { chainId } = context.scope
+  const cancellation = sql`select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel'`
   const row = await one(
     context.db,
     z.object({ sign: z.boolean(), send: z.boolean(), payouts: z.boolean() }),
     sql`select
           exists (select 1 from payout p where ${ours(context)} and ${payable})
-            or exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding' and not exists (
-              select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel')) as sign,
-          exists (select 1 from payout p where ${ours(context)} and ${sendable} and p.lane_wallet is null)
+            or exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding' and ${rested}
+              and not exists (${cancellation})) as sign,
+          exists (select 1 from payout p where ${ours(context)} and ${sendable} and p.lane_wallet is null
+              and (p.state <> 'voiding' or exists (${cancellation})))
             -- Those of lanes that nobody advances any more stay open, and are nothing to wait for.
             or exists (select 1 from lane_tx t where t.chain_id = ${chainId} and t.state in ('reserved', 'signed', 'broadcast')
               and t.created_at > now() - interval '1 day')
             or exists (select 1 from deposit d where ${worthSweeping(context)}) as send,
-          exists (select 1 from payout p where ${ours(context)} and p.state in ('authorized', 'assigned', 'mined', 'voiding'))
-            as payouts`,
+          exists (select 1 from payout p where ${ours(context)} and p.state in ('authorized', 'assigned', 'mined', 'voiding')
+            and (p.state <> 'voiding' or ${rested})) as payouts`,
   )
   return { sign: row.sign, send: row.send, underWay: row.send || row.payouts }
 }
@@ -43,6 +45,7 @@ export type Due = {
   readonly proven: boolean
   /** Payouts that a block without finality has shown. */
   readonly mined: boolean
+  /** Voids that do not rest. */
   readonly voiding: boolean
 }
 
@@ -58,6 +61,6 @@ export async function readDue(context: JournalContext): Promise<Due> {
           exists (select 1 from treasury_log where ${here(context)} and payment_id is null and auth_nonce is not null) as proven,
           exists (select 1 from payout p where ${ours(context)} and p.mined_hash is not null
             and p.state not in ('settled', 'voided')) as mined,
-          exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding') as voiding`,
+          exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding' and ${rested}) as voiding`,
   )
 }
