@@ -161,8 +161,10 @@ export type SettlementJournal = {
     lease: Lease,
     view: {
       seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[]
-      /** Hashes of every block after the cursor. */
+      /** Hashes of every block after the cursor that was looked at. */
       chain: readonly Hex[]
+      /** Blocks that were not: what was seen there once is believed until they are final. */
+      unseen: { above: number; upTo: number }
     },
   ): Promise<{ mined: number; reverted: number }>
 }

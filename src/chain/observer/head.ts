@@ -5,7 +5,8 @@ import { type Fact, readFacts, type Scope, shareGas, treasuryLogs } from './fact
 import { type Hashes, newBlocks, replacedBlocks, walkChain } from './walk.ts'
 
 /**
- * In blocks: deeper than any reorganization that Polygon had before milestones (187). Beyond it the walk starts anew.
+ * In blocks: deeper than any reorganization that Polygon had before milestones (187). While finality stands still for longer
+ * (17 minutes of blocks), the newest ones are watched, and what older ones have shown stays as it is.
  */
 const MAX_WALK = 512
 
@@ -18,17 +19,18 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
   let hashes: Hashes = new Map()
 
   /** What the new blocks show, by one node: the walk itself proves only that its blocks lead up to the quorum's head. */
-  async function look(cursor: ChainCursor): Promise<{ chain: Hashes; facts: Fact[] } | null> {
+  async function look(cursor: ChainCursor): Promise<{ base: number; chain: Hashes; facts: Fact[] } | null> {
     const { block: head } = await rpc.newest()
-    if (head.number < cursor.number || head.number - cursor.number > MAX_WALK) return null
+    if (head.number < cursor.number) return null
+    const base = Math.max(cursor.number, head.number - MAX_WALK)
     try {
       return await rpc.any(async (node) => {
-        const chain = await walkChain(node, { base: cursor.number, head }, hashes)
+        const chain = await walkChain(node, { base, head }, hashes)
         const fresh = newBlocks(hashes, chain)
         const logs = fresh === null ? [] : await treasuryLogs(node, scope, fresh)
         if (logs.some((entry) => chain.get(entry.blockNumber) !== entry.blockHash))
           throw new NodeFailure(node.name, { kind: 'refused', answer: 'has logs of another branch' })
-        return { chain, facts: readFacts(logs, scope.treasuries) }
+        return { base, chain, facts: readFacts(logs, scope.treasuries) }
       })
     } catch (failure) {
       // The chain changes just now. The next round looks again.
@@ -75,7 +77,7 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
   ): Promise<void> {
     const seen = await look(cursor)
     if (seen === null) return
-    const { chain, facts } = seen
+    const { base, chain, facts } = seen
     const replaced = replacedBlocks(hashes, chain)
     if (replaced > 0) log.warn({ replaced }, 'the chain was reorganized')
     const isDone = await watchTransfers(facts)
@@ -83,7 +85,7 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
       kind === 'out' && authNonce !== null ? [{ authNonce, blockNumber, blockHash }] : [],
     )
     const isQuiet = paid.length === 0 && !isMined
-    const view = { seen: paid, chain: [...chain.values()] }
+    const view = { seen: paid, chain: [...chain.values()], unseen: { above: cursor.number, upTo: base } }
     const { reverted } = isQuiet ? { reverted: 0 } : await journal.markMined(lease, view)
     if (reverted > 0) log.warn({ reverted }, 'payouts are no longer in the chain and go out again')
     // Stored last, so that after a failure the same blocks are read again.

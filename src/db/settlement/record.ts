@@ -191,13 +191,17 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
 
 /**
  * Records what the blocks that are not final yet show. Payouts seen there become mined. Those that were mined in a block
- * that has left the chain (a reorganization) go back to the state before. `chain` has the hash of every block after the
- * cursor, `seen` what the new blocks show. Answers how many became mined and how many went back.
+ * that has left the chain (a reorganization) go back to the state before. `chain` has the hash of every block after the cursor but
+ * those `unseen`, `seen` what the new blocks show. Answers how many became mined and how many went back.
  */
 export function markMined(
   context: JournalContext,
   lease: Lease,
-  view: { seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[]; chain: readonly Hex[] },
+  view: {
+    seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[]
+    chain: readonly Hex[]
+    unseen: { above: number; upTo: number }
+  },
 ): Promise<{ mined: number; reverted: number }> {
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
@@ -220,6 +224,7 @@ export function markMined(
               else 'queued' end
           where ${ours(context)} and p.mined_hash is not null
             and p.state not in ('settled', 'voided')
+            and not (p.mined_number > ${view.unseen.above} and p.mined_number <= ${view.unseen.upTo})
             and p.mined_hash <> all(${[...view.chain]}::text[])
             and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
               and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)`,

@@ -5,7 +5,7 @@ import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
 import { finishSweep } from '../../../src/db/settlement/deposits.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { holdPayout, queuePayout, readPayout, releasePayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
-import { listOwing, listTreasuries, queueProven } from '../../../src/db/settlement/rebuild.ts'
+import { listOwing, listTreasuries } from '../../../src/db/settlement/rebuild.ts'
 import { readQueue } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
@@ -72,9 +72,14 @@ describe('a payout of the other mode', () => {
       const queued = db.transaction((tx) => queuePayout(tx, { ...ask, livemode }))
       await expect(queued).rejects.toThrow(`no payment ${third.id}`)
     }
-    const { paymentId, treasury, recipient, microUsdc } = ask
-    const proven = [{ paymentId, treasury, recipient, microUsdc }]
-    await expect(db.transaction((tx) => queueProven(tx, SCOPE, proven))).rejects.toThrow(`no payment ${third.id}`)
+    await db.query("update payment set status = 'refunded' where id = $1", [third.id])
+    await db.query(
+      `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
+         block_number, block_hash, finalized_at, known_as, nonce_of)
+       values ($1, $2, 0, $3, $4, 'out', $5, 1000000, $6, 1, $2, now(), 'payment', $7)`,
+      [SCOPE.chainId, hash(8), TOKEN, TREASURY, RECIPIENT, nonceOf(third), third.id],
+    )
+    expect(await journal().queueForgotten()).toBe(0)
     expect(await stateOf(third)).toBeUndefined()
   })
 
@@ -128,14 +133,15 @@ describe('a payout of the other mode', () => {
 
   test('does not become mined, and one that was does not go back', async () => {
     const lease = await journal().leaseObserver({ owner: 'me', leaseMs: 60_000, start })
+    const unseen = { above: 0, upTo: 0 }
     const seen = [own, other].map((of) => ({ authNonce: nonceOf(of), blockNumber: 1, blockHash: hash(1) }))
-    expect(await journal().markMined(lease!, { seen, chain: [hash(1)] })).toEqual({ mined: 1, reverted: 0 })
+    expect(await journal().markMined(lease!, { seen, chain: [hash(1)], unseen })).toEqual({ mined: 1, reverted: 0 })
     await untouched()
     await db.query("update payout set state = 'mined', mined_number = 1, mined_hash = $2 where payment_id = $1", [
       other.id,
       hash(1),
     ])
-    expect(await journal().markMined(lease!, { seen: [], chain: [hash(2)] })).toEqual({ mined: 0, reverted: 1 })
+    expect(await journal().markMined(lease!, { seen: [], chain: [hash(2)], unseen })).toEqual({ mined: 0, reverted: 1 })
     expect(await stateOf(other)).toBe('mined')
   })
 
