@@ -42,6 +42,12 @@ export type RetiredTreasury = {
   readonly keylessAt: number | null
 }
 
+/**
+ * The treasury that new payouts are queued on, and the Unix second until which it may have signed what a restored database
+ * has forgotten; null: it was never restored.
+ */
+export type CurrentTreasury = { readonly treasury: Hex; readonly restoredAt: number | null }
+
 /** A nonce that another treasury would have used for the payment. */
 export type Elsewhere = { readonly paymentId: string; readonly treasury: Hex; readonly authNonce: Hex }
 
@@ -78,8 +84,8 @@ export type SettlementJournal = {
 
   recordTreasuries(known: { current: Hex; keyed: readonly Hex[]; keyless: readonly Hex[] }): Promise<void>
   readRetired(): Promise<RetiredTreasury[]>
-  /** The treasury that new payouts are queued on; null before the first engine has started. */
-  readCurrentTreasury(): Promise<Hex | null>
+  /** Null before the first engine has started. */
+  readCurrentTreasury(): Promise<CurrentTreasury | null>
   readCancelled(nonces: readonly Elsewhere[]): Promise<Set<Hex>>
   recordElsewhere(nonces: readonly Elsewhere[]): Promise<void>
   /** Whether this engine may sign now: one does at a time. */
@@ -147,6 +153,10 @@ export type SettlementJournal = {
   applyPending(limit: number): Promise<{ applied: number; failed: FailedLog[] }>
   applyProven(limit: number): Promise<{ ended: number; failed: FailedHook[] }>
   readOpenNonces(ask: { after: string; limit: number }): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex }[]>
+  /** Queues what final transfers have paid of payments that hand nothing over any more. Answers how many. */
+  queueForgotten(): Promise<number>
+  /** What was signed before the Unix second is dead, and read if it was paid: a backup from before has nothing left to forget. */
+  endRestored(before: number): Promise<void>
   storeFindings(paymentIds: readonly string[]): Promise<void>
   /** Tells people of payouts that cannot be voided, because another treasury has paid them. */
   storePaidElsewhere(found: readonly { paymentId: string; detail: string }[]): Promise<void>

@@ -3,7 +3,7 @@ import { timeOfPayment } from '../domain/ids.ts'
 import type { HoldReason, Payout } from '../domain/settlement/payout.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
 import type { SettlementDeps } from './context.ts'
-import type { Elsewhere, RetiredTreasury } from './journal.ts'
+import type { CurrentTreasury, Elsewhere, RetiredTreasury } from './journal.ts'
 import type { Rpc } from './rpc/rpc.ts'
 import { readToken } from './token/token-state.ts'
 
@@ -36,16 +36,18 @@ export type Rotation = { readonly forbidden: readonly (Unproved | null)[]; reado
  * older backup queues on the new treasury what the old one has signed, and whose transaction may be in a pool: two
  * treasuries, two nonces, and the token accepts both. So nothing is signed unless a quorum says that the nonce under each
  * earlier treasury is unused at a final block later than the rotation plus the longest validity, or it is cancelled. A
- * payment whose id was made after the rotation was never known to the earlier treasury.
+ * payment whose id was made after the rotation was never known to the earlier treasury. A payout that stands on an earlier
+ * treasury needs the same proof about the current one: it may have signed the payment on another backup, restored before.
  */
 export async function checkRotation(
   deps: SettlementDeps,
   payouts: readonly Payout[],
   retired: readonly RetiredTreasury[],
 ): Promise<Rotation> {
+  const current = await readCurrentBeside(deps, payouts, retired)
   const { forbidden, elsewhere } = await checkElsewhere(
     deps,
-    payouts.map((payout) => ({ ...payout, others: retired })),
+    payouts.map((payout) => ({ ...payout, others: othersOf(payout, { retired, current, here: null }) })),
   )
   return { forbidden: payouts.map((payout, at) => queuedTooLate(payout, retired) ?? forbidden[at] ?? null), elsewhere }
 }
@@ -61,12 +63,8 @@ export type Unwanted = Pick<Payout, 'paymentId' | 'treasury'> & { readonly here:
 export async function checkVoids(deps: SettlementDeps, payouts: readonly Unwanted[]): Promise<Rotation['forbidden']> {
   const { journal } = deps
   const retired = await journal.readRetired()
-  const isEarlier = (wallet: Hex): boolean => retired.some(({ treasury }) => treasury === wallet)
-  const current = payouts.some(({ treasury }) => isEarlier(treasury)) ? await journal.readCurrentTreasury() : null
-  const asked = payouts.map((payout) => {
-    if (current === null || !isEarlier(payout.treasury)) return { ...payout, others: retired }
-    return { ...payout, others: [...retired, { treasury: current, retiredAt: payout.here }] }
-  })
+  const current = await readCurrentBeside(deps, payouts, retired)
+  const asked = payouts.map((payout) => ({ ...payout, others: othersOf(payout, { ...payout, retired, current }) }))
   const { forbidden } = await checkElsewhere(deps, asked)
   const paid = payouts.flatMap(({ paymentId }, index) => {
     const why = forbidden[index]
@@ -78,6 +76,32 @@ export async function checkVoids(deps: SettlementDeps, payouts: readonly Unwante
 
 /** A treasury that signs nothing more for a payment since then. Unix seconds. */
 type Other = Pick<RetiredTreasury, 'treasury' | 'retiredAt'>
+
+const isEarlier = ({ treasury }: Pick<Payout, 'treasury'>, retired: readonly RetiredTreasury[]): boolean =>
+  retired.some((one) => one.treasury === treasury)
+
+/** The current treasury, where one of the payouts stands on an earlier one: only then does it matter. */
+async function readCurrentBeside(
+  { journal }: SettlementDeps,
+  payouts: readonly Pick<Payout, 'treasury'>[],
+  retired: readonly RetiredTreasury[],
+): Promise<CurrentTreasury | null> {
+  return payouts.some((payout) => isEarlier(payout, retired)) ? journal.readCurrentTreasury() : null
+}
+
+/**
+ * The treasuries that may have signed the payment of a payout. The current one, too, of a payout that stands on an earlier
+ * one: until `here`, and until the database was restored; null: not at all as far as this database knows.
+ */
+function othersOf(
+  payout: Pick<Payout, 'treasury'>,
+  known: { retired: readonly RetiredTreasury[]; current: CurrentTreasury | null; here: number | null },
+): readonly Other[] {
+  const { retired, current } = known
+  if (current === null || !isEarlier(payout, retired)) return retired
+  const times = [known.here, current.restoredAt].filter((time) => time !== null)
+  return times.length === 0 ? retired : [...retired, { treasury: current.treasury, retiredAt: Math.max(...times) }]
+}
 
 /** Another treasury's nonce for a payment, and the Unix second after which no signature of it is valid. */
 type Suspect = Elsewhere & { readonly dead: number }
@@ -100,7 +124,7 @@ async function checkElsewhere(
     if (final.used.has(authNonce)) return { kind: 'hold', reason: 'policy', detail: `${PAID_ELSEWHERE}: ${treasury}` }
     if (final.timestamp >= dead) return null
     const until = new Date(dead * 1000).toISOString()
-    const detail = `treasury ${treasury} may have signed it before the rotation: that ends at ${until}`
+    const detail = `treasury ${treasury} may have signed it before the rotation, or a restore: that ends at ${until}`
     return { kind: 'hold', reason: 'paused', detail }
   }
   return { forbidden: suspects.map((nonces) => firstOf(nonces.map(forbid))), elsewhere }

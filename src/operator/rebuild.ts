@@ -8,15 +8,9 @@ import { createObserver } from '../chain/observer/observer.ts'
 import { connectRpc, type Rpc } from '../chain/rpc/rpc.ts'
 import type { JournalContext } from '../db/settlement/context.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
-import {
-  listOwing,
-  listRelayers,
-  listTreasuries,
-  type Proven,
-  queueProven,
-  rewindCursor,
-} from '../db/settlement/rebuild.ts'
+import { listOwing, listRelayers, listTreasuries, rewindCursor } from '../db/settlement/rebuild.ts'
 import { readRetired, retireAnew } from '../db/settlement/signing/treasuries.ts'
+import { markRestored, nameForgotten } from '../db/settlement/watch/forgotten.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { ChainCursor, Lease } from '../domain/settlement/payout.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
@@ -26,8 +20,8 @@ import type { Operation } from './payouts.ts'
 const RANGE = 1000
 
 type Findings = {
-  /** Paid on chain, unknown here: payouts to be queued, which their log ends. */
-  readonly forgotten: readonly Proven[]
+  /** Paid on chain, and without a payout here: the payments hand them over again, or are told. */
+  readonly forgotten: readonly { readonly paymentId: string; readonly txHash: Hex; readonly logIndex: number }[]
   /** Paid on chain as agreed, and not settled here. */
   readonly unsettled: number
   readonly settled: number
@@ -37,7 +31,7 @@ type Findings = {
 /**
  * Makes the settlements anew from the logs of the chain and the list of payments alone. With a dry run it only says what
  * it finds. Otherwise the observer reads the chain again from the first block and ends what is proved. Doing it again
- * changes nothing but since when the earlier treasuries count as retired.
+ * changes nothing but since when the earlier treasuries count as retired, and until when the current one's past as forgotten.
  */
 export async function rebuild(operation: Operation): Promise<number> {
   const { db, settings, hooks, dryRun, say } = operation
@@ -65,9 +59,13 @@ export async function rebuild(operation: Operation): Promise<number> {
   const lease = await journal.leaseObserver({ owner, leaseMs: 60_000, start: first.value })
   if (lease === null) throw new Error('an engine is observing the chain: stop the workers first')
   try {
-    await db.transaction((tx) => queueProven(tx, scope, found.forgotten))
+    // The cursor may have been made just now.
+    await markRestored(db, scope)
     await rewindCursor(context, lease, first.value)
-    await readAnew(operation, { rpc, journal, lease, treasuries })
+    const parts = { rpc, journal, lease, treasuries }
+    await readAnew(operation, parts)
+    await nameForgotten(db, scope, found.forgotten)
+    if ((await journal.queueForgotten()) > 0) await readAnew(operation, parts)
   } finally {
     await journal.releaseLeases(owner)
   }
@@ -77,12 +75,16 @@ export async function rebuild(operation: Operation): Promise<number> {
 
 /**
  * Before anything else, so that it stands whatever fails later. The database may be a backup that knows a rotation, and not
- * that it was taken back for a while: what an earlier treasury signed then may be in a pool.
+ * that it was taken back for a while: what an earlier treasury signed then may be in a pool. Or it knows no rotation, and what
+ * the next treasury signed may be.
  */
 async function retire({ db, dryRun, say }: Operation, context: JournalContext): Promise<void> {
   const retired = await readRetired(context)
+  if (!dryRun) {
+    await markRestored(db, context.scope)
+    await retireAnew(db, context.scope)
+  }
   if (retired.length === 0) return
-  if (!dryRun) await retireAnew(db, context.scope)
   const names = retired.map(({ treasury }) => treasury).join(', ')
   say(
     `${names} ${dryRun ? 'would count' : 'count'} as retired from now on: payouts of payments that are older wait 55 minutes`,
@@ -180,7 +182,7 @@ type Comparison = Operation & {
 
 async function compare({ db, scope, treasuries }: Comparison, facts: readonly Fact[]): Promise<Findings> {
   const paid = new Map(facts.flatMap((fact) => (fact.kind === 'out' && fact.authNonce ? [[fact.authNonce, fact]] : [])))
-  const forgotten: Proven[] = []
+  const forgotten: Findings['forgotten'][number][] = []
   const problems: string[] = []
   let [unsettled, settled] = [0, 0]
   for await (const { paymentId, destination, netMicro, payoutState, payoutTreasury } of listOwing(db, scope)) {
@@ -194,7 +196,7 @@ async function compare({ db, scope, treasuries }: Comparison, facts: readonly Fa
       if (payoutState === 'settled') problems.push(`${paymentId} is settled here and not paid on chain`)
       continue
     }
-    const { counterparty, microUsdc, txHash } = fact
+    const { counterparty, microUsdc, txHash, logIndex } = fact
     const agreed = counterparty === destination && (netMicro === null || netMicro === microUsdc)
     if (!agreed)
       problems.push(`${paymentId} was paid ${microUsdc} to ${counterparty}, owed ${netMicro} to ${destination}`)
@@ -205,7 +207,7 @@ async function compare({ db, scope, treasuries }: Comparison, facts: readonly Fa
       )
     else if (payoutState === 'settled') settled += 1
     else if (payoutState !== null) unsettled += 1
-    else forgotten.push({ paymentId, treasury: fact.treasury, recipient: destination, microUsdc: microUsdc ?? '0' })
+    else forgotten.push({ paymentId, txHash, logIndex })
   }
   return { forgotten, unsettled, settled, problems }
 }

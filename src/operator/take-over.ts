@@ -22,7 +22,7 @@ export async function takeOverPayouts(operation: Operation, from: Hex): Promise<
   const { db, settings, hooks, dryRun, say } = operation
   const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const context = { db, scope, hooks }
-  const to = await readCurrentTreasury(context)
+  const to = (await readCurrentTreasury(context))?.treasury ?? null
   if (to === null) throw new Error('no treasury is current: start the workers with the new TREASURY_KEY first')
   const old = (await readRetired(context)).find(({ treasury }) => treasury === from)
   if (old?.keylessAt === undefined || old.keylessAt === null)

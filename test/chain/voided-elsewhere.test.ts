@@ -37,7 +37,7 @@ test('a restored backup, a rotated treasury and a void: nothing is voided while 
     expect((await readPayout(db, payment.paymentId))?.state).toBe('voiding')
     await world.chain.sendRawTransaction({ serializedTransaction: rows[0].raw })
     await world.finalize(runner, 4)
-    await rotation.pass(MINUTES_UNTIL_DEAD)
+    await rotation.pass(MINUTES_UNTIL_DEAD, db)
     await world.finalize(runner, 3)
     expect(await world.balance(payment.recipient)).toBe(payment.micro)
     expect((await readPayout(db, payment.paymentId))?.state).toBe('voiding')

@@ -64,6 +64,11 @@ test('a payment without a payout is refused', async () => {
 test('settlements are made anew from the chain and the payments alone, as often as one likes', async () => {
   const queued = await world.queue([{}, {}, {}])
   await world.finalize(world.runner())
+  // None of them hands its payout over again: one has ended, the others wait for theirs.
+  await world.db.query(
+    `update payment set status = 'settling', net_micro = p.micro_usdc from payout p where p.payment_id = payment.id`,
+  )
+  await world.db.query(`update payment set status = 'succeeded' where id = $1`, [queued[0]!.paymentId])
   await world.db.query(
     'truncate lane_tx_item, lane_tx_attempt, lane_tx, lane, chain_cursor, treasury_log, treasury_hour, payout_signature, void_proof, payout, payment_receipt',
   )

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
 import { createDb, type Db } from '../../src/db/db.ts'
-import { readPayout } from '../../src/db/settlement/payouts.ts'
+import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
+import { readForgotten } from '../../src/db/settlement/watch/forgotten.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { newId } from '../../src/ids.ts'
 import type { Operation } from '../../src/operator/payouts.ts'
@@ -46,8 +47,8 @@ const both = (first: LocalAccount, second: LocalAccount) => ({
 })
 
 /** The transaction that was sent last, which no node knows any more. */
-async function takeFromPool(): Promise<Hex> {
-  const { rows } = await world.db.query(
+async function takeFromPool(db: Db = world.db): Promise<Hex> {
+  const { rows } = await db.query(
     `select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt order by nonce desc limit 1`,
   )
   await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
@@ -157,6 +158,81 @@ test.each(['after a rebuild', 'without one, by a worker that finds a backup of y
   },
 )
 
+/**
+ * Two backups of before the rotation. On the older one, which knows no payout, the current treasury signs the payment, and a
+ * lane of its own has sent it.
+ */
+async function restoreOlder(payment: Queued) {
+  await rotation.before().tick()
+  await insertPayments(world.db, [payment])
+  const older = await copyDatabase(world.databaseUrl)
+  await rotation.queueOn(old, [payment])
+  await world.db.query(`update payout set created_at = now() - interval '2 hours'`)
+  const db = createDb({ url: older.url, livemode: false })
+  try {
+    const runner = world.runner({ db, ...both(successor, old), relayers: [world.relayers[0]!] })
+    await runner.tick()
+    await db.query(`update treasury set retired_at = now() - interval '1 hour' where retired_at is not null`)
+    await queueAll({ db, treasury: successor }, [payment])
+    await runner.tick()
+    await runner.tick()
+    expect((await readPayout(db, payment.paymentId))?.state).toBe('broadcast')
+    return await takeFromPool(db)
+  } finally {
+    await db.close()
+    await older.drop()
+  }
+}
+
+test.each(['after a rebuild', 'without one, by a worker that finds a backup of yesterday'])(
+  'a newer backup, in which the payment is at the earlier treasury, is restored after an older one: it is paid once, %s',
+  async (how) => {
+    const payment = { paymentId: newId('payment'), recipient: newAddress(), micro: 4000n }
+    const raw = await restoreOlder(payment)
+    if (how === 'after a rebuild') expect(await rebuild(operation([]))).toBe(0)
+    else await world.db.query(`update chain_cursor set scanned_at = ${DAY_AGO}`)
+    const runner = world.runner(both(successor, old))
+    await runner.tick()
+    await world.finalize(runner, 4)
+    const waiting = await rotation.found(payment)
+    expect(waiting).toMatchObject({ state: 'held', holdReason: 'paused' })
+    expect(waiting.holdDetail).toContain(addressOf(successor))
+    await mineAgain(raw, runner)
+    await rotation.pass(MINUTES_UNTIL_DEAD)
+    await world.finalize(runner, 2)
+    expect(await world.balance(payment.recipient)).toBe(payment.micro)
+    expect(await rotation.found(payment)).toMatchObject({ state: 'held', holdReason: 'policy' })
+  },
+)
+
+test('the earlier treasury pays what the current one has not signed before the restore, when that is dead', async () => {
+  const payment = { paymentId: newId('payment'), recipient: newAddress(), micro: 4000n }
+  await restoreOlder(payment)
+  expect(await rebuild(operation([]))).toBe(0)
+  const runner = world.runner(both(successor, old))
+  await world.finalize(runner, 2)
+  expect((await rotation.found(payment)).state).toBe('held')
+  await rotation.pass(MINUTES_UNTIL_DEAD)
+  await world.finalize(runner, 3)
+  expect((await rotation.found(payment)).state).toBe('settled')
+  expect(await world.balance(payment.recipient)).toBe(payment.micro)
+})
+
+test('nor is the payment voided at the earlier treasury while the current one may still pay it', async () => {
+  const payment = { paymentId: newId('payment'), recipient: newAddress(), micro: 4000n }
+  const raw = await restoreOlder(payment)
+  expect(await rebuild(operation([]))).toBe(0)
+  const runner = world.runner(both(successor, old))
+  await runner.tick()
+  await world.db.transaction((tx) => requestVoid(tx, payment.paymentId))
+  await world.finalize(runner, 4)
+  await mineAgain(raw, runner)
+  await rotation.pass(MINUTES_UNTIL_DEAD)
+  await world.finalize(runner, 2)
+  expect(await world.balance(payment.recipient)).toBe(payment.micro)
+  expect((await rotation.found(payment)).state).toBe('voiding')
+})
+
 test('a worker that starts again within the hour leaves since when the earlier treasury is retired and keyless', async () => {
   await rotation.before().tick()
   await world.finalize(rotation.after())
@@ -181,3 +257,28 @@ test('a rebuild names each payout that another treasury has paid: no log ends it
   expect(said.filter((line) => line.startsWith(named))).toHaveLength(2)
   expect(said).toContainEqual(expect.stringMatching(/Do not refund it/))
 })
+
+test.each(['after a rebuild', 'without one, by a worker that finds a backup of yesterday'])(
+  'a payment is given back only when what was signed for it is dead, %s',
+  async (how) => {
+    await rotation.before().tick()
+    const payment = { paymentId: newId('payment'), recipient: newAddress() }
+    await insertPayments(world.db, [payment])
+    const forgotten = () => world.db.transaction((tx) => readForgotten(tx, payment.paymentId))
+    expect(await forgotten()).toBeNull()
+    if (how === 'after a rebuild') {
+      await world.db.query('update chain_cursor set lease_until = now(), owner = null')
+      expect(await rebuild({ ...operation([]), dryRun: true })).toBe(0)
+      expect(await forgotten()).toBeNull()
+      expect(await rebuild(operation([]))).toBe(0)
+    } else await world.db.query(`update chain_cursor set scanned_at = ${DAY_AGO}`)
+    await world.finalize(rotation.before())
+    expect(await forgotten()).toMatchObject({ kind: 'unsure' })
+    await rotation.pass(MINUTES_UNTIL_DEAD - 2)
+    await world.finalize(rotation.before())
+    expect(await forgotten()).toMatchObject({ kind: 'unsure' })
+    await rotation.pass(2)
+    await world.finalize(rotation.before())
+    expect(await forgotten()).toBeNull()
+  },
+)

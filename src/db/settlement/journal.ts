@@ -10,6 +10,7 @@ import * as record from './record.ts'
 import * as signing from './signing/lease.ts'
 import * as signatures from './signing/signatures.ts'
 import * as treasuries from './signing/treasuries.ts'
+import * as forgotten from './watch/forgotten.ts'
 import * as known from './watch/known.ts'
 import * as pauses from './watch/pause.ts'
 import * as pending from './watch/pending.ts'
@@ -68,6 +69,8 @@ export function createSettlementJournal(context: JournalContext) {
     applyPending: bind(pending.applyPending),
     applyProven: bind(record.applyProven),
     readOpenNonces: bind(reconcile.readOpenNonces),
+    queueForgotten: bind(forgotten.queueForgotten),
+    endRestored: bind(forgotten.endRestored),
     storeFindings: bind(reconcile.storeFindings),
     storePaidElsewhere: bind(reconcile.storePaidElsewhere),
     readExpiring: bind(expired.readExpiring),

@@ -6,7 +6,7 @@ import type { JournalContext, SettlementScope } from './context.ts'
 import { FINAL_MARGIN } from './deposits.ts'
 import { hex } from './payouts.ts'
 import { changeCursor, fence } from './record.ts'
-import { explain, type KnownAs, keyOf } from './watch/known.ts'
+import { explain, type Known, keyOf } from './watch/known.ts'
 import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
 
 /**
@@ -58,12 +58,12 @@ function moved(context: JournalContext, scan: FinalizedScan, reason: string | nu
         then ${scan.number}::bigint else deposits_number end`
 }
 
-/** A transfer of our own that this database has forgotten waits for its payment to be queued again. */
-const isOurs = (why: KnownAs | undefined): boolean => why !== undefined && why !== 'movement'
+/** A transfer of our own that this database has forgotten waits for its payment to be handed over again. */
+const isOurs = (known: Known | undefined): boolean => known !== undefined && known.as !== 'movement'
 
 /** Whether the books must be told: what came in, and what left without a payout of ours. */
-function isMovement(log: TreasuryLog, treasuries: readonly string[], why: KnownAs | undefined): boolean {
-  if (log.kind === 'cancel' || isOurs(why)) return false
+function isMovement(log: TreasuryLog, treasuries: readonly string[], known: Known | undefined): boolean {
+  if (log.kind === 'cancel' || isOurs(known)) return false
   // From one treasury of ours to another: together they hold what they held.
   return log.counterparty !== null && !treasuries.includes(log.counterparty)
 }
@@ -72,7 +72,7 @@ function isMovement(log: TreasuryLog, treasuries: readonly string[], why: KnownA
 async function insertLogs(
   tx: Tx,
   scope: SettlementScope,
-  found: { scan: FinalizedScan; known: ReadonlyMap<string, KnownAs> },
+  found: { scan: FinalizedScan; known: ReadonlyMap<string, Known> },
 ): Promise<Set<string>> {
   const { scan, known } = found
   if (scan.logs.length === 0) return new Set()
@@ -83,20 +83,21 @@ async function insertLogs(
     // Null: it ends by its nonce. Of the others the first index matters.
     const nth = kind === 'cancel' || isOurs(why) ? null : alikeBefore([txHash, kind, treasury, counterparty, microUsdc])
     const isTold = isMovement(log, scan.treasuries, why)
-    return { ...log, gasShare: log.gasShare?.toString() ?? null, knownAs: why ?? null, nth, isTold }
+    const { as: knownAs = null, nonceOf = null } = why ?? {}
+    return { ...log, gasShare: log.gasShare?.toString() ?? null, knownAs, nonceOf, nth, isTold }
   })
   const rows = await many(
     tx,
     z.object({ tx_hash: z.string(), log_index: z.number() }),
     sql`with stored as (
           insert into treasury_log (chain_id, tx_hash, log_index, told_index, token, treasury, kind, counterparty, micro_usdc,
-            auth_nonce, block_number, block_hash, gas_share, finalized_at, known_as, applied_at)
+            auth_nonce, block_number, block_hash, gas_share, finalized_at, known_as, nonce_of, applied_at)
           select ${scope.chainId}, g."txHash", g."logIndex", ${toldIndex('treasury_log', scope.chainId)}, ${scope.token}, g.treasury, g.kind,
             g.counterparty, g."microUsdc", g."authNonce", g."blockNumber", g."blockHash", g."gasShare",
-            ${scan.at}::timestamptz, g."knownAs", case when g."isTold" then null else now() end
+            ${scan.at}::timestamptz, g."knownAs", g."nonceOf", case when g."isTold" then null else now() end
           from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, treasury text,
               kind text, counterparty text, "microUsdc" numeric, "authNonce" text, "blockNumber" bigint,
-              "blockHash" text, "gasShare" numeric, "knownAs" text, nth int, "isTold" boolean)
+              "blockHash" text, "gasShare" numeric, "knownAs" text, "nonceOf" text, nth int, "isTold" boolean)
             left join gone_transfer gone on gone.stored_as = 'treasury_log' and gone.chain_id = ${scope.chainId}
               and (gone.tx_hash, gone.token, gone.units, gone.nth) = (g."txHash", ${scope.token}, g."microUsdc", g.nth)
               and (gone.sender, gone.recipient) = (case g.kind when 'in' then g.counterparty else g.treasury end,

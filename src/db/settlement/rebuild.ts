@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { Lease } from '../../domain/settlement/payout.ts'
-import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
+import { execute, many, type Queryable, sql } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
-import { hex, queuePayout } from './payouts.ts'
+import { hex } from './payouts.ts'
 import { fence, here } from './record.ts'
 
 /** Settlement state made again from the chain: what the payments say is owed, and a cursor that reads it all anew. */
@@ -62,18 +62,6 @@ export async function listTreasuries(db: Queryable, scope: SettlementScope): Pro
 export async function listRelayers(db: Queryable, chainId: number): Promise<Hex[]> {
   const rows = await many(db, z.object({ wallet: hex }), sql`select wallet from lane where chain_id = ${chainId}`)
   return rows.map(({ wallet }) => wallet)
-}
-
-export type Proven = {
-  readonly paymentId: string
-  readonly treasury: Hex
-  readonly recipient: Hex
-  readonly microUsdc: string
-}
-
-/** Queues the payouts that the chain has paid and this database does not know; the log that proves them ends them. */
-export async function queueProven(tx: Tx, scope: SettlementScope, proven: readonly Proven[]): Promise<void> {
-  for (const payout of proven) await queuePayout(tx, { ...payout, ...scope })
 }
 
 /** Has the observer read again from the block after this one. Logs that are stored already change nothing. */

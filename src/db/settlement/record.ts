@@ -84,10 +84,11 @@ const cursorRow = z.object({
   first: z.coerce.number(),
   deposits: z.coerce.number(),
   paused_reason: z.string().nullable(),
+  restored: z.coerce.number().nullable(),
 })
 
 const CURSOR_COLUMNS = sql`scanned_number as number, scanned_hash as hash, first_number as first, deposits_number as deposits,
-  paused_reason`
+  paused_reason, case when may_forget then ceil(extract(epoch from restored_at)) end as restored`
 
 /**
  * Takes or renews the right to observe, and says how far the chain was read then; null while another owner's lease runs.
@@ -136,8 +137,15 @@ export async function readCursor(context: JournalContext): Promise<ChainCursor |
   return row === null ? null : cursorOf(row)
 }
 
-function cursorOf({ number, hash, first, deposits, paused_reason }: z.output<typeof cursorRow>): ChainCursor {
-  return { number, hash, firstNumber: first, depositsNumber: deposits, pausedReason: paused_reason }
+function cursorOf({ number, hash, first, deposits, paused_reason, restored }: z.output<typeof cursorRow>): ChainCursor {
+  return {
+    number,
+    hash,
+    firstNumber: first,
+    depositsNumber: deposits,
+    pausedReason: paused_reason,
+    restoredAt: restored,
+  }
 }
 
 /**

@@ -132,7 +132,16 @@ export type ChainCursor = {
   /** Up to here transfers to addresses of payments were read. */
   readonly depositsNumber: number
   readonly pausedReason: string | null
+  /** Since when the database may be a backup that has forgotten what was signed, in Unix seconds; null: it is not. */
+  readonly restoredAt: number | null
 }
+
+/** A payment without a payout that may have one all the same. */
+export type Forgotten =
+  /** By this final transaction the merchant has the money. */
+  | { readonly kind: 'paid'; readonly txHash: string }
+  /** Until then, an hour after the restoration, a transfer may come that this database knows nothing of. */
+  | { readonly kind: 'unsure'; readonly until: string }
 
 /** A finalized fact about the treasury. `gasShare` is wei per authorization when one of our lanes sent the transaction. */
 export type TreasuryLog = {

@@ -74,6 +74,21 @@ test('a transfer of a payment whose payout a restored backup has forgotten stops
   expect(await world.balance(payment.recipient)).toBe(4000n)
 })
 
+test('one of a payment that has ended since is settled by itself, and the payment is told', async () => {
+  const payment = { paymentId: 'pay_ended_since', recipient: newAddress() }
+  await insertPayments(world.db, [payment])
+  await carryForPayment(payment.paymentId, payment.recipient)
+  await world.finalize(world.runner())
+  const payouts = async () =>
+    (await world.db.query('select state from payout where payment_id = $1', [payment.paymentId])).rows
+  expect(await payouts()).toEqual([])
+  await world.db.query(`update payment set status = 'refunded' where id = $1`, [payment.paymentId])
+  // Another engine looks at once; the same one looks once a minute.
+  await world.finalize(world.runner())
+  expect(await payouts()).toEqual([{ state: 'settled' }])
+  expect(world.heard.settled.filter(({ paymentId }) => paymentId === payment.paymentId)).toHaveLength(1)
+})
+
 test('a transfer out of the treasury that nobody knows pauses every lane in the block that shows it', async () => {
   const runner = world.runner()
   await world.finalize(runner)

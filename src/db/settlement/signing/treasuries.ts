@@ -16,7 +16,7 @@ export type Retired = {
  * Records the treasuries of an engine that starts: the current one, and those whose keys it has. Every other one that was
  * ever recorded is retired and without a key from now on, unless it was before. Where nobody has read the chain for an hour,
  * the database may be a backup: an earlier treasury may have been the current one, or had its key, since what it knows. Then
- * all count from now on.
+ * all count from now on, and what the current one has signed until now counts as forgotten.
  */
 export async function recordTreasuries(
   { db, scope }: JournalContext,
@@ -35,8 +35,8 @@ export async function recordTreasuries(
           every as (select address, current, keyed from given
             union all select t.address, false, false from treasury t where t.chain_id = ${scope.chainId}
               and t.token = ${scope.token} and t.address not in (select address from given)),
-          unread as (select from chain_cursor where chain_id = ${scope.chainId} and token = ${scope.token}
-            and scanned_at < now() - interval '1 hour')
+          unread as (update chain_cursor set restored_at = now(), may_forget = true where chain_id = ${scope.chainId}
+            and token = ${scope.token} and scanned_at < now() - interval '1 hour' returning 1)
         insert into treasury as t (chain_id, token, address, retired_at, keyless_at)
         select ${scope.chainId}, ${scope.token}, e.address, case when e.current then null else now() end,
           case when e.keyed then null else now() end from every e order by e.address
@@ -99,12 +99,20 @@ export async function recordElsewhere({ db }: JournalContext, nonces: readonly E
   )
 }
 
+export type Current = {
+  readonly treasury: Hex
+  /** Until this Unix second it may have signed what this database has forgotten; null where it was never restored. */
+  readonly restoredAt: number | null
+}
+
 /** The treasury that new payouts are queued on; null before the first engine has started. */
-export async function readCurrentTreasury({ db, scope }: JournalContext): Promise<Hex | null> {
+export async function readCurrentTreasury({ db, scope }: JournalContext): Promise<Current | null> {
   const row = await maybeOne(
     db,
-    z.object({ address: hex }),
-    sql`select address from treasury where chain_id = ${scope.chainId} and token = ${scope.token} and retired_at is null`,
+    z.object({ address: hex, restored_at: z.coerce.number().nullable() }),
+    sql`select t.address, ceil(extract(epoch from c.restored_at)) as restored_at
+        from treasury t left join chain_cursor c using (chain_id, token)
+        where t.chain_id = ${scope.chainId} and t.token = ${scope.token} and t.retired_at is null`,
   )
-  return row?.address ?? null
+  return row === null ? null : { treasury: row.address, restoredAt: row.restored_at }
 }

@@ -10,6 +10,9 @@ import { hex } from '../payouts.ts'
 
 export type KnownAs = 'payout' | 'payment' | 'movement' | 'own_lane'
 
+/** `nonceOf`: of `payment`, which one it is. */
+export type Known = { readonly as: KnownAs; readonly nonceOf?: string }
+
 type Logs = Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>
 
 /** Payments looked through for nonces that no payout has: only after a backup was restored are there such nonces. */
@@ -27,29 +30,30 @@ export async function findUnknown(context: JournalContext, scan: Logs): Promise<
  * Why each log is known: a payout with that treasury, recipient and amount; the nonce of a payment, with its recipient
  * and amount; one of our lanes; a movement. The nonce alone proves nothing: a thief with the treasury's key can use any.
  */
-export async function explain(db: Queryable, scope: SettlementScope, scan: Logs): Promise<Map<string, KnownAs>> {
+export async function explain(db: Queryable, scope: SettlementScope, scan: Logs): Promise<Map<string, Known>> {
   if (scan.logs.length === 0) return new Map()
   const payouts = await readPayouts(db, scope, scan)
   const own = new Set(scan.ownTransactions)
-  const known = new Map<string, KnownAs>()
+  const known = new Map<string, Known>()
   const forgotten: Spent[] = []
   for (const log of scan.logs) {
     const { authNonce } = log
     const payout = authNonce === null ? undefined : payouts.get(authNonce)
     if (payout !== undefined) {
       if (payout.treasury === log.treasury && (log.kind === 'cancel' || isAsAgreed(payout, log)))
-        known.set(keyOf(log), 'payout')
+        known.set(keyOf(log), { as: 'payout' })
     } else if (log.kind === 'in' || scan.treasuries.some((treasury) => treasury === log.counterparty))
-      known.set(keyOf(log), 'movement')
-    else if (authNonce !== null && log.kind === 'cancel') known.set(keyOf(log), 'own_lane')
+      known.set(keyOf(log), { as: 'movement' })
+    else if (authNonce !== null && log.kind === 'cancel') known.set(keyOf(log), { as: 'own_lane' })
     else if (authNonce !== null) forgotten.push({ ...log, authNonce })
   }
   const payments = await findPayments(db, scope, forgotten)
   for (const log of forgotten) {
     const payment = payments.get(log.authNonce)
     if (payment === undefined) {
-      if (own.has(log.txHash)) known.set(keyOf(log), 'own_lane')
-    } else if (!payment.isPaid && isAsAgreed(payment, log)) known.set(keyOf(log), 'payment')
+      if (own.has(log.txHash)) known.set(keyOf(log), { as: 'own_lane' })
+    } else if (!payment.isPaid && isAsAgreed(payment, log))
+      known.set(keyOf(log), { as: 'payment', nonceOf: payment.id })
   }
   return known
 }
@@ -77,14 +81,15 @@ async function readPayouts(
 }
 
 type Spent = TreasuryLog & { readonly authNonce: Hex }
+type Unpaid = Agreed & { readonly id: string; readonly isPaid: boolean }
 
 /** Payments whose nonce one of the logs has used although they have no payout on that treasury. By nonce. */
 async function findPayments(
   db: Queryable,
   scope: SettlementScope,
   logs: readonly Spent[],
-): Promise<Map<string, Agreed & { isPaid: boolean }>> {
-  const found = new Map<string, Agreed & { isPaid: boolean }>()
+): Promise<Map<string, Unpaid>> {
+  const found = new Map<string, Unpaid>()
   if (logs.length === 0) return found
   const sought = new Set(logs.map(({ authNonce }) => authNonce))
   const treasuries = new Set(logs.map(({ treasury }) => treasury))
@@ -99,7 +104,7 @@ async function findPayments(
   for (const { id, recipient, micro, is_paid } of payments)
     for (const treasury of treasuries) {
       const nonce = payoutNonce({ chainId: scope.chainId, token: scope.token, treasury, paymentId: id })
-      if (sought.has(nonce)) found.set(nonce, { recipient, micro, isPaid: is_paid })
+      if (sought.has(nonce)) found.set(nonce, { id, recipient, micro, isPaid: is_paid })
     }
   return found
 }
