@@ -11,7 +11,8 @@ import type { Db } from '../db/db.ts'
 import { createNotifier, listen, PAYMENTS_CHANNEL, PAYOUTS_CHANNEL } from '../db/notices.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
-import { holdPayout, queuePayout, releasePayout, voidIfQueued } from '../db/settlement/payouts.ts'
+import { hasPayout, holdPayout, queuePayout, releasePayout, voidIfQueued } from '../db/settlement/payouts.ts'
+import { readForgotten } from '../db/settlement/watch/forgotten.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Logger } from '../log.ts'
 import { traceActivities } from '../observe/activities.ts'
@@ -162,6 +163,16 @@ async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'a
   return { workers, connection }
 }
 
+/** The settlement engine's counter. */
+const PAYOUTS = {
+  queue: queuePayout,
+  release: releasePayout,
+  hold: holdPayout,
+  exists: hasPayout,
+  void: voidIfQueued,
+  forgotten: readForgotten,
+}
+
 function composeActivities(
   config: WorkerConfig,
   shared: {
@@ -210,13 +221,7 @@ function composeActivities(
     rates,
     tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
     conversionTolerancePercent: config.CONVERSION_TOLERANCE_PERCENT,
-    payouts: {
-      treasury: shared.treasury,
-      queue: queuePayout,
-      release: releasePayout,
-      hold: holdPayout,
-      void: voidIfQueued,
-    },
+    payouts: { treasury: shared.treasury, ...PAYOUTS },
   })
   return {
     activities: {

@@ -154,10 +154,13 @@ function toOrder(attemptId: string, order: z.infer<typeof orderSchema>): Partner
     account: order.merchant_id,
     status,
     amount: toMoney(order.amount),
-    received: order.received === null ? null : toMoney(order.received),
+    received: order.received === null || isNothing(order.received.value) ? null : toMoney(order.received),
     failureCode: status === 'declined' ? failureCodeOf(order.decline_reason ?? '') : null,
   }
 }
+
+/** What is received may be no money at all, which no other amount may be. */
+const isNothing = (value: string): boolean => /^0(\.0+)?$/.test(value)
 
 function toMoney(amount: z.infer<typeof amountSchema>): Money {
   const parsed = parseAmount(amount.value, readCurrency(NAME, amount.currency))

@@ -77,6 +77,8 @@ describe('the activities refuse, before anybody outside is asked:', () => {
           asked.push('void')
           return 'voiding'
         },
+        exists: async () => false,
+        forgotten: async () => null,
       },
     })
   }

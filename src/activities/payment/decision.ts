@@ -7,6 +7,7 @@ import type { PaymentDeps } from './payment-deps.ts'
 import {
   type Decided,
   decisionRefused,
+  endUnpaid,
   giveBack,
   givenBackBefore,
   type RefundOrder,
@@ -33,7 +34,7 @@ export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<D
       // Carried out before, when its answer was lost.
       if (isRefund && givenBackBefore(work, refund) !== undefined) return
       isSure = isAsSeen(work, { decision, version })
-      if (isSure) await (isRefund ? recordReturn(work, refund) : carryOut(deps, work, { ...refund, decision }))
+      if (isSure) await (isRefund ? recordReturn(deps, work, refund) : carryOut(deps, work, { ...refund, decision }))
     },
   })
   const answer = { ...changed, refunded: isRefund && isSure }
@@ -53,7 +54,8 @@ function isAsSeen(
   return false
 }
 
-async function recordReturn(work: PaymentWork, order: RefundOrder): Promise<void> {
+async function recordReturn(deps: PaymentDeps, work: PaymentWork, order: RefundOrder): Promise<void> {
+  await endUnpaid(work, order, deps.payouts)
   await giveBack(work, requireRefundable(work, order, 'outside'), { note: order, through: 'outside' })
 }
 

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity'
 import type { PaymentWithNews } from '../../db/payments/payments.ts'
+import { type Misfit, misfitOfAttempt } from '../../domain/payment/money/intents.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import type { Rate } from '../../providers/converter/converter.ts'
@@ -15,6 +16,8 @@ export type AskedAttempt = {
   /** How many parts of money were known of it, and how many of them tell that money went. */
   readonly parts: number
   readonly gone: number
+  /** What the partner had said that does not fit, and nobody had dealt with. */
+  readonly misfit: Misfit | null
   readonly unread: string | null
 }
 
@@ -27,7 +30,8 @@ export type OrderNews = {
 }
 
 export function toAsk(before: PaymentWithNews, attempt: Attempt): AskedAttempt {
-  return { attempt, ...partCount(before, attempt.id), unread: before.unread.get(attempt.id) ?? null }
+  const misfit = misfitOfAttempt(before.incidents, attempt.id)
+  return { attempt, ...partCount(before, attempt.id), misfit, unread: before.unread.get(attempt.id) ?? null }
 }
 
 export function partCount({ parts }: PaymentWithAttempts, attemptId: string): Pick<AskedAttempt, 'parts' | 'gone'> {

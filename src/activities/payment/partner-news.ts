@@ -2,7 +2,7 @@ import { markApplied } from '../../db/payments/partner-events.ts'
 import { closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { parked } from '../../domain/payment/changes.ts'
 import { type KnownPayment, type NewsContext, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
-import { type IncidentKind, isAllThere, openRefund } from '../../domain/payment/money/intents.ts'
+import { type IncidentKind, isAllThere, misfitOfAttempt, openRefund } from '../../domain/payment/money/intents.ts'
 import { STILL_HERE } from '../../domain/payment/money/parts.ts'
 import { changesOf, isWonBack, mustBeHeld } from '../../domain/payment/order-changes.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
@@ -13,7 +13,7 @@ import { because, noteOf } from '../../domain/timeline.ts'
 import { recordCancel } from './cancel-order.ts'
 import { type AskedAttempt, type OrderNews, partCount } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { voidPayout } from './void-payout.ts'
+import { keepInDoubt, voidPayout } from './void-payout.ts'
 
 /**
  * Applies what the partner said to the locked payment. Reading the same order again writes nothing. False when it was no
@@ -26,19 +26,23 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   if (attempt === undefined || order === null) return false
   const context = { account: deps.accounts[attempt.provider], tolerancePercent: deps.tolerancePercent }
   const effect = effectOfOrder(known(work.state), attempt, { order, context })
-  if (isOutdated(effect, { asked, attempt, state: work.state })) return false
   const understood = fits(attempt, order, context)
+  const isClear = understood || hasNothing(attempt, order, context)
+  const ends = endsMisfit(effect, { attempt, state: work.state, isClear })
+  if (isOutdated(effect, { asked, attempt, state: work.state, ends })) return false
   // A misfit that an operator has before them is answered, and one without any money; any other one is asked about again.
   const isSeen = work.state.payment.parkReason === 'amount_mismatch' && attempt.status === 'on_hold'
   const isTold = effect.park !== null || effect.incident !== null
-  const isAnswered = understood || isSeen || isTold || hasNothing(attempt, order, context)
+  const isAnswered = isClear || isSeen || isTold
   if (isAnswered && asked.unread !== null) await markApplied(work.tx, attempt.id, asked.unread)
   await apply(work, attempt, { effect, reference: order.reference, rate: news.rate })
+  if (ends) await closeMisfit(work, attempt.id, 'gone')
   if (effect.incident !== null) await openIncident(work, effect.incident, { attempt, order, context })
   if (effect.parts.some(({ kind }) => kind === 'reversal_outside'))
     await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })
   await recordCancel(work, attempt.id, { isMisfit: effect.incident === 'misfit' })
   if (effect.voidsPayout) await voidPayout(work, deps.payouts)
+  if (effect.incident === 'misfit') await keepInDoubt(work, deps.payouts)
   if (mustBeHeld(work.state.payment)) await work.move('under_review', because('held'), parked('operator_hold'))
   return understood
 }
@@ -47,13 +51,22 @@ function known({ payment, ...money }: PaymentWithAttempts): KnownPayment {
   return { ...payment, ...money, pinned: payment.provider !== null, converted: payment.usdc !== null }
 }
 
+/** Whether what did not fit is not there any more, or fits now. */
+function endsMisfit(
+  effect: OrderEffect,
+  { attempt, state, isClear }: { attempt: Attempt; state: PaymentWithAttempts; isClear: boolean },
+): boolean {
+  if (attempt.status === 'on_hold') return effect.attempt !== 'on_hold'
+  return isClear && effect.incident !== 'misfit' && misfitOfAttempt(state.incidents, attempt.id) !== null
+}
+
 /**
  * The answer may be older than what was written about the attempt since the partner was asked: money that it does not
  * tell of may have come meanwhile, in the right amount or not, and money that it tells of may have gone.
  */
 function isOutdated(
   effect: OrderEffect,
-  { asked, attempt, state }: { asked: AskedAttempt; attempt: Attempt; state: PaymentWithAttempts },
+  { asked, attempt, state, ends }: { asked: AskedAttempt; attempt: Attempt; state: PaymentWithAttempts; ends: boolean },
 ): boolean {
   const now = partCount(state, attempt.id)
   const { status, updatedAt } = asked.attempt
@@ -61,8 +74,8 @@ function isOutdated(
   const isGone = now.gone !== asked.gone || (isDead(attempt.status) && attempt.status !== status)
   if (effect.parts.length > 0 && isGone) return true
   const isChanged = now.parts !== asked.parts || attempt.status !== status || attempt.updatedAt !== updatedAt
-  const liftsMisfit = attempt.status === 'on_hold' && effect.attempt !== 'on_hold'
-  return (takesAway(effect) || liftsMisfit) && isChanged
+  const isOther = JSON.stringify(misfitOfAttempt(state.incidents, attempt.id)) !== JSON.stringify(asked.misfit)
+  return (takesAway(effect) && isChanged) || (ends && (isChanged || isOther))
 }
 
 async function apply(
@@ -74,7 +87,6 @@ async function apply(
   const refund = openRefund(work.state.intents, attempt.id)
   const changes = changesOf(work.state.payment, attempt, { ...news, parts: work.state.parts, at: work.at })
   if (changes.attempt !== null) await work.saveAttempt(attempt.id, changes.attempt)
-  if (attempt.status === 'on_hold' && effect.attempt !== 'on_hold') await closeMisfit(work, attempt.id, 'gone')
   if (effect.partsBecome !== null) await work.restate(attempt.id, { from: STILL_HERE, to: effect.partsBecome })
   for (const part of changes.parts) await work.addPart(part)
   if (isWonBack(changes.parts) && isAllThere(work.state))

@@ -1,6 +1,6 @@
 import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
-import { openCancel, openRefund } from '../../domain/payment/money/intents.ts'
+import { isChangedWhole, openCancel, openRefund } from '../../domain/payment/money/intents.ts'
 import { partOfPrice } from '../../domain/payment/order-changes.ts'
 import { isWithheld } from '../../domain/payment/partner-news.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
@@ -27,9 +27,10 @@ const WHY_CANCELED: Readonly<Record<CloseAs, Pick<OperatorNote, 'operator' | 're
 
 /**
  * `understood`: the partner answered about this order; what it said is what is true now. `withheld`: that is that the
- * money of the payment may not be sold yet, or not any more.
+ * money of the payment may not be sold yet, or not any more. `whole`: what it said does not fit, but that all of the money is
+ * there.
  */
-export type OrderRead = Changed & { readonly understood: boolean; readonly withheld?: true }
+export type OrderRead = Changed & { readonly understood: boolean; readonly withheld?: true; readonly whole?: true }
 
 /** Reads an order and applies what it says. What is being carried out is carried on: a refund, or its cancellation. */
 export async function readPartnerOrder(
@@ -47,16 +48,17 @@ export async function readPartnerOrder(
     : await deps.partners[attempt.provider].readOrder({ attemptId }, callSignal())
   const news = await newsOf(deps, toAsk(before, attempt), order)
   let understood = false
-  let withheld: Pick<OrderRead, 'withheld'> = {}
+  let more: Pick<OrderRead, 'withheld' | 'whole'> = {}
   const changed = await changePayment(deps.db, deps.context, {
     id: paymentId,
     work: async (work) => {
       understood = await applyOrder(work, deps, news)
-      if (understood && order !== null && isWithheld(work.state, order)) withheld = { withheld: true }
+      if (understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }
+      if (!understood && order !== null && isChangedWhole(work.state, order)) more = { whole: true }
       if (refund !== null) await recordRefund(work, attemptId, refund)
     },
   })
-  return { ...changed, understood, ...withheld }
+  return { ...changed, understood, ...more }
 }
 
 /** `expiresAt`: which end has passed (Unix milliseconds); closings that were recorded before did not say it. */

@@ -3,6 +3,7 @@ import type { ChangeContext } from '../../db/payments/payment-changes.ts'
 import type { Currency } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
 import type { ProviderUsed } from '../../domain/methods.ts'
+import type { Forgotten } from '../../domain/settlement/payout.ts'
 import type { Converter, Rate } from '../../providers/converter/converter.ts'
 import type { PaymentPartner } from '../../providers/provider.ts'
 
@@ -41,8 +42,12 @@ export type PayoutDesk = {
   release(tx: Tx, paymentId: string): Promise<boolean>
   /** Keeps a payout that nobody has sent from being sent. False when it is on its way or over. */
   hold(tx: Tx, paymentId: string, detail: string): Promise<boolean>
+  /** Whether one was handed in, whatever became of it. */
+  exists(tx: Tx, paymentId: string): Promise<boolean>
   /** `voiding`: the engine is to prove that it can never be paid. `none`: none was handed in. `ended`: paid or voided. */
   void(tx: Tx, paymentId: string): Promise<'voiding' | 'none' | 'ended'>
+  /** What a restored backup may have forgotten of a payment that has no payout; null: nothing. */
+  forgotten(tx: Tx, paymentId: string): Promise<Forgotten | null>
 }
 
 /**

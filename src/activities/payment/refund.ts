@@ -2,8 +2,8 @@ import { ApplicationFailure } from '@temporalio/common'
 import { type Changed, changePayment, closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { refundKey } from '../../domain/ids.ts'
 import { isZero } from '../../domain/money.ts'
-import { NOT_PARKED } from '../../domain/payment/changes.ts'
-import { type Intent, isMisfitBeside, openRefund } from '../../domain/payment/money/intents.ts'
+import { NOT_PARKED, parked } from '../../domain/payment/changes.ts'
+import { type Intent, isMisfitBeside, misfitOfAttempt, openRefund } from '../../domain/payment/money/intents.ts'
 import { heldOf } from '../../domain/payment/money/parts.ts'
 import { GIVEN_BACK } from '../../domain/payment/order-changes.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
@@ -11,15 +11,17 @@ import {
   bookingsAtEnd,
   endsWith,
   givenBack,
+  mayHaveNoPayout,
   type Refundable,
   refundable,
+  whyForgotten,
   whyPartnerCannotRefund,
 } from '../../domain/payment/refund.ts'
 import type { OperatorNote } from '../../domain/payment/requests.ts'
 import { noteOf } from '../../domain/timeline.ts'
 import type { RefundResult } from '../../providers/provider.ts'
 import { callSignal } from './partner-calls.ts'
-import type { PaymentDeps } from './payment-deps.ts'
+import type { PaymentDeps, PayoutDesk } from './payment-deps.ts'
 
 /** `unsure`: as in the answer to the operator. */
 export type Decided = Changed & { readonly message: string; readonly refunded: boolean; readonly unsure?: true }
@@ -59,10 +61,13 @@ async function askRefund(
     work: async (work) => {
       toAsk = repeated(work, order) ?? null
       if (toAsk !== null || givenBackBefore(work, order) !== undefined) return
+      await endUnpaid(work, order, deps.payouts)
       const claim = requireRefundable(work, order, 'partner')
       const { attempt } = claim
       if (deps.partners[attempt.provider].refundOrder === undefined)
         throw decisionRefused(whyPartnerCannotRefund(attempt.provider))
+      const forgotten = claim.endsPayment ? await deps.payouts.forgotten(work.tx, order.paymentId) : null
+      if (forgotten !== null) throw decisionRefused(whyForgotten(forgotten))
       toAsk = attempt
       await work.ask({ key: refundKey(attempt.id), kind: 'refund', attemptId: attempt.id, operator, reason })
       await work.restate(attempt.id, { from: claim.states, to: 'returning' })
@@ -140,7 +145,8 @@ export async function giveBack(
   if (!isKept(work, attempt.id)) await work.saveAttempt(attempt.id, { status: 'refunded' })
   // What came beside what does not fit goes back without it, as late USDC beside another token.
   const isAll = endsPayment || states.length === 0
-  if (attempt.status === 'on_hold' && isAll)
+  const wasInDoubt = endsPayment && misfitOfAttempt(work.state.incidents, attempt.id) !== null
+  if ((attempt.status === 'on_hold' && isAll) || wasInDoubt)
     await closeMisfit(work, attempt.id, how.through === 'partner' ? 'gone' : undefined)
   // The merchant has it too.
   const isPaidOut = attempt.id === work.state.payment.paidAttemptId && work.state.payment.transfer !== null
@@ -171,6 +177,18 @@ export function requireRefundable(
   const claim = refundable(state, { named: order.attemptId ?? order.attempt, through })
   if ('refused' in claim) throw decisionRefused(claim.refused)
   return claim
+}
+
+/**
+ * Of a payment that was stopped between its conversion and its payout nothing was handed over, and while it is locked
+ * nobody hands it over: with its refund nothing can be paid out any more, as after a void.
+ */
+export async function endUnpaid(work: PaymentWork, order: RefundOrder, payouts: PayoutDesk): Promise<void> {
+  const { id } = work.state.payment
+  if (!mayHaveNoPayout(work.state, order.attemptId ?? order.attempt) || (await payouts.exists(work.tx, id))) return
+  const forgotten = await payouts.forgotten(work.tx, id)
+  if (forgotten !== null) throw decisionRefused(whyForgotten(forgotten))
+  await work.change(noteOf('payment.payout_never_made'), parked('payout_voided'))
 }
 
 /** What the operator reads as the answer to the update; nothing is tried again. */

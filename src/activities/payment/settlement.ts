@@ -182,7 +182,8 @@ async function parkIfUnfree(work: PaymentWork): Promise<boolean> {
   const { status, usdc } = work.state.payment
   if (why === null || why === 'nothing' || status !== 'processing') return false
   const notConverted = usdc === null ? 'amount_mismatch' : 'payout_held'
-  const park = why === 'held' ? 'operator_hold' : notConverted
+  const notHeld = why === 'in_doubt' ? 'order_changed' : notConverted
+  const park = why === 'held' ? 'operator_hold' : notHeld
   await work.move('under_review', because('money_not_free', { why: NOT_FREE[why] }), parked(park))
   return true
 }
@@ -210,6 +211,12 @@ export async function transferUsdc(deps: PaymentDeps, paymentId: string): Promis
       const { payment } = work.state
       if (payment.status !== 'processing' || payment.usdc === null) return
       if (await parkIfUnfree(work)) return
+      // Its transfer was proved while the payment had ended: the payout is over, and nothing would wake what waits for it.
+      if (payment.transfer !== null) {
+        const { txHash, blockNumber } = payment.transfer
+        const reason = because('unexpected_settlement', { tx_hash: txHash, block_number: blockNumber })
+        return work.move('under_review', reason, parked('unexpected_settlement'))
+      }
       await work.move('settling', because('handed_to_settlement'))
       await deps.payouts.queue(work.tx, {
         paymentId,

@@ -1,8 +1,9 @@
 import { endAsGivenBack, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { voidKey } from '../../domain/ids.ts'
 import { parked } from '../../domain/payment/changes.ts'
+import { isInDoubt, NOT_FREE } from '../../domain/payment/money/intents.ts'
 import { chargeSum } from '../../domain/payment/money/parts.ts'
-import { noteOf } from '../../domain/timeline.ts'
+import { because, noteOf } from '../../domain/timeline.ts'
 import type { PayoutDesk } from './payment-deps.ts'
 
 /**
@@ -13,7 +14,9 @@ export async function voidPayout(work: PaymentWork, payouts: PayoutDesk): Promis
   const { payment } = work.state
   const key = voidKey(payment.id)
   const asked = await payouts.void(work.tx, payment.id)
-  if (asked === 'voiding') {
+  const isForgotten = asked === 'none' && (await payouts.forgotten(work.tx, payment.id))?.kind === 'paid'
+  // Of one that is forgotten the transfer is final: it ends the void as any other that was faster.
+  if (asked === 'voiding' || isForgotten) {
     await work.ask({ key, kind: 'void', attemptId: null, operator: 'system', reason: 'the money was taken back' })
     await work.note(noteOf('payment.void_asked'))
     return
@@ -23,4 +26,16 @@ export async function voidPayout(work: PaymentWork, payouts: PayoutDesk): Promis
   if (chargeSum(work.state.parts, { attemptId: payment.paidAttemptId, states: ['counted'] }) === '0')
     await endAsGivenBack(work)
   else await work.change(noteOf('payment.payout_never_made'), parked('payout_voided'))
+}
+
+/** What a partner says of the payment's own money does not fit: nothing is sold, and no payout signed, until it is known. */
+export async function keepInDoubt(work: PaymentWork, payouts: PayoutDesk): Promise<void> {
+  const { payment, incidents } = work.state
+  const { id, status, paidAttemptId } = payment
+  if (!isInDoubt(incidents, payment)) return
+  // What is signed or on its way goes its way: an operator has the misfit before them.
+  const isKept = status === 'settling' && (await payouts.hold(work.tx, id, NOT_FREE.in_doubt))
+  if (status !== 'processing' && !isKept) return
+  const reason = because('misfit', { attempt_id: paidAttemptId })
+  await work.move('under_review', reason, parked(isKept ? 'payout_held' : 'order_changed'))
 }

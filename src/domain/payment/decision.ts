@@ -1,6 +1,14 @@
 import { NOT_FREE } from './money/intents.ts'
 import { isClosed, PARK_REASONS, type PaymentStatus } from './payment.ts'
-import { BEING_REFUNDED, type LateRefusal, MISFIT_LEFT, NAME_IT, NO_MONEY, PAYOUT_EXISTS } from './refund.ts'
+import {
+  BEING_REFUNDED,
+  type LateRefusal,
+  MISFIT_LEFT,
+  NAME_IT,
+  NO_MONEY,
+  PAID_FORGOTTEN,
+  PAYOUT_EXISTS,
+} from './refund.ts'
 import type { OperatorDecision, OperatorNote } from './requests.ts'
 import { needsOperator, offeredDecisions, type PaymentSnapshot } from './snapshot.ts'
 
@@ -39,6 +47,7 @@ const HELD: LateRefusal = { when: 'an operator holds the payment', why: NOT_FREE
 const NOT_WHOLE: readonly Pick<LateRefusal, 'when'>[] = [
   { when: 'a refund or a void of the money is being carried out' },
   { when: 'the partner took the money back' },
+  { when: 'the partner has changed the order, and does not say that all of the money is there' },
 ]
 export const PAYOUT_SIGNED: LateRefusal = {
   when: 'the payout is signed or on its way',
@@ -93,6 +102,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
       BEING_REFUNDED,
       MISFIT_BESIDE_OWN,
       PAYOUT_EXISTS,
+      PAID_FORGOTTEN,
       { when: 'the partner cannot refund, refuses, or money of the order was given back before' },
     ],
   },

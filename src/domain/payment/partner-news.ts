@@ -12,7 +12,7 @@ import { gone, partlyGone } from './money/going.ts'
 import type { Misfit } from './money/intents.ts'
 import { countedBeside, heldOf } from './money/parts.ts'
 import type { PartnerOrder } from './partner.ts'
-import { type AttemptStatus, isSettled } from './payment.ts'
+import { type AttemptStatus, isSettled, waitsForPartner } from './payment.ts'
 import type { PaymentWithAttempts } from './payment-object.ts'
 
 /**
@@ -94,7 +94,7 @@ export function isWithheld(
   order: PartnerOrder,
 ): boolean {
   const { paidAttemptId, usdc, parkReason } = payment
-  const isOwn = paidAttemptId === order.attemptId && usdc === null && parkReason !== 'partner_hold'
+  const isOwn = paidAttemptId === order.attemptId && usdc === null && !waitsForPartner(parkReason)
   if (!isOwn || order.usdc !== undefined) return false
   const isUnconfirmed = ['open', 'verification_required', 'confirming'].includes(order.status)
   return order.status === 'on_hold' || (isUnconfirmed && !isZero(missingFrom(parts, order)))
@@ -114,13 +114,15 @@ function hasMoney({ received }: PartnerOrder): boolean {
   return received !== null && !isZero(received.minor)
 }
 
-/** An order of another amount that is over, by which nothing came: there is nothing to wait for, and nothing to give back. */
+/**
+ * An order of another amount that is over and holds nothing: whatever was asked for, there is nothing to wait for, and
+ * what was counted of it is gone.
+ */
 function misfitOrEnd(story: Story): OrderEffect {
-  const { payment, attempt, order, context } = story
+  const { attempt, order, context } = story
   const { status, failureCode } = order
   const isOver = status === 'declined' || status === 'canceled' || status === 'expired' || status === 'refunded'
-  const isEmpty = isZero(heldOf(payment.parts, attempt.id)) && hasNothing(attempt, order, context)
-  return isOver && isEmpty ? gone(story, { to: status, failureCode }) : misfit(story)
+  return isOver && hasNothing(attempt, order, context) ? gone(story, { to: status, failureCode }) : misfit(story)
 }
 
 /** Whoever's money that is, an operator must look: each report is an incident, and the payment parks where it can. */
@@ -208,9 +210,9 @@ function paid(story: Story): OrderEffect {
   return goesOn(story, came(story, receipts, true))
 }
 
-/** The payment's own money, held by the partner after it had been counted, may go on. */
+/** The payment's own money, held by the partner or in doubt after it had been counted, may go on. */
 function goesOn({ payment, attempt }: Story, effect: OrderEffect): OrderEffect {
-  const wasHeld = payment.status === 'under_review' && payment.parkReason === 'partner_hold'
+  const wasHeld = payment.status === 'under_review' && waitsForPartner(payment.parkReason)
   const isReleased = wasHeld && payment.paidAttemptId === attempt.id && effect.attempt === 'confirmed'
   return isReleased ? { ...effect, moves: [{ to: 'processing', why: 'released_by_partner' }] } : effect
 }

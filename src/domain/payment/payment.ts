@@ -64,7 +64,7 @@ export function sourcesOf(to: PaymentStatus): PaymentStatus[] {
 }
 
 /** No buyer can pay a payment in these states; late money is another matter. */
-const CLOSED: readonly PaymentStatus[] = ['succeeded', 'failed', 'expired', 'canceled', 'refunded']
+export const CLOSED: readonly PaymentStatus[] = ['succeeded', 'failed', 'expired', 'canceled', 'refunded']
 
 export function isClosed(status: PaymentStatus): boolean {
   return CLOSED.includes(status)
@@ -145,6 +145,10 @@ export const PARK_REASONS = {
     text: 'The buyer paid too little. The money is at the partner.',
     decisions: ['approve', 'refund', 'recordExternalRefund'],
   },
+  order_changed: {
+    text: 'The partner reports the order of the money otherwise than it was confirmed, and not with all of the money. Nothing is converted or paid out. As soon as it says that all of it is there, the payment goes on by itself.',
+    decisions: ['refund', 'recordExternalRefund'],
+  },
   surplus: {
     text: 'A second payment came for this payment. It is not settled.',
     decisions: ['refund', 'recordExternalRefund'],
@@ -197,3 +201,8 @@ export const PARK_REASONS = {
   },
 } as const
 export type ParkReason = keyof typeof PARK_REASONS
+
+/** The partner's own word about money that was counted lets the payment go on: nothing else may. */
+export function waitsForPartner(reason: ParkReason | null): boolean {
+  return reason === 'partner_hold' || reason === 'order_changed'
+}

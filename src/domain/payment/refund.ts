@@ -1,6 +1,7 @@
 import { bookingOfPart } from '../ledger.ts'
 import type { ProviderUsed } from '../methods.ts'
 import { isZero } from '../money.ts'
+import type { Forgotten } from '../settlement/payout.ts'
 import { because, type Reason } from '../timeline.ts'
 import { isMisfitBeside, isUnbooked, openRefund } from './money/intents.ts'
 import { countedBeside, type Part, type PartState, takeAll, unitSum } from './money/parts.ts'
@@ -20,6 +21,11 @@ export const NO_MONEY: LateRefusal = {
 export const PAYOUT_EXISTS: LateRefusal = {
   when: 'its payout is not voided',
   why: 'The payout exists and is not voided: void it first',
+}
+/** The database may be a backup that has forgotten what was handed over: then the merchant has the money, or will have it. */
+export const PAID_FORGOTTEN: LateRefusal = {
+  when: 'the database was restored, and the merchant was paid before, or for an hour may have been',
+  why: 'The database was restored, and has forgotten what was handed over just before',
 }
 export const NAME_IT: LateRefusal = {
   when: 'the money of more than one attempt could be meant, and none is named',
@@ -92,6 +98,13 @@ function claimOn(
     : null
 }
 
+/** Held, or in doubt, between the conversion and the payout, which was perhaps never handed over. */
+export function mayHaveNoPayout({ payment }: PaymentWithAttempts, named: string | undefined): boolean {
+  const { status, usdc, transfer, parkReason, paidAttemptId } = payment
+  const isStopped = status === 'under_review' && (parkReason === 'operator_hold' || parkReason === 'order_changed')
+  return isStopped && usdc !== null && transfer === null && (named === undefined || named === paidAttemptId)
+}
+
 /** The key of a refund is one for the order's life: asked again, the partner would answer for what it gave back then. */
 function wasGivenBack(parts: readonly Part[], attemptId: string): boolean {
   return parts.some(
@@ -105,6 +118,12 @@ export function endsWith(state: PaymentWithAttempts, attemptId: string): boolean
   const isMeant =
     payment.paidAttemptId === attemptId || (isUnbooked(payment) && countedBeside(parts, attemptId).length === 0)
   return payment.status === 'under_review' && isMeant && !isMisfitLeft(state, attemptId)
+}
+
+export function whyForgotten(forgotten: Forgotten): string {
+  return forgotten.kind === 'paid'
+    ? `${PAID_FORGOTTEN.why}: the merchant has been paid for this payment by ${forgotten.txHash}. Nothing was changed: let the payment go on, and its payout is recorded`
+    : `${PAID_FORGOTTEN.why}: a payout of this payment may be on its way. Nothing was changed: ask again after ${forgotten.until}`
 }
 
 export function whyPartnerCannotRefund(provider: ProviderUsed): string {

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { PayoutDesk } from '../../../src/activities/payment/payment-deps.ts'
 import { many, sql } from '../../../src/db/db.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { holdPayout, queuePayout, releasePayout, voidIfQueued } from '../../../src/db/settlement/payouts.ts'
+import { hasPayout, holdPayout, queuePayout, releasePayout, voidIfQueued } from '../../../src/db/settlement/payouts.ts'
+import { readForgotten } from '../../../src/db/settlement/watch/forgotten.ts'
 import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
 import type { VoidProof } from '../../../src/domain/settlement/payout.ts'
 import { newId } from '../../../src/ids.ts'
@@ -23,7 +24,9 @@ export async function createMoneyWorld() {
     queue: queuePayout,
     release: releasePayout,
     hold: holdPayout,
+    exists: hasPayout,
     void: voidIfQueued,
+    forgotten: readForgotten,
   }
   const activities = (changes: Partial<typeof base.deps> = {}) => base.activities({ payouts, ...changes })
   const hooks = createSettlementHooks(base.deps.context)

@@ -123,3 +123,24 @@ test('… and where it is there, another try has the new treasury pay', async ()
   const { rows } = await world.checkout.db.query('select treasury from payout where payment_id = $1', [id])
   expect(rows).toEqual([{ treasury: to }])
 })
+
+// neither a refund nor a void was possible: there was no payout, and it was not void
+test('a payment that is held between its conversion and its payout is refunded, and its USDC is ours', async () => {
+  for (const outside of [false, true]) {
+    const { id } = await world.paid()
+    await world.convert(id)
+    await world.decide(id, 'hold')
+    if (outside) await world.decide(id, 'recordExternalRefund')
+    else await world.refund(id)
+    expect(await world.payment(id)).toMatchObject({ status: 'refunded', parkReason: null })
+    expect(await world.checkout.timeline(id, 'payment.payout_never_made')).toHaveLength(1)
+    expect((await world.books(id)).filter((line) => /payable|fee/.test(line))).toEqual([])
+  }
+})
+
+test('… and not where its payout was handed in', async () => {
+  const { id } = await world.settling()
+  await world.decide(id, 'hold')
+  await expect(world.refund(id)).rejects.toThrow('The payout exists and is not voided')
+  expect(await payout(id)).toBe('held')
+})

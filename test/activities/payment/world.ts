@@ -29,7 +29,15 @@ export async function createActivityWorld() {
     context: { publicUrl: 'http://127.0.0.1:9', now: Date.now },
     tolerancePercent: 1,
     conversionTolerancePercent: 2,
-    payouts: { treasury: '0x', queue: absent, release: absent, hold: absent, void: absent },
+    payouts: {
+      treasury: '0x',
+      queue: absent,
+      release: absent,
+      hold: absent,
+      exists: absent,
+      void: absent,
+      forgotten: absent,
+    },
   }
   return {
     checkout,

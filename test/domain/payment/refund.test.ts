@@ -9,8 +9,10 @@ import {
   MISFIT_LEFT,
   NAME_IT,
   NO_MONEY,
+  PAID_FORGOTTEN,
   PAYOUT_EXISTS,
   refundable,
+  whyForgotten,
   whyPartnerCannotRefund,
 } from '../../../src/domain/payment/refund.ts'
 import { attempt, note, part, refund, stateOf, usdc } from './decided-payment.ts'
@@ -209,6 +211,12 @@ describe('money that goes back', () => {
 
   test('is refused while it is going back already', () => {
     expect(meant(stateOf(underpaid, { attempts: [attempt({})], intents: [refund] }))).toContain('is being carried out')
+  })
+
+  test('is refused while a restored backup may have forgotten its payout: with the transfer, or the time to ask again', () => {
+    expect(whyForgotten({ kind: 'paid', txHash: '0xab' })).toContain('been paid for this payment by 0xab. Nothing')
+    expect(whyForgotten({ kind: 'unsure', until: '04:05' })).toMatch(/on its way\. Nothing .* after 04:05$/)
+    for (const text of [PAID_FORGOTTEN.when, PAID_FORGOTTEN.why]) expect(text).toContain('database was restored')
   })
 
   test('leaves the books as it came into them, and with the payment’s end what was bought is ours', () => {

@@ -13,7 +13,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'what the partner holds back is sold by a decision',
     file: 'src/activities/payment/partner-orders.ts',
-    find: 'if (understood && order !== null && isWithheld(work.state, order)) withheld = { withheld: true }',
+    find: 'if (understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }',
     put: '',
   },
   {
@@ -93,8 +93,8 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'money that goes in part while the conversion waits is enough',
     file: `${MONEY}/going.ts`,
-    find: "reason === 'partner_hold' || reason === 'conversion'",
-    put: "reason === 'partner_hold'",
+    find: "waitsForPartner(reason) || reason === 'conversion'",
+    put: 'waitsForPartner(reason)',
     // Another try of the conversion would find too little, and leave it to an operator after all.
     and: [
       {
@@ -117,9 +117,15 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     put: '',
   },
   {
+    name: 'a payout is signed although a changed order has less than was paid',
+    file: 'src/activities/payment/partner-news.ts',
+    find: "  if (effect.incident === 'misfit') await keepInDoubt(work, deps.payouts)\n",
+    put: '',
+  },
+  {
     name: 'a changed order that is over and holds nothing is waited for',
     file: 'src/domain/payment/partner-news.ts',
-    find: 'return isOver && isEmpty ? gone(story, { to: status, failureCode }) : misfit(story)',
+    find: 'return isOver && hasNothing(attempt, order, context) ? gone(story, { to: status, failureCode }) : misfit(story)',
     put: 'return misfit(story)',
   },
   {

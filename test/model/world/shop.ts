@@ -276,10 +276,12 @@ function activitiesOf({ stage, timeline, system, db }: Theater, troubles: Return
       queue: system.queuePayout,
       release: system.releasePayout,
       hold: system.holdPayout,
+      exists: system.hasPayout,
       void: async (tx, id) => {
         if (await system.requestVoid(tx, id)) return 'voiding'
         return (await system.readPayout(tx, id)) === null ? 'none' : 'ended'
       },
+      forgotten: system.readForgotten,
     },
   })
 }

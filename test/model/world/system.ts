@@ -6,6 +6,7 @@ import type * as Starts from '../../../src/db/payments/payment-starts.ts'
 import type * as Payments from '../../../src/db/payments/payments.ts'
 import type * as Deposits from '../../../src/db/settlement/deposits.ts'
 import type * as Payouts from '../../../src/db/settlement/payouts.ts'
+import type * as Forgotten from '../../../src/db/settlement/watch/forgotten.ts'
 import type { createDepositBook as CreateDepositBook } from '../../../src/deps/deposits.ts'
 import type * as PaymentObject from '../../../src/domain/payment/payment-object.ts'
 import type { createRates as CreateRates } from '../../../src/providers/converter/rates.ts'
@@ -27,6 +28,7 @@ const FILES = {
   'src/db/payments/payments.ts': {} as typeof Payments,
   'src/db/payments/payment-starts.ts': {} as typeof Starts,
   'src/db/settlement/payouts.ts': {} as typeof Payouts,
+  'src/db/settlement/watch/forgotten.ts': {} as typeof Forgotten,
   'src/deps/deposits.ts': {} as { createDepositBook: typeof CreateDepositBook },
   'src/domain/payment/payment-object.ts': {} as typeof PaymentObject,
   'src/providers/converter/simple-converter.ts': {} as { createConverter: typeof CreateConverter },

@@ -1,6 +1,13 @@
 import { atMost, compareReceived, isZero, subtract } from '../../money.ts'
 import type { FailureCode } from '../partner.ts'
-import { type AttemptStatus, isClosed, isSettled, type ParkReason } from '../payment.ts'
+import {
+  type AttemptStatus,
+  isClosed,
+  isSettled,
+  mayStillBePaid,
+  type ParkReason,
+  waitsForPartner,
+} from '../payment.ts'
 import { nothing, type OrderEffect, type Story } from './effect.ts'
 import { isMisfitBeside, openRefund } from './intents.ts'
 import { chargeSum, countedBeside, heldOf, returnedOutside, takeAll, takeOutside, takeSome } from './parts.ts'
@@ -37,7 +44,10 @@ function neverCame(story: Story, end: End): OrderEffect {
   const wasAwaited = wasConfirming && payment.parkReason === 'partner_silent'
   if (payment.status === 'under_review' && (isHeld || wasAwaited) && awaitedBeside(story) === null)
     return { ...effect, moves: [{ to: 'failed', why: 'not_released' }] }
-  const isHopeless = end.failureCode === 'verification_failed' && payment.pinned && payment.fallback === 'none'
+  // The buyer may be paying another order, which could not be canceled or was opened meanwhile.
+  const isLast = !others.some(mayStillBePaid)
+  const isOnlyWay = payment.pinned && payment.fallback === 'none'
+  const isHopeless = end.failureCode === 'verification_failed' && isOnlyWay && isLast
   if (isHopeless && payment.status === 'pending') return { ...effect, moves: [{ to: 'failed', why: 'check_failed' }] }
   return effect
 }
@@ -133,4 +143,4 @@ function someGone(story: Story, missing: string): OrderEffect {
 }
 
 /** Another try of the conversion, or the partner's word, must not make too little money enough. */
-const endsAsUnderpaid = (reason: ParkReason | null): boolean => reason === 'partner_hold' || reason === 'conversion'
+const endsAsUnderpaid = (reason: ParkReason | null): boolean => waitsForPartner(reason) || reason === 'conversion'

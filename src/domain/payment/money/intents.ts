@@ -79,6 +79,43 @@ export function changedOrder(
   return null
 }
 
+/**
+ * Whether what the partner said last of the order of the payment's own money does not fit, and does not even say that
+ * all of it is there. What somebody has dealt with is closed. The SQL function `money_is_free` says the same.
+ */
+export function isInDoubt(
+  incidents: readonly Incident[],
+  { paidAttemptId, confirmed }: { readonly paidAttemptId: string | null; readonly confirmed: Money | null },
+): boolean {
+  const misfit = misfitOfAttempt(incidents, paidAttemptId)
+  return misfit !== null && !(confirmed !== null && hasAll(misfit, confirmed))
+}
+
+/** What a partner said last of this order that does not fit; null where nothing is open. */
+export function misfitOfAttempt(incidents: readonly Incident[], attemptId: string | null): Misfit | null {
+  const open = incidents.find((one) => one.kind === 'misfit' && one.attemptId !== null && one.attemptId === attemptId)
+  return open?.misfit ?? null
+}
+
+/** Only the amount that was asked for has changed: by its own word the partner has as much as was confirmed. */
+function hasAll({ why, ...told }: Misfit, confirmed: Money): boolean {
+  return why === 'amount' && tellsOfAll(told, confirmed)
+}
+
+function tellsOfAll({ status, received }: Pick<Misfit, 'status' | 'received'>, confirmed: Money): boolean {
+  return status === 'paid' && BigInt(received?.minor ?? '0') >= BigInt(confirmed.minor)
+}
+
+/** Whether the answer about the payment's own order says, in another amount than was asked for, that all of the money is there. */
+export function isChangedWhole(
+  { payment, incidents }: Pick<GuardedMoney, 'incidents'> & { payment: Parameters<typeof isInDoubt>[1] },
+  order: Pick<Misfit, 'status' | 'received'> & { readonly attemptId: string },
+): boolean {
+  const { paidAttemptId, confirmed } = payment
+  if (confirmed === null || order.attemptId !== paidAttemptId || !tellsOfAll(order, confirmed)) return false
+  return misfitOfAttempt(incidents, paidAttemptId) !== null && !isInDoubt(incidents, payment)
+}
+
 /** Whether money of another attempt does not fit and is still there: once the payment has ended, it goes back by hand alone. */
 export function isMisfitBeside(
   payment: {
@@ -104,6 +141,7 @@ export type GuardedMoney = {
   }
   readonly parts: readonly Part[]
   readonly intents: readonly Intent[]
+  readonly incidents: readonly Incident[]
 }
 
 /** Why the money may not move on, in words for an operator. The SQL function `money_is_free` says the same. */
@@ -112,16 +150,19 @@ export const NOT_FREE = {
   decided: 'A refund or a void of this money is being carried out: wait for its end',
   nothing: 'No money was confirmed: there is nothing to settle',
   changed: 'The money at the partner is not what was confirmed any more: nothing may be paid out',
+  in_doubt:
+    'The partner reports the order of this money otherwise than it was confirmed, and not with all of it: acknowledge the change, or give the money back',
 } as const
 export type NotFree = keyof typeof NOT_FREE
 
 /** The one guard before a conversion and before a payout. Null: the money may move on. */
-export function whyNotFree({ payment, parts, intents }: GuardedMoney): NotFree | null {
+export function whyNotFree({ payment, parts, intents, incidents }: GuardedMoney): NotFree | null {
   const { paidAttemptId, confirmed, held } = payment
   if (held) return 'held'
   if (intents.some((intent) => decidesAbout(intent, paidAttemptId))) return 'decided'
   if (paidAttemptId === null || confirmed === null) return 'nothing'
-  return isWhole(parts, { paidAttemptId, confirmed }) ? null : 'changed'
+  if (!isWhole(parts, { paidAttemptId, confirmed })) return 'changed'
+  return isInDoubt(incidents, payment) ? 'in_doubt' : null
 }
 
 /** Whether an order may still be paid decides nothing about money that has come. */
@@ -130,7 +171,10 @@ function decidesAbout({ kind, attemptId }: Intent, paidAttemptId: string | null)
 }
 
 /** Nothing of the payment's own money is missing. */
-export function isAllThere({ payment: { paidAttemptId, confirmed }, parts }: Omit<GuardedMoney, 'intents'>): boolean {
+export function isAllThere({
+  payment: { paidAttemptId, confirmed },
+  parts,
+}: Omit<GuardedMoney, 'intents' | 'incidents'>): boolean {
   return paidAttemptId !== null && confirmed !== null && isWhole(parts, { paidAttemptId, confirmed })
 }
 

@@ -131,6 +131,74 @@ describe('an order of which the amount is changed while an operator holds its pa
   })
 })
 
+describe('an order of which the amount is changed, and that has less than was paid', () => {
+  const stateOf = async (id: string) => {
+    const { status, parkReason } = await world.payment(id)
+    return [status, parkReason]
+  }
+  const doubtful = async () => {
+    const made = await world.paid()
+    const partner = await changed(made, '15000', '4000')
+    await world.read(made, partner)
+    return { made, partner }
+  }
+
+  test('is not converted until it is acknowledged, and then is too little', async () => {
+    const { made, partner } = await doubtful()
+    expect(await stateOf(made.id)).toEqual(['under_review', 'order_changed'])
+    await world.decide(made.id, 'acknowledge')
+    await world.read(made, partner)
+    expect(await stateOf(made.id)).toEqual(['under_review', 'underpaid'])
+    expect(await world.parts(made.id)).toEqual(['10000 counted', '-6000 counted'])
+  })
+
+  test('goes on when the partner says that all of it is there, and not by an older answer', async () => {
+    const made = await world.paid()
+    const { wallet_app } = world.deps.partners
+    // The answer that fits is on its way while a newer one is read.
+    const readOrder: typeof wallet_app.readOrder = async (asked, signal) => {
+      const fits = await wallet_app.readOrder(asked, signal)
+      await world.read(made, await changed(made, '15000', '4000'))
+      return fits
+    }
+    const late = { partners: { ...world.deps.partners, wallet_app: { ...wallet_app, readOrder } } }
+    expect((await world.read(made, late)).understood).toBe(false)
+    expect(await stateOf(made.id)).toEqual(['under_review', 'order_changed'])
+    await world.read(made, {})
+    expect(await stateOf(made.id)).toEqual(['processing', null])
+    expect(await world.attention(made.id)).toEqual([])
+  })
+
+  test('is given back with its misfit', async () => {
+    const { made } = await doubtful()
+    await world.decide(made.id, 'recordExternalRefund')
+    expect(await stateOf(made.id)).toEqual(['refunded', null])
+    expect(await world.attention(made.id)).toEqual([])
+  })
+
+  test('is not paid out where nobody has sent the payout, and goes its way where somebody has', async () => {
+    const waits = await world.settling()
+    await world.read(waits, await changed(waits, '15000', '4000'))
+    expect(await stateOf(waits.id)).toEqual(['under_review', 'payout_held'])
+    await world.read(waits, {})
+    expect((await world.decide(waits.id, 'retry')).payment.status).toBe('settling')
+
+    const sent = await world.settling()
+    await world.checkout.db.query("update payout set state = 'mined' where payment_id = $1", [sent.id])
+    await world.read(sent, await changed(sent, '15000', '4000'))
+    expect(await stateOf(sent.id)).toEqual(['settling', null])
+    expect(await waiting(sent.id)).toEqual(['misfit'])
+  })
+
+  test('is not converted where the domain were not asked: the database refuses it', async () => {
+    const { made } = await doubtful()
+    const free = 'select money_is_free(payment) as free from payment where id = $1'
+    expect((await world.checkout.db.query(free, [made.id])).rows).toEqual([{ free: false }])
+    await world.read(made, await changed(made, '15000', '10000'))
+    expect((await world.checkout.db.query(free, [made.id])).rows).toEqual([{ free: true }])
+  })
+})
+
 describe('a misfit that an operator has closed', () => {
   test('stays closed when the order is read again, and opens when the partner says something else', async () => {
     const made = await world.settling()

@@ -36,7 +36,7 @@ describe('a part of the money is gone, and it was not sold', () => {
   test.each(Object.keys(PARK_REASONS) as ParkReason[])(
     'of a payment that waits for %s: neither the partner’s word nor another try makes too little enough',
     (parkReason) => {
-      const ends = parkReason === 'partner_hold' || parkReason === 'conversion'
+      const ends = ['partner_hold', 'order_changed', 'conversion'].includes(parkReason)
       expect(less('3000', waitsFor(parkReason))).toMatchObject({
         attempt: 'underpaid',
         park: ends ? 'underpaid' : parkReason,

@@ -74,7 +74,12 @@ describe('an order by which no money came', () => {
     const only = { pinned: true, fallback: 'none' } as const
     const failed = { ...nothing('declined'), failureCode: 'verification_failed' }
     expect(effect(only, {}, check)).toEqual({ ...failed, moves: [{ to: 'failed', why: 'check_failed' }] })
+    const beside = (status: AttemptStatus) => ({ ...only, attempts: [{ id: 'att_2', status }] })
+    expect(effect(beside('canceled'), {}, check)).toEqual(effect(only, {}, check))
     for (const payment of [
+      // The buyer may be paying another order.
+      beside('open'),
+      beside('opening'),
       { ...only, pinned: false },
       { ...only, fallback: 'picker' },
       { ...only, status: 'processing' },

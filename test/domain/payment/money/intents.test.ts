@@ -35,6 +35,24 @@ describe('money may move on', () => {
     expect(whyNotFree(stateOf(gone, { parts: [part({})] }))).toBe('nothing')
   })
 
+  test.each([
+    ['amount', 'paid', '4999', null],
+    ['amount', 'paid', '9999', null],
+    ['amount', 'paid', '4998', 'in_doubt'],
+    ['amount', 'paid', null, 'in_doubt'],
+    ['amount', 'on_hold', '4999', 'in_doubt'],
+    ['currency', 'paid', '4999', 'in_doubt'],
+    ['no_amount', 'paid', null, 'in_doubt'],
+  ] as const)('when no report about its order leaves it in doubt: %s, %s, %s', (why, status, minor, free) => {
+    const received = minor === null ? null : { minor, currency: 'EUR' as const }
+    const misfit = { why, status, amount: { minor: '49990', currency: 'EUR' }, received } as const
+    const of = (attemptId: string): Incident => ({ kind: 'misfit', attemptId, misfit })
+    expect(whyNotFree(stateOf(paid, { incidents: [of('att_1')] }))).toBe(free)
+    expect(whyNotFree(stateOf(paid, { incidents: [of('att_2')] }))).toBeNull()
+    // Another token is at its address, which says nothing about it.
+    expect(whyNotFree(stateOf(paid, { incidents: [{ ...of('att_1'), misfit: null }] }))).toBeNull()
+  })
+
   test('when nobody holds it: that is said first', () => {
     expect(whyNotFree(stateOf({ ...paid, held: true }, { intents: [refund], parts: [] }))).toBe('held')
   })

@@ -168,6 +168,14 @@ describe('a partner’s hold', () => {
     expect(effect(parked, { status: 'confirmed' }, paidOrder()).moves).toMatchObject([{ to: 'processing' }])
     expect(effect(paidBy('5000', { converted: true }), { status: 'confirmed' }, hold).moves).toEqual([])
   })
+
+  test('and so does its word that all of it is there, where a changed order had put that in doubt', () => {
+    const parked = paidBy('5000', { status: 'under_review', parkReason: 'order_changed' })
+    expect(effect(parked, { status: 'confirmed' }, paidOrder()).moves).toEqual([
+      { to: 'processing', why: 'released_by_partner' },
+    ])
+    expect(effect(parked, { status: 'confirmed' }, paidOrder('1000'))).toMatchObject({ moves: [], park: 'underpaid' })
+  })
 })
 
 describe('whatever a partner says, in whatever state', () => {
@@ -205,6 +213,7 @@ describe('whatever a partner says, in whatever state', () => {
     const { mine, other, status, attemptStatus, counted, surplus, converted, refunding, parkReason } = facts
     const isOwn = attemptStatus === 'confirmed' || attemptStatus === 'underpaid'
     if ((parkReason !== null) !== (status === 'under_review')) return false
+    if (parkReason === 'order_changed' && !mine && !other) return false
     if (mine && (other || !isOwn || status === 'pending' || counted === '0')) return false
     if (!mine && (isOwn || counted !== '0')) return false
     if (!mine && (attemptStatus === 'surplus' || attemptStatus === 'late') !== (surplus !== '0')) return false

@@ -73,14 +73,14 @@ describe('a report that does not fit', () => {
 
   test('of another amount without the money that we count is shown; of another order it is none of ours', () => {
     const confirmed = { status: 'confirmed' } as const
-    expect(effect(paidBy(), confirmed, of({ amount: eur('9999') }))).toEqual({
-      ...nothing('confirmed'),
-      incident: 'misfit',
-    })
+    const none = { status: 'confirming', amount: eur('9999') } as const
+    const isOpen = { status: 'open', amount: eur('9999') } as const
+    for (const fields of [none, isOpen])
+      expect(effect(paidBy(), confirmed, of(fields))).toEqual({ ...nothing('confirmed'), incident: 'misfit' })
     for (const fields of [{ account: 'somebody' }, { attemptId: 'att_2' }])
       expect(effect(paidBy(), confirmed, of(fields))).toEqual(nothing('confirmed'))
     // What is counted of a payment that has not taken it is ours as well.
-    expect(effect({ parts: [someUsdc] }, {}, of({ amount: eur('9999') }))).toEqual({
+    expect(effect({ parts: [someUsdc] }, {}, of(isOpen))).toEqual({
       ...nothing('open'),
       incident: 'misfit',
     })

@@ -85,18 +85,20 @@ describe('what a partner says', () => {
   })
 
   test.each(['declined', 'canceled', 'expired', 'refunded'] as const)(
-    'an order of another amount that is %s and never had money is over',
+    'an order of another amount that is %s and holds nothing is over',
     (status) => {
       const changed = order({ status, received: null, amount: { minor: '9999', currency: 'EUR' } })
       expect(effect({}, { status: 'on_hold' }, changed)).toMatchObject({
         attempt: status,
         incident: null,
       })
-      // What we count and it does not say that it has, somebody must look at.
-      expect(effect(paidBy(), { status: 'confirmed' }, changed)).toMatchObject({
-        attempt: 'confirmed',
-        incident: 'misfit',
-      })
+      // What was counted of it is gone, as of an order that nobody has changed.
+      const same = { ...changed, amount: open.asked }
+      for (const converted of [false, true]) {
+        const lost = effect(paidBy('5000', { converted }), { status: 'confirmed' }, changed)
+        expect(lost).toEqual(effect(paidBy('5000', { converted }), { status: 'confirmed' }, same))
+        expect(lost).toMatchObject({ incident: null, partsBecome: 'reversed', voidsPayout: converted })
+      }
     },
   )
 

@@ -26,7 +26,10 @@ export async function checkMisfits({ shop, row }: Facts): Promise<string[]> {
       order?.status === 'paid' &&
       (order.receivedMinor === null || (order.minor !== asked?.minor && order.minor !== acknowledgedMinor))
     const seen = rows.filter(({ attempt_id: of }) => of === attempt.id)
-    if (isMisfit && !seen.some(({ minor, received }) => minor === order.minor && received === order.receivedMinor))
+    if (
+      isMisfit &&
+      !seen.some(({ minor, received }) => minor === order.minor && (received ?? '0') === (order.receivedMinor ?? '0'))
+    )
       return [`money that does not fit its order was seen by nobody (${row.payment.status})`]
     const isOver = row.payment.status === 'refunded' || row.payment.usdc !== null
     if (isOver && status === 'on_hold' && seen.some(({ open }) => open))

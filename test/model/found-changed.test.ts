@@ -1,0 +1,71 @@
+import { describe, test } from '@jest/globals'
+import { isThen, useModel } from './story/holds.ts'
+import { decide, engine, partner, simulator, wait } from './story/ideas/idea.ts'
+import type { Told } from './story/steps.ts'
+import type { View } from './story/view.ts'
+
+/** Stories about payments that are stopped with their money, as by a partner that changes its order: see found.test.ts. */
+
+useModel()
+
+// The partner had a fifth of the money, or none, and said so. It was converted and paid out, because the order was of
+// another amount than was asked for.
+describe('a changed order that has less money', () => {
+  const click: Told = { do: 'click', provider: 'wallet_app' }
+  const changed = (percent: number) => partner('change the amount', 0, { percent })
+  const slow = [click, simulator('delay', 600), partner('pay')]
+  const waits = [click, partner('pay')]
+  const kept = (steps: Told[], then: Partial<View>) =>
+    isThen({ minor: '4999', pinned: false, steps: [...steps, wait(20), engine('settle')] }, then)
+
+  test('is not converted', () =>
+    kept([...slow, changed(20)], { status: 'under_review', parkReason: 'order_changed', converted: false }))
+
+  test('… where it has nothing at all', () =>
+    kept([...slow, changed(0)], { status: 'under_review', parkReason: 'order_changed', converted: false }))
+
+  test('… and not where all goes back afterwards', () =>
+    kept([...slow, changed(20), partner('take all back')], { status: 'failed', converted: false }))
+
+  test('… by the card partner either', () => {
+    const steps: Told[] = [
+      { ...click, provider: 'card_partner' },
+      ...slow.slice(1),
+      changed(20),
+      partner('take all back'),
+    ]
+    return kept(steps, { status: 'failed', converted: false })
+  })
+
+  test('is not paid out', () => kept([...waits, changed(20)], { status: 'under_review', parkReason: 'payout_held' }))
+
+  test('… and its payout is voided where all goes back', () =>
+    kept([...waits, changed(20), partner('take all back')], { status: 'under_review', parkReason: 'funds_reversed' }))
+
+  test('is converted where by its own word it has all of it', () =>
+    kept([...slow, changed(100)], { status: 'succeeded' }))
+})
+
+// Neither a refund nor a void was possible: no payout was there, and it was not void.
+describe('a hold that comes during the conversion', () => {
+  const slow: Told = { do: 'fault', at: 'convert', trouble: 'slow', times: 1 }
+  const held: Told[] = [{ do: 'click', provider: 'wallet_app' }, slow, partner('pay'), decide('hold'), wait(1)]
+
+  test('… ends with a refund', () =>
+    isThen(
+      { minor: '4999', pinned: false, steps: [...held, decide('refund')] },
+      { status: 'refunded', converted: true },
+    ))
+
+  test('… or with one that was made elsewhere', () =>
+    isThen(
+      { minor: '4999', pinned: false, steps: [...held, decide('recordExternalRefund')] },
+      { status: 'refunded', converted: true },
+    ))
+
+  test('… or goes on when it is lifted', () =>
+    isThen(
+      { minor: '4999', pinned: false, steps: [...held, decide('release'), engine('settle')] },
+      { status: 'succeeded' },
+    ))
+})
