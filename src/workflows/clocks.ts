@@ -1,5 +1,5 @@
 import { patched, sleep } from '@temporalio/workflow'
-import { isClosed, isOpen } from '../domain/payment/payment.ts'
+import { isClosed, isOpen, waitsForPartner } from '../domain/payment/payment.ts'
 import { nextStep, type PaymentSnapshot, watchedAttempts } from '../domain/payment/snapshot.ts'
 import { PATCHES, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
 
@@ -135,14 +135,16 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
   }
 
   /**
-   * A payout may wait for long, for funds or behind a pause, and its money may go meanwhile without a word. What a partner
-   * holds back after it had confirmed it goes on by the partner's word alone, which may get lost.
+   * A conversion may wait for long, and so may a payout, for funds or behind a pause: the money may go meanwhile without a
+   * word. What a partner holds back after it had confirmed it goes on by the partner's word alone, which may get lost.
    */
   function polled(payment: PaymentSnapshot): string[] {
     const { paidAttemptId } = payment
     if (paidAttemptId === null) return watchedAttempts(payment)
-    const isOnItsWay = nextStep(payment) === 'transfer' && patched(PATCHES.readsWhilePaying)
-    const isHeldBack = payment.parkReason === 'partner_hold' && patched(PATCHES.readsWhileHeldBack)
+    const step = nextStep(payment)
+    const isPaying = step === 'transfer' && patched(PATCHES.readsWhilePaying)
+    const isOnItsWay = isPaying || (step === 'convert' && patched(PATCHES.readsAfterWaits))
+    const isHeldBack = waitsForPartner(payment.parkReason) && patched(PATCHES.readsWhileHeldBack)
     return isOnItsWay || isHeldBack ? [...watchedAttempts(payment), paidAttemptId] : watchedAttempts(payment)
   }
 

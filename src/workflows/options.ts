@@ -43,7 +43,12 @@ export const CONVERSION_WAITS = {
   convert: 60,
   /** … when nobody waits for its answer any more. */
   end_conversion: 3600,
+  /** What was filled later than this was not filled at the first try: one may take no longer. */
+  firstTryMs: 30_000,
 } as const
+
+/** Seconds between two questions whether paid money is still there, at most: no longer than it was asked for already. */
+export const PAID_SILENCE_SECONDS = 3600
 
 /** Waits for the settlement engine, which completes it by its id; running it again only asks how far it is. */
 export const settlement = proxyActivities<Pick<PaymentActivities, 'transferUsdc'>>({
@@ -101,6 +106,8 @@ export const PATCHES = {
   readsWhilePaying: 'reads-while-paying',
   /** and nothing of money that its partner held back after it had confirmed it, */
   readsWhileHeldBack: 'reads-while-held-back',
-  /** nor, when they took over, whether what the row calls paid was still there. */
+  /** nor, when they took over, whether what the row calls paid was still there, */
   readsWhenResumed: 'reads-when-resumed',
+  /** nor when its conversion had waited, or when news of it could not be read. */
+  readsAfterWaits: 'reads-after-waits',
 } as const

@@ -100,7 +100,7 @@ class PaymentStory {
       else if (this.#orders.waiting()) await this.#orders.readAll()
       else if (due === 'silent') await this.#parkSilent()
       else if (due !== null) await this.#close(due)
-      else if (this.#orders.isPaidUnsure()) await this.#waitForSomething()
+      else if (this.#orders.isPaidUnsure()) await this.#askWhetherPaid()
       else if (step === 'convert' || step === 'end_conversion') await this.#convert(step)
       else if (step === 'transfer') await this.#transfer()
       else if (step !== 'done') await this.#waitForSomething()
@@ -112,13 +112,26 @@ class PaymentStory {
   async #convert(step: ConverterStep): Promise<void> {
     const { since, tries } = this.#converting ?? { since: Date.now(), tries: 0 }
     this.#show(this.#now, tries === 0 ? 'short' : 'long')
-    const last = Date.now() - since >= CONVERSION_WAITS.overdueMs
+    const begun = Date.now()
+    const last = begun - since >= CONVERSION_WAITS.overdueMs
     const answer = await money.convertToUsdc(last ? { paymentId: this.#id, last } : this.#id)
     this.#accept(answer)
-    if (answer.wait === undefined) return
-    this.#converting = { step, since, tries: tries + 1 }
-    const seconds = Math.max(answer.wait, Math.min(2 ** tries, CONVERSION_WAITS[step]))
-    await condition(() => this.#hasComeIn(), seconds * 1000)
+    if (answer.wait !== undefined) {
+      this.#converting = { step, since, tries: tries + 1 }
+      const seconds = Math.max(answer.wait, Math.min(2 ** tries, CONVERSION_WAITS[step]))
+      const untilOverdue = last ? Number.POSITIVE_INFINITY : since + CONVERSION_WAITS.overdueMs - Date.now()
+      await condition(() => this.#hasComeIn(), Math.min(seconds * 1000, Math.max(untilOverdue, 1)))
+    }
+    // Meanwhile the partner may have taken the money back without a word.
+    if (Date.now() - begun >= CONVERSION_WAITS.firstTryMs || answer.wait !== undefined) this.#orders.doubtPaid()
+  }
+
+  /** Nothing is sold or paid out before the partner says that the money is still there. */
+  async #askWhetherPaid(): Promise<void> {
+    if (!patched(PATCHES.readsAfterWaits)) return this.#waitForSomething()
+    this.#show(this.#now, 'long')
+    await condition(() => this.#hasComeIn(), this.#orders.silenceMs())
+    this.#orders.doubtPaid()
   }
 
   /** Waits for the settlement engine, but not with closed ears. */

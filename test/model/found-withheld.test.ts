@@ -1,6 +1,6 @@
 import { test } from '@jest/globals'
 import { isThen, useModel } from './story/holds.ts'
-import { decide, partner, simulator, wait } from './story/ideas/idea.ts'
+import { decide, partner, silent, simulator, wait } from './story/ideas/idea.ts'
 import type { Told } from './story/steps.ts'
 
 /** Money that a partner holds back after it had confirmed it is not sold, whatever is decided. */
@@ -49,4 +49,32 @@ test('that a partner lets go what it had confirmed and held back is found by ask
       ],
     },
     { status: 'settling' },
+  ))
+
+// was paid out
+test('money of which news cannot be read is not sold when its conversion is filled', () =>
+  isThen(
+    {
+      minor: '4999',
+      pinned: false,
+      steps: [click, simulator('delay', 600), partner('pay'), silent(120), partner('take all back'), wait(20)],
+    },
+    { status: 'processing', converted: false },
+  ))
+
+// was paid out
+test('money that goes back during a long conversion, of which the news got lost, is not sold', () =>
+  isThen(
+    {
+      minor: '4999',
+      pinned: false,
+      steps: [
+        click,
+        simulator('delay', 1200),
+        partner('pay'),
+        partner('take all back', 0, { news: 'later' }),
+        wait(30),
+      ],
+    },
+    { status: 'pending', converted: false },
   ))

@@ -32,9 +32,30 @@ describe('while the converter has not filled the order', () => {
     expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null })
   })
 
+  test('money that went without a word, long before the order was filled, is not paid out', async () => {
+    const { paymentId, attemptId } = await converting(1200)
+    await world.skip('2 minutes')
+    await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+    await skipWhileConverting(paymentId)
+    await untilStatus(paymentId, 'pending')
+    expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null, usdc: null })
+  })
+
+  test('what was filled at a try that took long is not paid out when the money has gone meanwhile', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.faultAt('converter', { fault: 'timeout_after_effect', operation: 'convert', times: 1 })
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'processing')
+    await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+    await skipWhileConverting(paymentId)
+    await untilStatus(paymentId, 'pending')
+    expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null, usdc: null })
+  })
+
   test('after half an hour it is an operator’s: refunded, it ends when the converter has filled the order', async () => {
     const { paymentId } = await converting(7200)
-    await world.skip('34 minutes')
+    await world.skip('16 minutes')
+    await world.skip('16 minutes')
     expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ parkReason: 'conversion' })
     expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
     expect(await payment(paymentId)).toMatchObject({ conversionOpen: true, fill: null })

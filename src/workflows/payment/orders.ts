@@ -1,7 +1,7 @@
 import { log, patched } from '@temporalio/workflow'
 import { whyNotThere } from '../../domain/payment/decision.ts'
 import { nextStep, type PaymentSnapshot, watchedAttempts } from '../../domain/payment/snapshot.ts'
-import { PATCHES, reading } from '../options.ts'
+import { PAID_SILENCE_SECONDS, PATCHES, reading } from '../options.ts'
 
 type OrderRead = Awaited<ReturnType<typeof reading.readPartnerOrder>>
 
@@ -25,8 +25,12 @@ export type Orders = {
   readonly waiting: () => boolean
   /** None is left whose news could not be read. */
   readonly areRead: () => boolean
-  /** Money may not move on: the run has taken over, and its partner has not said that it is still there. */
+  /** The payment has waited: whether its money is still there is to be read before it moves on. */
+  doubtPaid(): void
+  /** Money may not move on: since the run has taken over or waited, its partner has not said that it is still there. */
   readonly isPaidUnsure: () => boolean
+  /** Until it is asked again (milliseconds). */
+  readonly silenceMs: () => number
   readAll(): Promise<void>
   /** Why the paid money cannot move on by what its partner says now; null where it is there. */
   readPaid(attemptId: string): Promise<string | null>
@@ -36,7 +40,8 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
   const news = new Set<string>()
   /** Attempts whose news could not be read yet: the run does not end before they are. */
   const unread = new Set<string>()
-  let isUnsure = false
+  /** The attempt of which it must be read first whether its money is still there, and how often it was read in vain. */
+  let unsure: { readonly attemptId: string; readonly reads: number } | null = null
 
   return {
     add: (attemptId) => void (attemptId !== null && news.add(attemptId)),
@@ -52,11 +57,18 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
       if (!patched(PATCHES.readsWhenResumed)) return
       news.add(paidAttemptId)
       // What was handed over is the engine's: only a void could keep it from being paid, and the reading asks for that.
-      isUnsure = status === 'processing'
+      if (status === 'processing') unsure = { attemptId: paidAttemptId, reads: 0 }
+    },
+    doubtPaid() {
+      const { paidAttemptId, status } = now()
+      if (status !== 'processing' || paidAttemptId === null || !patched(PATCHES.readsAfterWaits)) return
+      news.add(paidAttemptId)
+      if (unsure?.attemptId !== paidAttemptId) unsure = { attemptId: paidAttemptId, reads: 0 }
     },
     waiting: () => news.size > 0,
     areRead: () => unread.size === 0,
     isPaidUnsure,
+    silenceMs: () => Math.min(2 ** (unsure?.reads ?? 0), PAID_SILENCE_SECONDS) * 1000,
     readAll,
     async readPaid(attemptId) {
       const answer = await reading.readPartnerOrder({ paymentId, attemptId }).catch(() => null)
@@ -66,12 +78,18 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
   }
 
   function isPaidUnsure(): boolean {
-    return isUnsure && now().status === 'processing' && now().paidAttemptId !== null
+    const { paidAttemptId, status } = now()
+    if (status !== 'processing' || paidAttemptId === null) return false
+    if (unsure?.attemptId === paidAttemptId) return true
+    return unread.has(paidAttemptId) && patched(PATCHES.readsAfterWaits)
   }
 
   function take(attemptId: string, answer: OrderRead): void {
     accept(answer)
-    if (attemptId === now().paidAttemptId && whyNotThere(answer, now()) === null) isUnsure = false
+    // Of another attempt's money, that came since, nothing is doubted.
+    const isDoubted = unsure?.attemptId === now().paidAttemptId
+    const isThere = whyNotThere(answer, now()) === null || answer.whole === true
+    if (!isDoubted || (attemptId === unsure?.attemptId && isThere)) unsure = null
   }
 
   /** What a partner has done is read from the partner; one that does not answer is asked again by the next poll. */
@@ -79,6 +97,7 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
     const attemptIds = [...news]
     news.clear()
     for (const attemptId of attemptIds) {
+      if (attemptId === unsure?.attemptId) unsure = { attemptId, reads: unsure.reads + 1 }
       try {
         take(attemptId, await reading.readPartnerOrder({ paymentId, attemptId }))
         unread.delete(attemptId)
