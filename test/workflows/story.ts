@@ -50,10 +50,19 @@ export async function open(paymentId: string): Promise<string> {
   return answer.attemptId
 }
 
-/** In small steps: time stands still once the transfer runs. */
+/**
+ * In small steps until the money is sold, for at most a quarter of an hour: the converter may have asked to be left alone for ten
+ * minutes. Time stands still once the transfer runs: a step in which it begins ends with the transfer, and is not waited for.
+ */
 export async function skipWhileConverting(paymentId: string): Promise<void> {
-  for (let step = 0; step < 60 && (await payment(paymentId)).status === 'processing'; step++)
-    await world.skip('5 seconds')
+  const isConverting = async () => (await payment(paymentId)).status === 'processing'
+  for (let step = 0; step < 90 && (await isConverting()); step++) {
+    let isOver = false
+    void world.skip('10 seconds').finally(() => {
+      isOver = true
+    })
+    await until(async () => isOver || !(await isConverting()), Boolean)
+  }
 }
 
 export async function settled(paymentId: string) {
