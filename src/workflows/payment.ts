@@ -100,7 +100,7 @@ class PaymentStory {
       else if (this.#orders.waiting()) await this.#orders.readAll()
       else if (due === 'silent') await this.#parkSilent()
       else if (due !== null) await this.#close(due)
-      else if (this.#orders.isPaidUnsure()) await this.#askWhetherPaid()
+      else if (this.#paying === null && this.#orders.isPaidUnsure()) await this.#askWhetherPaid()
       else if (step === 'convert' || step === 'end_conversion') await this.#convert(step)
       else if (step === 'transfer') await this.#transfer()
       else if (step !== 'done') await this.#waitForSomething()

@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals'
-import { isThen, useModel } from './story/holds.ts'
+import { holds, isThen, useModel } from './story/holds.ts'
 import { decide, engine, partner, simulator, wait } from './story/ideas/idea.ts'
 import type { Told } from './story/steps.ts'
 import type { View } from './story/view.ts'
@@ -42,6 +42,20 @@ describe('a changed order that has less money', () => {
   test('… and its payout is voided where all goes back', () =>
     kept([...waits, changed(20), partner('take all back')], { status: 'under_review', parkReason: 'funds_reversed' }))
 
+  test('… and ends where the partner says that it has nothing of a paid order: its payout is voided', () =>
+    holds({ minor: '4999', pinned: false, steps: [...waits, changed(0)] }))
+
+  // It went on with a part of the money, and stood before an operator without any way out.
+  test('… that was converted meanwhile ends when the change is acknowledged', () => {
+    const meanwhile: Told = { do: 'fault', at: 'convert', trouble: 'slow', times: 1 }
+    const steps = [click, meanwhile, partner('pay'), changed(20), wait(1), decide('acknowledge'), wait(1)]
+    return isThen({ minor: '4999', pinned: false, steps }, { status: 'under_review', parkReason: 'payout_voided' })
+  })
+
+  // It stayed before an operator.
+  test('goes on when it has all of it after all', () =>
+    kept([...slow, changed(20), changed(100), wait(400)], { status: 'succeeded' }))
+
   test('is converted where by its own word it has all of it', () =>
     kept([...slow, changed(100)], { status: 'succeeded' }))
 })
@@ -62,6 +76,12 @@ describe('a hold that comes during the conversion', () => {
       { minor: '4999', pinned: false, steps: [...held, decide('recordExternalRefund')] },
       { status: 'refunded', converted: true },
     ))
+
+  // Its payout counted as void for a refund that never was.
+  test('… goes on when it is lifted after a refund that the partner refused', () => {
+    const refused = [simulator('refund_refused'), decide('refund'), decide('release'), wait(1)]
+    return isThen({ minor: '4999', pinned: false, steps: [...held, ...refused] }, { status: 'settling' })
+  })
 
   test('… or goes on when it is lifted', () =>
     isThen(

@@ -160,6 +160,9 @@ describe('once the money has come', () => {
     // Nobody knows yet which way it goes.
     for (const reason of ['payout_voided', 'funds_reversed'] as const) expect(page(reason)).not.toContain('Sent to')
     expect(page('payout_held')).toContain('Sent to Nightline Rail')
+    // nor whether it was paid: the panel went on to say that it was
+    expect(page('funds_reversed')).not.toContain('You paid')
+    expect(page('payout_held')).toContain('You paid')
   })
 
   test('too little money says how much arrived and how much is missing', () => {

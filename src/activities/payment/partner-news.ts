@@ -42,7 +42,7 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
     await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })
   await recordCancel(work, attempt.id, { isMisfit: effect.incident === 'misfit' })
   if (effect.voidsPayout) await voidPayout(work, deps.payouts)
-  if (effect.incident === 'misfit') await keepInDoubt(work, deps.payouts)
+  if (effect.incident === 'misfit') await keepInDoubt(work, deps.payouts, attempt.id)
   if (mustBeHeld(work.state.payment)) await work.move('under_review', because('held'), parked('operator_hold'))
   return understood
 }

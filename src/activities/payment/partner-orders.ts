@@ -55,7 +55,7 @@ export async function readPartnerOrder(
       understood = await applyOrder(work, deps, news)
       if (understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }
       if (!understood && order !== null && isChangedWhole(work.state, order)) more = { whole: true }
-      if (refund !== null) await recordRefund(work, attemptId, refund)
+      if (refund !== null) await recordRefund(work, deps.payouts, { attemptId, result: refund })
     },
   })
   return { ...changed, understood, ...more }

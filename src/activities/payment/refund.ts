@@ -2,8 +2,14 @@ import { ApplicationFailure } from '@temporalio/common'
 import { type Changed, changePayment, closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { refundKey } from '../../domain/ids.ts'
 import { isZero } from '../../domain/money.ts'
-import { NOT_PARKED, parked } from '../../domain/payment/changes.ts'
-import { type Intent, isMisfitBeside, misfitOfAttempt, openRefund } from '../../domain/payment/money/intents.ts'
+import { NOT_PARKED, type PaymentFields, parked } from '../../domain/payment/changes.ts'
+import {
+  type Intent,
+  isAllThere,
+  isMisfitBeside,
+  misfitOfAttempt,
+  openRefund,
+} from '../../domain/payment/money/intents.ts'
 import { heldOf } from '../../domain/payment/money/parts.ts'
 import { GIVEN_BACK } from '../../domain/payment/order-changes.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
@@ -39,7 +45,7 @@ export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Prom
   const result = await callRefund(deps, toAsk)
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
-    work: (work) => recordRefund(work, toAsk.id, result),
+    work: (work) => recordRefund(work, deps.payouts, { attemptId: toAsk.id, result }),
   })
   if (result.kind === 'refused') throw decisionRefused(`The partner refused the refund: ${result.reason}`)
   const refunded = result.kind === 'refunded'
@@ -106,13 +112,17 @@ export async function callRefund(deps: PaymentDeps, attempt: Attempt): Promise<R
 }
 
 /** Carries an open refund on by what the partner says now. */
-export async function recordRefund(work: PaymentWork, attemptId: string, result: RefundResult): Promise<void> {
+export async function recordRefund(
+  work: PaymentWork,
+  payouts: PayoutDesk,
+  { attemptId, result }: { readonly attemptId: string; readonly result: RefundResult },
+): Promise<void> {
   const attempt = work.state.attempts.find(({ id }) => id === attemptId)
   const intent = openRefund(work.state.intents, attemptId)
   if (attempt === undefined || intent === null) return
   if (result.kind === 'pending') {
     if (intent.state === 'asked') await work.settleIntent(intent, 'pending')
-  } else if (result.kind === 'refused') await takeBack(work, { attempt, intent, why: result.reason })
+  } else if (result.kind === 'refused') await takeBack(work, payouts, { attempt, intent, why: result.reason })
   else {
     await work.settleIntent(intent, 'done')
     const claim = { attempt, states: [], endsPayment: endsWith(work.state, attemptId) }
@@ -123,11 +133,19 @@ export async function recordRefund(work: PaymentWork, attemptId: string, result:
 /** The partner refused: the money is where it was, and may go where it was going. */
 async function takeBack(
   work: PaymentWork,
+  payouts: PayoutDesk,
   { attempt, intent, why }: { readonly attempt: Attempt; readonly intent: Intent; readonly why: string },
 ): Promise<void> {
   await work.settleIntent(intent, 'refused')
   await work.putBack(attempt.id)
-  await work.change(noteOf('refund.refused', { attempt_id: attempt.id, reason: why }), {})
+  await work.change(noteOf('refund.refused', { attempt_id: attempt.id, reason: why }), await parkedAgain(work, payouts))
+}
+
+/** What waited between its conversion and its payout, which was not handed over for the refund alone, waits as before. */
+async function parkedAgain({ state, tx }: PaymentWork, payouts: PayoutDesk): Promise<PaymentFields> {
+  const { id, parkReason, held } = state.payment
+  if (parkReason !== 'payout_voided' || !isAllThere(state) || (await payouts.exists(tx, id))) return {}
+  return parked(held ? 'operator_hold' : 'order_changed')
 }
 
 /** Books the money as given back and, when it was the payment's own, moves the payment to refunded. */

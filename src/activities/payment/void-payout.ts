@@ -1,7 +1,7 @@
 import { endAsGivenBack, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { voidKey } from '../../domain/ids.ts'
-import { parked } from '../../domain/payment/changes.ts'
-import { isInDoubt, NOT_FREE } from '../../domain/payment/money/intents.ts'
+import { NOT_PARKED, parked } from '../../domain/payment/changes.ts'
+import { isInDoubt, NOT_FREE, whyNotFree } from '../../domain/payment/money/intents.ts'
 import { chargeSum } from '../../domain/payment/money/parts.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import type { PayoutDesk } from './payment-deps.ts'
@@ -28,11 +28,19 @@ export async function voidPayout(work: PaymentWork, payouts: PayoutDesk): Promis
   else await work.change(noteOf('payment.payout_never_made'), parked('payout_voided'))
 }
 
-/** What a partner says of the payment's own money does not fit: nothing is sold, and no payout signed, until it is known. */
-export async function keepInDoubt(work: PaymentWork, payouts: PayoutDesk): Promise<void> {
+/**
+ * What a partner says of the payment's own money does not fit: nothing is sold, and no payout signed, until it is known. Where it
+ * says that all of it is there, what was stopped before for such an answer goes on.
+ */
+export async function keepInDoubt(work: PaymentWork, payouts: PayoutDesk, attemptId: string): Promise<void> {
   const { payment, incidents } = work.state
-  const { id, status, paidAttemptId } = payment
-  if (!isInDoubt(incidents, payment)) return
+  const { id, status, parkReason, paidAttemptId } = payment
+  if (attemptId !== paidAttemptId) return
+  if (!isInDoubt(incidents, payment)) {
+    const mayGoOn = parkReason === 'order_changed' && whyNotFree(work.state) === null
+    if (mayGoOn) await work.move('processing', because('released_by_partner'), NOT_PARKED)
+    return
+  }
   // What is signed or on its way goes its way: an operator has the misfit before them.
   const isKept = status === 'settling' && (await payouts.hold(work.tx, id, NOT_FREE.in_doubt))
   if (status !== 'processing' && !isKept) return

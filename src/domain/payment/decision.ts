@@ -109,7 +109,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   recordExternalRefund: {
     does: 'books a refund that was made outside of the partner',
     rule: parkedFor('recordExternalRefund'),
-    late: [CHANGED_SINCE, NO_MONEY, NAME_IT, BEING_REFUNDED, MISFIT_BESIDE_OWN, PAYOUT_EXISTS],
+    late: [CHANGED_SINCE, NO_MONEY, NAME_IT, BEING_REFUNDED, MISFIT_BESIDE_OWN, PAYOUT_EXISTS, PAID_FORGOTTEN],
     accepts: true,
   },
   hold: {
@@ -233,6 +233,9 @@ export function setsMoneyGoing(decision: OperatorDecision, { txHash }: Pick<Paym
 const PARTNER_SILENT =
   'The partner does not answer for this order, so it is not known whether the money is still there. Nothing was changed: decide again later.'
 
+const ORDER_ODD =
+  'What the partner says of this order does not fit it, or something newer was heard meanwhile. Nothing was changed: decide again when the partner has corrected it. What must not be paid is voided (`pinrail settlement void`), and then given back.'
+
 const ORDER_CHANGED =
   'The partner has changed the amount of the order: decide with acknowledge, or give the money back. Nothing was changed.'
 
@@ -245,5 +248,6 @@ export function whyNotThere(
   { orderChanged }: Pick<PaymentSnapshot, 'orderChanged'>,
 ): string | null {
   if (read?.understood === true) return read.withheld === true ? MONEY_WITHHELD.why : null
-  return orderChanged === true ? ORDER_CHANGED : PARTNER_SILENT
+  if (orderChanged === true) return ORDER_CHANGED
+  return read === null ? PARTNER_SILENT : ORDER_ODD
 }

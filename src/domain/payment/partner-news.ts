@@ -9,7 +9,7 @@ import {
   type Story,
 } from './money/effect.ts'
 import { gone, partlyGone } from './money/going.ts'
-import type { Misfit } from './money/intents.ts'
+import { type Misfit, openRefund } from './money/intents.ts'
 import { countedBeside, heldOf } from './money/parts.ts'
 import type { PartnerOrder } from './partner.ts'
 import { type AttemptStatus, isSettled, waitsForPartner } from './payment.ts'
@@ -210,10 +210,14 @@ function paid(story: Story): OrderEffect {
   return goesOn(story, came(story, receipts, true))
 }
 
-/** The payment's own money, held by the partner or in doubt after it had been counted, may go on. */
+/**
+ * The payment's own money, held by the partner or in doubt after it had been counted, may go on. Not while it is being given
+ * back, nor where a part of it went after the conversion: then its payout is voided.
+ */
 function goesOn({ payment, attempt }: Story, effect: OrderEffect): OrderEffect {
   const wasHeld = payment.status === 'under_review' && waitsForPartner(payment.parkReason)
-  const isReleased = wasHeld && payment.paidAttemptId === attempt.id && effect.attempt === 'confirmed'
+  const isOwn = payment.paidAttemptId === attempt.id && effect.attempt === 'confirmed'
+  const isReleased = wasHeld && isOwn && !effect.voidsPayout && openRefund(payment.intents, attempt.id) === null
   return isReleased ? { ...effect, moves: [{ to: 'processing', why: 'released_by_partner' }] } : effect
 }
 

@@ -161,7 +161,10 @@ export const PARK_REASONS = {
     text: 'The converter sold the money of the buyer too far off the locked rate. Nothing is lost: the fill is recorded, and its USDC is ours, in suspense. `approve` settles at the locked rate, and the difference is our gain or loss. After a refund the USDC is ours. Asked again, the converter would answer the same fill.',
     decisions: ['approve', 'refund', 'recordExternalRefund'],
   },
-  payout_held: { text: 'The payout is held. The USDC is in the treasury.', decisions: ['retry'] },
+  payout_held: {
+    text: 'The payout is held. The USDC is in the treasury. Retry has it paid. If it must not be paid, have it voided (`pinrail settlement void`), and refund it then.',
+    decisions: ['retry'],
+  },
   payout_voided: {
     text: 'The payout was voided with proof, and can never be paid. The USDC is in the treasury. What is left of the money of the buyer is to be given back.',
     decisions: ['refund', 'recordExternalRefund'],

@@ -32,6 +32,9 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     // … and of money that the partner holds back, which may go back all the same.
     const isHeldBack = snapshot.held && answers.at(-1)?.includes('holds the money of this order back') === true
     const lifts = isChanged ? 'acknowledge' : 'release'
+    // Of a payout whose money is in doubt: it is voided first, as the answer says.
+    if (answers.at(-1)?.includes('What must not be paid is voided') === true)
+      await shop.engine.act(shop.paymentId, 'ask void')
     const decision = isHeld && !isHeldBack ? lifts : wanted[count % wanted.length]
     if (decision !== undefined) {
       const mustName = answers.at(-1)?.includes('Name the attempt') === true

@@ -151,7 +151,7 @@ export const NOT_FREE = {
   nothing: 'No money was confirmed: there is nothing to settle',
   changed: 'The money at the partner is not what was confirmed any more: nothing may be paid out',
   in_doubt:
-    'The partner reports the order of this money otherwise than it was confirmed, and not with all of it: acknowledge the change, or give the money back',
+    'The partner reports the order of this money otherwise than it was confirmed, and not with all of it: acknowledge the change where its amount has changed. What is not to be paid is given back, a payout only when it is voided',
 } as const
 export type NotFree = keyof typeof NOT_FREE
 

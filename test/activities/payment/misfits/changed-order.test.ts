@@ -176,6 +176,28 @@ describe('an order of which the amount is changed, and that has less than was pa
     expect(await world.attention(made.id)).toEqual([])
   })
 
+  test('is refunded: neither a word of the partner that lags behind, nor one that takes it back, makes something else of it', async () => {
+    const refunding = async (state: 'pending' | 'refunded') => {
+      const { made } = await doubtful()
+      const { wallet_app } = world.deps.partners
+      const says = (kind: 'pending' | 'refunded') => ({
+        partners: { ...world.deps.partners, wallet_app: { ...wallet_app, refundOrder: async () => ({ kind }) } },
+      })
+      await world.refund(made.id, {}, says('pending'))
+      // The order still says that it is paid.
+      await world.read(made, says(state))
+      return { made, says }
+    }
+    const { made } = await refunding('refunded')
+    expect(await stateOf(made.id)).toEqual(['refunded', null])
+
+    const lagging = await refunding('pending')
+    expect(await stateOf(lagging.made.id)).toEqual(['under_review', 'order_changed'])
+    await world.read(lagging.made, lagging.says('refunded'))
+    expect(await stateOf(lagging.made.id)).toEqual(['refunded', null])
+    expect(await world.events(lagging.made.id)).not.toContain('payment.failed')
+  })
+
   test('is not paid out where nobody has sent the payout, and goes its way where somebody has', async () => {
     const waits = await world.settling()
     await world.read(waits, await changed(waits, '15000', '4000'))
