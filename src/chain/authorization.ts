@@ -78,19 +78,25 @@ export function createTreasurySigner(account: LocalAccount, policy: TreasuryPoli
   const address = account.address.toLowerCase() as Hex
   const separator = domainSeparator(policy.token)
 
+  /** That it is one of ours. A cancellation moves nothing, so that neither amount nor recipient matters to it. */
   function check(payout: Payout): void {
     const { token } = policy
     if (payout.livemode !== policy.livemode) throw new PolicyRefusal('the payout belongs to the other mode')
     if (payout.chainId !== token.chainId) throw new PolicyRefusal(`the payout belongs to chain ${payout.chainId}`)
     if (payout.token !== token.address) throw new PolicyRefusal(`the payout is in another token: ${payout.token}`)
     if (payout.treasury !== address) throw new PolicyRefusal(`the payout belongs to treasury ${payout.treasury}`)
+    const nonce = payoutNonce({ ...payout, token: token.address, treasury: address })
+    if (payout.authNonce !== nonce) throw new PolicyRefusal('the nonce does not follow from the payment')
+  }
+
+  function checkTransfer(payout: Payout): void {
+    check(payout)
+    const { token, maxMicroPerPayout } = policy
     if (payout.recipient === address || payout.recipient === token.address || /^0x0{40}$/.test(payout.recipient))
       throw new PolicyRefusal('the recipient is the treasury, the token contract or zero')
     const micro = BigInt(payout.microUsdc)
-    if (micro <= 0n || micro > policy.maxMicroPerPayout)
-      throw new PolicyRefusal(`${micro} micro-USDC is not within the limit of ${policy.maxMicroPerPayout} per payout`)
-    const nonce = payoutNonce({ ...payout, token: token.address, treasury: address })
-    if (payout.authNonce !== nonce) throw new PolicyRefusal('the nonce does not follow from the payment')
+    if (micro <= 0n || micro > maxMicroPerPayout)
+      throw new PolicyRefusal(`${micro} micro-USDC is not within the limit of ${maxMicroPerPayout} per payout`)
   }
 
   const sign = (struct: readonly (Hex | number | bigint)[]): Promise<Hex> => signStruct(account, separator, struct)
@@ -98,7 +104,7 @@ export function createTreasurySigner(account: LocalAccount, policy: TreasuryPoli
   return {
     address,
     async signTransfer(payout, validBefore) {
-      check(payout)
+      checkTransfer(payout)
       const value = BigInt(payout.microUsdc)
       const struct = [TRANSFER_TYPE, address, payout.recipient, value, 0, validBefore, payout.authNonce]
       return { kind: 'transfer', validBefore, signature: await sign(struct) }

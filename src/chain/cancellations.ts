@@ -5,12 +5,15 @@ import { checkVoids, VOID_REST_SECONDS } from './rotation.ts'
 
 /**
  * Signs the requested cancellations. Returns how many. One that another treasury has paid, or still may, waits: its
- * money would go back to the buyer, and be at the merchant too. It rests, so that others have their turn and a deployment
- * that only waits for it is idle. In memory are the payments whose waiting was logged.
+ * money would go back to the buyer, and be at the merchant too. It rests, as does what a key refused, so that others have
+ * their turn and a deployment that only waits for it is idle. In memory are the payments whose waiting was logged.
  */
 export function createCancellations(deps: SettlementDeps): () => Promise<number> {
   const { journal, log } = deps
   const told = new Set<string>()
+
+  const rest = (paymentIds: readonly string[]): Promise<void> =>
+    journal.restVoids(paymentIds.map((paymentId) => ({ paymentId, seconds: VOID_REST_SECONDS })))
 
   async function free(payouts: readonly Payout[]): Promise<Payout[]> {
     // A treasury with a key gave none of its payouts away: what the current one signed was forgotten before this was queued,
@@ -29,7 +32,7 @@ export function createCancellations(deps: SettlementDeps): () => Promise<number>
       told.add(`${paymentId} ${why.reason}`)
       log.warn({ paymentId, detail: why.detail }, 'a payout that is to be voided waits')
     }
-    await journal.restVoids(waiting.map((paymentId) => ({ paymentId, seconds: VOID_REST_SECONDS })))
+    await rest(waiting)
     return payouts.filter((_payout, index) => forbidden[index] === null)
   }
 
@@ -38,11 +41,20 @@ export function createCancellations(deps: SettlementDeps): () => Promise<number>
     const keys = deps.treasuries.map(({ address }) => address)
     const ours = await journal.readUncancelled({ keys, limit: ROUND })
     if (ours.length === 0 || !(await journal.leaseSigning(deps.options))) return 0
-    const { signed, refusals } = await sign(deps, await free(ours), (treasury, payout) =>
-      treasury.signCancellation(payout),
-    )
-    await store(deps, signed)
-    report(deps, { signed: signed.length, refusals })
-    return signed.length
+    const toSign = await free(ours)
+    const refusals: unknown[] = []
+    let count = 0
+    // The key of another treasury may still sign.
+    for (const key of keys) {
+      const ofTreasury = toSign.filter(({ treasury }) => treasury === key)
+      const round = await sign(deps, ofTreasury, (treasury, payout) => treasury.signCancellation(payout))
+      await store(deps, round.signed)
+      refusals.push(...round.refusals)
+      count += round.signed.length
+      const done = new Set(round.signed.map(({ paymentId }) => paymentId))
+      await rest(ofTreasury.filter(({ paymentId }) => !done.has(paymentId)).map(({ paymentId }) => paymentId))
+    }
+    report(deps, { signed: count, refusals })
+    return count
   }
 }

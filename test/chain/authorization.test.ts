@@ -173,17 +173,25 @@ describe('the treasury signs', () => {
       { authNonce: `0x${'1'.repeat(64)}` as const },
       'the nonce does not follow from the payment',
     ],
+  ])('never a payout %s, nor its cancellation', async (_case, changes, why) => {
+    const refusal = new PolicyRefusal(why)
+    await expect(signer.signTransfer(payout(changes), 1_700_000_000)).rejects.toThrow(refusal)
+    await expect(signer.signCancellation(payout(changes))).rejects.toThrow(refusal)
+    await expect(signer.signCancellation(payout(changes))).rejects.toBeInstanceOf(PolicyRefusal)
+  })
+
+  test.each([
     ['to itself', { recipient: treasury }, TO_NOBODY],
     ['to the token contract', { recipient: TOKEN.address }, TO_NOBODY],
     ['to the zero address', { recipient: `0x${'0'.repeat(40)}` as const }, TO_NOBODY],
     ['above the limit', { microUsdc: '5000001' }, '5000001 micro-USDC is not within the limit of 5000000 per payout'],
     ['of nothing', { microUsdc: '0' }, '0 micro-USDC is not within the limit of 5000000 per payout'],
     ['of less than nothing', { microUsdc: '-1' }, '-1 micro-USDC is not within the limit of 5000000 per payout'],
-  ])('never a payout %s', async (_case, changes, why) => {
-    const refusal = new PolicyRefusal(why)
-    await expect(signer.signTransfer(payout(changes), 1_700_000_000)).rejects.toThrow(refusal)
-    await expect(signer.signCancellation(payout(changes))).rejects.toThrow(refusal)
-    await expect(signer.signCancellation(payout(changes))).rejects.toBeInstanceOf(PolicyRefusal)
+  ])('never a payout %s, but its cancellation, which moves nothing', async (_case, changes, why) => {
+    const refused = signer.signTransfer(payout(changes), 1_700_000_000)
+    await expect(refused).rejects.toThrow(new PolicyRefusal(why))
+    await expect(refused).rejects.toBeInstanceOf(PolicyRefusal)
+    expect(await signer.signCancellation(payout(changes))).toMatchObject({ kind: 'cancel' })
   })
 })
 

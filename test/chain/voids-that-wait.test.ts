@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
+import { createTreasurySigner } from '../../src/chain/authorization.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { requestVoid } from '../../src/db/settlement/payouts.ts'
-import { createRotation, MINUTES_UNTIL_DEAD, type Rotation } from './rotation-world.ts'
+import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
+import { addressOf, createRotation, MINUTES_UNTIL_DEAD, type Rotation, signerOf } from './rotation-world.ts'
 import { type Queued, TOKEN, type World } from './world.ts'
 
 /** A void that waits for a proof, for ever where another treasury has paid, is in nobody's way and keeps nothing busy. */
@@ -125,4 +127,48 @@ test('one whose record refuses the proof is told of it once a minute, and holds 
   await rotation.pass(1)
   await world.finalize(runner, 2)
   expect(asked).toBe(2)
+})
+
+// it stayed voiding for ever, and nobody was told
+test('a payout above the limit of the policy is voided: a cancellation moves no money', async () => {
+  const signer = createTreasurySigner(old, { livemode: false, token: TOKEN, maxMicroPerPayout: 5_000_000n })
+  const runner = rotation.before({ treasuries: [signer] })
+  const [large] = await rotation.queueOn(old, [{ micro: 50_000_000n }])
+  await world.finalize(runner, 2)
+  expect(await rotation.found(large!)).toMatchObject({ state: 'held', holdReason: 'policy' })
+  await voidAll([large!])
+  await world.finalize(runner, 4)
+  expect((await rotation.found(large!)).state).toBe('voided')
+})
+
+// they were the first of every round, and filled the first stretch that is signed
+test('voids of a treasury whose key refuses hold up none of another one, rest, and are told after two hours', async () => {
+  await rotation.before().tick()
+  const refuse = (): Promise<never> => Promise.reject(new Error('the key is disabled'))
+  const refusing = { address: addressOf(old), signTransfer: refuse, signCancellation: refuse }
+  const runner = rotation.after({ treasuries: [signerOf(successor), refusing], options: { retiredTreasuries: [] } })
+  await runner.tick()
+  const refused = await rotation.queueOn(
+    old,
+    Array.from({ length: 25 }, () => ({})),
+  )
+  await world.db.query(`update payout set created_at = now() - interval '2 hours'`)
+  const [other] = await rotation.queueOn(successor, [{}])
+  await voidAll([...refused, other!])
+  await rotation.pass(MINUTES_UNTIL_DEAD)
+  for (let round = 0; round < 4; round++) {
+    await runner.tick()
+    await world.chain.mine({ blocks: 3 })
+  }
+  expect((await rotation.found(other!)).state).toBe('voided')
+  expect(await journal().readWork()).toMatchObject({ sign: false })
+
+  expect(await listSettlementAttention(world.db)).toEqual([])
+  await world.db.query(`update payout set updated_at = now() - interval '121 minutes' where state = 'voiding'`)
+  const told = await listSettlementAttention(world.db)
+  expect(told).toHaveLength(refused.length)
+  expect(told[0]).toMatchObject({
+    kind: 'void',
+    detail: expect.stringContaining(`of ${addressOf(old)} are to be voided`),
+  })
 })

@@ -19,7 +19,7 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
   let hashes: Hashes = new Map()
 
   /** What the new blocks show, by one node: the walk itself proves only that its blocks lead up to the quorum's head. */
-  async function look(cursor: ChainCursor): Promise<{ base: number; chain: Hashes; facts: Fact[] } | null> {
+  async function look(cursor: ChainCursor): Promise<{ chain: Hashes; facts: Fact[] } | null> {
     const { block: head } = await rpc.newest()
     if (head.number < cursor.number) return null
     const base = Math.max(cursor.number, head.number - MAX_WALK)
@@ -30,7 +30,7 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
         const logs = fresh === null ? [] : await treasuryLogs(node, scope, fresh)
         if (logs.some((entry) => chain.get(entry.blockNumber) !== entry.blockHash))
           throw new NodeFailure(node.name, { kind: 'refused', answer: 'has logs of another branch' })
-        return { base, chain, facts: readFacts(logs, scope.treasuries) }
+        return { chain, facts: readFacts(logs, scope.treasuries) }
       })
     } catch (failure) {
       // The chain changes just now. The next round looks again.
@@ -77,7 +77,7 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
   ): Promise<void> {
     const seen = await look(cursor)
     if (seen === null) return
-    const { base, chain, facts } = seen
+    const { chain, facts } = seen
     const replaced = replacedBlocks(hashes, chain)
     if (replaced > 0) log.warn({ replaced }, 'the chain was reorganized')
     const isDone = await watchTransfers(facts)
@@ -85,7 +85,9 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
       kind === 'out' && authNonce !== null ? [{ authNonce, blockNumber, blockHash }] : [],
     )
     const isQuiet = paid.length === 0 && !isMined
-    const view = { seen: paid, chain: [...chain.values()], unseen: { above: cursor.number, upTo: base } }
+    // A head that is lower for a moment begins below what the walk remembers.
+    const unseen = { above: cursor.number, upTo: Math.min(...chain.keys()) - 1 }
+    const view = { seen: paid, chain: [...chain.values()], unseen }
     const { reverted } = isQuiet ? { reverted: 0 } : await journal.markMined(lease, view)
     if (reverted > 0) log.warn({ reverted }, 'payouts are no longer in the chain and go out again')
     // Stored last, so that after a failure the same blocks are read again.

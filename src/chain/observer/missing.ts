@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Hex } from '../../domain/hex.ts'
 import type { ChainCursor } from '../../domain/settlement/payout.ts'
 import type { Log } from '../rpc/node.ts'
@@ -12,30 +13,52 @@ type Chain = { readonly rpc: Rpc; readonly scope: Scope }
 const LOG_RANGE = 1000
 const RANGES = 20
 
-/** Transactions that any node names for the nonces. What a node says here only shows where to look. */
+/** Milliseconds for one question. A node that has let them pass, or has failed, is asked no more in this search. */
+const ANSWER_MS = 4000
+
+/**
+ * Looks for the transactions of the nonces at every node, from the newest blocks back. What a node names only shows where
+ * to look: `prove` answers the nonces that a transaction has really used. Of a node that names too much only one for each
+ * nonce is looked at.
+ */
 export async function findTransactions(
   { rpc, scope }: Chain,
   cursor: ChainCursor,
-  nonces: readonly Hex[],
-): Promise<Set<Hex>> {
-  const found = new Set<Hex>()
-  const left = new Set(nonces)
+  search: { readonly nonces: readonly Hex[]; readonly prove: (txHash: Hex) => Promise<Iterable<Hex>> },
+): Promise<void> {
+  const left = new Set(search.nonces)
+  let nodes = rpc.nodes
   const events = [TOPICS.authorizationUsed, TOPICS.authorizationCanceled]
   let toBlock = cursor.number
   for (let range = 0; range < RANGES && left.size > 0 && toBlock > cursor.firstNumber; range++) {
     const fromBlock = Math.max(cursor.firstNumber + 1, toBlock - LOG_RANGE + 1)
     const topics = [events, scope.treasuries.map(asTopic), [...left]]
-    const answers = await Promise.allSettled(
-      rpc.nodes.map((node) => node.logs({ address: scope.token, fromBlock, toBlock, topics })),
+    const answers = await inTime(
+      nodes.map((node) => node.logs({ address: scope.token, fromBlock, toBlock, topics })),
+      ANSWER_MS,
     )
-    for (const answer of answers)
-      for (const entry of answer.status === 'fulfilled' ? answer.value : []) {
-        found.add(entry.txHash)
-        left.delete(entry.topics[2] ?? '0x')
-      }
+    nodes = nodes.filter((_node, index) => answers[index] !== null)
+    const named = new Set(answers.flatMap((logs) => namedBy(logs ?? [], left)))
+    for (const txHash of named) for (const nonce of await search.prove(txHash)) left.delete(nonce)
     toBlock = fromBlock - 1
   }
-  return found
+}
+
+/** By one node: of each nonce the first transaction. */
+function namedBy(logs: readonly Log[], nonces: ReadonlySet<Hex>): Hex[] {
+  const first = new Map<Hex, Hex>()
+  for (const { txHash, topics } of logs) {
+    const nonce = topics[2]
+    if (nonce !== undefined && nonces.has(nonce) && !first.has(nonce)) first.set(nonce, txHash)
+  }
+  return [...first.values()]
+}
+
+/** Null for each that has failed, or was not there in time. */
+function inTime<T>(asked: readonly Promise<T>[], ms: number): Promise<(T | null)[]> {
+  const late = new AbortController()
+  const over = delay(ms, null, { signal: late.signal, ref: false }).catch(() => null)
+  return Promise.all(asked.map((one) => Promise.race([one.catch(() => null), over]))).finally(() => late.abort())
 }
 
 /** The logs of the transaction about our treasuries, when a quorum has them, in a block that is final. */

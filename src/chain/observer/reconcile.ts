@@ -37,18 +37,20 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
 
   async function repair(lease: Lease, cursor: ChainCursor, used: readonly OpenNonce[]): Promise<Set<Hex>> {
     const found = new Set<Hex>()
-    const nonces = used.map(({ authNonce }) => authNonce)
-    for (const txHash of await findTransactions({ rpc, scope }, cursor, nonces)) {
+    const prove = async (txHash: Hex): Promise<Hex[]> => {
       const logs = await readProved({ rpc, scope }, txHash, cursor.number)
       const facts = readFacts(logs, scope.treasuries)
-      if (facts.length === 0) continue
+      if (facts.length === 0) return []
       const { number, hash } = cursor
       const shared = await shareGas(deps, facts)
       const scan = { ...shared, treasuries: scope.treasuries, at: clock(), number, hash, again: true }
       const [unknown] = await journal.recordFinalized(lease, scan)
       if (unknown !== undefined) log.error({ transfer: unknown }, 'an unknown transfer was found; all lanes pause')
-      for (const { authNonce } of facts) if (authNonce !== null) found.add(authNonce)
+      const proved = facts.flatMap(({ authNonce }) => (authNonce === null ? [] : [authNonce]))
+      for (const nonce of proved) found.add(nonce)
+      return proved
     }
+    await findTransactions({ rpc, scope }, cursor, { nonces: used.map(({ authNonce }) => authNonce), prove })
     return found
   }
 

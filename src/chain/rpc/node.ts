@@ -133,11 +133,15 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
 const unknownBlock = (name: string, tag: BlockTag): NodeFailure =>
   new NodeFailure(name, { kind: 'refused', answer: `does not know block ${tag}` })
 
+/** For a whole range of logs, in milliseconds: a node that gives ten blocks at a time answers a thousand in that time. */
+const LOGS_MS = 30_000
+const now = (): number => performance.now()
+
 /**
  * Reads a range of blocks in halves when the node refuses it: nodes have limits, and so have we. The first single block that
  * is refused ends it: a node that refuses everything is asked as often as the range can be halved, ten times for a thousand blocks.
  */
-async function readLogs(transport: NodeTransport, filter: LogFilter): Promise<Log[]> {
+async function readLogs(transport: NodeTransport, filter: LogFilter, until = now() + LOGS_MS): Promise<Log[]> {
   const { address, topics, fromBlock, toBlock } = filter
   const range = { fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) }
   try {
@@ -148,10 +152,12 @@ async function readLogs(transport: NodeTransport, filter: LogFilter): Promise<Lo
       alone: true,
     })
   } catch (failure) {
-    if (!maySplit(failure) || fromBlock >= toBlock) throw failure
+    if (!maySplit(failure) || fromBlock >= toBlock || now() > until) throw failure
     const middle = Math.floor((fromBlock + toBlock) / 2)
-    const earlier = await readLogs(transport, { ...filter, toBlock: middle })
-    return [...earlier, ...(await readLogs(transport, { ...filter, fromBlock: middle + 1 }))]
+    const earlier = await readLogs(transport, { ...filter, toBlock: middle }, until)
+    // Single blocks that are answered late, one after the other, would take an hour.
+    if (now() > until) throw failure
+    return [...earlier, ...(await readLogs(transport, { ...filter, fromBlock: middle + 1 }, until))]
   }
 }
 

@@ -221,6 +221,8 @@ export function markMined(
             state = case when p.state in ('queued', 'authorized', 'assigned') then 'mined' else p.state end
           from ${given} where ${ours(context)}
             and p.auth_nonce = s."authNonce" and p.state not in ('settled', 'voided')
+            -- One node shows it, and may invent it: what was never sent is not kept from being sent by that.
+            and exists (select 1 from lane_tx_item i where i.payment_id = p.payment_id)
             and p.mined_hash is distinct from s."blockHash"`,
     )
     const reverted = await execute(

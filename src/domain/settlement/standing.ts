@@ -70,6 +70,7 @@ export type Trouble = {
     | 'held'
     | 'hook'
     | 'sweep'
+    | 'void'
     | 'paid_elsewhere'
     | 'unexplained'
   readonly stops: boolean

@@ -22,6 +22,7 @@ export function troublesOf(standing: Standing): Trouble[] {
     minedOf,
     recordsOf,
     sweepsOf,
+    voidsOf,
     elsewhereOf,
     holdsOf,
   ]
@@ -213,6 +214,20 @@ function sweepsOf({ attention }: Standing): Trouble[] {
       stops: false,
       what: `what came to ${waiting.length} ${waiting.length === 1 ? 'address' : 'addresses'} has not been swept for an hour (${first.subject}: ${first.detail ?? 'no detail'})`,
       todo: 'See that a lane is free and can pay its gas. If others are swept, compare the USDC at the address: the token refuses a sweep of more, or from a blocked address. Where somebody took it by hand, move what is left to the treasury with the same key.',
+    },
+  ]
+}
+
+function voidsOf({ attention }: Standing): Trouble[] {
+  const waiting = attention.filter(({ kind }) => kind === 'void')
+  const [first] = waiting
+  if (first === undefined) return []
+  return [
+    {
+      kind: 'void',
+      stops: false,
+      what: `${waiting.length} ${waiting.length === 1 ? 'payout was' : 'payouts were'} to be voided two hours ago, and ${waiting.length === 1 ? 'is' : 'are'} not (${first.subject}: ${first.detail ?? 'no detail'})`,
+      todo: 'A refund waits for it. See in the log of the worker whether the key of the treasury refuses to sign, and that a lane is free and can pay its gas.',
     },
   ]
 }

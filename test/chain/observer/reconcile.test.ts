@@ -102,6 +102,66 @@ test('a log that one node invents for a used nonce is not believed without its r
   expect(await attention()).toEqual([expect.objectContaining({ kind: 'used_without_log' })])
 })
 
+const LOGS = 'eth_getLogs'
+/** A log of no meaning, in a transaction of its own. */
+const junk = (nonce: string, number: number) => ({
+  address: TOKEN.address,
+  topics: ['0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5', `0x${'0'.repeat(64)}`, nonce],
+  data: '0x',
+  blockNumber: '0x1',
+  blockHash: `0x${'2'.repeat(64)}`,
+  transactionHash: `0x${number.toString(16).padStart(64, '0')}`,
+  logIndex: '0x0',
+})
+
+// each of them was looked up, one after the other, and nothing settled meanwhile
+test('one node that names thousands of transactions is asked about one for each nonce', async () => {
+  for (const node of nodes) node.behave = () => 'honest'
+  const runner = runnerOf()
+  const queued = await missed(runner, nodes)
+  const { rows } = await world.db.query('select auth_nonce from payout where payment_id = $1', [queued.paymentId])
+  const { auth_nonce: nonce } = rows[0] as { auth_nonce: string }
+  let receipts = 0
+  for (const node of nodes)
+    node.behave = ({ method }) => {
+      receipts += method === 'eth_getTransactionReceipt' ? 1 : 0
+      return method === LOGS ? { lie: () => [] } : 'honest'
+    }
+  const others = nodes[2]!.behave
+  const many = Array.from({ length: 3000 }, (_log, at) => junk(at % 2 === 0 ? nonce : `0x${'5'.repeat(64)}`, at))
+  nodes[2]!.behave = (call) => (call.method === LOGS ? { lie: () => many } : others(call))
+  laterBy(61)
+  await runner.tick()
+  expect(await attention()).toEqual([expect.objectContaining({ kind: 'used_without_log', subject: queued.paymentId })])
+  expect(receipts).toBeGreaterThan(0)
+  expect(receipts).toBeLessThanOrEqual(nodes.length)
+})
+
+// it was waited for in each range, for as long as its answers took
+test('one node that does not answer is waited for once, and the others show the way', async () => {
+  for (const node of nodes) node.behave = () => 'honest'
+  const runner = runnerOf()
+  const queued = await missed(runner, nodes)
+  // Far enough back for three questions.
+  await world.chain.mine({ blocks: 2500 })
+  for (const node of nodes) node.behave = ({ method }) => (method === LOGS ? { lie: () => [] } : 'honest')
+  await runner.tick()
+  await runner.tick()
+  let asked = 0
+  for (const node of nodes) node.behave = () => 'honest'
+  nodes[2]!.behave = ({ method, params }) => {
+    const { topics } = (params[0] ?? {}) as { topics?: unknown[] }
+    if (method !== LOGS || !Array.isArray(topics?.[2])) return 'honest'
+    asked += 1
+    return 'black_hole'
+  }
+  laterBy(61)
+  await runner.tick()
+  await runner.tick()
+  expect(await state(queued)).toBe('settled')
+  expect(asked).toBe(1)
+})
+
 // it was called settled, by a block that was not final
 test('nothing is proved by a block that has taken the place of a final one', async () => {
   for (const node of nodes) node.behave = () => 'honest'

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parseEther } from 'viem'
 import { encodeFunctionData } from 'viem/utils'
+import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
+import { TOPICS } from '../../../src/chain/token/contracts.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
 import { usdcAdminAbi } from '../../../src/sandbox/chain.ts'
+import { startHostileNode } from '../../support/hostile-node.ts'
 import { createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
 
 /** Finality stands still for longer than blocks are walked back. */
@@ -57,6 +61,77 @@ test('one that a reorganization removed goes out again; one in a block that is w
   expect(await stateOf(late!)).toBe('mined')
   expect(await world.balance(late!.recipient)).toBe(1_000_000n)
 })
+
+// the block of the payout was neither walked nor unseen
+test('what is mined stays so when the head is a block lower for a moment', async () => {
+  const node = await startHostileNode(world.anvil.url)
+  try {
+    const runner = world.runner({ url: node.url })
+    await ticks(runner)
+    const [queued] = await world.queue([{ micro: 1_000_000n }])
+    await ticks(runner)
+    await world.chain.mine({ blocks: 1 })
+    await ticks(runner)
+    expect(await stateOf(queued!)).toBe('mined')
+    // Its block is just below those that are walked.
+    await world.chain.mine({ blocks: 512 })
+    await runner.tick()
+    const lower = quantity((await world.chain.getBlockNumber()) - 1n)
+    const block = await world.chain.request({ method: 'eth_getBlockByNumber', params: [lower, false] } as never)
+    node.behave = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[0] === 'latest' ? { lie: () => block } : 'honest'
+    await runner.tick()
+    node.behave = () => 'honest'
+    await ticks(runner)
+    expect(await stateOf(queued!)).toBe('mined')
+  } finally {
+    await node.close()
+  }
+})
+
+test('a transfer that one node invents keeps its payout from being sent no longer than the lie takes', async () => {
+  const nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
+  try {
+    const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
+    // The lanes are full at first.
+    const busy = world.runner({ rpc, options: { maxInFlight: 0 } })
+    await ticks(busy)
+    const [queued] = await world.queue([{ micro: 1_000_000n }])
+    await ticks(busy)
+    const invented = await inventTransfer(queued!)
+    await world.chain.mine({ blocks: 1 })
+    const { number, hash } = await world.chain.getBlock()
+    const place = { blockNumber: quantity(number), blockHash: hash }
+    // Asked alone, or with the others: only this one shows it.
+    for (const node of nodes)
+      node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => invented(place) } : 'honest')
+    await ticks(busy)
+    for (const node of nodes) node.behave = () => 'honest'
+    const runner = world.runner({ rpc })
+    await ticks(runner)
+    await world.chain.mine({ blocks: 1 })
+    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+  } finally {
+    for (const node of nodes) await node.close()
+  }
+})
+
+/** The logs of its transfer, in a transaction that is none. */
+async function inventTransfer({ paymentId, recipient, micro }: Queued) {
+  const { rows } = await world.db.query('select auth_nonce from payout where payment_id = $1', [paymentId])
+  const { auth_nonce: nonce } = rows[0] as { auth_nonce: string }
+  const treasury = pad(world.treasury.address)
+  return (place: { blockNumber: string; blockHash: string }) => {
+    const log = { address: TOKEN.address, transactionHash: `0x${'ab'.repeat(32)}`, ...place }
+    return [
+      { ...log, logIndex: '0x0', topics: [TOPICS.authorizationUsed, treasury, nonce], data: '0x' },
+      { ...log, logIndex: '0x1', topics: [TOPICS.transfer, treasury, pad(recipient)], data: pad(quantity(micro)) },
+    ]
+  }
+}
+
+const pad = (hex: string): string => `0x${hex.slice(2).toLowerCase().padStart(64, '0')}`
+const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 
 test('a theft pauses the lanes as soon as a block shows it', async () => {
   const runner = world.runner()

@@ -202,6 +202,19 @@ describe('the record', () => {
     expect(kinds({ attention: [fact('chargeback')] })).toEqual([])
   })
 
+  test('voids that are not done', () => {
+    const voided = { kind: 'void', subject: 'pay_1', detail: '5000000 micro-USDC of 0x1 are to be voided' }
+    expect(only({ attention: [voided] })).toMatchObject({
+      kind: 'void',
+      stops: false,
+      what: '1 payout was to be voided two hours ago, and is not (pay_1: 5000000 micro-USDC of 0x1 are to be voided)',
+    })
+    expect(only({ attention: [voided, { ...voided, detail: null }] })?.what).toContain(
+      '2 payouts were to be voided two hours ago, and are not',
+    )
+    expect(only({ attention: [{ ...voided, detail: null }] })?.what).toContain('(pay_1: no detail)')
+  })
+
   test('sweeps that are not done', () => {
     const sweep = { kind: 'sweep', subject: 'pay_1', detail: '5000000 micro-USDC are to be swept from 0x1' }
     expect(only({ attention: [sweep] })).toMatchObject({
