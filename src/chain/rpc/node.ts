@@ -94,7 +94,10 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
       if (tag === 'latest') health.sawHead(block.number)
       return block
     },
-    logs: (filter) => readLogs(transport, filter),
+    logs: (filter) => {
+      const until = options.now() + LOGS_MS
+      return readLogs(transport, filter, () => options.now() > until)
+    },
     receipt: (txHash) =>
       read('eth_getTransactionReceipt', [txHash], (answer) => (answer === null ? null : receiptOf(answer))),
     receiptLogs: (txHash) =>
@@ -133,15 +136,17 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
 const unknownBlock = (name: string, tag: BlockTag): NodeFailure =>
   new NodeFailure(name, { kind: 'refused', answer: `does not know block ${tag}` })
 
-/** For a whole range of logs, in milliseconds. One that gives a thousand blocks by ten, in a third of a second each, takes half of it. */
+/**
+ * For a whole range of logs, in milliseconds: by single blocks that are answered late it would take an hour. A node that gives a
+ * thousand blocks by ten, in a third of a second each, takes half of it.
+ */
 const LOGS_MS = 180_000
-const now = (): number => performance.now()
 
 /**
  * Reads a range of blocks in halves when the node refuses it: nodes have limits, and so have we. The first single block that
  * is refused ends it: a node that refuses everything is asked as often as the range can be halved, ten times for a thousand blocks.
  */
-async function readLogs(transport: NodeTransport, filter: LogFilter, until = now() + LOGS_MS): Promise<Log[]> {
+async function readLogs(transport: NodeTransport, filter: LogFilter, isOver: () => boolean): Promise<Log[]> {
   const { address, topics, fromBlock, toBlock } = filter
   const range = { fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) }
   try {
@@ -152,12 +157,10 @@ async function readLogs(transport: NodeTransport, filter: LogFilter, until = now
       alone: true,
     })
   } catch (failure) {
-    if (!maySplit(failure) || fromBlock >= toBlock || now() > until) throw failure
+    if (!maySplit(failure) || fromBlock >= toBlock || isOver()) throw failure
     const middle = Math.floor((fromBlock + toBlock) / 2)
-    const earlier = await readLogs(transport, { ...filter, toBlock: middle }, until)
-    // Single blocks that are answered late, one after the other, would take an hour.
-    if (now() > until) throw failure
-    return [...earlier, ...(await readLogs(transport, { ...filter, fromBlock: middle + 1 }, until))]
+    const earlier = await readLogs(transport, { ...filter, toBlock: middle }, isOver)
+    return [...earlier, ...(await readLogs(transport, { ...filter, fromBlock: middle + 1 }, isOver))]
   }
 }
 

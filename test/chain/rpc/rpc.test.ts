@@ -20,8 +20,8 @@ afterAll(async () => {
   await world.stop()
 })
 
-const connect = (quorum: number, urls = [first.url, second.url]) =>
-  connectRpc({ urls, quorum, chainId: 31337, timeoutMs: 1000 })
+const connect = (quorum: number, urls = [first.url, second.url], now = () => performance.now()) =>
+  connectRpc({ urls, quorum, chainId: 31337, timeoutMs: 1000, now })
 /** A round says that it could not be finished; anything else is a failure of the test. */
 const withoutQuorum = (failure: unknown): void => expect(String(failure)).toMatch(/no quorum/) as undefined
 const state = async (paymentId: string) => (await world.payout(paymentId)).state
@@ -62,6 +62,22 @@ describe('a range of blocks that a node refuses', () => {
     const [node] = connect(1, [first.url]).nodes
     await expect(node!.logs(range)).rejects.toThrow(message)
     expect(asked).toBe(calls)
+  })
+
+  test('a node that answers single blocks alone, and late, is asked for three minutes', async () => {
+    let [asked, time] = [0, 0]
+    first.decide = ({ method, params }) => {
+      if (method !== 'eth_getLogs') return 'deliver'
+      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+      asked += 1
+      if (fromBlock !== toBlock) return { error: { code: -32000, message: 'one block at a time' } }
+      time += 20_000
+      return 'deliver'
+    }
+    const range = { fromBlock: 1, toBlock: 16, address: TOKEN.address, topics: [] }
+    const [node] = connect(1, [first.url], () => time).nodes
+    await expect(node!.logs(range)).rejects.toThrow('one block at a time')
+    expect([time, asked]).toEqual([200_000, 22])
   })
 })
 
