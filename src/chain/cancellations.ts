@@ -5,7 +5,7 @@ import { checkVoids, VOID_REST_SECONDS } from './rotation.ts'
 
 /**
  * Signs the requested cancellations. Returns how many. One that another treasury has paid, or still may, waits: its
- * money would go back to the buyer, and be at the merchant too. It rests, as does what a key refused, so that others have
+ * money would go back to the buyer, and be at the merchant too. It rests, as does what a key signs nothing of, so that others have
  * their turn and a deployment that only waits for it is idle. In memory are the payments whose waiting was logged.
  */
 export function createCancellations(deps: SettlementDeps): () => Promise<number> {
@@ -51,8 +51,8 @@ export function createCancellations(deps: SettlementDeps): () => Promise<number>
       await store(deps, round.signed)
       refusals.push(...round.refusals)
       count += round.signed.length
-      const done = new Set(round.signed.map(({ paymentId }) => paymentId))
-      await rest(ofTreasury.filter(({ paymentId }) => !done.has(paymentId)).map(({ paymentId }) => paymentId))
+      // A key that signs others is asked again in the next round.
+      if (round.signed.length === 0) await rest(ofTreasury.map(({ paymentId }) => paymentId))
     }
     report(deps, { signed: count, refusals })
     return count

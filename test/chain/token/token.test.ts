@@ -189,7 +189,8 @@ test('a payout that was seen on chain before it was signed here, and then no mor
   await carry([signed])
   await world.chain.mine({ blocks: 1 })
   await waiting.tick()
-  expect(await state(queued!)).toBe('mined')
+  // The nonce is used, so that it waits.
+  expect(await state(queued!)).toBe('queued')
   await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
   await world.finalize(world.runner(), 3)
   expect(await state(queued!)).toBe('settled')
