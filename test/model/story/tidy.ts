@@ -37,7 +37,8 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
       await shop.engine.act(shop.paymentId, 'ask void')
     const decision = isHeld && !isHeldBack ? lifts : wanted[count % wanted.length]
     if (decision !== undefined) {
-      const mustName = answers.at(-1)?.includes('Name the attempt') === true
+      // A hold that cannot be lifted is tried in between.
+      const mustName = answers.slice(-2).some((answer) => answer.includes('Name the attempt'))
       const named = mustName
         ? snapshot.attempts[Math.floor(count / wanted.length) % snapshot.attempts.length]?.id
         : undefined
