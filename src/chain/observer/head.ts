@@ -1,7 +1,9 @@
 import { type ChainCursor, describeTransfer, type Lease, type TreasuryLog } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { NodeFailure } from '../rpc/failure.ts'
+import type { Rpc } from '../rpc/rpc.ts'
 import { type Fact, readFacts, type Scope, shareGas, treasuryLogs } from './facts.ts'
+import { createReach } from './reach.ts'
 import { type Hashes, newBlocks, replacedBlocks, walkChain } from './walk.ts'
 
 /**
@@ -10,6 +12,9 @@ import { type Hashes, newBlocks, replacedBlocks, walkChain } from './walk.ts'
  */
 const MAX_WALK = 512
 
+/** `readTo`: up to this block logs were read. */
+type View = { readonly chain: Hashes; readonly readTo: number; readonly facts: readonly Fact[] }
+
 /**
  * Watches the blocks that are not final. Marks payouts seen there, as a hint for people and for the order of work: it
  * ends nothing. Pauses every lane as soon as a block shows a transfer out of a treasury that we did not authorize.
@@ -17,21 +22,27 @@ const MAX_WALK = 512
 export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
   const { journal, rpc, log } = deps
   let hashes: Hashes = new Map()
+  const reach = createReach(MAX_WALK)
 
   /** What the new blocks show, by one node: the walk itself proves only that its blocks lead up to the quorum's head. */
-  async function look(cursor: ChainCursor): Promise<{ chain: Hashes; facts: Fact[] } | null> {
+  async function look(cursor: ChainCursor): Promise<View | null> {
     const { block: head } = await rpc.newest()
     if (head.number < cursor.number) return null
     const base = Math.max(cursor.number, head.number - MAX_WALK)
     try {
-      return await rpc.any(async (node) => {
-        const chain = await walkChain(node, { base, head }, hashes)
-        const fresh = newBlocks(hashes, chain)
-        const logs = fresh === null ? [] : await treasuryLogs(node, scope, fresh)
-        if (logs.some((entry) => chain.get(entry.blockNumber) !== entry.blockHash))
-          throw new NodeFailure(node.name, { kind: 'refused', answer: 'has logs of another branch' })
-        return { chain, facts: readFacts(logs, scope.treasuries) }
-      })
+      return await reach.read(MAX_WALK, (blocks) =>
+        rpc.any(async (node) => {
+          const chain = await walkChain(node, { base, head }, hashes)
+          const fresh = newBlocks(hashes, chain)
+          if (fresh === null) return { chain, readTo: head.number, facts: [] }
+          // Of more than can be read at once, the oldest first.
+          const toBlock = Math.min(fresh.toBlock, fresh.fromBlock + blocks - 1)
+          const logs = await treasuryLogs(node, scope, { ...fresh, toBlock })
+          if (logs.some((entry) => chain.get(entry.blockNumber) !== entry.blockHash))
+            throw new NodeFailure(node.name, { kind: 'refused', answer: 'has logs of another branch' })
+          return { chain, readTo: toBlock, facts: readFacts(logs, scope.treasuries) }
+        }),
+      )
     } catch (failure) {
       // The chain changes just now. The next round looks again.
       if (failure instanceof NodeFailure && failure.kind === 'refused') return null
@@ -45,7 +56,7 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
     const logs = facts.map((fact): TreasuryLog => ({ ...fact, gasShare: null }))
     const suspects = await journal.findUnknown({ logs, ownTransactions: [], treasuries })
     for (const suspect of suspects) {
-      const shown = await isShown(suspect)
+      const shown = await isShown({ rpc, scope }, suspect)
       if (shown === null) return false
       if (!shown) {
         log.warn({ transfer: suspect }, 'one node shows a transfer that a quorum does not: it counts for nothing')
@@ -59,17 +70,6 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
     return true
   }
 
-  /** Whether a quorum of nodes shows this log in this block; null when there is no quorum now. */
-  async function isShown(fact: Fact): Promise<boolean | null> {
-    const block = { fromBlock: fact.blockNumber, toBlock: fact.blockNumber }
-    const logs = await rpc.agreed((node) => treasuryLogs(node, scope, block))
-    if (logs === null) return null
-    return logs.value.some(
-      ({ txHash, logIndex, blockHash }) =>
-        txHash === fact.txHash && logIndex === fact.logIndex && blockHash === fact.blockHash,
-    )
-  }
-
   /** `isMined`: payouts are marked as seen in blocks that may have left the chain. */
   return async function watchHead(
     lease: Lease,
@@ -77,7 +77,7 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
   ): Promise<void> {
     const seen = await look(cursor)
     if (seen === null) return
-    const { chain, facts } = seen
+    const { chain, readTo, facts } = seen
     const replaced = replacedBlocks(hashes, chain)
     if (replaced > 0) log.warn({ replaced }, 'the chain was reorganized')
     const isDone = await watchTransfers(facts)
@@ -91,6 +91,17 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
     const { reverted } = isQuiet ? { reverted: 0 } : await journal.markMined(lease, view)
     if (reverted > 0) log.warn({ reverted }, 'payouts are no longer in the chain and go out again')
     // Stored last, so that after a failure the same blocks are read again.
-    if (isDone) hashes = chain
+    if (isDone) hashes = new Map([...chain].filter(([number]) => number <= readTo))
   }
+}
+
+/** Whether a quorum of nodes shows this log in this block; null when there is no quorum now. */
+async function isShown({ rpc, scope }: { rpc: Rpc; scope: Scope }, fact: Fact): Promise<boolean | null> {
+  const block = { fromBlock: fact.blockNumber, toBlock: fact.blockNumber }
+  const logs = await rpc.agreed((node) => treasuryLogs(node, scope, block))
+  if (logs === null) return null
+  return logs.value.some(
+    ({ txHash, logIndex, blockHash }) =>
+      txHash === fact.txHash && logIndex === fact.logIndex && blockHash === fact.blockHash,
+  )
 }

@@ -1,46 +1,70 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Hex } from '../../domain/hex.ts'
 import type { ChainCursor } from '../../domain/settlement/payout.ts'
-import type { Log } from '../rpc/node.ts'
+import { type Answer, gather } from '../rpc/gather.ts'
+import type { Log, LogFilter, RpcNode } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { TOPICS } from '../token/contracts.ts'
 import { asTopic, type Scope } from './facts.ts'
+import { createReach } from './reach.ts'
 
 /** Where logs are looked for that were missed when their blocks were read. */
 type Chain = { readonly rpc: Rpc; readonly scope: Scope }
 
-/** Blocks in one question, and how many of these back a missing log is looked for: about ten hours on Polygon. */
-const LOG_RANGE = 1000
-const RANGES = 20
+/** How many blocks back a missing log is looked for: about ten hours on Polygon. */
+const DEPTH = 20_000
 
-/** Milliseconds for one question. A node that has let them pass, or has failed, is asked no more in this search. */
-const ANSWER_MS = 4000
+/**
+ * In milliseconds: a search asks nothing more after that, and the next one goes on where it was. Beside it nothing is read.
+ */
+const SEARCH_MS = 15_000
+
+/** How much longer, in milliseconds, a node is waited for when a quorum has answered. Then it is asked no more in this search. */
+const GRACE_MS = 4000
+
+type Search = { readonly nonces: readonly Hex[]; readonly prove: (txHash: Hex) => Promise<Iterable<Hex>> }
 
 /**
  * Looks for the transactions of the nonces at every node, from the newest blocks back. What a node names only shows where
  * to look: `prove` answers the nonces that a transaction has really used. Of a node that names too much only one for each
  * nonce is looked at.
  */
-export async function findTransactions(
-  { rpc, scope }: Chain,
-  cursor: ChainCursor,
-  search: { readonly nonces: readonly Hex[]; readonly prove: (txHash: Hex) => Promise<Iterable<Hex>> },
-): Promise<void> {
-  const left = new Set(search.nonces)
-  let nodes = rpc.nodes
-  const events = [TOPICS.authorizationUsed, TOPICS.authorizationCanceled]
-  let toBlock = cursor.number
-  for (let range = 0; range < RANGES && left.size > 0 && toBlock > cursor.firstNumber; range++) {
-    const fromBlock = Math.max(cursor.firstNumber + 1, toBlock - LOG_RANGE + 1)
-    const topics = [events, scope.treasuries.map(asTopic), [...left]]
-    const answers = await inTime(
-      nodes.map((node) => node.logs({ address: scope.token, fromBlock, toBlock, topics })),
-      ANSWER_MS,
-    )
-    nodes = nodes.filter((_node, index) => answers[index] !== null)
-    const named = new Set(answers.flatMap((logs) => namedBy(logs ?? [], left)))
-    for (const txHash of named) for (const nonce of await search.prove(txHash)) left.delete(nonce)
-    toBlock = fromBlock - 1
+export function createSearch({ rpc, scope }: Chain) {
+  const reach = createReach()
+  let goesOnAt: number | null = null
+
+  const ask = (nodes: readonly RpcNode[], blocks: Pick<LogFilter, 'fromBlock' | 'toBlock'>, nonces: Iterable<Hex>) => {
+    const topics = [
+      [TOPICS.authorizationUsed, TOPICS.authorizationCanceled],
+      scope.treasuries.map(asTopic),
+      [...nonces],
+    ]
+    return gather<Log[], readonly Answer<Log[]>[]>({
+      nodes,
+      first: nodes.length,
+      read: (node) => node.logs({ address: scope.token, ...blocks, topics }),
+      judge: ({ answers, open }) => (answers.length >= rpc.quorum || open === 0 ? answers : undefined),
+      graceMs: GRACE_MS,
+    })
+  }
+
+  return async function findTransactions(cursor: ChainCursor, { nonces, prove }: Search): Promise<void> {
+    const left = new Set(nonces)
+    const lowest = Math.max(cursor.firstNumber, cursor.number - DEPTH)
+    const until = performance.now() + SEARCH_MS
+    let nodes = rpc.nodes
+    let toBlock = Math.min(goesOnAt ?? cursor.number, cursor.number)
+    while (left.size > 0 && toBlock > lowest && performance.now() < until) {
+      const fromBlock = await reach.read(toBlock - lowest, async (blocks) => {
+        const answers = await ask(nodes, { fromBlock: toBlock - blocks + 1, toBlock }, left)
+        nodes = answers.map(({ node }) => node)
+        const named = new Set(answers.flatMap(({ value }) => namedBy(value, left)))
+        for (const txHash of named) for (const nonce of await prove(txHash)) left.delete(nonce)
+        return answers.length < rpc.quorum ? null : toBlock - blocks + 1
+      })
+      if (fromBlock === null) break
+      toBlock = fromBlock - 1
+    }
+    goesOnAt = left.size > 0 && toBlock > lowest ? toBlock : null
   }
 }
 
@@ -52,13 +76,6 @@ function namedBy(logs: readonly Log[], nonces: ReadonlySet<Hex>): Hex[] {
     if (nonce !== undefined && nonces.has(nonce) && !first.has(nonce)) first.set(nonce, txHash)
   }
   return [...first.values()]
-}
-
-/** Null for each that has failed, or was not there in time. */
-function inTime<T>(asked: readonly Promise<T>[], ms: number): Promise<(T | null)[]> {
-  const late = new AbortController()
-  const over = delay(ms, null, { signal: late.signal, ref: false }).catch(() => null)
-  return Promise.all(asked.map((one) => Promise.race([one.catch(() => null), over]))).finally(() => late.abort())
 }
 
 /** The logs of the transaction about our treasuries, when a quorum has them, in a block that is final. */

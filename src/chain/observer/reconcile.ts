@@ -4,7 +4,7 @@ import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { deadAfter } from '../rotation.ts'
 import { readToken } from '../token/token-state.ts'
 import { readFacts, type Scope, shareGas } from './facts.ts'
-import { findTransactions, readProved } from './missing.ts'
+import { createSearch, readProved } from './missing.ts'
 import { isReplaced } from './replaced.ts'
 
 const EVERY_MS = 60_000
@@ -22,6 +22,7 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
   const { journal, rpc, token, log, clock } = deps
   let comparedAt = Number.NEGATIVE_INFINITY
   let after = ''
+  const findTransactions = createSearch({ rpc, scope })
 
   /** Null when the nodes do not agree, or when the block is another one now. */
   async function findUsed(open: readonly OpenNonce[], cursor: ChainCursor): Promise<OpenNonce[] | null> {
@@ -50,7 +51,7 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
       for (const nonce of proved) found.add(nonce)
       return proved
     }
-    await findTransactions({ rpc, scope }, cursor, { nonces: used.map(({ authNonce }) => authNonce), prove })
+    await findTransactions(cursor, { nonces: used.map(({ authNonce }) => authNonce), prove })
     return found
   }
 

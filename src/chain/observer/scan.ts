@@ -2,10 +2,12 @@ import { type ChainCursor, type Lease, REVERSAL_PAUSE } from '../../domain/settl
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
 import type { Block } from '../rpc/node.ts'
 import { readFacts, shareGas, treasuryLogs } from './facts.ts'
-import { createSecondReading, LOG_RANGE } from './second-reading.ts'
+import { createReach } from './reach.ts'
+import { createSecondReading } from './second-reading.ts'
 
-/** Most ranges read in one round, so that catching up does not starve the lanes. */
+/** Most ranges read in one round, and for how many milliseconds: catching up must not starve the other parts. */
 const RANGES_PER_ROUND = 10
+const ROUND_MS = 10_000
 
 /**
  * Reads the finalized blocks after the cursor into the journal, as far as a quorum of nodes agrees on them. Payouts are
@@ -13,14 +15,17 @@ const RANGES_PER_ROUND = 10
  */
 export function createScan(deps: SettlementDeps) {
   const again = createSecondReading()
+  const reach = createReach()
 
   /** A failure changes nothing: the next round reads the same blocks. */
   async function readAgain(lease: Lease, cursor: ChainCursor): Promise<void> {
     const due = again.due(cursor)
-    const block = due && (await deps.rpc.agreed((node) => node.block(due.to)))
-    if (due === null || block === null) return
-    const read = await readRange(deps, lease, { from: due.from, final: block.value, again: true })
-    if (read !== null) again.done(due.to)
+    if (due === null) return
+    const { from, to } = due
+    const read = await reach.read(to - from + 1, (blocks) =>
+      readRange(deps, lease, { from, to: from + blocks - 1, again: true }),
+    )
+    if (read !== null) again.done(read.number)
   }
 
   return async function scanFinalized(lease: Lease, start: ChainCursor): Promise<ChainCursor> {
@@ -36,8 +41,13 @@ export function createScan(deps: SettlementDeps) {
       return start
     }
     let cursor = start
-    for (let range = 0; range < RANGES_PER_ROUND && cursor.number < final.number; range++) {
-      const next = await readRange(deps, lease, { from: cursor.number + 1, final })
+    const until = performance.now() + ROUND_MS
+    for (let ranges = 0; ranges < RANGES_PER_ROUND && cursor.number < final.number; ranges++) {
+      if (ranges > 0 && performance.now() > until) break
+      const { number } = cursor
+      const next = await reach.read(final.number - number, (blocks) =>
+        readRange(deps, lease, { from: number + 1, to: number + blocks, final }),
+      )
       if (next === null) break
       cursor = { ...cursor, ...next }
     }
@@ -46,17 +56,16 @@ export function createScan(deps: SettlementDeps) {
   }
 }
 
-/** Reads one range of blocks. Null when the nodes do not agree on it now. */
+/** Reads one range of blocks. Null when the nodes do not agree on it now. `final`: a block that is known already. */
 async function readRange(
   deps: SettlementDeps,
   lease: Lease,
-  range: { from: number; final: Block; again?: boolean },
+  range: { from: number; to: number; final?: Block; again?: boolean },
 ): Promise<Pick<ChainCursor, 'number' | 'hash'> | null> {
   const { rpc, journal, token, log } = deps
-  const { from, final, again = false } = range
-  const to = Math.min(final.number, from + LOG_RANGE - 1)
+  const { from, to, final, again = false } = range
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
-  const last = to === final.number ? { value: final } : await rpc.agreed((node) => node.block(to))
+  const last = to === final?.number ? { value: final } : await rpc.agreed((node) => node.block(to))
   const logs = await rpc.agreed((node) => treasuryLogs(node, scope, { fromBlock: from, toBlock: to }))
   if (last === null || logs === null) return null
   const facts = await shareGas(deps, readFacts(logs.value, scope.treasuries))

@@ -7,8 +7,6 @@ const READ_AGAIN_AFTER = 16
 const READ_AGAIN_TOGETHER = 8
 /** How far back a new start reads a second time, because it does not know what was read when. */
 const READ_AGAIN_AT_START = 64
-/** Blocks in one `eth_getLogs`: within every node's limit. */
-export const LOG_RANGE = 1000
 
 /** Which blocks were read twice. In memory: a new start begins a little earlier. */
 export function createSecondReading() {
@@ -17,7 +15,7 @@ export function createSecondReading() {
     /** The blocks to be read a second time now; null when they are too few. */
     due({ number, firstNumber }: { number: number; firstNumber: number }): { from: number; to: number } | null {
       const from = Math.max(readTwice ?? number - READ_AGAIN_AT_START, firstNumber) + 1
-      const to = Math.min(number - READ_AGAIN_AFTER, from + LOG_RANGE - 1)
+      const to = number - READ_AGAIN_AFTER
       return to - from + 1 < READ_AGAIN_TOGETHER ? null : { from, to }
     },
     done(to: number): void {

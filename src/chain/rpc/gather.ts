@@ -9,7 +9,7 @@ export type Nodes = {
   agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null>
 }
 
-type Answer<T> = { readonly node: RpcNode; readonly value: T }
+export type Answer<T> = { readonly node: RpcNode; readonly value: T }
 
 /** How far the asking has come. */
 type Standing<T> = {

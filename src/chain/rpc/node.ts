@@ -96,7 +96,9 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
     },
     logs: (filter) => {
       const until = options.now() + LOGS_MS
-      return readLogs(transport, filter, () => options.now() > until)
+      return readLogs(transport, filter, () => {
+        if (options.now() > until) throw new NodeFailure(options.name, { kind: 'silent', answer: TOO_SLOW })
+      })
     },
     receipt: (txHash) =>
       read('eth_getTransactionReceipt', [txHash], (answer) => (answer === null ? null : receiptOf(answer))),
@@ -136,17 +138,16 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
 const unknownBlock = (name: string, tag: BlockTag): NodeFailure =>
   new NodeFailure(name, { kind: 'refused', answer: `does not know block ${tag}` })
 
-/**
- * For a whole range of logs, in milliseconds: by single blocks that are answered late it would take an hour. A node that gives a
- * thousand blocks by ten, in a third of a second each, takes half of it.
- */
-const LOGS_MS = 180_000
+/** For a whole range of logs, in milliseconds: by single blocks that are answered late it would take an hour. */
+const LOGS_MS = 30_000
+const TOO_SLOW = `has not read a range of logs by smaller ones in ${LOGS_MS / 1000} s`
 
 /**
  * Reads a range of blocks in halves when the node refuses it: nodes have limits, and so have we. The first single block that
  * is refused ends it: a node that refuses everything is asked as often as the range can be halved, ten times for a thousand blocks.
+ * `assertTime` throws when there is none left: those who ask then ask for less.
  */
-async function readLogs(transport: NodeTransport, filter: LogFilter, isOver: () => boolean): Promise<Log[]> {
+async function readLogs(transport: NodeTransport, filter: LogFilter, assertTime: () => void): Promise<Log[]> {
   const { address, topics, fromBlock, toBlock } = filter
   const range = { fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) }
   try {
@@ -157,10 +158,11 @@ async function readLogs(transport: NodeTransport, filter: LogFilter, isOver: () 
       alone: true,
     })
   } catch (failure) {
-    if (!maySplit(failure) || fromBlock >= toBlock || isOver()) throw failure
+    if (!maySplit(failure) || fromBlock >= toBlock) throw failure
+    assertTime()
     const middle = Math.floor((fromBlock + toBlock) / 2)
-    const earlier = await readLogs(transport, { ...filter, toBlock: middle }, isOver)
-    return [...earlier, ...(await readLogs(transport, { ...filter, fromBlock: middle + 1 }, isOver))]
+    const earlier = await readLogs(transport, { ...filter, toBlock: middle }, assertTime)
+    return [...earlier, ...(await readLogs(transport, { ...filter, fromBlock: middle + 1 }, assertTime))]
   }
 }
 

@@ -89,6 +89,32 @@ test('what is mined stays so when the head is a block lower for a moment', async
   }
 })
 
+// no block was looked at, and nobody was told
+test('what is mined is seen also by a node that gives ten blocks at a time, late', async () => {
+  const node = await startHostileNode(world.anvil.url)
+  try {
+    let time = 0
+    node.behave = ({ method, params }) => {
+      if (method !== 'eth_getLogs') return 'honest'
+      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+      time += 700
+      return Number(toBlock) - Number(fromBlock) < 10 ? 'honest' : { error: { code: -32000, message: 'ten at a time' } }
+    }
+    await world.chain.mine({ blocks: 500 })
+    const [queued] = await world.queue([{ micro: 100_000n }])
+    await ticks(world.runner())
+    await world.chain.mine({ blocks: 1 })
+    const rpc = connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId, now: () => time })
+    const runner = world.runner({ rpc })
+    await expect(runner.tick()).rejects.toThrow('has not read a range of logs by smaller ones in 30 s')
+    for (let round = 0; round < 20 && (await stateOf(queued!)) !== 'mined'; round++)
+      await runner.tick().catch(() => undefined)
+    expect(await stateOf(queued!)).toBe('mined')
+  } finally {
+    await node.close()
+  }
+})
+
 test('a transfer that one node invents keeps its payout from being sent no longer than the lie takes', async () => {
   const nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
   try {

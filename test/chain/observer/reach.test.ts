@@ -1,0 +1,187 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { createReach } from '../../../src/chain/observer/reach.ts'
+import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
+import { mintUsdc } from '../../../src/sandbox/chain.ts'
+import { type HostileNode, type Malice, startHostileNode } from '../../support/hostile-node.ts'
+import { addAwaited } from '../deposits/awaited.ts'
+import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
+
+/** Nodes of any limit are caught up with, in ranges that get smaller until one is answered. */
+
+describe('how many blocks are read at once', () => {
+  const asked = async (open: number, answers: readonly ('read' | 'not read' | 'throws')[]): Promise<number[]> => {
+    const reach = createReach(1000)
+    const blocks: number[] = []
+    for (const answer of answers)
+      await reach
+        .read(open, async (count) => {
+          blocks.push(count)
+          if (answer === 'throws') throw new Error('more than can be asked in time')
+          return answer === 'read' ? 'logs' : null
+        })
+        .catch(() => null)
+    return blocks
+  }
+
+  test('is half as much after each failure, down to one, and twice as much after each success', async () => {
+    const failures = Array.from({ length: 11 }, () => 'not read' as const)
+    expect(await asked(5000, failures)).toEqual([1000, 500, 250, 125, 62, 31, 15, 7, 3, 1, 1])
+    expect(await asked(5000, ['throws', 'not read', 'read', 'read', 'read', 'read'])).toEqual([
+      1000, 500, 250, 500, 1000, 1000,
+    ])
+  })
+
+  test('gets smaller from what there was to be read, and a short range that is read makes it no smaller', async () => {
+    expect(await asked(10, ['not read', 'not read', 'read', 'read', 'read'])).toEqual([10, 5, 2, 4, 8])
+    const reach = createReach(1000)
+    await reach.read(3, async () => 'logs')
+    expect(await reach.read(5000, async (blocks) => blocks)).toBe(1000)
+  })
+})
+
+const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
+const deposits = { keys, wrongTokens: [] }
+const LOGS = 'eth_getLogs'
+
+let world: World
+let nodes: HostileNode[]
+beforeAll(async () => {
+  // Final is the newest block less twice the length of an epoch.
+  world = await createWorld({ anvil: ['--slots-in-an-epoch', '1'] })
+  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
+})
+afterEach(() => {
+  for (const node of nodes) node.behave = () => 'honest'
+})
+afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.close()))
+  await world.stop()
+})
+
+const connect = ({ now, of = nodes }: { now?: () => number; of?: readonly HostileNode[] } = {}) =>
+  connectRpc({
+    urls: of.map(({ url }) => url),
+    quorum: Math.ceil((of.length + 1) / 2),
+    chainId: TOKEN.chainId,
+    timeoutMs: 2000,
+    ...(now && { now }),
+  })
+
+/** Nodes that answer questions for logs of more than `most` blocks with a refusal. */
+function limit(
+  most: number,
+  refusal: Malice,
+  { of = nodes, onLogs = () => {} }: { of?: readonly HostileNode[]; onLogs?: () => void } = {},
+): void {
+  for (const node of of)
+    node.behave = ({ method, params }) => {
+      if (method !== LOGS) return 'honest'
+      onLogs()
+      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+      return Number(toBlock) - Number(fromBlock) < most ? 'honest' : refusal
+    }
+}
+
+/** By nodes that give ten blocks at a time; each question for logs takes `ms` of their clock. */
+function slowRunner(ms: number) {
+  let time = 0
+  limit(10, { error: { code: -32000, message: 'no more than ten at a time' } }, { onLogs: () => void (time += ms) })
+  return world.runner({ rpc: connect({ now: () => time }), deposits })
+}
+
+async function mine({ chain }: World, blocks: number): Promise<void> {
+  for (let left = blocks; left > 0; left -= 100) await chain.mine({ blocks: Math.min(100, left) })
+}
+const state = async (queued: Queued) => (await world.payout(queued.paymentId)).state
+const laterBy = (seconds: number): void => {
+  world.clock.now = new Date(world.clock.now.getTime() + seconds * 1000)
+}
+/** Whether payouts and deposits are read up to the final block. */
+const isCaughtUp = (of: World) => async (): Promise<boolean> => {
+  const { number } = await of.chain.getBlock({ blockTag: 'finalized' })
+  const { rows } = await of.db.query('select from chain_cursor where least(scanned_number, deposits_number) = $1', [
+    number.toString(),
+  ])
+  return rows.length === 1
+}
+
+/** Rounds until `isDone`; false when so many were not enough. */
+async function within(rounds: number, runner: { tick(): Promise<unknown> }, isDone: () => Promise<boolean>) {
+  for (let round = 0; round < rounds; round++) {
+    await runner.tick().catch(() => undefined)
+    if (await isDone()) return true
+  }
+  return false
+}
+
+/** A payout that is in the chain, and the blocks after it. */
+async function paid(blocks: number): Promise<Queued> {
+  const runner = world.runner({ deposits })
+  await world.finalize(runner)
+  const [queued] = await world.queue([{}])
+  await runner.tick()
+  await mine(world, blocks)
+  return queued!
+}
+
+describe('a thousand blocks are caught up with', () => {
+  // the same thousand were asked for again and again, and what had been read was forgotten each time
+  test('at nodes that give ten at a time, late', async () => {
+    const queued = await paid(1100)
+    const runner = slowRunner(500)
+    expect(await within(60, runner, isCaughtUp(world))).toBe(true)
+    expect(await state(queued)).toBe('settled')
+  })
+
+  // the words were taken for a wish to be left alone, and nothing was read any more
+  test('at nodes that call more than a hundred a limit that is exceeded', async () => {
+    const queued = await paid(1100)
+    limit(100, { error: { code: -32005, message: 'limit exceeded' } })
+    const runner = world.runner({ rpc: connect(), deposits })
+    expect(await within(60, runner, isCaughtUp(world))).toBe(true)
+    expect(await state(queued)).toBe('settled')
+  })
+
+  // short ranges counted as blocks of just now
+  test('with what came to an address whose watch has ended since', async () => {
+    const dayAgo = Math.floor(Date.now() / 1000) - 86_400
+    const past = await createWorld({ anvil: ['--timestamp', String(dayAgo), '--slots-in-an-epoch', '1'] })
+    const front = await startHostileNode(past.anvil.url)
+    try {
+      await past.finalize(past.runner({ deposits }))
+      const { address } = await addAwaited(past.db, keys, 'ended')
+      await mintUsdc(past.chain, { to: address, micro: 5_000_000n })
+      await mine(past, 400)
+      await past.db.query(
+        `update deposit set created_at = now() - interval '1 day', watch_until = now() - interval '20 hours'`,
+      )
+      limit(50, { error: { code: -32005, message: 'limit exceeded' } }, { of: [front] })
+      const runner = past.runner({ rpc: connect({ of: [front] }), deposits })
+      expect(await within(100, runner, isCaughtUp(past))).toBe(true)
+      expect(past.heard.deposits).toMatchObject([{ address }])
+    } finally {
+      await front.close()
+      await past.stop()
+    }
+  })
+
+  // the nodes had four seconds, however much was asked of them, and then none was left
+  test('by the search for a log that was missed', async () => {
+    const runner = world.runner({ rpc: connect() })
+    await world.finalize(runner)
+    const [queued] = await world.queue([{}])
+    await runner.tick()
+    for (const node of nodes) node.behave = ({ method }) => (method === LOGS ? { lie: () => [] } : 'honest')
+    await mine(world, 1100)
+    expect(await within(5, runner, isCaughtUp(world))).toBe(true)
+    // The second reading too.
+    await within(3, runner, async () => false)
+    expect(await state(queued!)).not.toBe('settled')
+    const isFound = async () => {
+      laterBy(61)
+      return (await state(queued!)) === 'settled'
+    }
+    expect(await within(60, slowRunner(500), isFound)).toBe(true)
+  })
+})
