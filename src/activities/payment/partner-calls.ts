@@ -13,6 +13,8 @@ const TRIES_BEFORE_SILENCE = { 'at once': 1, 'after some tries': 4, never: Numbe
 /** An attempt as it was known before the partner was asked, with the newest of its unread news. */
 export type AskedAttempt = {
   readonly attempt: Attempt
+  /** Of the payment. */
+  readonly version: number
   /** How many parts of money were known of it, and how many of them tell that money went. */
   readonly parts: number
   readonly gone: number
@@ -30,8 +32,9 @@ export type OrderNews = {
 }
 
 export function toAsk(before: PaymentWithNews, attempt: Attempt): AskedAttempt {
+  const { version } = before.payment
   const misfit = misfitOfAttempt(before.incidents, attempt.id)
-  return { attempt, ...partCount(before, attempt.id), misfit, unread: before.unread.get(attempt.id) ?? null }
+  return { attempt, version, ...partCount(before, attempt.id), misfit, unread: before.unread.get(attempt.id) ?? null }
 }
 
 export function partCount({ parts }: PaymentWithAttempts, attemptId: string): Pick<AskedAttempt, 'parts' | 'gone'> {

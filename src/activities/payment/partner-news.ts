@@ -1,13 +1,12 @@
 import { markApplied } from '../../db/payments/partner-events.ts'
 import { closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { parked } from '../../domain/payment/changes.ts'
-import { type KnownPayment, type NewsContext, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
-import { type IncidentKind, isAllThere, misfitOfAttempt, openRefund } from '../../domain/payment/money/intents.ts'
+import { type KnownPayment, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
+import { isAllThere, isInDoubt, type Misfit, misfitOfAttempt, openRefund } from '../../domain/payment/money/intents.ts'
 import { STILL_HERE } from '../../domain/payment/money/parts.ts'
 import { changesOf, isWonBack, mustBeHeld } from '../../domain/payment/order-changes.ts'
-import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { effectOfOrder, fits, hasNothing, misfitOf } from '../../domain/payment/partner-news.ts'
-import { isDead } from '../../domain/payment/payment.ts'
+import { isDead, waitsForPartner } from '../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import { recordCancel } from './cancel-order.ts'
@@ -29,6 +28,10 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   const understood = fits(attempt, order, context)
   const isClear = understood || hasNothing(attempt, order, context)
   const ends = endsMisfit(effect, { attempt, state: work.state, isClear })
+  const misfit = effect.incident === 'misfit' ? misfitOf(attempt, order, context) : null
+  // Since it was asked for, a doubt may have been stored, been dealt with, or have gone and come again in the same words.
+  const isChanged = work.state.payment.version !== asked.version
+  if (isChanged && letsGoOn(effect, { attempt, state: work.state, ends, misfit })) return false
   if (isOutdated(effect, { asked, attempt, state: work.state, ends })) return false
   // A misfit that an operator has before them is answered, and one without any money; any other one is asked about again.
   const isSeen = work.state.payment.parkReason === 'amount_mismatch' && attempt.status === 'on_hold'
@@ -37,12 +40,13 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   if (isAnswered && asked.unread !== null) await markApplied(work.tx, attempt.id, asked.unread)
   await apply(work, attempt, { effect, reference: order.reference, rate: news.rate })
   if (ends) await closeMisfit(work, attempt.id, 'gone')
-  if (effect.incident !== null) await openIncident(work, effect.incident, { attempt, order, context })
+  if (misfit !== null) await openMisfit(work, attempt.id, misfit)
+  else if (effect.incident !== null) await work.openIncident({ kind: effect.incident, attemptId: attempt.id })
   if (effect.parts.some(({ kind }) => kind === 'reversal_outside'))
     await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })
-  await recordCancel(work, attempt.id, { isMisfit: effect.incident === 'misfit' })
+  await recordCancel(work, attempt.id, { isMisfit: misfit !== null })
   if (effect.voidsPayout) await voidPayout(work, deps.payouts)
-  if (effect.incident === 'misfit') await keepInDoubt(work, deps.payouts, attempt.id)
+  if (misfit !== null) await keepInDoubt(work, deps.payouts, attempt.id)
   if (mustBeHeld(work.state.payment)) await work.move('under_review', because('held'), parked('operator_hold'))
   return understood
 }
@@ -58,6 +62,20 @@ function endsMisfit(
 ): boolean {
   if (attempt.status === 'on_hold') return effect.attempt !== 'on_hold'
   return isClear && effect.incident !== 'misfit' && misfitOfAttempt(state.incidents, attempt.id) !== null
+}
+
+/** Whether by this answer the payment's own money, which is in doubt or waits for its partner's word, may go on. */
+function letsGoOn(
+  effect: OrderEffect,
+  news: { attempt: Attempt; state: PaymentWithAttempts; ends: boolean; misfit: Misfit | null },
+): boolean {
+  const { ends, misfit } = news
+  const { payment, incidents } = news.state
+  const attemptId = news.attempt.id
+  if (attemptId !== payment.paidAttemptId) return false
+  if (misfit === null) return ends || effect.moves.some(({ why }) => why === 'released_by_partner')
+  const isStopped = waitsForPartner(payment.parkReason) || isInDoubt(incidents, payment)
+  return isStopped && !isInDoubt([{ kind: 'misfit', attemptId, misfit }], payment)
 }
 
 /**
@@ -104,15 +122,8 @@ async function apply(
 }
 
 /** A misfit that an operator has dealt with, and that the partner only says again, stays closed. */
-async function openIncident(
-  work: PaymentWork,
-  kind: IncidentKind,
-  { attempt, order, context }: { attempt: Attempt; order: PartnerOrder; context: NewsContext },
-): Promise<void> {
-  const incident = { kind, attemptId: attempt.id }
-  if (kind !== 'misfit') return work.openIncident(incident)
-  const misfit = misfitOf(attempt, order, context)
+async function openMisfit(work: PaymentWork, attemptId: string, misfit: Misfit): Promise<void> {
   const before = work.state.incidents
-  await work.openIncident({ ...incident, misfit })
-  if (work.state.incidents !== before) await work.note(noteOf('payment.misfit', { attempt_id: attempt.id, ...misfit }))
+  await work.openIncident({ kind: 'misfit', attemptId, misfit })
+  if (work.state.incidents !== before) await work.note(noteOf('payment.misfit', { attempt_id: attemptId, ...misfit }))
 }

@@ -119,7 +119,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'a payout is signed although a changed order has less than was paid',
     file: 'src/activities/payment/partner-news.ts',
-    find: "  if (effect.incident === 'misfit') await keepInDoubt(work, deps.payouts, attempt.id)\n",
+    find: '  if (misfit !== null) await keepInDoubt(work, deps.payouts, attempt.id)\n',
     put: '',
   },
   {
