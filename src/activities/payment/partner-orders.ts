@@ -1,6 +1,6 @@
 import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
-import { isChangedWhole, openCancel, openRefund } from '../../domain/payment/money/intents.ts'
+import { isChangedWhole, isToldWhole, openCancel, openRefund } from '../../domain/payment/money/intents.ts'
 import { partOfPrice } from '../../domain/payment/order-changes.ts'
 import { isWithheld } from '../../domain/payment/partner-news.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
@@ -12,6 +12,7 @@ import { askQuietly, callSignal, newsOf, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import { CLOCKS_DIFFER_MS, type PaymentDeps } from './payment-deps.ts'
 import { callRefund, recordRefund } from './refund.ts'
+import { goOnByPartner } from './void-payout.ts'
 
 /** A running identity check keeps an expired payment open once, for this long. */
 const POSTPONE_MS = 24 * 3_600_000
@@ -52,10 +53,14 @@ export async function readPartnerOrder(
   const changed = await changePayment(deps.db, deps.context, {
     id: paymentId,
     work: async (work) => {
+      const isNewest = work.state.payment.version === news.asked.version
       understood = await applyOrder(work, deps, news)
       if (understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }
       if (!understood && order !== null && isChangedWhole(work.state, order)) more = { whole: true }
       if (refund !== null) await recordRefund(work, deps.payouts, { attemptId, result: refund })
+      // The refund had kept the money from going on by this answer.
+      const isLeft = refund?.kind === 'refused' && isNewest
+      if (isLeft && order !== null && isToldWhole(work.state, order)) await goOnByPartner(work)
     },
   })
   return { ...changed, understood, ...more }

@@ -6,6 +6,7 @@ import { NOT_PARKED, type PaymentFields, parked } from '../../domain/payment/cha
 import {
   type Intent,
   isAllThere,
+  isInDoubt,
   isMisfitBeside,
   misfitOfAttempt,
   openRefund,
@@ -141,11 +142,16 @@ async function takeBack(
   await work.change(noteOf('refund.refused', { attempt_id: attempt.id, reason: why }), await parkedAgain(work, payouts))
 }
 
-/** What waited between its conversion and its payout, which was not handed over for the refund alone, waits as before. */
+/**
+ * What was stopped before its payout was handed over waits as before the refund, and may get it after all. What is in doubt,
+ * or is held no longer, waits for the partner's word, which the polls ask for.
+ */
 async function parkedAgain({ state, tx }: PaymentWork, payouts: PayoutDesk): Promise<PaymentFields> {
-  const { id, parkReason, held } = state.payment
-  if (parkReason !== 'payout_voided' || !isAllThere(state) || (await payouts.exists(tx, id))) return {}
-  return parked(held ? 'operator_hold' : 'order_changed')
+  const { payment, incidents } = state
+  const { id, parkReason, held } = payment
+  const wasStopped = parkReason === 'payout_voided' || parkReason === 'operator_hold'
+  if (!wasStopped || !isAllThere(state) || (await payouts.exists(tx, id))) return {}
+  return parked(held && !isInDoubt(incidents, payment) ? 'operator_hold' : 'order_changed')
 }
 
 /** Books the money as given back and, when it was the payment's own, moves the payment to refunded. */

@@ -34,16 +34,18 @@ export async function voidPayout(work: PaymentWork, payouts: PayoutDesk): Promis
  */
 export async function keepInDoubt(work: PaymentWork, payouts: PayoutDesk, attemptId: string): Promise<void> {
   const { payment, incidents } = work.state
-  const { id, status, parkReason, paidAttemptId } = payment
+  const { id, status, paidAttemptId } = payment
   if (attemptId !== paidAttemptId) return
-  if (!isInDoubt(incidents, payment)) {
-    const mayGoOn = parkReason === 'order_changed' && whyNotFree(work.state) === null
-    if (mayGoOn) await work.move('processing', because('released_by_partner'), NOT_PARKED)
-    return
-  }
+  if (!isInDoubt(incidents, payment)) return goOnByPartner(work)
   // What is signed or on its way goes its way: an operator has the misfit before them.
   const isKept = status === 'settling' && (await payouts.hold(work.tx, id, NOT_FREE.in_doubt))
   if (status !== 'processing' && !isKept) return
   const reason = because('misfit', { attempt_id: paidAttemptId })
   await work.move('under_review', reason, parked(isKept ? 'payout_held' : 'order_changed'))
+}
+
+/** The partner says that all of the payment's own money is there: what waited for that word goes on, unless it is held. */
+export async function goOnByPartner(work: PaymentWork): Promise<void> {
+  const mayGoOn = work.state.payment.parkReason === 'order_changed' && whyNotFree(work.state) === null
+  if (mayGoOn) await work.move('processing', because('released_by_partner'), NOT_PARKED)
 }

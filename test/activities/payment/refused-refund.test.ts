@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import type { Db } from '../../../src/db/db.ts'
+import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
 
 let world: MoneyWorld
@@ -53,6 +55,130 @@ describe('a refund that the partner refuses', () => {
       '-1000 counted',
     ])
     expect(await world.books(id)).toEqual(['merchant_payable EUR -9000', 'partner_receivable EUR 9000'])
+  })
+})
+
+describe('a refund that the partner refuses, of a payment that was stopped', () => {
+  type Made = { readonly id: string; readonly attemptId: string }
+  type Answer = { readonly kind: 'pending' } | { readonly kind: 'refused'; readonly reason: string }
+  const PENDING: Answer = { kind: 'pending' }
+  const REFUSED: Answer = { kind: 'refused', reason: 'the balance is too low' }
+
+  const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
+  const PART = { amount: eur('15000'), received: eur('4000') }
+  const WHOLE = { amount: eur('15000'), received: eur('15000') }
+  const ON_HOLD = { status: 'on_hold' } as const
+
+  /** The partner answers the refund so, and says this of the order. */
+  function says(refund: Answer, fields: Partial<PartnerOrder> = {}): Partial<PaymentDeps> {
+    const { wallet_app, ...others } = world.deps.partners
+    const readOrder: typeof wallet_app.readOrder = async (asked, signal) => {
+      const order = await wallet_app.readOrder(asked, signal)
+      return order === null ? null : { ...order, ...fields }
+    }
+    return { partners: { ...others, wallet_app: { ...wallet_app, readOrder, refundOrder: async () => refund } } }
+  }
+  const refuse = (made: Made) => expect(world.refund(made.id, {}, says(REFUSED))).rejects.toThrow('balance is too low')
+  const standing = async ({ id }: Made) => {
+    const { status, parkReason, held } = await world.payment(id)
+    return [status, parkReason, held]
+  }
+  async function converted(): Promise<Made> {
+    const made = await world.paid()
+    await world.convert(made.id)
+    return made
+  }
+  async function releasedWhileRefunding(made: Made): Promise<Made> {
+    await world.decide(made.id, 'hold')
+    await world.refund(made.id, {}, says(PENDING))
+    await world.decide(made.id, 'release')
+    return made
+  }
+
+  test.each([
+    ['before', () => world.paid()],
+    ['after', converted],
+  ])('%s its conversion by a hold that was released meanwhile: it goes on', async (_, stopped) => {
+    const made = await releasedWhileRefunding(await stopped())
+    expect(await world.read(made, says(REFUSED))).toMatchObject({ payment: { status: 'processing', parkReason: null } })
+    expect(await world.attention(made.id)).toEqual([])
+  })
+
+  test.each([
+    ['has less by now', PART],
+    ['the partner holds', ON_HOLD],
+  ])('… and whose order %s: it waits for the partner’s word', async (_, fields) => {
+    for (const stopped of [world.paid(), converted()]) {
+      const made = await releasedWhileRefunding(await stopped)
+      await world.read(made, says(REFUSED, fields))
+      expect(await standing(made)).toEqual(['under_review', 'order_changed', false])
+      await world.read(made)
+      expect(await standing(made)).toEqual(['processing', null, false])
+    }
+  })
+
+  test('by the proof that its payout can never be paid: it stays so', async () => {
+    const made = await world.settling()
+    await world.decide(made.id, 'hold')
+    await world.voided(made.id)
+    await refuse(made)
+    expect(await standing(made)).toEqual(['under_review', 'payout_voided', true])
+  })
+
+  test('by a hold that is still there: it is held', async () => {
+    const made = await converted()
+    await world.decide(made.id, 'hold')
+    await refuse(made)
+    expect(await standing(made)).toEqual(['under_review', 'operator_hold', true])
+    await world.decide(made.id, 'release')
+    expect(await standing(made)).toEqual(['processing', null, false])
+  })
+
+  test.each(['order, hold', 'hold, order'])('by a changed order and a hold (%s): both are kept', async (before) => {
+    const made = await converted()
+    for (const what of before.split(', '))
+      await (what === 'hold' ? world.decide(made.id, 'hold') : world.read(made, says(PENDING, PART)))
+    await refuse(made)
+    // A changed order is polled, and a hold is not.
+    expect(await standing(made)).toEqual(['under_review', 'order_changed', true])
+    await world.decide(made.id, 'release')
+    expect(await standing(made)).toEqual(['under_review', 'order_changed', false])
+    await world.read(made)
+    expect(await standing(made)).toEqual(['processing', null, false])
+  })
+
+  test('… of which all of the money is there again before the release: it is held', async () => {
+    const made = await converted()
+    await world.read(made, says(PENDING, PART))
+    await world.decide(made.id, 'hold')
+    await refuse(made)
+    await world.read(made)
+    expect(await standing(made)).toEqual(['under_review', 'operator_hold', true])
+  })
+
+  test('by a changed order that was acknowledged: it does not go on before what is missing is counted', async () => {
+    const made = await converted()
+    await world.read(made, says(PENDING, PART))
+    await world.decide(made.id, 'acknowledge')
+    await refuse(made)
+    expect(await standing(made)).toEqual(['under_review', 'order_changed', false])
+    await world.read(made, says(PENDING, PART))
+    expect((await world.payment(made.id)).status).toBe('under_review')
+    expect(await world.parts(made.id)).toEqual(['10000 counted', '-6000 counted'])
+  })
+
+  test('… while the refund was carried out, and whose answer is older than that: the same', async () => {
+    const made = await converted()
+    await world.read(made, says(PENDING, PART))
+    await world.refund(made.id, {}, says(PENDING))
+    const { wallet_app, ...others } = says(REFUSED, WHOLE).partners as PaymentDeps['partners']
+    const readOrder: typeof wallet_app.readOrder = async (asked, signal) => {
+      const older = await wallet_app.readOrder(asked, signal)
+      await world.decide(made.id, 'acknowledge')
+      return older
+    }
+    await world.read(made, { partners: { ...others, wallet_app: { ...wallet_app, readOrder } } })
+    expect(await standing(made)).toEqual(['under_review', 'order_changed', false])
   })
 })
 

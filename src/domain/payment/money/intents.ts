@@ -106,14 +106,19 @@ function tellsOfAll({ status, received }: Pick<Misfit, 'status' | 'received'>, c
   return status === 'paid' && BigInt(received?.minor ?? '0') >= BigInt(confirmed.minor)
 }
 
-/** Whether the answer about the payment's own order says, in another amount than was asked for, that all of the money is there. */
-export function isChangedWhole(
-  { payment, incidents }: Pick<GuardedMoney, 'incidents'> & { payment: Parameters<typeof isInDoubt>[1] },
-  order: Pick<Misfit, 'status' | 'received'> & { readonly attemptId: string },
-): boolean {
+type DoubtedMoney = Pick<GuardedMoney, 'incidents'> & { readonly payment: Parameters<typeof isInDoubt>[1] }
+type ToldOrder = Pick<Misfit, 'status' | 'received'> & { readonly attemptId: string }
+
+/** Whether the answer about the payment's own order says that all of the money is there. */
+export function isToldWhole({ payment, incidents }: DoubtedMoney, order: ToldOrder): boolean {
   const { paidAttemptId, confirmed } = payment
   if (confirmed === null || order.attemptId !== paidAttemptId || !tellsOfAll(order, confirmed)) return false
-  return misfitOfAttempt(incidents, paidAttemptId) !== null && !isInDoubt(incidents, payment)
+  return !isInDoubt(incidents, payment)
+}
+
+/** … in another amount than was asked for. */
+export function isChangedWhole(money: DoubtedMoney, order: ToldOrder): boolean {
+  return isToldWhole(money, order) && misfitOfAttempt(money.incidents, money.payment.paidAttemptId) !== null
 }
 
 /** Whether money of another attempt does not fit and is still there: once the payment has ended, it goes back by hand alone. */
