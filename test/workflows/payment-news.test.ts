@@ -17,6 +17,13 @@ const gaveUp = (paymentId: string, times = 1) =>
   )
 const hasFailedToRead = (event: { markerRecordedEventAttributes?: { failure?: unknown } | null }) =>
   Boolean(event.markerRecordedEventAttributes?.failure)
+const startsTimer = (event: { timerStartedEventAttributes?: unknown }) => Boolean(event.timerStartedEventAttributes)
+
+/** What an operator reads in the Temporal UI. */
+async function detailsOf(paymentId: string): Promise<string | undefined> {
+  const query = '__temporal_workflow_metadata'
+  return (await handle(paymentId).query<{ currentDetails?: string }, []>(query)).currentDetails
+}
 
 /** The relay's next round, as if the time of every repeat had come. */
 async function relayRound(): Promise<void> {
@@ -78,6 +85,20 @@ describe('news that cannot be read', () => {
     expect(await unread(answer.attemptId)).toBe(0)
   })
 
+  test('leaves a payout that is under way as it is: it is shown as settling, and no clock asks again for the money', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'settling')
+    await unreadable('wallet_app')
+    await world.workflows.tellPartnerNews(paymentId, attemptId)
+    const events = await gaveUp(paymentId)
+    expect(events.slice(events.findIndex(hasFailedToRead)).filter(startsTimer)).toEqual([])
+    expect(await detailsOf(paymentId)).toContain('### settling')
+    await world.clearFaults()
+    await world.workflows.tellPartnerNews(paymentId, attemptId)
+    await settled(paymentId)
+  })
+
   test('is repeated to a run that was terminated in between', async () => {
     const { paymentId, attemptId } = await opened()
     await unreadable('wallet_app')
@@ -121,9 +142,9 @@ describe('before money moves on that has waited for an operator, the order is re
       cause: { message: 'Parked for funds_reversed: it ends by itself' },
     })
     expect(await payment(paymentId)).toMatchObject({ status: 'under_review', parkReason: 'funds_reversed' })
-    const metadata = await handle(paymentId).query<{ currentDetails?: string }, []>('__temporal_workflow_metadata')
-    expect(metadata.currentDetails).toContain('Ends by itself.')
-    expect(metadata.currentDetails).not.toMatch(/Waits for an operator|Decide with/)
+    const details = await detailsOf(paymentId)
+    expect(details).toContain('Ends by itself.')
+    expect(details).not.toMatch(/Waits for an operator|Decide with/)
     const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
     expect(rows).toEqual([{ state: 'voiding' }])
     await world.voidPayout(paymentId)
