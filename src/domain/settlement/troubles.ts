@@ -12,20 +12,7 @@ const UNMINED_SECONDS = 300
 const DEPOSITS_BLOCKS = 300
 
 export function troublesOf(standing: Standing): Trouble[] {
-  const looks = [
-    pauseOf,
-    nodesOf,
-    readingOf,
-    depositsOf,
-    lanesOf,
-    treasuryOf,
-    minedOf,
-    recordsOf,
-    sweepsOf,
-    voidsOf,
-    elsewhereOf,
-    holdsOf,
-  ]
+  const looks = [pauseOf, nodesOf, readingOf, depositsOf, lanesOf, treasuryOf, minedOf, attendedOf, holdsOf]
   return looks.flatMap((look) => look(standing))
 }
 
@@ -188,62 +175,51 @@ function minedOf({ lanes }: Standing): Trouble[] {
   )
 }
 
-const HOOKS = ['payout_hook', 'treasury_log', 'deposit_log']
-
-function recordsOf({ attention }: Standing): Trouble[] {
-  const failing = attention.filter(({ kind }) => HOOKS.includes(kind))
-  const [first] = failing
-  if (first === undefined) return []
-  return [
-    {
-      kind: 'hook',
-      stops: false,
-      what: `${failing.length} ${failing.length === 1 ? 'fact' : 'facts'} of the chain could not be recorded (${first.subject}: ${first.detail ?? 'no detail'})`,
-      todo: 'They are proved and kept, and tried again every 30 seconds. Look into the log of the worker for the reason.',
-    },
-  ]
+type Attended = Pick<Trouble, 'kind' | 'todo'> & {
+  /** As the list of what waits for attention calls it. */
+  readonly kinds: readonly string[]
+  readonly what: (count: number) => string
 }
 
-function sweepsOf({ attention }: Standing): Trouble[] {
-  const waiting = attention.filter(({ kind }) => kind === 'sweep')
-  const [first] = waiting
-  if (first === undefined) return []
-  return [
-    {
-      kind: 'sweep',
-      stops: false,
-      what: `what came to ${waiting.length} ${waiting.length === 1 ? 'address' : 'addresses'} has not been swept for an hour (${first.subject}: ${first.detail ?? 'no detail'})`,
-      todo: 'See that a lane is free and can pay its gas. If others are swept, compare the USDC at the address: the token refuses a sweep of more, or from a blocked address. Where somebody took it by hand, move what is left to the treasury with the same key.',
-    },
-  ]
-}
+/** What waits for attention and stops no money: the first of each kind is told by name. */
+const ATTENDED: readonly Attended[] = [
+  {
+    kind: 'hook',
+    kinds: ['payout_hook', 'treasury_log', 'deposit_log'],
+    what: (count) => `${count} ${count === 1 ? 'fact' : 'facts'} of the chain could not be recorded`,
+    todo: 'They are proved and kept, and tried again every 30 seconds. Look into the log of the worker for the reason.',
+  },
+  {
+    kind: 'sweep',
+    kinds: ['sweep'],
+    what: (count) => `what came to ${count} ${count === 1 ? 'address' : 'addresses'} has not been swept for an hour`,
+    todo: 'See that a lane is free and can pay its gas. If others are swept, compare the USDC at the address: the token refuses a sweep of more, or from a blocked address. Where somebody took it by hand, move what is left to the treasury with the same key.',
+  },
+  {
+    kind: 'void',
+    kinds: ['void'],
+    what: (count) =>
+      count === 1
+        ? '1 payout was to be voided two hours ago, and is not'
+        : `${count} payouts were to be voided two hours ago, and are not`,
+    todo: 'A refund waits for it. See in the log of the worker whether the key of the treasury refuses to sign, and that a lane is free and can pay its gas.',
+  },
+  {
+    kind: 'paid_elsewhere',
+    kinds: ['paid_elsewhere'],
+    what: (count) => `${payoutsText(count)} cannot be voided`,
+    todo: 'Refund nothing: where that treasury paid, the merchant has the money. `treasury_log` or an explorer shows the transfer. If it was a cancellation, have the nodes show its log; then the void goes on by itself.',
+  },
+]
 
-function voidsOf({ attention }: Standing): Trouble[] {
-  const waiting = attention.filter(({ kind }) => kind === 'void')
-  const [first] = waiting
-  if (first === undefined) return []
-  return [
-    {
-      kind: 'void',
-      stops: false,
-      what: `${waiting.length} ${waiting.length === 1 ? 'payout was' : 'payouts were'} to be voided two hours ago, and ${waiting.length === 1 ? 'is' : 'are'} not (${first.subject}: ${first.detail ?? 'no detail'})`,
-      todo: 'A refund waits for it. See in the log of the worker whether the key of the treasury refuses to sign, and that a lane is free and can pay its gas.',
-    },
-  ]
-}
-
-function elsewhereOf({ attention }: Standing): Trouble[] {
-  const paid = attention.filter(({ kind }) => kind === 'paid_elsewhere')
-  const [first] = paid
-  if (first === undefined) return []
-  return [
-    {
-      kind: 'paid_elsewhere',
-      stops: false,
-      what: `${payoutsText(paid.length)} cannot be voided (${first.subject}: ${first.detail ?? 'no detail'})`,
-      todo: 'Refund nothing: where that treasury paid, the merchant has the money. `treasury_log` or an explorer shows the transfer. If it was a cancellation, have the nodes show its log; then the void goes on by itself.',
-    },
-  ]
+function attendedOf({ attention }: Standing): Trouble[] {
+  return ATTENDED.flatMap(({ kind, kinds, what, todo }) => {
+    const open = attention.filter((entry) => kinds.includes(entry.kind))
+    const [first] = open
+    if (first === undefined) return []
+    const named = `${first.subject}: ${first.detail ?? 'no detail'}`
+    return [{ kind, stops: false, what: `${what(open.length)} (${named})`, todo }]
+  })
 }
 
 function holdsOf({ queue }: Standing): Trouble[] {
