@@ -100,7 +100,7 @@ class PaymentStory {
       else if (this.#orders.waiting()) await this.#orders.readAll()
       else if (due === 'silent') await this.#parkSilent()
       else if (due !== null) await this.#close(due)
-      else if (this.#paying === null && this.#orders.isPaidUnsure()) await this.#askWhetherPaid()
+      else if (this.#paying === null && this.#orders.isPaidUnsure()) await this.#waitForPartner()
       else if (step === 'convert' || step === 'end_conversion') await this.#convert(step)
       else if (step === 'transfer') await this.#transfer()
       else if (step !== 'done') await this.#waitForSomething()
@@ -127,11 +127,10 @@ class PaymentStory {
   }
 
   /** Nothing is sold or paid out before the partner says that the money is still there. */
-  async #askWhetherPaid(): Promise<void> {
+  async #waitForPartner(): Promise<void> {
     if (!patched(PATCHES.readsAfterWaits)) return this.#waitForSomething()
     this.#show(this.#now, 'long')
-    await condition(() => this.#hasComeIn(), this.#orders.silenceMs())
-    this.#orders.doubtPaid()
+    await this.#orders.askPaidAgain(() => this.#hasComeIn())
   }
 
   /** Waits for the settlement engine, but not with closed ears. */

@@ -1,4 +1,4 @@
-import { log, patched } from '@temporalio/workflow'
+import { condition, log, patched } from '@temporalio/workflow'
 import { whyNotThere } from '../../domain/payment/decision.ts'
 import { nextStep, type PaymentSnapshot, watchedAttempts } from '../../domain/payment/snapshot.ts'
 import { PAID_SILENCE_SECONDS, PATCHES, reading } from '../options.ts'
@@ -29,8 +29,8 @@ export type Orders = {
   doubtPaid(): void
   /** Money may not move on: since the run has taken over or waited, its partner has not said that it is still there. */
   readonly isPaidUnsure: () => boolean
-  /** Until it is asked again (milliseconds). */
-  readonly silenceMs: () => number
+  /** It is read again after a while, longer after each reading in vain, or when something has come in. */
+  askPaidAgain(hasComeIn: () => boolean): Promise<void>
   readAll(): Promise<void>
   /** Why the paid money cannot move on by what its partner says now; null where it is there. */
   readPaid(attemptId: string): Promise<string | null>
@@ -59,22 +59,27 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
       // What was handed over is the engine's: only a void could keep it from being paid, and the reading asks for that.
       if (status === 'processing') unsure = { attemptId: paidAttemptId, reads: 0 }
     },
-    doubtPaid() {
-      const { paidAttemptId, status } = now()
-      if (status !== 'processing' || paidAttemptId === null || !patched(PATCHES.readsAfterWaits)) return
-      news.add(paidAttemptId)
-      if (unsure?.attemptId !== paidAttemptId) unsure = { attemptId: paidAttemptId, reads: 0 }
-    },
+    doubtPaid,
     waiting: () => news.size > 0,
     areRead: () => unread.size === 0,
     isPaidUnsure,
-    silenceMs: () => Math.min(2 ** (unsure?.reads ?? 0), PAID_SILENCE_SECONDS) * 1000,
+    async askPaidAgain(hasComeIn) {
+      await condition(hasComeIn, Math.min(2 ** (unsure?.reads ?? 0), PAID_SILENCE_SECONDS) * 1000)
+      doubtPaid()
+    },
     readAll,
     async readPaid(attemptId) {
       const answer = await reading.readPartnerOrder({ paymentId, attemptId }).catch(() => null)
       if (answer !== null) take(attemptId, answer)
       return whyNotThere(answer, now())
     },
+  }
+
+  function doubtPaid(): void {
+    const { paidAttemptId, status } = now()
+    if (status !== 'processing' || paidAttemptId === null || !patched(PATCHES.readsAfterWaits)) return
+    news.add(paidAttemptId)
+    if (unsure?.attemptId !== paidAttemptId) unsure = { attemptId: paidAttemptId, reads: 0 }
   }
 
   function isPaidUnsure(): boolean {
