@@ -177,4 +177,15 @@ describe('a run that takes over a restored row', () => {
     await untilStatus(paymentId, 'pending')
     expect(await payouts(paymentId)).toEqual([])
   })
+
+  test('asks a partner that did not answer again after seconds, and not only at the next poll', async () => {
+    const { paymentId } = await forgotten()
+    await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
+    await world.workflows.resume(await payment(paymentId))
+    await until(async () => (await handle(paymentId).fetchHistory()).events, gaveUp)
+    await world.clearFaults()
+    // The first poll is after a minute.
+    await world.skip('2 seconds')
+    await untilStatus(paymentId, 'pending')
+  })
 })
