@@ -12,7 +12,7 @@ import type { OpenAttemptRequest } from '../../../src/domain/payment/requests.ts
 import { newId } from '../../../src/ids.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import type { Story } from '../story/steps.ts'
-import { attemptsOf } from '../world/books.ts'
+import { attemptsOf, hasLessThanCounted } from '../world/books.ts'
 import { createEngine } from '../world/engine.ts'
 import { createTroubles } from '../world/parties.ts'
 import type { Ask, Shop } from '../world/shop.ts'
@@ -123,6 +123,9 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
   const system = { loadPayment, requestVoid, insertDeposits, createSettlementHooks } as unknown as Shop['system']
   const hooks = createSettlementHooks({ publicUrl: world.api, now: clock })
   const timeline = { now: clock, settle, pass, after: () => undefined } as unknown as Shop['timeline']
+  const stage = { sandbox, tenant: world.tenant } as unknown as Shop['stage']
+  const untold = new Set<string>()
+  const isShort = () => hasLessThanCounted({ db, system, stage, paymentId, untold })
   const shop: Shop = {
     paymentId,
     timeline,
@@ -132,12 +135,13 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     } as unknown as Shop['server'],
     db,
     system,
-    stage: { sandbox, tenant: world.tenant } as unknown as Shop['stage'],
-    engine: createEngine({ db, hooks, system, now: clock }),
+    stage,
+    engine: createEngine({ db, hooks, system, now: clock, isShort }),
     troubles: createTroubles(timeline),
     asks,
     told: [],
     wrong: [],
+    untold,
     inTurn: (_name, work) => work(),
     ask: (what, update, { argument, workflowId = paymentId }) => {
       const ask: Ask = { what, answer: null }

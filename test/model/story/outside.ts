@@ -8,8 +8,8 @@ import type { News, PartnerAct, Step } from './steps.ts'
 
 /** What a partner does with its order, or somebody on the chain, and how the news of it come. */
 
-/** `changed`: attempts whose news have not come yet. `seen`: by the operator, at the last look. */
-export type Playing = { readonly shop: Shop; readonly changed: Set<string>; seen: Seen | null }
+/** `seen`: by the operator, at the last look. */
+export type Playing = { readonly shop: Shop; seen: Seen | null }
 
 export async function atPartner(playing: Playing, step: Extract<Step, { do: 'partner' }>): Promise<void> {
   const { shop } = playing
@@ -32,8 +32,8 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
     })
     if (answer?.kind !== 'done') return
   }
-  playing.changed.add(attempt.id)
-  await spread(playing, attempt, step.news)
+  shop.untold.add(attempt.id)
+  await spread(shop, attempt, step.news)
 }
 
 const sumOf = (before: string | null, share: string): string => (BigInt(before ?? '0') + BigInt(share)).toString()
@@ -108,9 +108,9 @@ function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | '
   }
 }
 
-export async function spread({ shop, changed }: Playing, attempt: Attempt, news: News): Promise<void> {
+export async function spread(shop: Shop, attempt: Attempt, news: News): Promise<void> {
   if (news === 'later') return
-  changed.delete(attempt.id)
+  shop.untold.delete(attempt.id)
   await shop.storeNews(attempt.provider, attempt.id)
   if (news === 'told' || news === 'twice') shop.tellNews(attempt.id)
   if (news === 'twice') shop.tellNews(attempt.id)

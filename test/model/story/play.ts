@@ -36,7 +36,7 @@ export async function playTold(
   tell: Teller,
 ): Promise<string[]> {
   const shop = await openShop(theater, { minor: story.minor, currency: 'EUR', pinned: story.pinned })
-  const playing: Playing = { shop, changed: new Set<string>(), seen: null }
+  const playing: Playing = { shop, seen: null }
   const next = async () => tell(() => lookAt(shop))
   try {
     for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
@@ -56,7 +56,7 @@ export async function playTold(
 
 /** Plays it in this shop, to the end, and leaves the rows as they are. At once: payouts end before any time passes. */
 export async function playAtOnce(shop: Shop, tell: Teller): Promise<void> {
-  const playing: Playing = { shop, changed: new Set<string>(), seen: null }
+  const playing: Playing = { shop, seen: null }
   const next = async () => tell(() => lookAt(shop))
   for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
   await finish(playing, 'at once')
@@ -87,7 +87,7 @@ async function act(playing: Playing, step: Told): Promise<void> {
       const attempt = (await attemptsOf(shop))[step.of]
       // Of an order that it does not have a partner tells nothing: what came would be read for ever, before a person.
       const isTold = attempt !== undefined && (await hasOrder(shop, attempt))
-      if (isTold) await spread(playing, attempt, 'told')
+      if (isTold) await spread(shop, attempt, 'told')
       return
     }
     case 'deposit':
@@ -145,11 +145,11 @@ async function loseRun(shop: Shop, { late }: Extract<Step, { do: 'lose the run' 
 
 /** Nothing goes wrong any more: every party answers, and everything is given time to end. */
 async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<void> {
-  const { shop, changed } = playing
+  const { shop } = playing
   const { stage, timeline, engine, troubles } = shop
   troubles.clear()
   for (const { faults } of [...Object.values(stage.sandbox.partners), stage.sandbox.converter]) await faults.clear()
-  for (const attempt of await attemptsOf(shop)) if (changed.has(attempt.id)) await spread(playing, attempt, 'told')
+  for (const attempt of await attemptsOf(shop)) if (shop.untold.has(attempt.id)) await spread(shop, attempt, 'told')
   await timeline.settle()
   const settle = async (): Promise<void> => {
     const wrong = await engine.finish(shop.paymentId)

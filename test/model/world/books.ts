@@ -1,13 +1,18 @@
+import type { Db } from '../../../src/db/db.ts'
 import { conversionKey } from '../../../src/domain/ids.ts'
 import type { ProviderName, ProviderUsed } from '../../../src/domain/methods.ts'
 import type { SandboxOrder } from '../../../src/sandbox/partners/order.ts'
-import type { Shop } from './shop.ts'
+import type { Stage } from './stage.ts'
+import type { System } from './system.ts'
 
 /** The attempts of a payment, and what the partner itself has in its books about them. */
 
+/** What is read of a shop. */
+type Desk = { readonly db: Db; readonly stage: Stage; readonly paymentId: string }
+
 export type Attempt = { readonly id: string; readonly provider: ProviderUsed }
 
-export async function attemptsOf(shop: Shop): Promise<Attempt[]> {
+export async function attemptsOf(shop: Pick<Desk, 'db' | 'paymentId'>): Promise<Attempt[]> {
   const { rows } = await shop.db.query(
     'select id, provider from attempt where payment_id = $1 order by created_at, id',
     [shop.paymentId],
@@ -15,20 +20,36 @@ export async function attemptsOf(shop: Shop): Promise<Attempt[]> {
   return rows as Attempt[]
 }
 
-export async function orderOf(shop: Shop, { id, provider }: Attempt): Promise<SandboxOrder | null> {
+export async function orderOf(shop: Pick<Desk, 'stage'>, { id, provider }: Attempt): Promise<SandboxOrder | null> {
   return provider === 'crypto' ? null : shop.stage.sandbox.partners[provider as ProviderName].book.find(id)
 }
 
 /** Whether anybody can have news of it: the partner has its order, or the chain its address. */
-export async function hasOrder(shop: Shop, attempt: Attempt): Promise<boolean> {
+export async function hasOrder(shop: Desk, attempt: Attempt): Promise<boolean> {
   if (attempt.provider !== 'crypto') return (await orderOf(shop, attempt)) !== null
   const { rows } = await shop.db.query('select 1 from deposit where attempt_id = $1', [attempt.id])
   return rows.length > 0
 }
 
 /** Micro-USDC that the converter has bought for the payment, by its own books; what is still being filled is not. */
-export function boughtFor(shop: Shop, orders: number): bigint {
+export function boughtFor(shop: Desk, orders: number): bigint {
   const { converter } = shop.stage.sandbox
   const keys = Array.from({ length: orders }, (_order, index) => conversionKey(shop.paymentId, index + 1))
   return keys.reduce((total, key) => total + BigInt(converter.find(key)?.boughtMicroUsdc ?? '0'), 0n)
+}
+
+/** Whether a partner, whose news have been read, has less of an order than is counted of it: nothing may be signed then. */
+export async function hasLessThanCounted(
+  shop: Desk & { readonly system: System; readonly untold: ReadonlySet<string> },
+): Promise<boolean> {
+  const { parts } = await shop.system.loadPayment(shop.db, shop.paymentId)
+  const { rows } = await shop.db.query('select attempt_id from partner_event where applied_at is null')
+  const unread = new Set([...shop.untold, ...rows.map((row) => row['attempt_id'] as string)])
+  for (const attempt of await attemptsOf(shop)) {
+    const order = await orderOf(shop, attempt)
+    if (order === null || order.status !== 'paid' || order.receivedMinor === null || unread.has(attempt.id)) continue
+    const counted = parts.filter(({ attemptId, state }) => attemptId === attempt.id && state === 'counted')
+    if (BigInt(order.receivedMinor) < counted.reduce((sum, { units }) => sum + BigInt(units), 0n)) return true
+  }
+  return false
 }

@@ -9,7 +9,13 @@ import type { System } from './system.ts'
 export type EngineAct = 'send' | 'settle' | 'hold' | 'void' | 'ask void' | 'settle after all'
 
 type Hooks = ReturnType<System['createSettlementHooks']>
-type Parts = { readonly db: Db; readonly hooks: Hooks; readonly system: System; readonly now: () => number }
+type Parts = {
+  readonly db: Db
+  readonly hooks: Hooks
+  readonly system: System
+  readonly now: () => number
+  readonly isShort: () => Promise<boolean>
+}
 
 export type Engine = {
   /** Answers what the engine must never do, when it did. */
@@ -20,7 +26,7 @@ export type Engine = {
   finish(paymentId: string): Promise<string | null>
 }
 
-export function createEngine({ db, hooks, system, now }: Parts): Engine {
+export function createEngine({ db, hooks, system, now, isShort }: Parts): Engine {
   const stateOf = async (paymentId: string): Promise<string> => {
     const { rows } = await db.query('select state from payout where payment_id = $1', [paymentId])
     return (rows[0] as { state: string } | undefined)?.state ?? 'none'
@@ -28,6 +34,8 @@ export function createEngine({ db, hooks, system, now }: Parts): Engine {
 
   /** What is signed must be free to go: nobody stands behind the engine to ask again. */
   async function whyNotFree(paymentId: string): Promise<string | null> {
+    // Asked of the partners: the row may not know it.
+    if (await isShort()) return 'paid out although a partner has less than is counted'
     const { rows } = await db.query('select held, status, money_is_free(payment) as free from payment where id = $1', [
       paymentId,
     ])

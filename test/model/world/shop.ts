@@ -6,6 +6,7 @@ import { newId } from '../../../src/ids.ts'
 import type { Edit } from '../time/load.ts'
 import { createTimeline, dateOf, point, type Timeline, Work } from '../time/timeline.ts'
 import { createServer, NoRun, type Server } from '../time/workflow.ts'
+import { hasLessThanCounted } from './books.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { createTroubles } from './parties.ts'
 import { ACCOUNT, CHAIN, DEPOSIT_KEYS, type Stage } from './stage.ts'
@@ -56,6 +57,8 @@ export type Shop = {
   /** What the merchant was sent, in the order of sending. */
   readonly told: string[]
   readonly wrong: string[]
+  /** Attempts of which a partner has news that have not come yet. */
+  readonly untold: Set<string>
   /** Does it while nothing else works. */
   inTurn<T>(name: string, work: () => Promise<T>): Promise<T>
   ask(
@@ -83,8 +86,10 @@ export async function openShop(
   const troubles = createTroubles(timeline)
   const context = { publicUrl: 'http://127.0.0.1:9', now: timeline.now }
   const hooks = system.createSettlementHooks(context)
-  const engine = createEngine({ db, hooks, system, now: timeline.now })
   const paymentId = newId('payment')
+  const untold = new Set<string>()
+  const isShort = () => hasLessThanCounted({ db, system, stage, paymentId, untold })
+  const engine = createEngine({ db, hooks, system, now: timeline.now, isShort })
   const createdAt = new Date(timeline.now()).toISOString()
   const payment = newPayment({
     id: paymentId,
@@ -97,9 +102,7 @@ export async function openShop(
   })
   await system.insertPayment(db, stage.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
   const input = { id: paymentId, expiresAt: Date.parse(payment.expiresAt) }
-  const asks: Ask[] = []
-  const told: string[] = []
-  const wrong: string[] = []
+  const [asks, told, wrong]: [Ask[], string[], string[]] = [[], [], []]
 
   const inTurn = <T>(name: string, does: () => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -185,6 +188,7 @@ export async function openShop(
     asks,
     told,
     wrong,
+    untold,
     inTurn,
     repeatNews,
     ask: (what, update, { argument, who, workflowId = paymentId }) => {

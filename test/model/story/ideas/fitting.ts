@@ -3,6 +3,7 @@ import {
   accept,
   decide,
   deposit,
+  engine,
   type Idea,
   isCrypto,
   news,
@@ -141,6 +142,24 @@ export const FITTING: readonly Idea[] = [
       return [
         decide('recordExternalRefund', of),
         partner('take some back', of, { percent: random.pick([10, 50, 60]), news: news(random) }),
+      ]
+    },
+  },
+  // Of the price that was paid the partner says that there is less, and somebody decides; or it has all of it after all.
+  {
+    weight: (view) => (view.status === 'processing' || view.status === 'settling' ? where(view, paid, 3) : 0),
+    tell: (random, view) => {
+      const of = one(random, view, paid)
+      return [
+        partner('change the amount', of, { percent: random.pick([0, 20, 60, 100]), news: news(random) }),
+        ...random.pick<readonly Told[]>([
+          [],
+          [engine('settle')],
+          [decide('release'), engine('settle')],
+          [decide('acknowledge'), wait(20)],
+          [partner('change the amount', of), wait(400)],
+          [partner('take all back', of)],
+        ]),
       ]
     },
   },

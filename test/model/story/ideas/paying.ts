@@ -235,9 +235,14 @@ export const PAYING: readonly Idea[] = [
     weight: (view) => where(view, dead, 5),
     tell: (random, view) => {
       const of = one(random, view, dead)
-      const first = random.pick([[], [], [wait(4500)], [wait(4500), unread]] as const)
+      const convertsLater = { do: 'fault', at: 'convert', trouble: 'down', times: 1 } as const
+      const first = random.pick([[], [], [wait(4500)], [wait(4500), unread], [convertsLater]] as const)
       const act = random.pick(['pay late', 'pay late', 'pay late', 'change the amount'] as const)
-      return [...first, partner(act, of, { percent: random.pick([100, 100, 50]), news: news(random) })]
+      return [
+        ...first,
+        partner(act, of, { percent: random.pick([100, 100, 50]), news: news(random) }),
+        ...random.pick<readonly Told[]>([[], [], [partner('take all back', of)]]),
+      ]
     },
   },
 ]
