@@ -176,6 +176,7 @@ export const FITTING: readonly Idea[] = [
   {
     weight: (view) => (isCrypto(view) ? 1.5 : 0),
     tell: (random) => [
+      ...random.pick<readonly Told[]>([[], [], [wait(6000)]]),
       { do: 'deposit', percent: 100, token: 'other' },
       ...random.pick<readonly Told[]>([
         [],

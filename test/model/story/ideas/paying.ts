@@ -235,13 +235,21 @@ export const PAYING: readonly Idea[] = [
     weight: (view) => where(view, dead, 5),
     tell: (random, view) => {
       const of = one(random, view, dead)
-      const convertsLater = { do: 'fault', at: 'convert', trouble: 'down', times: 1 } as const
-      const first = random.pick([[], [], [wait(4500)], [wait(4500), unread], [convertsLater]] as const)
+      const first = random.pick([[], [], [wait(4500)], [wait(4500), unread]] as const)
       const act = random.pick(['pay late', 'pay late', 'pay late', 'change the amount'] as const)
+      return [...first, partner(act, of, { percent: random.pick([100, 100, 50]), news: news(random) })]
+    },
+  },
+  // It comes while nothing can be bought, and is withdrawn before that.
+  {
+    weight: (view) => where(view, payable, 0.7),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
       return [
-        ...first,
-        partner(act, of, { percent: random.pick([100, 100, 50]), news: news(random) }),
-        ...random.pick<readonly Told[]>([[], [], [partner('take all back', of)]]),
+        { do: 'fault', at: 'convert', trouble: 'down', times: 1 },
+        wait(random.pick([1500, 4500])),
+        partner('pay late', of, { news: news(random) }),
+        partner(random.pick(['take all back', 'send all back']), of),
       ]
     },
   },

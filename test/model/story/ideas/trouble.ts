@@ -1,4 +1,5 @@
-import { decide, type Idea, one, partner, payable, together, wait, where } from './idea.ts'
+import type { Told } from '../steps.ts'
+import { decide, type Idea, isOpen, one, partner, payable, together, wait, where } from './idea.ts'
 
 /** What may happen at any time: processes that die, parties that do not answer, time. */
 
@@ -34,6 +35,17 @@ export const TROUBLE: readonly Idea[] = [
   {
     weight: () => 1,
     tell: (random) => [{ do: 'clock', seconds: random.pick([-20, -20, -1, 20]) }],
+  },
+  // A time that has passed by one clock, and not yet by the other.
+  {
+    weight: (view) => (isOpen(view) && view.minutesLeft > 5 ? where(view, payable, 1.5) : 0),
+    tell: (random, view) => [
+      { do: 'clock', seconds: random.pick([-20, 20]) },
+      ...random.pick<readonly Told[]>([
+        [partner('confirm without end', one(random, view, payable)), wait(1500)],
+        [wait(view.minutesLeft - 3), { do: 'extend', told: random.chance(0.7) }, wait(30)],
+      ]),
+    ],
   },
   {
     weight: () => 2.5,
