@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { forward, type RpcCall } from './anvil.ts'
 
 /** What a hostile node does with a call. */
@@ -27,6 +28,17 @@ export type HostileNode = {
 }
 
 type Call = RpcCall & { readonly id: number }
+
+/** Three nodes in front of the chain for all tests of a file; they behave again after each. The chain is started before. */
+export function useHostileNodes(target: () => string): readonly HostileNode[] {
+  const nodes: HostileNode[] = []
+  beforeAll(async () => void nodes.push(...(await Promise.all([1, 2, 3].map(() => startHostileNode(target()))))))
+  afterEach(() => {
+    for (const node of nodes) node.behave = () => 'honest'
+  })
+  afterAll(async () => void (await Promise.all(nodes.map((node) => node.close()))))
+  return nodes
+}
 
 /** A node that misbehaves on purpose in front of an honest one. */
 export async function startHostileNode(target: string): Promise<HostileNode> {

@@ -12,22 +12,15 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import type { Payout } from '../../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
-import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
+import { useHostileNodes } from '../../support/hostile-node.ts'
 import { createWorld, insertPayments, newAddress, newKey, type Queued, TOKEN, type World } from '../world.ts'
 
 let world: World
-let nodes: HostileNode[]
 beforeAll(async () => {
   world = await createWorld()
-  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
 })
-afterEach(() => {
-  for (const node of nodes) node.behave = () => 'honest'
-})
-afterAll(async () => {
-  await Promise.all(nodes.map((node) => node.close()))
-  await world.stop()
-})
+afterAll(() => world.stop())
+const nodes = useHostileNodes(() => world.anvil.url)
 
 const erc20 = parseAbi([
   'function transfer(address to, uint256 value) returns (bool)',

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { createReach } from '../../../src/chain/observer/reach.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
-import { type HostileNode, type Malice, startHostileNode } from '../../support/hostile-node.ts'
+import { type HostileNode, type Malice, startHostileNode, useHostileNodes } from '../../support/hostile-node.ts'
 import { addAwaited } from '../deposits/awaited.ts'
 import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
 
@@ -45,19 +45,12 @@ const deposits = { keys, wrongTokens: [] }
 const LOGS = 'eth_getLogs'
 
 let world: World
-let nodes: HostileNode[]
 beforeAll(async () => {
   // Final is the newest block less twice the length of an epoch.
   world = await createWorld({ anvil: ['--slots-in-an-epoch', '1'] })
-  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
 })
-afterEach(() => {
-  for (const node of nodes) node.behave = () => 'honest'
-})
-afterAll(async () => {
-  await Promise.all(nodes.map((node) => node.close()))
-  await world.stop()
-})
+afterAll(() => world.stop())
+const nodes = useHostileNodes(() => world.anvil.url)
 
 const connect = ({ now, of = nodes }: { now?: () => number; of?: readonly HostileNode[] } = {}) =>
   connectRpc({

@@ -1,23 +1,16 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
-import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
+import { type HostileNode, useHostileNodes } from '../../support/hostile-node.ts'
 import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
 
 let world: World
-let nodes: HostileNode[]
 beforeAll(async () => {
   world = await createWorld()
-  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
 })
-afterEach(() => {
-  for (const node of nodes) node.behave = () => 'honest'
-})
-afterAll(async () => {
-  await Promise.all(nodes.map((node) => node.close()))
-  await world.stop()
-})
+afterAll(() => world.stop())
+const nodes = useHostileNodes(() => world.anvil.url)
 
 const runnerOf = () => {
   const urls = nodes.map(({ url }) => url)

@@ -1,25 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { multicall3Abi } from 'viem'
 import { encodeErrorResult, encodeFunctionResult, parseAbi } from 'viem/utils'
 import { isNoAnswer } from '../../../src/chain/rpc/failure.ts'
 import { connectRpc, type RpcOptions } from '../../../src/chain/rpc/rpc.ts'
 import type { RpcCall } from '../../support/anvil.ts'
-import { type HostileNode, type Malice, startHostileNode } from '../../support/hostile-node.ts'
+import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
 import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
 
 let world: World
-let nodes: HostileNode[]
 beforeAll(async () => {
   world = await createWorld()
-  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
 })
-afterEach(() => {
-  for (const node of nodes) node.behave = () => 'honest'
-})
-afterAll(async () => {
-  await Promise.all(nodes.map((node) => node.close()))
-  await world.stop()
-})
+afterAll(() => world.stop())
+const nodes = useHostileNodes(() => world.anvil.url)
 
 const TIMEOUT_MS = 1500
 const connect = (options: Partial<RpcOptions> = {}) =>

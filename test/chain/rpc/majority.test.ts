@@ -1,28 +1,21 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { multicall3Abi } from 'viem'
 import { decodeFunctionResult, encodeFunctionResult, toHex } from 'viem/utils'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { USDC_VIEWS } from '../../../src/chain/token/contracts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { RpcCall } from '../../support/anvil.ts'
-import { type HostileNode, type Malice, startHostileNode } from '../../support/hostile-node.ts'
+import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
 import { createWorld, TOKEN, type World } from '../world.ts'
 
 /** What signing and lanes rest on is what a quorum says. */
 
 let world: World
-let nodes: HostileNode[]
 beforeAll(async () => {
   world = await createWorld()
-  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
 })
-afterEach(() => {
-  for (const node of nodes) node.behave = () => 'honest'
-})
-afterAll(async () => {
-  await Promise.all(nodes.map((node) => node.close()))
-  await world.stop()
-})
+afterAll(() => world.stop())
+const nodes = useHostileNodes(() => world.anvil.url)
 
 /** So often that each node is the first one to be asked. */
 const ROUNDS = 6

@@ -1,23 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { NodeFailure } from '../../../src/chain/rpc/failure.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
-import { type HostileNode, type Malice, startHostileNode } from '../../support/hostile-node.ts'
+import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
 
 let anvil: Anvil
-let nodes: HostileNode[]
 beforeAll(async () => {
   anvil = await startAnvil()
-  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(anvil.url)))
 })
-afterEach(() => {
-  for (const node of nodes) node.behave = () => 'honest'
-})
-afterAll(async () => {
-  await Promise.all(nodes.map((node) => node.close()))
-  await anvil.stop()
-})
+afterAll(() => anvil.stop())
+const nodes = useHostileNodes(() => anvil.url)
 
 const CHAIN = { chainId: 31337 }
 const connect = () => connectRpc({ ...CHAIN, urls: nodes.map(({ url }) => url), quorum: 2, timeoutMs: 1500 })
