@@ -60,6 +60,35 @@ describe('a changed order that has less money', () => {
     kept([...slow, changed(100)], { status: 'succeeded' }))
 })
 
+// An operator had closed it once, before the order fitted and was paid: said again it was nothing new, and the payment was paid
+// out. Where the conversion took its time, the partner's word was waited for without end.
+describe('a changed order of which an operator has closed the same words before it fitted', () => {
+  const click: Told = { do: 'click', provider: 'wallet_app' }
+  const changed = (percent: number) => partner('change the amount', 0, { percent })
+  const closed = (percent: number, slow: Told[] = []) => {
+    const fitted = [decide('reject'), decide('approve'), partner('fit again'), ...slow, decide('approve')]
+    return [click, changed(percent), ...fitted]
+  }
+  const again = (steps: Told[], then: Partial<View>) => isThen({ minor: '4999', pinned: false, steps }, then)
+  const slow = [simulator('delay', 600)]
+
+  test('is not paid out', () =>
+    again([...closed(20), wait(1), changed(20), wait(1), engine('settle')], {
+      status: 'under_review',
+      parkReason: 'payout_held',
+    }))
+
+  test('is not converted', () =>
+    again([...closed(20, slow), changed(20), wait(60)], {
+      status: 'under_review',
+      parkReason: 'order_changed',
+      converted: false,
+    }))
+
+  test('… and goes on where it has all of the money', () =>
+    again([...closed(100, slow), changed(100), wait(60), engine('settle')], { status: 'succeeded' }))
+})
+
 // Neither a refund nor a void was possible: no payout was there, and it was not void.
 describe('a hold that comes during the conversion', () => {
   const slow: Told = { do: 'fault', at: 'convert', trouble: 'slow', times: 1 }

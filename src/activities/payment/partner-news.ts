@@ -2,7 +2,14 @@ import { markApplied } from '../../db/payments/partner-events.ts'
 import { closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { parked } from '../../domain/payment/changes.ts'
 import { type KnownPayment, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
-import { isAllThere, isInDoubt, type Misfit, misfitOfAttempt, openRefund } from '../../domain/payment/money/intents.ts'
+import {
+  isAllThere,
+  isInDoubt,
+  isToldWhole,
+  type Misfit,
+  misfitOfAttempt,
+  openRefund,
+} from '../../domain/payment/money/intents.ts'
 import { STILL_HERE } from '../../domain/payment/money/parts.ts'
 import { changesOf, isWonBack, mustBeHeld } from '../../domain/payment/order-changes.ts'
 import { effectOfOrder, fits, hasNothing, misfitOf } from '../../domain/payment/partner-news.ts'
@@ -12,17 +19,22 @@ import { because, noteOf } from '../../domain/timeline.ts'
 import { recordCancel } from './cancel-order.ts'
 import { type AskedAttempt, type OrderNews, partCount } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { keepInDoubt, voidPayout } from './void-payout.ts'
+import { stopOrGoOn, voidPayout } from './void-payout.ts'
 
 /**
- * Applies what the partner said to the locked payment. Reading the same order again writes nothing. False when it was no
- * answer about this order: none at all, one about another order, account or amount, or one that may be older than what
- * is known. Then the news stays unread.
+ * `understood`: it was an answer about this order, and what it says is what is true now. Not, where there was none, where it is
+ * about another order, account or amount, or may be older than what is known: then the news stays unread. `whole`: only
+ * its amount does not fit, and all of the payment's own money is there.
  */
-export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): Promise<boolean> {
+export type Heard = { readonly understood: boolean; readonly whole: boolean }
+
+const UNHEARD: Heard = { understood: false, whole: false }
+
+/** Applies what the partner said to the locked payment. Reading the same order again writes nothing. */
+export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): Promise<Heard> {
   const { order, asked } = news
   const attempt = work.state.attempts.find(({ id }) => id === asked.attempt.id)
-  if (attempt === undefined || order === null) return false
+  if (attempt === undefined || order === null) return UNHEARD
   const context = { account: deps.accounts[attempt.provider], tolerancePercent: deps.tolerancePercent }
   const effect = effectOfOrder(known(work.state), attempt, { order, context })
   const understood = fits(attempt, order, context)
@@ -31,8 +43,10 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   const misfit = effect.incident === 'misfit' ? misfitOf(attempt, order, context) : null
   // Since it was asked for, a doubt may have been stored, been dealt with, or have gone and come again in the same words.
   const isChanged = work.state.payment.version !== asked.version
-  if (isChanged && letsGoOn(effect, { attempt, state: work.state, ends, misfit })) return false
-  if (isOutdated(effect, { asked, attempt, state: work.state, ends })) return false
+  const isOwn = attempt.id === work.state.payment.paidAttemptId
+  const mayGoOn = misfit === null ? fitsAgain(effect, ends) : isWholeAfterAll(work.state, misfit)
+  if (isChanged && isOwn && mayGoOn) return UNHEARD
+  if (isOutdated(effect, { asked, attempt, state: work.state, ends })) return UNHEARD
   // A misfit that an operator has before them is answered, and one without any money; any other one is asked about again.
   const isSeen = work.state.payment.parkReason === 'amount_mismatch' && attempt.status === 'on_hold'
   const isTold = effect.park !== null || effect.incident !== null
@@ -46,9 +60,9 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
     await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })
   await recordCancel(work, attempt.id, { isMisfit: misfit !== null })
   if (effect.voidsPayout) await voidPayout(work, deps.payouts)
-  if (misfit !== null) await keepInDoubt(work, deps.payouts, attempt.id)
+  if (misfit !== null) await stopOrGoOn(work, deps.payouts, { attemptId: attempt.id, misfit })
   if (mustBeHeld(work.state.payment)) await work.move('under_review', because('held'), parked('operator_hold'))
-  return understood
+  return { understood, whole: misfit !== null && isToldWhole(work.state, order) }
 }
 
 function known({ payment, ...money }: PaymentWithAttempts): KnownPayment {
@@ -64,18 +78,15 @@ function endsMisfit(
   return isClear && effect.incident !== 'misfit' && misfitOfAttempt(state.incidents, attempt.id) !== null
 }
 
-/** Whether by this answer the payment's own money, which is in doubt or waits for its partner's word, may go on. */
-function letsGoOn(
-  effect: OrderEffect,
-  news: { attempt: Attempt; state: PaymentWithAttempts; ends: boolean; misfit: Misfit | null },
-): boolean {
-  const { ends, misfit } = news
-  const { payment, incidents } = news.state
-  const attemptId = news.attempt.id
-  if (attemptId !== payment.paidAttemptId) return false
-  if (misfit === null) return ends || effect.moves.some(({ why }) => why === 'released_by_partner')
+/** Whether the payment's own money, of which something did not fit or that waits for its partner's word, may go on: it fits. */
+function fitsAgain(effect: OrderEffect, ends: boolean): boolean {
+  return ends || effect.moves.some(({ why }) => why === 'released_by_partner')
+}
+
+/** … may go on although its order is of another amount: by the partner's word all of the money is there. */
+function isWholeAfterAll({ payment, incidents }: PaymentWithAttempts, misfit: Misfit): boolean {
   const isStopped = waitsForPartner(payment.parkReason) || isInDoubt(incidents, payment)
-  return isStopped && !isInDoubt([{ kind: 'misfit', attemptId, misfit }], payment)
+  return isStopped && !isInDoubt([{ kind: 'misfit', attemptId: payment.paidAttemptId, misfit }], payment)
 }
 
 /**
@@ -121,7 +132,7 @@ async function apply(
   for (const { to, reason, fields } of changes.moves) await work.move(to, reason, fields)
 }
 
-/** A misfit that an operator has dealt with, and that the partner only says again, stays closed. */
+/** A misfit that an operator has dealt with, and that the partner only says again, stays closed where it stops nothing. */
 async function openMisfit(work: PaymentWork, attemptId: string, misfit: Misfit): Promise<void> {
   const before = work.state.incidents
   await work.openIncident({ kind: 'misfit', attemptId, misfit })

@@ -1,6 +1,6 @@
 import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
-import { isChangedWhole, isToldWhole, openCancel, openRefund } from '../../domain/payment/money/intents.ts'
+import { isToldWhole, openCancel, openRefund } from '../../domain/payment/money/intents.ts'
 import { partOfPrice } from '../../domain/payment/order-changes.ts'
 import { isWithheld } from '../../domain/payment/partner-news.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
@@ -9,7 +9,7 @@ import type { OperatorNote } from '../../domain/payment/requests.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import { callCancel, cancelAndRead, giveUpCancels } from './cancel-order.ts'
 import { askQuietly, callSignal, newsOf, toAsk } from './partner-calls.ts'
-import { applyOrder } from './partner-news.ts'
+import { applyOrder, type Heard } from './partner-news.ts'
 import { CLOCKS_DIFFER_MS, type PaymentDeps } from './payment-deps.ts'
 import { callRefund, recordRefund } from './refund.ts'
 import { goOnByPartner } from './void-payout.ts'
@@ -48,22 +48,22 @@ export async function readPartnerOrder(
     ? await callCancel(deps, attempt)
     : await deps.partners[attempt.provider].readOrder({ attemptId }, callSignal())
   const news = await newsOf(deps, toAsk(before, attempt), order)
-  let understood = false
+  let heard: Heard = { understood: false, whole: false }
   let more: Pick<OrderRead, 'withheld' | 'whole'> = {}
   const changed = await changePayment(deps.db, deps.context, {
     id: paymentId,
     work: async (work) => {
       const isNewest = work.state.payment.version === news.asked.version
-      understood = await applyOrder(work, deps, news)
-      if (understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }
-      if (!understood && order !== null && isChangedWhole(work.state, order)) more = { whole: true }
+      heard = await applyOrder(work, deps, news)
+      if (heard.understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }
+      if (heard.whole) more = { whole: true }
       if (refund !== null) await recordRefund(work, deps.payouts, { attemptId, result: refund })
-      // The refund had kept the money from going on by this answer.
-      const isLeft = refund?.kind === 'refused' && isNewest
-      if (isLeft && order !== null && isToldWhole(work.state, order)) await goOnByPartner(work)
+      // Only the refund kept the money from going on by this answer.
+      const mayGoOn = refund?.kind === 'refused' && isNewest
+      if (mayGoOn && order !== null && isToldWhole(work.state, order)) await goOnByPartner(work)
     },
   })
-  return { ...changed, understood, ...more }
+  return { ...changed, understood: heard.understood, ...more }
 }
 
 /** `expiresAt`: which end has passed (Unix milliseconds); closings that were recorded before did not say it. */

@@ -1,7 +1,7 @@
 import { endAsGivenBack, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { voidKey } from '../../domain/ids.ts'
 import { NOT_PARKED, parked } from '../../domain/payment/changes.ts'
-import { isInDoubt, NOT_FREE, whyNotFree } from '../../domain/payment/money/intents.ts'
+import { isInDoubt, type Misfit, NOT_FREE, whyNotFree } from '../../domain/payment/money/intents.ts'
 import { chargeSum } from '../../domain/payment/money/parts.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import type { PayoutDesk } from './payment-deps.ts'
@@ -32,11 +32,15 @@ export async function voidPayout(work: PaymentWork, payouts: PayoutDesk): Promis
  * What a partner says of the payment's own money does not fit: nothing is sold, and no payout signed, until it is known. Where it
  * says that all of it is there, what was stopped before for such an answer goes on.
  */
-export async function keepInDoubt(work: PaymentWork, payouts: PayoutDesk, attemptId: string): Promise<void> {
-  const { payment, incidents } = work.state
+export async function stopOrGoOn(
+  work: PaymentWork,
+  payouts: PayoutDesk,
+  said: { readonly attemptId: string; readonly misfit: Misfit },
+): Promise<void> {
+  const { payment } = work.state
   const { id, status, paidAttemptId } = payment
-  if (attemptId !== paidAttemptId) return
-  if (!isInDoubt(incidents, payment)) return goOnByPartner(work)
+  if (said.attemptId !== paidAttemptId) return
+  if (!isInDoubt([{ kind: 'misfit', ...said }], payment)) return goOnByPartner(work)
   // What is signed or on its way goes its way: an operator has the misfit before them.
   const isKept = status === 'settling' && (await payouts.hold(work.tx, id, NOT_FREE.in_doubt))
   if (status !== 'processing' && !isKept) return

@@ -1,9 +1,9 @@
 import type { Booking } from '../../domain/ledger.ts'
 import { type AttemptFields, NOT_PARKED, type PaymentFields } from '../../domain/payment/changes.ts'
-import type { Incident, Intent } from '../../domain/payment/money/intents.ts'
+import { type Incident, type Intent, isInDoubt } from '../../domain/payment/money/intents.ts'
 import { type PartState, putBack, restated } from '../../domain/payment/money/parts.ts'
 import { type BookedPart, bookingsOfRefund, dustOf } from '../../domain/payment/order-changes.ts'
-import { canMove, type PaymentStatus } from '../../domain/payment/payment.ts'
+import { canMove, isClosed, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { renderPayment } from '../../domain/payment/payment-object.ts'
 import { EXTENSION_MS, mayBeExtended } from '../../domain/payment/requests.ts'
@@ -67,7 +67,10 @@ export type PaymentWork = {
   ask(intent: Omit<Intent, 'state'>): Promise<void>
   /** How far it is; null: it is none of the payment's open ones. */
   settleIntent(intent: Intent, state: 'pending' | 'done' | 'refused'): Promise<void>
-  /** Nothing, where it is a misfit of which the partner says what it said before. */
+  /**
+   * Nothing, where it is a misfit of which the partner says what it said before. What puts the money of a payment that has
+   * not ended in doubt is heard each time.
+   */
   openIncident(incident: Incident): Promise<void>
   /** `gone`: not by an operator, but because there is nothing left to look at. */
   closeIncident(incident: Incident, why?: 'gone'): Promise<void>
@@ -220,7 +223,9 @@ function moneyWork(
       write({ ...read(), intents })
     },
     openIncident: async (incident) => {
-      if (await insertIncident(tx, incident, where))
+      const { payment } = read()
+      const isAlwaysHeard = !isClosed(payment.status) && isInDoubt([incident], payment)
+      if (await insertIncident(tx, incident, { ...where, isAlwaysHeard }))
         write(withIncidents(read(), { without: incident, more: [incident] }))
     },
     closeIncident: async (incident, why) => {

@@ -13,7 +13,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'what the partner holds back is sold by a decision',
     file: 'src/activities/payment/partner-orders.ts',
-    find: 'if (understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }',
+    find: 'if (heard.understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }',
     put: '',
   },
   {
@@ -119,7 +119,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'a payout is signed although a changed order has less than was paid',
     file: 'src/activities/payment/partner-news.ts',
-    find: '  if (misfit !== null) await keepInDoubt(work, deps.payouts, attempt.id)\n',
+    find: '  if (misfit !== null) await stopOrGoOn(work, deps.payouts, { attemptId: attempt.id, misfit })\n',
     put: '',
   },
   {
@@ -202,5 +202,24 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     file: 'src/activities/payment/partner-orders.ts',
     find: '(passed === end ? CLOCKS_DIFFER_MS : 0)',
     put: '0',
+  },
+  {
+    name: 'a doubt that an operator has closed once is not heard again',
+    file: 'src/db/payments/payment-changes.ts',
+    find: '!isClosed(payment.status) && isInDoubt([incident], payment)',
+    put: 'false as boolean',
+    and: [
+      {
+        file: 'src/activities/payment/void-payout.ts',
+        find: "if (!isInDoubt([{ kind: 'misfit', ...said }], payment))",
+        put: 'if (!isInDoubt(work.state.incidents, payment))',
+      },
+    ],
+  },
+  {
+    name: 'that all of the money is there is no answer where its misfit was closed',
+    file: 'src/activities/payment/partner-news.ts',
+    find: 'whole: misfit !== null && isToldWhole',
+    put: 'whole: misfitOfAttempt(work.state.incidents, attempt.id) !== null && isToldWhole',
   },
 ]

@@ -18,8 +18,10 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
   const order = await orderOf(shop, attempt)
   if (order === null) return
   const { book, faults } = shop.stage.sandbox.partners[attempt.provider as ProviderName]
-  const share = ((BigInt(order.minor) * BigInt(step.percent)) / 100n).toString()
-  const done = change(order, step.act, share)
+  const shareOf = (minor: string) => ((BigInt(minor) * BigInt(step.percent)) / 100n).toString()
+  const share = shareOf(order.minor)
+  const asked = await askedOf(shop, attempt)
+  const done = step.act === 'fit again' ? fitAgain(order, asked, shareOf(asked)) : change(order, step.act, share)
   if (done === 'no') return
   if (done === 'ask') {
     if (step.act === 'pay late') await faults.set({ fault: 'late_money', attemptId: attempt.id, times: 1 })
@@ -72,6 +74,18 @@ const ACTIONS: Readonly<
   confirm: { action: 'confirm' },
   decline: { action: 'decline' },
   expire: { action: 'expire' },
+}
+
+async function askedOf({ db }: Shop, { id }: Attempt): Promise<string> {
+  const { rows } = await db.query('select amount_minor::text as asked from attempt where id = $1', [id])
+  return rows[0]?.['asked'] as string
+}
+
+/** A change of the amount is taken back: the next one says the same words. */
+function fitAgain(order: SandboxOrder, asked: string, share: string): 'done' | 'no' {
+  if (order.status !== 'paid' || order.minor === asked) return 'no'
+  Object.assign(order, { minor: asked, receivedMinor: share })
+  return 'done'
 }
 
 /** What the simulators have no action for is written into their books. */

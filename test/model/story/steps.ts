@@ -26,6 +26,7 @@ export type PartnerAct =
   | 'cancel with money'
   | 'pay without an amount'
   | 'change the amount'
+  | 'fit again'
   | 'confirm without end'
 
 /** How the news of it come: to the workflow, into the inbox only, not before the end, or twice. */

@@ -71,9 +71,13 @@ export async function writeIntent(
  * Opens it, which is a change of the payment: who decides about it names the version. So is what comes to an open one: a
  * misfit takes over what the partner says now, and of what nobody describes each is another. Since when the payment waits
  * stays as it was. False when nothing was written: the partner has said the same, and an operator has it before them or has
- * dealt with it.
+ * dealt with it. `isAlwaysHeard`: it opens although somebody has dealt with the same words before.
  */
-export async function insertIncident(tx: Tx, incident: Incident, { paymentId, at }: Where): Promise<boolean> {
+export async function insertIncident(
+  tx: Tx,
+  incident: Incident,
+  { paymentId, at, isAlwaysHeard }: Where & { readonly isAlwaysHeard: boolean },
+): Promise<boolean> {
   const { kind, attemptId } = incident
   const misfit = incident.misfit == null ? null : JSON.stringify(incident.misfit)
   const written = await execute(
@@ -81,7 +85,7 @@ export async function insertIncident(tx: Tx, incident: Incident, { paymentId, at
     sql`with written as (
         insert into incident (payment_id, attempt_id, kind, misfit, opened_at)
         select ${paymentId}, ${attemptId}, ${kind}, ${misfit}::jsonb, ${at}::timestamptz
-        where not exists (
+        where ${isAlwaysHeard} or not exists (
           select 1 from (
             select misfit, closed_at, gone from incident
             where payment_id = ${paymentId} and kind = ${kind} and attempt_id is not distinct from ${attemptId}

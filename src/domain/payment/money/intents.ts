@@ -49,7 +49,7 @@ export type IncidentKind = (typeof INCIDENTS)[number]
 export type Incident = {
   readonly kind: IncidentKind
   readonly attemptId: string | null
-  /** Only of a misfit: what the partner said. Said again after it was closed, it is nothing new. */
+  /** Only of a misfit: what the partner said. Said again after it was closed, it is nothing new, unless it puts money in doubt. */
   readonly misfit?: Misfit | null
 }
 
@@ -114,11 +114,6 @@ export function isToldWhole({ payment, incidents }: DoubtedMoney, order: ToldOrd
   const { paidAttemptId, confirmed } = payment
   if (confirmed === null || order.attemptId !== paidAttemptId || !tellsOfAll(order, confirmed)) return false
   return !isInDoubt(incidents, payment)
-}
-
-/** … in another amount than was asked for. */
-export function isChangedWhole(money: DoubtedMoney, order: ToldOrder): boolean {
-  return isToldWhole(money, order) && misfitOfAttempt(money.incidents, money.payment.paidAttemptId) !== null
 }
 
 /** Whether money of another attempt does not fit and is still there: once the payment has ended, it goes back by hand alone. */

@@ -54,12 +54,21 @@ export function checkOutside({ row, incidents }: Facts): string[] {
   return isTaken === incidents.includes('outside_reversed') ? [] : ['given back twice, and seen by nobody']
 }
 
-/** What an operator has closed stays closed until the partner says something else. */
+/**
+ * What an operator has closed stays closed until the partner says something else, or says it of the own money of a payment
+ * that has not ended. What went by itself is new.
+ */
 export async function checkClosedMisfits({ shop, row }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
-    `select 1 from (select misfit, lag(misfit) over (partition by attempt_id order by id) as before from incident
-       where payment_id = $1 and kind = 'misfit') as said where misfit = before`,
-    [row.payment.id],
+    `select 1 from (select attempt_id, misfit, lag(misfit) over attempt as before, lag(gone) over attempt as went from incident
+       where payment_id = $1 and kind = 'misfit' window attempt as (partition by attempt_id order by id)) as said
+     where misfit = before and not went and (attempt_id is distinct from $2 or (
+       select m.to_status in ('succeeded', 'failed', 'expired', 'canceled', 'refunded') from timeline_entry m
+       where m.payment_id = $1 and m.to_status is not null and m.id < (
+         select max(n.id) from timeline_entry n where n.payment_id = $1 and n.kind = 'payment.misfit'
+           and n.data->>'attempt_id' = said.attempt_id and n.data - 'attempt_id' = said.misfit)
+       order by m.id desc limit 1))`,
+    [row.payment.id, row.payment.paidAttemptId],
   )
   return rows.length > 0 ? ['a misfit that was closed was opened again, and nothing had changed'] : []
 }

@@ -158,8 +158,28 @@ export const FITTING: readonly Idea[] = [
           [decide('release'), engine('settle')],
           [decide('acknowledge'), wait(20)],
           [partner('change the amount', of), wait(400)],
+          [partner('fit again', of, { percent: random.pick([40, 100, 100]) }), wait(20)],
           [partner('take all back', of)],
         ]),
+      ]
+    },
+  },
+  // It fits after all once an operator has closed that it did not, and then the partner says the same once more.
+  {
+    weight: (view) => (view.status === 'pending' ? where(view, payable, 2) : 0),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      const changed = partner('change the amount', of, { percent: random.pick([20, 60, 100]), news: news(random) })
+      return [
+        changed,
+        decide('reject'),
+        decide('approve'),
+        ...random.pick<readonly Told[]>([[], [simulator('delay', 600)]]),
+        partner('fit again', of, { news: news(random) }),
+        decide('approve'),
+        ...random.pick<readonly Told[]>([[], [wait(1)]]),
+        changed,
+        ...random.pick<readonly Told[]>([[wait(60)], [wait(1), engine('settle')]]),
       ]
     },
   },
