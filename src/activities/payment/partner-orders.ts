@@ -41,8 +41,8 @@ export async function readPartnerOrder(
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
   if (attempt === undefined) return { ...unchanged(before), understood: false }
-  const isReturning = openRefund(before.intents, attemptId) !== null
-  const refund = isReturning ? await callRefund(deps, attempt) : null
+  const intent = openRefund(before.intents, attemptId)
+  const refund = intent === null ? null : { intent, result: await callRefund(deps, attempt) }
   const isCanceling = openCancel(before.intents, attemptId) !== null
   const order = isCanceling
     ? await callCancel(deps, attempt)
@@ -57,9 +57,9 @@ export async function readPartnerOrder(
       heard = await applyOrder(work, deps, news)
       if (heard.understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }
       if (heard.whole) more = { whole: true }
-      if (refund !== null) await recordRefund(work, deps.payouts, { attemptId, result: refund })
+      if (refund !== null) await recordRefund(work, deps.payouts, refund)
       // Only the refund kept the money from going on by this answer.
-      const mayGoOn = refund?.kind === 'refused' && isNewest
+      const mayGoOn = refund?.result.kind === 'refused' && isNewest
       if (mayGoOn && order !== null && isToldWhole(work.state, order)) await goOnByPartner(work)
     },
   })

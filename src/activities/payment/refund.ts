@@ -23,6 +23,7 @@ import {
   refundable,
   whyForgotten,
   whyPartnerCannotRefund,
+  whyRefundedBefore,
 } from '../../domain/payment/refund.ts'
 import type { OperatorNote } from '../../domain/payment/requests.ts'
 import { noteOf } from '../../domain/timeline.ts'
@@ -43,30 +44,33 @@ export type RefundOrder = OperatorNote & { paymentId: string; attemptId?: string
 export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Promise<Decided> {
   const { changed: before, toAsk } = await askRefund(deps, order)
   if (toAsk === null) return { ...before, refunded: true, message: 'refunded' }
-  const result = await callRefund(deps, toAsk)
+  const { attempt, intent } = toAsk
+  const result = await callRefund(deps, attempt)
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
-    work: (work) => recordRefund(work, deps.payouts, { attemptId: toAsk.id, result }),
+    work: (work) => recordRefund(work, deps.payouts, { intent, result }),
   })
   if (result.kind === 'refused') throw decisionRefused(`The partner refused the refund: ${result.reason}`)
   const refunded = result.kind === 'refunded'
   return { ...changed, refunded, message: refunded ? 'refunded' : 'the partner is working on the refund' }
 }
 
+type AskedRefund = { readonly attempt: Attempt; readonly intent: Intent }
+
 /**
  * Stores the intent; repeated by the same operator for the same reason, it goes on with the one that is stored. `toAsk`:
- * the attempt whose partner is to be asked; null when it was carried out before.
+ * the attempt whose partner is to be asked for it; null when it was carried out before.
  */
 async function askRefund(
   deps: PaymentDeps,
   order: RefundOrder,
-): Promise<{ readonly changed: Changed; readonly toAsk: Attempt | null }> {
+): Promise<{ readonly changed: Changed; readonly toAsk: AskedRefund | null }> {
   const { operator, reason } = order
-  let toAsk: Attempt | null = null
+  let toAsk: AskedRefund | null = null
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
     work: async (work) => {
-      toAsk = repeated(work, order) ?? null
+      toAsk = repeated(work, order)
       if (toAsk !== null || givenBackBefore(work, order) !== undefined) return
       await endUnpaid(work, order, deps.payouts)
       const claim = requireRefundable(work, order, 'partner')
@@ -75,8 +79,10 @@ async function askRefund(
         throw decisionRefused(whyPartnerCannotRefund(attempt.provider))
       const forgotten = claim.endsPayment ? await deps.payouts.forgotten(work.tx, order.paymentId) : null
       if (forgotten !== null) throw decisionRefused(whyForgotten(forgotten))
-      toAsk = attempt
-      await work.ask({ key: refundKey(attempt.id), kind: 'refund', attemptId: attempt.id, operator, reason })
+      const key = refundKey(attempt.id)
+      const intent = await work.ask({ key, kind: 'refund', attemptId: attempt.id, operator, reason })
+      if (intent === null) throw decisionRefused(whyRefundedBefore(attempt.provider))
+      toAsk = { attempt, intent }
       await work.restate(attempt.id, { from: claim.states, to: 'returning' })
       await work.change(noteOf('refund.requested', { operator, reason, attempt_id: attempt.id }), {})
     },
@@ -85,7 +91,7 @@ async function askRefund(
 }
 
 /** The activity was cut off after the intent had been stored, and runs again. */
-function repeated({ state }: PaymentWork, order: RefundOrder): Attempt | undefined {
+function repeated({ state }: PaymentWork, order: RefundOrder): AskedRefund | null {
   const named = order.attemptId ?? order.attempt
   const mine = state.intents.find(
     ({ kind, operator, reason, attemptId }) =>
@@ -94,7 +100,8 @@ function repeated({ state }: PaymentWork, order: RefundOrder): Attempt | undefin
       reason === order.reason &&
       (named === undefined || attemptId === named),
   )
-  return state.attempts.find(({ id }) => id === mine?.attemptId)
+  const attempt = state.attempts.find(({ id }) => id === mine?.attemptId)
+  return mine === undefined || attempt === undefined ? null : { attempt, intent: mine }
 }
 
 /** It was carried out, and its answer was lost: the attempt that is meant has no money left. */
@@ -112,21 +119,24 @@ export async function callRefund(deps: PaymentDeps, attempt: Attempt): Promise<R
   return partner.refundOrder({ attemptId: attempt.id, key: refundKey(attempt.id) }, callSignal())
 }
 
-/** Carries an open refund on by what the partner says now. */
+/**
+ * Carries a refund on by what the partner says of it now. Nothing is said of one that was asked for since, under the same key:
+ * it is asked about again.
+ */
 export async function recordRefund(
   work: PaymentWork,
   payouts: PayoutDesk,
-  { attemptId, result }: { readonly attemptId: string; readonly result: RefundResult },
+  { intent: { id, attemptId }, result }: { readonly intent: Intent; readonly result: RefundResult },
 ): Promise<void> {
-  const attempt = work.state.attempts.find(({ id }) => id === attemptId)
+  const attempt = work.state.attempts.find((candidate) => candidate.id === attemptId)
   const intent = openRefund(work.state.intents, attemptId)
-  if (attempt === undefined || intent === null) return
+  if (attempt === undefined || intent?.id !== id) return
   if (result.kind === 'pending') {
     if (intent.state === 'asked') await work.settleIntent(intent, 'pending')
   } else if (result.kind === 'refused') await takeBack(work, payouts, { attempt, intent, why: result.reason })
   else {
     await work.settleIntent(intent, 'done')
-    const claim = { attempt, states: [], endsPayment: endsWith(work.state, attemptId) }
+    const claim = { attempt, states: [], endsPayment: endsWith(work.state, attempt.id) }
     await giveBack(work, claim, { note: intent, through: 'partner' })
   }
 }

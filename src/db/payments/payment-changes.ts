@@ -19,6 +19,7 @@ import {
   insertIncident,
   insertIntent,
   insertPart,
+  type NewIntent,
   putBackParts,
   restateParts,
   writeIntent,
@@ -63,8 +64,8 @@ export type PaymentWork = {
   restate(attemptId: string, change: { from: readonly PartState[]; to: PartState }): Promise<void>
   /** The parts of the attempt that were on their way back are where they were. */
   putBack(attemptId: string): Promise<void>
-  /** Stores what another party must carry out, before it is asked. */
-  ask(intent: Omit<Intent, 'state'>): Promise<void>
+  /** Stores what another party must carry out, before it is asked. Null: it is open, or was carried out. */
+  ask(intent: NewIntent): Promise<Intent | null>
   /** How far it is; null: it is none of the payment's open ones. */
   settleIntent(intent: Intent, state: 'pending' | 'done' | 'refused'): Promise<void>
   /**
@@ -211,8 +212,9 @@ function moneyWork(
       write({ ...read(), parts: putBack(read().parts, attemptId) })
     },
     ask: async (intent) => {
-      await insertIntent(tx, intent, where)
-      write({ ...read(), intents: [...read().intents, { ...intent, state: 'asked' }] })
+      const asked = await insertIntent(tx, intent, where)
+      if (asked !== null) write({ ...read(), intents: [...read().intents, asked] })
+      return asked
     },
     settleIntent: async ({ key }, state) => {
       await writeIntent(tx, key, { state, at: locked.at })

@@ -134,7 +134,7 @@ function whyPartOfOrder(provider: ProviderUsed): string {
   return `${provider} gives back a whole order, and a part of this one is being settled: use recordExternalRefund for the rest`
 }
 
-function whyRefundedBefore(provider: ProviderUsed): string {
+export function whyRefundedBefore(provider: ProviderUsed): string {
   return `${provider} gives back a whole order, and money of this one was given back before: use recordExternalRefund for the rest`
 }
 

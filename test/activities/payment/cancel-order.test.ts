@@ -93,9 +93,9 @@ describe('the cancellation of a partner’s order is an intent before the partne
 
   test('that is still open for the order that was paid stops neither the conversion nor the payout', async () => {
     const { id, attemptId } = await world.paid()
-    await world.checkout.change(id, (work) =>
-      work.ask({ key: `${attemptId}:cancel`, kind: 'cancel', attemptId, operator: 'buyer', reason: 'x' }),
-    )
+    await world.checkout.change(id, async (work) => {
+      await work.ask({ key: `${attemptId}:cancel`, kind: 'cancel', attemptId, operator: 'buyer', reason: 'x' })
+    })
     await world.convert(id)
     await perform(world.activities().transferUsdc, id).catch(() => undefined)
     expect((await world.payment(id)).status).toBe('settling')

@@ -59,6 +59,7 @@ export const stateOf = (fields: Partial<Payment>, money: Partial<PaymentWithAtte
   ...money,
 })
 export const refund = {
+  id: '1',
   key: 'k',
   kind: 'refund',
   attemptId: 'att_1',

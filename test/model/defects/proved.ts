@@ -124,8 +124,8 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a refund is asked for without a record of it',
     file: 'src/activities/payment/refund.ts',
-    find: "      await work.ask({ key: refundKey(attempt.id), kind: 'refund', attemptId: attempt.id, operator, reason })\n",
-    put: '',
+    find: "await work.ask({ key, kind: 'refund', attemptId: attempt.id, operator, reason })",
+    put: "{ id: '', key, kind: 'refund' as const, attemptId: attempt.id, operator, reason, state: 'asked' as const }",
     and: [
       {
         file: 'src/activities/payment/refund.ts',

@@ -28,6 +28,7 @@ const part = z
 
 const intent = z
   .object({
+    id: z.string(),
     key: z.string(),
     kind: z.enum(INTENT_KINDS),
     attempt_id: z.string().nullable(),
@@ -59,8 +60,8 @@ export function moneyColumns(paymentId: Statement): Statement {
         'units', units::text, 'charge_minor', charge_minor::text, 'account', account, 'state', state,
         'state_before', state_before) order by id)
       from part where payment_id = ${paymentId}), '[]') as parts,
-    coalesce((select jsonb_agg(jsonb_build_object('key', key, 'kind', kind, 'attempt_id', attempt_id, 'state', state,
-        'operator', operator, 'reason', reason) order by id)
+    coalesce((select jsonb_agg(jsonb_build_object('id', id::text, 'key', key, 'kind', kind, 'attempt_id', attempt_id,
+        'state', state, 'operator', operator, 'reason', reason) order by id)
       from intent where payment_id = ${paymentId} and state in ('asked', 'pending')), '[]') as intents,
     coalesce((select jsonb_agg(jsonb_build_object('kind', kind, 'attempt_id', attempt_id, 'misfit', misfit) order by id)
       from incident where payment_id = ${paymentId} and closed_at is null), '[]') as incidents`

@@ -1,10 +1,14 @@
+import { z } from 'zod'
 import type { Incident, Intent } from '../../../domain/payment/money/intents.ts'
 import type { PartState } from '../../../domain/payment/money/parts.ts'
 import type { BookedPart } from '../../../domain/payment/order-changes.ts'
-import { execute, sql, type Tx } from '../../db.ts'
+import { execute, maybeOne, sql, type Tx } from '../../db.ts'
 import { bookedWith } from '../../ledger.ts'
 
 /** The statements that write what is known about the money of a locked payment. Only payment-changes.ts runs them. */
+
+/** What another party is to be asked for. */
+export type NewIntent = Omit<Intent, 'id' | 'state'>
 
 type Where = { readonly paymentId: string; readonly at: string }
 
@@ -42,17 +46,19 @@ export async function putBackParts(tx: Tx, attemptId: string): Promise<void> {
   )
 }
 
-/** Stores what is asked for. One that was refused is asked again; one that is open or done stays as it is. */
-export async function insertIntent(tx: Tx, intent: Omit<Intent, 'state'>, { paymentId, at }: Where): Promise<void> {
-  await execute(
+/** Stores what is asked for. One that was refused is asked again, as another one; null: one that is open or done stays as it is. */
+export async function insertIntent(tx: Tx, intent: NewIntent, { paymentId, at }: Where): Promise<Intent | null> {
+  const stored = await maybeOne(
     tx,
+    z.object({ id: z.string() }),
     sql`insert into intent (payment_id, attempt_id, kind, key, state, operator, reason, asked_at, updated_at)
         values (${paymentId}, ${intent.attemptId}, ${intent.kind}, ${intent.key}, 'asked', ${intent.operator},
           ${intent.reason}, ${at}::timestamptz, ${at}::timestamptz)
-        on conflict (key) do update set state = 'asked', operator = excluded.operator, reason = excluded.reason,
+        on conflict (key) do update set id = default, state = 'asked', operator = excluded.operator, reason = excluded.reason,
           asked_at = excluded.asked_at, updated_at = excluded.updated_at
-        where intent.state = 'refused'`,
+        where intent.state = 'refused' returning id::text`,
   )
+  return stored === null ? null : { ...intent, ...stored, state: 'asked' }
 }
 
 export async function writeIntent(

@@ -16,6 +16,8 @@ export const INTENT_KINDS = ['refund', 'void', 'cancel'] as const
 export type IntentKind = (typeof INTENT_KINDS)[number]
 
 export type Intent = {
+  /** Another one each time that it is asked for: what is said of an earlier time says nothing of this one. */
+  readonly id: string
   /** The idempotency key of the effect, one for life. */
   readonly key: string
   readonly kind: IntentKind

@@ -12,7 +12,15 @@ import { came, deposit, effect, paidBy, paidOrder, part } from './order-story.ts
 
 /** Money that comes: whose it is, and what the payment does with it. */
 
-const refund: Intent = { key: 'k', kind: 'refund', attemptId: 'att_1', state: 'asked', operator: 'ada', reason: 'r' }
+const refund: Intent = {
+  id: '1',
+  key: 'k',
+  kind: 'refund',
+  attemptId: 'att_1',
+  state: 'asked',
+  operator: 'ada',
+  reason: 'r',
+}
 const usdcPart = (key: string, units: string, chargeMinor: string, fields = {}) =>
   part(chargeMinor, { key, asset: 'USDC', units, account: 'suspense', ...fields })
 /** To whom the whole price belongs that comes now. */

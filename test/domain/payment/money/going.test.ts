@@ -12,7 +12,15 @@ import { came, effect, order, paidBy, paidOrder, part } from './order-story.ts'
 
 /** Money that goes, and money that never came: what that does to the payment. */
 
-const refund: Intent = { key: 'k', kind: 'refund', attemptId: 'att_1', state: 'asked', operator: 'ada', reason: 'r' }
+const refund: Intent = {
+  id: '1',
+  key: 'k',
+  kind: 'refund',
+  attemptId: 'att_1',
+  state: 'asked',
+  operator: 'ada',
+  reason: 'r',
+}
 const refunded = order({ status: 'refunded' })
 const declined = order({ status: 'declined', failureCode: 'reversed' })
 const surplus = { state: 'surplus', account: 'suspense' } as const

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { KnownPayment } from '../../../../src/domain/payment/money/effect.ts'
+import type { Intent } from '../../../../src/domain/payment/money/intents.ts'
 import { chargeSum, PART_STATES } from '../../../../src/domain/payment/money/parts.ts'
 import { ORDER_STATUSES } from '../../../../src/domain/payment/partner.ts'
 import { effectOfOrder } from '../../../../src/domain/payment/partner-news.ts'
@@ -12,6 +13,16 @@ import {
   type PaymentStatus,
 } from '../../../../src/domain/payment/payment.ts'
 import { came, context, effect, open, order, paidBy, paidOrder, part, pending, statusesOf } from './order-story.ts'
+
+const asked: Intent = {
+  id: '1',
+  key: 'k',
+  kind: 'refund',
+  attemptId: 'att_1',
+  state: 'asked',
+  operator: 'a',
+  reason: 'r',
+}
 
 describe('money that is gone', () => {
   test('a confirmation that is withdrawn brings the payment back to the buyer', () => {
@@ -101,6 +112,7 @@ describe('money that is gone', () => {
 
   test('by our own refund: returned, not reversed', () => {
     const refund = {
+      id: '1',
       key: 'k',
       kind: 'refund',
       attemptId: 'att_1',
@@ -120,8 +132,7 @@ describe('money that is gone', () => {
   })
 
   test('money that did not fit, by our own refund: the end, unless other money is counted', () => {
-    const refund = { key: 'k', kind: 'refund', attemptId: 'att_1', state: 'asked', operator: 'a', reason: 'r' } as const
-    const misfit = { status: 'under_review', parkReason: 'amount_mismatch', intents: [refund] } as const
+    const misfit = { status: 'under_review', parkReason: 'amount_mismatch', intents: [asked] } as const
     const back = (more: Partial<KnownPayment>) =>
       effect({ ...misfit, ...more }, { status: 'on_hold' }, order({ status: 'refunded' }))
     expect(back({})).toMatchObject({ attempt: 'refunded', moves: [{ to: 'refunded' }] })
@@ -228,7 +239,6 @@ describe('whatever a partner says, in whatever state', () => {
       part(facts.counted),
       part(facts.surplus, { key: 'b', state: 'surplus', account: 'suspense' }),
     ].filter(({ chargeMinor }) => chargeMinor !== '0')
-    const intent = { key: 'k', kind: 'refund', attemptId: 'att_1', state: 'asked', operator: 'a', reason: 'r' } as const
     return {
       ...pending,
       status: facts.status,
@@ -237,7 +247,7 @@ describe('whatever a partner says, in whatever state', () => {
       converted: facts.converted && paidAttemptId !== null,
       listenEnded: facts.listenEnded,
       parts,
-      intents: facts.refunding ? [intent] : [],
+      intents: facts.refunding ? [asked] : [],
     }
   }
 

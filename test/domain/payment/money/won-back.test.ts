@@ -57,6 +57,7 @@ describe('what was lost and comes again', () => {
     expect(came(then(charged({ converted: false })).parts)).toEqual([NOBODYS])
     expect(came(then(charged({ paidAttemptId: 'att_2' })).parts)).toEqual([NOBODYS])
     const refund = {
+      id: '1',
       key: 'k',
       kind: 'refund',
       attemptId: 'att_1',

@@ -88,6 +88,7 @@ describe('a report that does not fit', () => {
 
   test('is over with its refund, by which the money that did not fit went back', () => {
     const refund: Intent = {
+      id: '1',
       key: 'k',
       kind: 'refund',
       attemptId: 'att_1',

@@ -171,7 +171,15 @@ describe('more money', () => {
   })
 
   test('is surplus while a refund of the first part is being carried out', () => {
-    const refund = { key: 'k', kind: 'refund', attemptId: 'att_1', state: 'asked', operator: 'a', reason: 'r' } as const
+    const refund = {
+      id: '1',
+      key: 'k',
+      kind: 'refund',
+      attemptId: 'att_1',
+      state: 'asked',
+      operator: 'a',
+      reason: 'r',
+    } as const
     const more = effect(underpaid({ intents: [refund] }), { status: 'underpaid' }, paidOrder('5000'))
     expect(came(more.parts)).toEqual(['2000 surplus suspense'])
     expect(more).toMatchObject({ money: 'none', moves: [] })

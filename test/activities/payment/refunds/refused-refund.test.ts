@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
-import type { Db } from '../../../src/db/db.ts'
-import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
+import type { PaymentDeps } from '../../../../src/activities/payment/payment-deps.ts'
+import type { Db } from '../../../../src/db/db.ts'
+import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
+import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
 
 let world: MoneyWorld
 beforeAll(async () => {
