@@ -57,7 +57,7 @@ export async function readPartnerOrder(
       heard = await applyOrder(work, deps, news)
       if (heard.understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }
       if (heard.whole) more = { whole: true }
-      if (refund !== null) await recordRefund(work, deps.payouts, refund)
+      if (refund !== null) await recordRefund(work, deps, refund)
       // Only the refund kept the money from going on by this answer.
       const mayGoOn = refund?.result.kind === 'refused' && isNewest
       if (mayGoOn && order !== null && isToldWhole(work.state, order)) await goOnByPartner(work)

@@ -12,7 +12,7 @@ import {
   openRefund,
 } from '../../domain/payment/money/intents.ts'
 import { heldOf } from '../../domain/payment/money/parts.ts'
-import { GIVEN_BACK } from '../../domain/payment/order-changes.ts'
+import { GIVEN_BACK, leftOf } from '../../domain/payment/order-changes.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import {
   bookingsAtEnd,
@@ -26,7 +26,7 @@ import {
   whyRefundedBefore,
 } from '../../domain/payment/refund.ts'
 import type { OperatorNote } from '../../domain/payment/requests.ts'
-import { noteOf } from '../../domain/timeline.ts'
+import { attemptNote, noteOf } from '../../domain/timeline.ts'
 import type { RefundResult } from '../../providers/provider.ts'
 import { callSignal } from './partner-calls.ts'
 import type { PaymentDeps, PayoutDesk } from './payment-deps.ts'
@@ -48,13 +48,14 @@ export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Prom
   const result = await callRefund(deps, attempt)
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
-    work: (work) => recordRefund(work, deps.payouts, { intent, result }),
+    work: (work) => recordRefund(work, deps, { intent, result }),
   })
   if (result.kind === 'refused') throw decisionRefused(`The partner refused the refund: ${result.reason}`)
   const refunded = result.kind === 'refunded'
   return { ...changed, refunded, message: refunded ? 'refunded' : 'the partner is working on the refund' }
 }
 
+type RefundDeps = Pick<PaymentDeps, 'payouts' | 'tolerancePercent'>
 type AskedRefund = { readonly attempt: Attempt; readonly intent: Intent }
 
 /**
@@ -125,7 +126,7 @@ export async function callRefund(deps: PaymentDeps, attempt: Attempt): Promise<R
  */
 export async function recordRefund(
   work: PaymentWork,
-  payouts: PayoutDesk,
+  deps: RefundDeps,
   { intent: { id, attemptId }, result }: { readonly intent: Intent; readonly result: RefundResult },
 ): Promise<void> {
   const attempt = work.state.attempts.find((candidate) => candidate.id === attemptId)
@@ -133,7 +134,7 @@ export async function recordRefund(
   if (attempt === undefined || intent?.id !== id) return
   if (result.kind === 'pending') {
     if (intent.state === 'asked') await work.settleIntent(intent, 'pending')
-  } else if (result.kind === 'refused') await takeBack(work, payouts, { attempt, intent, why: result.reason })
+  } else if (result.kind === 'refused') await takeBack(work, deps, { attempt, intent, why: result.reason })
   else {
     await work.settleIntent(intent, 'done')
     const claim = { attempt, states: [], endsPayment: endsWith(work.state, attempt.id) }
@@ -141,15 +142,23 @@ export async function recordRefund(
   }
 }
 
-/** The partner refused: the money is where it was, and may go where it was going. */
+/** The partner refused: the money is where it was, and what is left of it may go where it was going. */
 async function takeBack(
   work: PaymentWork,
-  payouts: PayoutDesk,
+  { payouts, tolerancePercent }: RefundDeps,
   { attempt, intent, why }: { readonly attempt: Attempt; readonly intent: Intent; readonly why: string },
 ): Promise<void> {
   await work.settleIntent(intent, 'refused')
   await work.putBack(attempt.id)
-  await work.change(noteOf('refund.refused', { attempt_id: attempt.id, reason: why }), await parkedAgain(work, payouts))
+  const again = await parkedAgain(work, payouts)
+  const { payment, parts } = work.state
+  const waiting = { payment: { ...payment, parkReason: again.parkReason ?? payment.parkReason }, parts }
+  const left = leftOf(waiting, attempt, { tolerancePercent, at: work.at })
+  const data = { attempt_id: attempt.id }
+  await work.change(noteOf('refund.refused', { ...data, reason: why }), { ...again, ...left?.fields })
+  if (left === null || left.status === attempt.status) return
+  await work.saveAttempt(attempt.id, { status: left.status })
+  await work.note(attemptNote(left.status, { ...data, provider: attempt.provider }))
 }
 
 /**
@@ -158,9 +167,10 @@ async function takeBack(
  */
 async function parkedAgain({ state, tx }: PaymentWork, payouts: PayoutDesk): Promise<PaymentFields> {
   const { payment, incidents } = state
-  const { id, parkReason, held } = payment
+  const { id, parkReason, held, usdc } = payment
   const wasStopped = parkReason === 'payout_voided' || parkReason === 'operator_hold'
-  if (!wasStopped || !isAllThere(state) || (await payouts.exists(tx, id))) return {}
+  const isThere = usdc === null || isAllThere(state)
+  if (!wasStopped || !isThere || (await payouts.exists(tx, id))) return {}
   return parked(held && !isInDoubt(incidents, payment) ? 'operator_hold' : 'order_changed')
 }
 

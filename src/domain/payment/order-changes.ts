@@ -2,9 +2,11 @@ import { type Booking, bookingOfPart, fillKept, payoutUnwound } from '../ledger.
 import { add, isZero } from '../money.ts'
 import { attemptNote, because, type Note, noteOf, type Reason } from '../timeline.ts'
 import { type AttemptFields, NOT_PARKED, type PaymentFields, parked } from './changes.ts'
-import type { OrderEffect } from './money/effect.ts'
+import { nothing, type OrderEffect } from './money/effect.ts'
+import { lessCounted } from './money/going.ts'
+import { isAllThere } from './money/intents.ts'
 import { chargeSum, type Part, takeDust } from './money/parts.ts'
-import type { PaymentStatus } from './payment.ts'
+import type { AttemptStatus, PaymentStatus } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
 /** What the effect of a partner's order changes in the rows of the payment: said here, written by the activity. */
@@ -121,7 +123,7 @@ function attemptFields(attempt: Attempt, { effect, reference }: OrderNews): Atte
   return Object.keys(fields).length === 0 ? null : fields
 }
 
-function fieldsOf(payment: Payment, attempt: Attempt, news: OrderNews): PaymentFields {
+function fieldsOf(payment: Payment, attempt: Attempt, news: Omit<OrderNews, 'reference'>): PaymentFields {
   const { effect } = news
   const checkOver = payment.exception === 'verification_required' && effect.exception === undefined
   const parks = effect.moves[0]?.to === 'under_review'
@@ -164,6 +166,22 @@ function takenMoney(
 
 export function lockedRate(rate: LockableRate, at: string): PaymentFields {
   return { rate: rate.rate, rateSource: rate.source, rateLockedAt: at }
+}
+
+/**
+ * What is left of the payment's own money after a refund that its partner refused, where a part went while it was being carried
+ * out: less is confirmed, which may be too little. Null: nothing is missing, or it is sold.
+ */
+export function leftOf(
+  { payment, parts }: Pick<PaymentWithAttempts, 'payment' | 'parts'>,
+  attempt: Attempt,
+  context: { readonly tolerancePercent: number; readonly at: string },
+): { readonly status: AttemptStatus; readonly fields: PaymentFields } | null {
+  const isUnsold = payment.paidAttemptId === attempt.id && payment.usdc === null
+  if (!isUnsold || isAllThere({ payment, parts })) return null
+  const counted = chargeSum(parts, { attemptId: attempt.id, states: ['counted'] })
+  const effect = lessCounted({ payment, attempt, context }, nothing(attempt.status), counted)
+  return { status: effect.attempt, fields: fieldsOf(payment, attempt, { effect, parts, rate: null, at: context.at }) }
 }
 
 /** The payment has no money of its own any more. */

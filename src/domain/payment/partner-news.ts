@@ -10,7 +10,7 @@ import {
 } from './money/effect.ts'
 import { gone, partlyGone } from './money/going.ts'
 import { type Misfit, openRefund } from './money/intents.ts'
-import { countedBeside, heldOf } from './money/parts.ts'
+import { chargeSum, countedBeside, heldOf } from './money/parts.ts'
 import type { PartnerOrder } from './partner.ts'
 import { type AttemptStatus, isSettled, waitsForPartner } from './payment.ts'
 import type { PaymentWithAttempts } from './payment-object.ts'
@@ -212,12 +212,14 @@ function paid(story: Story): OrderEffect {
 
 /**
  * The payment's own money, held by the partner or in doubt after it had been counted, may go on. Not while it is being given
- * back, nor where a part of it went after the conversion: then its payout is voided.
+ * back, nor where a part of it is missing: after the conversion its payout is voided then.
  */
 function goesOn({ payment, attempt }: Story, effect: OrderEffect): OrderEffect {
   const wasHeld = payment.status === 'under_review' && waitsForPartner(payment.parkReason)
   const isOwn = payment.paidAttemptId === attempt.id && effect.attempt === 'confirmed'
-  const isReleased = wasHeld && isOwn && !effect.voidsPayout && openRefund(payment.intents, attempt.id) === null
+  const counted = chargeSum(payment.parts, { attemptId: attempt.id, states: ['counted'] })
+  const isWhole = !effect.voidsPayout && (effect.money === 'take' || counted === payment.confirmed?.minor)
+  const isReleased = wasHeld && isOwn && isWhole && openRefund(payment.intents, attempt.id) === null
   return isReleased ? { ...effect, moves: [{ to: 'processing', why: 'released_by_partner' }] } : effect
 }
 

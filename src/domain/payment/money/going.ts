@@ -8,7 +8,7 @@ import {
   type ParkReason,
   waitsForPartner,
 } from '../payment.ts'
-import { nothing, type OrderEffect, type Story } from './effect.ts'
+import { type NewsContext, nothing, type OrderEffect, type Story } from './effect.ts'
 import { isMisfitBeside, openRefund } from './intents.ts'
 import { chargeSum, countedBeside, heldOf, returnedOutside, takeAll, takeOutside, takeSome } from './parts.ts'
 
@@ -122,7 +122,7 @@ export function partlyGone(story: Story, missing: string): OrderEffect {
 }
 
 function someGone(story: Story, missing: string): OrderEffect {
-  const { payment, attempt, context } = story
+  const { payment, attempt } = story
   const parts = takeSome(payment.parts, attempt.id, missing)
   const lost = parts.filter(({ state }) => state === 'counted')
   const effect: OrderEffect = { ...nothing(attempt.status), parts }
@@ -131,6 +131,21 @@ function someGone(story: Story, missing: string): OrderEffect {
   if (payment.converted) return payment.parkReason === 'payout_voided' ? effect : afterConversion(story, effect)
   const before = chargeSum(payment.parts, { attemptId: attempt.id, states: ['counted'] })
   const counted = lost.reduce((sum, { chargeMinor }) => subtract(sum, subtract('0', chargeMinor)), before)
+  return lessCounted(story, effect, counted)
+}
+
+type LessMoney = {
+  readonly payment: Pick<Story['payment'], 'status' | 'parkReason'>
+  readonly attempt: Pick<Story['attempt'], 'asked'>
+  readonly context: Pick<NewsContext, 'tolerancePercent'>
+}
+
+/** Less than before is counted of the payment's own money, which is not sold yet: that is its money now, and may be too little. */
+export function lessCounted(
+  { payment, attempt, context }: LessMoney,
+  effect: OrderEffect,
+  counted: string,
+): OrderEffect {
   const taken: OrderEffect = { ...effect, money: 'take' }
   if (compareReceived(attempt.asked, counted, context.tolerancePercent) !== 'underpaid') return taken
   return {

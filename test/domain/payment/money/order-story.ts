@@ -63,6 +63,7 @@ export const part = (chargeMinor: string, fields: Partial<Part> = {}): Part => (
 export const paidBy = (chargeMinor = '5000', fields: Partial<KnownPayment> = {}): Partial<KnownPayment> => ({
   status: 'processing',
   paidAttemptId: 'att_1',
+  confirmed: { minor: chargeMinor, currency: 'EUR' },
   parts: [part(chargeMinor)],
   ...fields,
 })

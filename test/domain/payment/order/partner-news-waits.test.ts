@@ -136,6 +136,12 @@ describe('money that a partner holds', () => {
     })
   })
 
+  test('… and not where less is counted than was confirmed', () => {
+    const parts = [part('5000'), part('-4000', { key: 'less', kind: 'reversal' })]
+    const parked = paidBy('5000', { status: 'under_review', parkReason: 'partner_hold', parts })
+    expect(effect(parked, { status: 'confirmed' }, paidOrder('1000')).moves).toEqual([])
+  })
+
   test('goes on by the word about it alone: not while something else is waited for, nor by that about another order', () => {
     const confirmed = { status: 'confirmed' } as const
     for (const parkReason of ['amount_mismatch', 'operator_hold', 'conversion'] as const)
