@@ -4,15 +4,7 @@ import { CHANGED_SINCE, DECISIONS, PAYOUT_SIGNED } from '../../domain/payment/de
 import { effectOfDecision, type RecordedDecision } from '../../domain/payment/money/decided.ts'
 import type { OperatorDecision } from '../../domain/payment/requests.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import {
-  type Decided,
-  decisionRefused,
-  endUnpaid,
-  giveBack,
-  givenBackBefore,
-  type RefundOrder,
-  requireRefundable,
-} from './refund.ts'
+import { claimRefund, type Decided, decisionRefused, giveBack, givenBackBefore, type RefundOrder } from './refund.ts'
 
 type DecisionOrder = RefundOrder & {
   readonly decision: Exclude<OperatorDecision, 'refund'>
@@ -55,8 +47,8 @@ function isAsSeen(
 }
 
 async function recordReturn(deps: PaymentDeps, work: PaymentWork, order: RefundOrder): Promise<void> {
-  await endUnpaid(work, order, deps.payouts)
-  await giveBack(work, requireRefundable(work, order, 'outside'), { note: order, through: 'outside' })
+  const claim = await claimRefund(work, deps.payouts, { order, through: 'outside' })
+  await giveBack(work, claim, { note: order, through: 'outside' })
 }
 
 async function carryOut(

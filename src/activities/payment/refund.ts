@@ -19,6 +19,7 @@ import {
   endsWith,
   givenBack,
   mayHaveNoPayout,
+  NAME_IT,
   type Refundable,
   refundable,
   whyForgotten,
@@ -73,8 +74,7 @@ async function askRefund(
     work: async (work) => {
       toAsk = repeated(work, order)
       if (toAsk !== null || givenBackBefore(work, order) !== undefined) return
-      await endUnpaid(work, order, deps.payouts)
-      const claim = requireRefundable(work, order, 'partner')
+      const claim = await claimRefund(work, deps.payouts, { order, through: 'partner' })
       const { attempt } = claim
       if (deps.partners[attempt.provider].refundOrder === undefined)
         throw decisionRefused(whyPartnerCannotRefund(attempt.provider))
@@ -213,26 +213,33 @@ function isKept({ state }: PaymentWork, attemptId: string): boolean {
   return state.parts.some((part) => part.attemptId === attemptId && part.state === 'counted')
 }
 
-export function requireRefundable(
-  { state }: PaymentWork,
-  order: RefundOrder,
-  through: 'partner' | 'outside',
-): Refundable {
-  const claim = refundable(state, { named: order.attemptId ?? order.attempt, through })
+/** Whose money goes back. What is refused leaves the payment as it was: the transaction ends with it. */
+export async function claimRefund(
+  work: PaymentWork,
+  payouts: PayoutDesk,
+  { order, through }: { readonly order: RefundOrder; readonly through: 'partner' | 'outside' },
+): Promise<Refundable> {
+  const isEnded = await endUnpaid(work, order, payouts)
+  const claim = refundable(work.state, { named: order.attemptId ?? order.attempt, through })
   if ('refused' in claim) throw decisionRefused(claim.refused)
+  const own = work.state.payment.paidAttemptId
+  // The payment would never be paid out, and its own money stay.
+  if (isEnded && claim.attempt.id !== own) throw decisionRefused(`${NAME_IT.why}: ${claim.attempt.id} or ${own}`)
   return claim
 }
 
 /**
  * Of a payment that was stopped between its conversion and its payout nothing was handed over, and while it is locked
- * nobody hands it over: with its refund nothing can be paid out any more, as after a void.
+ * nobody hands it over: with its refund nothing can be paid out any more, as after a void. False: it is none of these.
  */
-export async function endUnpaid(work: PaymentWork, order: RefundOrder, payouts: PayoutDesk): Promise<void> {
+async function endUnpaid(work: PaymentWork, order: RefundOrder, payouts: PayoutDesk): Promise<boolean> {
   const { id } = work.state.payment
-  if (!mayHaveNoPayout(work.state, order.attemptId ?? order.attempt) || (await payouts.exists(work.tx, id))) return
+  if (!mayHaveNoPayout(work.state, order.attemptId ?? order.attempt) || (await payouts.exists(work.tx, id)))
+    return false
   const forgotten = await payouts.forgotten(work.tx, id)
   if (forgotten !== null) throw decisionRefused(whyForgotten(forgotten))
   await work.change(noteOf('payment.payout_never_made'), parked('payout_voided'))
+  return true
 }
 
 /** What the operator reads as the answer to the update; nothing is tried again. */

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { PaymentDeps } from '../../../../src/activities/payment/payment-deps.ts'
+import { newId } from '../../../../src/ids.ts'
+import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { perform } from '../world.ts'
+
+/** Two orders have money, and a refund names neither. */
+
+let world: MoneyWorld
+beforeAll(async () => {
+  world = await createMoneyWorld()
+})
+afterAll(() => world.close())
+
+/** Whatever was read of the first order, the buyer has paid it, and its partner refunds. */
+function paying(): Partial<PaymentDeps> {
+  const { wallet_app, ...others } = world.deps.partners
+  const readOrder: typeof wallet_app.readOrder = async (asked, signal) => {
+    const order = await wallet_app.readOrder(asked, signal)
+    return order === null ? null : { ...order, status: 'paid', received: { minor: '10000', currency: 'EUR' } }
+  }
+  const refundOrder = async () => ({ kind: 'refunded' }) as const
+  return { partners: { ...others, wallet_app: { ...wallet_app, readOrder, refundOrder } } }
+}
+
+/**
+ * The second order is the payment's, and its surplus was given back from elsewhere; then the first one was paid too. The
+ * payment is held between its conversion and its payout.
+ */
+async function held() {
+  const first = await world.opened()
+  const second = { id: first.id, attemptId: newId('attempt') }
+  const order = { paymentId: first.id, attemptId: second.attemptId, provider: 'card_partner', method: 'card' } as const
+  await perform(world.activities().openPartnerOrder, order)
+  for (const [action, receivedMinor] of [
+    ['pay', '10000'],
+    ['top_up', '12500'],
+  ]) {
+    await world.sandbox.act('card_partner', second.attemptId, { action, receivedMinor })
+    await world.read(second)
+  }
+  await world.decide(first.id, 'recordExternalRefund', { attempt: second.attemptId })
+  await world.read(first, paying())
+  await world.convert(first.id)
+  await world.decide(first.id, 'hold')
+  expect(await world.attention(first.id)).toEqual(['parked operator_hold', 'surplus 10000 EUR'])
+  return { id: first.id, own: second.attemptId, other: first.attemptId }
+}
+
+test('a refund that could be of the payment’s own money must name whose it is: nothing was changed', async () => {
+  const { id, own, other } = await held()
+  const before = await world.state(id)
+  await expect(world.refund(id, {}, paying())).rejects.toMatchObject({
+    type: 'DecisionRefused',
+    message: `Name the attempt whose money goes back, as "attempt": ${other} or ${own}`,
+  })
+  expect(await world.state(id)).toEqual(before)
+  expect((await world.refund(id, { attempt: other }, paying())).refunded).toBe(true)
+  expect(await world.payment(id)).toMatchObject({ status: 'under_review', parkReason: 'operator_hold' })
+  expect((await world.decide(id, 'release')).payment.status).toBe('processing')
+})
+
+test('… and, named, is of the payment’s own money: with it the payment is over', async () => {
+  const { id, own } = await held()
+  await world.decide(id, 'recordExternalRefund', { attempt: own })
+  expect(await world.payment(id)).toMatchObject({ status: 'refunded' })
+  expect(await world.attention(id)).toEqual(['surplus 10000 EUR'])
+})
