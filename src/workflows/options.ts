@@ -110,4 +110,6 @@ export const PATCHES = {
   readsWhenResumed: 'reads-when-resumed',
   /** nor when its conversion had waited, or when news of it could not be read. */
   readsAfterWaits: 'reads-after-waits',
+  /** They read the order again by the next poll alone when the partner had refused its refund. */
+  readsAfterRefusals: 'reads-after-refusals',
 } as const

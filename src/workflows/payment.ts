@@ -271,6 +271,8 @@ class PaymentStory {
     // Others change the row without a word to this run: what refused it is shown to the operator now.
     const changed = await carryOut(this.#id, decision, note).catch((error: unknown) => {
       this.#rowMayHaveChanged ||= patched(PATCHES.looksAgain)
+      // The money may go on once its partner says that it is there.
+      if (decision === 'refund' && patched(PATCHES.readsAfterRefusals)) this.#orders.add(this.#now.paidAttemptId)
       throw error
     })
     this.#accept(changed)

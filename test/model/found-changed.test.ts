@@ -56,6 +56,14 @@ describe('a changed order that has less money', () => {
   test('goes on when it has all of it after all', () =>
     kept([...slow, changed(20), changed(100), wait(400)], { status: 'succeeded' }))
 
+  // It waited for the next poll, which may be six hours away.
+  test('… and at once where its partner refuses a refund', () => {
+    const silently = partner('fit again', 0, { news: 'later' })
+    const refused = [simulator('refund_refused'), decide('refund')]
+    const steps = [...slow, changed(20), wait(400), silently, ...refused]
+    return isThen({ minor: '4999', pinned: false, steps }, { status: 'settling' })
+  })
+
   test('is converted where by its own word it has all of it', () =>
     kept([...slow, changed(100)], { status: 'succeeded' }))
 })

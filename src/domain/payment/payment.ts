@@ -146,7 +146,7 @@ export const PARK_REASONS = {
     decisions: ['approve', 'refund', 'recordExternalRefund'],
   },
   order_changed: {
-    text: 'The partner reports the order of the money otherwise than it was confirmed, and not with all of the money. Nothing is converted or paid out. As soon as it says that all of it is there, the payment goes on by itself.',
+    text: 'The partner has not said again that all of the money is there: it reports the order otherwise than it was confirmed, or has refused a refund. Nothing is converted or paid out. As soon as it says so, the payment goes on by itself, unless an operator holds it.',
     decisions: ['refund', 'recordExternalRefund'],
   },
   surplus: {

@@ -148,11 +148,15 @@ export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
   return payment.fillLeft === true && payment.listenUntil === null ? 'fill_left' : null
 }
 
-/** What ends the waiting: the decisions that the reason offers and, where the partner has changed the order, one more. */
+/**
+ * What ends the waiting: the decisions that the reason offers, one more where the partner has changed the order, and one
+ * where an operator holds the payment beside that.
+ */
 export function offeredDecisions(payment: PaymentSnapshot): readonly string[] {
   const reason = needsOperator(payment)
   const offered: readonly string[] = reason === null ? [] : PARK_REASONS[reason].decisions
-  return payment.orderChanged === true ? [...offered, 'acknowledge'] : offered
+  const isHeldToo = payment.held && reason === 'order_changed'
+  return [...offered, ...(payment.orderChanged === true ? ['acknowledge'] : []), ...(isHeldToo ? ['release'] : [])]
 }
 
 /** The merchant may cancel only before any money is received or being confirmed. */

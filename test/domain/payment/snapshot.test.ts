@@ -237,6 +237,13 @@ describe('an operator is needed', () => {
     expect(offeredDecisions(parkedFor('payout_held'))).toEqual(['retry'])
     expect(offeredDecisions({ ...parkedFor('payout_held'), orderChanged: true })).toEqual(['retry', 'acknowledge'])
   })
+
+  test('… or holds the payment beside that', () => {
+    const refund = ['refund', 'recordExternalRefund']
+    expect(offeredDecisions(parkedFor('order_changed'))).toEqual(refund)
+    expect(offeredDecisions({ ...parkedFor('order_changed'), held: true })).toEqual([...refund, 'release'])
+    expect(offeredDecisions({ ...parkedFor('payout_held'), held: true })).toEqual(['retry'])
+  })
 })
 
 test.each([
