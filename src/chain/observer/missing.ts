@@ -1,11 +1,11 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { ChainCursor } from '../../domain/settlement/payout.ts'
 import { type Answer, gather } from '../rpc/gather.ts'
-import type { Log, LogFilter, RpcNode } from '../rpc/node.ts'
+import type { Log, RpcNode } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { TOPICS } from '../token/contracts.ts'
 import { asTopic, type Scope } from './facts.ts'
-import { createReach } from './reach.ts'
+import { type Blocks, createReach } from './reach.ts'
 
 /** Where logs are looked for that were missed when their blocks were read. */
 type Chain = { readonly rpc: Rpc; readonly scope: Scope }
@@ -13,13 +13,14 @@ type Chain = { readonly rpc: Rpc; readonly scope: Scope }
 /** How many blocks back a missing log is looked for: about ten hours on Polygon. */
 const DEPTH = 20_000
 
-/**
- * In milliseconds: a search asks nothing more after that, and the next one goes on where it was. Beside it nothing is read.
- */
+/** In milliseconds. A search ends after that, and the next one goes on where it was. */
 const SEARCH_MS = 15_000
 
 /** How much longer, in milliseconds, a node is waited for when a quorum has answered. Then it is asked no more in this search. */
 const GRACE_MS = 4000
+
+/** Most nonces in one `eth_getLogs`: nodes take a thousand alternatives of a topic. */
+const NONCES_PER_QUERY = 500
 
 type Search = { readonly nonces: readonly Hex[]; readonly prove: (txHash: Hex) => Promise<Iterable<Hex>> }
 
@@ -30,52 +31,74 @@ type Search = { readonly nonces: readonly Hex[]; readonly prove: (txHash: Hex) =
  */
 export function createSearch({ rpc, scope }: Chain) {
   const reach = createReach()
-  let goesOnAt: number | null = null
+  let nextBlock: number | null = null
 
-  const ask = (nodes: readonly RpcNode[], blocks: Pick<LogFilter, 'fromBlock' | 'toBlock'>, nonces: Iterable<Hex>) => {
-    const topics = [
-      [TOPICS.authorizationUsed, TOPICS.authorizationCanceled],
-      scope.treasuries.map(asTopic),
-      [...nonces],
-    ]
-    return gather<Log[], readonly Answer<Log[]>[]>({
+  async function logsOf(node: RpcNode, { from, to }: Blocks, nonces: ReadonlySet<Hex>): Promise<Log[]> {
+    const events = [TOPICS.authorizationUsed, TOPICS.authorizationCanceled]
+    const sought = [...nonces]
+    const logs: Log[] = []
+    for (let start = 0; start < sought.length; start += NONCES_PER_QUERY) {
+      const topics = [events, scope.treasuries.map(asTopic), sought.slice(start, start + NONCES_PER_QUERY)]
+      logs.push(...(await node.logs({ address: scope.token, fromBlock: from, toBlock: to, topics })))
+    }
+    return logs
+  }
+
+  const ask = (nodes: readonly RpcNode[], blocks: Blocks, nonces: ReadonlySet<Hex>) =>
+    gather<Log[], readonly Answer<Log[]>[]>({
       nodes,
       first: nodes.length,
-      read: (node) => node.logs({ address: scope.token, ...blocks, topics }),
+      read: (node) => logsOf(node, blocks, nonces),
       judge: ({ answers, open }) => (answers.length >= rpc.quorum || open === 0 ? answers : undefined),
       graceMs: GRACE_MS,
     })
-  }
 
   return async function findTransactions(cursor: ChainCursor, { nonces, prove }: Search): Promise<void> {
     const left = new Set(nonces)
     const lowest = Math.max(cursor.firstNumber, cursor.number - DEPTH)
     const until = performance.now() + SEARCH_MS
+    const isOver = (): boolean => left.size === 0 || performance.now() > until
     let nodes = rpc.nodes
-    let toBlock = Math.min(goesOnAt ?? cursor.number, cursor.number)
-    while (left.size > 0 && toBlock > lowest && performance.now() < until) {
-      const fromBlock = await reach.read(toBlock - lowest, async (blocks) => {
-        const answers = await ask(nodes, { fromBlock: toBlock - blocks + 1, toBlock }, left)
+    let to = Math.min(nextBlock ?? cursor.number, cursor.number)
+    while (to > lowest && !isOver()) {
+      let named: Hex[] = []
+      const from = await reach.read(to - lowest, async (count) => {
+        const blocks = { from: to - count + 1, to }
+        const answers = await ask(nodes, blocks, left)
         nodes = answers.map(({ node }) => node)
-        const named = new Set(answers.flatMap(({ value }) => namedBy(value, left)))
-        for (const txHash of named) for (const nonce of await prove(txHash)) left.delete(nonce)
-        return answers.length < rpc.quorum ? null : toBlock - blocks + 1
+        named = namedBy(answers, left)
+        return answers.length < rpc.quorum ? null : blocks.from
       })
-      if (fromBlock === null) break
-      toBlock = fromBlock - 1
+      for (const txHash of named) {
+        if (isOver()) break
+        for (const nonce of await prove(txHash)) left.delete(nonce)
+      }
+      // What could not be looked at in time is named again.
+      if (from === null || isOver()) break
+      to = from - 1
     }
-    goesOnAt = left.size > 0 && toBlock > lowest ? toBlock : null
+    nextBlock = left.size > 0 && to > lowest ? to : null
   }
 }
 
+/**
+ * Each transaction once, those of a nonce together. In another order each time: what is named falsely, and what it takes to
+ * find that out, must not hide the rest for ever.
+ */
+function namedBy(answers: readonly Answer<Log[]>[], nonces: ReadonlySet<Hex>): Hex[] {
+  const byNode = answers.map(({ value }) => firstOfEach(value))
+  const shuffled = [...nonces].map((nonce) => ({ nonce, at: Math.random() })).toSorted((a, b) => a.at - b.at)
+  return [...new Set(shuffled.flatMap(({ nonce }) => byNode.flatMap((first) => first.get(nonce) ?? [])))]
+}
+
 /** By one node: of each nonce the first transaction. */
-function namedBy(logs: readonly Log[], nonces: ReadonlySet<Hex>): Hex[] {
+function firstOfEach(logs: readonly Log[]): ReadonlyMap<Hex, Hex> {
   const first = new Map<Hex, Hex>()
   for (const { txHash, topics } of logs) {
     const nonce = topics[2]
-    if (nonce !== undefined && nonces.has(nonce) && !first.has(nonce)) first.set(nonce, txHash)
+    if (nonce !== undefined && !first.has(nonce)) first.set(nonce, txHash)
   }
-  return [...first.values()]
+  return first
 }
 
 /** The logs of the transaction about our treasuries, when a quorum has them, in a block that is final. */

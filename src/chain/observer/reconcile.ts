@@ -77,13 +77,14 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
     const open = await journal.readOpenNonces({ after, limit: COMPARED })
     const used = open.length === 0 ? [] : await findUsed(open, cursor)
     if (used === null) return
+    // Also of a search that fails: nothing is read beside it.
+    comparedAt = now
     const found = used.length === 0 ? new Set<Hex>() : await repair(lease, cursor, used)
     const missing = used.filter(({ authNonce }) => !found.has(authNonce))
     if (found.size > 0) log.warn({ found: found.size }, 'logs that were missed when their blocks were read are found')
     for (const { paymentId } of missing)
       log.error({ paymentId }, 'the token calls its nonce used, and no node shows the transfer or cancellation')
     await journal.storeFindings(missing.map(({ paymentId }) => paymentId))
-    comparedAt = now
     after = open.length < COMPARED ? '' : (open.at(-1)?.paymentId ?? '')
   }
 }

@@ -2,30 +2,24 @@ import { type ChainCursor, type Lease, REVERSAL_PAUSE } from '../../domain/settl
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
 import type { Block } from '../rpc/node.ts'
 import { readFacts, shareGas, treasuryLogs } from './facts.ts'
-import { createReach } from './reach.ts'
+import { type Blocks, createReach } from './reach.ts'
 import { createSecondReading } from './second-reading.ts'
-
-/** Most ranges read in one round, and for how many milliseconds: catching up must not starve the other parts. */
-const RANGES_PER_ROUND = 10
-const ROUND_MS = 10_000
 
 /**
  * Reads the finalized blocks after the cursor into the journal, as far as a quorum of nodes agrees on them. Payouts are
  * settled and voided by what is stored here. Returns the new cursor. In memory it keeps only what was read twice.
  */
 export function createScan(deps: SettlementDeps) {
-  const again = createSecondReading()
   const reach = createReach()
+  const secondReach = createReach()
+  const again = createSecondReading()
 
   /** A failure changes nothing: the next round reads the same blocks. */
   async function readAgain(lease: Lease, cursor: ChainCursor): Promise<void> {
     const due = again.due(cursor)
     if (due === null) return
-    const { from, to } = due
-    const read = await reach.read(to - from + 1, (blocks) =>
-      readRange(deps, lease, { from, to: from + blocks - 1, again: true }),
-    )
-    if (read !== null) again.done(read.number)
+    const read = await secondReach.readOn(due, (blocks) => readRange(deps, lease, { blocks, again: true }))
+    for (const { number } of read) again.done(number)
   }
 
   return async function scanFinalized(lease: Lease, start: ChainCursor): Promise<ChainCursor> {
@@ -40,17 +34,9 @@ export function createScan(deps: SettlementDeps) {
       await journal.pause({ reason, untilFinal: null })
       return start
     }
-    let cursor = start
-    const until = performance.now() + ROUND_MS
-    for (let ranges = 0; ranges < RANGES_PER_ROUND && cursor.number < final.number; ranges++) {
-      if (ranges > 0 && performance.now() > until) break
-      const { number } = cursor
-      const next = await reach.read(final.number - number, (blocks) =>
-        readRange(deps, lease, { from: number + 1, to: number + blocks, final }),
-      )
-      if (next === null) break
-      cursor = { ...cursor, ...next }
-    }
+    const open = { from: start.number + 1, to: final.number }
+    const read = await reach.readOn(open, (blocks) => readRange(deps, lease, { blocks, final }))
+    const cursor = { ...start, ...read.at(-1) }
     await readAgain(lease, cursor)
     return cursor
   }
@@ -60,10 +46,11 @@ export function createScan(deps: SettlementDeps) {
 async function readRange(
   deps: SettlementDeps,
   lease: Lease,
-  range: { from: number; to: number; final?: Block; again?: boolean },
+  range: { blocks: Blocks; final?: Block; again?: boolean },
 ): Promise<Pick<ChainCursor, 'number' | 'hash'> | null> {
   const { rpc, journal, token, log } = deps
-  const { from, to, final, again = false } = range
+  const { final, again = false } = range
+  const { from, to } = range.blocks
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
   const last = to === final?.number ? { value: final } : await rpc.agreed((node) => node.block(to))
   const logs = await rpc.agreed((node) => treasuryLogs(node, scope, { fromBlock: from, toBlock: to }))

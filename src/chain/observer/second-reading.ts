@@ -1,3 +1,5 @@
+import type { Blocks } from './reach.ts'
+
 /**
  * Every block is read a second time when so many final ones have followed: about half a minute on Polygon. A node that
  * has the block but not its logs yet answers an empty list, and so may two of three.
@@ -13,7 +15,7 @@ export function createSecondReading() {
   let readTwice: number | null = null
   return {
     /** The blocks to be read a second time now; null when they are too few. */
-    due({ number, firstNumber }: { number: number; firstNumber: number }): { from: number; to: number } | null {
+    due({ number, firstNumber }: { number: number; firstNumber: number }): Blocks | null {
       const from = Math.max(readTwice ?? number - READ_AGAIN_AT_START, firstNumber) + 1
       const to = number - READ_AGAIN_AFTER
       return to - from + 1 < READ_AGAIN_TOGETHER ? null : { from, to }

@@ -1,6 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import { NodeFailure } from '../rpc/failure.ts'
 import type { Block, RpcNode } from '../rpc/node.ts'
+import type { Blocks } from './reach.ts'
 
 export type Hashes = ReadonlyMap<number, Hex>
 
@@ -43,8 +44,10 @@ export function replacedBlocks(known: Hashes, chain: Hashes): number {
   return [...known].filter(([number, hash]) => chain.has(number) && chain.get(number) !== hash).length
 }
 
-/** The range of blocks that are new since the last walk; null when there is none. */
-export function newBlocks(known: Hashes, chain: Hashes): { fromBlock: number; toBlock: number } | null {
-  const fresh = [...chain].filter(([number, hash]) => known.get(number) !== hash).map(([number]) => number)
-  return fresh.length === 0 ? null : { fromBlock: Math.min(...fresh), toBlock: Math.max(...fresh) }
+/** The newest blocks that are not known, at most so many from the newest of them down; null when there is none. */
+export function unreadBlocks(known: Hashes, chain: Hashes, count: number): Blocks | null {
+  const unread = [...chain].filter(([number, hash]) => known.get(number) !== hash).map(([number]) => number)
+  if (unread.length === 0) return null
+  const to = Math.max(...unread)
+  return { from: Math.max(to - count + 1, Math.min(...unread)), to }
 }

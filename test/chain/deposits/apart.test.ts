@@ -106,6 +106,44 @@ test('a question about deposits that is never answered holds up no payout', asyn
   }
 })
 
+// both readings had one length: the first had made it longer each time that the second could be answered
+test('what two nodes did not show at first is read again, also where nodes give few blocks and more come each round', async () => {
+  const apart = await createWorld()
+  const nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(apart.anvil.url)))
+  try {
+    let now = 0
+    const urls = nodes.map(({ url }) => url)
+    const engine = () =>
+      apart.runner({ rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, now: () => now }), deposits })
+    await apart.chain.mine({ blocks: 80 })
+    await apart.finalize(engine())
+    const { address } = await addAwaited(apart.db, keys, 'starved')
+    await mintUsdc(apart.chain, { to: address, micro: 5_000_000n })
+    for (const front of nodes.slice(1))
+      front.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
+    await apart.chain.mine({ blocks: 8 })
+    await engine().tick()
+    expect(apart.heard.deposits).toEqual([])
+    for (const front of nodes.slice(1))
+      front.behave = ({ method, params }) => {
+        if (method !== 'eth_getLogs') return 'honest'
+        const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+        const isFew = Number(toBlock) - Number(fromBlock) < 10
+        return isFew ? 'honest' : { error: { code: -32005, message: 'limit exceeded' } }
+      }
+    const restarted = engine()
+    for (let round = 0; round < 20 && apart.heard.deposits.length === 0; round++) {
+      await apart.chain.mine({ blocks: 8 })
+      await restarted.tick().catch(() => undefined)
+      now += 4000
+    }
+    expect(apart.heard.deposits).toMatchObject([{ address }])
+  } finally {
+    await Promise.all(nodes.map((front) => front.close()))
+    await apart.stop()
+  }
+})
+
 describe('what came while nobody read it', () => {
   // the cursor went on, and the money was at an address that nobody looked at any more
   test('is seen when the engine is back, also after the watch of its address has ended', async () => {

@@ -4,6 +4,7 @@ import { createReach } from '../../../src/chain/observer/reach.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { type HostileNode, type Malice, startHostileNode, useHostileNodes } from '../../support/hostile-node.ts'
+import { createRandom } from '../../support/random.ts'
 import { addAwaited } from '../deposits/awaited.ts'
 import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
 
@@ -24,16 +25,22 @@ describe('how many blocks are read at once', () => {
     return blocks
   }
 
-  test('is half as much after each failure, down to one, and twice as much after each success', async () => {
-    const failures = Array.from({ length: 11 }, () => 'not read' as const)
-    expect(await asked(5000, failures)).toEqual([1000, 500, 250, 125, 62, 31, 15, 7, 3, 1, 1])
-    expect(await asked(5000, ['throws', 'not read', 'read', 'read', 'read', 'read'])).toEqual([
-      1000, 500, 250, 500, 1000, 1000,
-    ])
+  const times = <T>(count: number, what: T): T[] => Array.from({ length: count }, () => what)
+
+  test('is half as much after each failure, and anew after a single block, which fails for another reason', async () => {
+    expect(await asked(5000, times(11, 'not read'))).toEqual([1000, 500, 250, 125, 62, 31, 15, 7, 3, 1, 1000])
+    expect(await asked(5000, ['throws', 'not read', 'read'])).toEqual([1000, 500, 250])
+  })
+
+  test('is twice as much after a success, and as much as failed only after eight of them', async () => {
+    const answers = [...times(3, 'not read' as const), ...times(9, 'read' as const), 'not read', 'read'] as const
+    const small = times(8, 125)
+    expect(await asked(5000, answers)).toEqual([1000, 500, 250, ...small, 250, 500, 250])
+    expect(await asked(5000, times(3, 'read'))).toEqual([1000, 1000, 1000])
   })
 
   test('gets smaller from what there was to be read, and a short range that is read makes it no smaller', async () => {
-    expect(await asked(10, ['not read', 'not read', 'read', 'read', 'read'])).toEqual([10, 5, 2, 4, 8])
+    expect(await asked(40, ['not read', 'not read', 'read', 'read'])).toEqual([40, 20, 10, 10])
     const reach = createReach(1000)
     await reach.read(3, async () => 'logs')
     expect(await reach.read(5000, async (blocks) => blocks)).toBe(1000)
@@ -176,5 +183,26 @@ describe('a thousand blocks are caught up with', () => {
       return (await state(queued!)) === 'settled'
     }
     expect(await within(60, slowRunner(500), isFound)).toBe(true)
+  })
+
+  // failures that had nothing to do with the length made each range shorter, and the cursor fell behind for ever
+  test('also where one node gives no logs, and the others lose a third of the questions for them', async () => {
+    let now = 0
+    const runner = world.runner({ rpc: connect({ now: () => now }), deposits })
+    expect(await within(20, runner, isCaughtUp(world))).toBe(true)
+    const random = createRandom(7)
+    for (const [index, node] of nodes.entries())
+      node.behave = ({ method }) =>
+        method !== LOGS || (index > 0 && !random.chance(0.33)) ? 'honest' : { status: 503, text: 'lost' }
+    const lags: number[] = []
+    for (let round = 0; round < 150; round++) {
+      await world.chain.mine({ blocks: 2 })
+      await runner.tick().catch(() => undefined)
+      // By the clock of the nodes, which leave each other alone for a while.
+      now += 4000
+      const { rows } = await world.db.query('select scanned_number::int as scanned from chain_cursor')
+      lags.push(Number(await world.chain.getBlockNumber()) - (rows[0] as { scanned: number }).scanned)
+    }
+    expect(Math.max(...lags.slice(-50))).toBeLessThan(100)
   })
 })

@@ -130,6 +130,38 @@ test('one node that names thousands of transactions is asked about one for each 
   expect(receipts).toBeLessThanOrEqual(nodes.length)
 })
 
+// each of them was proved, one after the other, before any that had been missed
+test('three hundred missed logs are found although one node names another transaction for each', async () => {
+  for (const node of nodes) node.behave = () => 'honest'
+  const runner = runnerOf()
+  await runner.tick()
+  const queued = await world.queue(Array.from({ length: 300 }, () => ({})))
+  for (let round = 0; round < 4; round++) await runner.tick()
+  await world.chain.mine({ blocks: 4 })
+  for (const node of nodes) node.behave = ({ method }) => (method === LOGS ? { lie: () => [] } : 'honest')
+  await runner.tick()
+  // The second reading too.
+  await world.chain.mine({ blocks: 40 })
+  for (let round = 0; round < 2; round++) await runner.tick()
+  const { rows } = await world.db.query('select auth_nonce from payout where payment_id = any($1)', [
+    queued.map(({ paymentId }) => paymentId),
+  ])
+  const invented = rows.map((row, at) => junk(row['auth_nonce'] as string, at + 10_000))
+  let receipts = 0
+  for (const [index, node] of nodes.entries())
+    node.behave = ({ method, params }) => {
+      receipts += method === 'eth_getTransactionReceipt' ? 1 : 0
+      const { topics } = (params[0] ?? {}) as { topics?: unknown[] }
+      const isSearch = method === LOGS && Array.isArray(topics?.[2])
+      return index === 2 && isSearch ? { lie: () => invented } : 'honest'
+    }
+  laterBy(61)
+  await runner.tick()
+  await runner.tick()
+  expect(new Set(await Promise.all(queued.map(state)))).toEqual(new Set(['settled']))
+  expect(receipts).toBeLessThan(200)
+})
+
 // it was waited for in each range, for as long as its answers took
 test('one node that does not answer is waited for once, and the others show the way', async () => {
   for (const node of nodes) node.behave = () => 'honest'

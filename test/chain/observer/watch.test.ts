@@ -4,6 +4,7 @@ import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner } from '../../../src/chain/authorization.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
+import { TOPICS } from '../../../src/chain/token/contracts.ts'
 import { readBalances } from '../../../src/db/ledger.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { acknowledgeTransfers } from '../../../src/db/settlement/operator.ts'
@@ -13,6 +14,7 @@ import type { Payout } from '../../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { startHostileNode } from '../../support/hostile-node.ts'
 import { passRests } from '../rotation-world.ts'
 import { createWorld, insertPayments, newAddress, newKey, queueAll, TOKEN, type World } from '../world.ts'
 
@@ -251,4 +253,45 @@ test('moving USDC from one of our treasuries to another is no theft', async () =
   await world.chain.mine({ blocks: 4 })
   await world.finalize(world.runner({ treasuries }))
   expect((await world.db.query('select paused_reason from chain_cursor')).rows).toEqual([{ paused_reason: null }])
+})
+
+// each was asked about by itself, and no final block was read for as long as the answers took
+test('thousands of transfers that one node invents are asked about in one question, and hide no theft', async () => {
+  const node = await startHostileNode(world.anvil.url)
+  try {
+    const runner = world.runner({ url: node.url })
+    await world.finalize(runner)
+    await world.chain.mine({ blocks: 2 })
+    const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 1n] })
+    const theft = await send(world.treasury, { to: TOKEN.address, data })
+    await world.chain.mine({ blocks: 1 })
+    await world.chain.mine({ blocks: 1 })
+    const { number, hash } = await world.chain.getBlock()
+    const pad = (hex: string): string => hex.slice(2).toLowerCase().padStart(64, '0')
+    const invented = Array.from({ length: 3000 }, (_log, at) => ({
+      address: TOKEN.address,
+      topics: [TOPICS.transfer, `0x${pad(world.treasury.address)}`, `0x${pad(newAddress())}`],
+      data: `0x${'1'.padStart(64, '0')}`,
+      blockNumber: `0x${number.toString(16)}`,
+      blockHash: hash,
+      transactionHash: `0x${at.toString(16).padStart(64, 'a')}`,
+      logIndex: '0x0',
+    }))
+    let [asked, lies] = [0, 0]
+    node.behave = ({ method, params }) => {
+      if (method !== 'eth_getLogs') return 'honest'
+      asked += 1
+      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+      const isHead = fromBlock !== toBlock && BigInt(toBlock) === number
+      lies += isHead ? 1 : 0
+      // Two questions of the head, to one node; a quorum is told the truth.
+      return isHead && lies <= 2 ? { lie: (honest) => [...invented, ...(honest as object[])] } : 'honest'
+    }
+    await runner.tick()
+    expect(asked).toBeLessThan(10)
+    const { rows } = await world.db.query('select paused_reason from chain_cursor')
+    expect(rows).toEqual([{ paused_reason: expect.stringContaining(theft) }])
+  } finally {
+    await node.close()
+  }
 })
