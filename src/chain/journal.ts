@@ -149,6 +149,8 @@ export type SettlementJournal = {
   ): Promise<void>
   recordFinalized(lease: Lease, scan: FinalizedScan): Promise<TreasuryLog[]>
   findUnknown(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>): Promise<TreasuryLog[]>
+  /** Those of which payouts and movements tell nothing: found at once, however many payments there are. */
+  findSuspects(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>): Promise<TreasuryLog[]>
   pause(why: { reason: string; untilFinal: number | null }): Promise<void>
   applyPending(limit: number): Promise<{ applied: number; failed: FailedLog[] }>
   applyProven(limit: number): Promise<{ ended: number; failed: FailedHook[] }>

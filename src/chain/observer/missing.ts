@@ -22,7 +22,12 @@ const GRACE_MS = 4000
 /** Most nonces in one `eth_getLogs`: nodes take a thousand alternatives of a topic. */
 const NONCES_PER_QUERY = 500
 
-type Search = { readonly nonces: readonly Hex[]; readonly prove: (txHash: Hex) => Promise<Iterable<Hex>> }
+type Search = {
+  /** Where a search of these nonces goes on when the last one had no time left. */
+  readonly page: string
+  readonly nonces: readonly Hex[]
+  readonly prove: (txHash: Hex) => Promise<Iterable<Hex>>
+}
 
 /**
  * Looks for the transactions of the nonces at every node, from the newest blocks back. What a node names only shows where
@@ -31,7 +36,7 @@ type Search = { readonly nonces: readonly Hex[]; readonly prove: (txHash: Hex) =
  */
 export function createSearch({ rpc, scope }: Chain) {
   const reach = createReach()
-  let nextBlock: number | null = null
+  const nextBlocks = new Map<string, number>()
 
   async function logsOf(node: RpcNode, { from, to }: Blocks, nonces: ReadonlySet<Hex>): Promise<Log[]> {
     const events = [TOPICS.authorizationUsed, TOPICS.authorizationCanceled]
@@ -53,13 +58,13 @@ export function createSearch({ rpc, scope }: Chain) {
       graceMs: GRACE_MS,
     })
 
-  return async function findTransactions(cursor: ChainCursor, { nonces, prove }: Search): Promise<void> {
+  return async function findTransactions(cursor: ChainCursor, { page, nonces, prove }: Search): Promise<void> {
     const left = new Set(nonces)
     const lowest = Math.max(cursor.firstNumber, cursor.number - DEPTH)
     const until = performance.now() + SEARCH_MS
     const isOver = (): boolean => left.size === 0 || performance.now() > until
     let nodes = rpc.nodes
-    let to = Math.min(nextBlock ?? cursor.number, cursor.number)
+    let to = Math.min(nextBlocks.get(page) ?? cursor.number, cursor.number)
     while (to > lowest && !isOver()) {
       let named: Hex[] = []
       const from = await reach.read(to - lowest, async (count) => {
@@ -77,7 +82,8 @@ export function createSearch({ rpc, scope }: Chain) {
       if (from === null || isOver()) break
       to = from - 1
     }
-    nextBlock = left.size > 0 && to > lowest ? to : null
+    if (left.size > 0 && to > lowest) nextBlocks.set(page, to)
+    else nextBlocks.delete(page)
   }
 }
 

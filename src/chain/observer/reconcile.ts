@@ -51,7 +51,7 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
       for (const nonce of proved) found.add(nonce)
       return proved
     }
-    await findTransactions(cursor, { nonces: used.map(({ authNonce }) => authNonce), prove })
+    await findTransactions(cursor, { page: after, nonces: used.map(({ authNonce }) => authNonce), prove })
     return found
   }
 

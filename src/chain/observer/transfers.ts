@@ -20,7 +20,7 @@ export function createTransferWatch(deps: SettlementDeps, scope: Scope) {
   return async function watchTransfers(facts: readonly Fact[]): Promise<boolean> {
     const { treasuries } = scope
     const logs = facts.map((fact): TreasuryLog => ({ ...fact, gasShare: null }))
-    const suspects = await journal.findUnknown({ logs, ownTransactions: [], treasuries })
+    const suspects = await journal.findSuspects({ logs, ownTransactions: [], treasuries })
     const shown = await shownByQuorum(suspects)
     if (shown === null) return false
     const [invented, ...others] = suspects.filter((suspect) => !shown.includes(suspect))

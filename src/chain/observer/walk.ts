@@ -44,10 +44,17 @@ export function replacedBlocks(known: Hashes, chain: Hashes): number {
   return [...known].filter(([number, hash]) => chain.has(number) && chain.get(number) !== hash).length
 }
 
-/** The newest blocks that are not known, at most so many from the newest of them down; null when there is none. */
-export function unreadBlocks(known: Hashes, chain: Hashes, count: number): Blocks | null {
-  const unread = [...chain].filter(([number, hash]) => known.get(number) !== hash).map(([number]) => number)
-  if (unread.length === 0) return null
-  const to = Math.max(...unread)
-  return { from: Math.max(to - count + 1, Math.min(...unread)), to }
+/**
+ * The blocks in at most two ranges of `count`: the newest of them, and what is left of them below that, so that neither
+ * waits for the other.
+ */
+export function newestRanges(numbers: readonly number[], count: number): Blocks[] {
+  const ranges: Blocks[] = []
+  for (let left = numbers; left.length > 0 && ranges.length < 2; ) {
+    const to = Math.max(...left)
+    const from = Math.min(...left.filter((number) => number > to - count))
+    ranges.push({ from, to })
+    left = left.filter((number) => number < from)
+  }
+  return ranges
 }

@@ -88,7 +88,7 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
     chainId: () => read('eth_chainId', [], numberOf),
     async block(tag) {
       const block = await read('eth_getBlockByNumber', [at(tag), false], (answer) =>
-        answer === null ? null : blockOf(answer),
+        answer === null ? null : asAsked(tag, blockOf(answer)),
       )
       if (block === null) throw unknownBlock(options.name, tag)
       if (tag === 'latest') health.sawHead(block.number)
@@ -133,6 +133,11 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
     feeHistory: (blocks) => read('eth_feeHistory', [quantity(blocks), 'latest', [50]], feeHistoryOf),
     send: (raw) => send(transport, raw),
   }
+}
+
+function asAsked(tag: BlockTag, block: Block): Block {
+  if (typeof tag === 'number' && block.number !== tag) throw new RangeError(`block ${block.number} instead of ${tag}`)
+  return block
 }
 
 const unknownBlock = (name: string, tag: BlockTag): NodeFailure =>

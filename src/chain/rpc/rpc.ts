@@ -71,7 +71,9 @@ function createOrder(nodes: readonly RpcNode[], quorum: number): () => RpcNode[]
     const allowed = nodes.filter(({ health }) => !health.leftOut())
     const usable = allowed.filter(({ health }) => health.usable())
     const chosen = usable.length >= quorum ? usable : allowed
-    const newest = Math.max(0, ...chosen.map(({ health }) => health.view().head ?? 0))
+    // The head of a quorum, as everywhere: one node that runs ahead would make all others look late.
+    const heads = chosen.map(({ health }) => health.view().head ?? 0).toSorted((a, b) => b - a)
+    const newest = heads[quorum - 1] ?? 0
     turn = (turn + 1) % nodes.length
     const rotated = [...chosen.slice(turn), ...chosen.slice(0, turn)]
     return rotated.toSorted((a, b) => Math.round(a.health.rank(newest)) - Math.round(b.health.rank(newest)))

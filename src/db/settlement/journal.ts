@@ -65,6 +65,7 @@ export function createSettlementJournal(context: JournalContext) {
     recordFinalized: bind(logs.recordFinalized),
     recordDeposits: bind(deposits.recordDeposits),
     findUnknown: bind(known.findUnknown),
+    findSuspects: bind(known.findSuspects),
     pause: bind(pauses.pause),
     applyPending: bind(pending.applyPending),
     applyProven: bind(record.applyProven),

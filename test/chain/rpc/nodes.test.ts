@@ -91,4 +91,28 @@ describe('how often nodes are asked', () => {
     await rpc.nodes[0]!.block(0).catch(() => undefined)
     expect(rpc.health()[0]?.state).toBe('resting')
   })
+
+  // it was asked first each time, because all others seemed to be behind
+  test('a node that invents a very high block is asked in its turn', async () => {
+    nodes[0]!.behave = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[0] === 'latest'
+        ? { lie: (block) => ({ ...(block as object), number: '0xffffffff' }) }
+        : 'honest'
+    const rpc = connect()
+    for (let turn = 0; turn < 6; turn++) await rpc.newest()
+    const asked: string[] = []
+    for (let turn = 0; turn < 9; turn++) await rpc.any(async (node) => void asked.push(node.name))
+    expect(new Set(asked)).toEqual(new Set(['rpc1', 'rpc2', 'rpc3']))
+  })
+
+  // the walk down the chain went on from the number that it was told
+  test('a block of another number than was asked for is no answer', async () => {
+    nodes[0]!.behave = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[0] === '0x0'
+        ? { lie: (block) => ({ ...(block as object), number: '0xe8d4a51000' }) }
+        : 'honest'
+    const [node] = connect().nodes
+    await expect(node!.block(0)).rejects.toMatchObject({ kind: 'malformed' })
+    expect(node!.health.view().wrong).toBe(1)
+  })
 })

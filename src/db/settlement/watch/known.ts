@@ -22,18 +22,44 @@ export const keyOf = (log: { txHash: string; logIndex: number }): string => `${l
 
 /** Which transfers out of a treasury, in blocks that need not be final, nobody knows. */
 export async function findUnknown(context: JournalContext, scan: Logs): Promise<TreasuryLog[]> {
-  const known = await explain(context.db, context.scope, scan)
-  return scan.logs.filter((log) => log.kind === 'out' && !known.has(keyOf(log)))
+  return unknownOf(scan, await explain(context.db, context.scope, scan))
 }
+
+/** … or only a payment without a payout may explain. For logs that one node shows: to look through all payments costs seconds. */
+export async function findSuspects(context: JournalContext, scan: Logs): Promise<TreasuryLog[]> {
+  const { known } = await explainByPayouts(context.db, context.scope, scan)
+  return unknownOf(scan, known)
+}
+
+const unknownOf = ({ logs }: Logs, known: ReadonlyMap<string, Known>): TreasuryLog[] =>
+  logs.filter((log) => log.kind === 'out' && !known.has(keyOf(log)))
 
 /**
  * Why each log is known: a payout with that treasury, recipient and amount; the nonce of a payment, with its recipient
  * and amount; one of our lanes; a movement. The nonce alone proves nothing: a thief with the treasury's key can use any.
  */
 export async function explain(db: Queryable, scope: SettlementScope, scan: Logs): Promise<Map<string, Known>> {
-  if (scan.logs.length === 0) return new Map()
-  const payouts = await readPayouts(db, scope, scan)
+  const { known, forgotten } = await explainByPayouts(db, scope, scan)
   const own = new Set(scan.ownTransactions)
+  const payments = await findPayments(db, scope, forgotten)
+  for (const log of forgotten) {
+    const payment = payments.get(log.authNonce)
+    if (payment === undefined) {
+      if (own.has(log.txHash)) known.set(keyOf(log), { as: 'own_lane' })
+    } else if (!payment.isPaid && isAsAgreed(payment, log))
+      known.set(keyOf(log), { as: 'payment', nonceOf: payment.id })
+  }
+  return known
+}
+
+/** By payouts and movements alone. `forgotten`: those with a nonce that no payout has. */
+async function explainByPayouts(
+  db: Queryable,
+  scope: SettlementScope,
+  scan: Logs,
+): Promise<{ known: Map<string, Known>; forgotten: Spent[] }> {
+  if (scan.logs.length === 0) return { known: new Map(), forgotten: [] }
+  const payouts = await readPayouts(db, scope, scan)
   const known = new Map<string, Known>()
   const forgotten: Spent[] = []
   for (const log of scan.logs) {
@@ -47,15 +73,7 @@ export async function explain(db: Queryable, scope: SettlementScope, scan: Logs)
     else if (authNonce !== null && log.kind === 'cancel') known.set(keyOf(log), { as: 'own_lane' })
     else if (authNonce !== null) forgotten.push({ ...log, authNonce })
   }
-  const payments = await findPayments(db, scope, forgotten)
-  for (const log of forgotten) {
-    const payment = payments.get(log.authNonce)
-    if (payment === undefined) {
-      if (own.has(log.txHash)) known.set(keyOf(log), { as: 'own_lane' })
-    } else if (!payment.isPaid && isAsAgreed(payment, log))
-      known.set(keyOf(log), { as: 'payment', nonceOf: payment.id })
-  }
-  return known
+  return { known, forgotten }
 }
 
 type Agreed = { readonly recipient: Hex; readonly micro: string | null }

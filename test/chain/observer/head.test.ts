@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { parseEther } from 'viem'
+import { encodeFunctionData } from 'viem/utils'
+import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
+import { TOPICS } from '../../../src/chain/token/contracts.ts'
+import type { Db } from '../../../src/db/db.ts'
+import { usdcAdminAbi } from '../../../src/sandbox/chain.ts'
+import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
+import { createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
+
+/** What one of three nodes can do to the watch of blocks that are not final, while finality stands still. */
+
+const HEADERS = 'eth_getBlockByNumber'
+const LOGS = 'eth_getLogs'
+
+let world: World
+let nodes: HostileNode[]
+beforeEach(async () => {
+  // Final is the newest block less twice this.
+  world = await createWorld({ micro: 100_000_000n, anvil: ['--no-mining', '--slots-in-an-epoch', '5000'] })
+  await world.runner().tick()
+  await world.chain.mine({ blocks: 50 })
+  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
+})
+afterEach(async () => {
+  await Promise.all(nodes.map((node) => node.close()))
+  await world.stop()
+})
+
+const connect = () => connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
+const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+const ticks = async (runner: { tick(): Promise<unknown> }, times = 2): Promise<void> => {
+  for (let time = 0; time < times; time++) await runner.tick()
+}
+const pausedReason = async () => (await world.db.query('select paused_reason from chain_cursor')).rows[0]
+const fake = (number: bigint) => `0x${'f'.repeat(48)}${number.toString(16).padStart(16, '0')}`
+
+async function steal(): Promise<string> {
+  await world.chain.setBalance({ address: world.treasury.address, value: parseEther('10') })
+  const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 1n] })
+  const raw = await world.treasury.signTransaction({
+    type: 'eip1559',
+    chainId: TOKEN.chainId,
+    nonce: 0,
+    to: TOKEN.address,
+    data,
+    gas: 200_000n,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
+  })
+  return world.chain.sendRawTransaction({ serializedTransaction: raw })
+}
+
+// its answer counted as read: a payout was not marked, and a theft not seen, for as long as finality stood still
+test('a node that has the newest block, and not its logs yet, hides nothing for long', async () => {
+  const runner = world.runner({ rpc: connect() })
+  await ticks(runner)
+  const [queued] = await world.queue([{ micro: 50_000_000n }])
+  await ticks(runner)
+  const theft = await steal()
+  await world.chain.mine({ blocks: 1 })
+  const newest = await world.chain.getBlockNumber()
+  let empty = 0
+  for (const node of nodes)
+    node.behave = ({ method, params }) => {
+      if (method !== LOGS || BigInt((params[0] as { toBlock: string }).toBlock) < newest) return 'honest'
+      empty += 1
+      // Two questions to the one that is asked first.
+      return empty > 2 ? 'honest' : { lie: () => [] }
+    }
+  await runner.tick()
+  expect([await stateOf(queued!), await pausedReason()]).toEqual(['broadcast', { paused_reason: null }])
+  for (let round = 0; round < 10; round++) {
+    await world.chain.mine({ blocks: 1 })
+    await runner.tick()
+  }
+  expect(await stateOf(queued!)).toBe('mined')
+  expect(await pausedReason()).toEqual({ paused_reason: expect.stringContaining(theft) })
+})
+
+// what was mined went back, was sent again, and counted twice against the treasury
+test('a node that invents the parents of blocks takes back no payout', async () => {
+  const runner = world.runner({ rpc: connect() })
+  await ticks(runner)
+  const [first] = await world.queue([{ micro: 50_000_000n }])
+  await ticks(runner)
+  await world.chain.mine({ blocks: 1 })
+  await ticks(runner)
+  await world.chain.mine({ blocks: 20 })
+  await ticks(runner)
+  let head = 0n
+  nodes[0]!.behave = ({ method, params }) => {
+    if (method === LOGS) return { lie: () => [] }
+    if (method !== HEADERS || !String(params[0]).startsWith('0x')) return 'honest'
+    const number = BigInt(params[0] as string)
+    if (number >= head || number === 0n) return 'honest'
+    const hash = number < head - 1n && { hash: fake(number) }
+    return { lie: (block) => ({ ...(block as object), ...hash, parentHash: fake(number - 1n) }) }
+  }
+  // One that has just started knows no block.
+  for (const engine of [runner, world.runner({ rpc: connect() })])
+    for (let round = 0; round < 6; round++) {
+      await world.chain.mine({ blocks: 2 })
+      head = await world.chain.getBlockNumber()
+      await engine.tick()
+      expect(await stateOf(first!)).toBe('mined')
+    }
+})
+
+test('a reorganization that has the payout again takes it back in no round', async () => {
+  const runner = world.runner({ rpc: connect() })
+  await ticks(runner)
+  const [queued] = await world.queue([{ micro: 50_000_000n }])
+  await ticks(runner)
+  await world.chain.mine({ blocks: 1 })
+  const { transactions } = await world.chain.getBlock()
+  const raws = await Promise.all(
+    transactions.map((hash) => world.chain.request({ method: 'eth_getRawTransactionByHash', params: [hash] } as never)),
+  )
+  await world.chain.mine({ blocks: 2 })
+  await ticks(runner)
+  await world.chain.request({ method: 'anvil_reorg', params: [3, raws.map((raw) => [raw, 0])] } as never)
+  await world.chain.mine({ blocks: 1 })
+  expect(await world.balance(queued!.recipient)).toBe(50_000_000n)
+  for (let round = 0; round < 3; round++) {
+    await runner.tick()
+    expect(await stateOf(queued!)).toBe('mined')
+  }
+})
+
+// two hundred thousand payments were read and hashed in each round, in seconds
+test('an authorization that one node invents is asked about before all payments are looked through', async () => {
+  let searches = 0
+  const query: Db['query'] = (text, values) => {
+    searches += text.includes('from payment m left join payout') ? 1 : 0
+    return world.db.query(text, values)
+  }
+  const runner = world.runner({ rpc: connect(), db: { ...world.db, query } })
+  await ticks(runner)
+  const pad = (hex: string): string => `0x${hex.slice(2).toLowerCase().padStart(64, '0')}`
+  const { address } = world.treasury
+  for (let round = 0; round < 6; round++) {
+    await world.chain.mine({ blocks: 1 })
+    const { number, hash } = await world.chain.getBlock()
+    const place = { address: TOKEN.address, blockNumber: `0x${number.toString(16)}`, blockHash: hash }
+    const log = { ...place, transactionHash: fake(number) }
+    const invented = [
+      { ...log, logIndex: '0x0', topics: [TOPICS.authorizationUsed, pad(address), fake(number)], data: '0x' },
+      { ...log, logIndex: '0x1', topics: [TOPICS.transfer, pad(address), pad(newAddress())], data: pad('0x1') },
+    ]
+    nodes[0]!.behave = ({ method }) => (method === LOGS ? { lie: () => invented } : 'honest')
+    await runner.tick()
+  }
+  expect(searches).toBe(0)
+  expect(await pausedReason()).toEqual({ paused_reason: null })
+})
