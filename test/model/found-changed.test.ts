@@ -97,6 +97,31 @@ describe('a changed order of which an operator has closed the same words before 
     again([...closed(100, slow), changed(100), wait(60), engine('settle')], { status: 'succeeded' }))
 })
 
+// Every decision was refused because of what the partner said, and acknowledging it because it was nothing new.
+describe('a changed order that has all of the money, in words that an operator closed before it was paid', () => {
+  const click: Told = { do: 'click', provider: 'wallet_app' }
+  const whole = partner('change the amount', 0, { percent: 100 })
+  const again = partner('fit again')
+
+  test('can be ended where it was rejected', () => {
+    const paid = [click, whole, decide('reject'), decide('approve'), again, decide('approve'), wait(1)]
+    return holds({ minor: '4999', pinned: false, steps: [...paid, decide('hold'), whole, wait(1)] })
+  })
+
+  test('… and where it had expired', () => {
+    const paid = [click, wait(1500), whole, decide('approve'), again, wait(1)]
+    return holds({ minor: '4999', pinned: false, steps: [...paid, decide('hold'), whole] })
+  })
+})
+
+// An operator's look at the end made a doubt of one that had been heard rightly.
+test('a doubt that is heard again, of money that then goes back, was heard rightly', () => {
+  const less = partner('change the amount', 0, { percent: 20 })
+  const slow: Told[] = [simulator('delay', 600), { do: 'click', provider: 'wallet_app' }]
+  const closed = [less, decide('reject'), decide('approve'), partner('fit again'), decide('approve')]
+  return holds({ minor: '4999', pinned: false, steps: [...slow, ...closed, less, partner('take all back')] })
+})
+
 // Neither a refund nor a void was possible: no payout was there, and it was not void.
 describe('a hold that comes during the conversion', () => {
   const slow: Told = { do: 'fault', at: 'convert', trouble: 'slow', times: 1 }

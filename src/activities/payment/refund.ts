@@ -47,12 +47,20 @@ export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Prom
   if (toAsk === null) return { ...before, refunded: true, message: 'refunded' }
   const { attempt, intent } = toAsk
   const result = await callRefund(deps, attempt)
+  let isAskedAgain = false
+  let isGiven = false
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
-    work: (work) => recordRefund(work, deps, { intent, result }),
+    work: async (work) => {
+      const isRecorded = await recordRefund(work, deps, { intent, result })
+      isAskedAgain = !isRecorded && openRefund(work.state.intents, attempt.id) !== null
+      isGiven = isRecorded || givenBackBefore(work, { ...order, attemptId: attempt.id }) !== undefined
+    },
   })
-  if (result.kind === 'refused') throw decisionRefused(`The partner refused the refund: ${result.reason}`)
-  const refunded = result.kind === 'refunded'
+  // Of a refund that was asked for since, under the same key, the answer says nothing.
+  if (result.kind === 'refused' && !isAskedAgain)
+    throw decisionRefused(`The partner refused the refund: ${result.reason}`)
+  const refunded = result.kind === 'refunded' && isGiven
   return { ...changed, refunded, message: refunded ? 'refunded' : 'the partner is working on the refund' }
 }
 
@@ -122,16 +130,16 @@ export async function callRefund(deps: PaymentDeps, attempt: Attempt): Promise<R
 
 /**
  * Carries a refund on by what the partner says of it now. Nothing is said of one that was asked for since, under the same key:
- * it is asked about again.
+ * it is asked about again. False when nothing was recorded.
  */
 export async function recordRefund(
   work: PaymentWork,
   deps: RefundDeps,
   { intent: { id, attemptId }, result }: { readonly intent: Intent; readonly result: RefundResult },
-): Promise<void> {
+): Promise<boolean> {
   const attempt = work.state.attempts.find((candidate) => candidate.id === attemptId)
   const intent = openRefund(work.state.intents, attemptId)
-  if (attempt === undefined || intent?.id !== id) return
+  if (attempt === undefined || intent?.id !== id) return false
   if (result.kind === 'pending') {
     if (intent.state === 'asked') await work.settleIntent(intent, 'pending')
   } else if (result.kind === 'refused') await takeBack(work, deps, { attempt, intent, why: result.reason })
@@ -140,6 +148,7 @@ export async function recordRefund(
     const claim = { attempt, states: [], endsPayment: endsWith(work.state, attempt.id) }
     await giveBack(work, claim, { note: intent, through: 'partner' })
   }
+  return true
 }
 
 /** The partner refused: the money is where it was, and what is left of it may go where it was going. */

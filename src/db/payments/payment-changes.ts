@@ -1,6 +1,6 @@
 import type { Booking } from '../../domain/ledger.ts'
 import { type AttemptFields, NOT_PARKED, type PaymentFields } from '../../domain/payment/changes.ts'
-import { type Incident, type Intent, isInDoubt } from '../../domain/payment/money/intents.ts'
+import { type Incident, type Intent } from '../../domain/payment/money/intents.ts'
 import { type PartState, putBack, restated } from '../../domain/payment/money/parts.ts'
 import { type BookedPart, bookingsOfRefund, dustOf } from '../../domain/payment/order-changes.ts'
 import { canMove, isClosed, type PaymentStatus } from '../../domain/payment/payment.ts'
@@ -69,8 +69,8 @@ export type PaymentWork = {
   /** How far it is; null: it is none of the payment's open ones. */
   settleIntent(intent: Intent, state: 'pending' | 'done' | 'refused'): Promise<void>
   /**
-   * Nothing, where it is a misfit of which the partner says what it said before. What puts the money of a payment that has
-   * not ended in doubt is heard each time.
+   * Nothing, where it is a misfit of which the partner says what it said before. Of the own money of a payment that has not
+   * ended it is heard each time: it puts the money in doubt, or nothing can be decided until it is acknowledged.
    */
   openIncident(incident: Incident): Promise<void>
   /** `gone`: not by an operator, but because there is nothing left to look at. */
@@ -225,9 +225,9 @@ function moneyWork(
       write({ ...read(), intents })
     },
     openIncident: async (incident) => {
-      const { payment } = read()
-      const isAlwaysHeard = !isClosed(payment.status) && isInDoubt([incident], payment)
-      if (await insertIncident(tx, incident, { ...where, isAlwaysHeard }))
+      const { status, paidAttemptId } = read().payment
+      const isOwn = incident.misfit != null && incident.attemptId !== null && incident.attemptId === paidAttemptId
+      if (await insertIncident(tx, incident, { ...where, isAlwaysHeard: isOwn && !isClosed(status) }))
         write(withIncidents(read(), { without: incident, more: [incident] }))
     },
     closeIncident: async (incident, why) => {

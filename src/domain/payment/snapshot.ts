@@ -155,7 +155,7 @@ export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
 export function offeredDecisions(payment: PaymentSnapshot): readonly string[] {
   const reason = needsOperator(payment)
   const offered: readonly string[] = reason === null ? [] : PARK_REASONS[reason].decisions
-  const isHeldToo = payment.held && reason === 'order_changed'
+  const isHeldToo = payment.held && (reason === 'order_changed' || reason === 'underpaid')
   return [...offered, ...(payment.orderChanged === true ? ['acknowledge'] : []), ...(isHeldToo ? ['release'] : [])]
 }
 

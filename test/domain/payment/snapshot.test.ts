@@ -242,6 +242,7 @@ describe('an operator is needed', () => {
     const refund = ['refund', 'recordExternalRefund']
     expect(offeredDecisions(parkedFor('order_changed'))).toEqual(refund)
     expect(offeredDecisions({ ...parkedFor('order_changed'), held: true })).toEqual([...refund, 'release'])
+    expect(offeredDecisions({ ...parkedFor('underpaid'), held: true })).toContain('release')
     expect(offeredDecisions({ ...parkedFor('payout_held'), held: true })).toEqual(['retry'])
   })
 })

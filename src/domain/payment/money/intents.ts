@@ -51,7 +51,7 @@ export type IncidentKind = (typeof INCIDENTS)[number]
 export type Incident = {
   readonly kind: IncidentKind
   readonly attemptId: string | null
-  /** Only of a misfit: what the partner said. Said again after it was closed, it is nothing new, unless it puts money in doubt. */
+  /** Only of a misfit: what the partner said. Said again after it was closed, it is nothing new, unless it is about the money of a running payment. */
   readonly misfit?: Misfit | null
 }
 

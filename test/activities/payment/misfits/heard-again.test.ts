@@ -99,14 +99,17 @@ describe('an order that has less money, in words that an operator closed before 
   })
 })
 
-describe('what stops nothing stays closed when it is said again', () => {
-  test('because all of the money is there: that is an answer to who waits for the partner’s word', async () => {
-    const made = await paidAfter(WHOLE)
-    expect(await read(made, WHOLE)).toMatchObject({ understood: false, whole: true })
-    expect(await stateOf(made)).toEqual(['processing', null])
-    expect(await world.attention(made.id)).toEqual([])
-  })
+// Each decision was refused because of the words, and acknowledging them because there was nothing to acknowledge.
+test('an order that has all of the money, in words that were closed before, goes on, and can be acknowledged', async () => {
+  const made = await paidAfter(WHOLE)
+  expect(await read(made, WHOLE)).toMatchObject({ understood: false, whole: true })
+  expect(await stateOf(made)).toEqual(['processing', null])
+  expect(await world.attention(made.id)).toEqual(['misfit asked for 15000 EUR, received 15000'])
+  await world.decide(made.id, 'acknowledge')
+  expect(await world.attention(made.id)).toEqual([])
+})
 
+describe('what stops nothing stays closed when it is said again', () => {
   test('because the payment has no money', async () => {
     const made = await world.opened()
     await expire(made)

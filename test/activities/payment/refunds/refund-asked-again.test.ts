@@ -55,7 +55,20 @@ describe('a refund that is asked for again after the partner refused it', () => 
       await world.refund(made.id, {}, answers(pending))
       return { kind: 'refused', reason: 'the balance is too low' }
     }
-    await expect(world.refund(made.id, {}, answers({ refundOrder: late }))).rejects.toThrow('balance is too low')
+    expect(await world.refund(made.id, {}, answers({ refundOrder: late }))).toMatchObject({ refunded: false })
+    await isStillAsked(made.id)
+  })
+
+  // The late money was called given back, and its workflow ended.
+  test('… nor called done by that answer', async () => {
+    const made = await world.paid()
+    await world.decide(made.id, 'hold')
+    const late: NonNullable<Wallet['refundOrder']> = async () => {
+      await world.read(made, answers(refused))
+      await world.refund(made.id, {}, answers(pending))
+      return { kind: 'refunded' }
+    }
+    expect(await world.refund(made.id, {}, answers({ refundOrder: late }))).toMatchObject({ refunded: false })
     await isStillAsked(made.id)
   })
 

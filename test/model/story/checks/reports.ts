@@ -62,7 +62,7 @@ export async function checkClosedMisfits({ shop, row }: Facts): Promise<string[]
   const { rows } = await shop.db.query(
     `select 1 from (select attempt_id, misfit, lag(misfit) over attempt as before, lag(gone) over attempt as went from incident
        where payment_id = $1 and kind = 'misfit' window attempt as (partition by attempt_id order by id)) as said
-     where misfit = before and not went and (attempt_id is distinct from $2 or (
+     where misfit = before and not went and (attempt_id is distinct from coalesce($2, attempt_id) or (
        select m.to_status in ('succeeded', 'failed', 'expired', 'canceled', 'refunded') from timeline_entry m
        where m.payment_id = $1 and m.to_status is not null and m.id < (
          select max(n.id) from timeline_entry n where n.payment_id = $1 and n.kind = 'payment.misfit'
