@@ -13,6 +13,8 @@ export type Malice =
   | 'black_hole'
   /** Answers with this instead; computed from the honest answer. */
   | { readonly lie: (result: unknown) => unknown }
+  /** Honest, so many milliseconds later. */
+  | { readonly afterMs: number }
   | { readonly error: { readonly code: number; readonly message: string } }
   /** HTTP alone, with a text. */
   | { readonly status: number; readonly text: string; readonly headers?: Record<string, string> }
@@ -58,15 +60,19 @@ export async function startHostileNode(target: string): Promise<HostileNode> {
       const http = malices.find((malice) => typeof malice === 'object' && 'status' in malice)
       if (typeof http === 'object' && 'status' in http)
         return void outgoing.writeHead(http.status, http.headers).end(http.text)
-      forward(target, body, (answer) => {
-        if (answer === null) return void outgoing.destroy()
-        const honest = JSON.parse(answer.toString()) as { id: number } | { id: number }[]
-        const answers = (Array.isArray(honest) ? honest : [honest]).map((one) =>
-          twist(one, malices[batch.findIndex(({ id }) => id === one.id)] ?? 'honest'),
-        )
-        outgoing.writeHead(200, { 'content-type': 'application/json' })
-        outgoing.end(JSON.stringify(Array.isArray(honest) ? answers : answers[0]))
-      })
+      const waits = malices.map((malice) => (typeof malice === 'object' && 'afterMs' in malice ? malice.afterMs : 0))
+      const answer = (): void =>
+        forward(target, body, (answer) => {
+          if (answer === null) return void outgoing.destroy()
+          const honest = JSON.parse(answer.toString()) as { id: number } | { id: number }[]
+          const answers = (Array.isArray(honest) ? honest : [honest]).map((one) =>
+            twist(one, malices[batch.findIndex(({ id }) => id === one.id)] ?? 'honest'),
+          )
+          outgoing.writeHead(200, { 'content-type': 'application/json' })
+          outgoing.end(JSON.stringify(Array.isArray(honest) ? answers : answers[0]))
+        })
+      if (Math.max(...waits) === 0) answer()
+      else setTimeout(answer, Math.max(...waits))
     })
   })
   server.listen(0, '127.0.0.1')

@@ -2,7 +2,7 @@ import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
 import { createDepositScan } from '../deposits/scan.ts'
 import { proveExpired } from './expired.ts'
-import { createHeadWatch } from './head.ts'
+import { createHeadWatch } from './head/head.ts'
 import { createReconciliation } from './reconcile.ts'
 import { createScan } from './scan.ts'
 

@@ -39,7 +39,10 @@ export async function readFinalized(nodes: Nodes): Promise<Block | null> {
 /** The block at a height that a quorum has just told. Mostly they are at one block, and nothing more need be asked. */
 function quorumBlock({ quorum }: Nodes, told: readonly Block[], height: number): Block | null {
   const here = told.filter(({ number }) => number === height)
-  return here.find(({ hash }) => here.filter((other) => other.hash === hash).length >= quorum) ?? null
+  // All of it: with the right hash one node could tell a false parent or time.
+  const isSame = (a: Block, b: Block): boolean =>
+    a.hash === b.hash && a.parentHash === b.parentHash && a.timestamp === b.timestamp
+  return here.find((one) => here.filter((other) => isSame(one, other)).length >= quorum) ?? null
 }
 
 /** Of base fee and of each block's tip the quorum-th highest: a node that says a dear price is alone with it. */

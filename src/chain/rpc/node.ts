@@ -140,6 +140,12 @@ function asAsked(tag: BlockTag, block: Block): Block {
   return block
 }
 
+function within({ fromBlock, toBlock }: LogFilter, log: Log): Log {
+  if (log.blockNumber < fromBlock || log.blockNumber > toBlock)
+    throw new RangeError(`a log of block ${log.blockNumber} instead of ${fromBlock} to ${toBlock}`)
+  return log
+}
+
 const unknownBlock = (name: string, tag: BlockTag): NodeFailure =>
   new NodeFailure(name, { kind: 'refused', answer: `does not know block ${tag}` })
 
@@ -159,7 +165,7 @@ async function readLogs(transport: NodeTransport, filter: LogFilter, assertTime:
     return await transport.read({
       method: 'eth_getLogs',
       params: [{ address, topics, ...range }],
-      parse: (answer) => listOf(answer, logOf),
+      parse: (answer) => listOf(answer, logOf).map((log) => within(filter, log)),
       alone: true,
     })
   } catch (failure) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { parseEther } from 'viem'
 import { encodeFunctionData } from 'viem/utils'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
@@ -70,7 +70,7 @@ test('a node that has the newest block, and not its logs yet, hides nothing for 
     }
   await runner.tick()
   expect([await stateOf(queued!), await pausedReason()]).toEqual(['broadcast', { paused_reason: null }])
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 18; round++) {
     await world.chain.mine({ blocks: 1 })
     await runner.tick()
   }
@@ -154,3 +154,59 @@ test('an authorization that one node invents is asked about before all payments 
   expect(searches).toBe(0)
   expect(await pausedReason()).toEqual({ paused_reason: null })
 })
+
+describe('a node that is asked first for the newest block, and tells its hash', () => {
+  const lying = (lie: (block: Record<string, string>) => object) => {
+    for (const [index, node] of nodes.entries())
+      node.behave = ({ method, params }) => {
+        if (index > 0) return { afterMs: 40 }
+        const isNewest = method === HEADERS && params[0] === 'latest'
+        return isNewest ? { lie: (block) => lie(block as Record<string, string>) } : 'honest'
+      }
+    return connect()
+  }
+
+  // its signature would have been good for ten years, and for a second payout after a rotation
+  test('and another time makes no signature that lives longer', async () => {
+    const rpc = lying((block) => ({ ...block, timestamp: quantity(BigInt(block['timestamp'] ?? 0) + 315_360_000n) }))
+    const [queued] = await world.queue([{ micro: 50_000_000n }])
+    await ticks(world.runner({ rpc }))
+    const { rows } = await world.db.query(
+      'select valid_before::int as until from payout_signature where payment_id = $1',
+      [queued!.paymentId],
+    )
+    expect(rows).toHaveLength(1)
+    expect((rows[0] as { until: number }).until).toBeLessThan(Date.now() / 1000 + 7200)
+  })
+
+  // each node but the liar was on another branch, and nothing was marked or watched
+  test('and another parent keeps nobody from seeing a payout and a theft', async () => {
+    const rpc = lying((block) => ({ ...block, parentHash: fake(BigInt(block['number'] ?? 0)) }))
+    const runner = world.runner({ rpc })
+    await ticks(runner)
+    const [queued] = await world.queue([{ micro: 50_000_000n }])
+    await ticks(runner)
+    const theft = await steal()
+    await world.chain.mine({ blocks: 2 })
+    await ticks(runner, 3)
+    expect(await stateOf(queued!)).toBe('mined')
+    expect(await pausedReason()).toEqual({ paused_reason: expect.stringContaining(theft) })
+  })
+})
+
+// it was told by blocks that had not been asked about, which the others could not read in time
+test('a log of another block than was asked for is no answer', async () => {
+  const { hash } = await world.chain.getBlock({ blockNumber: 3n })
+  const place = { blockNumber: '0x3', blockHash: hash, transactionHash: fake(1n), logIndex: '0x0' }
+  nodes[0]!.behave = ({ method }) =>
+    method === LOGS
+      ? { lie: () => [{ ...place, address: TOKEN.address, topics: [TOPICS.transfer], data: '0x' }] }
+      : 'honest'
+  const [node] = connect().nodes
+  const topics = [TOPICS.transfer]
+  await expect(node!.logs({ address: TOKEN.address, fromBlock: 4, toBlock: 9, topics })).rejects.toMatchObject({
+    kind: 'malformed',
+  })
+})
+
+const quantity = (value: bigint) => `0x${value.toString(16)}`

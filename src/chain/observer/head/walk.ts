@@ -1,7 +1,7 @@
-import type { Hex } from '../../domain/hex.ts'
-import { NodeFailure } from '../rpc/failure.ts'
-import type { Block, RpcNode } from '../rpc/node.ts'
-import type { Blocks } from './reach.ts'
+import type { Hex } from '../../../domain/hex.ts'
+import { NodeFailure } from '../../rpc/failure.ts'
+import type { Block, RpcNode } from '../../rpc/node.ts'
+import type { Blocks } from '../reach.ts'
 
 export type Hashes = ReadonlyMap<number, Hex>
 
@@ -44,17 +44,8 @@ export function replacedBlocks(known: Hashes, chain: Hashes): number {
   return [...known].filter(([number, hash]) => chain.has(number) && chain.get(number) !== hash).length
 }
 
-/**
- * The blocks in at most two ranges of `count`: the newest of them, and what is left of them below that, so that neither
- * waits for the other.
- */
-export function newestRanges(numbers: readonly number[], count: number): Blocks[] {
-  const ranges: Blocks[] = []
-  for (let left = numbers; left.length > 0 && ranges.length < 2; ) {
-    const to = Math.max(...left)
-    const from = Math.min(...left.filter((number) => number > to - count))
-    ranges.push({ from, to })
-    left = left.filter((number) => number < from)
-  }
-  return ranges
+/** The newest of the blocks, as one range of at most `count`. */
+export function newestRange(numbers: readonly number[], count: number): Blocks {
+  const to = Math.max(...numbers)
+  return { from: Math.min(...numbers.filter((number) => number > to - count)), to }
 }
