@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { parseEther } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
+import { encodeFunctionData } from 'viem/utils'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { createTreasurySigner, type Token } from '../../src/chain/authorization.ts'
 import { multicallCodec } from '../../src/chain/codec.ts'
@@ -227,6 +229,23 @@ export async function insertPayments(db: Db, queued: readonly { paymentId: strin
      from unnest($1::text[], $2::text[]) as p(id, destination) on conflict do nothing`,
     [queued.map(({ paymentId }) => paymentId), queued.map(({ recipient }) => recipient), TOKEN.address, QUOTE],
   )
+}
+
+/** A transfer of one micro-USDC by the treasury's own first transaction, which nobody authorized. Answers its hash. */
+export async function stealUsdc(world: World): Promise<Hex> {
+  await world.chain.setBalance({ address: world.treasury.address, value: parseEther('10') })
+  const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 1n] })
+  const raw = await world.treasury.signTransaction({
+    type: 'eip1559',
+    chainId: TOKEN.chainId,
+    nonce: 0,
+    to: TOKEN.address,
+    data,
+    gas: 200_000n,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
+  })
+  return world.chain.sendRawTransaction({ serializedTransaction: raw })
 }
 
 /** The database as it is now, under another name: a dump to be restored later. Open connections are ended. */

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { parseEther } from 'viem'
-import { encodeFunctionData } from 'viem/utils'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { TOPICS } from '../../../src/chain/token/contracts.ts'
 import type { Db } from '../../../src/db/db.ts'
-import { usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
-import { createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, type Queued, stealUsdc, TOKEN, type World } from '../world.ts'
 
 /** What one of three nodes can do to the watch of blocks that are not final, while finality stands still. */
 
@@ -35,29 +32,13 @@ const ticks = async (runner: { tick(): Promise<unknown> }, times = 2): Promise<v
 const pausedReason = async () => (await world.db.query('select paused_reason from chain_cursor')).rows[0]
 const fake = (number: bigint) => `0x${'f'.repeat(48)}${number.toString(16).padStart(16, '0')}`
 
-async function steal(): Promise<string> {
-  await world.chain.setBalance({ address: world.treasury.address, value: parseEther('10') })
-  const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 1n] })
-  const raw = await world.treasury.signTransaction({
-    type: 'eip1559',
-    chainId: TOKEN.chainId,
-    nonce: 0,
-    to: TOKEN.address,
-    data,
-    gas: 200_000n,
-    maxFeePerGas: 10n ** 12n,
-    maxPriorityFeePerGas: 10n ** 11n,
-  })
-  return world.chain.sendRawTransaction({ serializedTransaction: raw })
-}
-
 // its answer counted as read: a payout was not marked, and a theft not seen, for as long as finality stood still
 test('a node that has the newest block, and not its logs yet, hides nothing for long', async () => {
   const runner = world.runner({ rpc: connect() })
   await ticks(runner)
   const [queued] = await world.queue([{ micro: 50_000_000n }])
   await ticks(runner)
-  const theft = await steal()
+  const theft = await stealUsdc(world)
   await world.chain.mine({ blocks: 1 })
   const newest = await world.chain.getBlockNumber()
   let empty = 0
@@ -186,7 +167,7 @@ describe('a node that is asked first for the newest block, and tells its hash', 
     await ticks(runner)
     const [queued] = await world.queue([{ micro: 50_000_000n }])
     await ticks(runner)
-    const theft = await steal()
+    const theft = await stealUsdc(world)
     await world.chain.mine({ blocks: 2 })
     await ticks(runner, 3)
     expect(await stateOf(queued!)).toBe('mined')

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { parseEther } from 'viem'
-import { encodeFunctionData } from 'viem/utils'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { TOPICS } from '../../../src/chain/token/contracts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
-import { usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
-import { createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
+import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../world.ts'
 
 /** Finality stands still for longer than blocks are walked back. */
 
@@ -174,19 +171,7 @@ const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 test('a theft pauses the lanes as soon as a block shows it', async () => {
   const runner = world.runner()
   await ticks(runner)
-  await world.chain.setBalance({ address: world.treasury.address, value: parseEther('10') })
-  const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 1n] })
-  const raw = await world.treasury.signTransaction({
-    type: 'eip1559',
-    chainId: TOKEN.chainId,
-    nonce: 0,
-    to: TOKEN.address,
-    data,
-    gas: 200_000n,
-    maxFeePerGas: 10n ** 12n,
-    maxPriorityFeePerGas: 10n ** 11n,
-  })
-  const hash = await world.chain.sendRawTransaction({ serializedTransaction: raw })
+  const hash = await stealUsdc(world)
   await world.chain.mine({ blocks: 1 })
   await runner.tick()
   const { rows } = await world.db.query('select paused_reason from chain_cursor')
