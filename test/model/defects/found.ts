@@ -206,8 +206,8 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'a doubt that an operator has closed once is not heard again',
     file: 'src/db/payments/payment-changes.ts',
-    find: '!isClosed(payment.status) && isInDoubt([incident], payment)',
-    put: 'false as boolean',
+    find: 'isAlwaysHeard: isOwn && !isClosed(status)',
+    put: 'isAlwaysHeard: false as boolean',
     and: [
       {
         file: 'src/activities/payment/void-payout.ts',
