@@ -4,10 +4,12 @@ import { many, sql } from '../../../src/db/db.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
 import { hasPayout, holdPayout, queuePayout, releasePayout, voidIfQueued } from '../../../src/db/settlement/payouts.ts'
 import { readForgotten } from '../../../src/db/settlement/watch/forgotten.ts'
+import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
 import type { VoidProof } from '../../../src/domain/settlement/payout.ts'
 import { newId } from '../../../src/ids.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { type HowItAnswers, partnerSays } from './partner-says.ts'
 import { createActivityWorld, perform } from './world.ts'
 
 export const NOTE = { operator: 'ada', reason: 'looked at it' }
@@ -39,6 +41,7 @@ export async function createMoneyWorld() {
     act,
     payouts,
     fault: (fault: Record<string, unknown>) => base.sandbox.fault('wallet_app', fault),
+    says: (order: Partial<PartnerOrder>, how: HowItAnswers = {}) => partnerSays(base.deps, order, how),
     clearFaults: async () => {
       for (const at of ['wallet-app', 'converter'])
         await fetch(`${base.sandbox.url}/${at}/sandbox/faults`, { method: 'DELETE' })

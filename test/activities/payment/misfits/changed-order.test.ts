@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { PaymentDeps } from '../../../../src/activities/payment/payment-deps.ts'
 import { snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
 import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
 
@@ -12,19 +11,10 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 type Made = { readonly id: string; readonly attemptId: string }
+const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 
 /** The partner says that so much was asked for, and that it has so much. */
-async function changed({ attemptId }: Made, minor: string, received: string): Promise<Partial<PaymentDeps>> {
-  const real = world.deps.partners.wallet_app
-  const order = await real.readOrder({ attemptId }, AbortSignal.timeout(5000))
-  if (order === null) throw new Error('no order')
-  const odd = {
-    ...order,
-    amount: { minor, currency: 'EUR' as const },
-    received: { minor: received, currency: 'EUR' as const },
-  }
-  return { partners: { ...world.deps.partners, wallet_app: { ...real, readOrder: async () => odd } } }
-}
+const changed = (minor: string, received: string) => world.says({ amount: eur(minor), received: eur(received) })
 
 async function held(): Promise<Made> {
   const made = await world.paid()
@@ -41,7 +31,7 @@ const misfits = async (id: string) => (await world.checkout.timeline(id, 'paymen
 describe('an order of which the amount is changed while an operator holds its payment', () => {
   test('is not understood until it is acknowledged; what was counted stays, and the rest is surplus', async () => {
     const made = await held()
-    const partner = await changed(made, '15000', '15000')
+    const partner = changed('15000', '15000')
     expect((await world.read(made, partner)).understood).toBe(false)
     expect(await world.attention(made.id)).toEqual([
       'misfit asked for 15000 EUR, received 15000',
@@ -68,7 +58,7 @@ describe('an order of which the amount is changed while an operator holds its pa
 
   test('to a lesser one: what is missing is gone, and the rest is approved or refunded', async () => {
     const made = await held()
-    const partner = await changed(made, '6000', '6000')
+    const partner = changed('6000', '6000')
     await world.read(made, partner)
     await world.decide(made.id, 'acknowledge')
     await world.read(made, partner)
@@ -86,7 +76,7 @@ describe('an order of which the amount is changed while an operator holds its pa
   test('… after the conversion: the payout is voided', async () => {
     const made = await world.settling()
     await world.decide(made.id, 'hold')
-    const partner = await changed(made, '6000', '6000')
+    const partner = changed('6000', '6000')
     await world.read(made, partner)
     await world.decide(made.id, 'acknowledge')
     await world.read(made, partner)
@@ -97,7 +87,7 @@ describe('an order of which the amount is changed while an operator holds its pa
   test('… after the conversion, with the same money: the payout goes on', async () => {
     const made = await world.settling()
     await world.decide(made.id, 'hold')
-    const partner = await changed(made, '15000', '10000')
+    const partner = changed('15000', '10000')
     await world.read(made, partner)
     await world.decide(made.id, 'acknowledge')
     expect((await world.read(made, partner)).understood).toBe(true)
@@ -108,23 +98,19 @@ describe('an order of which the amount is changed while an operator holds its pa
 
   test('is acknowledged as it is: changed once more, it is another misfit', async () => {
     const made = await held()
-    await world.read(made, await changed(made, '15000', '10000'))
+    await world.read(made, changed('15000', '10000'))
     await world.decide(made.id, 'acknowledge')
-    expect((await world.read(made, await changed(made, '20000', '20000'))).understood).toBe(false)
+    expect((await world.read(made, changed('20000', '20000'))).understood).toBe(false)
     expect(await waiting(made.id)).toEqual(['misfit', 'parked operator_hold'])
     expect(await world.parts(made.id)).toEqual(['10000 counted'])
   })
 
   test('cannot be acknowledged where anything else does not fit, or nothing was changed', async () => {
     const made = await held()
-    const real = world.deps.partners.wallet_app
-    const order = await real.readOrder({ attemptId: made.attemptId }, AbortSignal.timeout(5000))
-    if (order === null) throw new Error('no order')
-    const odd = { ...order, account: 'another account', amount: { minor: '15000', currency: 'EUR' as const } }
-    const wallet = { ...real, readOrder: async () => odd }
+    const odd = world.says({ account: 'another account', amount: eur('15000') })
     const refusal = { message: expect.stringContaining('there is nothing to acknowledge') }
     await expect(world.decide(made.id, 'acknowledge')).rejects.toMatchObject(refusal)
-    await world.read(made, { partners: { ...world.deps.partners, wallet_app: wallet } })
+    await world.read(made, odd)
     expect(await waiting(made.id)).toEqual(['misfit', 'parked operator_hold'])
     expect((await snapshot(made.id)).orderChanged).toBe(false)
     await expect(world.decide(made.id, 'acknowledge')).rejects.toMatchObject(refusal)
@@ -138,7 +124,7 @@ describe('an order of which the amount is changed, and that has less than was pa
   }
   const doubtful = async () => {
     const made = await world.paid()
-    const partner = await changed(made, '15000', '4000')
+    const partner = changed('15000', '4000')
     await world.read(made, partner)
     return { made, partner }
   }
@@ -154,14 +140,8 @@ describe('an order of which the amount is changed, and that has less than was pa
 
   test('goes on when the partner says that all of it is there, and not by an older answer', async () => {
     const made = await world.paid()
-    const { wallet_app } = world.deps.partners
     // The answer that fits is on its way while a newer one is read.
-    const readOrder: typeof wallet_app.readOrder = async (asked, signal) => {
-      const fits = await wallet_app.readOrder(asked, signal)
-      await world.read(made, await changed(made, '15000', '4000'))
-      return fits
-    }
-    const late = { partners: { ...world.deps.partners, wallet_app: { ...wallet_app, readOrder } } }
+    const late = world.says({}, { meanwhile: () => world.read(made, changed('15000', '4000')) })
     expect((await world.read(made, late)).understood).toBe(false)
     expect(await stateOf(made.id)).toEqual(['under_review', 'order_changed'])
     await world.read(made, {})
@@ -179,10 +159,7 @@ describe('an order of which the amount is changed, and that has less than was pa
   test('is refunded: neither a word of the partner that lags behind, nor one that takes it back, makes something else of it', async () => {
     const refunding = async (state: 'pending' | 'refunded') => {
       const { made } = await doubtful()
-      const { wallet_app } = world.deps.partners
-      const says = (kind: 'pending' | 'refunded') => ({
-        partners: { ...world.deps.partners, wallet_app: { ...wallet_app, refundOrder: async () => ({ kind }) } },
-      })
+      const says = (refund: 'pending' | 'refunded') => world.says({}, { refund })
       await world.refund(made.id, {}, says('pending'))
       // The order still says that it is paid.
       await world.read(made, says(state))
@@ -200,14 +177,14 @@ describe('an order of which the amount is changed, and that has less than was pa
 
   test('is not paid out where nobody has sent the payout, and goes its way where somebody has', async () => {
     const waits = await world.settling()
-    await world.read(waits, await changed(waits, '15000', '4000'))
+    await world.read(waits, changed('15000', '4000'))
     expect(await stateOf(waits.id)).toEqual(['under_review', 'payout_held'])
     await world.read(waits, {})
     expect((await world.decide(waits.id, 'retry')).payment.status).toBe('settling')
 
     const sent = await world.settling()
     await world.checkout.db.query("update payout set state = 'mined' where payment_id = $1", [sent.id])
-    await world.read(sent, await changed(sent, '15000', '4000'))
+    await world.read(sent, changed('15000', '4000'))
     expect(await stateOf(sent.id)).toEqual(['settling', null])
     expect(await waiting(sent.id)).toEqual(['misfit'])
   })
@@ -216,7 +193,7 @@ describe('an order of which the amount is changed, and that has less than was pa
     const { made } = await doubtful()
     const free = 'select money_is_free(payment) as free from payment where id = $1'
     expect((await world.checkout.db.query(free, [made.id])).rows).toEqual([{ free: false }])
-    await world.read(made, await changed(made, '15000', '10000'))
+    await world.read(made, changed('15000', '10000'))
     expect((await world.checkout.db.query(free, [made.id])).rows).toEqual([{ free: true }])
   })
 })
@@ -225,7 +202,7 @@ describe('a misfit that an operator has closed', () => {
   test('stays closed when the order is read again, and opens when the partner says something else', async () => {
     const made = await world.settling()
     await world.settle(made.id)
-    const partner = await changed(made, '15000', '10000')
+    const partner = changed('15000', '10000')
     await world.read(made, partner)
     await world.read(made, partner)
     expect(await waiting(made.id)).toEqual(['misfit'])
@@ -234,7 +211,7 @@ describe('a misfit that an operator has closed', () => {
     expect(await world.attention(made.id)).toEqual([])
     expect((await world.payment(made.id)).closedAt).not.toBeNull()
 
-    await world.read(made, await changed(made, '15000', '12000'))
+    await world.read(made, changed('15000', '12000'))
     expect(await waiting(made.id)).toEqual(['misfit'])
     await world.decide(made.id, 'approve')
     await world.read(made, partner)
@@ -249,8 +226,8 @@ describe('a misfit that an operator has closed', () => {
   test('is the one that the operator saw: an open one takes over what the partner says now', async () => {
     const made = await world.settling()
     await world.settle(made.id)
-    await world.read(made, await changed(made, '15000', '10000'))
-    const partner = await changed(made, '15000', '12000')
+    await world.read(made, changed('15000', '10000'))
+    const partner = changed('15000', '12000')
     await world.read(made, partner)
     expect((await world.state(made.id)).incidents).toMatchObject([{ misfit: { received: { minor: '12000' } } }])
     await world.decide(made.id, 'approve')

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { PaymentDeps } from '../../../../src/activities/payment/payment-deps.ts'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import { newId } from '../../../../src/ids.ts'
 import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import type { Refunding } from '../partner-says.ts'
 import { perform } from '../world.ts'
 
 /** What an operator has closed once, before the order fitted and its money was the payment's; then it is said again. */
@@ -21,16 +21,7 @@ const WHOLE = { status: 'paid', amount: eur('15000'), received: eur('15000') } a
 const LISTED = 'misfit asked for 15000 EUR, received 4000'
 
 /** The partner says this of the order, and answers a refund so. */
-function says(fields: Partial<PartnerOrder>, refund: 'pending' | 'refused' = 'pending'): Partial<PaymentDeps> {
-  const { wallet_app, ...others } = world.deps.partners
-  const readOrder: typeof wallet_app.readOrder = async (asked, signal) => {
-    const order = await wallet_app.readOrder(asked, signal)
-    return order === null ? null : { ...order, ...fields }
-  }
-  const refundOrder = async () =>
-    refund === 'pending' ? ({ kind: 'pending' } as const) : ({ kind: 'refused', reason: 'too little' } as const)
-  return { partners: { ...others, wallet_app: { ...wallet_app, readOrder, refundOrder } } }
-}
+const says = (order: Partial<PartnerOrder>, refund: Refunding = 'pending') => world.says(order, { refund })
 const read = (made: Made, ...said: Parameters<typeof says>) => world.read(made, says(...said))
 const expire = ({ id }: Made) => perform(world.activities().closeUnpaid, { paymentId: id, as: 'expired' })
 const stateOf = async ({ id }: Made) => {
@@ -128,12 +119,7 @@ describe('what stops nothing stays closed when it is said again', () => {
     await expire(made)
     await read(made, PART)
     await world.decide(id, 'approve')
-    const { card_partner, ...others } = world.deps.partners
-    const readOrder: typeof card_partner.readOrder = async (asked, signal) => {
-      const canceled = await card_partner.readOrder(asked, signal)
-      return canceled === null ? null : { ...canceled, ...FITS }
-    }
-    await world.read({ id, attemptId }, { partners: { ...others, card_partner: { ...card_partner, readOrder } } })
+    await world.read({ id, attemptId }, world.says(FITS, { partner: 'card_partner' }))
     expect(await world.payment(id)).toMatchObject({ status: 'processing', paidAttemptId: attemptId })
     await read(made, PART)
     expect(await world.attention(id)).toEqual([])

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { PaymentDeps } from '../../../../src/activities/payment/payment-deps.ts'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
 
@@ -18,16 +17,8 @@ const PART = { amount: eur('15000'), received: eur('4000') }
 const HELD = { status: 'on_hold' } as const
 
 /** The partner says this of the order; `meanwhile` happens after it has answered, and before the answer is applied. */
-function says(fields: Partial<PartnerOrder>, meanwhile: () => Promise<unknown> = async () => undefined) {
-  const { wallet_app, ...others } = world.deps.partners
-  const readOrder: typeof wallet_app.readOrder = async (asked, signal) => {
-    const order = await wallet_app.readOrder(asked, signal)
-    await meanwhile()
-    return order === null ? null : { ...order, ...fields }
-  }
-  return { partners: { ...others, wallet_app: { ...wallet_app, readOrder } } } satisfies Partial<PaymentDeps>
-}
-
+const says = (order: Partial<PartnerOrder>, meanwhile?: () => Promise<unknown>) =>
+  world.says(order, meanwhile && { meanwhile })
 const read = (made: Made, ...said: Parameters<typeof says>) => world.read(made, says(...said))
 const stateOf = async ({ id }: Made) => {
   const { status, parkReason } = await world.payment(id)

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { PaymentDeps } from '../../../../src/activities/payment/payment-deps.ts'
 import type { Db } from '../../../../src/db/db.ts'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import type { Refunding } from '../partner-says.ts'
 
 let world: MoneyWorld
 beforeAll(async () => {
@@ -38,15 +38,8 @@ describe('a refund that the partner refuses', () => {
     const { id, attemptId } = await heldWithSurplus()
     await world.fault({ fault: 'refund_pending', seconds: 600, attemptId })
     await world.refund(id)
-    const real = world.deps.partners.wallet_app
-    const order = await real.readOrder({ attemptId }, AbortSignal.timeout(5000))
-    if (order === null) throw new Error('no order')
-    const less = {
-      ...real,
-      readOrder: async () => ({ ...order, status: 'paid' as const, received: { ...order.amount, minor: '9000' } }),
-      refundOrder: async () => ({ kind: 'refused', reason: 'too late' }) as const,
-    }
-    await world.read({ id, attemptId }, { partners: { ...world.deps.partners, wallet_app: less } })
+    const less = { status: 'paid', received: { minor: '9000', currency: 'EUR' } } as const
+    await world.read({ id, attemptId }, world.says(less, { refund: 'refused' }))
     expect(await world.parts(id)).toEqual([
       '6000 counted',
       '4000 counted',
@@ -60,25 +53,15 @@ describe('a refund that the partner refuses', () => {
 
 describe('a refund that the partner refuses, of a payment that was stopped', () => {
   type Made = { readonly id: string; readonly attemptId: string }
-  type Answer = { readonly kind: 'pending' } | { readonly kind: 'refused'; readonly reason: string }
-  const PENDING: Answer = { kind: 'pending' }
-  const REFUSED: Answer = { kind: 'refused', reason: 'the balance is too low' }
-
   const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
   const PART = { amount: eur('15000'), received: eur('4000') }
   const WHOLE = { amount: eur('15000'), received: eur('15000') }
   const ON_HOLD = { status: 'on_hold' } as const
 
   /** The partner answers the refund so, and says this of the order. */
-  function says(refund: Answer, fields: Partial<PartnerOrder> = {}): Partial<PaymentDeps> {
-    const { wallet_app, ...others } = world.deps.partners
-    const readOrder: typeof wallet_app.readOrder = async (asked, signal) => {
-      const order = await wallet_app.readOrder(asked, signal)
-      return order === null ? null : { ...order, ...fields }
-    }
-    return { partners: { ...others, wallet_app: { ...wallet_app, readOrder, refundOrder: async () => refund } } }
-  }
-  const refuse = (made: Made) => expect(world.refund(made.id, {}, says(REFUSED))).rejects.toThrow('balance is too low')
+  const says = (refund: Refunding, order: Partial<PartnerOrder> = {}) => world.says(order, { refund })
+  const refuse = (made: Made) =>
+    expect(world.refund(made.id, {}, says('refused'))).rejects.toThrow('balance is too low')
   const standing = async ({ id }: Made) => {
     const { status, parkReason, held } = await world.payment(id)
     return [status, parkReason, held]
@@ -90,7 +73,7 @@ describe('a refund that the partner refuses, of a payment that was stopped', () 
   }
   async function releasedWhileRefunding(made: Made): Promise<Made> {
     await world.decide(made.id, 'hold')
-    await world.refund(made.id, {}, says(PENDING))
+    await world.refund(made.id, {}, says('pending'))
     await world.decide(made.id, 'release')
     return made
   }
@@ -100,7 +83,9 @@ describe('a refund that the partner refuses, of a payment that was stopped', () 
     ['after', converted],
   ])('%s its conversion by a hold that was released meanwhile: it goes on', async (_, stopped) => {
     const made = await releasedWhileRefunding(await stopped())
-    expect(await world.read(made, says(REFUSED))).toMatchObject({ payment: { status: 'processing', parkReason: null } })
+    expect(await world.read(made, says('refused'))).toMatchObject({
+      payment: { status: 'processing', parkReason: null },
+    })
     expect(await world.attention(made.id)).toEqual([])
   })
 
@@ -110,7 +95,7 @@ describe('a refund that the partner refuses, of a payment that was stopped', () 
   ])('… and whose order %s: it waits for the partner’s word', async (_, fields) => {
     for (const stopped of [world.paid(), converted()]) {
       const made = await releasedWhileRefunding(await stopped)
-      await world.read(made, says(REFUSED, fields))
+      await world.read(made, says('refused', fields))
       expect(await standing(made)).toEqual(['under_review', 'order_changed', false])
       await world.read(made)
       expect(await standing(made)).toEqual(['processing', null, false])
@@ -137,7 +122,7 @@ describe('a refund that the partner refuses, of a payment that was stopped', () 
   test.each(['order, hold', 'hold, order'])('by a changed order and a hold (%s): both are kept', async (before) => {
     const made = await converted()
     for (const what of before.split(', '))
-      await (what === 'hold' ? world.decide(made.id, 'hold') : world.read(made, says(PENDING, PART)))
+      await (what === 'hold' ? world.decide(made.id, 'hold') : world.read(made, says('pending', PART)))
     await refuse(made)
     // A changed order is polled, and a hold is not.
     expect(await standing(made)).toEqual(['under_review', 'order_changed', true])
@@ -149,7 +134,7 @@ describe('a refund that the partner refuses, of a payment that was stopped', () 
 
   test('… of which all of the money is there again before the release: it is held', async () => {
     const made = await converted()
-    await world.read(made, says(PENDING, PART))
+    await world.read(made, says('pending', PART))
     await world.decide(made.id, 'hold')
     await refuse(made)
     await world.read(made)
@@ -158,26 +143,21 @@ describe('a refund that the partner refuses, of a payment that was stopped', () 
 
   test('by a changed order that was acknowledged: it does not go on before what is missing is counted', async () => {
     const made = await converted()
-    await world.read(made, says(PENDING, PART))
+    await world.read(made, says('pending', PART))
     await world.decide(made.id, 'acknowledge')
     await refuse(made)
     expect(await standing(made)).toEqual(['under_review', 'order_changed', false])
-    await world.read(made, says(PENDING, PART))
+    await world.read(made, says('pending', PART))
     expect((await world.payment(made.id)).status).toBe('under_review')
     expect(await world.parts(made.id)).toEqual(['10000 counted', '-6000 counted'])
   })
 
   test('… while the refund was carried out, and whose answer is older than that: the same', async () => {
     const made = await converted()
-    await world.read(made, says(PENDING, PART))
-    await world.refund(made.id, {}, says(PENDING))
-    const { wallet_app, ...others } = says(REFUSED, WHOLE).partners as PaymentDeps['partners']
-    const readOrder: typeof wallet_app.readOrder = async (asked, signal) => {
-      const older = await wallet_app.readOrder(asked, signal)
-      await world.decide(made.id, 'acknowledge')
-      return older
-    }
-    await world.read(made, { partners: { ...others, wallet_app: { ...wallet_app, readOrder } } })
+    await world.read(made, says('pending', PART))
+    await world.refund(made.id, {}, says('pending'))
+    const meanwhile = () => world.decide(made.id, 'acknowledge')
+    await world.read(made, world.says(WHOLE, { refund: 'refused', meanwhile }))
     expect(await standing(made)).toEqual(['under_review', 'order_changed', false])
   })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { PaymentDeps } from '../../../../src/activities/payment/payment-deps.ts'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import type { Refunding } from '../partner-says.ts'
 import { perform } from '../world.ts'
 
 /** A refund that the partner refuses in the end, and of which it took a part back while it was being carried out. */
@@ -13,7 +13,6 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 type Made = { readonly id: string; readonly attemptId: string }
-type Answer = 'pending' | 'refused'
 const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 const LESS = { received: eur('4000') }
 const A_LITTLE_LESS = { received: eur('9950') }
@@ -21,18 +20,7 @@ const CHANGED = { amount: eur('15000'), received: eur('4000') }
 const ON_HOLD = { status: 'on_hold' } as const
 
 /** The partner answers the refund so, and says this of the order. */
-function says(refund: Answer, fields: Partial<PartnerOrder> = {}): Partial<PaymentDeps> {
-  const { wallet_app, ...others } = world.deps.partners
-  const readOrder: typeof wallet_app.readOrder = async (asked, signal) => {
-    const order = await wallet_app.readOrder(asked, signal)
-    return order === null ? null : { ...order, ...fields }
-  }
-  const refundOrder = async () =>
-    refund === 'pending'
-      ? ({ kind: 'pending' } as const)
-      : ({ kind: 'refused', reason: 'the balance is too low' } as const)
-  return { partners: { ...others, wallet_app: { ...wallet_app, readOrder, refundOrder } } }
-}
+const says = (refund: Refunding, order: Partial<PartnerOrder> = {}) => world.says(order, { refund })
 const read = (made: Made, ...said: Parameters<typeof says>) => world.read(made, says(...said))
 const standing = async ({ id }: Made) => {
   const { payment, attempts } = await world.state(id)

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { PaymentDeps } from '../../../../src/activities/payment/payment-deps.ts'
 import { newId } from '../../../../src/ids.ts'
 import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
 import { perform } from '../world.ts'
@@ -13,15 +12,8 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 /** Whatever was read of the first order, the buyer has paid it, and its partner refunds. */
-function paying(): Partial<PaymentDeps> {
-  const { wallet_app, ...others } = world.deps.partners
-  const readOrder: typeof wallet_app.readOrder = async (asked, signal) => {
-    const order = await wallet_app.readOrder(asked, signal)
-    return order === null ? null : { ...order, status: 'paid', received: { minor: '10000', currency: 'EUR' } }
-  }
-  const refundOrder = async () => ({ kind: 'refunded' }) as const
-  return { partners: { ...others, wallet_app: { ...wallet_app, readOrder, refundOrder } } }
-}
+const paying = () =>
+  world.says({ status: 'paid', received: { minor: '10000', currency: 'EUR' } }, { refund: 'refunded' })
 
 /**
  * The second order is the payment's, and its surplus was given back from elsewhere; then the first one was paid too. The
