@@ -74,12 +74,15 @@ export function createSearch({ rpc, scope }: Chain) {
         named = namedBy(answers, left)
         return answers.length < rpc.quorum ? null : blocks.from
       })
+      let open = named.length
       for (const txHash of named) {
-        if (isOver()) break
+        // At least one, however long the question took.
+        if (open < named.length && isOver()) break
         for (const nonce of await prove(txHash)) left.delete(nonce)
+        open--
       }
       // What could not be looked at in time is named again.
-      if (from === null || isOver()) break
+      if (from === null || open > 0) break
       to = from - 1
     }
     if (left.size > 0 && to > lowest) nextBlocks.set(page, to)

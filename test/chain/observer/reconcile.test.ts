@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
@@ -185,6 +185,41 @@ test('one node that does not answer is waited for once, and the others show the 
   await runner.tick()
   expect(await state(queued)).toBe('settled')
   expect(asked).toBe(1)
+})
+
+// what was read too late was read again, and so was never passed
+test('a search ends after fifteen seconds, however long a question takes, and the next one goes on where it was', async () => {
+  for (const node of nodes) node.behave = () => 'honest'
+  const runner = runnerOf()
+  const queued = await missed(runner, nodes)
+  // Far enough back for two questions.
+  for (let part = 0; part < 11; part++) await world.chain.mine({ blocks: 100 })
+  for (const node of nodes) node.behave = ({ method }) => (method === LOGS ? { lie: () => [] } : 'honest')
+  for (let round = 0; round < 2; round++) await runner.tick()
+  const now = performance.now.bind(performance)
+  let passed = 0
+  const searched: number[] = []
+  for (const node of nodes) node.behave = () => 'honest'
+  nodes[0]!.behave = ({ method, params }) => {
+    const { topics, fromBlock } = (params[0] ?? {}) as { topics?: unknown[]; fromBlock?: string }
+    if (method !== LOGS || !Array.isArray(topics?.[2])) return 'honest'
+    searched.push(Number(fromBlock))
+    passed += 16_000
+    return 'honest'
+  }
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+  try {
+    for (const questions of [1, 2]) {
+      laterBy(61)
+      await runner.tick()
+      expect(searched).toHaveLength(questions)
+    }
+    expect(searched[1]).toBe(searched[0]! - 1000)
+    await runner.tick()
+    expect(await state(queued)).toBe('settled')
+  } finally {
+    clock.mockRestore()
+  }
 })
 
 // it was called settled, by a block that was not final
