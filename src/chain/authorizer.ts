@@ -250,11 +250,12 @@ async function choosePayable(
   const earlier = new Set(retired.map((one) => one.treasury))
   const otherTreasuries = watchedTreasuries(deps).filter((other) => other !== treasury && !earlier.has(other))
   // At one block, so that those who know it can agree.
-  const state = await rpc.demand('what the state of token and treasury is', (node) =>
-    readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries, at: head }),
+  const what = 'what the state of token and treasury is'
+  const { value: state, at: block } = await rpc.demandAt(head, what, (node, at) =>
+    readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries, at }),
   )
   const now = deps.clock().getTime()
-  const inTreasury = state.balance - (await journal.readReserved(treasury))
+  const inTreasury = state.balance - (await journal.readReserved(treasury, block))
   const underLimit = options.maxMicroPerDay - (await journal.readAuthorizedSince(treasury, new Date(now - DAY_MS)))
   const ids = payouts.map(({ paymentId }) => paymentId)
   const decisions = decidePayouts(payouts, state, {

@@ -70,7 +70,8 @@ export type SettlementJournal = {
   countWaiting(): Promise<number>
   readUncancelled(ask: { keys: readonly Hex[]; limit: number }): Promise<Payout[]>
   readAssignable(limit: number): Promise<SignedPayout[]>
-  readReserved(treasury: Hex): Promise<bigint>
+  /** Micro-USDC that are promised, and still in the treasury at the block. */
+  readReserved(treasury: Hex, block: number): Promise<bigint>
   /** Which of the payments have payouts that were signed before. */
   readSignedBefore(paymentIds: readonly string[]): Promise<Set<string>>
   readAuthorizedSince(treasury: Hex, since: Date): Promise<bigint>
@@ -175,8 +176,8 @@ export type SettlementJournal = {
       seen: readonly { authNonce: Hex; blockNumber: number; blockHash: Hex }[]
       /** Hashes of every block after the cursor that was looked at. */
       chain: readonly Hex[]
-      /** Blocks that were not: what was seen there once is believed until they are final. */
-      unseen: { above: number; upTo: number }
+      /** Blocks that were not, up to one and from another on: what was seen there once is believed until they are final. */
+      unseen: { above: number; upTo: number; from: number }
     },
   ): Promise<{ mined: number; reverted: number }>
 }

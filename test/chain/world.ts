@@ -78,6 +78,8 @@ export type RunnerChanges = {
   readonly livemode?: boolean
   readonly token?: Token
   readonly everyMs?: number
+  /** Told what the engine warns of. */
+  readonly warn?: (about: object, message: string) => void
 }
 
 /** A chain with the real USDC, a database, a treasury with USDC, relayers with gas money. */
@@ -180,7 +182,7 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
       },
     },
     clock: () => world.clock.now,
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    log: { info: () => undefined, warn: changes.warn ?? (() => undefined), error: () => undefined },
     everyMs: changes.everyMs ?? 50,
     ...world.hooks,
     ...changes.hooks,

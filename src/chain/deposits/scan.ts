@@ -3,6 +3,7 @@ import type { SettlementDeps } from '../context.ts'
 import { type Blocks, createReach } from '../observer/reach.ts'
 import { readLastBlock } from '../observer/replaced.ts'
 import { createSecondReading } from '../observer/second-reading.ts'
+import { createStall } from '../observer/stall.ts'
 import { depositLogs } from './deposit-logs.ts'
 
 /**
@@ -25,6 +26,7 @@ export function createDepositScan(deps: SettlementDeps) {
   const reach = createReach()
   const secondReach = createReach()
   const secondReading = createSecondReading()
+  const stall = createStall(deps, 'the reading of deposits')
 
   /** When the blocks were made, in Unix seconds. Null when the nodes do not agree on it. */
   async function timeOf({ from, to }: Blocks): Promise<{ from: number; to: number } | null> {
@@ -56,6 +58,8 @@ export function createDepositScan(deps: SettlementDeps) {
     const reading = (again: boolean) => (blocks: Blocks) =>
       read(lease, { blocks, again, isLate: isOld || cursor.number - blocks.from >= CATCHING_UP_BLOCKS })
     const news = await reach.readOn({ from: cursor.depositsNumber + 1, to: cursor.number }, reading(false))
+    if (news.length > 0) stall.ends()
+    else stall.goesOn(`no quorum shows the logs of block ${cursor.depositsNumber + 1} and those after it`)
     const last = news.at(-1)?.to ?? cursor.depositsNumber
     const due = secondReading.due({ number: last, firstNumber: cursor.firstNumber })
     const more = due === null ? [] : await secondReach.readOn(due, reading(true))

@@ -46,11 +46,10 @@ export async function advanceLane(
 ): Promise<LaneRound | null> {
   const { journal, rpc, options } = deps
   const wallet = lower(account.address)
-  const head = view.head.number
-  const [final, standing] = await Promise.all([
+  const [final, { value: standing }] = await Promise.all([
     readFinalNonce(deps, wallet, view),
-    rpc.demand(`where ${wallet} stands`, async (node) => {
-      const [nonce, wei] = await Promise.all([node.transactionCount(wallet, head), node.balance(wallet, head)])
+    rpc.demandAt(view.head.number, `where ${wallet} stands`, async (node, at) => {
+      const [nonce, wei] = await Promise.all([node.transactionCount(wallet, at), node.balance(wallet, at)])
       return { nonce, wei }
     }),
   ])
@@ -221,9 +220,10 @@ async function readEnd(deps: SettlementDeps, envelope: Envelope, view: ChainView
   const { nonce } = envelope
   for (const attempt of envelope.attempts) {
     const receipt = await deps.rpc.agreed(async (node) => {
-      // A node that is behind does not know the receipt yet. That must not count as an absent receipt.
+      // The final block has used the nonce. A node that is behind it does not know the receipt yet, which must not count as
+      // an absent one.
       const head = await node.block('latest')
-      if (head.number < view.head.number) throw new Error(`${node.name} is behind`)
+      if (head.number < view.cursor.number) throw new Error(`${node.name} is behind`)
       return node.receipt(attempt.txHash)
     })
     if (receipt === null) return null

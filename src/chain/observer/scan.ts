@@ -4,6 +4,7 @@ import type { Block } from '../rpc/node.ts'
 import { readFacts, shareGas, treasuryLogs } from './facts.ts'
 import { type Blocks, createReach } from './reach.ts'
 import { createSecondReading } from './second-reading.ts'
+import { createStall } from './stall.ts'
 
 /**
  * Reads the finalized blocks after the cursor into the journal, as far as a quorum of nodes agrees on them. Payouts are
@@ -13,6 +14,7 @@ export function createScan(deps: SettlementDeps) {
   const reach = createReach()
   const secondReach = createReach()
   const again = createSecondReading()
+  const stall = createStall(deps, 'the reading of final blocks')
 
   /** A failure changes nothing: the next round reads the same blocks. */
   async function readAgain(lease: Lease, cursor: ChainCursor): Promise<void> {
@@ -25,9 +27,19 @@ export function createScan(deps: SettlementDeps) {
   return async function scanFinalized(lease: Lease, start: ChainCursor): Promise<ChainCursor> {
     const { rpc, journal, log } = deps
     const final = await rpc.finalized()
-    if (final === null || final.number <= start.number) return start
+    if (final === null || final.number < start.number) {
+      stall.goesOn(final === null ? 'no quorum says what is final' : `a quorum calls only block ${final.number} final`)
+      return start
+    }
+    if (final.number === start.number) {
+      stall.ends()
+      return start
+    }
     const known = await rpc.agreed((node) => node.block(start.number))
-    if (known === null) return start
+    if (known === null) {
+      stall.goesOn(`no quorum says what block ${start.number} is`)
+      return start
+    }
     if (known.value.hash !== start.hash) {
       const reason = `${REVERSAL_PAUSE}${start.number} was ${start.hash} and is ${known.value.hash} now`
       log.error({}, `${reason}; all lanes pause`)
@@ -36,6 +48,8 @@ export function createScan(deps: SettlementDeps) {
     }
     const open = { from: start.number + 1, to: final.number }
     const read = await reach.readOn(open, (blocks) => readRange(deps, lease, { blocks, final }))
+    if (read.length > 0) stall.ends()
+    else stall.goesOn(`no quorum shows the logs of block ${open.from} and those after it`)
     const cursor = { ...start, ...read.at(-1) }
     await readAgain(lease, cursor)
     return cursor

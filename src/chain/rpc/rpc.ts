@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import { askAny, askQuorum, sendToAll } from './ask.ts'
 import type { Nodes } from './gather.ts'
-import { noQuorum, readFees, readFinalized, readHead } from './heads.ts'
+import { agreedNear, noQuorum, readFees, readFinalized, readHead } from './heads.ts'
 import type { NodeHealth } from './health.ts'
 import { type Block, connectNode, type FeeHistory, type RpcNode, type Sent } from './node.ts'
 
@@ -21,6 +21,15 @@ export type Rpc = {
   agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null>
   /** The same, for what nothing can go on without: throws NodeFailure when they do not agree now. `what` is for people. */
   demand<T>(what: string, read: (node: RpcNode) => Promise<T>): Promise<T>
+  /**
+   * The same at block `head`, or, where that finds no quorum, a little below it: one node may not have the block yet while
+   * another does not answer what is asked.
+   */
+  demandAt<T>(
+    head: number,
+    what: string,
+    read: (node: RpcNode, at: number) => Promise<T>,
+  ): Promise<{ value: T; at: number }>
   /** Sends the signed transaction to every node. One may accept it; why not is said by a quorum. */
   broadcast(raw: Hex): Promise<Sent>
   /**
@@ -51,6 +60,11 @@ export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
       const answer = await shared.agreed(read)
       if (answer === null) throw noQuorum(what)
       return answer.value
+    },
+    async demandAt(head, what, read) {
+      const answer = await agreedNear(shared, head, read)
+      if (answer === null) throw noQuorum(what)
+      return answer
     },
     any: (read) => askAny(asked(), read),
     broadcast: (raw) => sendToAll({ quorum, nodes: asked() }, raw),

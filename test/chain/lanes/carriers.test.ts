@@ -281,7 +281,7 @@ describe('a void', () => {
     const [queued] = await sendAndForget([{}])
     await voidPayout(queued!)
     const journal = journalOf(world)
-    expect(await journal.readReserved(world.treasury.address.toLowerCase() as Hex)).toBe(queued!.micro)
+    expect(await journal.readReserved(world.treasury.address.toLowerCase() as Hex, 0)).toBe(queued!.micro)
     await world.finalize(world.runner({ relayers: [second] }))
   })
 })

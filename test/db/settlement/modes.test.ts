@@ -133,7 +133,7 @@ describe('a payout of the other mode', () => {
 
   test('does not become mined, and one that was does not go back', async () => {
     const lease = await journal().leaseObserver({ owner: 'me', leaseMs: 60_000, start })
-    const unseen = { above: 0, upTo: 0 }
+    const unseen = { above: 0, upTo: 0, from: 99 }
     for (const [index, { id }] of [own, other].entries())
       await db.query(
         `insert into lane_tx_item (chain_id, wallet, nonce, idx, payment_id, kind) values ($1, $2, 0, $3, $4, 'transfer')`,

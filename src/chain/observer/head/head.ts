@@ -1,7 +1,10 @@
 import type { ChainCursor, Lease } from '../../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../../context.ts'
 import { NodeFailure } from '../../rpc/failure.ts'
+import { BELOW_HEAD } from '../../rpc/heads.ts'
+import type { Block } from '../../rpc/node.ts'
 import type { Scope } from '../facts.ts'
+import { createStall } from '../stall.ts'
 import { createHeadLogs, type View } from './logs.ts'
 import { type Hashes, replacedBlocks, walkChain } from './walk.ts'
 
@@ -18,23 +21,23 @@ const MAX_WALK = 512
 export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
   const { journal, rpc, log } = deps
   const logs = createHeadLogs(deps, scope)
+  const stall = createStall(deps, 'the watch of blocks that are not final')
   let hashes: Hashes = new Map()
 
   /**
    * By a quorum: nothing proves the hash that a block calls its parent's, and payouts whose block has gone are sent again.
-   * Asks nothing when the head follows on what is known. Null when the chain changes just now.
+   * Asks nothing when the head follows on what is known. Null when there is no quorum now.
    */
-  async function walk(cursor: ChainCursor): Promise<Hashes | null> {
-    const { block: head } = await rpc.newest()
+  async function walk(cursor: ChainCursor, head: Block): Promise<Hashes | null> {
     if (head.number < cursor.number) return null
     const range = { base: Math.max(cursor.number, head.number - MAX_WALK), head }
     const agreed = await rpc.agreed(async (node) => [...(await walkChain(node, range, hashes))])
     return agreed && new Map(agreed.value)
   }
 
-  /** Null when the chain changes just now, or a suspicion can neither be confirmed nor dismissed: the next round looks again. */
-  async function look(cursor: ChainCursor): Promise<View | null> {
-    const chain = await walk(cursor)
+  /** Null when the chain changes just now, or there is no quorum for what it shows. */
+  async function lookFrom(cursor: ChainCursor, head: Block): Promise<View | null> {
+    const chain = await walk(cursor, head)
     if (chain === null) return null
     try {
       const readings = await logs.read(chain)
@@ -45,13 +48,26 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
     }
   }
 
+  /** From the newest block, or from one a little below it that more nodes have. Null when the next round must look again. */
+  async function look(cursor: ChainCursor): Promise<View | null> {
+    const { block: newest } = await rpc.newest()
+    for (const below of BELOW_HEAD) {
+      const number = newest.number - below
+      const head = below === 0 ? newest : number > 0 && (await rpc.agreed((node) => node.block(number)))?.value
+      const seen = head ? await lookFrom(cursor, head) : null
+      if (seen !== null) return seen
+    }
+    return null
+  }
+
   /** `isMined`: payouts are marked as seen in blocks that may have left the chain. */
   return async function watchHead(
     lease: Lease,
     { cursor, isMined }: { cursor: ChainCursor; isMined: boolean },
   ): Promise<void> {
     const seen = await look(cursor)
-    if (seen === null) return
+    if (seen === null) return stall.goesOn('no quorum shows them from the newest one down')
+    stall.ends()
     const { chain } = seen
     const facts = seen.readings.flatMap((reading) => reading.facts)
     const replaced = replacedBlocks(hashes, chain)
@@ -60,8 +76,9 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
       kind === 'out' && authNonce !== null ? [{ authNonce, blockNumber, blockHash }] : [],
     )
     const isQuiet = paid.length === 0 && !isMined
-    // A head that is lower for a moment begins below what the walk remembers.
-    const unseen = { above: cursor.number, upTo: Math.min(...chain.keys()) - 1 }
+    // A head that is lower for a moment begins and ends below what the walk remembers.
+    const numbers = [...chain.keys()]
+    const unseen = { above: cursor.number, upTo: Math.min(...numbers) - 1, from: Math.max(...numbers) + 1 }
     const view = { seen: paid, chain: [...chain.values()], unseen }
     const { reverted } = isQuiet ? { reverted: 0 } : await journal.markMined(lease, view)
     if (reverted > 0) log.warn({ reverted }, 'payouts are no longer in the chain and go out again')

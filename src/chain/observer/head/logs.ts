@@ -19,7 +19,10 @@ type Reading = { readonly range: Blocks; readonly facts: readonly Fact[] }
 /** The blocks above the cursor, and what those of them show that were read now. */
 export type View = { readonly chain: Hashes; readonly readings: readonly Reading[] }
 
-/** Reads the logs of blocks that are not final, each once or twice, and watches the transfers that they show. */
+/**
+ * Reads the logs of blocks that are not final, each once or twice, and watches the transfers that they show. That there is
+ * nothing one node says at first; what there is a quorum says, since it keeps a payout from being sent again.
+ */
 export function createHeadLogs(deps: SettlementDeps, scope: Scope) {
   const { rpc } = deps
   const watchTransfers = createTransferWatch(deps, scope)
@@ -34,31 +37,33 @@ export function createHeadLogs(deps: SettlementDeps, scope: Scope) {
     return readFacts(logs, scope.treasuries)
   }
 
-  /** The newest blocks, by one node. Null when a suspicion can neither be confirmed nor dismissed now. */
+  /** Null when there is no quorum now. */
+  async function readAgreed(chain: Hashes, range: Blocks): Promise<Reading[] | null> {
+    const agreed = await rpc.agreed((node) => factsOf(node, chain, range))
+    if (agreed === null) return null
+    await watchTransfers(agreed.value)
+    return [{ range, facts: agreed.value }]
+  }
+
   async function readNewest(chain: Hashes, numbers: readonly number[]): Promise<Reading[] | null> {
     if (numbers.length === 0) return []
     return reach.read(numbers.length, async (count) => {
       const range = newestRange(numbers, count)
-      const facts = await rpc.any((node) => factsOf(node, chain, range))
-      return (await watchTransfers(facts, range)) ? [{ range, facts }] : null
+      const told = await rpc.any((node) => factsOf(node, chain, range))
+      return told.length === 0 ? [{ range, facts: [] }] : readAgreed(chain, range)
     })
   }
 
-  /** Older ones, by a quorum. None when it does not agree now: the newest do not wait for them. */
+  /** None when there is no quorum now: the newest do not wait for them. */
   async function readOlder(chain: Hashes, numbers: readonly number[]): Promise<Reading[]> {
     const isNew = numbers.some((number) => !read.has(chain.get(number) ?? '0x'))
     if (numbers.length < READ_AGAIN_AFTER && !isNew) return []
-    const readings = await secondReach.read(numbers.length, async (count) => {
-      const range = newestRange(numbers, count)
-      const agreed = await rpc.agreed((node) => factsOf(node, chain, range))
-      const facts = agreed?.value ?? []
-      return agreed !== null && (await watchTransfers(facts, range)) ? [{ range, facts }] : null
-    })
+    const readings = await secondReach.read(numbers.length, (count) => readAgreed(chain, newestRange(numbers, count)))
     return readings ?? []
   }
 
   return {
-    /** What is not read yet. Null when a suspicion can neither be confirmed nor dismissed now. */
+    /** What is not read yet. Null when what one node shows can neither be confirmed nor dismissed now. */
     async read(chain: Hashes): Promise<Reading[] | null> {
       const { newest, older } = unreadOf(chain, read)
       const readings = await readNewest(chain, newest)

@@ -6,8 +6,8 @@ import { attempt, type FailedHook, type JournalContext, ours } from '../context.
 import { hex } from '../payouts.ts'
 import { sendable } from '../queue.ts'
 
-/** Micro-USDC promised by signatures that the chain has not shown yet. */
-export async function readReserved(context: JournalContext, treasury: Hex): Promise<bigint> {
+/** Micro-USDC promised by signatures, which the chain has not shown up to the block. */
+export async function readReserved(context: JournalContext, treasury: Hex, block: number): Promise<bigint> {
   const mine = sql`${ours(context)} and p.treasury = ${treasury}`
   const row = await one(
     context.db,
@@ -16,6 +16,9 @@ export async function readReserved(context: JournalContext, treasury: Hex): Prom
           select p.micro_usdc from payout p where ${mine} and ${sendable} and p.state = 'authorized'
           union all
           select p.micro_usdc from payout p where ${mine} and p.lane_wallet is not null and p.state in ('assigned', 'voiding')
+          union all
+          -- The balance of a block before it is a balance with it.
+          select p.micro_usdc from payout p where ${mine} and p.state = 'mined' and p.mined_number > ${block}
           union all
           -- Its transfer may be on its way and win over the cancellation.
           select p.micro_usdc from payout p where ${mine} and ${sendable} and p.state = 'voiding' and p.lane_wallet is null

@@ -1,0 +1,25 @@
+import type { RpcCall } from '../../support/anvil.ts'
+import type { Malice } from '../../support/hostile-node.ts'
+import type { World } from '../world.ts'
+
+export const HEADERS = 'eth_getBlockByNumber'
+
+export const quantity = (value: bigint | number): string => `0x${value.toString(16)}`
+
+/** The chain's block as a node answers it. */
+export const rawBlock = ({ chain }: World, number: bigint): Promise<Record<string, string>> =>
+  chain.request({ method: HEADERS, params: [quantity(number), false] } as never)
+
+/** An honest node that is so many blocks behind the chain as it is now, and does not know the newer ones. */
+export async function behindBy(world: World, blocks: number): Promise<(call: RpcCall) => Malice> {
+  const top = (await world.chain.getBlockNumber()) - BigInt(blocks)
+  const newest = await rawBlock(world, top)
+  const isBeyond = (tag: unknown): boolean => typeof tag === 'string' && tag.startsWith('0x') && BigInt(tag) > top
+  return ({ method, params }) => {
+    if (method === HEADERS && params[0] === 'latest') return { lie: () => newest }
+    if (method === HEADERS) return isBeyond(params[0]) ? { lie: () => null } : 'honest'
+    const { toBlock } = (params[0] ?? {}) as { toBlock?: string }
+    const isRefused = isBeyond(method === 'eth_getLogs' ? toBlock : params[1])
+    return isRefused ? { error: { code: -32000, message: 'header not found' } } : 'honest'
+  }
+}
