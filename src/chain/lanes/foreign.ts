@@ -122,9 +122,9 @@ async function findTransaction(
     const [usedBefore, usedAfter, transactions] = await Promise.all([
       node.transactionCount(wallet, low),
       node.transactionCount(wallet, high),
-      node.transactions(high),
+      node.transactions(high, wallet),
     ])
-    return { before: usedBefore, after: usedAfter, sent: transactions.filter(({ from }) => from === wallet) }
+    return { before: usedBefore, after: usedAfter, sent: transactions }
   })
   if (before > nonce || after <= nonce) throw disagreement()
   return sent.find((transaction) => transaction.nonce === nonce) ?? null

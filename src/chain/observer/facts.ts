@@ -27,11 +27,9 @@ export async function treasuryLogs(
 ): Promise<Log[]> {
   const wallets = scope.treasuries.map(asTopic)
   const events = [TOPICS.authorizationUsed, TOPICS.authorizationCanceled, TOPICS.transfer]
-  const [own, incoming] = await Promise.all([
-    node.logs({ address: scope.token, ...range, topics: [events, wallets] }),
-    node.logs({ address: scope.token, ...range, topics: [TOPICS.transfer, null, wallets] }),
-  ])
-  const all = new Map([...own, ...incoming].map((log) => [logKey(log), log]))
+  const incoming = [TOPICS.transfer, null, wallets]
+  const logs = await node.logs({ address: scope.token, ...range, topics: [events, wallets], orTopics: incoming })
+  const all = new Map(logs.map((log) => [logKey(log), log]))
   return [...all.values()].toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
 }
 

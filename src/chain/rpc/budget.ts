@@ -22,3 +22,40 @@ export function createBudget(perSecond: number, now: () => number): Budget {
     },
   }
 }
+
+/** A bound on the calls to one node that are under way. More wait for their turn, the first come first. */
+export type Turns = {
+  /** Answers false when no turn came within so many milliseconds. After true, `give` must follow. */
+  take(withinMs: number): Promise<boolean>
+  give(): void
+}
+
+export function createTurns(atOnce: number): Turns {
+  const waiting = new Set<() => void>()
+  let free = atOnce
+  return {
+    take(withinMs) {
+      if (free > 0) {
+        free -= 1
+        return Promise.resolve(true)
+      }
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => {
+          waiting.delete(start)
+          resolve(false)
+        }, withinMs)
+        const start = (): void => {
+          clearTimeout(timer)
+          waiting.delete(start)
+          resolve(true)
+        }
+        waiting.add(start)
+      })
+    },
+    give() {
+      const [next] = waiting
+      if (next === undefined) free += 1
+      else next()
+    },
+  }
+}

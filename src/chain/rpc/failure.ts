@@ -40,7 +40,22 @@ export function maySplit(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.kind === 'refused'
 }
 
-/** Texts of such refusals that read like BUSY. */
+/** What a read ends with that we stop at our own limit, so that no node's words are taken for it. */
+export const CUT_OFF = 'the answer is too large'
+
+/** Whether we stopped reading: the node does answer. */
+export function isCutOff(failure: unknown): boolean {
+  return failure instanceof NodeFailure && failure.answer === CUT_OFF
+}
+
+/** Whether the answer was too large, by our limit or in the node's words, as far as they are known: less may be answered. */
+export function isTooLarge(failure: unknown): boolean {
+  return maySplit(failure) && failure instanceof NodeFailure && (TOO_MUCH.test(failure.answer) || isLargeBody(failure))
+}
+
+const isLargeBody = ({ answer }: NodeFailure): boolean => answer.startsWith('HTTP 413')
+
+/** Texts of such refusals; some read like BUSY. */
 const TOO_MUCH =
   /more than \d+ results|max(imum)? results|response size|too large|block range|too many (blocks|logs|results)/i
 

@@ -37,8 +37,8 @@ export const keysOf = (world: World) => listReceiptKeys(world.db)
 export const proveOn = (
   world: World,
   block: Parameters<typeof proveInBlock>[1],
-  hashes: Parameters<typeof proveInBlock>[2],
-) => proveInBlock(rpcOf([world.anvil.url]), block, hashes)
+  { hashes, url = world.anvil.url }: { hashes: Parameters<typeof proveInBlock>[2]; url?: string },
+) => proveInBlock(rpcOf([url]), block, hashes)
 
 /** Strangers' transactions of every type into the pool: legacy, with an access list, with a priority fee; some fail. */
 export async function crowd(world: World, count: number): Promise<void> {

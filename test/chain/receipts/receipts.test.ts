@@ -47,9 +47,30 @@ test('every transaction of the block, of whatever type, has a proof that leads t
   const { claims } = (await receiptOf(world, queued[0]!.paymentId))!
   const block = await world.chain.getBlock({ blockNumber: BigInt(claims.block_number) })
   const hashes = new Set(block.transactions)
-  const proofs = await proveOn(world, { number: claims.block_number, hash: claims.block_hash }, hashes)
+  const proofs = await proveOn(world, { number: claims.block_number, hash: claims.block_hash }, { hashes })
   expect(proofs.map(({ txHash }) => txHash)).toEqual(block.transactions)
   expect(new Set(proofs.map(({ nodes }) => nodes.at(-1))).size).toBe(block.transactions.length)
+})
+
+// payments of such a block had no receipt for ever
+test('a block whose receipts are too large for one answer has the same proofs: they are read one by one', async () => {
+  const { claims } = (await receiptOf(world, queued[0]!.paymentId))!
+  const { transactions } = await world.chain.getBlock({ blockNumber: BigInt(claims.block_number) })
+  const node = await startLossyProxy(world.anvil.url)
+  try {
+    node.decide = ({ method }) =>
+      method === 'eth_getBlockReceipts'
+        ? { rewrite: (receipts) => [...(receipts as object[]), 'x'.repeat(11 * 1024 * 1024)] }
+        : 'deliver'
+    const block = { number: claims.block_number, hash: claims.block_hash }
+    const hashes = new Set(transactions)
+    expect(await proveOn(world, block, { hashes, url: node.url })).toEqual(await proveOn(world, block, { hashes }))
+    const asked = node.calls.filter(({ method }) => method === 'eth_getTransactionReceipt')
+    expect(asked).toHaveLength(transactions.length)
+    expect(new Set(asked.map(({ params }) => params[0]))).toEqual(hashes)
+  } finally {
+    await node.close()
+  }
 })
 
 test('a second round issues nothing again, and what is stored stays as it is', async () => {

@@ -1,0 +1,76 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { multicallCodec } from '../../../src/chain/codec.ts'
+import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { sql } from '../../../src/db/db.ts'
+import { readSigned } from '../../../src/db/settlement/queue.ts'
+import { addAwaited } from '../deposits/awaited.ts'
+import { carryWithNoise, floodWithNothing, sendUsdc } from '../rpc/strangers.ts'
+import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../world.ts'
+
+/** Blocks that strangers fill, so that what nodes answer about them is larger than one answer may be. */
+
+let world: World
+afterEach(() => world.stop())
+
+const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+const cursor = async () =>
+  (
+    await world.db.query(
+      'select scanned_number::int as scanned, deposits_number::int as deposits, paused_reason as paused from chain_cursor',
+    )
+  ).rows[0] as { scanned: number; deposits: number; paused: string | null }
+
+// the cursor stood before that block for ever, and the theft in it was never seen
+test('in a block with 24,000 transfers of nothing to the treasury a theft is seen at once, and a payout settles', async () => {
+  world = await createWorld()
+  const runner = world.runner()
+  await world.finalize(runner)
+  const [queued] = await world.queue([{}])
+  await runner.tick()
+  const theft = await stealUsdc(world)
+  await floodWithNothing(world, world.treasury.address)
+  await world.chain.mine({ blocks: 1 })
+  const flooded = await world.chain.getBlock()
+  // Of one block: strangers, thief and payout.
+  expect(flooded.transactions).toHaveLength(10)
+  await runner.tick()
+  expect((await cursor()).paused).toContain(theft)
+  expect((await cursor()).scanned).toBeLessThan(Number(flooded.number))
+  await world.finalize(runner)
+  expect((await cursor()).scanned).toBeGreaterThan(Number(flooded.number))
+  expect(await stateOf(queued!)).toBe('settled')
+})
+
+// the cursor of deposits stood, for one buyer who flooded the address of his own payment
+test('in a block with 24,000 transfers of nothing to the address of one payment the money of another is found', async () => {
+  world = await createWorld()
+  const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
+  const runner = world.runner({ deposits: { keys, wrongTokens: [] } })
+  await world.finalize(runner)
+  const [stranger, buyer] = [await addAwaited(world.db, keys, 'stranger'), await addAwaited(world.db, keys, 'buyer')]
+  await sendUsdc(world, [buyer.address], 5_000_000n)
+  await floodWithNothing(world, stranger.address)
+  await world.chain.mine({ blocks: 1 })
+  const flooded = await world.chain.getBlock()
+  expect(flooded.transactions).toHaveLength(9)
+  await world.finalize(runner, 3)
+  expect(world.heard.deposits).toMatchObject([{ address: buyer.address }])
+  expect((await cursor()).deposits).toBeGreaterThanOrEqual(Number(flooded.number))
+})
+
+// they were asked for together, and the answer was too large for ever
+test('payouts that a stranger carries in transactions with receipts of 4 MB settle', async () => {
+  world = await createWorld()
+  const queued = await world.queue([{}, {}, {}])
+  await world.runner({ options: { maxInFlight: 0 } }).tick()
+  const signed = await readSigned(world.db, sql`true`, 3)
+  await carryWithNoise(
+    world,
+    signed.map((payout) => multicallCodec.encode(TOKEN.address, [payout]).calldata),
+  )
+  await world.chain.mine({ blocks: 1 })
+  const block = await world.chain.getBlock()
+  expect(block.gasUsed).toBeGreaterThan(49_000_000n)
+  await world.finalize(world.runner({ options: { maxInFlight: 0 } }))
+  expect(await Promise.all(queued.map(stateOf))).toEqual(['settled', 'settled', 'settled'])
+})

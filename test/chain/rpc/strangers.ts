@@ -1,0 +1,84 @@
+import { parseEther } from 'viem'
+import { encodeFunctionData, parseAbi } from 'viem/utils'
+import { multicallCodec } from '../../../src/chain/codec.ts'
+import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import { mintUsdc } from '../../../src/sandbox/chain.ts'
+import { newAddress, newKey, TOKEN, type World } from '../world.ts'
+
+/** Contracts with which a stranger fills blocks for a dollar. Each transaction takes all the gas that one may have. */
+
+const MOST_GAS = 16_700_000n
+const DEAR = {
+  type: 'eip1559',
+  chainId: TOKEN.chainId,
+  maxFeePerGas: 10n ** 12n,
+  maxPriorityFeePerGas: 10n ** 11n,
+} as const
+
+const COPY_CALLDATA = '3660006000 37'
+const callWithCalldata = (target: Hex): string => `6000600036 60006000 73${target.slice(2)} 5af150`
+const STOP = '00'
+/** Jumps to that place while more gas than this is left. */
+const whileGas = (gas: string, place: string): string => `62${gas} 5a11 60${place} 57`
+const JUMP_TARGET = '5b'
+
+/** Calls the token with what it is called with, until 50,000 gas are left. */
+const REPEATER = [COPY_CALLDATA, JUMP_TARGET, callWithCalldata(TOKEN.address), whileGas('00c350', '06'), STOP]
+
+/** Calls Multicall3 with what it is called with, and logs 8 KB of zeros until 200,000 gas are left. */
+const CARRIER = [
+  COPY_CALLDATA,
+  callWithCalldata(multicallCodec.encode(TOKEN.address, []).target),
+  JUMP_TARGET,
+  '6120006000a0',
+  whileGas('030d40', '27'),
+  STOP,
+]
+
+/** Into the pool: a transaction for each call. */
+async function run({ chain }: World, code: readonly string[], calls: readonly Hex[]): Promise<void> {
+  const to = newAddress()
+  await chain.setCode({ address: to, bytecode: `0x${code.join('').replaceAll(' ', '')}` })
+  const stranger = accountOf(newKey())
+  await chain.setBalance({ address: stranger.address, value: parseEther('1000') })
+  for (const [nonce, data] of calls.entries()) {
+    const serializedTransaction = await stranger.signTransaction({
+      ...DEAR,
+      nonce,
+      to,
+      data,
+      gas: MOST_GAS,
+    })
+    await chain.sendRawTransaction({ serializedTransaction })
+  }
+}
+
+const erc20 = parseAbi(['function transfer(address to, uint256 value) returns (bool)'])
+
+const transfer = (to: Hex, micro: bigint): Hex =>
+  encodeFunctionData({ abi: erc20, functionName: 'transfer', args: [to, micro] })
+
+/** Into the pool: a transfer to each, by one wallet whose money is minted before. */
+export async function sendUsdc(world: World, recipients: readonly Hex[], micro: bigint): Promise<void> {
+  const { chain } = world
+  const buyer = accountOf(newKey())
+  await chain.setBalance({ address: buyer.address, value: parseEther('10') })
+  await mintUsdc(chain, { to: buyer.address, micro: micro * BigInt(recipients.length) })
+  for (const [nonce, to] of recipients.entries()) {
+    const call = { to: TOKEN.address, data: transfer(to, micro), gas: 100_000n }
+    await chain.sendRawTransaction({ serializedTransaction: await buyer.signTransaction({ ...DEAR, ...call, nonce }) })
+  }
+}
+
+/** Fills the next block with 24,000 transfers of nothing to the address: 15 MB of logs. Leaves 7 million gas. */
+export async function floodWithNothing(world: World, address: Hex): Promise<void> {
+  await run(
+    world,
+    REPEATER,
+    Array.from({ length: 8 }, () => transfer(address, 0n)),
+  )
+}
+
+/** Carries each batch of payouts in a transaction of its own whose receipt is 4.2 MB. */
+export const carryWithNoise = (world: World, batches: readonly Hex[]): Promise<void> => run(world, CARRIER, batches)
