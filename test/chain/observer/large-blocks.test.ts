@@ -1,8 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
+import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { sql } from '../../../src/db/db.ts'
 import { readSigned } from '../../../src/db/settlement/queue.ts'
+import { startHostileNode } from '../../support/hostile-node.ts'
 import { addAwaited } from '../deposits/awaited.ts'
 import { carryWithNoise, floodWithNothing, sendUsdc } from '../rpc/strangers.ts'
 import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../world.ts'
@@ -73,4 +75,29 @@ test('payouts that a stranger carries in transactions with receipts of 4 MB sett
   expect(block.gasUsed).toBeGreaterThan(49_000_000n)
   await world.finalize(world.runner({ options: { maxInFlight: 0 } }))
   expect(await Promise.all(queued.map(stateOf))).toEqual(['settled', 'settled', 'settled'])
+})
+
+// fifty of them were asked for together, which is 23 MB, and what is not final was not watched
+test('a worker that starts over forty full blocks that are not final sees the theft before them', async () => {
+  world = await createWorld({ anvil: ['--no-mining', '--slots-in-an-epoch', '5000'] })
+  await world.runner().tick()
+  const theft = await stealUsdc(world)
+  await world.chain.mine({ blocks: 40 })
+  const node = await startHostileNode(world.anvil.url)
+  try {
+    // 140 million gas of plain transfers.
+    const transactions = Array.from({ length: 6660 }, () => `0x${'ab'.repeat(32)}`)
+    node.behave = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[0] !== '0x0'
+        ? { lie: (block) => ({ ...(block as object), transactions }) }
+        : 'honest'
+    await world.runner({ rpc: connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId }) }).tick()
+    expect((await cursor()).paused).toContain(theft)
+    // So many fit into one answer: none is asked for a second time.
+    const walked = node.calls.filter(({ method, params }) => method === 'eth_getBlockByNumber' && Number(params[0]) > 0)
+    expect(walked.length).toBeGreaterThanOrEqual(39)
+    expect(new Set(walked.map(({ params }) => params[0])).size).toBe(walked.length)
+  } finally {
+    await node.close()
+  }
 })
