@@ -1,5 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
-import { isNoAnswer, NodeFailure } from './failure.ts'
+import { isNoAnswer, isTooLarge, NodeFailure } from './failure.ts'
 import { gather } from './gather.ts'
 import type { RpcNode, Sent } from './node.ts'
 import type { SendOutcome } from './send-outcome.ts'
@@ -16,8 +16,8 @@ export async function askAny<T>(nodes: readonly RpcNode[], read: (node: RpcNode)
     read,
     judge({ answers: [first], failures, open }) {
       if (first !== undefined) return { value: first.value }
-      // A node that may answer later says more than one that does not have it.
-      if (open === 0) throw failures.find(isNoAnswer) ?? failures.at(-1) ?? noNode()
+      // A node that may answer later says more than one that does not have it, and so does one that has too much of it.
+      if (open === 0) throw failures.find(isNoAnswer) ?? failures.find(isTooLarge) ?? failures.at(-1) ?? noNode()
       return undefined
     },
   })

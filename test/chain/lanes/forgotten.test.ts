@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { TestDatabase } from '../../../scripts/test/services/databases.ts'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { createDb, type Db } from '../../../src/db/db.ts'
 import { releaseLane } from '../../../src/db/settlement/operator.ts'
 import { readPayout } from '../../../src/db/settlement/payouts.ts'
-import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
+import { type Fate, type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
 import { copyDatabase, createWorld, newAddress, queueAll, TOKEN, type World } from '../world.ts'
 
 /** Nonces of lanes that a restored backup has forgotten, with nodes that do not keep every state. */
@@ -103,6 +103,53 @@ test.each([
   expect(await goOn()).toEqual({ payout: 'settled', lanes: ['quarantined', 'open'] })
   await releaseLane(db, { chainId: TOKEN.chainId, wallet: firstLane() })
   expect(await goOn()).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
+})
+
+/** As strangers may fill a block: sixty transactions of 128 KB, which are 15 MB. */
+const crowded = (block: unknown): unknown => {
+  const { transactions } = block as { transactions: object[] }
+  const large = {
+    hash: `0x${'cd'.repeat(32)}`,
+    from: newAddress(),
+    nonce: '0x1',
+    input: `0x${'00'.repeat(128 * 1024)}`,
+  }
+  return { ...(block as object), transactions: [...transactions, ...Array.from({ length: 60 }, () => large)] }
+}
+
+// the lane was stopped, and its key called stolen
+describe('the block of a forgotten nonce is too large for one answer', () => {
+  const behave = (ofOne: Fate): void => {
+    proxy.decide = ({ method, params }) => {
+      if (method === 'eth_getTransactionByHash') return ofOne
+      return method === 'eth_getBlockByNumber' && params[1] === true ? { rewrite: crowded } : 'deliver'
+    }
+  }
+  /** How many nonces of the first lane the restored journal does not know. */
+  async function unknown(): Promise<number> {
+    const { rows } = await db.query('select next_nonce::int as next from lane where wallet = $1', [firstLane()])
+    const count = await world.chain.getTransactionCount({ address: firstLane() })
+    return count - (rows[0] as { next: number }).next
+  }
+
+  test('its transactions are read one by one, and the nonce is adopted', async () => {
+    await sendEmpty()
+    await world.chain.mine({ blocks: 3 })
+    behave('deliver')
+    expect(await goOn()).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
+    expect(await unknown()).toBe(0)
+  })
+
+  test('and its transactions are not given either: nobody is accused, and it is asked again', async () => {
+    await sendEmpty()
+    await world.chain.mine({ blocks: 3 })
+    behave({ error: { code: -32000, message: 'response too large' } })
+    expect(await goOn()).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
+    expect(await unknown()).toBe(1)
+    behave('deliver')
+    expect((await goOn()).lanes).toEqual(['open', 'open'])
+    expect(await unknown()).toBe(0)
+  })
 })
 
 test('a node that may have the state and does not answer now stops no lane: it waits', async () => {
