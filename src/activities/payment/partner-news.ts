@@ -1,6 +1,5 @@
 import { markApplied } from '../../db/payments/partner-events.ts'
 import { closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
-import { parked } from '../../domain/payment/changes.ts'
 import { type KnownPayment, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
 import {
   isAllThere,
@@ -11,15 +10,15 @@ import {
   openRefund,
 } from '../../domain/payment/money/intents.ts'
 import { STILL_HERE } from '../../domain/payment/money/parts.ts'
-import { changesOf, isWonBack, mustBeHeld } from '../../domain/payment/order-changes.ts'
+import { changesOf, isWonBack } from '../../domain/payment/order-changes.ts'
 import { effectOfOrder, fits, hasNothing, misfitOf } from '../../domain/payment/partner-news.ts'
 import { isDead, waitsForPartner } from '../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { because, noteOf } from '../../domain/timeline.ts'
+import { noteOf } from '../../domain/timeline.ts'
 import { recordCancel } from './cancel-order.ts'
 import { type AskedAttempt, type OrderNews, partCount } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { stopOrGoOn, voidPayout } from './void-payout.ts'
+import { stopIfHeld, stopOrGoOn, voidPayout } from './void-payout.ts'
 
 /**
  * `understood`: it was an answer about this order, and what it says is what is true now. Not, where there was none, where it is
@@ -61,7 +60,7 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   await recordCancel(work, attempt.id, { isMisfit: misfit !== null })
   if (effect.voidsPayout) await voidPayout(work, deps.payouts)
   if (misfit !== null) await stopOrGoOn(work, deps.payouts, { attemptId: attempt.id, misfit })
-  if (mustBeHeld(work.state.payment)) await work.move('under_review', because('held'), parked('operator_hold'))
+  await stopIfHeld(work)
   return { understood, whole: misfit !== null && isToldWhole(work.state, order) }
 }
 

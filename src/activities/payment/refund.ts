@@ -159,7 +159,7 @@ async function takeBack(
 ): Promise<void> {
   await work.settleIntent(intent, 'refused')
   await work.putBack(attempt.id)
-  const again = await parkedAgain(work, payouts)
+  const again = await parkedAgain(work, payouts, attempt.id)
   const { payment, parts } = work.state
   const waiting = { payment: { ...payment, parkReason: again.parkReason ?? payment.parkReason }, parts }
   const left = leftOf(waiting, attempt, { tolerancePercent, at: work.at })
@@ -171,16 +171,18 @@ async function takeBack(
 }
 
 /**
- * What was stopped before its payout was handed over waits as before the refund, and may get it after all. What is in doubt,
- * or is held no longer, waits for the partner's word, which the polls ask for.
+ * What was stopped before its payout was handed over may get it after all. It waits for the partner's word, which the polls
+ * ask for: what else had stopped it, a doubt or a hold, is not known any more once it is sold, and a hold that is still
+ * there takes effect with that word. What is not sold stays held, unless it is in doubt or held no longer.
  */
-async function parkedAgain({ state, tx }: PaymentWork, payouts: PayoutDesk): Promise<PaymentFields> {
+async function parkedAgain({ state, tx }: PaymentWork, payouts: PayoutDesk, attemptId: string): Promise<PaymentFields> {
   const { payment, incidents } = state
-  const { id, parkReason, held, usdc } = payment
-  const wasStopped = parkReason === 'payout_voided' || parkReason === 'operator_hold'
-  const isThere = usdc === null || isAllThere(state)
-  if (!wasStopped || !isThere || (await payouts.exists(tx, id))) return {}
-  return parked(held && !isInDoubt(incidents, payment) ? 'operator_hold' : 'order_changed')
+  const { id, parkReason, held, usdc, paidAttemptId } = payment
+  if (attemptId !== paidAttemptId) return {}
+  const isHeld = held && !isInDoubt(incidents, payment)
+  if (usdc === null) return parkReason === 'operator_hold' && !isHeld ? parked('order_changed') : {}
+  const mayBePaid = parkReason === 'payout_voided' && isAllThere(state) && !(await payouts.exists(tx, id))
+  return mayBePaid ? parked('order_changed') : {}
 }
 
 /** Books the money as given back and, when it was the payment's own, moves the payment to refunded. */

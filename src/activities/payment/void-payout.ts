@@ -1,8 +1,9 @@
 import { endAsGivenBack, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { voidKey } from '../../domain/ids.ts'
 import { NOT_PARKED, parked } from '../../domain/payment/changes.ts'
-import { isInDoubt, type Misfit, NOT_FREE, whyNotFree } from '../../domain/payment/money/intents.ts'
+import { isInDoubt, type Misfit, NOT_FREE, whyNotFreeButForHold } from '../../domain/payment/money/intents.ts'
 import { chargeSum } from '../../domain/payment/money/parts.ts'
+import { mustBeHeld } from '../../domain/payment/order-changes.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import type { PayoutDesk } from './payment-deps.ts'
 
@@ -48,8 +49,17 @@ export async function stopOrGoOn(
   await work.move('under_review', reason, parked(isKept ? 'payout_held' : 'order_changed'))
 }
 
-/** The partner says that all of the payment's own money is there: what waited for that word goes on, unless it is held. */
+/**
+ * The partner says that all of the payment's own money is there: what waited for that word goes on, and a hold beside it
+ * is what it waits for then.
+ */
 export async function goOnByPartner(work: PaymentWork): Promise<void> {
-  const mayGoOn = work.state.payment.parkReason === 'order_changed' && whyNotFree(work.state) === null
+  const mayGoOn = work.state.payment.parkReason === 'order_changed' && whyNotFreeButForHold(work.state) === null
   if (mayGoOn) await work.move('processing', because('released_by_partner'), NOT_PARKED)
+  await stopIfHeld(work)
+}
+
+/** No word of a partner lifts a hold. */
+export async function stopIfHeld(work: PaymentWork): Promise<void> {
+  if (mustBeHeld(work.state.payment)) await work.move('under_review', because('held'), parked('operator_hold'))
 }

@@ -14,7 +14,7 @@ import type { Fill, Payment, PaymentWithAttempts } from '../payment-object.ts'
 import { MISFIT_LEFT } from '../refund.ts'
 import type { OperatorDecision, OperatorNote } from '../requests.ts'
 import { isFillLeft, withoutOrder } from './conversion.ts'
-import { changedOrder, type Incident, isMisfitBeside, NOT_FREE, whyNotFree } from './intents.ts'
+import { changedOrder, type Incident, isMisfitBeside, NOT_FREE, whyNotFreeButForHold } from './intents.ts'
 import { chargeSum } from './parts.ts'
 
 /** What the decisions of operators lead to. Which are refused is in ../decision.ts. */
@@ -94,7 +94,7 @@ function moved(to: PaymentStatus, reason: Reason, fields: PaymentFields = NOT_PA
 
 /** The guard before conversion and payout. A hold is not asked again: it is what a release lifts. */
 function whyMayNotGoOn(state: PaymentWithAttempts): string | null {
-  const why = whyNotFree({ ...state, payment: { ...state.payment, held: false } })
+  const why = whyNotFreeButForHold(state)
   return why === null ? null : NOT_FREE[why]
 }
 

@@ -167,6 +167,11 @@ export function whyNotFree({ payment, parts, intents, incidents }: GuardedMoney)
   return isInDoubt(incidents, payment) ? 'in_doubt' : null
 }
 
+/** What else keeps the money of a payment that an operator holds: a hold is lifted by a release, and by nothing else. */
+export function whyNotFreeButForHold(money: GuardedMoney): NotFree | null {
+  return whyNotFree({ ...money, payment: { ...money.payment, held: false } })
+}
+
 /** Whether an order may still be paid decides nothing about money that has come. */
 function decidesAbout({ kind, attemptId }: Intent, paidAttemptId: string | null): boolean {
   return kind !== 'cancel' && (attemptId === null || attemptId === paidAttemptId)

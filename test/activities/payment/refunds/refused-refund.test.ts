@@ -110,13 +110,26 @@ describe('a refund that the partner refuses, of a payment that was stopped', () 
     expect(await standing(made)).toEqual(['under_review', 'payout_voided', true])
   })
 
-  test('by a hold that is still there: it is held', async () => {
-    const made = await converted()
+  test.each([
+    ['before', () => world.paid()],
+    ['after', converted],
+  ])('%s its conversion by a hold that is still there: it is held', async (_, stopped) => {
+    const made = await stopped()
     await world.decide(made.id, 'hold')
     await refuse(made)
+    // What an operator's decision has led to is read at once.
+    await world.read(made)
     expect(await standing(made)).toEqual(['under_review', 'operator_hold', true])
     await world.decide(made.id, 'release')
     expect(await standing(made)).toEqual(['processing', null, false])
+  })
+
+  test('… which the partner said together with the order, of which all of the money is there: the same', async () => {
+    const made = await converted()
+    await world.decide(made.id, 'hold')
+    await world.refund(made.id, {}, says('pending'))
+    await world.read(made, says('refused'))
+    expect(await standing(made)).toEqual(['under_review', 'operator_hold', true])
   })
 
   test.each(['order, hold', 'hold, order'])('by a changed order and a hold (%s): both are kept', async (before) => {
@@ -130,6 +143,32 @@ describe('a refund that the partner refuses, of a payment that was stopped', () 
     expect(await standing(made)).toEqual(['under_review', 'order_changed', false])
     await world.read(made)
     expect(await standing(made)).toEqual(['processing', null, false])
+  })
+
+  // The refusal made a hold of it, and its release had all of the payout paid: 60.00 EUR were lost.
+  test('… whose partner holds less by now: a release pays nothing out without the partner’s word', async () => {
+    const made = await converted()
+    await world.read(made, says('pending', PART))
+    await world.decide(made.id, 'hold')
+    const lessOnHold = { status: 'on_hold', received: eur('4000') } as const
+    await world.read(made, says('pending', lessOnHold))
+    await expect(world.refund(made.id, {}, says('refused', lessOnHold))).rejects.toThrow('balance is too low')
+    await world.read(made, says('pending', lessOnHold))
+    await world.decide(made.id, 'release')
+    await world.read(made, says('pending', lessOnHold))
+    expect(await standing(made)).toEqual(['under_review', 'order_changed', false])
+    await world.read(made, says('pending', { received: eur('4000') }))
+    expect(await standing(made)).toEqual(['under_review', 'payout_voided', false])
+    expect(await world.parts(made.id)).toEqual(['10000 counted', '-6000 counted'])
+  })
+
+  test('… and again, beside a hold: what waited for the partner’s word waits for it still', async () => {
+    const made = await releasedWhileRefunding(await converted())
+    await world.read(made, says('refused', ON_HOLD))
+    await world.decide(made.id, 'hold')
+    await refuse(made)
+    await world.decide(made.id, 'release')
+    expect(await standing(made)).toEqual(['under_review', 'order_changed', false])
   })
 
   test('… of which all of the money is there again before the release: it is held', async () => {
