@@ -11,7 +11,7 @@ import {
 } from '../../domain/payment/money/intents.ts'
 import { STILL_HERE } from '../../domain/payment/money/parts.ts'
 import { changesOf, isWonBack } from '../../domain/payment/order-changes.ts'
-import { effectOfOrder, fits, hasNothing, misfitOf } from '../../domain/payment/partner-news.ts'
+import { effectOfOrder, fits, hasNothing, misfitOf, tellsOfMoney } from '../../domain/payment/partner-news.ts'
 import { isDead, waitsForPartner } from '../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { noteOf } from '../../domain/timeline.ts'
@@ -38,7 +38,8 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   const effect = effectOfOrder(known(work.state), attempt, { order, context })
   const understood = fits(attempt, order, context)
   const isClear = understood || hasNothing(attempt, order, context)
-  const ends = endsMisfit(effect, { attempt, state: work.state, isClear })
+  const mayEnd = isClear && tellsOfMoney(work.state.parts, order)
+  const ends = endsMisfit(effect, { attempt, state: work.state, mayEnd })
   const misfit = effect.incident === 'misfit' ? misfitOf(attempt, order, context) : null
   // Since it was asked for, a doubt may have been stored, been dealt with, or have gone and come again in the same words.
   const isChanged = work.state.payment.version !== asked.version
@@ -68,13 +69,13 @@ function known({ payment, ...money }: PaymentWithAttempts): KnownPayment {
   return { ...payment, ...money, pinned: payment.provider !== null, converted: payment.usdc !== null }
 }
 
-/** Whether what did not fit is not there any more, or fits now. */
+/** Whether what did not fit is not there any more, or fits now and says what is there. */
 function endsMisfit(
   effect: OrderEffect,
-  { attempt, state, isClear }: { attempt: Attempt; state: PaymentWithAttempts; isClear: boolean },
+  { attempt, state, mayEnd }: { attempt: Attempt; state: PaymentWithAttempts; mayEnd: boolean },
 ): boolean {
   if (attempt.status === 'on_hold') return effect.attempt !== 'on_hold'
-  return isClear && effect.incident !== 'misfit' && misfitOfAttempt(state.incidents, attempt.id) !== null
+  return mayEnd && effect.incident !== 'misfit' && misfitOfAttempt(state.incidents, attempt.id) !== null
 }
 
 /** Whether the payment's own money, of which something did not fit or that waits for its partner's word, may go on: it fits. */

@@ -40,7 +40,7 @@ export const ORDER_UNCHANGED: LateRefusal = {
 
 export const MONEY_WITHHELD: LateRefusal = {
   when: 'the partner holds the money back, or does not confirm it any more',
-  why: 'The partner holds the money of this order back, or does not confirm it any more. Nothing was changed: decide again when it has let the money go, or refund it',
+  why: 'The partner holds the money of this order back, or does not confirm it any more. Nothing was changed: decide again when it has let the money go, or refund it. A payout that must not be paid is voided first (`pinrail settlement void`)',
 }
 
 const HELD: LateRefusal = { when: 'an operator holds the payment', why: NOT_FREE.held }

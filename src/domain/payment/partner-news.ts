@@ -9,7 +9,7 @@ import {
   type Story,
 } from './money/effect.ts'
 import { gone, partlyGone } from './money/going.ts'
-import { type Misfit, openRefund } from './money/intents.ts'
+import { isInDoubt, type Misfit, openRefund } from './money/intents.ts'
 import { chargeSum, countedBeside, heldOf } from './money/parts.ts'
 import type { PartnerOrder } from './partner.ts'
 import { type AttemptStatus, isSettled, waitsForPartner } from './payment.ts'
@@ -85,17 +85,40 @@ export function hasNothing(attempt: KnownAttempt, order: PartnerOrder, context: 
   return whyMisfit(attempt, order, context) === 'amount' && !isMoney(order)
 }
 
+/** Whether an order in this state says what there is of its money. One that is waited for, or on hold, may say less than it has. */
+const TELLS_OF_MONEY: Readonly<Record<PartnerOrder['status'], boolean>> = {
+  open: false,
+  verification_required: false,
+  confirming: false,
+  on_hold: false,
+  wrong_asset: true,
+  paid: true,
+  declined: true,
+  canceled: true,
+  expired: true,
+  refunded: true,
+}
+
+/**
+ * Whether what does not fit of an order ends by an answer that fits: it says what is there of the money that we count, so
+ * that we count no more than that. Of USDC the chain says it always.
+ */
+export function tellsOfMoney(parts: PaymentWithAttempts['parts'], { attemptId, status, usdc }: PartnerOrder): boolean {
+  return isZero(heldOf(parts, attemptId)) || usdc !== undefined || TELLS_OF_MONEY[status]
+}
+
 /**
  * The partner does not let go what it had confirmed, or does not confirm it any more: as long as that is so, nothing is
- * converted. Where the payment waits for the partner's own word, that word lets it go on.
+ * converted, and nothing that is in doubt is paid out. Where the payment waits for the partner's own word, that word lets
+ * it go on.
  */
 export function isWithheld(
-  { payment, parts }: Pick<PaymentWithAttempts, 'payment' | 'parts'>,
+  { payment, parts, incidents }: Pick<PaymentWithAttempts, 'payment' | 'parts' | 'incidents'>,
   order: PartnerOrder,
 ): boolean {
   const { paidAttemptId, usdc, parkReason } = payment
-  const isOwn = paidAttemptId === order.attemptId && usdc === null && !waitsForPartner(parkReason)
-  if (!isOwn || order.usdc !== undefined) return false
+  const mayBeStopped = (usdc === null || isInDoubt(incidents, payment)) && !waitsForPartner(parkReason)
+  if (paidAttemptId !== order.attemptId || !mayBeStopped || order.usdc !== undefined) return false
   const isUnconfirmed = ['open', 'verification_required', 'confirming'].includes(order.status)
   return order.status === 'on_hold' || (isUnconfirmed && !isZero(missingFrom(parts, order)))
 }

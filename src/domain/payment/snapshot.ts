@@ -211,14 +211,15 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
   return { ...snapshot, conversionLeft: isConversionLeft(snapshot) }
 }
 
-function moneyOf({ payment, parts, intents, incidents }: PaymentWithAttempts) {
+function moneyOf({ payment, attempts, parts, intents, incidents }: PaymentWithAttempts) {
+  const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
   const isCounted = chargeSum(parts, { states: ['counted'] }) !== '0'
   return {
     surplus: attemptsWith(parts, ['surplus']),
     late: attemptsWith(parts, ['late']),
     refunding: intents.flatMap(({ kind, attemptId }) => (kind === 'refund' && attemptId !== null ? [attemptId] : [])),
     incidents: incidents.map(({ kind }) => kind),
-    orderChanged: changedOrder(incidents, payment.paidAttemptId) !== null,
+    orderChanged: changedOrder(incidents, paid) !== null,
     partPaid: payment.paidAttemptId === null && isCounted,
   }
 }

@@ -60,7 +60,7 @@ describe('what operators are told of decisions', () => {
     const here = { understood: true } as const
     expect(whyNotThere(here, { orderChanged: false })).toBeNull()
     expect(whyNotThere({ ...here, withheld: true }, { orderChanged: false })).toBe(
-      'The partner holds the money of this order back, or does not confirm it any more. Nothing was changed: decide again when it has let the money go, or refund it',
+      'The partner holds the money of this order back, or does not confirm it any more. Nothing was changed: decide again when it has let the money go, or refund it. A payout that must not be paid is voided first (`pinrail settlement void`)',
     )
   })
 })

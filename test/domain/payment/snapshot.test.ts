@@ -98,7 +98,10 @@ describe('the row as the workflow sees it', () => {
     const amount = { minor: '5000', currency: 'EUR' }
     const misfit = { why: 'amount', status: 'paid', amount, received: amount } as const
     const changed = (attemptId: string) =>
-      snapshot({ paidAttemptId: 'att_1' }, { incidents: [{ kind: 'misfit', attemptId, misfit }] }).orderChanged
+      snapshot(
+        { paidAttemptId: 'att_1' },
+        { attempts: [attempt({})], incidents: [{ kind: 'misfit', attemptId, misfit }] },
+      ).orderChanged
     expect([changed('att_1'), changed('att_2')]).toEqual([true, false])
   })
 

@@ -30,10 +30,12 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     // Late money goes back whether the payment, which is over, was held or not.
     const isHeld = snapshot.held && late === undefined
     // … and of money that the partner holds back, which may go back all the same.
-    const isHeldBack = snapshot.held && answers.at(-1)?.includes('holds the money of this order back') === true
+    const isWithheld = answers.at(-1)?.includes('holds the money of this order back') === true
+    const isHeldBack = snapshot.held && isWithheld
     const lifts = isChanged ? 'acknowledge' : 'release'
     // Of a payout whose money is in doubt: it is voided first, as the answer says.
-    if (answers.at(-1)?.includes('What must not be paid is voided') === true)
+    const isDoubted = answers.at(-1)?.includes('What must not be paid is voided') === true
+    if (isDoubted || (isWithheld && snapshot.converted))
       await shop.engine.act(shop.paymentId, 'ask void')
     const decision = isHeld && !isHeldBack ? lifts : wanted[count % wanted.length]
     if (decision !== undefined) {

@@ -14,7 +14,7 @@ import type { Fill, Payment, PaymentWithAttempts } from '../payment-object.ts'
 import { MISFIT_LEFT } from '../refund.ts'
 import type { OperatorDecision, OperatorNote } from '../requests.ts'
 import { isFillLeft, withoutOrder } from './conversion.ts'
-import { changedOrder, type Incident, isMisfitBeside, NOT_FREE, whyNotFreeButForHold } from './intents.ts'
+import { changedOrder, type Incident, isInDoubt, isMisfitBeside, NOT_FREE, whyNotFreeButForHold } from './intents.ts'
 import { chargeSum } from './parts.ts'
 
 /** What the decisions of operators lead to. Which are refused is in ../decision.ts. */
@@ -141,8 +141,8 @@ function acknowledge(
   { payment, attempts, incidents }: PaymentWithAttempts,
   note: OperatorNote,
 ): DecisionEffect | { readonly refused: string } {
-  const changed = changedOrder(incidents, payment.paidAttemptId)
   const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
+  const changed = changedOrder(incidents, paid)
   // Carried out before, when its answer was lost.
   if (changed === null && (paid?.acknowledgedMinor ?? null) !== null) return NOTHING
   if (changed === null) return { refused: ORDER_UNCHANGED.why }
@@ -150,7 +150,8 @@ function acknowledge(
   const data = { ...told(note), attempt_id: attemptId, amount: misfit.amount, received: misfit.received }
   return {
     ...NOTHING,
-    closes: changed,
+    // Which amount is right says nothing of the money: a doubt ends by the partner's word alone.
+    closes: isInDoubt(incidents, payment) ? null : changed,
     acknowledged: { attemptId, minor: misfit.amount.minor },
     change: { note: noteOf('payment.order_acknowledged', data), fields: {} },
   }

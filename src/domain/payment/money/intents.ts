@@ -70,20 +70,21 @@ export type Misfit = {
   readonly received: (Pick<Money, 'minor'> & { readonly currency: string }) | null
 }
 
-/** The misfit by which the partner has changed the order of the payment's own money: its amount, and nothing else. */
+/** The misfit by which the partner has changed the order of the payment's own money: its amount, which nobody has acknowledged. */
 export function changedOrder(
   incidents: readonly Incident[],
-  paidAttemptId: string | null,
+  paid: { readonly id: string; readonly acknowledgedMinor: string | null } | undefined,
 ): (Incident & { readonly attemptId: string; readonly misfit: Misfit }) | null {
   for (const { kind, attemptId, misfit } of incidents)
-    if (attemptId !== null && attemptId === paidAttemptId && misfit?.why === 'amount')
-      return { kind, attemptId, misfit }
+    if (attemptId !== null && attemptId === paid?.id && misfit?.why === 'amount')
+      return misfit.amount.minor === paid.acknowledgedMinor ? null : { kind, attemptId, misfit }
   return null
 }
 
 /**
  * Whether what the partner said last of the order of the payment's own money does not fit, and does not even say that
- * all of it is there. What somebody has dealt with is closed. The SQL function `money_is_free` says the same.
+ * all of it is there. What somebody has dealt with is closed, and a change that was acknowledged when the partner has said
+ * what is there. The SQL function `money_is_free` says the same.
  */
 export function isInDoubt(
   incidents: readonly Incident[],
@@ -153,7 +154,7 @@ export const NOT_FREE = {
   nothing: 'No money was confirmed: there is nothing to settle',
   changed: 'The money at the partner is not what was confirmed any more: nothing may be paid out',
   in_doubt:
-    'The partner reports the order of this money otherwise than it was confirmed, and not with all of it: acknowledge the change where its amount has changed. What is not to be paid is given back, a payout only when it is voided',
+    'The partner reports the order of this money otherwise than it was confirmed, and not with all of it: acknowledge the change where its amount has changed, and wait until the partner says what is there. What is not to be paid is given back, a payout only when it is voided',
 } as const
 export type NotFree = keyof typeof NOT_FREE
 

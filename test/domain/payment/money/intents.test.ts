@@ -90,12 +90,15 @@ describe('money that does not fit', () => {
 
   test('is a changed order where the partner has changed the amount of what the payment was paid with', () => {
     const changed = about('att_1', 'amount')
-    expect(changedOrder([about('att_2', 'amount'), about('att_1', 'order'), changed], 'att_1')).toEqual(changed)
+    const paid = { id: 'att_1', acknowledgedMinor: '2' }
+    expect(changedOrder([about('att_2', 'amount'), about('att_1', 'order'), changed], paid)).toEqual(changed)
     for (const other of [about('att_2', 'amount'), about('att_1', 'currency'), about('att_1', null)])
-      expect(changedOrder([other], 'att_1')).toBeNull()
+      expect(changedOrder([other], paid)).toBeNull()
     // Nothing was paid, so no order is the payment's own.
-    expect(changedOrder([about(null, 'amount'), changed], null)).toBeNull()
-    expect(changedOrder([], 'att_1')).toBeNull()
+    expect(changedOrder([about(null, 'amount'), changed], undefined)).toBeNull()
+    expect(changedOrder([], paid)).toBeNull()
+    // Somebody has said already that the amount is right.
+    expect(changedOrder([changed], { ...paid, acknowledgedMinor: '1' })).toBeNull()
   })
 
   test('is there while the payment waits because of it', () => {
