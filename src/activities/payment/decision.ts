@@ -2,18 +2,24 @@ import { Context } from '@temporalio/activity'
 import { changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { CHANGED_SINCE, DECISIONS, PAYOUT_SIGNED } from '../../domain/payment/decision.ts'
 import { effectOfDecision, type RecordedDecision } from '../../domain/payment/money/decided.ts'
+import { givenBackBefore } from '../../domain/payment/refund.ts'
 import type { OperatorDecision } from '../../domain/payment/requests.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { claimRefund, type Decided, decisionRefused, giveBack, givenBackBefore, type RefundOrder } from './refund.ts'
+import {
+  claimRefund,
+  type Decided,
+  decisionRefused,
+  giveBack,
+  nameIn,
+  type RefundOrder,
+  TRIED_BEFORE,
+} from './refund.ts'
 
 type DecisionOrder = RefundOrder & {
   readonly decision: Exclude<OperatorDecision, 'refund'>
   /** Of the row as the operator saw it. Absent from decisions that were recorded before it was asked for. */
   readonly version?: number
 }
-
-/** Another try of a decision that may have been carried out, when its answer was lost. */
-const TRIED_BEFORE = 'tried before, and the payment has changed since: its timeline says whether it was recorded'
 
 /** What needs no partner: a record of our own, in one transaction. */
 export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
@@ -24,7 +30,7 @@ export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<D
     id: order.paymentId,
     work: async (work) => {
       // Carried out before, when its answer was lost.
-      if (isRefund && givenBackBefore(work, refund) !== undefined) return
+      if (isRefund && givenBackBefore(work.state, { named: nameIn(refund), through: 'outside' }) !== undefined) return
       isSure = isAsSeen(work, { decision, version })
       if (isSure) await (isRefund ? recordReturn(deps, work, refund) : carryOut(deps, work, { ...refund, decision }))
     },

@@ -1,7 +1,7 @@
+import { Context } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { type Changed, changePayment, closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { refundKey } from '../../domain/ids.ts'
-import { isZero } from '../../domain/money.ts'
 import { NOT_PARKED, type PaymentFields, parked } from '../../domain/payment/changes.ts'
 import {
   type Intent,
@@ -11,18 +11,19 @@ import {
   misfitOfAttempt,
   openRefund,
 } from '../../domain/payment/money/intents.ts'
-import { heldOf } from '../../domain/payment/money/parts.ts'
 import { GIVEN_BACK, leftOf } from '../../domain/payment/order-changes.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import {
   bookingsAtEnd,
   endsWith,
   givenBack,
+  givenBackBefore,
+  mayGoBack,
   mayHaveNoPayout,
-  NAME_IT,
   type Refundable,
   refundable,
   whyForgotten,
+  whyNameIt,
   whyPartnerCannotRefund,
   whyRefundedBefore,
 } from '../../domain/payment/refund.ts'
@@ -43,7 +44,8 @@ export type RefundOrder = OperatorNote & { paymentId: string; attemptId?: string
  * so that a crash, a silent partner or a slow one leaves an open intent, beside which nothing else is done with the money.
  */
 export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Promise<Decided> {
-  const { changed: before, toAsk } = await askRefund(deps, order)
+  const { changed: before, toAsk, isSure } = await askRefund(deps, order)
+  if (!isSure) return { ...before, refunded: false, message: `refund: ${TRIED_BEFORE}`, unsure: true }
   if (toAsk === null) return { ...before, refunded: true, message: 'refunded' }
   const { attempt, intent } = toAsk
   const result = await callRefund(deps, attempt)
@@ -54,7 +56,7 @@ export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Prom
     work: async (work) => {
       const isRecorded = await recordRefund(work, deps, { intent, result })
       isAskedAgain = !isRecorded && openRefund(work.state.intents, attempt.id) !== null
-      isGiven = isRecorded || givenBackBefore(work, { ...order, attemptId: attempt.id }) !== undefined
+      isGiven = isRecorded || givenBackBefore(work.state, { named: attempt.id, through: 'partner' }) !== undefined
     },
   })
   // Of a refund that was asked for since, under the same key, the answer says nothing.
@@ -63,6 +65,9 @@ export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Prom
   const refunded = result.kind === 'refunded' && isGiven
   return { ...changed, refunded, message: refunded ? 'refunded' : 'the partner is working on the refund' }
 }
+
+/** Another try of a decision that may have been carried out, when its answer was lost. */
+export const TRIED_BEFORE = 'tried before, and the payment has changed since: its timeline says whether it was recorded'
 
 type RefundDeps = Pick<PaymentDeps, 'payouts' | 'tolerancePercent'>
 type AskedRefund = { readonly attempt: Attempt; readonly intent: Intent }
@@ -74,14 +79,18 @@ type AskedRefund = { readonly attempt: Attempt; readonly intent: Intent }
 async function askRefund(
   deps: PaymentDeps,
   order: RefundOrder,
-): Promise<{ readonly changed: Changed; readonly toAsk: AskedRefund | null }> {
+): Promise<{ readonly changed: Changed; readonly toAsk: AskedRefund | null; readonly isSure: boolean }> {
   const { operator, reason } = order
   let toAsk: AskedRefund | null = null
+  let isSure = true
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
     work: async (work) => {
       toAsk = repeated(work, order)
-      if (toAsk !== null || givenBackBefore(work, order) !== undefined) return
+      if (toAsk !== null) return
+      if (givenBackBefore(work.state, { named: nameIn(order), through: 'partner' }) !== undefined) return
+      isSure = !mayBeDone(work, order)
+      if (!isSure) return
       const claim = await claimRefund(work, deps.payouts, { order, through: 'partner' })
       const { attempt } = claim
       if (deps.partners[attempt.provider].refundOrder === undefined)
@@ -96,12 +105,15 @@ async function askRefund(
       await work.change(noteOf('refund.requested', { operator, reason, attempt_id: attempt.id }), {})
     },
   })
-  return { changed, toAsk }
+  return { changed, toAsk, isSure }
 }
 
-/** The activity was cut off after the intent had been stored, and runs again. */
+/**
+ * The activity was cut off after the intent had been stored, and runs again; or the operator says again what was decided,
+ * where the same words cannot be about other money.
+ */
 function repeated({ state }: PaymentWork, order: RefundOrder): AskedRefund | null {
-  const named = order.attemptId ?? order.attempt
+  const named = nameIn(order)
   const mine = state.intents.find(
     ({ kind, operator, reason, attemptId }) =>
       kind === 'refund' &&
@@ -110,16 +122,19 @@ function repeated({ state }: PaymentWork, order: RefundOrder): AskedRefund | nul
       (named === undefined || attemptId === named),
   )
   const attempt = state.attempts.find(({ id }) => id === mine?.attemptId)
-  return mine === undefined || attempt === undefined ? null : { attempt, intent: mine }
+  if (mine === undefined || attempt === undefined) return null
+  const others = named === undefined && !isTriedAgain() ? mayGoBack(state, { named, through: 'partner' }) : []
+  if (others.length > 0) throw decisionRefused(whyNameIt([attempt.id, ...others.map((other) => other.attempt.id)]))
+  return { attempt, intent: mine }
 }
 
-/** It was carried out, and its answer was lost: the attempt that is meant has no money left. */
-export function givenBackBefore({ state }: PaymentWork, order: RefundOrder): Attempt | undefined {
-  const named = order.attemptId ?? order.attempt
-  const meant = state.attempts.filter(({ id }) => named === undefined || id === named)
-  const isEmpty = meant.every(({ id }) => isZero(heldOf(state.parts, id)))
-  return isEmpty ? meant.find(({ status }) => status === 'refunded') : undefined
-}
+/** Of a decision that names no attempt: what an earlier try has given back may have been all that was meant. */
+const mayBeDone = ({ state }: PaymentWork, order: RefundOrder): boolean =>
+  isTriedAgain() && nameIn(order) === undefined && state.attempts.some(({ status }) => status === 'refunded')
+
+const isTriedAgain = (): boolean => Context.current().info.attempt > 1
+
+export const nameIn = ({ attemptId, attempt }: RefundOrder): string | undefined => attemptId ?? attempt
 
 /** Asks the partner about a refund that is stored; the same key always means the same refund. */
 export async function callRefund(deps: PaymentDeps, attempt: Attempt): Promise<RefundResult> {
@@ -231,11 +246,11 @@ export async function claimRefund(
   { order, through }: { readonly order: RefundOrder; readonly through: 'partner' | 'outside' },
 ): Promise<Refundable> {
   const isEnded = await endUnpaid(work, order, payouts)
-  const claim = refundable(work.state, { named: order.attemptId ?? order.attempt, through })
+  const claim = refundable(work.state, { named: nameIn(order), through })
   if ('refused' in claim) throw decisionRefused(claim.refused)
   const own = work.state.payment.paidAttemptId
   // The payment would never be paid out, and its own money stay.
-  if (isEnded && claim.attempt.id !== own) throw decisionRefused(`${NAME_IT.why}: ${claim.attempt.id} or ${own}`)
+  if (isEnded && claim.attempt.id !== own) throw decisionRefused(whyNameIt([claim.attempt.id, own]))
   return claim
 }
 
@@ -245,8 +260,7 @@ export async function claimRefund(
  */
 async function endUnpaid(work: PaymentWork, order: RefundOrder, payouts: PayoutDesk): Promise<boolean> {
   const { id } = work.state.payment
-  if (!mayHaveNoPayout(work.state, order.attemptId ?? order.attempt) || (await payouts.exists(work.tx, id)))
-    return false
+  if (!mayHaveNoPayout(work.state, nameIn(order)) || (await payouts.exists(work.tx, id))) return false
   const forgotten = await payouts.forgotten(work.tx, id)
   if (forgotten !== null) throw decisionRefused(whyForgotten(forgotten))
   await work.change(noteOf('payment.payout_never_made'), parked('payout_voided'))

@@ -51,20 +51,41 @@ export type Refundable = {
 const EXTRA: readonly PartState[] = ['surplus', 'late']
 
 type Through = 'partner' | 'outside'
+type Asked = { readonly named: string | undefined; readonly through: Through }
 
 /** Whose money goes back. Refused with the reason when it is nobody's, may not go back, or could be two attempts'. */
 export function refundable(
   state: PaymentWithAttempts,
-  { named, through }: { readonly named: string | undefined; readonly through: Through },
+  { named, through }: Asked,
 ): Refundable | { readonly refused: string } {
-  const asked = state.attempts.filter(({ id }) => named === undefined || id === named)
-  const answers = asked.map((attempt) => claimOn(state, attempt, through))
-  const claims = answers.filter((answer) => answer !== null && !('refused' in answer)) as Refundable[]
+  const claims = mayGoBack(state, { named, through })
   const [claim, another] = claims
   if (claim !== undefined && another === undefined)
     return claim.endsPayment && isMisfitLeft(state, claim.attempt.id) ? { refused: MISFIT_LEFT.why } : claim
-  if (claim !== undefined) return { refused: `${NAME_IT.why}: ${claims.map(({ attempt }) => attempt.id).join(' or ')}` }
-  return answers.find((answer) => answer !== null && 'refused' in answer) ?? { refused: NO_MONEY.why }
+  if (claim !== undefined) return { refused: whyNameIt(claims.map(({ attempt }) => attempt.id)) }
+  return claimsOn(state, { named, through }).find((answer) => 'refused' in answer) ?? { refused: NO_MONEY.why }
+}
+
+export const whyNameIt = (attemptIds: readonly (string | null)[]): string =>
+  `${NAME_IT.why}: ${attemptIds.join(' or ')}`
+
+/** Whose money may go back now, of what could be meant. */
+export function mayGoBack(state: PaymentWithAttempts, asked: Asked): Refundable[] {
+  return claimsOn(state, asked).filter((answer): answer is Refundable => !('refused' in answer))
+}
+
+/** The attempt that was given back, where nothing else can be meant: none has money left, whether it may go back or not. */
+export function givenBackBefore(state: PaymentWithAttempts, asked: Asked): Attempt | undefined {
+  const isLeft = claimsOn(state, asked).length > 0
+  return isLeft ? undefined : meant(state, asked).find(({ status }) => status === 'refunded')
+}
+
+const meant = ({ attempts }: PaymentWithAttempts, { named }: Asked): Attempt[] =>
+  attempts.filter(({ id }) => named === undefined || id === named)
+
+/** What the attempts that could be meant say: each that has money. */
+function claimsOn(state: PaymentWithAttempts, asked: Asked): (Refundable | { readonly refused: string })[] {
+  return meant(state, asked).flatMap((attempt) => claimOn(state, attempt, asked.through) ?? [])
 }
 
 function isMisfitLeft({ payment: { parkReason }, attempts }: PaymentWithAttempts, attemptId: string): boolean {

@@ -35,8 +35,7 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     const lifts = isChanged ? 'acknowledge' : 'release'
     // Of a payout whose money is in doubt: it is voided first, as the answer says.
     const isDoubted = answers.at(-1)?.includes('What must not be paid is voided') === true
-    if (isDoubted || (isWithheld && snapshot.converted))
-      await shop.engine.act(shop.paymentId, 'ask void')
+    if (isDoubted || (isWithheld && snapshot.converted)) await shop.engine.act(shop.paymentId, 'ask void')
     const decision = isHeld && !isHeldBack ? lifts : wanted[count % wanted.length]
     if (decision !== undefined) {
       // A hold that cannot be lifted is tried in between.
