@@ -3,7 +3,7 @@ import { add, isZero } from '../money.ts'
 import { attemptNote, because, type Note, noteOf, type Reason } from '../timeline.ts'
 import { type AttemptFields, NOT_PARKED, type PaymentFields, parked } from './changes.ts'
 import { nothing, type OrderEffect } from './money/effect.ts'
-import { lessCounted } from './money/going.ts'
+import { countedAnew } from './money/going.ts'
 import { isAllThere } from './money/intents.ts'
 import { chargeSum, type Part, takeDust } from './money/parts.ts'
 import type { AttemptStatus, PaymentStatus } from './payment.ts'
@@ -169,8 +169,9 @@ export function lockedRate(rate: LockableRate, at: string): PaymentFields {
 }
 
 /**
- * What is left of the payment's own money after a refund that its partner refused, where a part went while it was being carried
- * out: less is confirmed, which may be too little. Null: nothing is missing, or it is sold.
+ * What there is of the payment's own money after a refund that its partner refused, where a part went, or the rest of too
+ * little came, while it was being carried out: that is confirmed, and may be too little, or enough by now. Null: it is what was
+ * confirmed, or is sold.
  */
 export function leftOf(
   { payment, parts }: Pick<PaymentWithAttempts, 'payment' | 'parts'>,
@@ -180,7 +181,7 @@ export function leftOf(
   const isUnsold = payment.paidAttemptId === attempt.id && payment.usdc === null
   if (!isUnsold || isAllThere({ payment, parts })) return null
   const counted = chargeSum(parts, { attemptId: attempt.id, states: ['counted'] })
-  const effect = lessCounted({ payment, attempt, context }, nothing(attempt.status), counted)
+  const effect = countedAnew({ payment, attempt, context }, nothing(attempt.status), counted)
   return { status: effect.attempt, fields: fieldsOf(payment, attempt, { effect, parts, rate: null, at: context.at }) }
 }
 

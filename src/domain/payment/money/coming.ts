@@ -7,9 +7,11 @@ import { openRefund } from './intents.ts'
 import {
   atPartner,
   chargeSum,
+  countedAgain,
   fiatReceipt,
   heldOf,
   keepDust,
+  type Owner,
   type Part,
   type PartState,
   returnedOfPayable,
@@ -37,16 +39,38 @@ export function newReceipts(story: Story): Part[] {
   if (total === null || BigInt(total.minor) <= BigInt(before)) return []
   const account = state === 'counted' ? 'merchant_payable' : 'suspense'
   const owner = { state, account } as const
-  const lost = lostOf(story)
-  if (isZero(lost)) return [fiatReceipt(payment.parts, attempt.id, { total, owner })]
-  const back = atMost(total.minor, add(before, lost))
-  const won = fiatReceipt(payment.parts, attempt.id, { total: { ...total, minor: back }, owner: OURS_AGAIN })
-  if (back === total.minor) return [won]
-  return [won, fiatReceipt([...payment.parts, won], attempt.id, { total, owner })]
+  const ours = oursOfNew(story)
+  if (isZero(ours.minor)) return [fiatReceipt(payment.parts, attempt.id, { total, owner })]
+  const upTo = atMost(total.minor, add(before, ours.minor))
+  const first = fiatReceipt(payment.parts, attempt.id, { total: { ...total, minor: upTo }, owner: ours.owner })
+  if (upTo === total.minor) return [first]
+  return [first, fiatReceipt([...payment.parts, first], attempt.id, { total, owner })]
 }
 
 /** It was counted before the partner took it back, and is what the merchant was paid for. */
 const OURS_AGAIN = { state: 'counted', account: 'merchant_payable' } as const
+
+/** It goes the way of the money whose refund is being carried out: back to the buyer, or, refused, to be counted. */
+const GOES_BACK_TOO = { state: 'returning', stateBefore: 'counted', account: 'merchant_payable' } as const
+
+/** How much of what comes now belongs to money that the payment has, or had, and where: `0` when that is all there. */
+function oursOfNew(story: Story): { readonly minor: string; readonly owner: Owner } {
+  const lost = lostOf(story)
+  return isZero(lost) ? { minor: missingOfRefund(story), owner: GOES_BACK_TOO } : { minor: lost, owner: OURS_AGAIN }
+}
+
+/**
+ * While the payment's own money is being given back: what the partner has of it less than was confirmed. Of too little, which
+ * anything may complete, all that comes.
+ */
+function missingOfRefund({ payment, attempt, order }: Story): string {
+  const { status, paidAttemptId, converted, confirmed, parts, intents } = payment
+  const isOwn = status === 'under_review' && paidAttemptId === attempt.id
+  if (!isOwn || confirmed === null || openRefund(intents, attempt.id) === null) return '0'
+  if (attempt.status === 'underpaid' && !converted) return order.received?.minor ?? '0'
+  const missing = subtract(confirmed.minor, countedAgain(parts, attempt.id))
+  return BigInt(missing) > 0n ? missing : '0'
+}
 
 /**
  * What the partner has taken back of the payment's own money since it was sold, where the merchant was paid for it or may be
@@ -86,7 +110,7 @@ export function came(story: Story, receipts: readonly Part[], isWhole: boolean):
   const { attempt, payment } = story
   const owner = receipts[0]?.state ?? 'counted'
   const effect = { ...nothing(attempt.status), parts: receipts }
-  if (owner === 'counted' && payment.converted) return wonBack(effect)
+  if (owner === 'returning' || (owner === 'counted' && payment.converted)) return oursAgain(effect)
   const isMine = payment.paidAttemptId === attempt.id
   const isAwaited = owner === 'counted' && !(isClosed(payment.status) && isZero(heldOf(payment.parts, attempt.id)))
   const dust = isAwaited ? [] : keepDust(payment.parts, receipts)
@@ -111,9 +135,9 @@ export function came(story: Story, receipts: readonly Part[], isWhole: boolean):
   return fit === 'underpaid' ? underpaid(story, effect) : confirmed(story, effect, fit)
 }
 
-/** What was lost is there again: nothing of a payment that was paid out changes but the books. What is more is nobody's. */
-function wonBack(effect: OrderEffect): OrderEffect {
-  const isMore = effect.parts.some(({ state }) => state !== 'counted')
+/** What was lost, or is being given back, is there again: nothing but the books changes. What is more is nobody's. */
+function oursAgain(effect: OrderEffect): OrderEffect {
+  const isMore = effect.parts.some(({ state }) => state === 'surplus')
   return isMore ? { ...effect, exception: 'duplicate_payment' } : effect
 }
 

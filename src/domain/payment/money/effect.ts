@@ -10,6 +10,7 @@ import type { Part } from './parts.ts'
 export type KnownPayment = {
   readonly status: PaymentStatus
   readonly parkReason: ParkReason | null
+  readonly exception: PaymentException | null
   readonly paidAttemptId: string | null
   readonly converted: boolean
   /** What was counted when its money was taken; null: it has none. */

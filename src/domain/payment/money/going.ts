@@ -131,23 +131,21 @@ function someGone(story: Story, missing: string): OrderEffect {
   if (payment.converted) return payment.parkReason === 'payout_voided' ? effect : afterConversion(story, effect)
   const before = chargeSum(payment.parts, { attemptId: attempt.id, states: ['counted'] })
   const counted = lost.reduce((sum, { chargeMinor }) => subtract(sum, subtract('0', chargeMinor)), before)
-  return lessCounted(story, effect, counted)
+  return countedAnew(story, effect, counted)
 }
 
-type LessMoney = {
-  readonly payment: Pick<Story['payment'], 'status' | 'parkReason'>
-  readonly attempt: Pick<Story['attempt'], 'asked'>
+type Unsold = {
+  readonly payment: Pick<Story['payment'], 'status' | 'parkReason' | 'exception'>
+  readonly attempt: Pick<Story['attempt'], 'asked' | 'status'>
   readonly context: Pick<NewsContext, 'tolerancePercent'>
 }
 
-/** Less than before is counted of the payment's own money, which is not sold yet: that is its money now, and may be too little. */
-export function lessCounted(
-  { payment, attempt, context }: LessMoney,
-  effect: OrderEffect,
-  counted: string,
-): OrderEffect {
+/** Otherwise than before is counted of the payment's own money, which is not sold yet: that is its money now. */
+export function countedAnew(unsold: Unsold, effect: OrderEffect, counted: string): OrderEffect {
+  const { payment, attempt, context } = unsold
   const taken: OrderEffect = { ...effect, money: 'take' }
-  if (compareReceived(attempt.asked, counted, context.tolerancePercent) !== 'underpaid') return taken
+  const fit = compareReceived(attempt.asked, counted, context.tolerancePercent)
+  if (fit !== 'underpaid') return enough(unsold, taken, fit)
   return {
     ...taken,
     attempt: 'underpaid',
@@ -155,6 +153,16 @@ export function lessCounted(
     park: payment.status === 'under_review' && !endsAsUnderpaid(payment.parkReason) ? payment.parkReason : 'underpaid',
     moves: payment.status === 'processing' ? [{ to: 'under_review', why: 'underpaid' }] : [],
   }
+}
+
+/** What nobody has to approve goes on by the partner's word. */
+function enough({ payment, attempt }: Unsold, taken: OrderEffect, fit: 'exact' | 'overpaid'): OrderEffect {
+  if (attempt.status !== 'underpaid') {
+    const isTooMuchNoMore = payment.exception === 'overpaid' && fit === 'exact'
+    return isTooMuchNoMore ? { ...taken, exception: null } : taken
+  }
+  const park = payment.parkReason === 'underpaid' ? 'order_changed' : taken.park
+  return { ...taken, attempt: 'confirmed', exception: fit === 'overpaid' ? 'overpaid' : null, park }
 }
 
 /** Another try of the conversion, or the partner's word, must not make too little money enough. */

@@ -118,6 +118,10 @@ export function putBack(parts: readonly Part[], attemptId: string): Part[] {
   })
 }
 
+/** What is counted of the attempt once a refund is refused, in minor units of its currency. */
+export const countedAgain = (parts: readonly Part[], attemptId: string): string =>
+  chargeSum(putBack(parts, attemptId), { attemptId, states: ['counted'] })
+
 /** Attempts beside this one whose money is counted. What is less than the smallest unit of the price is not. */
 export function countedBeside(parts: readonly Part[], attemptId: string): string[] {
   return attemptsWith(parts, ['counted']).filter(
@@ -125,7 +129,7 @@ export function countedBeside(parts: readonly Part[], attemptId: string): string
   )
 }
 
-type Owner = { readonly state: PartState; readonly account: PartAccount }
+export type Owner = Pick<Part, 'state' | 'stateBefore' | 'account'>
 
 /** What a partner's cumulative report says beyond the parts that are known: one receipt. */
 export function fiatReceipt(

@@ -22,6 +22,13 @@ describe('a part of the money is gone, and it was not sold', () => {
     expect(less('4949').attempt).toBe('underpaid')
   })
 
+  test('and what is left is no more than the price: it is not overpaid any more, and what else it was it stays', () => {
+    const exceptionOf = (exception: KnownPayment['exception'], minor: string) =>
+      less(minor, { parts: [part('6000')], exception }).exception
+    expect(['5001', '5000', '4950'].map((minor) => exceptionOf('overpaid', minor))).toEqual([undefined, null, null])
+    expect(exceptionOf('paid_late', '5000')).toBeUndefined()
+  })
+
   test('what is left is too little: an operator decides', () => {
     expect(less('3000')).toEqual({
       ...nothing('underpaid'),

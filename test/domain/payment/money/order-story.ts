@@ -34,6 +34,7 @@ export const deposit = (status: PartnerOrder['status'], minor: string, ...receip
 export const pending: KnownPayment = {
   status: 'pending',
   parkReason: null,
+  exception: null,
   paidAttemptId: null,
   converted: false,
   confirmed: null,

@@ -170,7 +170,7 @@ describe('more money', () => {
     expect(came(more.parts)).toEqual(['1000 counted merchant_payable'])
   })
 
-  test('is surplus while a refund of the first part is being carried out', () => {
+  test('goes the way of the first part while a refund of that is being carried out', () => {
     const refund = {
       id: '1',
       key: 'k',
@@ -181,7 +181,7 @@ describe('more money', () => {
       reason: 'r',
     } as const
     const more = effect(underpaid({ intents: [refund] }), { status: 'underpaid' }, paidOrder('5000'))
-    expect(came(more.parts)).toEqual(['2000 surplus suspense'])
+    expect(came(more.parts)).toEqual(['2000 returning merchant_payable'])
     expect(more).toMatchObject({ money: 'none', moves: [] })
   })
 
