@@ -4,7 +4,8 @@ import { NOT_PARKED, parked } from '../../domain/payment/changes.ts'
 import { isInDoubt, type Misfit, NOT_FREE, whyNotFreeButForHold } from '../../domain/payment/money/intents.ts'
 import { chargeSum } from '../../domain/payment/money/parts.ts'
 import { mustBeHeld } from '../../domain/payment/order-changes.ts'
-import { because, noteOf } from '../../domain/timeline.ts'
+import { afterPartnersWord } from '../../domain/payment/payment.ts'
+import { attemptNote, because, noteOf } from '../../domain/timeline.ts'
 import type { PayoutDesk } from './payment-deps.ts'
 
 /**
@@ -50,12 +51,19 @@ export async function stopOrGoOn(
 }
 
 /**
- * The partner says that all of the payment's own money is there: what waited for that word goes on, and a hold beside it
- * is what it waits for then.
+ * The partner says that all of the payment's own money is there: what waited for that word goes on, or to be approved, and a
+ * hold beside it is what it waits for then.
  */
 export async function goOnByPartner(work: PaymentWork): Promise<void> {
-  const mayGoOn = work.state.payment.parkReason === 'order_changed' && whyNotFreeButForHold(work.state) === null
-  if (mayGoOn) await work.move('processing', because('released_by_partner'), NOT_PARKED)
+  const { payment, attempts } = work.state
+  const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
+  if (paid === undefined || whyNotFreeButForHold(work.state) !== null) return
+  const to = afterPartnersWord(payment.parkReason, paid.status)
+  if (to === 'processing') await work.move('processing', because('released_by_partner'), NOT_PARKED)
+  if (to === 'underpaid') {
+    const { id: attempt_id, provider } = paid
+    await work.change(attemptNote('underpaid', { attempt_id, provider }), parked('underpaid'))
+  }
   await stopIfHeld(work)
 }
 

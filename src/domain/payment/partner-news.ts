@@ -12,7 +12,7 @@ import { gone, partlyGone } from './money/going.ts'
 import { isInDoubt, type Misfit, openRefund } from './money/intents.ts'
 import { chargeSum, countedBeside, heldOf } from './money/parts.ts'
 import type { PartnerOrder } from './partner.ts'
-import { type AttemptStatus, isSettled, waitsForPartner } from './payment.ts'
+import { type AttemptStatus, afterPartnersWord, isSettled, waitsForPartner } from './payment.ts'
 import type { PaymentWithAttempts } from './payment-object.ts'
 
 /**
@@ -234,16 +234,23 @@ function paid(story: Story): OrderEffect {
 }
 
 /**
- * The payment's own money, held by the partner or in doubt after it had been counted, may go on. Not while it is being given
- * back, nor where a part of it is missing: after the conversion its payout is voided then.
+ * The payment's own money, held by the partner or in doubt after it had been counted, may go on, and too little of it waits to
+ * be approved. Not while it is being given back, nor where a part of it is missing: after the conversion its payout is
+ * voided then.
  */
 function goesOn({ payment, attempt }: Story, effect: OrderEffect): OrderEffect {
-  const wasHeld = payment.status === 'under_review' && waitsForPartner(payment.parkReason)
-  const isOwn = payment.paidAttemptId === attempt.id && effect.attempt === 'confirmed'
+  const isOwn = payment.status === 'under_review' && payment.paidAttemptId === attempt.id
   const counted = chargeSum(payment.parts, { attemptId: attempt.id, states: ['counted'] })
   const isWhole = !effect.voidsPayout && (effect.money === 'take' || counted === payment.confirmed?.minor)
-  const isReleased = wasHeld && isOwn && isWhole && openRefund(payment.intents, attempt.id) === null
-  return isReleased ? { ...effect, moves: [{ to: 'processing', why: 'released_by_partner' }] } : effect
+  if (!isOwn || !isWhole || openRefund(payment.intents, attempt.id) !== null) return effect
+  switch (afterPartnersWord(payment.parkReason, effect.attempt)) {
+    case 'processing':
+      return { ...effect, moves: [{ to: 'processing', why: 'released_by_partner' }] }
+    case 'underpaid':
+      return { ...effect, park: 'underpaid' }
+    case null:
+      return effect
+  }
 }
 
 /** Refused. Money that the partner holds all the same, and that we have never seen, is an operator's. */

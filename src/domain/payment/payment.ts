@@ -205,6 +205,19 @@ export const PARK_REASONS = {
 } as const
 export type ParkReason = keyof typeof PARK_REASONS
 
+/**
+ * Where a payment goes that waits for its partner's word, once that says that all of its money is there: on, or, where that
+ * is too little, to whoever approves it. Null: it waits for something else.
+ */
+export function afterPartnersWord(
+  reason: ParkReason | null,
+  attempt: AttemptStatus,
+): 'processing' | 'underpaid' | null {
+  if (!waitsForPartner(reason)) return null
+  if (attempt === 'underpaid') return 'underpaid'
+  return attempt === 'confirmed' ? 'processing' : null
+}
+
 /** The partner's own word about money that was counted lets the payment go on: nothing else may. */
 export function waitsForPartner(reason: ParkReason | null): boolean {
   return reason === 'partner_hold' || reason === 'order_changed'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
 
 /** A partner that holds the money for a check of its own, to its end. */
@@ -45,4 +45,44 @@ test('not released, it fails with nothing in the books', async () => {
   expect((await world.read(made)).payment.status).toBe('failed')
   expect([await world.parts(made.id), await world.books(made.id)]).toEqual([[], []])
   expect(await world.attention(made.id)).toEqual([])
+})
+
+describe('held after it had been counted, it goes on by itself', () => {
+  const ON_HOLD = { status: 'on_hold' } as const
+  const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
+  async function heldAfterwards() {
+    const made = await world.paid()
+    await world.read(made, world.says(ON_HOLD))
+    expect((await world.payment(made.id)).parkReason).toBe('partner_hold')
+    return made
+  }
+
+  // It waited for the next poll, up to 6 hours.
+  test('when its refund is refused, by the answer that came with the refusal', async () => {
+    const made = await heldAfterwards()
+    await world.refund(made.id, {}, world.says(ON_HOLD, { refund: 'pending' }))
+    await world.read(made, world.says({}, { refund: 'refused' }))
+    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', parkReason: null })
+  })
+
+  test('… unless an operator holds it, too', async () => {
+    const made = await heldAfterwards()
+    await world.decide(made.id, 'hold')
+    await world.refund(made.id, {}, world.says(ON_HOLD, { refund: 'pending' }))
+    await world.read(made, world.says({}, { refund: 'refused' }))
+    expect(await world.payment(made.id)).toMatchObject({ status: 'under_review', parkReason: 'operator_hold' })
+  })
+
+  test('when the partner lets go all of it under another amount, of which an operator is told', async () => {
+    const made = await heldAfterwards()
+    await world.read(made, world.says({ amount: eur('15000'), received: eur('15000') }))
+    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', parkReason: null })
+    expect(await world.attention(made.id)).toEqual(['misfit asked for 15000 EUR, received 15000'])
+  })
+
+  test('… and not by less of it', async () => {
+    const made = await heldAfterwards()
+    await world.read(made, world.says({ amount: eur('15000'), received: eur('9000') }))
+    expect(await world.payment(made.id)).toMatchObject({ status: 'under_review', parkReason: 'partner_hold' })
+  })
 })

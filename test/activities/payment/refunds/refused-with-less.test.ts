@@ -104,6 +104,24 @@ describe('what is left is too little, and waits for an operator who can decide',
     expect(await standing(made)).toEqual(TOO_LITTLE)
   })
 
+  // It waited for a word that makes nothing of too little, and no decision approves what waits for a partner.
+  test.each([
+    ['fits again', {}],
+    ['has all of it by another amount', { amount: eur('15000') }],
+  ])('… and was in doubt beside a hold, once its order %s', async (_, again) => {
+    const made = await world.paid()
+    await world.decide(made.id, 'hold')
+    await read(made, 'pending', LESS)
+    await read(made, 'pending', { amount: eur('15000'), received: eur('3000') })
+    await expect(world.refund(made.id, {}, says('refused', LESS))).rejects.toThrow('balance is too low')
+    expect((await standing(made))[1]).toBe('order_changed')
+    await read(made, 'pending', { ...LESS, ...again })
+    expect(await standing(made)).toEqual(['under_review', 'underpaid', true, 'underpaid', '4000'])
+    await world.decide(made.id, 'release')
+    expect(await standing(made)).toEqual(TOO_LITTLE)
+    expect((await world.decide(made.id, 'approve')).payment.status).toBe('processing')
+  })
+
   test('… or was too little before: less of it is approved', async () => {
     const made = await world.paid('6000')
     await world.refund(made.id, {}, says('pending'))
