@@ -11,6 +11,7 @@ import {
   type ParkReason,
   type PaymentException,
   type PaymentStatus,
+  waitsForPartner,
 } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
@@ -149,15 +150,20 @@ export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
 }
 
 /**
- * What ends the waiting: the decisions that the reason offers, one more where the partner has changed the order, and one
- * where an operator holds the payment beside that.
+ * What ends the waiting: the decisions that the reason offers, but for those that are refused whatever is there; one more
+ * where the partner has changed the order, and one where a hold keeps it from going on, by a decision or by the partner's word.
  */
 export function offeredDecisions(payment: PaymentSnapshot): readonly string[] {
   const reason = needsOperator(payment)
-  const offered: readonly string[] = reason === null ? [] : PARK_REASONS[reason].decisions
-  const isHeldToo = payment.held && (reason === 'order_changed' || reason === 'underpaid')
+  const mayOffer: readonly string[] = reason === null ? [] : PARK_REASONS[reason].decisions
+  const offered = mayOffer.filter((decision) => decision !== 'reject' || !hasMoney(payment))
+  const goesOn = waitsForPartner(reason) || offered.some((decision) => decision === 'approve' || decision === 'retry')
+  const isHeldToo = payment.held && payment.status === 'under_review' && payment.txHash === null && goesOn
   return [...offered, ...(payment.orderChanged === true ? ['acknowledge'] : []), ...(isHeldToo ? ['release'] : [])]
 }
+
+/** Money that was confirmed is given back: it cannot be rejected. */
+const hasMoney = ({ paidAttemptId, partPaid }: PaymentSnapshot): boolean => paidAttemptId !== null || partPaid === true
 
 /** The merchant may cancel only before any money is received or being confirmed. */
 export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status' | 'partPaid'>): string | null {

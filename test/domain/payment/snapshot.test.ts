@@ -246,7 +246,19 @@ describe('an operator is needed', () => {
     expect(offeredDecisions(parkedFor('order_changed'))).toEqual(refund)
     expect(offeredDecisions({ ...parkedFor('order_changed'), held: true })).toEqual([...refund, 'release'])
     expect(offeredDecisions({ ...parkedFor('underpaid'), held: true })).toContain('release')
-    expect(offeredDecisions({ ...parkedFor('payout_held'), held: true })).toEqual(['retry'])
+    expect(offeredDecisions({ ...parkedFor('payout_held'), held: true })).toEqual(['retry', 'release'])
+    expect(offeredDecisions({ ...parkedFor('payout_voided'), held: true })).toEqual(refund)
+    // What is proved on chain is decided beside a hold, and what is over is held by nobody.
+    const proved = { ...parkedFor('unexpected_settlement'), txHash: '0x1', held: true }
+    expect(offeredDecisions(proved)).toEqual(['approve'])
+    expect(offeredDecisions(at({ status: 'succeeded', incidents: ['misfit'], held: true }))).toEqual(['approve'])
+  })
+
+  test('… and nothing that is refused because money was confirmed', () => {
+    const refund = ['refund', 'recordExternalRefund']
+    expect(offeredDecisions(parkedFor('partner_hold'))).toEqual(['reject', ...refund])
+    for (const fields of [{ paidAttemptId: 'att_1' }, { partPaid: true }])
+      expect(offeredDecisions({ ...parkedFor('partner_hold'), ...fields })).toEqual(refund)
   })
 })
 

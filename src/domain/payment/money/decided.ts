@@ -1,4 +1,5 @@
 import { type Booking, fillKept } from '../../ledger.ts'
+import { convertToMicroUsdc } from '../../money.ts'
 import { because, type MoveReason, type Note, noteOf, type Reason } from '../../timeline.ts'
 import { NOT_PARKED, type PaymentFields, parked } from '../changes.ts'
 import {
@@ -168,6 +169,15 @@ function keepLeftFill(payment: Payment & { readonly fill: Fill }, note: Operator
   }
 }
 
+/** Accepted for what is confirmed now, of which a part may have gone since the fill was set aside. */
+function acceptedFill({ confirmed, rate }: Payment): PaymentFields {
+  const isKnown = confirmed !== null && rate !== null
+  return {
+    fillAccepted: true,
+    ...(isKnown ? { fillExpectedMicro: convertToMicroUsdc(confirmed, rate.rate) } : {}),
+  }
+}
+
 function approve(state: PaymentWithAttempts, note: OperatorNote): DecisionEffect | { readonly refused: string } {
   const { payment, attempts, incidents } = state
   if (payment.status !== 'under_review') {
@@ -185,6 +195,6 @@ function approve(state: PaymentWithAttempts, note: OperatorNote): DecisionEffect
   if (refused !== null) return { refused }
   const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
   const confirmedAttemptId = paid?.status === 'underpaid' ? paid.id : null
-  const fields = payment.parkReason === 'fill_off_rate' ? { ...NOT_PARKED, fillAccepted: true } : NOT_PARKED
+  const fields = payment.parkReason === 'fill_off_rate' ? { ...NOT_PARKED, ...acceptedFill(payment) } : NOT_PARKED
   return { ...NOTHING, confirmedAttemptId, ...moved('processing', because('approved', told(note)), fields) }
 }

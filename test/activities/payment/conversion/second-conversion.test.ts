@@ -259,3 +259,17 @@ test('money that comes when the fill of an expired payment is booked as ours has
   expect(await atBooks(made.id)).toEqual(['convert 10000', 'convert:2 10000'])
   expect((await world.books(made.id)).filter((line) => line.startsWith('suspense'))).toEqual([])
 })
+
+// The first approval was of the fill for what had been confirmed before, and it parked again at once.
+test('a fill far off the rate, of which less is confirmed by now, is approved once', async () => {
+  const made = await world.paid()
+  await atConverter(made.id, { fault: 'fill_off_rate', minor: '90000000' })
+  await converted(made.id)
+  const less = { received: { minor: '4000', currency: 'EUR' } } as const
+  await world.refund(made.id, {}, world.says({}, { refund: 'pending' }))
+  await world.read(made, world.says(less, { refund: 'refused' }))
+  expect(await world.payment(made.id)).toMatchObject({ parkReason: 'fill_off_rate', confirmed: { minor: '4000' } })
+  await world.decide(made.id, 'approve')
+  await converted(made.id)
+  expect(await world.payment(made.id)).toMatchObject({ status: 'processing', usdc: { gross: '43200000' } })
+})
