@@ -251,7 +251,12 @@ type Refunding = {
 }
 
 async function refund(deps: BookDeps, { order, key, change }: Refunding): Promise<Refund> {
-  if (order.refund?.key === key) return { kind: order.status === 'refunded' ? 'done' : 'pending' }
+  const isPending = order.refund?.key === key && order.status !== 'refunded'
+  if (isPending && deps.faults.take('refund_refused', order.attemptId) !== null) {
+    await deps.append({ kind: 'order', order: { ...order, refund: null } })
+    return { kind: 'refused', reason: 'the balance is too low' }
+  }
+  if (order.refund?.key === key) return { kind: isPending ? 'pending' : 'done' }
   if (order.refund !== null) return { kind: 'refused', reason: 'already refunded' }
   if (!isRefundable(order)) return { kind: 'refused', reason: 'nothing was received' }
   if (deps.faults.take('refund_refused', order.attemptId) !== null)

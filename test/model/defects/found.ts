@@ -222,4 +222,34 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     find: 'whole: misfit !== null && isToldWhole',
     put: 'whole: misfitOfAttempt(work.state.incidents, attempt.id) !== null && isToldWhole',
   },
+  {
+    name: 'a refused refund makes a hold of what waits for its partner',
+    file: 'src/activities/payment/refund.ts',
+    find: "return mayBePaid ? parked('order_changed') : {}",
+    put: "return mayBePaid ? parked(isHeld ? 'operator_hold' : 'order_changed') : {}",
+  },
+  {
+    name: 'a doubt ends by an answer that says nothing',
+    file: 'src/activities/payment/partner-news.ts',
+    find: 'const mayEnd = isClear && tellsOfMoney(work.state.parts, order)',
+    put: 'const mayEnd = isClear',
+  },
+  {
+    name: 'a doubt ends when its change is acknowledged',
+    file: `${MONEY}/decided.ts`,
+    find: 'closes: isInDoubt(incidents, payment) ? null : changed,',
+    put: 'closes: changed,',
+  },
+  {
+    name: 'an unnamed refund is done when another was',
+    file: 'src/domain/payment/refund.ts',
+    find: 'const isLeft = claimsOn(state, asked).length > 0',
+    put: "const isLeft = meant(state, asked).some(({ id }) => unitSum(state.parts, { attemptId: id }) !== '0')",
+  },
+  {
+    name: 'what comes while its refund is carried out is nobody’s',
+    file: `${MONEY}/coming.ts`,
+    find: 'minor: missingOfRefund(story), owner',
+    put: "minor: '0', owner",
+  },
 ]

@@ -125,7 +125,8 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
   const timeline = { now: clock, settle, pass, after: () => undefined } as unknown as Shop['timeline']
   const stage = { sandbox, tenant: world.tenant } as unknown as Shop['stage']
   const untold = new Set<string>()
-  const isShort = () => hasLessThanCounted({ db, system, stage, paymentId, untold })
+  const troubles = createTroubles(timeline)
+  const isShort = () => hasLessThanCounted({ db, system, stage, paymentId, untold, doubts: troubles.doubts })
   const shop: Shop = {
     paymentId,
     timeline,
@@ -137,7 +138,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     system,
     stage,
     engine: createEngine({ db, hooks, system, now: clock, isShort }),
-    troubles: createTroubles(timeline),
+    troubles,
     asks,
     told: [],
     wrong: [],

@@ -3,6 +3,7 @@ import { readFacts } from './checks/facts.ts'
 import {
   checkBooks,
   checkCompleted,
+  checkGoesOn,
   checkOurs,
   checkPartners,
   checkParts,
@@ -36,6 +37,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...checkParts(facts),
     ...checkPayout(facts),
     ...checkCompleted(facts),
+    ...(await checkGoesOn(facts)),
     ...(await checkReturned(facts)),
     ...(await checkWakers(facts)),
     ...(await checkMisfits(facts)),

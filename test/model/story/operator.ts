@@ -15,6 +15,8 @@ export type Seen = {
   /** How often money was booked as returned from elsewhere, and how often an operator has placed a hold. */
   readonly returns: number
   readonly holds: number
+  /** Something is there that a refund could be about. */
+  readonly isLeft: boolean
 }
 
 export async function see(shop: Shop): Promise<Seen> {
@@ -30,12 +32,14 @@ export async function see(shop: Shop): Promise<Seen> {
     [shop.paymentId],
   )
   const { version, parkReason, fill } = payment
+  const isUnbooked = parkReason === 'amount_mismatch' && attempts.some(({ status }) => status === 'on_hold')
   return {
     version,
     waits: JSON.stringify({ parkReason, fill, incidents: rows }),
     money: JSON.stringify(attempts.map(({ id }) => heldOf(parts, id))),
     returns: parts.filter(({ kind }) => kind === 'return_outside').length,
     holds: (holds.rows[0] as { holds: number }).holds,
+    isLeft: isUnbooked || attemptsWith(parts, ['surplus', 'late']).length > 0,
   }
 }
 
@@ -56,12 +60,17 @@ export async function decide(shop: Shop, step: Decide, looked: Seen | null): Pro
     (ACCEPTS.includes(step.decision) && now.waits !== seen.waits) ||
     (step.decision === 'release' && now.holds !== seen.holds)
   const isMore = step.decision === 'recordExternalRefund' && now.money !== seen.money
-  if (mayBe.length < 2 && !isUnseen && !isMore) return
+  const mayDoNothing = now.isLeft && attempt === undefined && GIVES_BACK.includes(step.decision)
+  if (mayBe.length < 2 && !isUnseen && !isMore && !mayDoNothing) return
   await shop.timeline.settle()
   if (isUnseen && shop.asks.at(-1)?.answer?.endsWith(': recorded"}') === true)
     shop.wrong.push('an operator accepted what nobody had looked at')
   if (isMore && (await see(shop)).returns > now.returns)
     shop.wrong.push('money that came after the operator had looked was booked as returned')
+  const answer = shop.asks.at(-1)?.answer ?? ''
+  const isDone = answer.endsWith('"refunded"}') || answer.endsWith(': recorded"}')
+  if (mayDoNothing && isDone && (await see(shop)).version === now.version)
+    shop.wrong.push('a refund was called done, and nothing was given back')
   const left = await refundable(shop)
   if (left.length < mayBe.length && mayBe.length > 1)
     shop.wrong.push('a refund that could be of two attempts was of one that nobody named')

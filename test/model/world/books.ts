@@ -2,6 +2,7 @@ import type { Db } from '../../../src/db/db.ts'
 import { conversionKey } from '../../../src/domain/ids.ts'
 import type { ProviderName, ProviderUsed } from '../../../src/domain/methods.ts'
 import type { SandboxOrder } from '../../../src/sandbox/partners/order.ts'
+import type { Doubts } from './doubts.ts'
 import type { Stage } from './stage.ts'
 import type { System } from './system.ts'
 
@@ -38,18 +39,24 @@ export function boughtFor(shop: Desk, orders: number): bigint {
   return keys.reduce((total, key) => total + BigInt(converter.find(key)?.boughtMicroUsdc ?? '0'), 0n)
 }
 
-/** Whether a partner, whose news have been read, has less of an order than is counted of it: nothing may be signed then. */
+/**
+ * Whether a partner, whose news have been read, has less of an order than is counted of it, or said so last of one that it had
+ * changed, and holds it back by now: nothing may be signed then.
+ */
 export async function hasLessThanCounted(
-  shop: Desk & { readonly system: System; readonly untold: ReadonlySet<string> },
+  shop: Desk & { readonly system: System; readonly untold: ReadonlySet<string>; readonly doubts: Doubts },
 ): Promise<boolean> {
   const { parts } = await shop.system.loadPayment(shop.db, shop.paymentId)
   const { rows } = await shop.db.query('select attempt_id from partner_event where applied_at is null')
   const unread = new Set([...shop.untold, ...rows.map((row) => row['attempt_id'] as string)])
   for (const attempt of await attemptsOf(shop)) {
     const order = await orderOf(shop, attempt)
-    if (order === null || order.status !== 'paid' || order.receivedMinor === null || unread.has(attempt.id)) continue
+    if (order === null || unread.has(attempt.id)) continue
+    const inDoubt = order.status === 'on_hold' ? (shop.doubts.told.get(attempt.id) ?? null) : null
+    const received = order.status === 'paid' ? order.receivedMinor : inDoubt
+    if (received === null) continue
     const counted = parts.filter(({ attemptId, state }) => attemptId === attempt.id && state === 'counted')
-    if (BigInt(order.receivedMinor) < counted.reduce((sum, { units }) => sum + BigInt(units), 0n)) return true
+    if (BigInt(received) < counted.reduce((sum, { units }) => sum + BigInt(units), 0n)) return true
   }
   return false
 }

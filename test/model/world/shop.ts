@@ -88,7 +88,7 @@ export async function openShop(
   const hooks = system.createSettlementHooks(context)
   const paymentId = newId('payment')
   const untold = new Set<string>()
-  const isShort = () => hasLessThanCounted({ db, system, stage, paymentId, untold })
+  const isShort = () => hasLessThanCounted({ db, system, stage, paymentId, untold, doubts: troubles.doubts })
   const engine = createEngine({ db, hooks, system, now: timeline.now, isShort })
   const createdAt = new Date(timeline.now()).toISOString()
   const payment = newPayment({

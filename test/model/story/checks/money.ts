@@ -172,6 +172,21 @@ export async function checkReturned({ shop, row, paidOut }: Facts): Promise<stri
   return isReturned && !isKnown && paidOut !== null ? ['given back by our refund, and paid out'] : []
 }
 
+/** What waits for its partner, or as too little, goes on when the partner says that all of the price is there. */
+export async function checkGoesOn({ shop, row }: Facts): Promise<string[]> {
+  const { payment, attempts, intents, parts } = row
+  const { status, parkReason, held, paidAttemptId } = payment
+  const paid = attempts.find(({ id }) => id === paidAttemptId)
+  const isWaiting =
+    status === 'under_review' && ['partner_hold', 'order_changed', 'underpaid'].includes(parkReason ?? '')
+  const isOut = parts.some(({ kind }) => kind === 'return_outside')
+  if (paid === undefined || !isWaiting || held || isOut || intents.length > 0) return []
+  const order = await orderOf(shop, paid)
+  const isFitting = order?.minor === paid.asked.minor || order?.minor === paid.acknowledgedMinor
+  const isAll = order?.status === 'paid' && BigInt(order.receivedMinor ?? '0') >= BigInt(paid.asked.minor)
+  return isFitting && isAll ? [`all of the money is there, and it waits: ${parkReason}`] : []
+}
+
 /** The rest of the price completes the payment. */
 export function checkCompleted({ row, intents }: Facts): string[] {
   const { payment, parts } = row
@@ -179,7 +194,9 @@ export function checkCompleted({ row, intents }: Facts): string[] {
   // What came beside the whole price, and was taken back before anything of that, is no rest of it.
   const isTopUp = sum(mine.filter(({ state }) => state === 'surplus').map(({ units }) => units)) > 0n
   const isOpen = payment.status === 'under_review' && payment.parkReason === 'underpaid'
-  return isOpen && isTopUp && intents.length === 0 ? ['paid too little, and the rest of it is surplus'] : []
+  return isOpen && isTopUp && intents.every(({ state }) => state === 'refused')
+    ? ['paid too little, and the rest of it is surplus']
+    : []
 }
 
 export function checkPayout(facts: Facts): string[] {

@@ -75,6 +75,17 @@ export const FITTING: readonly Idea[] = [
       ]
     },
   },
+  // Neither of two orders fits, and one after the other is to go back.
+  {
+    weight: (view) => where(view, payable, view.attempts.length < 3 ? 1.5 : 0),
+    tell: (random, view) => [
+      { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner']) },
+      partner('change the amount', one(random, view, payable)),
+      partner('change the amount', view.attempts.length),
+      decide('refund', random.pick([one(random, view, payable), view.attempts.length])),
+      decide(random.pick(['refund', 'recordExternalRefund'])),
+    ],
+  },
   // Two orders, and the first one does not fit.
   {
     weight: (view) => where(view, payable, view.attempts.length < 3 ? 2 : 0),
@@ -160,6 +171,14 @@ export const FITTING: readonly Idea[] = [
           [partner('change the amount', of), wait(400)],
           [partner('fit again', of, { percent: random.pick([40, 100, 100]) }), wait(20)],
           [partner('take all back', of)],
+          // It holds back what it has, and says no more.
+          [
+            partner('fit again', of, { percent: 40, news: 'later' }),
+            partner('hold what was paid', of),
+            decide(random.pick(['retry', 'release'])),
+            engine('settle'),
+          ],
+          [partner('hold what was paid', of), decide('acknowledge'), wait(1), decide('retry'), engine('settle')],
         ]),
       ]
     },
