@@ -48,8 +48,15 @@ describe('money that its partner held', () => {
   test('goes on by the answer that came with the refusal of its refund', () =>
     is(
       [
-        ...[simulator('delay', 36_000), partner('pay'), held, simulator('refund_pending', 72_000), decide('refund')],
-        ...[partner('release'), wait(120), simulator('refund_refused'), wait(300)],
+        simulator('delay', 36_000),
+        partner('pay'),
+        held,
+        simulator('refund_pending', 72_000),
+        decide('refund'),
+        partner('release'),
+        wait(120),
+        simulator('refund_refused'),
+        wait(300),
       ],
       { status: 'processing', parkReason: null },
     ))
@@ -58,8 +65,12 @@ describe('money that its partner held', () => {
   test('goes on when all of it is let go under another amount', () =>
     is(
       [
-        ...[simulator('delay', 600), partner('pay'), held],
-        ...[partner('release', 0, { news: 'later' }), partner('change the amount'), wait(400)],
+        simulator('delay', 600),
+        partner('pay'),
+        held,
+        partner('release', 0, { news: 'later' }),
+        partner('change the amount'),
+        wait(400),
       ],
       { status: 'settling' },
     ))
@@ -69,8 +80,12 @@ describe('money that its partner held', () => {
 test('the rest of the price, which comes while a refund is carried out, is counted when that is refused', () =>
   is(
     [
-      ...[partner('pay', 0, { percent: 60 }), simulator('refund_pending', 7200), decide('refund')],
-      ...[partner('top up', 0, { percent: 40 }), simulator('refund_refused'), wait(70)],
+      partner('pay', 0, { percent: 60 }),
+      simulator('refund_pending', 7200),
+      decide('refund'),
+      partner('top up', 0, { percent: 40 }),
+      simulator('refund_refused'),
+      wait(70),
     ],
     { status: 'settling' },
   ))
