@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Hex } from '../domain/hex.ts'
 import type { HoldReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
 import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
-import { NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
+import { assertNotBehind, NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
 import { checkRotation, type Decision, PAID_ELSEWHERE } from './rotation.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
 
@@ -187,8 +187,8 @@ export async function hold(
 export type Authorizer = {
   /** Before anything is signed. A rotation is as old as the first worker that knows of it, also where nothing is to be paid. */
   record(): Promise<void>
-  /** queued → authorized: checks the token, reserves funds, signs. */
-  authorize(): Promise<Progress>
+  /** queued → authorized: checks the token, reserves funds, signs. `final`: the last final block that was read. */
+  authorize(final: number): Promise<Progress>
 }
 
 /**
@@ -210,14 +210,15 @@ export function createAuthorizer(deps: SettlementDeps): Authorizer {
 
   return {
     record,
-    async authorize() {
+    async authorize(final) {
       await record()
       if ((await journal.countWaiting()) >= AHEAD) return { ...NOTHING, ahead: true }
       const { payouts, next } = await journal.readPayable({ limit: ROUND, after: lastRecipient })
       // Asked only when there is something to sign, so that nothing is written while nothing happens.
       if (payouts.length === 0 || !(await journal.leaseSigning(deps.options))) return NOTHING
       lastRecipient = next
-      const { block: head } = await rpc.newest()
+      const { block: head } = await rpc.newest(final)
+      assertNotBehind(head, final)
       const treasuries = new Set(payouts.map((payout) => payout.treasury))
       let done = 0
       const failures: unknown[] = []
@@ -250,12 +251,11 @@ async function choosePayable(
   const earlier = new Set(retired.map((one) => one.treasury))
   const otherTreasuries = watchedTreasuries(deps).filter((other) => other !== treasury && !earlier.has(other))
   // At one block, so that those who know it can agree.
-  const what = 'what the state of token and treasury is'
-  const { value: state, at: block } = await rpc.demandAt(head, what, (node, at) =>
-    readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries, at }),
+  const state = await rpc.demand('what the state of token and treasury is', (node) =>
+    readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries, at: head }),
   )
   const now = deps.clock().getTime()
-  const inTreasury = state.balance - (await journal.readReserved(treasury, block))
+  const inTreasury = state.balance - (await journal.readReserved(treasury, head))
   const underLimit = options.maxMicroPerDay - (await journal.readAuthorizedSince(treasury, new Date(now - DAY_MS)))
   const ids = payouts.map(({ paymentId }) => paymentId)
   const decisions = decidePayouts(payouts, state, {

@@ -54,6 +54,14 @@ export const SETTLEMENT_DEFAULTS = {
 /** Blocks back from the head of which a node that prunes still has the state: Bor and geth keep 128. */
 export const KEPT_STATES = 100
 
+/**
+ * Throws when the newest block of a quorum is below one that was final: what was settled since is in the balances of then,
+ * and reserved no more.
+ */
+export function assertNotBehind({ number }: { readonly number: number }, final: number): void {
+  if (number < final) throw new Error(`a quorum is at block ${number}, behind block ${final} that was final`)
+}
+
 /** Every wallet that is or was our treasury. */
 export function watchedTreasuries(deps: Pick<SettlementDeps, 'treasuries' | 'options'>): Hex[] {
   return [...deps.treasuries.map((treasury) => treasury.address), ...deps.options.retiredTreasuries]

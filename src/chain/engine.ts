@@ -1,6 +1,6 @@
 import { createAuthorizer } from './authorizer.ts'
 import { createCancellations } from './cancellations.ts'
-import { NOTHING, type Progress, type SettlementDeps } from './context.ts'
+import { assertNotBehind, NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import { createSweeping } from './deposits/sweep.ts'
 import { fillLanes } from './lanes/fill.ts'
 import { createKeylessEnding } from './lanes/keyless.ts'
@@ -83,14 +83,15 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
         log.error({ err: error }, 'cancellations could not be signed; tried again next round')
         return 0
       })
-      const signed = await authorizer.authorize()
+      const signed = await authorizer.authorize(cursor.number)
       return { ...signed, done: signed.done + cancelled }
     },
     async send() {
-      const newest = await rpc.newest()
       const cursor = await journal.readCursor()
       if (cursor === null) return NOTHING
-      const view: ChainView = { head: newest.block, cursor, fees: await rpc.fees(FEE_BLOCKS) }
+      const { block: head } = await rpc.newest(cursor.number)
+      assertNotBehind(head, cursor.number)
+      const view: ChainView = { head, cursor, fees: await rpc.fees(FEE_BLOCKS) }
       return holding('lanes', async () => {
         const [rounds] = await Promise.all([advance(view), fund(view), endKeyless(view)])
         if (cursor.pausedReason !== null) return NOTHING

@@ -88,7 +88,7 @@ async function agreed<T>({ rpc }: SettlementDeps, read: (node: RpcNode) => Promi
 async function assertChainHasHistory(deps: SettlementDeps): Promise<void> {
   const cursor = await deps.journal.readCursor()
   if (cursor === null) return
-  const { block: head } = await deps.rpc.newest()
+  const { block: head } = await deps.rpc.newest(cursor.number)
   if (head.number < cursor.number)
     throw new Error(
       `a quorum is at block ${head.number}, behind block ${cursor.number} that was final: it must catch up`,

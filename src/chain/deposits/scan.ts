@@ -53,7 +53,10 @@ export function createDepositScan(deps: SettlementDeps) {
 
   return async function scanDeposits(lease: Lease, cursor: ChainCursor): Promise<boolean> {
     const newest = await readLastBlock(rpc, cursor)
-    if (newest === null) return false
+    if (newest === null) {
+      stall.goesOn(`no quorum has block ${cursor.number} as it was read`)
+      return false
+    }
     const isOld = deps.clock().getTime() / 1000 - newest.timestamp > CATCHING_UP_SECONDS
     const reading = (again: boolean) => (blocks: Blocks) =>
       read(lease, { blocks, again, isLate: isOld || cursor.number - blocks.from >= CATCHING_UP_BLOCKS })

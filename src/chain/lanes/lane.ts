@@ -46,10 +46,11 @@ export async function advanceLane(
 ): Promise<LaneRound | null> {
   const { journal, rpc, options } = deps
   const wallet = lower(account.address)
-  const [final, { value: standing }] = await Promise.all([
+  const head = view.head.number
+  const [final, standing] = await Promise.all([
     readFinalNonce(deps, wallet, view),
-    rpc.demandAt(view.head.number, `where ${wallet} stands`, async (node, at) => {
-      const [nonce, wei] = await Promise.all([node.transactionCount(wallet, at), node.balance(wallet, at)])
+    rpc.demand(`where ${wallet} stands`, async (node) => {
+      const [nonce, wei] = await Promise.all([node.transactionCount(wallet, head), node.balance(wallet, head)])
       return { nonce, wei }
     }),
   ])
@@ -215,16 +216,19 @@ async function conclude(
     deps.log.error({ wallet: lane.wallet, nonces: foreign }, 'nonces were used by transactions that are not ours')
 }
 
+/** How many blocks after a final block a node has its receipts: it may have the block and its state a moment before. */
+const RECEIPTS_KNOWN = 2
+
 /** Whether the nonce of an envelope was used by one of its transactions or by somebody else. Null: not known yet. */
 async function readEnd(deps: SettlementDeps, envelope: Envelope, view: ChainView): Promise<EnvelopeEnd | null> {
   const { nonce } = envelope
   for (const attempt of envelope.attempts) {
     const receipt = await deps.rpc.agreed(async (node) => {
-      // The final block has used the nonce. A node that is behind it does not know the receipt yet, which must not count as
-      // an absent one.
       const head = await node.block('latest')
-      if (head.number < view.cursor.number) throw new Error(`${node.name} is behind`)
-      return node.receipt(attempt.txHash)
+      const found = await node.receipt(attempt.txHash)
+      // A node that is behind does not know the receipt yet. That must not count as an absent receipt.
+      if (found === null && head.number < view.cursor.number + RECEIPTS_KNOWN) throw new Error(`${node.name} is behind`)
+      return found
     })
     if (receipt === null) return null
     const won = receipt.value

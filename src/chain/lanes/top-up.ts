@@ -22,9 +22,8 @@ export function createTopUp(deps: SettlementDeps) {
     if (lane === null) return
     const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
     const low = codec.gasLimit(codec.maxItems) * maxFee * BigInt(options.maxInFlight + 1)
-    const what = 'how much gas money the relayers have'
-    const { value: balances } = await rpc.demandAt(view.head.number, what, (node, at) =>
-      Promise.all(wallets.map((wallet) => node.balance(wallet, at))),
+    const balances = await rpc.demand('how much gas money the relayers have', (node) =>
+      Promise.all(wallets.map((wallet) => node.balance(wallet, view.head.number))),
     )
     for (const [index, target] of wallets.entries()) {
       const missing = low - (balances[index] ?? low)

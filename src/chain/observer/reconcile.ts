@@ -71,7 +71,7 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
     const now = clock().getTime()
     if (now - comparedAt < EVERY_MS) return
     await recallForgotten(cursor)
-    const { block: head } = await rpc.newest()
+    const { block: head } = await rpc.newest(cursor.number)
     // Nodes that prune no longer have the state of that block.
     if (head.number - cursor.number > KEPT_STATES) return
     const open = await journal.readOpenNonces({ after, limit: COMPARED })

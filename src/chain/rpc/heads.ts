@@ -5,72 +5,67 @@ import type { Block, FeeHistory, RpcNode } from './node.ts'
 /** How long the slower nodes are waited for when a quorum has answered, so that a fast node that is behind tells less. */
 const GRACE_MS = 150
 
-/** In blocks. Of heights this close the quorum-th is near enough; of others one may be false, and all nodes are waited for. */
-const CLOSE_HEADS = 4
-/** Finality comes in steps of more than a block. */
-const CLOSE_FINALS = 32
-
 /**
- * How far below the newest block nodes are asked when they do not agree there: they may just be replacing the last blocks, one
- * may not have them yet, and another may not answer what is asked.
+ * In blocks. Of heights this close the lowest is taken, which all of these nodes have: whichever of them does not answer a
+ * question there, the others do. Where those of a quorum are farther apart, one may be false, and all nodes are waited for.
  */
-export const BELOW_HEAD = [0, 2, 8]
+const CLOSE_HEADS = 8
+/** Finality comes in steps of more than a block. */
+const CLOSE_FINALS = 16
 
-export async function readHead(nodes: Nodes): Promise<{ block: Block }> {
-  const heads = await everyone(nodes, { read: (node) => node.block('latest'), isClear: areClose(nodes, CLOSE_HEADS) })
-  const heights = heads.map(({ number }) => number)
-  const height = quorumth(nodes, heights)
-  if (height === null) throw noQuorum('what the newest block is')
-  const told = quorumBlock(nodes, heads, height)
-  if (told !== null) return { block: told }
-  // One that is far behind may be the only one to agree with.
-  const lower = [
-    ...BELOW_HEAD.map((below) => Math.max(0, height - below)),
-    ...heights.filter((other) => other < height),
-  ]
-  for (const number of [...new Set(lower)].toSorted((a, b) => b - a)) {
-    const block = await nodes.agreed((node) => node.block(number))
-    if (block !== null) return { block: block.value }
-  }
-  throw noQuorum(`which block has the number ${height}`)
+/** How far below a height the nodes are asked for one hash: they may just be replacing the last blocks, and one may not have them. */
+const BELOW = [0, 2, 8]
+
+/** `floor`: a block that was final. A node that is behind it does not hold the others down. */
+export async function readHead(nodes: Nodes, floor: number): Promise<{ block: Block }> {
+  const near = { close: CLOSE_HEADS, floor }
+  const heads = await everyone(nodes, { read: (node) => node.block('latest'), isClear: areNear(nodes, near) })
+  // Of a node that is slow just now, what it has told last: it has that too.
+  const known = nodes.asked().flatMap(({ health }) => health.view().head ?? [])
+  const block = await sharedBlock(nodes, heads, { ...near, known })
+  if (block === null) throw noQuorum('what the newest block is')
+  return { block }
 }
 
-/**
- * What a quorum says at the block with this number, or at the highest of those a little below it at which there is one. Null
- * when there is none.
- */
-export async function agreedNear<T>(
+/** A block that a quorum calls final. What is below such a block is final too. */
+export async function readFinalized(nodes: Nodes): Promise<Block | null> {
+  const near = { close: CLOSE_FINALS, floor: 0 }
+  const finals = await everyone(nodes, { read: (node) => node.block('finalized'), isClear: areNear(nodes, near) })
+  return sharedBlock(nodes, finals, { ...near, known: [] })
+}
+
+type Near = { readonly close: number; readonly floor: number }
+
+/** Whether the highest of a quorum are near each other, and not below the floor: then the slower nodes change little. */
+const areNear =
+  ({ quorum }: Nodes, { close, floor }: Near) =>
+  (told: readonly Block[]): boolean => {
+    const heights = told.map(({ number }) => number).toSorted((a, b) => b - a)
+    const reached = heights[quorum - 1] ?? 0
+    return reached >= floor && (heights[0] ?? 0) - reached <= close
+  }
+
+/** The highest block that all nodes near those of a quorum have, when a quorum says which it is; else one a little lower. */
+async function sharedBlock(
   nodes: Nodes,
-  head: number,
-  read: (node: RpcNode, at: number) => Promise<T>,
-): Promise<{ value: T; at: number } | null> {
-  for (const at of new Set(BELOW_HEAD.map((below) => Math.max(0, head - below)))) {
-    const answer = await nodes.agreed((node) => read(node, at))
-    if (answer !== null) return { value: answer.value, at }
+  told: readonly Block[],
+  { close, floor, known }: Near & { readonly known: readonly number[] },
+): Promise<Block | null> {
+  const heights = told.map(({ number }) => number)
+  const reached = quorumth(nodes, heights)
+  if (reached === null) return null
+  const lowest = Math.max(reached - close, floor)
+  const shared = Math.min(reached, ...[...heights, ...known].filter((height) => height >= lowest))
+  const agreed = quorumBlock(nodes, told, shared)
+  if (agreed !== null) return agreed
+  // One that is far behind may be the only one to agree with.
+  const lower = [...BELOW.map((below) => Math.max(0, shared - below)), ...heights.filter((other) => other < shared)]
+  for (const number of [...new Set(lower)].toSorted((a, b) => b - a)) {
+    const block = await nodes.agreed((node) => node.block(number))
+    if (block !== null) return block.value
   }
   return null
 }
-
-/** The height that a quorum of nodes has reached: the quorum-th highest of their final blocks. */
-export async function readFinalized(nodes: Nodes): Promise<Block | null> {
-  const isClear = areClose(nodes, CLOSE_FINALS)
-  const finals = await everyone(nodes, { read: (node) => node.block('finalized'), isClear })
-  const height = quorumth(
-    nodes,
-    finals.map(({ number }) => number),
-  )
-  if (height === null) return null
-  const told = quorumBlock(nodes, finals, height)
-  return told ?? (await nodes.agreed((node) => node.block(height)))?.value ?? null
-}
-
-/** Whether the highest of a quorum are close together: then the slower nodes make no difference. */
-const areClose =
-  ({ quorum }: Nodes, blocks: number) =>
-  (told: readonly Block[]): boolean => {
-    const heights = told.map(({ number }) => number).toSorted((a, b) => b - a)
-    return (heights[0] ?? 0) - (heights[quorum - 1] ?? 0) <= blocks
-  }
 
 /** The block at a height that a quorum has just told. Mostly they are at one block, and nothing more need be asked. */
 function quorumBlock({ quorum }: Nodes, told: readonly Block[], height: number): Block | null {

@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import { askAny, askQuorum, sendToAll } from './ask.ts'
 import type { Nodes } from './gather.ts'
-import { agreedNear, noQuorum, readFees, readFinalized, readHead } from './heads.ts'
+import { noQuorum, readFees, readFinalized, readHead } from './heads.ts'
 import type { NodeHealth } from './health.ts'
 import { type Block, connectNode, type FeeHistory, type RpcNode, type Sent } from './node.ts'
 
@@ -21,23 +21,14 @@ export type Rpc = {
   agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null>
   /** The same, for what nothing can go on without: throws NodeFailure when they do not agree now. `what` is for people. */
   demand<T>(what: string, read: (node: RpcNode) => Promise<T>): Promise<T>
-  /**
-   * The same at block `head`, or, where that finds no quorum, a little below it: one node may not have the block yet while
-   * another does not answer what is asked.
-   */
-  demandAt<T>(
-    head: number,
-    what: string,
-    read: (node: RpcNode, at: number) => Promise<T>,
-  ): Promise<{ value: T; at: number }>
   /** Sends the signed transaction to every node. One may accept it; why not is said by a quorum. */
   broadcast(raw: Hex): Promise<Sent>
   /**
-   * The newest block that a quorum of nodes has: one node that runs ahead, or is behind, does not count. Throws when
-   * there is none now.
+   * The newest block that all nodes near those of a quorum have: one node that runs ahead, or is far behind, does not count,
+   * nor one that is behind block `floor`, which was final. Throws when a quorum does not say now which it is.
    */
-  newest(): Promise<{ block: Block }>
-  /** The highest block that a quorum of nodes calls final, with one hash; null when there is none now. */
+  newest(floor?: number): Promise<{ block: Block }>
+  /** The same of the blocks that nodes call final; null when there is none now. */
   finalized(): Promise<Block | null>
   /** What gas costs, by a quorum: no single node can make it dear. */
   fees(blocks: number): Promise<FeeHistory>
@@ -61,14 +52,9 @@ export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
       if (answer === null) throw noQuorum(what)
       return answer.value
     },
-    async demandAt(head, what, read) {
-      const answer = await agreedNear(shared, head, read)
-      if (answer === null) throw noQuorum(what)
-      return answer
-    },
     any: (read) => askAny(asked(), read),
     broadcast: (raw) => sendToAll({ quorum, nodes: asked() }, raw),
-    newest: () => readHead(shared),
+    newest: (floor = 0) => readHead(shared, floor),
     finalized: () => readFinalized(shared),
     fees: (blocks) => readFees(shared, blocks),
     health: () => nodes.map(({ health }) => health.view()),

@@ -10,13 +10,18 @@ export const quantity = (value: bigint | number): string => `0x${value.toString(
 export const rawBlock = ({ chain }: World, number: bigint): Promise<Record<string, string>> =>
   chain.request({ method: HEADERS, params: [quantity(number), false] } as never)
 
-/** An honest node that is so many blocks behind the chain as it is now, and does not know the newer ones. */
-export async function behindBy(world: World, blocks: number): Promise<(call: RpcCall) => Malice> {
+/**
+ * An honest node that is so many blocks behind the chain as it is now, and does not know the newer ones. `final`: how far its
+ * final block is below its newest; without, it calls final what the chain does.
+ */
+export async function behindBy(world: World, blocks: number, final?: number): Promise<(call: RpcCall) => Malice> {
   const top = (await world.chain.getBlockNumber()) - BigInt(blocks)
   const newest = await rawBlock(world, top)
+  const lastFinal = final === undefined ? null : await rawBlock(world, top - BigInt(final))
   const isBeyond = (tag: unknown): boolean => typeof tag === 'string' && tag.startsWith('0x') && BigInt(tag) > top
   return ({ method, params }) => {
     if (method === HEADERS && params[0] === 'latest') return { lie: () => newest }
+    if (method === HEADERS && params[0] === 'finalized') return lastFinal === null ? 'honest' : { lie: () => lastFinal }
     if (method === HEADERS) return isBeyond(params[0]) ? { lie: () => null } : 'honest'
     const { toBlock } = (params[0] ?? {}) as { toBlock?: string }
     const isRefused = isBeyond(method === 'eth_getLogs' ? toBlock : params[1])

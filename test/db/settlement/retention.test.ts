@@ -32,26 +32,32 @@ const everything = { calldata: 1, raw: 1, items: 2, signatures: 2 }
 const drop = (daysLater: number, days = 7) =>
   dropBytes(world.db, scope, { now: new Date(Date.now() + daysLater * DAY_MS).toISOString(), days })
 
+/** The chain has gone on by so many blocks, and they are read. */
+const readOn = (blocks: number) =>
+  world.db.query('update chain_cursor set scanned_number = scanned_number + $1', [blocks])
+
 test('nothing is dropped before its days are over, nor while a repair of finality could take it back', async () => {
   expect(await kept()).toEqual(everything)
   // Many days pass, and the chain stands still.
   expect(await drop(300)).toBe(0)
-  await world.db.query('update chain_cursor set scanned_number = scanned_number + 17000')
+  await readOn(17_000)
   expect(await drop(300)).toBe(0)
-  await world.db.query('update chain_cursor set scanned_number = scanned_number + 3000')
+  await readOn(3000)
   expect(await drop(6.9)).toBe(0)
   expect(await drop(0.9, 1)).toBe(0)
   expect(await kept()).toEqual(everything)
 })
 
 test('what is on its way is never dropped, however old it is', async () => {
+  await readOn(-20_000)
   const [waiting] = await world.queue([{}])
   await world.runner().tick()
+  await readOn(20_000)
   await world.db.query(`update lane_tx set created_at = now() - interval '1 year' where ended_at is null`)
   expect(await drop(300)).toBe(1)
   expect(await kept()).toEqual({ calldata: 1, raw: 1, items: 1, signatures: 1 })
   expect((await world.payout(waiting!.paymentId)).state).toBe('broadcast')
-  await world.db.query('update chain_cursor set scanned_number = scanned_number - 20000')
+  await readOn(-20_000)
   await world.finalize(world.runner(), 3)
   expect((await world.payout(waiting!.paymentId)).state).toBe('settled')
 })

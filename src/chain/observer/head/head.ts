@@ -1,8 +1,6 @@
 import type { ChainCursor, Lease } from '../../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../../context.ts'
 import { NodeFailure } from '../../rpc/failure.ts'
-import { BELOW_HEAD } from '../../rpc/heads.ts'
-import type { Block } from '../../rpc/node.ts'
 import type { Scope } from '../facts.ts'
 import { createStall } from '../stall.ts'
 import { createHeadLogs, type View } from './logs.ts'
@@ -28,16 +26,17 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
    * By a quorum: nothing proves the hash that a block calls its parent's, and payouts whose block has gone are sent again.
    * Asks nothing when the head follows on what is known. Null when there is no quorum now.
    */
-  async function walk(cursor: ChainCursor, head: Block): Promise<Hashes | null> {
+  async function walk(cursor: ChainCursor): Promise<Hashes | null> {
+    const { block: head } = await rpc.newest(cursor.number)
     if (head.number < cursor.number) return null
     const range = { base: Math.max(cursor.number, head.number - MAX_WALK), head }
     const agreed = await rpc.agreed(async (node) => [...(await walkChain(node, range, hashes))])
     return agreed && new Map(agreed.value)
   }
 
-  /** Null when the chain changes just now, or there is no quorum for what it shows. */
-  async function lookFrom(cursor: ChainCursor, head: Block): Promise<View | null> {
-    const chain = await walk(cursor, head)
+  /** Null when the chain changes just now, or there is no quorum for what it shows: the next round looks again. */
+  async function look(cursor: ChainCursor): Promise<View | null> {
+    const chain = await walk(cursor)
     if (chain === null) return null
     try {
       const readings = await logs.read(chain)
@@ -48,25 +47,13 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
     }
   }
 
-  /** From the newest block, or from one a little below it that more nodes have. Null when the next round must look again. */
-  async function look(cursor: ChainCursor): Promise<View | null> {
-    const { block: newest } = await rpc.newest()
-    for (const below of BELOW_HEAD) {
-      const number = newest.number - below
-      const head = below === 0 ? newest : number > 0 && (await rpc.agreed((node) => node.block(number)))?.value
-      const seen = head ? await lookFrom(cursor, head) : null
-      if (seen !== null) return seen
-    }
-    return null
-  }
-
   /** `isMined`: payouts are marked as seen in blocks that may have left the chain. */
   return async function watchHead(
     lease: Lease,
     { cursor, isMined }: { cursor: ChainCursor; isMined: boolean },
   ): Promise<void> {
     const seen = await look(cursor)
-    if (seen === null) return stall.goesOn('no quorum shows them from the newest one down')
+    if (seen === null) return stall.goesOn('no quorum shows all of them down to the last final one')
     stall.ends()
     const { chain } = seen
     const facts = seen.readings.flatMap((reading) => reading.facts)

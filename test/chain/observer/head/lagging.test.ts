@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
-import { TOPICS } from '../../../src/chain/token/contracts.ts'
-import type { Hex } from '../../../src/domain/hex.ts'
-import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
-import { behindBy, HEADERS, quantity, rawBlock } from '../rpc/laggard.ts'
-import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../world.ts'
+import { connectRpc } from '../../../../src/chain/rpc/rpc.ts'
+import { TOPICS } from '../../../../src/chain/token/contracts.ts'
+import type { Hex } from '../../../../src/domain/hex.ts'
+import { type HostileNode, startHostileNode } from '../../../support/hostile-node.ts'
+import { behindBy, HEADERS, quantity, rawBlock } from '../../rpc/laggard.ts'
+import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../../world.ts'
 
 /** One of three nodes is bad, and an honest one is a little behind or late: they are no two that could be left out. */
 

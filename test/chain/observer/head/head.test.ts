@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
-import { TOPICS } from '../../../src/chain/token/contracts.ts'
-import type { Db } from '../../../src/db/db.ts'
-import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
-import { createWorld, newAddress, type Queued, stealUsdc, TOKEN, type World } from '../world.ts'
+import { connectRpc } from '../../../../src/chain/rpc/rpc.ts'
+import { TOPICS } from '../../../../src/chain/token/contracts.ts'
+import type { Db } from '../../../../src/db/db.ts'
+import { type HostileNode, startHostileNode } from '../../../support/hostile-node.ts'
+import { createWorld, newAddress, type Queued, stealUsdc, TOKEN, type World } from '../../world.ts'
 
 /** What one of three nodes can do to the watch of blocks that are not final, while finality stands still. */
 

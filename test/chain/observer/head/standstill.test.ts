@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
-import { TOPICS } from '../../../src/chain/token/contracts.ts'
-import type { Hex } from '../../../src/domain/hex.ts'
-import { startHostileNode } from '../../support/hostile-node.ts'
-import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../world.ts'
+import { connectRpc } from '../../../../src/chain/rpc/rpc.ts'
+import { TOPICS } from '../../../../src/chain/token/contracts.ts'
+import type { Hex } from '../../../../src/domain/hex.ts'
+import { startHostileNode } from '../../../support/hostile-node.ts'
+import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../../world.ts'
 
 /** Finality stands still for longer than blocks are walked back. */
 

@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { createDepositKeys } from '../../../../src/chain/deposits/deposit-keys.ts'
+import { accountOf } from '../../../../src/chain/keys/private-key.ts'
+import { connectRpc } from '../../../../src/chain/rpc/rpc.ts'
+import { mintUsdc } from '../../../../src/sandbox/chain.ts'
+import { type HostileNode, type Malice, startHostileNode } from '../../../support/hostile-node.ts'
+import { addAwaited } from '../../deposits/awaited.ts'
+import { behindBy, HEADERS, rawBlock } from '../../rpc/laggard.ts'
+import { createWorld, newKey, type Queued, TOKEN, type World } from '../../world.ts'
+
+/**
+ * Blocks are final two below the newest one, as on Polygon. One of three nodes is bad, and an honest one is behind the
+ * last final block, or late.
+ */
+
+let world: World
+let nodes: HostileNode[]
+beforeEach(async () => {
+  world = await createWorld({ micro: 100_000_000n, relayers: 2, anvil: ['--no-mining', '--slots-in-an-epoch', '1'] })
+  await world.runner().tick()
+  await world.chain.mine({ blocks: 50 })
+  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
+})
+afterEach(async () => {
+  await Promise.all(nodes.map((node) => node.close()))
+  await world.stop()
+})
+
+const connect = () => connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
+const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+const ticks = async (runner: { tick(): Promise<unknown> }, times = 2): Promise<void> => {
+  for (let time = 0; time < times; time++) await runner.tick()
+}
+const envelopes = async () => (await world.db.query('select state from lane_tx order by nonce')).rows
+const signatures = async ({ paymentId }: Queued) =>
+  (await world.db.query('select from payout_signature where payment_id = $1', [paymentId])).rows.length
+
+const GONE: Malice = { error: { code: -32000, message: 'missing trie node' } }
+const withoutStates = ({ method }: { method: string }): Malice =>
+  ['eth_call', 'eth_getBalance', 'eth_getTransactionCount'].includes(method) ? GONE : 'honest'
+/** Another hash for each block that is asked for by this, or by its number. */
+const wrongBlocks =
+  (...tags: string[]) =>
+  ({ method, params }: { method: string; params: readonly unknown[] }): Malice => {
+    const tag = String(params[0])
+    if (method !== HEADERS || !(tags.includes(tag) || tag.startsWith('0x'))) return 'honest'
+    return { lie: (block) => block && { ...(block as object), hash: `0x${'f'.repeat(64)}` } }
+  }
+
+/** The first node behaves so, and the third is three blocks behind the newest one: in each round, two blocks later. */
+async function rounds(runner: { tick(): Promise<unknown> }, count: number, bad: HostileNode['behave']): Promise<void> {
+  for (let round = 0; round < count; round++) {
+    await world.chain.mine({ blocks: 2 })
+    nodes[0]!.behave = bad
+    nodes[2]!.behave = await behindBy(world, 3, 2)
+    await runner.tick().catch(() => undefined)
+  }
+}
+
+/** The first node tells a newest block that is four lower, and the third is honest and late. */
+async function holdDown(): Promise<void> {
+  const lower = await rawBlock(world, (await world.chain.getBlockNumber()) - 4n)
+  nodes[0]!.behave = ({ method, params }) =>
+    method === HEADERS && params[0] === 'latest' ? { lie: () => lower } : 'honest'
+  nodes[2]!.behave = () => ({ afterMs: 250 })
+}
+
+async function settled(micro: bigint): Promise<void> {
+  const runner = world.runner({ rpc: connect() })
+  await ticks(runner)
+  const [queued] = await world.queue([{ micro }])
+  await ticks(runner)
+  await world.chain.mine({ blocks: 3 })
+  await ticks(runner)
+  expect(await stateOf(queued!)).toBe('settled')
+}
+
+// the height that a quorum calls final was one that only those two had
+test('final blocks are read although one node has another hash for each', async () => {
+  const runner = world.runner({ rpc: connect() })
+  await ticks(runner)
+  const [queued] = await world.queue([{ micro: 50_000_000n }])
+  await ticks(runner)
+  await rounds(runner, 5, wrongBlocks('finalized'))
+  expect(await stateOf(queued!)).toBe('settled')
+})
+
+// the last final block was asked for, and the node that is behind had it when it was the last no more
+test('deposits are read, and envelopes end, although one node has another hash for each block by number', async () => {
+  const keys = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), TOKEN.chainId)
+  const runner = world.runner({ rpc: connect(), deposits: { keys, wrongTokens: [] } })
+  await ticks(runner)
+  const { address } = await addAwaited(world.db, keys, 'near')
+  await world.queue([{ micro: 50_000_000n }])
+  await ticks(runner)
+  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await rounds(runner, 6, wrongBlocks())
+  expect(world.heard.deposits).toMatchObject([{ address }])
+  // One of payouts, and one of sweeps.
+  expect(await envelopes()).toEqual([{ state: 'finalized' }, { state: 'finalized' }])
+})
+
+test('envelopes end although one node tells no states', async () => {
+  const runner = world.runner({ rpc: connect() })
+  await ticks(runner)
+  await world.queue([{ micro: 50_000_000n }])
+  await ticks(runner)
+  await rounds(runner, 6, withoutStates)
+  expect(await envelopes()).toEqual([{ state: 'finalized' }])
+})
+
+// it was called a stranger's for good, without its gas
+test('an envelope is nobody else’s because a node has the final block, and not its receipts yet', async () => {
+  const runner = world.runner({ rpc: connect() })
+  await ticks(runner)
+  const [queued] = await world.queue([{ micro: 50_000_000n }])
+  await ticks(runner)
+  await world.chain.mine({ blocks: 3 })
+  const behind = await behindBy(world, 2)
+  const hides = ({ method }: { method: string }): Malice => {
+    if (method === 'eth_getTransactionReceipt') return { lie: () => null }
+    return method === 'eth_getLogs' ? { lie: () => [] } : 'honest'
+  }
+  nodes[0]!.behave = hides
+  nodes[2]!.behave = (call) => {
+    const hidden = hides(call)
+    return hidden === 'honest' ? behind(call) : hidden
+  }
+  await runner.tick().catch(() => undefined)
+  expect(await envelopes()).toEqual([{ state: 'broadcast' }])
+  for (const node of nodes) node.behave = () => 'honest'
+  await world.finalize(runner, 3)
+  await world.chain.mine({ blocks: 30 })
+  await world.finalize(runner, 3)
+  expect([await stateOf(queued!), await envelopes()]).toEqual(['settled', [{ state: 'finalized' }]])
+})
+
+// it was in the balance of a lower block, and reserved no more
+test.each([
+  ['one node tells no states, and another is behind what is final', () => behindFinal()],
+  ['one node holds the newest block down, and another is late', holdDown],
+])('what is settled is not promised again where %s', async (_, misbehave) => {
+  await settled(90_000_000n)
+  const [second] = await world.queue([{ micro: 90_000_000n }])
+  await misbehave()
+  const runner = world.runner({ rpc: connect() })
+  for (let round = 0; round < 2; round++) await runner.tick().catch(() => undefined)
+  expect(await signatures(second!)).toBe(0)
+})
+
+async function behindFinal(): Promise<void> {
+  nodes[0]!.behave = withoutStates
+  nodes[2]!.behave = await behindBy(world, 4, 2)
+}
+
+// the first was final, and not in the balance that was read
+test.each([
+  [
+    'one node tells no balances, and another is seven blocks behind',
+    async () => {
+      nodes[0]!.behave = ({ method }) => (method === 'eth_getBalance' ? GONE : 'honest')
+      nodes[2]!.behave = await behindBy(world, 7, 2)
+    },
+  ],
+  ['one node holds the newest block down, and another is late', holdDown],
+])('gas money is sent once where %s', async (_, misbehave) => {
+  const account = accountOf(newKey())
+  const relayer = world.relayers[0]!
+  await world.chain.setBalance({ address: account.address, value: 10n ** 21n })
+  await world.chain.setBalance({ address: relayer.address, value: 10n ** 9n })
+  await world.chain.mine({ blocks: 12 })
+  const funding = { account, wei: 2n * 10n ** 19n, maxWeiPerDay: 5n * 10n ** 20n }
+  const runner = world.runner({ rpc: connect(), relayers: [relayer], funding })
+  await runner.tick()
+  await world.chain.mine({ blocks: 2 })
+  for (let round = 0; round < 3; round++) {
+    await world.chain.mine({ blocks: 1 })
+    await misbehave()
+    await runner.tick().catch(() => undefined)
+  }
+  const { rows } = await world.db.query(`select count(*)::int as count from lane_tx where kind = 'topup'`)
+  expect(rows).toEqual([{ count: 1 }])
+})
+
+// it was behind the block that the other engine had read
+test('a worker starts beside another one while a node holds the newest block down, and another is late', async () => {
+  const first = world.runner({ rpc: connect() })
+  await first.tick()
+  await world.chain.mine({ blocks: 1 })
+  await first.tick()
+  await holdDown()
+  await world.runner({ rpc: connect() }).assertReady()
+})
+
+// no block above the last final one was walked, nothing took it back, and no other lane carried it
+test('a payout whose block has gone is mined no longer while a node holds the newest block down, and another is late', async () => {
+  const sender = world.runner({ rpc: connect() })
+  await ticks(sender)
+  const [queued] = await world.queue([{ micro: 50_000_000n }])
+  await ticks(sender)
+  await world.chain.mine({ blocks: 1 })
+  await sender.tick()
+  expect(await stateOf(queued!)).toBe('mined')
+  await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
+  await world.chain.request({ method: 'anvil_dropAllTransactions', params: [] } as never)
+  const reader = world.runner({ relayers: [], rpc: connect() })
+  for (let round = 0; round < 2; round++) {
+    await world.chain.mine({ blocks: 2 })
+    await holdDown()
+    await reader.tick().catch(() => undefined)
+  }
+  expect(await stateOf(queued!)).toBe('broadcast')
+})
