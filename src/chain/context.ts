@@ -59,7 +59,8 @@ export const KEPT_STATES = 100
  * and reserved no more.
  */
 export function assertNotBehind({ number }: { readonly number: number }, final: number): void {
-  if (number < final) throw new Error(`a quorum is at block ${number}, behind block ${final} that was final`)
+  if (number < final)
+    throw new Error(`a quorum is at block ${number}, behind block ${final} that was final: it must catch up`)
 }
 
 /** Every wallet that is or was our treasury. */

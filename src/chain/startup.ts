@@ -1,6 +1,6 @@
 import type { Hex } from '../domain/hex.ts'
 import { domainSeparator } from './authorization.ts'
-import { type SettlementDeps, watchedTreasuries } from './context.ts'
+import { assertNotBehind, type SettlementDeps, watchedTreasuries } from './context.ts'
 import type { RpcNode } from './rpc/node.ts'
 import { readToken } from './token/token-state.ts'
 
@@ -89,10 +89,7 @@ async function assertChainHasHistory(deps: SettlementDeps): Promise<void> {
   const cursor = await deps.journal.readCursor()
   if (cursor === null) return
   const { block: head } = await deps.rpc.newest(cursor.number)
-  if (head.number < cursor.number)
-    throw new Error(
-      `a quorum is at block ${head.number}, behind block ${cursor.number} that was final: it must catch up`,
-    )
+  assertNotBehind(head, cursor.number)
   const known = await agreed(deps, (node) => node.block(cursor.number))
   demand(
     known.hash === cursor.hash,

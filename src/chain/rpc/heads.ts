@@ -38,11 +38,11 @@ type Near = { readonly close: number; readonly floor: number }
 
 /** Whether the highest of a quorum are near each other, and not below the floor: then the slower nodes change little. */
 const areNear =
-  ({ quorum }: Nodes, { close, floor }: Near) =>
+  (nodes: Nodes, { close, floor }: Near) =>
   (told: readonly Block[]): boolean => {
-    const heights = told.map(({ number }) => number).toSorted((a, b) => b - a)
-    const reached = heights[quorum - 1] ?? 0
-    return reached >= floor && (heights[0] ?? 0) - reached <= close
+    const heights = told.map(({ number }) => number)
+    const reached = quorumth(nodes, heights) ?? 0
+    return reached >= floor && Math.max(...heights) - reached <= close
   }
 
 /** The highest block that all nodes near those of a quorum have, when a quorum says which it is; else one a little lower. */
@@ -91,12 +91,12 @@ export async function readFees(nodes: Nodes, blocks: number): Promise<FeeHistory
 /** Of prices that differ by more than a quarter one may be false, and all nodes are waited for. */
 const areAlike = (told: readonly FeeHistory[]): boolean =>
   [told.map(({ nextBaseFee }) => nextBaseFee), told.map(({ tips }) => medianOf(tips))].every((prices) => {
-    const [lowest = 0n, ...higher] = prices.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+    const [lowest = 0n, ...higher] = prices.toSorted(ascending)
     return (higher.at(-1) ?? lowest) * 4n <= lowest * 5n
   })
 
 function medianOf(values: readonly bigint[]): bigint {
-  const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const sorted = values.toSorted(ascending)
   return sorted[Math.floor(sorted.length / 2)] ?? 0n
 }
 
@@ -126,8 +126,10 @@ function everyone<T>(nodes: Nodes, { read, isClear }: Question<T>): Promise<T[]>
 
 /** What at least a quorum of the answers reaches; null when there are fewer answers. */
 function quorumth<T extends number | bigint>({ quorum }: Nodes, values: readonly T[]): T | null {
-  return values.toSorted((a, b) => (a > b ? -1 : a < b ? 1 : 0))[quorum - 1] ?? null
+  return values.toSorted(ascending).at(-quorum) ?? null
 }
+
+const ascending = (a: number | bigint, b: number | bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
 export const noQuorum = (what: string): NodeFailure =>
   new NodeFailure('rpc', { kind: 'silent', answer: `no quorum of nodes says ${what} now` })

@@ -200,7 +200,8 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
 /**
  * Records what the blocks that are not final yet show. Payouts seen there become mined. Those that were mined in a block
  * that has left the chain (a reorganization) go back to the state before. `chain` has the hash of every block after the cursor but
- * those `unseen` (above one up to another, and from a third on), `seen` what the new blocks show. Answers how many became mined and how many went back.
+ * those `unseen` (above one up to another, and from a third on), `seen` what the new blocks show. Answers how many became
+ * mined and how many went back.
  */
 export function markMined(
   context: JournalContext,
