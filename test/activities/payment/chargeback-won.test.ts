@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
+import { createMoneyWorld, type Made, type MoneyWorld } from './money-world.ts'
 
 /** What a partner took back of a payment that was paid out was our loss. When it comes again it is ours, and nobody's else. */
-
-type Made = { readonly id: string; readonly attemptId: string }
 
 let world: MoneyWorld
 let made: Made

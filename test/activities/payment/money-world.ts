@@ -15,6 +15,11 @@ import { createActivityWorld, perform } from './world.ts'
 export const NOTE = { operator: 'ada', reason: 'looked at it' }
 const APP = { provider: 'wallet_app', method: 'banking_app' } as const
 
+/** A payment and an order of it. */
+export type Made = { readonly id: string; readonly attemptId: string }
+
+export const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
+
 export type MoneyWorld = Awaited<ReturnType<typeof createMoneyWorld>>
 
 /** The activities with the settlement engine's real counter, and the steps in which stories about money are told. */
@@ -48,7 +53,7 @@ export async function createMoneyWorld() {
     },
 
     /** A payment of 100.00 EUR with an order at the partner. */
-    async opened(): Promise<{ id: string; attemptId: string }> {
+    async opened(): Promise<Made> {
       const { id } = await base.checkout.create({ amountText: '100.00', amount: { minor: '10000', currency: 'EUR' } })
       return { id, attemptId: await this.open(id) }
     },
@@ -58,13 +63,13 @@ export async function createMoneyWorld() {
       return attemptId
     },
     /** The buyer has paid so much, and the payment knows it. */
-    async paid(minor = '10000'): Promise<{ id: string; attemptId: string }> {
+    async paid(minor = '10000'): Promise<Made> {
       const made = await this.opened()
       await act(made.attemptId, { action: 'pay', receivedMinor: minor })
       await this.read(made)
       return made
     },
-    async settling(): Promise<{ id: string; attemptId: string }> {
+    async settling(): Promise<Made> {
       const made = await this.paid()
       await this.convert(made.id)
       await perform(activities().transferUsdc, made.id).catch(() => undefined)
@@ -76,7 +81,7 @@ export async function createMoneyWorld() {
       await base.sandbox.fault('converter', exact)
       await perform(activities().convertToUsdc, id)
     },
-    read: ({ id, attemptId }: { id: string; attemptId: string }, changes: Partial<typeof base.deps> = {}) =>
+    read: ({ id, attemptId }: Made, changes: Partial<typeof base.deps> = {}) =>
       perform(activities(changes).readPartnerOrder, { paymentId: id, attemptId }),
     decide: (id: string, decision: Exclude<OperatorDecision, 'refund'>, more: { attempt?: string } = {}) =>
       perform(activities().decide, { paymentId: id, decision, ...NOTE, ...more }),

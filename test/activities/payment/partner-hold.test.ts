@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
+import { createMoneyWorld, eur, type MoneyWorld } from './money-world.ts'
 
 /** A partner that holds the money for a check of its own, to its end. */
 
@@ -49,7 +49,6 @@ test('not released, it fails with nothing in the books', async () => {
 
 describe('held after it had been counted, it goes on by itself', () => {
   const ON_HOLD = { status: 'on_hold' } as const
-  const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
   async function heldAfterwards() {
     const made = await world.paid()
     await world.read(made, world.says(ON_HOLD))

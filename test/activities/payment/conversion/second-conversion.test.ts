@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { z } from 'zod'
 import { many, sql } from '../../../../src/db/db.ts'
 import { nextStep, snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
-import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { createMoneyWorld, type Made, type MoneyWorld } from '../money-world.ts'
 import { perform } from '../world.ts'
 
 /** What is to be converted changes after the converter was asked: it gets another order, and is paid by one of them. */
@@ -13,8 +13,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 afterEach(() => world.clearFaults())
-
-type Made = { readonly id: string; readonly attemptId: string }
 
 const convert = (id: string) => perform(world.activities().convertToUsdc, id)
 const step = async (id: string) => nextStep(snapshotOf(await world.state(id)))

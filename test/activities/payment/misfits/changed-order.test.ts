@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
-import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { createMoneyWorld, eur, type Made, type MoneyWorld } from '../money-world.ts'
 
 /** A partner that changes the amount of its order afterwards, and the operator who acknowledges it. */
 
@@ -9,9 +9,6 @@ beforeAll(async () => {
   world = await createMoneyWorld()
 })
 afterAll(() => world.close())
-
-type Made = { readonly id: string; readonly attemptId: string }
-const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 
 /** The partner says that so much was asked for, and that it has so much. */
 const changed = (minor: string, received: string) => world.says({ amount: eur(minor), received: eur(received) })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import { newId } from '../../../../src/ids.ts'
-import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { createMoneyWorld, eur, type Made, type MoneyWorld } from '../money-world.ts'
 import type { Refunding } from '../partner-says.ts'
 import { perform } from '../world.ts'
 
@@ -13,8 +13,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-type Made = { readonly id: string; readonly attemptId: string }
-const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 const FITS = { status: 'paid', received: eur('10000') } as const
 const PART = { status: 'paid', amount: eur('15000'), received: eur('4000') } as const
 const WHOLE = { status: 'paid', amount: eur('15000'), received: eur('15000') } as const

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { whyNotThere } from '../../../../src/domain/payment/decision.ts'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import { offeredDecisions, snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
-import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { createMoneyWorld, eur, type Made, type MoneyWorld } from '../money-world.ts'
 
 /** A doubt that holds a payout ends when the partner says what is there, and by no word that says less. */
 
@@ -12,8 +12,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-type Made = { readonly id: string; readonly attemptId: string }
-const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 const PART = { status: 'paid', amount: eur('15000'), received: eur('4000') } as const
 const ON_HOLD = { status: 'on_hold', received: eur('4000') } as const
 const WITHHELD = expect.stringContaining('The partner holds the money of this order back')

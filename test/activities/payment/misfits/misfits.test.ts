@@ -4,7 +4,7 @@ import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import type { OpenAttemptRequest } from '../../../../src/domain/payment/requests.ts'
 import { needsOperator, snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
 import { newId } from '../../../../src/ids.ts'
-import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { createMoneyWorld, eur, type Made, type MoneyWorld } from '../money-world.ts'
 import { perform } from '../world.ts'
 
 /** Money that fits no order: each report is a fact, and each has somebody who decides about it. */
@@ -15,8 +15,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-type Made = { readonly id: string; readonly attemptId: string }
-const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 /** Of an order of another amount, as much as it asks for. */
 const another = (minor: string) => ({ status: 'paid', amount: eur(minor), received: eur(minor) }) as const
 const PAID = { status: 'paid', amount: eur('10000'), received: eur('10000') } as const

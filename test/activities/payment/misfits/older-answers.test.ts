@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
-import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { createMoneyWorld, eur, type Made, type MoneyWorld } from '../money-world.ts'
 
 /** Answers that were on their way while something newer was heard of the payment's own money. */
 
@@ -10,8 +10,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-type Made = { readonly id: string; readonly attemptId: string }
-const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 const WHOLE = { amount: eur('15000'), received: eur('15000') }
 const PART = { amount: eur('15000'), received: eur('4000') }
 const HELD = { status: 'on_hold' } as const

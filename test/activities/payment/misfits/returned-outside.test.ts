@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { PaymentDeps } from '../../../../src/activities/payment/payment-deps.ts'
-import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { createMoneyWorld, type Made, type MoneyWorld } from '../money-world.ts'
 
 /** Money that was returned to the buyer from elsewhere: what the partner still has of it is ours, until it takes it back. */
 
@@ -10,7 +10,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-type Made = { readonly id: string; readonly attemptId: string }
 const TAKEN = 'outside_reversed'
 
 /** The partner says that it has so much of the order. */

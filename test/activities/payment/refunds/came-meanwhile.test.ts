@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
-import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { createMoneyWorld, type Made, type MoneyWorld } from '../money-world.ts'
 import type { Refunding } from '../partner-says.ts'
 
 /** Money of an order that comes while its refund is being carried out, which the partner refuses in the end, or does not. */
@@ -11,7 +11,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-type Made = { readonly id: string; readonly attemptId: string }
 const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', received: { minor, currency: 'EUR' } })
 const CHANGED = { ...has('4000'), amount: { minor: '15000', currency: 'EUR' } } as const
 

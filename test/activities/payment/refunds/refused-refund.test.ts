@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Db } from '../../../../src/db/db.ts'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
-import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { createMoneyWorld, eur, type Made, type MoneyWorld } from '../money-world.ts'
 import type { Refunding } from '../partner-says.ts'
 
 let world: MoneyWorld
@@ -52,8 +52,6 @@ describe('a refund that the partner refuses', () => {
 })
 
 describe('a refund that the partner refuses, of a payment that was stopped', () => {
-  type Made = { readonly id: string; readonly attemptId: string }
-  const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
   const PART = { amount: eur('15000'), received: eur('4000') }
   const WHOLE = { amount: eur('15000'), received: eur('15000') }
   const ON_HOLD = { status: 'on_hold' } as const

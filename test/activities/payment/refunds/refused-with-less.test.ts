@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
-import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
+import { createMoneyWorld, eur, type Made, type MoneyWorld } from '../money-world.ts'
 import type { Refunding } from '../partner-says.ts'
 import { perform } from '../world.ts'
 
@@ -12,8 +12,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-type Made = { readonly id: string; readonly attemptId: string }
-const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 const LESS = { received: eur('4000') }
 const A_LITTLE_LESS = { received: eur('9950') }
 const CHANGED = { amount: eur('15000'), received: eur('4000') }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import { newId } from '../../../../src/ids.ts'
-import { createMoneyWorld, type MoneyWorld, NOTE } from '../money-world.ts'
+import { createMoneyWorld, eur, type MoneyWorld, NOTE } from '../money-world.ts'
 import { partnerSays, type Refunding } from '../partner-says.ts'
 import { perform } from '../world.ts'
 
@@ -14,7 +14,6 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 type Two = { readonly id: string; readonly a: string; readonly b: string }
-const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 const PAID = { status: 'paid', received: eur('10000') } as const
 
 /** What both partners say of their orders, and how they answer a refund. */
