@@ -162,18 +162,23 @@ test('three hundred missed logs are found although one node names another transa
   expect(receipts).toBeLessThan(200)
 })
 
-// it was waited for in each range, for as long as its answers took
-test('one node that does not answer is waited for once, and the others show the way', async () => {
+/** A payout whose log all nodes hid, far enough back for two questions. */
+async function missedFarBack() {
   for (const node of nodes) node.behave = () => 'honest'
   const runner = runnerOf()
   const queued = await missed(runner, nodes)
-  // Far enough back for two questions.
   for (let part = 0; part < 11; part++) await world.chain.mine({ blocks: 100 })
   for (const node of nodes) node.behave = ({ method }) => (method === LOGS ? { lie: () => [] } : 'honest')
   await runner.tick()
   await runner.tick()
-  let asked = 0
   for (const node of nodes) node.behave = () => 'honest'
+  return { runner, queued }
+}
+
+// it was waited for in each range, for as long as its answers took
+test('one node that does not answer is waited for once, and the others show the way', async () => {
+  const { runner, queued } = await missedFarBack()
+  let asked = 0
   nodes[2]!.behave = ({ method, params }) => {
     const { topics } = (params[0] ?? {}) as { topics?: unknown[] }
     if (method !== LOGS || !Array.isArray(topics?.[2])) return 'honest'
@@ -189,17 +194,10 @@ test('one node that does not answer is waited for once, and the others show the 
 
 // what was read too late was read again, and so was never passed
 test('a search ends after fifteen seconds, however long a question takes, and the next one goes on where it was', async () => {
-  for (const node of nodes) node.behave = () => 'honest'
-  const runner = runnerOf()
-  const queued = await missed(runner, nodes)
-  // Far enough back for two questions.
-  for (let part = 0; part < 11; part++) await world.chain.mine({ blocks: 100 })
-  for (const node of nodes) node.behave = ({ method }) => (method === LOGS ? { lie: () => [] } : 'honest')
-  for (let round = 0; round < 2; round++) await runner.tick()
+  const { runner, queued } = await missedFarBack()
   const now = performance.now.bind(performance)
   let passed = 0
   const searched: number[] = []
-  for (const node of nodes) node.behave = () => 'honest'
   nodes[0]!.behave = ({ method, params }) => {
     const { topics, fromBlock } = (params[0] ?? {}) as { topics?: unknown[]; fromBlock?: string }
     if (method !== LOGS || !Array.isArray(topics?.[2])) return 'honest'

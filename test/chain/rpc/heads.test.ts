@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { useHostileNodes } from '../../support/hostile-node.ts'
 import { createWorld, TOKEN, type World } from '../world.ts'
-import { behindBy, HEADERS, quantity, rawBlock } from './laggard.ts'
+import { behindBy, fakeHash, HEADERS, quantity, rawBlock } from './laggard.ts'
 
 /** The newest block, the final one, and what gas costs: by a quorum, also where honest nodes are not alike. */
 
@@ -18,7 +18,6 @@ afterAll(() => world.stop())
 const nodes = useHostileNodes(() => world.anvil.url)
 
 const connect = () => connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
-const fake = (number: bigint) => `0x${'f'.repeat(48)}${number.toString(16).padStart(16, '0')}`
 
 /** The third node is honest, and later than the grace that slow ones are given. */
 const SLOW = { afterMs: 300 } as const
@@ -60,7 +59,7 @@ test.each([1, 8, 9, 30])(
   async (blocks) => {
     nodes[0]!.behave = ({ method, params }) => {
       if (method !== HEADERS) return 'honest'
-      const lie = params[0] === 'latest' ? { number: quantity(0xffffff) } : { hash: fake(1n) }
+      const lie = params[0] === 'latest' ? { number: quantity(0xffffff) } : { hash: fakeHash(1n) }
       return { lie: (block) => ({ ...(block as object), ...lie }) }
     }
     nodes[2]!.behave = await behindBy(world, blocks)

@@ -1,36 +1,24 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { connectRpc } from '../../../../src/chain/rpc/rpc.ts'
 import { TOPICS } from '../../../../src/chain/token/contracts.ts'
 import type { Db } from '../../../../src/db/db.ts'
-import { type HostileNode, startHostileNode } from '../../../support/hostile-node.ts'
-import { createWorld, newAddress, type Queued, stealUsdc, TOKEN, type World } from '../../world.ts'
+import type { HostileNode } from '../../../support/hostile-node.ts'
+import { fakeHash, HEADERS, quantity } from '../../rpc/laggard.ts'
+import { newAddress, type Queued, stealUsdc, TOKEN, type World } from '../../world.ts'
+import { connectTo, pad, startThreeNodes, ticks } from './three-nodes.ts'
 
 /** What one of three nodes can do to the watch of blocks that are not final, while finality stands still. */
 
-const HEADERS = 'eth_getBlockByNumber'
 const LOGS = 'eth_getLogs'
 
 let world: World
-let nodes: HostileNode[]
-beforeEach(async () => {
-  // Final is the newest block less twice this.
-  world = await createWorld({ micro: 100_000_000n, anvil: ['--no-mining', '--slots-in-an-epoch', '5000'] })
-  await world.runner().tick()
-  await world.chain.mine({ blocks: 50 })
-  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
-})
-afterEach(async () => {
-  await Promise.all(nodes.map((node) => node.close()))
-  await world.stop()
-})
+let nodes: readonly HostileNode[]
+let stop: () => Promise<void>
+beforeEach(async () => void ({ world, nodes, stop } = await startThreeNodes({ finalBelow: 10_000 })))
+afterEach(() => stop())
 
-const connect = () => connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
+const connect = () => connectTo(nodes)
 const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
-const ticks = async (runner: { tick(): Promise<unknown> }, times = 2): Promise<void> => {
-  for (let time = 0; time < times; time++) await runner.tick()
-}
 const pausedReason = async () => (await world.db.query('select paused_reason from chain_cursor')).rows[0]
-const fake = (number: bigint) => `0x${'f'.repeat(48)}${number.toString(16).padStart(16, '0')}`
 
 // its answer counted as read: a payout was not marked, and a theft not seen, for as long as finality stood still
 test('a node that has the newest block, and not its logs yet, hides nothing for long', async () => {
@@ -75,8 +63,8 @@ test('a node that invents the parents of blocks takes back no payout', async () 
     if (method !== HEADERS || !String(params[0]).startsWith('0x')) return 'honest'
     const number = BigInt(params[0] as string)
     if (number >= head || number === 0n) return 'honest'
-    const hash = number < head - 1n && { hash: fake(number) }
-    return { lie: (block) => ({ ...(block as object), ...hash, parentHash: fake(number - 1n) }) }
+    const hash = number < head - 1n && { hash: fakeHash(number) }
+    return { lie: (block) => ({ ...(block as object), ...hash, parentHash: fakeHash(number - 1n) }) }
   }
   // One that has just started knows no block.
   for (const engine of [runner, world.runner({ rpc: connect() })])
@@ -118,15 +106,14 @@ test('an authorization that one node invents is asked about before all payments 
   }
   const runner = world.runner({ rpc: connect(), db: { ...world.db, query } })
   await ticks(runner)
-  const pad = (hex: string): string => `0x${hex.slice(2).toLowerCase().padStart(64, '0')}`
   const { address } = world.treasury
   for (let round = 0; round < 6; round++) {
     await world.chain.mine({ blocks: 1 })
     const { number, hash } = await world.chain.getBlock()
     const place = { address: TOKEN.address, blockNumber: `0x${number.toString(16)}`, blockHash: hash }
-    const log = { ...place, transactionHash: fake(number) }
+    const log = { ...place, transactionHash: fakeHash(number) }
     const invented = [
-      { ...log, logIndex: '0x0', topics: [TOPICS.authorizationUsed, pad(address), fake(number)], data: '0x' },
+      { ...log, logIndex: '0x0', topics: [TOPICS.authorizationUsed, pad(address), fakeHash(number)], data: '0x' },
       { ...log, logIndex: '0x1', topics: [TOPICS.transfer, pad(address), pad(newAddress())], data: pad('0x1') },
     ]
     nodes[0]!.behave = ({ method }) => (method === LOGS ? { lie: () => invented } : 'honest')
@@ -162,7 +149,7 @@ describe('a node that is asked first for the newest block, and tells its hash', 
 
   // each node but the liar was on another branch, and nothing was marked or watched
   test('and another parent keeps nobody from seeing a payout and a theft', async () => {
-    const rpc = lying((block) => ({ ...block, parentHash: fake(BigInt(block['number'] ?? 0)) }))
+    const rpc = lying((block) => ({ ...block, parentHash: fakeHash(BigInt(block['number'] ?? 0)) }))
     const runner = world.runner({ rpc })
     await ticks(runner)
     const [queued] = await world.queue([{ micro: 50_000_000n }])
@@ -178,7 +165,7 @@ describe('a node that is asked first for the newest block, and tells its hash', 
 // it was told by blocks that had not been asked about, which the others could not read in time
 test('a log of another block than was asked for is no answer', async () => {
   const { hash } = await world.chain.getBlock({ blockNumber: 3n })
-  const place = { blockNumber: '0x3', blockHash: hash, transactionHash: fake(1n), logIndex: '0x0' }
+  const place = { blockNumber: '0x3', blockHash: hash, transactionHash: fakeHash(1n), logIndex: '0x0' }
   nodes[0]!.behave = ({ method }) =>
     method === LOGS
       ? { lie: () => [{ ...place, address: TOKEN.address, topics: [TOPICS.transfer], data: '0x' }] }
@@ -189,5 +176,3 @@ test('a log of another block than was asked for is no answer', async () => {
     kind: 'malformed',
   })
 })
-
-const quantity = (value: bigint) => `0x${value.toString(16)}`

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { connectRpc } from '../../../../src/chain/rpc/rpc.ts'
-import { TOPICS } from '../../../../src/chain/token/contracts.ts'
 import type { Hex } from '../../../../src/domain/hex.ts'
-import { type HostileNode, startHostileNode } from '../../../support/hostile-node.ts'
-import { behindBy, HEADERS, quantity, rawBlock } from '../../rpc/laggard.ts'
-import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../../world.ts'
+import type { HostileNode } from '../../../support/hostile-node.ts'
+import { behindBy, fakeHash, HEADERS, quantity, rawBlock } from '../../rpc/laggard.ts'
+import { type Queued, stealUsdc, type World } from '../../world.ts'
+import { connectTo, inventTransfer, startThreeNodes, ticks } from './three-nodes.ts'
 
 /** One of three nodes is bad, and an honest one is a little behind or late: they are no two that could be left out. */
 
@@ -12,28 +11,16 @@ const LOGS = 'eth_getLogs'
 const STATES = ['eth_call', 'eth_getBalance', 'eth_getTransactionCount']
 
 let world: World
-let nodes: HostileNode[]
-beforeEach(async () => {
-  // Final is the newest block less twice this.
-  world = await createWorld({ micro: 100_000_000n, relayers: 2, anvil: ['--no-mining', '--slots-in-an-epoch', '5000'] })
-  await world.runner().tick()
-  await world.chain.mine({ blocks: 50 })
-  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
-})
-afterEach(async () => {
-  await Promise.all(nodes.map((node) => node.close()))
-  await world.stop()
-})
+let nodes: readonly HostileNode[]
+let stop: () => Promise<void>
+beforeEach(async () => void ({ world, nodes, stop } = await startThreeNodes({ finalBelow: 10_000 })))
+afterEach(() => stop())
 
-const connect = () => connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
+const connect = () => connectTo(nodes)
 const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
 const pausedReason = async () =>
   ((await world.db.query('select paused_reason from chain_cursor')).rows[0] as { paused_reason: string | null })
     .paused_reason
-const ticks = async (runner: { tick(): Promise<unknown> }, times = 2): Promise<void> => {
-  for (let time = 0; time < times; time++) await runner.tick()
-}
-const fake = (number: bigint) => `0x${'f'.repeat(48)}${number.toString(16).padStart(16, '0')}`
 
 /** A payout that is paid and marked as mined, so many blocks ago. */
 async function mined(runner: { tick(): Promise<unknown> }, blocks: number, micro = 50_000_000n): Promise<Queued> {
@@ -75,7 +62,7 @@ test('a node that invents the parents of blocks hides no payout and no theft whe
     await world.chain.mine({ blocks: 3 })
     nodes[0]!.behave = ({ method, params }) =>
       method === HEADERS && String(params[0]).startsWith('0x')
-        ? { lie: (block) => ({ ...(block as object), parentHash: fake(BigInt(params[0] as string)) }) }
+        ? { lie: (block) => ({ ...(block as object), parentHash: fakeHash(BigInt(params[0] as string)) }) }
         : 'honest'
     nodes[2]!.behave = await behindBy(world, 2)
     await runner.tick()
@@ -145,23 +132,14 @@ test('what was mined after the block whose balance is read is not promised again
 
 describe('a transfer that one node invents', () => {
   /** The first node shows the transfer of the payout in the newest block, also when it is asked alone. */
-  async function invent({ paymentId, recipient, micro }: Queued): Promise<void> {
-    const { rows } = await world.db.query('select auth_nonce from payout where payment_id = $1', [paymentId])
-    const { auth_nonce: nonce } = rows[0] as { auth_nonce: string }
+  async function invent(queued: Queued): Promise<void> {
     const { number, hash } = await world.chain.getBlock()
-    const place = { address: TOKEN.address, blockNumber: quantity(number), blockHash: hash }
-    const log = { ...place, transactionHash: `0x${'ab'.repeat(32)}` }
-    const treasury = topic(world.treasury.address)
-    const logs = [
-      { ...log, logIndex: '0x0', topics: [TOPICS.authorizationUsed, treasury, nonce], data: '0x' },
-      { ...log, logIndex: '0x1', topics: [TOPICS.transfer, treasury, topic(recipient)], data: topic(quantity(micro)) },
-    ]
+    const logs = await inventTransfer(world, queued, { blockNumber: quantity(number), blockHash: hash })
     nodes[0]!.behave = ({ method, params }) => {
       const { toBlock } = (params[0] ?? {}) as { toBlock: string }
       return method === LOGS && BigInt(toBlock) >= number ? { lie: () => logs } : 'honest'
     }
   }
-  const topic = (hex: string): string => `0x${hex.slice(2).toLowerCase().padStart(64, '0')}`
 
   // it was mined for all, and no other lane carried it
   test('keeps no payout on a lane that cannot send it any more', async () => {

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { createDepositKeys } from '../../../../src/chain/deposits/deposit-keys.ts'
 import { accountOf } from '../../../../src/chain/keys/private-key.ts'
-import { connectRpc } from '../../../../src/chain/rpc/rpc.ts'
 import { mintUsdc } from '../../../../src/sandbox/chain.ts'
-import { type HostileNode, type Malice, startHostileNode } from '../../../support/hostile-node.ts'
+import type { HostileNode, Malice } from '../../../support/hostile-node.ts'
 import { addAwaited } from '../../deposits/awaited.ts'
 import { behindBy, HEADERS, rawBlock } from '../../rpc/laggard.ts'
-import { createWorld, newKey, type Queued, TOKEN, type World } from '../../world.ts'
+import { newKey, type Queued, TOKEN, type World } from '../../world.ts'
+import { connectTo, startThreeNodes, ticks } from './three-nodes.ts'
 
 /**
  * Blocks are final two below the newest one, as on Polygon. One of three nodes is bad, and an honest one is behind the
@@ -14,23 +14,13 @@ import { createWorld, newKey, type Queued, TOKEN, type World } from '../../world
  */
 
 let world: World
-let nodes: HostileNode[]
-beforeEach(async () => {
-  world = await createWorld({ micro: 100_000_000n, relayers: 2, anvil: ['--no-mining', '--slots-in-an-epoch', '1'] })
-  await world.runner().tick()
-  await world.chain.mine({ blocks: 50 })
-  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
-})
-afterEach(async () => {
-  await Promise.all(nodes.map((node) => node.close()))
-  await world.stop()
-})
+let nodes: readonly HostileNode[]
+let stop: () => Promise<void>
+beforeEach(async () => void ({ world, nodes, stop } = await startThreeNodes({ finalBelow: 2 })))
+afterEach(() => stop())
 
-const connect = () => connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
+const connect = () => connectTo(nodes)
 const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
-const ticks = async (runner: { tick(): Promise<unknown> }, times = 2): Promise<void> => {
-  for (let time = 0; time < times; time++) await runner.tick()
-}
 const envelopes = async () => (await world.db.query('select state from lane_tx order by nonce')).rows
 const signatures = async ({ paymentId }: Queued) =>
   (await world.db.query('select from payout_signature where payment_id = $1', [paymentId])).rows.length
@@ -209,5 +199,19 @@ test('a payout whose block has gone is mined no longer while a node holds the ne
     await holdDown()
     await reader.tick().catch(() => undefined)
   }
+  expect(await stateOf(queued!)).toBe('broadcast')
+})
+
+test('nothing is signed or sent while a quorum is behind what was final', async () => {
+  const runner = world.runner({ rpc: connect() })
+  await ticks(runner)
+  const [queued] = await world.queue([{ micro: 1_000_000n }])
+  const isFinal = (more: number) =>
+    world.db.query('update chain_cursor set scanned_number = scanned_number + $1', [more])
+  await isFinal(1000)
+  await runner.tick().catch(() => undefined)
+  expect([await signatures(queued!), await envelopes()]).toEqual([0, []])
+  await isFinal(-1000)
+  await ticks(runner)
   expect(await stateOf(queued!)).toBe('broadcast')
 })

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { connectRpc } from '../../../../src/chain/rpc/rpc.ts'
-import { TOPICS } from '../../../../src/chain/token/contracts.ts'
-import type { Hex } from '../../../../src/domain/hex.ts'
 import { startHostileNode } from '../../../support/hostile-node.ts'
+import { HEADERS, quantity, rawBlock } from '../../rpc/laggard.ts'
 import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../../world.ts'
+import { inventTransfer, ticks } from './three-nodes.ts'
 
 /** Finality stands still for longer than blocks are walked back. */
 
@@ -17,9 +17,6 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
-const ticks = async (runner: { tick(): Promise<unknown> }, times = 2): Promise<void> => {
-  for (let time = 0; time < times; time++) await runner.tick()
-}
 
 test('payouts are marked as mined, and count against the treasury once', async () => {
   const runner = world.runner()
@@ -73,10 +70,9 @@ test('what is mined stays so when the head is a block lower for a moment', async
     // Its block is just below those that are walked.
     await world.chain.mine({ blocks: 512 })
     await runner.tick()
-    const lower = quantity((await world.chain.getBlockNumber()) - 1n)
-    const block = await world.chain.request({ method: 'eth_getBlockByNumber', params: [lower, false] } as never)
+    const block = await rawBlock(world, (await world.chain.getBlockNumber()) - 1n)
     node.behave = ({ method, params }) =>
-      method === 'eth_getBlockByNumber' && params[0] === 'latest' ? { lie: () => block } : 'honest'
+      method === HEADERS && params[0] === 'latest' ? { lie: () => block } : 'honest'
     await runner.tick()
     node.behave = () => 'honest'
     await ticks(runner)
@@ -100,7 +96,7 @@ test('what is mined is seen also by a node that gives ten blocks at a time, late
     await world.chain.mine({ blocks: 1 })
     let [time, walked] = [0, 0]
     node.behave = ({ method, params }) => {
-      walked += method === 'eth_getBlockByNumber' ? 1 : 0
+      walked += method === HEADERS ? 1 : 0
       if (method !== 'eth_getLogs') return 'honest'
       const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
       time += 1500
@@ -133,13 +129,12 @@ test('a transfer that one node invents keeps its payout from being sent no longe
     await ticks(busy)
     const [queued] = await world.queue([{ micro: 1_000_000n }])
     await ticks(busy)
-    const invented = await inventTransfer(queued!)
     await world.chain.mine({ blocks: 1 })
     const { number, hash } = await world.chain.getBlock()
-    const place = { blockNumber: quantity(number), blockHash: hash }
+    const invented = await inventTransfer(world, queued!, { blockNumber: quantity(number), blockHash: hash })
     // Asked alone, or with the others: only this one shows it.
     for (const node of nodes)
-      node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => invented(place) } : 'honest')
+      node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => invented } : 'honest')
     await ticks(busy)
     for (const node of nodes) node.behave = () => 'honest'
     const runner = world.runner({ rpc })
@@ -150,23 +145,6 @@ test('a transfer that one node invents keeps its payout from being sent no longe
     for (const node of nodes) await node.close()
   }
 })
-
-/** The logs of its transfer, in a transaction that is none. */
-async function inventTransfer({ paymentId, recipient, micro }: Queued) {
-  const { rows } = await world.db.query('select auth_nonce from payout where payment_id = $1', [paymentId])
-  const { auth_nonce: nonce } = rows[0] as { auth_nonce: string }
-  const treasury = pad(world.treasury.address)
-  return (place: { blockNumber: string; blockHash: string }) => {
-    const log = { address: TOKEN.address, transactionHash: `0x${'ab'.repeat(32)}`, ...place }
-    return [
-      { ...log, logIndex: '0x0', topics: [TOPICS.authorizationUsed, treasury, nonce], data: '0x' },
-      { ...log, logIndex: '0x1', topics: [TOPICS.transfer, treasury, pad(recipient)], data: pad(quantity(micro)) },
-    ]
-  }
-}
-
-const pad = (hex: string): string => `0x${hex.slice(2).toLowerCase().padStart(64, '0')}`
-const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 
 test('a theft pauses the lanes as soon as a block shows it', async () => {
   const runner = world.runner()
