@@ -101,6 +101,7 @@ export function anAttempt(status: AttemptStatus, changes: Partial<Attempt> = {})
     redirectUrl: 'https://partner.example/pay/1',
     intentUri: null,
     acknowledgedMinor: null,
+    returnedByHand: false,
     silentAfterHours: 24,
     failureCode: null,
     createdAt: '2026-11-20T12:01:00.000Z',

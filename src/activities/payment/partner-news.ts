@@ -101,7 +101,7 @@ function isOutdated(
   const { status, updatedAt } = asked.attempt
   // An order that has ended since, or of which money has gone: what this answer tells of may be gone with it.
   const isGone = now.gone !== asked.gone || (isDead(attempt.status) && attempt.status !== status)
-  if (effect.parts.length > 0 && isGone) return true
+  if ((effect.parts.length > 0 || effect.incident === 'misfit') && isGone) return true
   const isChanged = now.parts !== asked.parts || attempt.status !== status || attempt.updatedAt !== updatedAt
   const isOther = JSON.stringify(misfitOfAttempt(state.incidents, attempt.id)) !== JSON.stringify(asked.misfit)
   return (takesAway(effect) && isChanged) || (ends && (isChanged || isOther))

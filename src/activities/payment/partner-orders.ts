@@ -1,18 +1,17 @@
 import { type Changed, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
-import { isToldWhole, openCancel, openRefund } from '../../domain/payment/money/intents.ts'
+import { openCancel, openRefund } from '../../domain/payment/money/intents.ts'
 import { partOfPrice } from '../../domain/payment/order-changes.ts'
 import { isWithheld } from '../../domain/payment/partner-news.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
-import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import type { OperatorNote } from '../../domain/payment/requests.ts'
 import { because, noteOf } from '../../domain/timeline.ts'
 import { callCancel, cancelAndRead, giveUpCancels } from './cancel-order.ts'
-import { askQuietly, callSignal, newsOf, toAsk } from './partner-calls.ts'
+import { type AskedAttempt, askQuietly, callSignal, newsOf, toAsk } from './partner-calls.ts'
 import { applyOrder, type Heard } from './partner-news.ts'
 import { CLOCKS_DIFFER_MS, type PaymentDeps } from './payment-deps.ts'
 import { callRefund, recordRefund } from './refund.ts'
-import { goOnByPartner } from './void-payout.ts'
 
 /** A running identity check keeps an expired payment open once, for this long. */
 const POSTPONE_MS = 24 * 3_600_000
@@ -54,16 +53,22 @@ export async function readPartnerOrder(
     id: paymentId,
     work: async (work) => {
       const isNewest = work.state.payment.version === news.asked.version
-      heard = await applyOrder(work, deps, news)
+      // It was refused before the order was read: the money that the order tells of is where it was.
+      const isRefused = refund?.result.kind === 'refused' && (await recordRefund(work, deps, refund))
+      const asked = isRefused && isNewest ? askedAnew(work.state, news.asked) : news.asked
+      heard = await applyOrder(work, deps, { ...news, asked })
       if (heard.understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }
       if (heard.whole) more = { whole: true }
-      if (refund !== null) await recordRefund(work, deps, refund)
-      // Only the refund kept the money from going on by this answer.
-      const mayGoOn = refund?.result.kind === 'refused' && isNewest
-      if (mayGoOn && order !== null && isToldWhole(work.state, order)) await goOnByPartner(work)
+      if (refund !== null && !isRefused) await recordRefund(work, deps, refund)
     },
   })
   return { ...changed, understood: heard.understood, ...more }
+}
+
+/** As if the partner had been asked after what was just written, which it had answered before. */
+function askedAnew(state: PaymentWithAttempts, asked: AskedAttempt): AskedAttempt {
+  const attempt = state.attempts.find(({ id }) => id === asked.attempt.id) ?? asked.attempt
+  return { ...toAsk({ ...state, unread: new Map() }, attempt), unread: asked.unread }
 }
 
 /** `expiresAt`: which end has passed (Unix milliseconds); closings that were recorded before did not say it. */

@@ -12,12 +12,14 @@ import {
   openRefund,
 } from '../../domain/payment/money/intents.ts'
 import { GIVEN_BACK, leftOf } from '../../domain/payment/order-changes.ts'
+import { isClosed } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import {
   bookingsAtEnd,
   endsWith,
   givenBack,
   givenBackBefore,
+  isUncounted,
   mayGoBack,
   mayHaveNoPayout,
   type Refundable,
@@ -86,7 +88,10 @@ async function askRefund(
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
     work: async (work) => {
-      toAsk = repeated(work, order)
+      const before = repeated(work, order)
+      isSure = before !== 'unsure'
+      if (before === 'unsure') return
+      toAsk = before
       if (toAsk !== null) return
       if (givenBackBefore(work.state, { named: nameIn(order), through: 'partner' }) !== undefined) return
       isSure = !mayBeDone(work, order)
@@ -110,9 +115,10 @@ async function askRefund(
 
 /**
  * The activity was cut off after the intent had been stored, and runs again; or the operator says again what was decided,
- * where the same words cannot be about other money.
+ * where the same words cannot be about other money. `unsure`: an earlier try may have meant other money, and was cut off before it
+ * could store that.
  */
-function repeated({ state }: PaymentWork, order: RefundOrder): AskedRefund | null {
+function repeated({ state }: PaymentWork, order: RefundOrder): AskedRefund | 'unsure' | null {
   const named = nameIn(order)
   const mine = state.intents.find(
     ({ kind, operator, reason, attemptId }) =>
@@ -123,7 +129,8 @@ function repeated({ state }: PaymentWork, order: RefundOrder): AskedRefund | nul
   )
   const attempt = state.attempts.find(({ id }) => id === mine?.attemptId)
   if (mine === undefined || attempt === undefined) return null
-  const others = named === undefined && !isTriedAgain() ? mayGoBack(state, { named, through: 'partner' }) : []
+  const others = named === undefined ? mayGoBack(state, { named, through: 'partner' }) : []
+  if (others.length > 0 && isTriedAgain()) return 'unsure'
   if (others.length > 0) throw decisionRefused(whyNameIt([attempt.id, ...others.map((other) => other.attempt.id)]))
   return { attempt, intent: mine }
 }
@@ -174,6 +181,7 @@ async function takeBack(
 ): Promise<void> {
   await work.settleIntent(intent, 'refused')
   await work.putBack(attempt.id)
+  await besidePaid(work, attempt)
   const again = await parkedAgain(work, payouts, attempt.id)
   const { payment, parts } = work.state
   const waiting = { payment: { ...payment, parkReason: again.parkReason ?? payment.parkReason }, parts }
@@ -183,6 +191,15 @@ async function takeBack(
   if (left === null || left.status === attempt.status) return
   await work.saveAttempt(attempt.id, { status: left.status })
   await work.note(attemptNote(left.status, { ...data, provider: attempt.provider }))
+}
+
+/** It would be the payment's, which has money of another attempt by now. */
+async function besidePaid(work: PaymentWork, { id, provider }: Attempt): Promise<void> {
+  const { paidAttemptId } = work.state.payment
+  if (paidAttemptId === null || paidAttemptId === id || !isKept(work, id)) return
+  await work.restate(id, { from: ['counted'], to: 'surplus' })
+  await work.saveAttempt(id, { status: 'surplus' })
+  await work.change(attemptNote('surplus', { attempt_id: id, provider }), { exception: 'duplicate_payment' })
 }
 
 /**
@@ -212,11 +229,14 @@ export async function giveBack(
   await work.restate(attempt.id, { from: [...states, 'returning'], to: 'returned' })
   for (const part of given.parts) await work.addPart(part)
   for (const booking of atEnd) await work.book(booking)
+  if (how.through === 'outside' && isUncounted(work.state, claim))
+    await work.saveAttempt(attempt.id, { returnedByHand: true })
   if (!isKept(work, attempt.id)) await work.saveAttempt(attempt.id, { status: 'refunded' })
   // What came beside what does not fit goes back without it, as late USDC beside another token.
   const isAll = endsPayment || states.length === 0
   const wasInDoubt = endsPayment && misfitOfAttempt(work.state.incidents, attempt.id) !== null
-  if ((attempt.status === 'on_hold' && isAll) || wasInDoubt)
+  const wasByHand = isClosed(work.state.payment.status) && states.length === 0
+  if ((attempt.status === 'on_hold' && isAll) || wasInDoubt || (wasByHand && how.through === 'outside'))
     await closeMisfit(work, attempt.id, how.through === 'partner' ? 'gone' : undefined)
   // The merchant has it too.
   const isPaidOut = attempt.id === work.state.payment.paidAttemptId && work.state.payment.transfer !== null

@@ -49,6 +49,7 @@ export type AttemptFields = {
   intentUri?: string | null
   failureCode?: FailureCode | null
   acknowledgedMinor?: string
+  returnedByHand?: true
 }
 
 /** The payment waits for an operator, for this reason. */

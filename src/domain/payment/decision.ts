@@ -91,7 +91,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
   reject: {
     does: 'ends the payment as `failed`',
     rule: parkedFor('reject'),
-    late: [MONEY_CONFIRMED, { when: 'the payment waits for no operator any more' }],
+    late: [MONEY_CONFIRMED, BEING_REFUNDED, { when: 'the payment waits for no operator any more' }],
   },
   refund: {
     does: 'gives the money back through the partner',

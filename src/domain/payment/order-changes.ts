@@ -181,7 +181,7 @@ export function leftOf(
   const isUnsold = payment.paidAttemptId === attempt.id && payment.usdc === null
   if (!isUnsold || isAllThere({ payment, parts })) return null
   const counted = chargeSum(parts, { attemptId: attempt.id, states: ['counted'] })
-  const effect = countedAnew({ payment, attempt, context }, nothing(attempt.status), counted)
+  const effect = countedAnew({ payment: { ...payment, parts }, attempt, context }, nothing(attempt.status), counted)
   return { status: effect.attempt, fields: fieldsOf(payment, attempt, { effect, parts, rate: null, at: context.at }) }
 }
 

@@ -1,5 +1,5 @@
 import { isZero } from '../money.ts'
-import { came, missingFrom, missingOf, newReceipts } from './money/coming.ts'
+import { came, missingFrom, missingOf, newReceipts, waitsForMoney } from './money/coming.ts'
 import {
   type KnownAttempt,
   type KnownPayment,
@@ -162,10 +162,13 @@ function misfit({ payment, attempt, order, context }: Story): OrderEffect {
       park: 'amount_mismatch',
       moves: [{ to: 'under_review', why: 'misfit' }],
     }
-  // One more beside the one for which the payment waits: the same decisions give it back.
+  // Where the payment waits for money, or for one more that does not fit: the same decisions give it back.
+  const waitsFor = payment.status === 'under_review' && payment.paidAttemptId === null ? payment.parkReason : null
+  const isWaitedFor = waitsForMoney(waitsFor) && !isMissing
   const isOneMore = payment.status === 'under_review' && payment.parkReason === 'amount_mismatch'
   const isWithoutBook = isZero(heldOf(payment.parts, attempt.id)) && !isSettled(attempt.status)
-  return { ...nothing(isOneMore && isWithoutBook ? 'on_hold' : attempt.status), incident: 'misfit' }
+  const to = (isOneMore || isWaitedFor) && isWithoutBook ? 'on_hold' : attempt.status
+  return { ...nothing(to), incident: 'misfit', park: isWaitedFor && isWithoutBook ? 'amount_mismatch' : null }
 }
 
 /** Nothing final yet. A deposit may be a part of the price: it counts, and the attempt stays open for the rest. */
@@ -228,7 +231,8 @@ function paid(story: Story): OrderEffect {
   if (!isZero(missing)) return goesOn(story, partlyGone(story, missing))
   if (isMine && receipts.length === 0) return goesOn(story, nothing(attempt.status))
   // A part of the price that came before is taken now that the partner, or the clock, says that this is all.
-  const waitsToBeTaken = payment.paidAttemptId === null && !isZero(heldOf(payment.parts, attempt.id))
+  const counted = chargeSum(payment.parts, { attemptId: attempt.id, states: ['counted'] })
+  const waitsToBeTaken = payment.paidAttemptId === null && !isZero(counted)
   if (receipts.length === 0 && (!waitsToBeTaken || isSettled(attempt.status))) return nothing(attempt.status)
   return goesOn(story, came(story, receipts, true))
 }

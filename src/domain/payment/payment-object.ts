@@ -106,6 +106,8 @@ export type Attempt = {
   readonly silentAfterHours: number
   /** Minor units: the partner has changed its order to this amount, and an operator has acknowledged it. */
   readonly acknowledgedMinor: string | null
+  /** Money of it that no book had was given back from elsewhere, and the partner had not said how much it was. */
+  readonly returnedByHand: boolean
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -123,12 +125,8 @@ export type PaymentWithAttempts = {
 }
 
 /** A payment of which nobody has tried to pay anything. */
-export const NO_MONEY_YET: Omit<PaymentWithAttempts, 'payment'> = {
-  attempts: [],
-  parts: [],
-  intents: [],
-  incidents: [],
-}
+export const NO_MONEY_YET: WhatHangsOnIt = { attempts: [], parts: [], intents: [], incidents: [] }
+type WhatHangsOnIt = Omit<PaymentWithAttempts, 'payment'>
 
 /** Explorers by chain; a local chain has none. */
 const EXPLORERS: Readonly<Record<number, string>> = {

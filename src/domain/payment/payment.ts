@@ -191,8 +191,8 @@ export const PARK_REASONS = {
     decisions: ['approve'],
   },
   misfit: {
-    text: 'Money came that fits no order of the payment: the partner reports another amount, or another token than USDC is at the address. It is counted nowhere, and still there. Give it back by hand; `approve` records that it has been dealt with.',
-    decisions: ['approve'],
+    text: 'Money came that fits no order of the payment: the partner reports another amount, or another token than USDC is at the address. It is counted nowhere, and still there. Give it back by hand, and record that with `recordExternalRefund`; `approve` records that there is nothing to give back.',
+    decisions: ['recordExternalRefund', 'approve'],
   },
   outside_reversed: {
     text: 'The partner took back money that the buyer had been given back from elsewhere: the buyer may have it twice. The loss is ours, and booked. `approve` records that it has been dealt with.',

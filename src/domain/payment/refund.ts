@@ -3,9 +3,10 @@ import type { ProviderUsed } from '../methods.ts'
 import { isZero } from '../money.ts'
 import type { Forgotten } from '../settlement/payout.ts'
 import { because, type Reason } from '../timeline.ts'
-import { isMisfitBeside, isUnbooked, openRefund } from './money/intents.ts'
-import { countedBeside, type Part, type PartState, takeAll, unitSum } from './money/parts.ts'
+import { isMisfitBeside, isMisfitOpen, isUnbooked, mayBeOfOrder, misfitOfAttempt, openRefund } from './money/intents.ts'
+import { countedBeside, fiatReceipt, type Part, type PartState, takeAll, unitSum } from './money/parts.ts'
 import { type BookedPart, bookingsOfRefund } from './order-changes.ts'
+import { isClosed } from './payment.ts'
 import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
 import type { OperatorNote } from './requests.ts'
 
@@ -98,16 +99,19 @@ function claimOn(
   attempt: Attempt,
   through: Through,
 ): Refundable | { readonly refused: string } | null {
-  const { payment, parts, intents } = state
+  const { payment, parts, intents, incidents } = state
   if (openRefund(intents, attempt.id) !== null) return { refused: BEING_REFUNDED.why }
   const has = (states: readonly PartState[]) => !isZero(unitSum(parts, { attemptId: attempt.id, states }))
   const isOwn = payment.paidAttemptId === attempt.id && has(['counted'])
   const isFree = payment.status === 'under_review' && (payment.usdc === null || payment.parkReason === 'payout_voided')
   const isPart = payment.paidAttemptId === null && has(['counted'])
   const claim = (states: readonly PartState[], endsPayment: boolean) => ({ attempt, states, endsPayment })
-  if (through === 'partner' && has(['counted', ...EXTRA]) && wasGivenBack(parts, attempt.id))
+  if (through === 'partner' && has(['counted', ...EXTRA]) && wasGivenBack(parts, attempt))
     return { refused: whyRefundedBefore(attempt.provider) }
   if (isOwn && isFree) return claim(['counted', ...EXTRA], true)
+  // Of a payment that has ended, what no book has goes back by hand alone.
+  const isByHand = isClosed(payment.status) && through === 'outside' && isMisfitOpen(incidents, attempt.id)
+  if (isByHand && !has(EXTRA) && unbookedOf(state, attempt)?.length !== 0) return claim([], false)
   if (isOwn && !has(EXTRA)) return { refused: PAYOUT_EXISTS.why }
   if (isOwn && through === 'partner') return { refused: whyPartOfOrder(attempt.provider) }
   if (has(EXTRA)) return claim(EXTRA, false)
@@ -126,11 +130,13 @@ export function mayHaveNoPayout({ payment }: PaymentWithAttempts, named: string 
   return isStopped && usdc !== null && transfer === null && (named === undefined || named === paidAttemptId)
 }
 
-/** The key of a refund is one for the order's life: asked again, the partner would answer for what it gave back then. */
-function wasGivenBack(parts: readonly Part[], attemptId: string): boolean {
-  return parts.some(
-    (part) => part.attemptId === attemptId && (part.kind === 'return' || part.kind === 'return_outside'),
-  )
+/**
+ * The key of a refund is one for the order's life: asked again, the partner would answer for what it gave back then. And of
+ * what the buyer was given from elsewhere it would give all, once more.
+ */
+function wasGivenBack(parts: readonly Part[], { id, returnedByHand }: Attempt): boolean {
+  const isReturn = ({ kind }: Part) => kind === 'return' || kind === 'return_outside'
+  return returnedByHand || parts.some((part) => part.attemptId === id && isReturn(part))
 }
 
 /** With the money of this attempt, which has gone back, the payment is refunded. */
@@ -159,6 +165,25 @@ export function whyRefundedBefore(provider: ProviderUsed): string {
   return `${provider} gives back a whole order, and money of this one was given back before: use recordExternalRefund for the rest`
 }
 
+/**
+ * What the partner says that it has of the attempt and no book has, because it did not fit: given back from elsewhere it is ours,
+ * and no money that comes when the partner corrects its order. Null: it does not say so in the order's currency.
+ */
+function unbookedOf({ parts, incidents }: PaymentWithAttempts, { id, asked }: Attempt): Part[] | null {
+  const misfit = misfitOfAttempt(incidents, id)
+  const received = misfit?.received ?? null
+  if (!mayBeOfOrder(misfit) || received?.currency !== asked.currency) return null
+  const total = { minor: received.minor, currency: asked.currency }
+  const receipt = fiatReceipt(parts, id, { total, owner: { state: 'returned', account: 'suspense' } })
+  return BigInt(receipt.units) > 0n ? [receipt] : []
+}
+
+/** Nobody knows how much of the attempt's money was given back from elsewhere: what its partner tells of later may be that. */
+export function isUncounted(state: PaymentWithAttempts, { attempt, states }: Refundable): boolean {
+  const isUnbookedMoney = states.length === 0 && mayBeOfOrder(misfitOfAttempt(state.incidents, attempt.id))
+  return isUnbookedMoney && unbookedOf(state, attempt) === null
+}
+
 export type GivenBack = { readonly parts: readonly BookedPart[]; readonly reason: Reason }
 
 /** What it changes that these units went back to the buyer; the bookings of the payment's end are `bookingsAtEnd`. */
@@ -171,9 +196,12 @@ export function givenBack(
   const kind = how.through === 'partner' ? 'return' : 'return_outside'
   const { payment, parts } = state
   const isConverted = payment.usdc !== null && payment.paidAttemptId === claim.attempt.id
-  const facts = takeAll(parts, claim.attempt.id, { kind, states: [...claim.states, 'returning'], isConverted })
+  const isUnbookedMoney = how.through === 'outside' && claim.states.length === 0
+  const received = isUnbookedMoney ? (unbookedOf(state, claim.attempt) ?? []) : []
+  const there = [...parts, ...received.map((part) => ({ ...part, state: 'returning' as const }))]
+  const facts = takeAll(there, claim.attempt.id, { kind, states: [...claim.states, 'returning'], isConverted })
   return {
-    parts: facts.map((part) => ({ part, booking: bookingOfPart(part, payment) })),
+    parts: [...received, ...facts].map((part) => ({ part, booking: bookingOfPart(part, payment) })),
     reason: because(how.through === 'partner' ? 'refunded_through_partner' : 'refunded_outside', {
       operator,
       reason,

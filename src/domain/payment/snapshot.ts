@@ -156,13 +156,19 @@ export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
 export function offeredDecisions(payment: PaymentSnapshot): readonly string[] {
   const reason = needsOperator(payment)
   const mayOffer: readonly string[] = reason === null ? [] : PARK_REASONS[reason].decisions
-  const offered = mayOffer.filter((decision) => decision !== 'reject' || !hasMoney(payment))
+  const offered = mayOffer.filter((decision) => !isVain(decision, payment, reason))
   const goesOn = waitsForPartner(reason) || offered.some((decision) => decision === 'approve' || decision === 'retry')
   const isHeldToo = payment.held && payment.status === 'under_review' && payment.txHash === null && goesOn
   return [...offered, ...(payment.orderChanged === true ? ['acknowledge'] : []), ...(isHeldToo ? ['release'] : [])]
 }
 
-/** Money that was confirmed is given back: it cannot be rejected. */
+/** Refused whatever the partner says: money that was confirmed is given back, and without any there is nothing else to do. */
+function isVain(decision: string, payment: PaymentSnapshot, reason: ParkReason | null): boolean {
+  if (decision === 'reject') return hasMoney(payment) || (payment.refunding ?? []).length > 0
+  if (payment.status !== 'under_review' || hasMoney(payment)) return false
+  return reason === 'amount_mismatch' ? decision === 'approve' : reason === 'partner_hold'
+}
+
 const hasMoney = ({ paidAttemptId, partPaid }: PaymentSnapshot): boolean => paidAttemptId !== null || partPaid === true
 
 /** The merchant may cancel only before any money is received or being confirmed. */

@@ -33,6 +33,7 @@ export const attempt = (fields: Partial<Attempt>): Attempt => ({
   intentUri: null,
   failureCode: null,
   acknowledgedMinor: null,
+  returnedByHand: false,
   silentAfterHours: 24,
   createdAt: '',
   updatedAt: '',

@@ -5,6 +5,7 @@ import { canMove, PARK_REASONS, PAYMENT_STATUSES, type ParkReason } from '../../
 import type { Attempt, Payment, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import { MISFIT_LEFT } from '../../../src/domain/payment/refund.ts'
 import { OPERATOR_DECISIONS } from '../../../src/domain/payment/requests.ts'
+import { offeredDecisions } from '../../../src/domain/payment/snapshot.ts'
 import {
   attempt,
   confirmedMoney,
@@ -48,13 +49,15 @@ describe('a decision is refused', () => {
     for (const [reason, { decisions }] of Object.entries(PARK_REASONS) as [
       ParkReason,
       { decisions: readonly string[] },
-    ][])
+    ][]) {
+      const offered = offeredDecisions(parkedFor(reason))
+      const ways = decisions.length === 0 ? 'ends by itself' : `decide with ${offered.join(', ')}`
       for (const decision of OPERATOR_DECISIONS.filter((name) => name !== 'hold' && name !== 'acknowledge')) {
         const why = whyRefused(decision, looked, parkedFor(reason))
         expect([reason, decision, why === null]).toEqual([reason, decision, decisions.includes(decision)])
-        const ways = decisions.length === 0 ? 'ends by itself' : `decide with ${decisions.join(', ')}`
         if (why !== null) expect(why).toContain(ways)
       }
+    }
   })
 
   test('which accepts what is there, without saying which version was looked at, or with one that is over', () => {

@@ -251,14 +251,18 @@ describe('an operator is needed', () => {
     // What is proved on chain is decided beside a hold, and what is over is held by nobody.
     const proved = { ...parkedFor('unexpected_settlement'), txHash: '0x1', held: true }
     expect(offeredDecisions(proved)).toEqual(['approve'])
-    expect(offeredDecisions(at({ status: 'succeeded', incidents: ['misfit'], held: true }))).toEqual(['approve'])
+    expect(offeredDecisions(at({ status: 'succeeded', incidents: ['chargeback'], held: true }))).toEqual(['approve'])
   })
 
-  test('… and nothing that is refused because money was confirmed', () => {
+  test('… and nothing that is refused because money was confirmed, or was not, or is being given back', () => {
     const refund = ['refund', 'recordExternalRefund']
-    expect(offeredDecisions(parkedFor('partner_hold'))).toEqual(['reject', ...refund])
-    for (const fields of [{ paidAttemptId: 'att_1' }, { partPaid: true }])
+    expect(offeredDecisions(parkedFor('partner_hold'))).toEqual(['reject'])
+    expect(offeredDecisions(parkedFor('amount_mismatch'))).toEqual([...refund, 'reject'])
+    expect(offeredDecisions({ ...parkedFor('amount_mismatch'), refunding: ['att_1'] })).toEqual(refund)
+    for (const fields of [{ paidAttemptId: 'att_1' }, { partPaid: true }]) {
       expect(offeredDecisions({ ...parkedFor('partner_hold'), ...fields })).toEqual(refund)
+      expect(offeredDecisions({ ...parkedFor('amount_mismatch'), ...fields })).toEqual([...refund, 'approve'])
+    }
   })
 })
 

@@ -31,8 +31,8 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'one more order that does not fit is seen by nobody',
     file: 'src/domain/payment/partner-news.ts',
-    find: "attempt.status), incident: 'misfit' }",
-    put: "attempt.status), incident: isOneMore ? null : 'misfit' }",
+    find: "nothing(to), incident: 'misfit', park",
+    put: "nothing(to), incident: isOneMore ? null : 'misfit', park",
   },
   {
     name: 'own money that goes by itself ends the payment beside a misfit',
@@ -69,8 +69,8 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'an answer from before a reversal books the money once more',
     file: 'src/activities/payment/partner-news.ts',
-    find: '  if (effect.parts.length > 0 && isGone) return true\n',
-    put: '',
+    find: "if ((effect.parts.length > 0 || effect.incident === 'misfit') && isGone) return true",
+    put: "if (effect.incident === 'misfit' && isGone) return true",
   },
   {
     name: 'another amount is asked for under the old key',
@@ -249,7 +249,37 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'what comes while its refund is carried out is nobody’s',
     file: `${MONEY}/coming.ts`,
-    find: 'minor: missingOfRefund(story), owner',
-    put: "minor: '0', owner",
+    find: "return { ...owner, state: 'returning', stateBefore: owner.state }",
+    put: "return { state: 'surplus', account: 'suspense' }",
+  },
+  {
+    name: 'a payment whose order fitted while it was refunded waits for ever',
+    file: `${MONEY}/going.ts`,
+    find: '  if (payment.paidAttemptId === null && isOurs && isUnbooked(payment)) return endsRefunded(story, effect)\n',
+    put: '',
+  },
+  {
+    name: 'what was given back from elsewhere comes when the partner corrects its order',
+    file: 'src/domain/payment/refund.ts',
+    find: 'const received = isUnbookedMoney ? (unbookedOf(state, claim.attempt) ?? []) : []',
+    put: 'const received: Part[] = []',
+  },
+  {
+    name: 'a payment is rejected while its refund is carried out',
+    file: `${MONEY}/decided.ts`,
+    find: "      if (state.intents.some(({ kind }) => kind === 'refund')) return { refused: BEING_REFUNDED.why }\n",
+    put: '',
+  },
+  {
+    name: 'an answer from before a refund was over is a misfit after it',
+    file: 'src/activities/payment/partner-news.ts',
+    find: "if ((effect.parts.length > 0 || effect.incident === 'misfit') && isGone) return true",
+    put: 'if (effect.parts.length > 0 && isGone) return true',
+  },
+  {
+    name: 'what a refused refund leaves beside the payment’s money is counted',
+    file: 'src/activities/payment/refund.ts',
+    find: '  await besidePaid(work, attempt)\n',
+    put: '',
   },
 ]

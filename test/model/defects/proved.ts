@@ -38,7 +38,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a second payment counts as the first',
     file: `${MONEY}/coming.ts`,
-    find: "const isFirst = paidAttemptId === null && attempt.status !== 'surplus' && attempt.status !== 'refunded'",
+    find: "const isFirst = paidAttemptId === null && attempt.status !== 'surplus' && !isGivenBack",
     put: 'const isFirst = true as boolean',
   },
   {
@@ -216,8 +216,8 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a misfit on a payment that has ended vanishes',
     file: 'src/domain/payment/partner-news.ts',
-    find: "attempt.status), incident: 'misfit' }",
-    put: 'attempt.status), incident: null }',
+    find: "nothing(to), incident: 'misfit', park",
+    put: 'nothing(to), incident: null, park',
   },
   {
     name: 'a workflow of late money that was lost is not started again',

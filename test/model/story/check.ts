@@ -23,7 +23,7 @@ import {
   checkTokens,
   checkWithheld,
 } from './checks/reports.ts'
-import { checkAnswers, checkClosing, checkEvents } from './checks/told.ts'
+import { checkAnswers, checkClosing, checkEvents, checkGivenBack } from './checks/told.ts'
 import { checkWakers } from './checks/wakers.ts'
 
 /** What must be true of every story, once everything was given time to end. Facts are asked of those whose they are. */
@@ -52,6 +52,7 @@ export async function checkStory(shop: Shop): Promise<string[]> {
     ...checkDelay(facts),
     ...(await checkConversion(facts)),
     ...checkAnswers(facts),
+    ...(await checkGivenBack(facts)),
     ...(await checkClosing(facts)),
     ...(await checkEvents(facts)),
   ]

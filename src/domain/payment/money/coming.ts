@@ -6,6 +6,7 @@ import { nothing, type OrderEffect, type Story } from './effect.ts'
 import { openRefund } from './intents.ts'
 import {
   atPartner,
+  attemptsWith,
   chargeSum,
   countedAgain,
   fiatReceipt,
@@ -24,7 +25,9 @@ import {
 const BEYOND_PAYING: readonly PaymentStatus[] = ['settling', 'succeeded', 'refunded']
 
 /** Parked without money: the money's coming ends the waiting. */
-const WAITS_FOR_MONEY: readonly (ParkReason | null)[] = ['partner_hold', 'wrong_asset', 'partner_silent']
+export function waitsForMoney(reason: ParkReason | null): boolean {
+  return reason === 'partner_hold' || reason === 'wrong_asset' || reason === 'partner_silent'
+}
 
 /** What the report has beyond the parts that are known. Empty: nothing new has come. */
 export function newReceipts(story: Story): Part[] {
@@ -37,8 +40,7 @@ export function newReceipts(story: Story): Part[] {
   const total = order.received
   const before = atPartner(payment.parts, attempt.id)
   if (total === null || BigInt(total.minor) <= BigInt(before)) return []
-  const account = state === 'counted' ? 'merchant_payable' : 'suspense'
-  const owner = { state, account } as const
+  const owner = goesBackToo(story, { state, account: state === 'counted' ? 'merchant_payable' : 'suspense' })
   const ours = oursOfNew(story)
   if (isZero(ours.minor)) return [fiatReceipt(payment.parts, attempt.id, { total, owner })]
   const upTo = atMost(total.minor, add(before, ours.minor))
@@ -50,24 +52,27 @@ export function newReceipts(story: Story): Part[] {
 /** It was counted before the partner took it back, and is what the merchant was paid for. */
 const OURS_AGAIN = { state: 'counted', account: 'merchant_payable' } as const
 
-/** It goes the way of the money whose refund is being carried out: back to the buyer, or, refused, to be counted. */
-const GOES_BACK_TOO = { state: 'returning', stateBefore: 'counted', account: 'merchant_payable' } as const
+/**
+ * Of an order whose refund is being carried out the partner gives back all that it has: what comes goes the same way, back to
+ * the buyer, or, refused, to whom it would have belonged.
+ */
+function goesBackToo({ payment, attempt }: Story, owner: Owner): Owner {
+  if (openRefund(payment.intents, attempt.id) === null) return owner
+  return { ...owner, state: 'returning', stateBefore: owner.state }
+}
 
 /** How much of what comes now belongs to money that the payment has, or had, and where: `0` when that is all there. */
 function oursOfNew(story: Story): { readonly minor: string; readonly owner: Owner } {
   const lost = lostOf(story)
-  return isZero(lost) ? { minor: missingOfRefund(story), owner: GOES_BACK_TOO } : { minor: lost, owner: OURS_AGAIN }
+  const minor = isZero(lost) ? missingOfRefund(story) : lost
+  return { minor, owner: goesBackToo(story, OURS_AGAIN) }
 }
 
-/**
- * While the payment's own money is being given back: what the partner has of it less than was confirmed. Of too little, which
- * anything may complete, all that comes.
- */
-function missingOfRefund({ payment, attempt, order }: Story): string {
-  const { status, paidAttemptId, converted, confirmed, parts, intents } = payment
+/** While the payment's own money is being given back: what the partner has of it less than was confirmed. */
+function missingOfRefund({ payment, attempt }: Story): string {
+  const { status, paidAttemptId, confirmed, parts, intents } = payment
   const isOwn = status === 'under_review' && paidAttemptId === attempt.id
   if (!isOwn || confirmed === null || openRefund(intents, attempt.id) === null) return '0'
-  if (attempt.status === 'underpaid' && !converted) return order.received?.minor ?? '0'
   const missing = subtract(confirmed.minor, countedAgain(parts, attempt.id))
   return BigInt(missing) > 0n ? missing : '0'
 }
@@ -98,10 +103,11 @@ function inCharge({ attempt }: Story, { askedMicro }: UsdcOrder): (micro: string
 function ownerOfNew({ payment, attempt }: Story): PartState {
   const { paidAttemptId, status, listenEnded } = payment
   const completes = paidAttemptId === attempt.id && attempt.status === 'underpaid' && !payment.converted
-  const isFirst = paidAttemptId === null && attempt.status !== 'surplus' && attempt.status !== 'refunded'
+  const isGivenBack = attempt.returnedByHand || attempt.status === 'refunded'
+  const isFirst = paidAttemptId === null && attempt.status !== 'surplus' && !isGivenBack
   const isWanted = (completes || isFirst) && !BEYOND_PAYING.includes(status)
   const isTooLate = isClosed(status) && listenEnded
-  if (isWanted && !isTooLate && openRefund(payment.intents, attempt.id) === null) return 'counted'
+  if (isWanted && !isTooLate) return 'counted'
   return isTooLate ? 'late' : 'surplus'
 }
 
@@ -135,10 +141,16 @@ export function came(story: Story, receipts: readonly Part[], isWhole: boolean):
   return fit === 'underpaid' ? underpaid(story, effect) : confirmed(story, effect, fit)
 }
 
-/** What was lost, or is being given back, is there again: nothing but the books changes. What is more is nobody's. */
+/** What was lost is there again, or goes back with the rest: nothing but the books changes. What is more is nobody's. */
 function oursAgain(effect: OrderEffect): OrderEffect {
-  const isMore = effect.parts.some(({ state }) => state === 'surplus')
+  const isMore = effect.parts.some(({ state, stateBefore }) => (stateBefore ?? state) === 'surplus')
   return isMore ? { ...effect, exception: 'duplicate_payment' } : effect
+}
+
+/** What is said of money that is enough by now: that it is too much, or that there is a second payment. */
+export function exceptionOf(parts: readonly Part[], fit: 'exact' | 'overpaid'): PaymentException | null {
+  if (fit === 'overpaid') return 'overpaid'
+  return attemptsWith(parts, ['surplus']).length > 0 ? 'duplicate_payment' : null
 }
 
 /** More of an underpaid payment's own money. */
@@ -148,7 +160,7 @@ function completed({ payment }: Story, effect: OrderEffect, fit: 'exact' | 'unde
     ...effect,
     attempt: 'confirmed',
     money: 'take',
-    exception: fit === 'overpaid' ? 'overpaid' : null,
+    exception: exceptionOf(payment.parts, fit),
     moves: payment.parkReason === 'underpaid' ? [{ to: 'processing', why: 'completed' }] : [],
   }
 }
@@ -165,7 +177,7 @@ function confirmed({ payment }: Story, came: OrderEffect, fit: 'exact' | 'overpa
   if (payment.status === 'failed')
     return { ...effect, park: 'money_after_failure', moves: [{ to: 'under_review', why: 'paid_after_failure' }] }
   if (payment.status === 'processing') return effect
-  if (payment.status === 'under_review' && !WAITS_FOR_MONEY.includes(payment.parkReason)) return effect
+  if (payment.status === 'under_review' && !waitsForMoney(payment.parkReason)) return effect
   return { ...effect, moves: [{ to: 'processing', why: whyPaid(payment.status) }] }
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../decision.ts'
 import type { PaymentStatus } from '../payment.ts'
 import type { Fill, Payment, PaymentWithAttempts } from '../payment-object.ts'
-import { MISFIT_LEFT } from '../refund.ts'
+import { BEING_REFUNDED, MISFIT_LEFT } from '../refund.ts'
 import type { OperatorDecision, OperatorNote } from '../requests.ts'
 import { isFillLeft, withoutOrder } from './conversion.ts'
 import { changedOrder, type Incident, isInDoubt, isMisfitBeside, NOT_FREE, whyNotFreeButForHold } from './intents.ts'
@@ -81,6 +81,7 @@ export function effectOfDecision(
       if (payment.status === 'failed') return NOTHING
       if (payment.status !== 'under_review') return { refused: waitsForNobody(payment) }
       if (payment.paidAttemptId !== null || chargeSum(state.parts, {}) !== '0') return { refused: MONEY_CONFIRMED.why }
+      if (state.intents.some(({ kind }) => kind === 'refund')) return { refused: BEING_REFUNDED.why }
       return { ...NOTHING, ...moved('failed', because('rejected', told(note))) }
   }
 }

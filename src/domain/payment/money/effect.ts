@@ -30,6 +30,8 @@ export type KnownAttempt = {
   readonly asked: Money
   /** Minor units of the changed amount that an operator has acknowledged. */
   readonly acknowledgedMinor: string | null
+  /** Money of it that no book had was given back from elsewhere, and nobody has said how much. */
+  readonly returnedByHand: boolean
 }
 
 export type NewsContext = { readonly account: string; readonly tolerancePercent: number }

@@ -8,8 +8,9 @@ import {
   type ParkReason,
   waitsForPartner,
 } from '../payment.ts'
+import { exceptionOf } from './coming.ts'
 import { type NewsContext, nothing, type OrderEffect, type Story } from './effect.ts'
-import { isMisfitBeside, openRefund } from './intents.ts'
+import { isMisfitBeside, isUnbooked, openRefund } from './intents.ts'
 import { chargeSum, countedBeside, heldOf, returnedOutside, takeAll, takeOutside, takeSome } from './parts.ts'
 
 /** Money, or the hope for it, is gone: what that does to the payment. */
@@ -30,10 +31,8 @@ function neverCame(story: Story, end: End): OrderEffect {
   // What came and went stays what it was.
   if (isSettled(attempt.status)) return nothing(attempt.status)
   // Money that was never counted, such as of another amount, was given back as an operator had decided.
-  if (openRefund(payment.intents, attempt.id) !== null && payment.status === 'under_review') {
-    const isAll = countedBeside(payment.parts, attempt.id).length === 0 && !isMisfitBeside(payment, attempt.id)
-    return { ...effect, attempt: 'refunded', moves: isAll ? [{ to: 'refunded', why: 'refunded_through_partner' }] : [] }
-  }
+  if (openRefund(payment.intents, attempt.id) !== null && payment.status === 'under_review')
+    return endsRefunded(story, { ...effect, attempt: 'refunded' })
   if (payment.paidAttemptId !== null) return effect
   const others = payment.attempts.filter(({ id }) => id !== attempt.id).map(({ status }) => status)
   const wasConfirming = attempt.status === 'confirming' || attempt.status === 'on_hold'
@@ -52,6 +51,12 @@ function neverCame(story: Story, end: End): OrderEffect {
   return effect
 }
 
+/** What was given back was no money of the payment's own: it ends with it where there is no other, and nothing else to decide. */
+function endsRefunded({ payment, attempt }: Story, effect: OrderEffect): OrderEffect {
+  const isAll = countedBeside(payment.parts, attempt.id).length === 0 && !isMisfitBeside(payment, attempt.id)
+  return isAll ? { ...effect, moves: [{ to: 'refunded', why: 'refunded_through_partner' }] } : effect
+}
+
 /** A refund that was asked for has been carried out, or the partner has taken the money back by itself. */
 function allGone(story: Story, end: End): OrderEffect {
   const { payment, attempt } = story
@@ -63,6 +68,8 @@ function allGone(story: Story, end: End): OrderEffect {
     parts: takeAll(payment.parts, attempt.id, { kind: isOurs ? 'return' : 'reversal' }),
     partsBecome: isOurs ? 'returned' : 'reversed',
   }
+  // What did not fit when its refund was decided may have fitted since.
+  if (payment.paidAttemptId === null && isOurs && isUnbooked(payment)) return endsRefunded(story, effect)
   if (payment.paidAttemptId !== attempt.id || !wasCounted) return effect
   if (payment.converted) return afterConversion(story, effect)
   // The payment stays open for what does not fit: it is still there, and goes back by the same decisions as before.
@@ -135,7 +142,7 @@ function someGone(story: Story, missing: string): OrderEffect {
 }
 
 type Unsold = {
-  readonly payment: Pick<Story['payment'], 'status' | 'parkReason' | 'exception'>
+  readonly payment: Pick<Story['payment'], 'status' | 'parkReason' | 'exception' | 'parts'>
   readonly attempt: Pick<Story['attempt'], 'asked' | 'status'>
   readonly context: Pick<NewsContext, 'tolerancePercent'>
 }
@@ -157,12 +164,13 @@ export function countedAnew(unsold: Unsold, effect: OrderEffect, counted: string
 
 /** What nobody has to approve goes on by the partner's word. */
 function enough({ payment, attempt }: Unsold, taken: OrderEffect, fit: 'exact' | 'overpaid'): OrderEffect {
+  const exception = exceptionOf(payment.parts, fit)
   if (attempt.status !== 'underpaid') {
     const isTooMuchNoMore = payment.exception === 'overpaid' && fit === 'exact'
-    return isTooMuchNoMore ? { ...taken, exception: null } : taken
+    return isTooMuchNoMore ? { ...taken, exception } : taken
   }
   const park = payment.parkReason === 'underpaid' ? 'order_changed' : taken.park
-  return { ...taken, attempt: 'confirmed', exception: fit === 'overpaid' ? 'overpaid' : null, park }
+  return { ...taken, attempt: 'confirmed', exception, park }
 }
 
 /** Another try of the conversion, or the partner's word, must not make too little money enough. */

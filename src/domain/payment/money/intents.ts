@@ -100,6 +100,11 @@ export function misfitOfAttempt(incidents: readonly Incident[], attemptId: strin
   return open?.misfit ?? null
 }
 
+/** Whether something of this order that does not fit is before an operator: what its partner said, or another token. */
+export function isMisfitOpen(incidents: readonly Incident[], attemptId: string): boolean {
+  return incidents.some((one) => one.kind === 'misfit' && one.attemptId === attemptId)
+}
+
 /** Only the amount that was asked for has changed: by its own word the partner has as much as was confirmed. */
 function hasAll({ why, ...told }: Misfit, confirmed: Money): boolean {
   return why === 'amount' && tellsOfAll(told, confirmed)
@@ -107,6 +112,11 @@ function hasAll({ why, ...told }: Misfit, confirmed: Money): boolean {
 
 function tellsOfAll({ status, received }: Pick<Misfit, 'status' | 'received'>, confirmed: Money): boolean {
   return status === 'paid' && BigInt(received?.minor ?? '0') >= BigInt(confirmed.minor)
+}
+
+/** Whether what it says of money may be about the order that it was said of. */
+export function mayBeOfOrder(misfit: Misfit | null | undefined): boolean {
+  return misfit != null && misfit.why !== 'order' && misfit.why !== 'account'
 }
 
 type DoubtedMoney = Pick<GuardedMoney, 'incidents'> & { readonly payment: Parameters<typeof isInDoubt>[1] }

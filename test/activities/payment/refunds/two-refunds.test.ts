@@ -79,9 +79,17 @@ test('while one of them is being carried out, an unnamed refund in the same word
   await expect(refund(made, undefined, 'pending')).rejects.toThrow(`${made.a} or ${made.b}`)
   const asked = async () => (await world.state(made.id)).intents.map(({ attemptId }) => attemptId)
   expect(await asked()).toEqual([made.a])
-  // The same decision goes on with what it has stored, whatever came meanwhile.
-  expect(await refund(made, undefined, 'pending', 2)).toMatchObject({ refunded: false })
+  // The same decision changes nothing more, whatever came meanwhile: what it has stored is carried out by the polls.
+  expect(await refund(made, undefined, 'pending', 2)).toMatchObject({ refunded: false, unsure: true })
   expect(await asked()).toEqual([made.a])
   await refund(made, made.b, 'pending')
   expect(await asked()).toEqual([made.a, made.b])
+})
+
+test('another try in the words of a refund that is being carried out may have meant the other money: nobody is told that it is done', async () => {
+  const made = await misfits()
+  await refund(made, made.a, 'pending')
+  await expect(refund(made, undefined, 'refunded')).rejects.toThrow('Name the attempt')
+  expect(await refund(made, undefined, 'refunded', 2)).toMatchObject({ refunded: false, unsure: true })
+  expect(await statuses(made)).toEqual(['on_hold', 'on_hold'])
 })

@@ -12,15 +12,8 @@ import { came, deposit, effect, paidBy, paidOrder, part } from './order-story.ts
 
 /** Money that comes: whose it is, and what the payment does with it. */
 
-const refund: Intent = {
-  id: '1',
-  key: 'k',
-  kind: 'refund',
-  attemptId: 'att_1',
-  state: 'asked',
-  operator: 'ada',
-  reason: 'r',
-}
+const asked = { id: '1', key: 'k', operator: 'ada', reason: 'r', state: 'asked' } as const
+const refund: Intent = { ...asked, kind: 'refund', attemptId: 'att_1' }
 const usdcPart = (key: string, units: string, chargeMinor: string, fields = {}) =>
   part(chargeMinor, { key, asset: 'USDC', units, account: 'suspense', ...fields })
 /** To whom the whole price belongs that comes now. */
@@ -36,18 +29,22 @@ describe('what comes belongs to', () => {
   test.each(PAYMENT_STATUSES)('nobody where the payment is closed and listens no more: %s', (status) => {
     const isLate = isClosed(status)
     expect(ownerOf({ status, listenEnded: true }).includes('late')).toBe(isLate)
-    // That it is late says more than that its refund was asked for.
-    if (isLate) expect(ownerOf({ status, listenEnded: true, intents: [refund] })).toBe('5000 late suspense')
   })
 
   test('nobody after the money of its order was a second payment, or went back', () => {
     for (const known of ['surplus', 'refunded'] as const) expect(ownerOf({}, known)).toBe('5000 surplus suspense')
     for (const known of ['declined', 'expired', 'late'] as const)
       expect(ownerOf({}, known)).toBe('5000 counted merchant_payable')
+    expect(came(effect({}, { returnedByHand: true }, paidOrder()).parts)).toEqual(['5000 surplus suspense'])
   })
 
-  test('nobody while what came by its order is being given back; a refund of another order is none of its business', () => {
-    expect(ownerOf({ intents: [refund] })).toBe('5000 surplus suspense')
+  test('the buyer while what came by its order is being given back; a refund of another order is none of its business', () => {
+    const whole = (payment: Partial<KnownPayment>) => effect({ ...payment, intents: [refund] }, {}, paidOrder())
+    const back = { state: 'returning', account: 'suspense' }
+    const parts = [{ ...back, stateBefore: 'counted', account: 'merchant_payable' }]
+    expect(whole({})).toMatchObject({ parts, money: 'none', moves: [] })
+    expect(whole({ status: 'succeeded' }).parts).toMatchObject([{ ...back, stateBefore: 'surplus' }])
+    expect(whole({ status: 'expired', listenEnded: true }).parts).toMatchObject([{ ...back, stateBefore: 'late' }])
     expect(ownerOf({ intents: [{ ...refund, attemptId: 'att_2' }] })).toBe('5000 counted merchant_payable')
     expect(ownerOf({ intents: [{ ...refund, kind: 'cancel' }] })).toBe('5000 counted merchant_payable')
   })
@@ -280,8 +277,11 @@ describe('more of money that was too little', () => {
       expect(more(waits(parkReason), '5000')).toEqual({ ...enough, parts })
   })
 
-  test('makes it too much, and is marked so', () => {
-    expect(more(waits('underpaid'), '6000')).toMatchObject({ attempt: 'confirmed', exception: 'overpaid' })
+  test('makes it too much, and is marked so; a second payment is one still', () => {
+    const some = waits('underpaid')
+    const second = { ...some, parts: [...(some.parts ?? []), part('5000', { attemptId: 'att_2', state: 'surplus' })] }
+    expect(more(second, '5000')).toMatchObject({ attempt: 'confirmed', exception: 'duplicate_payment' })
+    expect(more(some, '6000')).toMatchObject({ attempt: 'confirmed', exception: 'overpaid' })
   })
 
   test('and still too little is counted, and changes nothing else', () => {

@@ -45,7 +45,13 @@ export const pending: KnownPayment = {
   parts: [],
   intents: [],
 }
-export const open: KnownAttempt = { id: 'att_1', status: 'open', asked, acknowledgedMinor: null }
+export const open: KnownAttempt = {
+  id: 'att_1',
+  status: 'open',
+  asked,
+  acknowledgedMinor: null,
+  returnedByHand: false,
+}
 export const effect = (payment: Partial<KnownPayment>, attempt: Partial<KnownAttempt>, news: PartnerOrder) =>
   effectOfOrder({ ...pending, ...payment }, { ...open, ...attempt }, { order: news, context })
 export const statusesOf = (moves: readonly { to: PaymentStatus }[]) => moves.map((move) => move.to)

@@ -53,7 +53,7 @@ describe('what was lost and comes again', () => {
     },
   )
 
-  test('is nobody’s where nothing was sold, of another order, or while it is being given back', () => {
+  test('is nobody’s where nothing was sold, or of another order, and goes back where that is being given back', () => {
     expect(came(then(charged({ converted: false })).parts)).toEqual([NOBODYS])
     expect(came(then(charged({ paidAttemptId: 'att_2' })).parts)).toEqual([NOBODYS])
     const refund = {
@@ -65,7 +65,8 @@ describe('what was lost and comes again', () => {
       operator: 'ada',
       reason: 'r',
     } as const
-    expect(came(then(charged({ intents: [refund] })).parts)).toEqual([NOBODYS])
+    const [back] = then(charged({ intents: [refund] })).parts
+    expect(back).toMatchObject({ state: 'returning', stateBefore: 'surplus', account: 'suspense' })
   })
 
   test.each(['return', 'return_outside'] as const)('is nobody’s where we had given it back ourselves: %s', (kind) => {

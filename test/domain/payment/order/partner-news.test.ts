@@ -110,9 +110,17 @@ describe('what a partner says', () => {
     const own = { ...parked, paidAttemptId: 'att_1', parts: [part('5000')] }
     expect(effect(own, { status: 'underpaid' }, odd)).toMatchObject({ attempt: 'underpaid', incident: 'misfit' })
     expect(effect(parked, { status: 'refunded' }, odd)).toMatchObject({ attempt: 'refunded', incident: 'misfit' })
-    expect(effect({ ...parked, parkReason: 'partner_hold' }, {}, odd)).toMatchObject({
+    for (const [parkReason, park] of [
+      ['partner_hold', 'amount_mismatch'],
+      ['partner_silent', 'amount_mismatch'],
+      ['wrong_asset', 'amount_mismatch'],
+    ] as const)
+      expect(effect({ ...parked, parkReason }, {}, odd)).toMatchObject({ attempt: 'on_hold', incident: 'misfit', park })
+    const held = { ...own, parkReason: 'partner_hold' } as const
+    expect(effect(held, { id: 'att_2' }, { ...odd, attemptId: 'att_2' })).toMatchObject({
       attempt: 'open',
       incident: 'misfit',
+      park: null,
     })
   })
 

@@ -1,6 +1,6 @@
 import { formatUsdc } from '../../../../src/domain/money.ts'
 import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
-import type { Facts } from './facts.ts'
+import { type Facts, HERE } from './facts.ts'
 
 /** What operators were answered, and merchants told. */
 
@@ -11,6 +11,33 @@ export function checkAnswers({ shop }: Facts): string[] {
     if (answer.includes('ended before it answered') && !shop.hasLost()) return [`${what}: ${answer}`]
     return /TypeError|no transition|undefined/.test(answer) ? [`${what}: ${answer}`] : []
   })
+}
+
+/** What is given back stays given back: the payment ends with it, and the same money goes back but once. */
+export async function checkGivenBack({ shop, row, notes, intents }: Facts): Promise<string[]> {
+  const { status, parkReason } = row.payment
+  const isHere = row.parts.some(({ state }) => HERE.includes(state))
+  const isAwaited = row.attempts.some((attempt) => ['on_hold', 'confirming'].includes(attempt.status))
+  const isOurs = intents.some(({ kind, state }) => kind === 'refund' && state === 'done')
+  const isEmpty = status === 'under_review' && !isHere && !isAwaited && isOurs && row.incidents.length === 0
+  const wrong = isEmpty ? [`the money went back by our refund, and it waits: ${parkReason}`] : []
+  const asked = notes.get('refund.requested')
+  const rejected = notes.get('An operator rejected it before any money')
+  if (
+    status === 'failed' &&
+    asked !== undefined &&
+    rejected !== undefined &&
+    asked <= rejected &&
+    !notes.has('refund.refused')
+  )
+    wrong.push('rejected while its refund was being carried out')
+  const { rows } = await shop.db.query(
+    `select 1 from timeline_entry back join timeline_entry asked using (payment_id)
+     where payment_id = $1 and back.message = 'The money went back to the buyer outside of the partner'
+       and asked.kind = 'refund.requested' and asked.id > back.id and asked.data->>'attempt_id' = back.data->>'attempt_id'`,
+    [row.payment.id],
+  )
+  return rows.length > 0 ? [...wrong, 'given back from elsewhere, and through the partner'] : wrong
 }
 
 type Settlement = {

@@ -1,11 +1,87 @@
+import type { Random } from '../../../support/random.ts'
 import type { Told } from '../steps.ts'
-import { decide, engine, type Idea, isParked, paid, partner, payable, simulator, wait, where } from './idea.ts'
+import {
+  decide,
+  engine,
+  type Idea,
+  isParked,
+  news,
+  one,
+  paid,
+  partner,
+  payable,
+  simulator,
+  wait,
+  where,
+} from './idea.ts'
 
 /** Refunds that a partner refuses in the end, and what its order does meanwhile. */
 
+const mayGoBack: Parameters<typeof where>[1] = ({ order }) => order === 'paid' || order === 'on_hold'
 const refused = (of: number): Told[] => [simulator('refund_refused'), decide('refund', of)]
 
+/** What may cross with a refund of this order while it is carried out. */
+const crossing = (random: Random, of: number): Told =>
+  random.pick([
+    partner('fit again', of, { percent: random.pick([60, 100, 120]), news: news(random) }),
+    partner('change the amount', of, { percent: random.pick([20, 60, 100]), news: news(random) }),
+    partner('take some back', of, { percent: 60 }),
+    partner(random.pick(['hold what was paid', 'release', 'send all back', 'take all back']), of),
+    decide(random.pick(['hold', 'release', 'acknowledge', 'retry', 'approve', 'reject', 'recordExternalRefund'])),
+    engine('settle'),
+    simulator('refund_refused'),
+    wait(random.pick([1, 130])),
+  ])
+const CUTS: readonly Told[] = [
+  { do: 'lose the run' },
+  ...[0, 1].map((at) => ({ do: 'cut the next activity', at }) as const),
+]
+const cut = (random: Random): readonly Told[] => (random.chance(0.4) ? [random.pick(CUTS)] : [])
+
 export const REFUSING: readonly Idea[] = [
+  // Whatever is parked is given back, and other things happen before it is, or before it is asked for once more.
+  {
+    weight: (view) => (isParked(view) ? where(view, mayGoBack, 5) : 0),
+    tell: (random, view) => {
+      const of = one(random, view, mayGoBack)
+      return [
+        ...random.pick<readonly Told[]>([[], [simulator('refund_pending')], [simulator('refund_pending')]]),
+        decide(random.chance(0.8) ? 'refund' : 'recordExternalRefund', random.pick([of, null])),
+        ...cut(random),
+        crossing(random, of),
+        ...cut(random),
+        crossing(random, of),
+        wait(random.pick([1, 130])),
+        ...random.pick<readonly Told[]>([[], [decide('refund', random.pick([of, null]))], [crossing(random, of)]]),
+      ]
+    },
+  },
+  // Another amount, which goes back or is said to have gone, and then it is the right one after all.
+  {
+    weight: (view) => (view.status === 'pending' ? where(view, payable, 3) : 0),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      return [
+        ...random.pick<readonly Told[]>([
+          [],
+          [],
+          [partner('hold', of)],
+          [partner('confirm without end', of), wait(1500)],
+          [wait(700)],
+        ]),
+        partner('change the amount', of, { percent: random.pick([60, 100, 100]), news: news(random) }),
+        ...random.pick<readonly Told[]>([[], [simulator('refund_pending')]]),
+        decide(
+          random.pick(['refund', 'recordExternalRefund', 'recordExternalRefund', 'approve']),
+          random.pick([of, null]),
+        ),
+        ...cut(random),
+        partner('fit again', of, { percent: random.pick([60, 100, 120]), news: news(random) }),
+        wait(random.pick([1, 130])),
+        crossing(random, of),
+      ]
+    },
+  },
   // It has less, and all of it again; the rest of too little comes; or it holds back what it has left.
   {
     weight: (view) => (isParked(view) && view.paidBy !== null ? where(view, paid, 4) : 0),
