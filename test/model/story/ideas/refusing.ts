@@ -76,6 +76,7 @@ export const REFUSING: readonly Idea[] = [
           random.pick([of, null]),
         ),
         ...cut(random),
+        ...random.pick<readonly Told[]>([[], [], [decide('reject'), wait(130)]]),
         partner('fit again', of, { percent: random.pick([60, 100, 120]), news: news(random) }),
         wait(random.pick([1, 130])),
         crossing(random, of),
