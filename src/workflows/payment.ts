@@ -175,8 +175,10 @@ class PaymentStory {
   async #waitForSomething(): Promise<void> {
     this.#show(this.#now, 'long')
     this.#clocks.watchListening()
-    if (nextStep(this.#now) === 'await_partner' && patched(PATCHES.watchesSilence)) this.#clocks.watchSilence()
-    await condition(() => this.#hasComeIn() || this.#payingEnded || this.#clocks.due() !== null)
+    const step = nextStep(this.#now)
+    if (step === 'await_partner' && patched(PATCHES.watchesSilence)) this.#clocks.watchSilence()
+    const hasMoved = () => nextStep(this.#now) !== step && patched(PATCHES.movesByAnyAnswer)
+    await condition(() => this.#hasComeIn() || this.#payingEnded || this.#clocks.due() !== null || hasMoved())
   }
 
   /** True when the announcements are out and nothing came meanwhile. */
