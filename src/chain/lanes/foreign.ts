@@ -44,8 +44,8 @@ export async function areExplained(deps: SettlementDeps, wallet: Hex, used: Used
     if (mayBeLower) throw disagreement()
     return false
   } catch (failure) {
-    // What strangers put into the same block proves nothing about the key.
-    if (isNoAnswer(failure) || isTooLarge(failure)) throw failure
+    // What strangers put into the same block proves nothing about the key, nor does a database that does not answer.
+    if (!(failure instanceof NodeFailure) || isNoAnswer(failure) || isTooLarge(failure)) throw failure
     return false
   }
 }
@@ -63,7 +63,10 @@ function isLikeOurs(
   return to === target && input.startsWith(AGGREGATE3) && input.includes(deps.token.address.slice(2))
 }
 
-/** How many nonces a wallet had used by a block. Cached, because neighbouring nonces are often in one block. */
+/**
+ * How many nonces a wallet had used by a block, as a quorum says: a node that lies only where it is asked alone would lead
+ * every search to a wrong block. Cached, because neighbouring nonces are often in one block.
+ */
 type History = { readonly rpc: Rpc; readonly wallet: Hex; readonly countAt: (block: number) => Promise<number> }
 
 function createHistory(rpc: Rpc, wallet: Hex): History {
@@ -72,7 +75,7 @@ function createHistory(rpc: Rpc, wallet: Hex): History {
     rpc,
     wallet,
     countAt(block) {
-      const value = counts.get(block) ?? rpc.any((node) => node.transactionCount(wallet, block))
+      const value = counts.get(block) ?? agreed(rpc, (node) => node.transactionCount(wallet, block))
       counts.set(block, value)
       return value
     },
@@ -100,25 +103,20 @@ async function findOldest(
   return { low: final, mayBeLower }
 }
 
-/**
- * Finds the transaction of a nonce. One node's word is enough to find the block, by bisection: a wallet's transaction count
- * only grows from block to block. What is found there, or that nothing is, a quorum must say.
- */
+/** Finds the transaction of a nonce by bisection: a wallet's transaction count only grows from block to block. */
 async function findTransaction(
   { rpc, wallet, countAt }: History,
   { nonce, low: oldest, final }: { nonce: number; low: number; final: number },
 ): Promise<Transaction | 'older' | null> {
   let low = oldest
   let high = final
-  if ((await countAt(low)) > nonce) {
-    if ((await agreed(rpc, (node) => node.transactionCount(wallet, low))) > nonce) return 'older'
-    throw disagreement()
-  }
+  if ((await countAt(low)) > nonce) return 'older'
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2)
     if ((await countAt(middle)) > nonce) high = middle
     else low = middle
   }
+  // Once more, together with the transactions: at the height there may be another block since.
   const { before, after, sent } = await agreed(rpc, async (node) => {
     const [usedBefore, usedAfter, transactions] = await Promise.all([
       node.transactionCount(wallet, low),

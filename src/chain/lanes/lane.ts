@@ -11,6 +11,7 @@ import {
 } from '../../domain/settlement/payout.ts'
 import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { isReplaced } from '../observer/replaced.ts'
+import { NodeFailure } from '../rpc/failure.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
 import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp } from './sender.ts'
@@ -60,45 +61,48 @@ export async function advanceLane(
   const mined = standing.nonce
   const envelopes = await journal.readEnvelopes(lane)
   const ends = final === null ? [] : await readEnds(deps, envelopes, { final, view })
-  const strangers = strangeNonces(lane, ends, final ?? 0)
   // Read before anything is written: when a read fails, the next round tries again.
-  const quarantined = lane.status === 'quarantined' || (await quarantine(deps, lane, { strangers, view }))
-  await adopt(deps, lane, final ?? 0)
+  const trust = await judge(deps, lane, { strangers: strangeNonces(lane, ends, final ?? 0), view })
   const sender: Sender = { deps, account, lane, view }
-  await conclude(sender, ends)
-  const round = (slots: number, stuck: readonly Envelope[]): LaneRound => {
-    let free = slots
-    return {
-      stuck: stuck.map(({ nonce }) => ({ wallet, nonce })),
-      free: () => free,
-      send(payouts) {
-        free -= 1
-        return sendBatch(sender, payouts)
-      },
-      sweep(sweeps) {
-        free -= 1
-        return sendSweeps(sender, sweeps)
-      },
-      async topUp(topUp) {
-        const refused = await sendTopUp(sender, topUp)
-        if (refused === null) free -= 1
-        return refused
-      },
-    }
-  }
+  if (trust !== 'unexplained') await adopt(deps, lane, final ?? 0)
+  await conclude(sender, decided(ends, trust))
   const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final ?? 0))
-  if (quarantined) return round(0, unmined)
-  if (view.cursor.pausedReason !== null) return round(0, [])
+  if (trust === 'quarantined') return createRound(sender, 0, unmined)
+  if (view.cursor.pausedReason !== null) return createRound(sender, 0)
+  // Also while an explanation is missing: these bytes are known anyway, and whoever has the key can do no more with them.
   const refused = await resumeAll(sender, unmined, mined)
   // Behind a nonce that does not get through nothing else does.
-  if (unmined[0] !== undefined && isSlow(unmined[0], view)) return round(0, unmined)
-  if (refused) return round(0, [])
+  const slow = unmined[0] !== undefined && isSlow(unmined[0], view) ? unmined : []
+  if (trust === 'unexplained') return createRound(sender, 0, [...ends.filter(isForeign), ...slow])
+  if (refused || slow.length > 0) return createRound(sender, 0, slow)
   const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
   const needed = oneMore(maxFee) * BigInt(unmined.length + 1)
   const funded = await checkGasMoney(deps, lane, { needed, balance: standing.wei })
   // Nonces that the chain has used and the journal has not wait until they are final.
   const behind = Math.max(lane.nextNonce, final ?? 0) < mined
-  return round(funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0, [])
+  return createRound(sender, funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0)
+}
+
+function createRound(sender: Sender, slots: number, stuck: readonly { readonly nonce: number }[] = []): LaneRound {
+  const { wallet } = sender.lane
+  let free = slots
+  return {
+    stuck: stuck.map(({ nonce }) => ({ wallet, nonce })),
+    free: () => free,
+    send(payouts) {
+      free -= 1
+      return sendBatch(sender, payouts)
+    },
+    sweep(sweeps) {
+      free -= 1
+      return sendSweeps(sender, sweeps)
+    },
+    async topUp(topUp) {
+      const refused = await sendTopUp(sender, topUp)
+      if (refused === null) free -= 1
+      return refused
+    },
+  }
 }
 
 /** Ends what final blocks have decided of a lane whose key is gone: that needs no signature. */
@@ -107,8 +111,8 @@ export async function endLane(deps: SettlementDeps, lane: Lane, view: ChainView)
   if (final === null) return
   const ends = await readEnds(deps, await deps.journal.readEnvelopes(lane), { final, view })
   // What it did not send after these is looked at if its key comes back.
-  if (lane.status !== 'quarantined') await quarantine(deps, lane, { strangers: foreignNonces(ends), view })
-  await conclude({ deps, lane, view }, ends)
+  const trust = await judge(deps, lane, { strangers: foreignNonces(ends), view })
+  await conclude({ deps, lane, view }, decided(ends, trust))
 }
 
 /** Resumes each envelope. Answers whether one could not be: its key may refuse to sign now, which stops no other one. */
@@ -149,23 +153,42 @@ function strangeNonces(lane: Lane, ends: readonly EnvelopeEnd[], final: number):
   return [...foreignNonces(ends), ...unknown]
 }
 
-const foreignNonces = (ends: readonly EnvelopeEnd[]): number[] =>
-  ends.filter(({ state }) => state === 'foreign').map(({ nonce }) => nonce)
+const isForeign = ({ state }: EnvelopeEnd): boolean => state === 'foreign'
+
+const foreignNonces = (ends: readonly EnvelopeEnd[]): number[] => ends.filter(isForeign).map(({ nonce }) => nonce)
+
+/** Who has the key of a lane. `unexplained`: its nonces were used by transactions that the nodes do not show now. */
+type Trust = 'ours' | 'unexplained' | 'quarantined'
 
 /** Stops a lane whose key somebody else seems to use. Its payouts go out by the other lanes. */
-async function quarantine(
+async function judge(
   deps: SettlementDeps,
   lane: Lane,
   { strangers, view }: { strangers: readonly number[]; view: ChainView },
-): Promise<boolean> {
-  if (strangers.length === 0) return false
+): Promise<Trust> {
+  if (lane.status === 'quarantined') return 'quarantined'
+  if (strangers.length === 0) return 'ours'
+  const about = { wallet: lane.wallet, nonces: strangers }
   const used = { nonces: strangers, final: view.cursor.number, head: view.head.number }
-  if (await areExplained(deps, lane.wallet, used)) return false
-  deps.log.error({ wallet: lane.wallet, nonces: strangers }, 'somebody else uses the key of this lane: it is stopped')
+  const explained = await areExplained(deps, lane.wallet, used).catch((error: unknown) => {
+    if (!(error instanceof NodeFailure)) throw error
+    deps.log.warn(
+      { ...about, err: error },
+      'who used these nonces cannot be known now: nothing new is sent by the lane',
+    )
+    return null
+  })
+  if (explained === null) return 'unexplained'
+  if (explained) return 'ours'
+  deps.log.error(about, 'somebody else uses the key of this lane: it is stopped')
   const reason = `nonces ${strangers.join(', ')} were used by transactions that are not ours`
   await deps.journal.setLaneStatus(lane, { status: 'quarantined', reason })
-  return true
+  return 'quarantined'
 }
+
+/** What can be ended now. A foreign end stays open until it is explained: the next round asks again by it. */
+const decided = (ends: readonly EnvelopeEnd[], trust: Trust): EnvelopeEnd[] =>
+  ends.filter((end) => trust !== 'unexplained' || !isForeign(end))
 
 /** Records the nonces that the journal does not know. */
 async function adopt(deps: SettlementDeps, lane: Lane, final: number): Promise<void> {

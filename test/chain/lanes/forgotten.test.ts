@@ -152,6 +152,20 @@ describe('the block of a forgotten nonce is too large for one answer', () => {
   })
 })
 
+// the lane was stopped by a bisection that ended beside the block, as often as that node was asked first
+test('a node that lies about the past only where it is asked alone keeps no forgotten nonce from being adopted', async () => {
+  await sendEmpty()
+  await world.chain.mine({ blocks: 40 })
+  const head = Number(await world.chain.getBlockNumber())
+  proxy.decide = ({ method, params }) =>
+    method === 'eth_getTransactionCount' && Number(params[1]) < head ? { rewrite: () => '0x0' } : 'deliver'
+  const connect = (url: string): Rpc => connectRpc({ urls: [url], quorum: 1, chainId: TOKEN.chainId })
+  const rpc: Rpc = { ...connect(world.anvil.url), any: connect(proxy.url).any }
+  expect(await goOn(rpc)).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
+  const { rows } = await db.query(`select 1 from lane_tx where wallet = $1 and kind = 'foreign'`, [firstLane()])
+  expect(rows).toHaveLength(1)
+})
+
 test('a node that may have the state and does not answer now stops no lane: it waits', async () => {
   await sendEmpty()
   await world.chain.mine({ blocks: 300 })
