@@ -166,6 +166,23 @@ test('a node that lies about the past only where it is asked alone keeps no forg
   expect(rows).toHaveLength(1)
 })
 
+// the lane was stopped, and its key called stolen
+test('a database that fails while a nonce is looked for accuses nobody: it is looked for again', async () => {
+  await world.queue(Array.from({ length: 201 }, () => ({})))
+  await world.finalize(world.runner(), 3)
+  await world.chain.mine({ blocks: 300 })
+  await keep(128)
+  const whole = db
+  let failed = 0
+  const isSearch = (text: string): boolean => text.includes('max(l.block_number) desc') && failed++ < 3
+  db = {
+    ...whole,
+    query: (text, values) => (isSearch(text) ? Promise.reject(new Error('too slow')) : whole.query(text, values)),
+  }
+  expect(await goOn()).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
+  expect(failed).toBeGreaterThan(0)
+})
+
 test('a node that may have the state and does not answer now stops no lane: it waits', async () => {
   await sendEmpty()
   await world.chain.mine({ blocks: 300 })
