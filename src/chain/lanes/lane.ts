@@ -79,8 +79,18 @@ export async function advanceLane(
   const needed = oneMore(maxFee) * BigInt(unmined.length + 1)
   const funded = await checkGasMoney(deps, lane, { needed, balance: standing.wei })
   // Nonces that the chain has used and the journal has not wait until they are final.
-  const behind = Math.max(lane.nextNonce, final ?? 0) < mined
-  return createRound(sender, funded && !behind ? Math.max(0, options.maxInFlight - unmined.length) : 0)
+  const isKnown = mined <= Math.max(lane.nextNonce, final ?? 0)
+  // And the other way round: gas money that another engine has sent and ended since is not in the balances of this block.
+  const isNew = mined >= endedBelow(lane, envelopes)
+  return createRound(sender, funded && isKnown && isNew ? Math.max(0, options.maxInFlight - unmined.length) : 0)
+}
+
+/** The nonce after the last one that has ended. A block at which the wallet has used fewer is older than that end. */
+function endedBelow({ nextNonce }: Lane, open: readonly Envelope[]): number {
+  const nonces = new Set(open.map(({ nonce }) => nonce))
+  let below = nextNonce
+  while (nonces.has(below - 1)) below -= 1
+  return below
 }
 
 function createRound(sender: Sender, slots: number, stuck: readonly { readonly nonce: number }[] = []): LaneRound {

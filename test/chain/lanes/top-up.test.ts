@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { GWEI } from '../../../src/chain/lanes/fees.ts'
+import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
-import { createWorld, newKey, type World } from '../world.ts'
+import { createWorld, newKey, TOKEN, type World } from '../world.ts'
 
 const POL = 10n ** 18n
 const wei = 20n * POL
@@ -62,6 +63,31 @@ test('the answer to the transfer is lost, and the engine starts anew: the same b
   await runner(proxy.url).tick()
   await runner(proxy.url).tick()
   proxy.decide = () => 'deliver'
+  await world.finalize(runner())
+  expect(await sent()).toHaveLength(1)
+  expect(await balance(relayer)).toBe(wei + GWEI)
+})
+
+// it was sent again
+test('a worker that takes the wallet over with an older block than that of the last transfer sends none', async () => {
+  const [first, second] = [runner(), runner()]
+  await first.tick()
+  const rpc = connectRpc({ urls: [world.anvil.url], quorum: 1, chainId: TOKEN.chainId })
+  let turns = 0
+  const late: Rpc = {
+    ...rpc,
+    // The last that is read before the lanes are taken. Meanwhile the other worker ends the transfer.
+    async fees(blocks) {
+      const fees = await rpc.fees(blocks)
+      turns += 1
+      await world.chain.mine({ blocks: 4 })
+      await second.tick()
+      expect(await sent()).toMatchObject([{ state: 'finalized' }])
+      return fees
+    },
+  }
+  await world.runner({ funding: { account, wei, maxWeiPerDay }, rpc: late }).tick()
+  expect(turns).toBe(1)
   await world.finalize(runner())
   expect(await sent()).toHaveLength(1)
   expect(await balance(relayer)).toBe(wei + GWEI)
