@@ -4,6 +4,7 @@ import type { HoldReason, Payout, PayoutSignature } from '../domain/settlement/p
 import { PolicyRefusal, type TreasurySigner } from './authorization.ts'
 import { assertNotBehind, NOTHING, type Progress, type SettlementDeps, watchedTreasuries } from './context.ts'
 import { checkRotation, type Decision, PAID_ELSEWHERE } from './rotation.ts'
+import { leaseSigning, type StillOurs } from './signing-lease.ts'
 import { readTokenState, type TokenState } from './token/token-state.ts'
 
 /** Most payouts decided in one round: about a fifth of a second of signing. */
@@ -85,14 +86,20 @@ type Signed = { readonly paymentId: string; readonly treasury: Hex; readonly sig
 /** What was signed, and what the key of a treasury refused to sign now. */
 type Signing = { readonly signed: readonly Signed[]; readonly refusals: readonly unknown[] }
 
+type Signatures = {
+  readonly how: (treasury: TreasurySigner, payout: Payout) => Promise<PayoutSignature>
+  readonly stillOurs: StillOurs
+}
+
 /**
- * Signs with the treasury of each payout. One that the policy refuses is held. One that the key refuses now is left for
- * the next round, and the others go on; when the key refuses a whole stretch, the rest waits too.
+ * Signs with the treasury of each payout, as long as this engine is the one that signs. One that the policy refuses is held.
+ * One that the key refuses now is left for the next round, and the others go on; when the key refuses a whole stretch, the
+ * rest waits too.
  */
 export async function sign(
   deps: SettlementDeps,
   payouts: readonly Payout[],
-  how: (treasury: TreasurySigner, payout: Payout) => Promise<PayoutSignature>,
+  { how, stillOurs }: Signatures,
 ): Promise<Signing> {
   const signed: Signed[] = []
   const refusals: unknown[] = []
@@ -109,25 +116,15 @@ export async function sign(
         return hold(deps, payout, { reason: 'policy', detail: refusal.message })
       })
       .catch((failure: unknown) => refusals.push(failure))
-  const stillOurs = createRenewal(deps)
   // Concurrently, because a key service is slow; in groups, so that it is not flooded.
   for (const stretch of chunks(payouts, SIGNED_AT_A_STRETCH)) {
+    if (!(await stillOurs())) break
     const before = refusals.length
     await Promise.all(stretch.map(trySigning))
-    if (refusals.length - before === stretch.length || !(await stillOurs())) break
+    if (refusals.length - before === stretch.length) break
     await setImmediate()
   }
   return { signed, refusals }
-}
-
-/** Renews the right to sign when half of the lease is over. Answers whether it is still this engine's. */
-function createRenewal({ journal, options }: SettlementDeps): () => Promise<boolean> {
-  let renewed = performance.now()
-  return async () => {
-    if (performance.now() - renewed < options.leaseMs / 2) return true
-    renewed = performance.now()
-    return journal.leaseSigning(options)
-  }
 }
 
 export async function store(deps: SettlementDeps, signed: readonly Signed[]): Promise<void> {
@@ -147,10 +144,14 @@ export function report(
 }
 
 /**
- * Signs transfers with the deadline, for the first time or again, as long as this engine is the one that signs. The nonce
- * is always the payment's. What is signed is stored, whatever happens to the rest. Answers how many.
+ * Signs transfers with the deadline, for the first time or again. The nonce is always the payment's. What is signed is
+ * stored, whatever happens to the rest. Answers how many.
  */
-async function signTransfers(deps: SettlementDeps, payouts: readonly Payout[], validBefore: number): Promise<number> {
+async function signTransfers(
+  deps: SettlementDeps,
+  payouts: readonly Payout[],
+  { validBefore, stillOurs }: { validBefore: number; stillOurs: StillOurs },
+): Promise<number> {
   const refusals: unknown[] = []
   let storing = Promise.resolve()
   let count = 0
@@ -158,8 +159,10 @@ async function signTransfers(deps: SettlementDeps, payouts: readonly Payout[], v
     for (const together of chunks(payouts, STORED_TOGETHER)) {
       // The group before is stored meanwhile. Its failure is thrown below.
       storing.catch(() => undefined)
-      if (count > 0 && !(await deps.journal.leaseSigning(deps.options))) break
-      const round = await sign(deps, together, (treasury, payout) => treasury.signTransfer(payout, validBefore))
+      const round = await sign(deps, together, {
+        how: (treasury, payout) => treasury.signTransfer(payout, validBefore),
+        stillOurs,
+      })
       await storing
       storing = store(deps, round.signed)
       count += round.signed.length
@@ -215,18 +218,18 @@ export function createAuthorizer(deps: SettlementDeps): Authorizer {
       if ((await journal.countWaiting()) >= AHEAD) return { ...NOTHING, ahead: true }
       const { payouts, next } = await journal.readPayable({ limit: ROUND, after: lastRecipient })
       // Asked only when there is something to sign, so that nothing is written while nothing happens.
-      if (payouts.length === 0 || !(await journal.leaseSigning(deps.options))) return NOTHING
+      const stillOurs = payouts.length === 0 ? null : await leaseSigning(deps)
+      if (stillOurs === null) return NOTHING
       lastRecipient = next
-      const { block: head } = await rpc.newest(final)
-      assertNotBehind(head, final)
       const treasuries = new Set(payouts.map((payout) => payout.treasury))
       let done = 0
       const failures: unknown[] = []
       for (const treasury of treasuries)
         try {
+          const { block: head } = await rpc.newest(final)
           const ofTreasury = payouts.filter((payout) => payout.treasury === treasury)
           const toSign = await choosePayable(deps, { treasury, payouts: ofTreasury, head: head.number })
-          done += await signTransfers(deps, toSign, deadline(deps, head.timestamp))
+          done += await signTransfers(deps, toSign, { validBefore: deadline(deps, head.timestamp), stillOurs })
         } catch (failure) {
           // The key of another treasury may still sign.
           failures.push(failure)
@@ -246,6 +249,9 @@ async function choosePayable(
   { treasury, payouts, head }: { treasury: Hex; payouts: readonly Payout[]; head: number },
 ): Promise<Payout[]> {
   const { journal, rpc, token, options } = deps
+  // Before the balance, however long that takes: what is paid meanwhile is still in the balance of this block.
+  const promised = await journal.readReserved(treasury, head)
+  assertNotBehind({ number: head }, promised.final)
   const retired = await journal.readRetired()
   const rotation = await checkRotation(deps, payouts, retired)
   const earlier = new Set(retired.map((one) => one.treasury))
@@ -255,7 +261,7 @@ async function choosePayable(
     readTokenState(node, treasury, { token: token.address, payouts, otherTreasuries, at: head }),
   )
   const now = deps.clock().getTime()
-  const inTreasury = state.balance - (await journal.readReserved(treasury, head))
+  const inTreasury = state.balance - promised.micro
   const underLimit = options.maxMicroPerDay - (await journal.readAuthorizedSince(treasury, new Date(now - DAY_MS)))
   const ids = payouts.map(({ paymentId }) => paymentId)
   const decisions = decidePayouts(payouts, state, {

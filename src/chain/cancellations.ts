@@ -2,6 +2,7 @@ import type { Payout } from '../domain/settlement/payout.ts'
 import { ROUND, report, sign, store } from './authorizer.ts'
 import type { SettlementDeps } from './context.ts'
 import { checkVoids, VOID_REST_SECONDS } from './rotation.ts'
+import { leaseSigning } from './signing-lease.ts'
 
 /**
  * Signs the requested cancellations. Returns how many. One that another treasury has paid, or still may, waits: its
@@ -40,19 +41,23 @@ export function createCancellations(deps: SettlementDeps): () => Promise<number>
     // Payouts of treasuries without a key are voided when their signatures have expired (observer/expired.ts).
     const keys = deps.treasuries.map(({ address }) => address)
     const ours = await journal.readUncancelled({ keys, limit: ROUND })
-    if (ours.length === 0 || !(await journal.leaseSigning(deps.options))) return 0
+    const stillOurs = ours.length === 0 ? null : await leaseSigning(deps)
+    if (stillOurs === null) return 0
     const toSign = await free(ours)
     const refusals: unknown[] = []
     let count = 0
     // The key of another treasury may still sign.
     for (const key of keys) {
       const ofTreasury = toSign.filter(({ treasury }) => treasury === key)
-      const round = await sign(deps, ofTreasury, (treasury, payout) => treasury.signCancellation(payout))
+      const round = await sign(deps, ofTreasury, {
+        how: (treasury, payout) => treasury.signCancellation(payout),
+        stillOurs,
+      })
       await store(deps, round.signed)
       refusals.push(...round.refusals)
       count += round.signed.length
       // A key that signs others is asked again in the next round.
-      if (round.signed.length === 0) await rest(ofTreasury.map(({ paymentId }) => paymentId))
+      if (round.signed.length === 0 && (await stillOurs())) await rest(ofTreasury.map(({ paymentId }) => paymentId))
     }
     report(deps, { signed: count, refusals })
     return count

@@ -70,8 +70,8 @@ export type SettlementJournal = {
   countWaiting(): Promise<number>
   readUncancelled(ask: { keys: readonly Hex[]; limit: number }): Promise<Payout[]>
   readAssignable(limit: number): Promise<SignedPayout[]>
-  /** Micro-USDC that are promised, and still in the treasury at the block. */
-  readReserved(treasury: Hex, block: number): Promise<bigint>
+  /** Micro-USDC that are promised, and still in the treasury at the block; and the last final block of the same moment. */
+  readReserved(treasury: Hex, block: number): Promise<{ micro: bigint; final: number }>
   /** Which of the payments have payouts that were signed before. */
   readSignedBefore(paymentIds: readonly string[]): Promise<Set<string>>
   readAuthorizedSince(treasury: Hex, since: Date): Promise<bigint>
@@ -91,6 +91,8 @@ export type SettlementJournal = {
   recordElsewhere(nonces: readonly Elsewhere[]): Promise<void>
   /** Whether this engine may sign now: one does at a time. */
   leaseSigning(ask: LeaseAsk): Promise<boolean>
+  /** Prolongs that; false when another engine has had it since, and may have promised the same money. */
+  renewSigning(ask: LeaseAsk): Promise<boolean>
   leaseLane(wallet: Hex, ask: LeaseAsk & { firstNonce: number }): Promise<Lane | null>
   releaseLeases(owner: string): Promise<void>
   setLaneStatus(lane: Lane, change: { status: Lane['status']; reason: string | null }): Promise<void>

@@ -42,6 +42,7 @@ export function createSettlementJournal(context: JournalContext) {
     readCancelled: bind(treasuries.readCancelled),
     recordElsewhere: bind(treasuries.recordElsewhere),
     leaseSigning: bind(signing.leaseSigning),
+    renewSigning: bind(signing.renewSigning),
     leaseLane: bind(lanes.leaseLane),
     releaseLeases: bind(lanes.releaseLeases),
     setLaneStatus: bind(lanes.setLaneStatus),

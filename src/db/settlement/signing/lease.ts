@@ -12,3 +12,13 @@ export async function leaseSigning({ db, scope }: JournalContext, ask: LeaseAsk)
   )
   return held === 1
 }
+
+/** Prolongs the right to sign, also when it has run out; false when another owner has had it since. */
+export async function renewSigning({ db, scope }: JournalContext, ask: LeaseAsk): Promise<boolean> {
+  const held = await execute(
+    db,
+    sql`update signing_lease set lease_until = now() + ${ask.leaseMs} * interval '1 millisecond'
+        where chain_id = ${scope.chainId} and token = ${scope.token} and owner = ${ask.owner}`,
+  )
+  return held === 1
+}

@@ -5,14 +5,24 @@ import { execute, many, one, sql, type Tx } from '../../db.ts'
 import { attempt, type FailedHook, type JournalContext, ours } from '../context.ts'
 import { hex } from '../payouts.ts'
 import { sendable } from '../queue.ts'
+import { here } from '../record.ts'
 
-/** Micro-USDC promised by signatures, which the chain has not shown up to the block. */
-export async function readReserved(context: JournalContext, treasury: Hex, block: number): Promise<bigint> {
+/**
+ * Micro-USDC promised by signatures, which the chain has not shown up to the block. What is settled is promised no more: it
+ * was paid in `final` or a block before, and is in the balance of any that is older.
+ */
+export async function readReserved(
+  context: JournalContext,
+  treasury: Hex,
+  block: number,
+): Promise<{ micro: bigint; final: number }> {
   const mine = sql`${ours(context)} and p.treasury = ${treasury}`
   const row = await one(
     context.db,
-    z.object({ micro: z.string() }),
-    sql`select coalesce(sum(micro_usdc), 0)::text as micro from (
+    z.object({ micro: z.string(), final: z.coerce.number() }),
+    // Both of one moment, or a payout would be settled in between.
+    sql`select coalesce(sum(micro_usdc), 0)::text as micro,
+          (select scanned_number from chain_cursor where ${here(context)}) as final from (
           select p.micro_usdc from payout p where ${mine} and ${sendable} and p.state = 'authorized'
           union all
           select p.micro_usdc from payout p where ${mine} and p.lane_wallet is not null and p.state in ('assigned', 'voiding')
@@ -25,7 +35,7 @@ export async function readReserved(context: JournalContext, treasury: Hex, block
             and exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer')
         ) promised`,
   )
-  return BigInt(row.micro)
+  return { micro: BigInt(row.micro), final: row.final }
 }
 
 /** Which of the payments have a payout that was signed before: the limit of a day has counted it. */
