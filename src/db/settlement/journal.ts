@@ -17,12 +17,15 @@ import * as pending from './watch/pending.ts'
 import * as reconcile from './watch/reconcile.ts'
 import * as work from './watch/work.ts'
 
+const bindTo =
+  (context: JournalContext) =>
+  <A extends unknown[], R>(method: (context: JournalContext, ...args: A) => R) =>
+  (...args: A): R =>
+    method(context, ...args)
+
 /** Everything the settlement engine keeps in Postgres, for one mode, chain and token. */
 export function createSettlementJournal(context: JournalContext) {
-  const bind =
-    <A extends unknown[], R>(method: (context: JournalContext, ...args: A) => R) =>
-    (...args: A): R =>
-      method(context, ...args)
+  const bind = bindTo(context)
   return {
     readWork: bind(work.readWork),
     readDue: bind(work.readDue),

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
-import { createDb } from '../../../src/db/db.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
 import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
 
