@@ -30,7 +30,7 @@ export function createTopUp(deps: SettlementDeps) {
       if (missing <= 0n || lane.free() === 0) continue
       const refused = await lane.topUp({ target, wei: missing > wei ? missing : wei, maxWeiPerDay })
       if (refused === null) refusedBefore.delete(target)
-      if (refused === null || refused === 'pending' || refusedBefore.has(target)) continue
+      if (refused === null || refused === 'pending' || refused === 'paused' || refusedBefore.has(target)) continue
       refusedBefore.add(target)
       log.error({ wallet: target, refused, maxWeiPerDay }, 'a lane gets no gas money: look where it goes')
     }

@@ -186,7 +186,7 @@ export async function readSendableSweeps(
   return (await many(db, sweepRow, selectSweeps(where))).map(sweepOf)
 }
 
-/** Takes the lane's next nonce for those of the sweeps that are still free. Null when none is. */
+/** Takes the lane's next nonce for those of the sweeps that are still free. Null when none is, or when nothing may be sent. */
 export function reserveSweeps(
   context: JournalContext,
   lane: Lane,
@@ -195,8 +195,8 @@ export function reserveSweeps(
     encode: (sweeps: readonly Sweep[]) => Sending
   },
 ): Promise<Reserved | null> {
-  return fenced(context, lane, async (tx, status) => {
-    if (status === 'quarantined') return null
+  return fenced(context, lane, async (tx, stopped) => {
+    if (stopped !== null) return null
     const free = sql`d.livemode = ${context.scope.livemode} and s.state = 'signed' and s.payment_id = any(${[...ask.paymentIds]}) for update of s skip locked`
     const sweeps = (await many(tx, sweepRow, selectSweeps(free))).map(sweepOf)
     if (sweeps.length === 0) return null

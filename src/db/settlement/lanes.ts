@@ -22,28 +22,34 @@ const leaseRow = z.object({
   status: z.enum(['open', 'paused_gas', 'quarantined']),
 })
 
+/** What keeps a lane from sending anything new: its own state, or a pause of everything. */
+type Stopped = 'quarantined' | 'paused' | null
+
 /**
  * Locks the lane for this transaction and proves that the lease still holds: a newer epoch makes every write fail.
- * Answers its status now, which an operator may have changed.
+ * Answers what stops it now: an operator or the solvency watch may have done so since the round began.
  */
-async function fence(tx: Tx, lane: Lane): Promise<Lane['status']> {
+async function fence(tx: Tx, { scope }: JournalContext, lane: Lane): Promise<Stopped> {
   const held = await maybeOne(
     tx,
-    leaseRow.pick({ status: true }),
-    sql`select status from lane where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
+    leaseRow.pick({ status: true }).extend({ paused: z.boolean() }),
+    sql`select status, exists (select 1 from chain_cursor c where c.chain_id = lane.chain_id and c.token = ${scope.token}
+            and c.paused_reason is not null) as paused
+        from lane where chain_id = ${lane.chainId} and wallet = ${lane.wallet}
           and owner = ${lane.lease.owner} and epoch = ${lane.lease.epoch} for update`,
   )
   if (held === null) throw new LeaseLostError(`lane ${lane.wallet} has a newer owner than epoch ${lane.lease.epoch}`)
-  return held.status
+  if (held.status === 'quarantined') return 'quarantined'
+  return held.paused ? 'paused' : null
 }
 
 /** Runs `work` in a transaction that holds the lane's lock. Throws LeaseLostError when the lease is no longer held. */
 export function fenced<T>(
   context: JournalContext,
   lane: Lane,
-  work: (tx: Tx, status: Lane['status']) => Promise<T>,
+  work: (tx: Tx, stopped: Stopped) => Promise<T>,
 ): Promise<T> {
-  return context.db.transaction(async (tx) => work(tx, await fence(tx, lane)))
+  return context.db.transaction(async (tx) => work(tx, await fence(tx, context, lane)))
 }
 
 /** Takes or renews the lane; null while another owner's lease runs. A change of owner is a new epoch. */
@@ -131,15 +137,15 @@ export function nextEnvelope(
 /**
  * Takes the lane's next nonce for these payouts, in the statement that writes the envelope, its items and the
  * payouts' new state; so a nonce without its row cannot exist. `encode` gets the payouts that were still free, which
- * may be fewer. Null when none was, or when the lane is quarantined.
+ * may be fewer. Null when none was, or when the lane is quarantined or everything is paused.
  */
 export function reserve(
   context: JournalContext,
   lane: Lane,
   { payouts, encode }: Reservation,
 ): Promise<Reserved | null> {
-  return fenced(context, lane, async (tx, status) => {
-    if (status === 'quarantined') return null
+  return fenced(context, lane, async (tx, stopped) => {
+    if (stopped !== null) return null
     const asked = payouts.map(({ paymentId }) => paymentId)
     const rows = await many(
       tx,
@@ -173,16 +179,16 @@ export function reserve(
 
 /**
  * Takes the funding lane's next nonce for gas money to `target`. Refused while some is on its way there, when more than
- * `maxWeiPerDay` would have been sent within 24 hours, or when one of the two lanes is quarantined: whoever else has its
- * key would take the money.
+ * `maxWeiPerDay` would have been sent within 24 hours, while everything is paused, or when one of the two lanes is quarantined:
+ * whoever else has its key would take the money.
  */
 export function reserveTopUp(
   context: JournalContext,
   lane: Lane,
   ask: { target: Hex; value: bigint; gasLimit: bigint; maxWeiPerDay: bigint },
 ): Promise<{ nonce: number } | { refused: TopUpRefusal }> {
-  return fenced(context, lane, async (tx, status) => {
-    if (status === 'quarantined') return { refused: 'quarantined' }
+  return fenced(context, lane, async (tx, stopped) => {
+    if (stopped !== null) return { refused: stopped }
     const { refused } = await one(
       tx,
       z.object({ refused: z.enum(['pending', 'limit', 'quarantined']).nullable() }),

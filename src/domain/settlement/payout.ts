@@ -118,7 +118,7 @@ type EnvelopeOutcome =
 export type GasSpent = { readonly chainId: number; readonly wallet: Hex; readonly nonce: number; readonly wei: bigint }
 
 /** Why a relayer gets no gas money now. */
-export type TopUpRefusal = 'pending' | 'limit' | 'quarantined'
+export type TopUpRefusal = 'pending' | 'limit' | 'quarantined' | 'paused'
 
 /** So begins the reason of a pause that a reversal of finality has made: only its repair ends it. */
 export const REVERSAL_PAUSE = 'finalized block '
