@@ -64,7 +64,7 @@ export async function advanceLane(
   // Read before anything is written: when a read fails, the next round tries again.
   const trust = await judge(deps, lane, { strangers: strangeNonces(lane, ends, final ?? 0), view })
   const sender: Sender = { deps, account, lane, view }
-  if (trust !== 'unexplained') await adopt(deps, lane, final ?? 0)
+  if (trust !== 'in_doubt') await adopt(deps, lane, final ?? 0)
   await conclude(sender, decided(ends, trust))
   const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final ?? 0))
   if (trust === 'quarantined') return createRound(sender, 0, unmined)
@@ -73,7 +73,7 @@ export async function advanceLane(
   const refused = await resumeAll(sender, unmined, mined)
   // Behind a nonce that does not get through nothing else does.
   const slow = unmined[0] !== undefined && isSlow(unmined[0], view) ? unmined : []
-  if (trust === 'unexplained') return createRound(sender, 0, [...ends.filter(isForeign), ...slow])
+  if (trust === 'in_doubt') return createRound(sender, 0, [...ends.filter(isForeign), ...slow])
   if (refused || slow.length > 0) return createRound(sender, 0, slow)
   const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
   const needed = oneMore(maxFee) * BigInt(unmined.length + 1)
@@ -167,8 +167,8 @@ const isForeign = ({ state }: EnvelopeEnd): boolean => state === 'foreign'
 
 const foreignNonces = (ends: readonly EnvelopeEnd[]): number[] => ends.filter(isForeign).map(({ nonce }) => nonce)
 
-/** Who has the key of a lane. `unexplained`: its nonces were used by transactions that the nodes do not show now. */
-type Trust = 'ours' | 'unexplained' | 'quarantined'
+/** Who has the key of a lane. `in_doubt`: its nonces were used by transactions that the nodes do not show now. */
+type Trust = 'ours' | 'in_doubt' | 'quarantined'
 
 /** Stops a lane whose key somebody else seems to use. Its payouts go out by the other lanes. */
 async function judge(
@@ -188,7 +188,7 @@ async function judge(
     )
     return null
   })
-  if (explained === null) return 'unexplained'
+  if (explained === null) return 'in_doubt'
   if (explained) return 'ours'
   deps.log.error(about, 'somebody else uses the key of this lane: it is stopped')
   const reason = `nonces ${strangers.join(', ')} were used by transactions that are not ours`
@@ -198,7 +198,7 @@ async function judge(
 
 /** What can be ended now. A foreign end stays open until it is explained: the next round asks again by it. */
 const decided = (ends: readonly EnvelopeEnd[], trust: Trust): EnvelopeEnd[] =>
-  ends.filter((end) => trust !== 'unexplained' || !isForeign(end))
+  ends.filter((end) => trust !== 'in_doubt' || !isForeign(end))
 
 /** Records the nonces that the journal does not know. */
 async function adopt(deps: SettlementDeps, lane: Lane, final: number): Promise<void> {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
+import type { Hex } from '../../../src/domain/hex.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
-import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
 
 /** A lane of which a nonce was used by a transaction that no node shows just now. */
 
@@ -38,8 +39,8 @@ const lane = async () => {
   return rows[0] as { status: string; states: string[] }
 }
 
-/** Sends two batches by the first lane, and drops them; its first nonce is used by an empty transfer instead. */
-async function replaceFirst(): Promise<Queued[]> {
+/** Sends two batches by the first lane, and drops them; its first nonce is used by an empty transfer instead, by default to the lane itself as we send them. */
+async function replaceFirst(to: Hex = first.address): Promise<Queued[]> {
   const runner = world.runner({ relayers: [first] })
   const queued: Queued[] = []
   for (let batch = 0; batch < 2; batch++) {
@@ -51,7 +52,7 @@ async function replaceFirst(): Promise<Queued[]> {
   const serializedTransaction = await first.signTransaction({
     type: 'eip1559',
     chainId: TOKEN.chainId,
-    to: first.address,
+    to,
     gas: 21_000n,
     nonce: 0,
     maxFeePerGas: 10n ** 12n,
@@ -84,4 +85,14 @@ test('it sends nothing new until the transaction is explained', async () => {
   proxy.decide = () => 'deliver'
   await world.finalize(alone, 3)
   expect(await statesOf(queued)).toEqual(['settled', 'settled', 'settled'])
+})
+
+test('it is stopped as soon as the transaction turns out to be somebody else’s', async () => {
+  await replaceFirst(newAddress())
+  hideTransactions()
+  await world.finalize(world.runner({ url: proxy.url }))
+  expect((await lane()).status).toBe('open')
+  proxy.decide = () => 'deliver'
+  await world.runner({ url: proxy.url }).tick()
+  expect((await lane()).status).toBe('quarantined')
 })
