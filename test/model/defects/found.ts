@@ -271,12 +271,6 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     put: '',
   },
   {
-    name: 'an answer from before a refund was over is a misfit after it',
-    file: 'src/activities/payment/partner-news.ts',
-    find: "if ((effect.parts.length > 0 || effect.incident === 'misfit') && isGone) return true",
-    put: 'if (effect.parts.length > 0 && isGone) return true',
-  },
-  {
     name: 'what a refused refund leaves beside the payment’s money is counted',
     file: 'src/activities/payment/refund.ts',
     find: '  await besidePaid(work, attempt)\n',
