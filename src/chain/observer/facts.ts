@@ -78,8 +78,8 @@ export async function shareGas(
   const payers = counts.size === 0 ? keyed : new Set([...keyed, ...(await journal.readLaneWallets())])
   // Without lanes nothing was paid by us, and receipts of years ago may be gone.
   if (payers.size === 0) return { logs: facts.map((fact) => ({ ...fact, gasShare: null })), ownTransactions: [] }
-  const receipts = await Promise.all([...counts.keys()].map((hash) => agreedReceipt(rpc, hash)))
-  const paid = new Map(receipts.filter(({ from }) => payers.has(from)).map((receipt) => [receipt.txHash, receipt]))
+  const receipts = await Promise.all([...counts.keys()].map((hash) => paidReceipt(rpc, hash, payers)))
+  const paid = new Map(receipts.flatMap((receipt) => (receipt === null ? [] : [[receipt.txHash, receipt]])))
   const logs = facts.map((fact): TreasuryLog => {
     const receipt = fact.authNonce === null ? undefined : paid.get(fact.txHash)
     const count = counts.get(fact.txHash) ?? 1n
@@ -89,15 +89,25 @@ export async function shareGas(
   return { logs, ownTransactions: own.map(({ txHash }) => txHash) }
 }
 
-/** By a quorum: it says who sent the transaction and what is booked as its gas. */
-async function agreedReceipt(rpc: Rpc, txHash: Hex): Promise<Receipt> {
-  const receipt = await rpc.agreed(async (node) => {
-    const found = await node.receipt(txHash)
-    // A node that is behind must not vote for the absence of a receipt.
-    if (found === null) throw new NodeFailure(node.name, { kind: 'refused', answer: `has no receipt of ${txHash}` })
-    return found
-  })
+/**
+ * What one of our wallets paid for the transaction, by a quorum; null when somebody else has sent it. Such a receipt is not
+ * asked for: who carries payouts of ours may put 16 MB of logs beside them.
+ */
+async function paidReceipt(rpc: Rpc, txHash: Hex, payers: ReadonlySet<string>): Promise<Receipt | null> {
+  const sender = await rpc.agreed(
+    async (node) => (await present(node, `transaction ${txHash}`, node.transaction(txHash))).from,
+  )
+  // Nodes that do not give the transaction may give its receipt, which says that too.
+  if (sender !== null && !payers.has(sender.value)) return null
+  const receipt = await rpc.agreed((node) => present(node, `receipt of ${txHash}`, node.receipt(txHash)))
   if (receipt === null)
     throw new NodeFailure('rpc', { kind: 'silent', answer: `no quorum has the receipt of ${txHash}` })
-  return receipt.value
+  return payers.has(receipt.value.from) ? receipt.value : null
+}
+
+/** A node that is behind must not vote for the absence of what it does not know. */
+async function present<T>(node: RpcNode, what: string, asked: Promise<T | null>): Promise<T> {
+  const found = await asked
+  if (found === null) throw new NodeFailure(node.name, { kind: 'refused', answer: `has no ${what}` })
+  return found
 }

@@ -4,9 +4,10 @@ import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { sql } from '../../../src/db/db.ts'
 import { readSigned } from '../../../src/db/settlement/queue.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
 import { addAwaited } from '../deposits/awaited.ts'
-import { carryWithNoise, floodWithNothing, sendUsdc } from '../rpc/strangers.ts'
+import { carryWithEmptyLogs, carryWithNoise, floodWithNothing, sendUsdc } from '../rpc/strangers.ts'
 import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../world.ts'
 
 /** Blocks that strangers fill, so that what nodes answer about them is larger than one answer may be. */
@@ -60,21 +61,42 @@ test('in a block with 24,000 transfers of nothing to the address of one payment 
   expect((await cursor()).deposits).toBeGreaterThanOrEqual(Number(flooded.number))
 })
 
+async function signBatches(count: number): Promise<{ queued: Queued[]; batches: Hex[] }> {
+  const queued = await world.queue(Array.from({ length: count }, () => ({})))
+  await world.runner({ options: { maxInFlight: 0 } }).tick()
+  const signed = await readSigned(world.db, sql`true`, count)
+  return { queued, batches: signed.map((payout) => multicallCodec.encode(TOKEN.address, [payout]).calldata) }
+}
+
 // they were asked for together, and the answer was too large for ever
 test('payouts that a stranger carries in transactions with receipts of 4 MB settle', async () => {
   world = await createWorld()
-  const queued = await world.queue([{}, {}, {}])
-  await world.runner({ options: { maxInFlight: 0 } }).tick()
-  const signed = await readSigned(world.db, sql`true`, 3)
-  await carryWithNoise(
-    world,
-    signed.map((payout) => multicallCodec.encode(TOKEN.address, [payout]).calldata),
-  )
+  const { queued, batches } = await signBatches(3)
+  await carryWithNoise(world, batches)
   await world.chain.mine({ blocks: 1 })
   const block = await world.chain.getBlock()
   expect(block.gasUsed).toBeGreaterThan(49_000_000n)
   await world.finalize(world.runner({ options: { maxInFlight: 0 } }))
   expect(await Promise.all(queued.map(stateOf))).toEqual(['settled', 'settled', 'settled'])
+})
+
+// such a receipt was larger than any answer may be, and final blocks were not read any more
+test('a payout that a stranger carries beside 43,000 empty logs settles, and no node is asked for the receipt', async () => {
+  world = await createWorld()
+  const { queued, batches } = await signBatches(1)
+  await carryWithEmptyLogs(world, batches)
+  await world.chain.mine({ blocks: 1 })
+  const { transactions } = await world.chain.getBlock()
+  expect(transactions).toHaveLength(1)
+  const node = await startHostileNode(world.anvil.url)
+  try {
+    const rpc = connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId })
+    await world.finalize(world.runner({ rpc, options: { maxInFlight: 0 } }))
+    expect(await stateOf(queued[0]!)).toBe('settled')
+    expect(node.calls.filter(({ method }) => method === 'eth_getTransactionReceipt')).toEqual([])
+  } finally {
+    await node.close()
+  }
 })
 
 // fifty of them were asked for together, which is 23 MB, and what is not final was not watched

@@ -26,13 +26,19 @@ const JUMP_TARGET = '5b'
 /** Calls the token with what it is called with, until 50,000 gas are left. */
 const REPEATER = [COPY_CALLDATA, JUMP_TARGET, callWithCalldata(TOKEN.address), whileGas('00c350', '06'), STOP]
 
+const callMulticall = callWithCalldata(multicallCodec.encode(TOKEN.address, []).target)
+
 /** Calls Multicall3 with what it is called with, and logs 8 KB of zeros until 200,000 gas are left. */
-const CARRIER = [
+const CARRIER = [COPY_CALLDATA, callMulticall, JUMP_TARGET, '6120006000a0', whileGas('030d40', '27'), STOP]
+
+/** The same with empty logs, 200 in a row, until 120,000 gas are left: 43,000 of them, which are the most bytes for the gas. */
+const NOISY_CARRIER = [
   COPY_CALLDATA,
-  callWithCalldata(multicallCodec.encode(TOKEN.address, []).target),
+  callMulticall,
   JUMP_TARGET,
-  '6120006000a0',
-  whileGas('030d40', '27'),
+  '6000',
+  '8080a0'.repeat(200),
+  whileGas('01d4c0', '27'),
   STOP,
 ]
 
@@ -71,14 +77,17 @@ export async function sendUsdc(world: World, recipients: readonly Hex[], micro: 
   }
 }
 
-/** Fills the next block with 24,000 transfers of nothing to the address: 15 MB of logs. Leaves 7 million gas. */
-export async function floodWithNothing(world: World, address: Hex): Promise<void> {
-  await run(
+/** Of which a block takes eight and has 7 million gas left: 24,000 transfers of nothing to the address, 15 MB of logs. */
+export const floodWithNothing = (world: World, address: Hex, transactions = 8): Promise<void> =>
+  run(
     world,
     REPEATER,
-    Array.from({ length: 8 }, () => transfer(address, 0n)),
+    Array.from({ length: transactions }, () => transfer(address, 0n)),
   )
-}
 
 /** Carries each batch of payouts in a transaction of its own whose receipt is 4.2 MB. */
 export const carryWithNoise = (world: World, batches: readonly Hex[]): Promise<void> => run(world, CARRIER, batches)
+
+/** The same with receipts of 15 MB. */
+export const carryWithEmptyLogs = (world: World, batches: readonly Hex[]): Promise<void> =>
+  run(world, NOISY_CARRIER, batches)
