@@ -25,8 +25,11 @@ export function createBudget(perSecond: number, now: () => number): Budget {
 
 /** A bound on the calls to one node that are under way. More wait for their turn, the first come first. */
 export type Turns = {
-  /** Answers false when no turn came within so many milliseconds. After true, `give` must follow. */
-  take(withinMs: number): Promise<boolean>
+  /**
+   * However long it takes: those before it have a deadline each, and end. Answers false when `signal` is aborted before. After
+   * true, `give` must follow.
+   */
+  take(signal?: AbortSignal): Promise<boolean>
   give(): void
 }
 
@@ -34,22 +37,24 @@ export function createTurns(atOnce: number): Turns {
   const waiting = new Set<() => void>()
   let free = atOnce
   return {
-    take(withinMs) {
+    take(signal) {
+      if (signal?.aborted === true) return Promise.resolve(false)
       if (free > 0) {
         free -= 1
         return Promise.resolve(true)
       }
       return new Promise((resolve) => {
-        const timer = setTimeout(() => {
+        const leave = (): void => {
           waiting.delete(start)
           resolve(false)
-        }, withinMs)
+        }
         const start = (): void => {
-          clearTimeout(timer)
+          signal?.removeEventListener('abort', leave)
           waiting.delete(start)
           resolve(true)
         }
         waiting.add(start)
+        signal?.addEventListener('abort', leave, { once: true })
       })
     },
     give() {

@@ -18,14 +18,24 @@ export class NodeFailure extends Error {
   readonly answer: string
   /** For how many milliseconds the node asked to be left alone. */
   readonly retryAfterMs: number
+  /** Whether we stopped reading at our own limit. No words of a node make it so. */
+  readonly isCutOff: boolean
 
-  constructor(place: string, failure: { kind: FailureKind; answer: string; retryAfterMs?: number }) {
+  constructor(
+    place: string,
+    failure: { kind: FailureKind; answer: string; retryAfterMs?: number; isCutOff?: boolean },
+  ) {
     super(`${place}: ${failure.answer}`)
     this.kind = failure.kind
     this.answer = failure.answer
+    this.isCutOff = failure.isCutOff ?? false
     this.retryAfterMs = failure.retryAfterMs ?? 0
   }
 }
+
+/** What ends since the answer is not needed any more. */
+export const unawaited = (place: string): NodeFailure =>
+  new NodeFailure(place, { kind: 'silent', answer: 'nobody waits for it any more' })
 
 /** Whether a read may succeed later. */
 export function isNoAnswer(failure: unknown): boolean {
@@ -40,17 +50,24 @@ export function maySplit(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.kind === 'refused'
 }
 
-/** What a read ends with that we stop at our own limit, so that no node's words are taken for it. */
-export const CUT_OFF = 'the answer is too large'
+/** What a read ends with that we stop at our own limit. */
+export class CutOff extends Error {
+  override readonly name = 'CutOff'
+
+  constructor() {
+    super('the answer is too large')
+  }
+}
 
 /** Whether we stopped reading: the node does answer. */
 export function isCutOff(failure: unknown): boolean {
-  return failure instanceof NodeFailure && failure.answer === CUT_OFF
+  return failure instanceof NodeFailure && failure.isCutOff
 }
 
 /** Whether the answer was too large, by our limit or in the node's words, as far as they are known: less may be answered. */
 export function isTooLarge(failure: unknown): boolean {
-  return maySplit(failure) && failure instanceof NodeFailure && (TOO_MUCH.test(failure.answer) || isLargeBody(failure))
+  if (!(failure instanceof NodeFailure) || failure.kind !== 'refused') return false
+  return failure.isCutOff || TOO_MUCH.test(failure.answer) || isLargeBody(failure)
 }
 
 const isLargeBody = ({ answer }: NodeFailure): boolean => answer.startsWith('HTTP 413')
@@ -69,6 +86,9 @@ const MOST_ANSWER = 300
 
 /** What viem threw, as this folder's own error. `redact` takes the secrets of the address out of a text. */
 export function failureOf(place: string, thrown: unknown, redact: (text: string) => string): NodeFailure {
+  // viem wraps what its `fetch` throws.
+  const cutOff = [thrown, thrown instanceof Error ? thrown.cause : null].find((one) => one instanceof CutOff)
+  if (cutOff !== undefined) return new NodeFailure(place, { kind: 'refused', answer: cutOff.message, isCutOff: true })
   const answer = redact(textOf(thrown)).slice(0, MOST_ANSWER)
   if (TOO_MUCH.test(answer)) return new NodeFailure(place, { kind: 'refused', answer })
   const transport =

@@ -24,6 +24,7 @@ type Gathering<T, R> = {
   readonly nodes: readonly RpcNode[]
   /** How many are asked at once. One more follows each failure, each disagreement, and each time it takes long. */
   readonly first: number
+  /** The node it is given asks nothing more in parts when the result is there. */
   readonly read: (node: RpcNode) => Promise<T>
   /** The result, as soon as there is one; undefined to wait for more answers. Called a last time with `open` 0. */
   readonly judge: (standing: Standing<T>) => R | undefined
@@ -46,11 +47,13 @@ export function gather<T, R>({ nodes, first, read, judge, graceMs = 0 }: Gatheri
     let done = false
     let timer: NodeJS.Timeout | undefined
     let grace: NodeJS.Timeout | undefined
+    const over = new AbortController()
 
     const finish = (end: () => void): void => {
       done = true
       clearTimeout(timer)
       clearTimeout(grace)
+      over.abort()
       end()
     }
     const look = (late = false): void => {
@@ -77,7 +80,7 @@ export function gather<T, R>({ nodes, first, read, judge, graceMs = 0 }: Gatheri
       clearTimeout(timer)
       timer = setTimeout(askNext, PATIENCE_MS)
       timer.unref()
-      read(node).then(
+      read(node.until(over.signal)).then(
         (value) => {
           answers.push({ node, value })
           look()

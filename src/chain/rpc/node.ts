@@ -21,14 +21,16 @@ import {
 import { createBudget } from './budget.ts'
 import { NodeFailure } from './failure.ts'
 import { createHealth, type Health, type HealthOptions } from './health.ts'
-import { createPartReader, type LogFilter, unknownBlock } from './in-parts.ts'
+import { unknownBlock } from './parts/block.ts'
+import type { LogFilter } from './parts/filter.ts'
+import { createPartReaders } from './parts/reader.ts'
 import { classifySendError, type SendOutcome } from './send-outcome.ts'
 import { connectTransport, type NodeTransport, quantity } from './transport.ts'
 
 /** One JSON-RPC endpoint, with every read that settlement needs. Throws NodeFailure. */
 
 export type { Block, FeeHistory, Log, Receipt, Transaction } from './answers.ts'
-export type { LogFilter } from './in-parts.ts'
+export type { LogFilter } from './parts/filter.ts'
 
 export type BlockTag = number | 'latest' | 'finalized'
 
@@ -39,6 +41,11 @@ export type Sent = { readonly outcome: SendOutcome; readonly answer: string }
 export type RpcNode = {
   readonly name: string
   readonly health: Health
+  /**
+   * The same node, for an answer that nobody waits for once the signal is aborted: what waits for its turn then, or is asked in
+   * parts, ends. A call that is under way is answered still, so that the node's health is known.
+   */
+  until(signal: AbortSignal): RpcNode
   chainId(): Promise<number>
   block(tag: BlockTag): Promise<Block>
   /** One that fits both kinds of topics may be there twice. */
@@ -74,30 +81,44 @@ export function connectNode(url: string, options: NodeOptions): RpcNode {
   const health = createHealth(options)
   const budget = createBudget(options.callsPerSecond, options.now)
   const transport = connectTransport(url, { ...options, health, budget })
+  const readers = createPartReaders({ name: options.name, now: options.now })
+  return asNode({ name: options.name, health, transport, readers })
+}
+
+type Parts = Pick<RpcNode, 'name' | 'health'> & {
+  readonly transport: NodeTransport
+  readonly readers: ReturnType<typeof createPartReaders>
+}
+
+function asNode(parts: Parts, signal?: AbortSignal): RpcNode {
+  const { name, health, readers } = parts
+  const transport: NodeTransport = { read: (call) => parts.transport.read({ ...call, signal }) }
   const read = <T>(method: string, params: readonly unknown[], parse: (answer: unknown) => T): Promise<T> =>
     transport.read({ method, params, parse })
-  const readLarge: typeof read = (method, params, parse) => transport.read({ method, params, parse, large: true })
-  const inParts = createPartReader({ transport, name: options.name, now: options.now })
+  const readReceipt = <T>(txHash: Hex, parse: (answer: unknown) => T): Promise<T | null> =>
+    transport.read({
+      method: 'eth_getTransactionReceipt',
+      params: [txHash],
+      parse: (answer) => (answer === null ? null : parse(answer)),
+      indivisible: true,
+    })
 
   return {
-    name: options.name,
+    name,
     health,
-    ...inParts,
+    ...readers(transport, signal),
+    until: (other) => asNode(parts, other),
     chainId: () => read('eth_chainId', [], numberOf),
     async block(tag) {
       const block = await read('eth_getBlockByNumber', [at(tag), false], (answer) =>
         answer === null ? null : asAsked(tag, blockOf(answer)),
       )
-      if (block === null) throw unknownBlock(options.name, tag)
+      if (block === null) throw unknownBlock(name, tag)
       if (tag === 'latest') health.sawHead(block.number)
       return block
     },
-    receipt: (txHash) =>
-      readLarge('eth_getTransactionReceipt', [txHash], (answer) => (answer === null ? null : receiptOf(answer))),
-    receiptLogs: (txHash) =>
-      readLarge('eth_getTransactionReceipt', [txHash], (answer) =>
-        answer === null ? null : listOf(fieldsOf(answer)['logs'], logOf),
-      ),
+    receipt: (txHash) => readReceipt(txHash, receiptOf),
+    receiptLogs: (txHash) => readReceipt(txHash, (answer) => listOf(fieldsOf(answer)['logs'], logOf)),
     transaction: (txHash) =>
       read('eth_getTransactionByHash', [txHash], (answer) => (answer === null ? null : transactionOf(answer))),
     rawHeader: (number) => read('eth_getBlockByNumber', [quantity(number), false], rawHeaderOf),

@@ -99,6 +99,28 @@ test('a payout that a stranger carries beside 43,000 empty logs settles, and no 
   }
 })
 
+// a theft beside it was seen neither at once nor when it was final
+test('a receipt of 15 MB in a flooded block hides no theft, and holds up neither final blocks nor proofs', async () => {
+  world = await createWorld()
+  const runner = world.runner()
+  await world.finalize(runner)
+  const theft = await stealUsdc(world)
+  await floodWithNothing(world, world.treasury.address, 7)
+  await carryWithEmptyLogs(world, ['0x'])
+  await world.chain.mine({ blocks: 1 })
+  const flooded = await world.chain.getBlock()
+  // Of one block: strangers and thief.
+  expect(flooded.transactions).toHaveLength(9)
+  await runner.tick()
+  expect((await cursor()).paused).toContain(theft)
+  await world.finalize(runner)
+  expect((await cursor()).scanned).toBeGreaterThan(Number(flooded.number))
+  const [node] = connectRpc({ urls: [world.anvil.url], quorum: 1, chainId: TOKEN.chainId }).nodes
+  const receipts = await node!.rawReceipts(Number(flooded.number))
+  expect(receipts.map(({ txHash }) => txHash)).toEqual(flooded.transactions)
+  expect(Math.max(...receipts.map(({ logs }) => logs.length))).toBeGreaterThan(43_000)
+})
+
 // fifty of them were asked for together, which is 23 MB, and what is not final was not watched
 test('a worker that starts over forty full blocks that are not final sees the theft before them', async () => {
   world = await createWorld({ anvil: ['--no-mining', '--slots-in-an-epoch', '5000'] })

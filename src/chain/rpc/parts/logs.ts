@@ -1,0 +1,90 @@
+import { fieldsOf, hexOf, type Log, listOf, logOf } from '../answers.ts'
+import { isCutOff, maySplit, NodeFailure } from '../failure.ts'
+import { quantity } from '../transport.ts'
+import { readBlock, readReceipts } from './block.ts'
+import { createMatcher, type LogFilter } from './filter.ts'
+import { type AssertTime, deadline, type Source } from './source.ts'
+
+/** For a whole range of logs, in milliseconds: by single blocks that are answered late it would take an hour. */
+const LOGS_MS = 30_000
+const TOO_SLOW = `has not read a range of logs by smaller ones in ${LOGS_MS / 1000} s`
+
+/** Reads the logs of a range of blocks, by as many smaller ranges as the node needs. */
+export function readLogs(source: Source, filter: LogFilter): Promise<Log[]> {
+  return readHalves({ ...source, assertTime: deadline(source, LOGS_MS, TOO_SLOW) }, filter)
+}
+
+type Reading = Source & { readonly assertTime: AssertTime }
+
+/**
+ * Reads a range of blocks in halves when the node refuses it: nodes have limits, and so have we. A single block that is
+ * refused is read by its receipts. If it cannot be, that ends it: a node that refuses everything is asked as often as the
+ * range can be halved, ten times for a thousand blocks.
+ */
+async function readHalves(reading: Reading, filter: LogFilter): Promise<Log[]> {
+  const { fromBlock, toBlock, topics, orTopics } = filter
+  try {
+    const questions = orTopics === undefined ? [topics] : [topics, orTopics]
+    return (await Promise.all(questions.map((each) => askLogs(reading, { ...filter, topics: each })))).flat()
+  } catch (failure) {
+    if (!maySplit(failure)) throw failure
+    if (fromBlock >= toBlock) return readByReceipts(reading, filter, failure)
+    reading.assertTime()
+    const middle = Math.floor((fromBlock + toBlock) / 2)
+    const earlier = await readHalves(reading, { ...filter, toBlock: middle })
+    return [...earlier, ...(await readHalves(reading, { ...filter, fromBlock: middle + 1 }))]
+  }
+}
+
+async function askLogs({ transport, logged, now }: Source, filter: LogFilter): Promise<Log[]> {
+  const { address, topics, fromBlock, toBlock } = filter
+  const logs = await transport.read({
+    method: 'eth_getLogs',
+    params: [{ address, topics, fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) }],
+    parse: (answer) => listOf(answer, logOf).map((log) => within(filter, log)),
+    alone: true,
+  })
+  logged.at = now()
+  return logs
+}
+
+function within({ fromBlock, toBlock }: LogFilter, log: Log): Log {
+  if (log.blockNumber < fromBlock || log.blockNumber > toBlock)
+    throw new RangeError(`a log of block ${log.blockNumber} instead of ${fromBlock} to ${toBlock}`)
+  return log
+}
+
+/** For how long, in milliseconds, an answer to `eth_getLogs` shows that a refusal is about the block and not the method. */
+const GIVES_LOGS_MS = 600_000
+
+/**
+ * The logs of a single block for which `eth_getLogs` is refused. For a dollar a stranger fills one with 24,000 transfers of
+ * nothing: 15 MB, and nodes give 10,000 logs at most. Their words for that are too many to know all, so any refusal counts,
+ * but only of a node that gives the logs of other blocks: one that gives none costs nothing more. Costs two calls; where all
+ * receipts are too large for one answer, as many as the block has transactions, and up to 130 MB.
+ */
+async function readByReceipts(source: Source, filter: LogFilter, refusal: unknown): Promise<Log[]> {
+  const { name, now, logged } = source
+  if (!isCutOff(refusal) && now() > logged.at + GIVES_LOGS_MS) throw refusal
+  const { fromBlock: number } = filter
+  const block = await readBlock(source, number)
+  const fits = createMatcher(filter)
+  const parse = (receipt: unknown) => {
+    const { transactionHash, blockHash, logs } = fieldsOf(receipt)
+    // Nothing else is kept of a receipt: a block's are a hundred megabytes in memory.
+    return {
+      txHash: hexOf(transactionHash, 32),
+      blockHash: hexOf(blockHash, 32),
+      logs: listOf(logs, logOf).filter(fits),
+    }
+  }
+  // By any refusal: not every node has `eth_getBlockReceipts`.
+  const receipts = await readReceipts(source, number, { parse, isSplit: maySplit, block })
+  const told = new Set(receipts.map(({ txHash }) => txHash))
+  const missing = block.transactions.find((hash) => !told.has(hash))
+  if (missing !== undefined) throw new NodeFailure(name, { kind: 'refused', answer: `has no receipt of ${missing}` })
+  const isHere = (log: Log): boolean => log.blockHash === block.hash && log.blockNumber === number
+  if (receipts.some(({ blockHash, logs }) => blockHash !== block.hash || !logs.every(isHere)))
+    throw new NodeFailure(name, { kind: 'refused', answer: `has receipts of another block than ${block.hash}` })
+  return receipts.flatMap(({ logs }) => logs)
+}

@@ -1,0 +1,33 @@
+import type { Hex } from '../../../domain/hex.ts'
+import { type RawReceipt, rawReceiptOf } from '../../receipts/encoding.ts'
+import type { Log, Transaction } from '../answers.ts'
+import { isTooLarge } from '../failure.ts'
+import type { NodeTransport } from '../transport.ts'
+import { readReceipts, readTransactions } from './block.ts'
+import type { LogFilter } from './filter.ts'
+import { readLogs } from './logs.ts'
+import type { Source } from './source.ts'
+
+/** Reads of one node that are asked for in parts when the whole is too large for one answer. Throws NodeFailure only. */
+
+export type PartReader = {
+  logs(filter: LogFilter): Promise<Log[]>
+  rawReceipts(block: number): Promise<RawReceipt[]>
+  transactions(block: number, from: Hex): Promise<Transaction[]>
+}
+
+/** What all readers of one node share. Each asks nothing more when its signal is aborted. */
+export function createPartReaders(
+  node: Pick<Source, 'name' | 'now'>,
+): (transport: NodeTransport, signal: AbortSignal | undefined) => PartReader {
+  const shared = { ...node, logged: { at: Number.NEGATIVE_INFINITY } }
+  return (transport, signal) => {
+    const source: Source = { ...shared, transport, signal }
+    return {
+      logs: (filter) => readLogs(source, filter),
+      // Pruned nodes refuse these too, and other nodes have them: only a size is asked for in parts.
+      rawReceipts: (number) => readReceipts(source, number, { parse: rawReceiptOf, isSplit: isTooLarge }),
+      transactions: (number, from) => readTransactions(source, number, from),
+    }
+  }
+}
