@@ -76,34 +76,39 @@ describe('a single block whose logs are refused', () => {
     expect([count(RECEIPTS), count(RECEIPT)]).toEqual([2, TRANSACTIONS])
   })
 
-  // a node that gives no logs for good was asked for the receipts of each block
-  test('by a node that gives no logs of other blocks either costs no receipt', async () => {
-    front().behave = ({ method }) => (method === LOGS ? refusal('eth_getLogs is not in your plan') : 'honest')
-    const node = connect()
-    for (let round = 0; round < 3; round++)
-      await expect(node.logs(received(mine, 1, full))).rejects.toThrow('not in your plan')
-    expect([count(RECEIPTS), count(RECEIPT)]).toEqual([0, 0])
-  })
+  // a node that gives no logs for good was asked for the receipts of each block, and so was one that had read our words
+  test.each(['eth_getLogs is not in your plan', 'the answer is too large'])(
+    'by a node that gives no logs of other blocks either, and says %p, costs no receipt',
+    async (words) => {
+      front().behave = ({ method }) => (method === LOGS ? refusal(words) : 'honest')
+      const node = connect()
+      for (let round = 0; round < 3; round++) await expect(node.logs(received(mine, 1, full))).rejects.toThrow(words)
+      expect([count(RECEIPTS), count(RECEIPT)]).toEqual([0, 0])
+    },
+  )
 
-  type Told = { transactionHash: string; blockHash: string; logs: { blockHash: string }[] }
-  test.each<[string, (told: Told[]) => Told[], string]>([
-    ['one is left out', (told) => told.slice(1), 'has no receipt'],
-    [
-      'all are of another block',
-      (told) => told.map((one) => ({ ...one, blockHash: `0x${'1'.repeat(64)}` })),
-      'another block',
-    ],
+  type Told = { transactionHash: string; blockHash: string; logs: { blockHash: string; transactionHash: string }[] }
+  const elsewhere = `0x${'1'.repeat(64)}`
+
+  test.each<[string, (told: Told[]) => Told[]]>([
+    ['the receipts are of another block', (told) => told.map((one) => ({ ...one, blockHash: elsewhere }))],
     [
       'the logs are of another block',
-      (told) =>
-        told.map((one) => ({ ...one, logs: one.logs.map((log) => ({ ...log, blockHash: `0x${'1'.repeat(64)}` })) })),
-      'another block',
+      (told) => told.map((one) => ({ ...one, logs: one.logs.map((log) => ({ ...log, blockHash: elsewhere })) })),
     ],
-  ])('is not read by receipts of which %s', async (_what, lie, why) => {
+    [
+      'the logs are of another transaction',
+      (told) => told.map((one) => ({ ...one, logs: one.logs.map((log) => ({ ...log, transactionHash: elsewhere })) })),
+    ],
+  ])('is not read where %s: the node is wrong', async (_what, lie) => {
     const node = connect()
     await node.logs(received(mine, full + 1, full + 1))
     answer({ [LOGS]: padded, [RECEIPTS]: { lie: (told) => lie(told as Told[]) } })
-    await expect(node.logs(received(mine))).rejects.toThrow(why)
+    await expect(node.logs(received(mine))).rejects.toMatchObject({
+      kind: 'malformed',
+      answer: expect.stringContaining('another'),
+    })
+    expect(node.health.view()).toMatchObject({ wrong: 1 })
   })
 
   test('is not read by the receipt of another transaction', async () => {
@@ -146,7 +151,7 @@ describe('several calls in one HTTP request', () => {
 
   test('never are receipts: they are asked for a few at a time, and other calls do not wait for them', async () => {
     const { transactions } = await world.chain.getBlock({ blockNumber: BigInt(full) })
-    const node = connect(1000)
+    const node = connect(2000)
     await node.chainId()
     front().behave = ({ method }) => (method === RECEIPT ? 'black_hole' : 'honest')
     const receipts = Promise.allSettled(transactions.map((hash) => node.receipt(hash)))

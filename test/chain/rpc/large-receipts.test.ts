@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createTurns } from '../../../src/chain/rpc/budget.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
+import { LARGE_AT_ONCE } from '../../../src/chain/rpc/transport.ts'
+import { TOPICS } from '../../../src/chain/token/contracts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
@@ -36,6 +38,13 @@ const connectAll = (urls: readonly string[], timeoutMs = 4000) =>
 /** Answers of many megabytes, made in this process too, take a while on a busy machine. */
 const connect = (timeoutMs = 20_000) => connectAll([bad().url], timeoutMs).nodes[0]!
 const asked = (): unknown[] => bad().calls.flatMap(({ method, params }) => (method === RECEIPT ? params[0] : []))
+const transfers = (block = full) => ({
+  address: TOKEN.address,
+  fromBlock: block,
+  toBlock: block,
+  topics: [TOPICS.transfer],
+})
+
 const refused: Malice = { error: { code: -32000, message: 'no' } }
 /** Answers about single receipts so, and refuses what would make them unnecessary. */
 const receiptsOnly =
@@ -46,6 +55,20 @@ const receiptsOnly =
     return call.method === RECEIPTS || isAboutFull ? refused : 'honest'
   }
 const toQuantity = (number: number): string => `0x${number.toString(16)}`
+
+/** As many transfers of that block, and of that transaction, as fit into an answer. */
+async function inventLogs(): Promise<(place: object) => object[]> {
+  const [log] = await connect().logs(transfers())
+  const { address, topics, data } = log!
+  return (place) =>
+    Array.from({ length: 17_500 }, (_log, index) => ({
+      address,
+      topics,
+      data,
+      ...place,
+      logIndex: toQuantity(index),
+    }))
+}
 
 describe('a single receipt', () => {
   const padded = (bytes: number) => () => ({
@@ -102,4 +125,76 @@ describe('many receipts', () => {
     turns.give()
     expect(await turns.take()).toBe(true)
   })
+})
+
+describe('a block that one node gives receipt by receipt', () => {
+  // two at once had twice the memory, and more with each round
+  test('is read by one reading at a time', async () => {
+    const node = connect()
+    await node.logs(transfers(full - 1))
+    bad().behave = receiptsOnly(() => 'honest')
+    const [first, second] = await Promise.all([node.logs(transfers()), node.logs(transfers())])
+    expect(first).toHaveLength(TRANSACTIONS)
+    expect(second).toEqual(first)
+    expect(new Set(asked().slice(0, TRANSACTIONS)).size).toBe(TRANSACTIONS)
+    expect(asked()).toHaveLength(2 * TRANSACTIONS)
+  })
+
+  // each round left a reading of up to a minute behind
+  test('is given up when the others have answered', async () => {
+    const rpc = connectAll(nodes.map(({ url }) => url))
+    const [node] = rpc.nodes
+    await node!.logs(transfers(full - 1))
+    bad().behave = receiptsOnly(() => ({ afterMs: 700 }))
+    const rounds = 6
+    for (let round = 0; round < rounds; round++)
+      expect((await rpc.agreed((one) => one.logs(transfers())))?.value).toHaveLength(TRANSACTIONS)
+    const before = asked().length
+    expect(before).toBeGreaterThan(0)
+    bad().behave = receiptsOnly(() => 'honest')
+    expect(await node!.logs(transfers())).toHaveLength(TRANSACTIONS)
+    // Its own ones, and no more of the rounds before.
+    expect(asked()).toHaveLength(before + TRANSACTIONS)
+    expect(before).toBeLessThanOrEqual(rounds * LARGE_AT_ONCE)
+  })
+
+  // nine megabytes of it for each transaction, of as many transactions as the node named, were collected
+  test('and fills with invented transfers is given up as soon as they are more than it can have', async () => {
+    const node = connect()
+    await node.logs(transfers(full - 1))
+    const logs = await inventLogs()
+    const { hash: blockHash } = await node.block(full)
+    const blockNumber = toQuantity(full)
+    bad().behave = receiptsOnly(({ params: [txHash] }) => ({
+      lie: (receipt) => ({ ...(receipt as object), logs: logs({ blockNumber, blockHash, transactionHash: txHash }) }),
+    }))
+    await expect(node.logs(transfers())).rejects.toMatchObject({
+      kind: 'malformed',
+      answer: 'more logs than a block can have',
+    })
+    // 300 million gas are ten such receipts. A few are under way, and each is asked for twice.
+    expect(new Set(asked()).size).toBeLessThanOrEqual(10 + LARGE_AT_ONCE)
+    expect(node.health.view().wrong).toBeGreaterThan(0)
+  })
+})
+
+// of a thousand blocks, which are read at once after a standstill, it was as much as the node could send in half a minute
+test('more logs than are held at once are not read of a range of blocks: fewer must be asked for', async () => {
+  await world.chain.mine({ blocks: 32 })
+  const node = connect()
+  const logs = await inventLogs()
+  bad().calls.length = 0
+  bad().behave = ({ method, params }) => {
+    if (method !== LOGS) return 'honest'
+    const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+    const place = { blockNumber: fromBlock, blockHash: `0x${'2'.repeat(64)}`, transactionHash: hashes[0]! }
+    return fromBlock === toBlock ? { lie: () => logs(place) } : refused
+  }
+  await expect(node.logs({ ...transfers(), toBlock: full + 31 })).rejects.toMatchObject({
+    kind: 'silent',
+    answer: expect.stringContaining('held at once'),
+  })
+  // Ten blocks, and the larger ranges before them.
+  expect(bad().calls.filter(({ method }) => method === LOGS).length).toBeLessThan(32)
+  expect(node.health.view()).toMatchObject({ wrong: 0 })
 })

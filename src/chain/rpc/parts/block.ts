@@ -2,7 +2,8 @@ import type { Hex } from '../../../domain/hex.ts'
 import { fieldsOf, hexOf, listOf, numberOf, type Transaction, transactionOf } from '../answers.ts'
 import { isTooLarge, NodeFailure } from '../failure.ts'
 import { LARGE_AT_ONCE, quantity } from '../transport.ts'
-import { deadline, type Source } from './source.ts'
+import { createRoom, transactionGas } from './room.ts'
+import { deadline, inTurn, type Source } from './source.ts'
 
 /** What one block has, as a whole or transaction by transaction. */
 
@@ -80,7 +81,7 @@ export async function readTransactions(source: Source, number: number, from: Hex
     return sent
   } catch (failure) {
     if (!isTooLarge(failure)) throw failure
-    return readSentOneByOne(source, number, sentBy)
+    return inTurn(source, () => readSentOneByOne(source, number, sentBy))
   }
 }
 
@@ -90,12 +91,19 @@ async function readSentOneByOne(
   sentBy: (all: readonly Transaction[]) => Transaction[],
 ): Promise<Transaction[]> {
   const { transport, name } = source
+  const room = createRoom()
   const { transactions } = await readBlock(source, number)
   const sent = await readEach(source, transactions, async (hash) => {
     const transaction = await transport.read({
       method: 'eth_getTransactionByHash',
       params: [hash],
-      parse: (answer) => (answer === null ? null : sentBy([transactionOf(ofTransaction(hash, 'hash', answer))])),
+      parse(answer) {
+        if (answer === null) return null
+        const found = sentBy([transactionOf(ofTransaction(hash, 'hash', answer))])
+        if (!found.every((one) => room.takes(transactionGas(one))))
+          throw new RangeError('more bytes of transactions than a block can have')
+        return found
+      },
       large: true,
     })
     if (transaction === null) throw new NodeFailure(name, { kind: 'refused', answer: `does not know ${hash}` })

@@ -1,9 +1,11 @@
+import type { Hex } from '../../../domain/hex.ts'
 import { fieldsOf, hexOf, type Log, listOf, logOf } from '../answers.ts'
 import { isCutOff, maySplit, NodeFailure } from '../failure.ts'
 import { quantity } from '../transport.ts'
-import { readBlock, readReceipts } from './block.ts'
+import { type BlockParts, readBlock, readReceipts } from './block.ts'
 import { createMatcher, type LogFilter } from './filter.ts'
-import { type AssertTime, deadline, type Source } from './source.ts'
+import { createRoom, logGas, type Room } from './room.ts'
+import { type AssertTime, deadline, inTurn, type Source } from './source.ts'
 
 /** For a whole range of logs, in milliseconds: by single blocks that are answered late it would take an hour. */
 const LOGS_MS = 30_000
@@ -11,10 +13,10 @@ const TOO_SLOW = `has not read a range of logs by smaller ones in ${LOGS_MS / 10
 
 /** Reads the logs of a range of blocks, by as many smaller ranges as the node needs. */
 export function readLogs(source: Source, filter: LogFilter): Promise<Log[]> {
-  return readHalves({ ...source, assertTime: deadline(source, LOGS_MS, TOO_SLOW) }, filter)
+  return readHalves({ ...source, assertTime: deadline(source, LOGS_MS, TOO_SLOW), room: createRoom() }, filter)
 }
 
-type Reading = Source & { readonly assertTime: AssertTime }
+type Reading = Source & { readonly assertTime: AssertTime; readonly room: Room }
 
 /**
  * Reads a range of blocks in halves when the node refuses it: nodes have limits, and so have we. A single block that is
@@ -25,15 +27,24 @@ async function readHalves(reading: Reading, filter: LogFilter): Promise<Log[]> {
   const { fromBlock, toBlock, topics, orTopics } = filter
   try {
     const questions = orTopics === undefined ? [topics] : [topics, orTopics]
-    return (await Promise.all(questions.map((each) => askLogs(reading, { ...filter, topics: each })))).flat()
+    return kept(
+      reading,
+      (await Promise.all(questions.map((each) => askLogs(reading, { ...filter, topics: each })))).flat(),
+    )
   } catch (failure) {
     if (!maySplit(failure)) throw failure
-    if (fromBlock >= toBlock) return readByReceipts(reading, filter, failure)
+    if (fromBlock >= toBlock) return kept(reading, await readByReceipts(reading, filter, failure))
     reading.assertTime()
     const middle = Math.floor((fromBlock + toBlock) / 2)
     const earlier = await readHalves(reading, { ...filter, toBlock: middle })
     return [...earlier, ...(await readHalves(reading, { ...filter, fromBlock: middle + 1 }))]
   }
+}
+
+/** More than is held at once of one range may be true: then fewer blocks must be asked for. */
+function kept({ name, room }: Reading, logs: Log[]): Log[] {
+  if (logs.every((log) => room.takes(logGas(log)))) return logs
+  throw new NodeFailure(name, { kind: 'silent', answer: 'has more logs of a range of blocks than are held at once' })
 }
 
 async function askLogs({ transport, logged, now }: Source, filter: LogFilter): Promise<Log[]> {
@@ -64,27 +75,37 @@ const GIVES_LOGS_MS = 600_000
  * receipts are too large for one answer, as many as the block has transactions, and up to 130 MB.
  */
 async function readByReceipts(source: Source, filter: LogFilter, refusal: unknown): Promise<Log[]> {
-  const { name, now, logged } = source
-  if (!isCutOff(refusal) && now() > logged.at + GIVES_LOGS_MS) throw refusal
-  const { fromBlock: number } = filter
-  const block = await readBlock(source, number)
+  if (!isCutOff(refusal) && source.now() > source.logged.at + GIVES_LOGS_MS) throw refusal
+  return inTurn(source, async () => {
+    const block = await readBlock(source, filter.fromBlock)
+    const parse = createParser(block, filter)
+    // By any refusal: not every node has `eth_getBlockReceipts`.
+    const receipts = await readReceipts(source, block.number, { parse, isSplit: maySplit, block })
+    const told = new Set(receipts.map(({ txHash }) => txHash))
+    const missing = block.transactions.find((hash) => !told.has(hash))
+    if (missing !== undefined)
+      throw new NodeFailure(source.name, { kind: 'refused', answer: `has no receipt of ${missing}` })
+    return receipts.flatMap(({ logs }) => logs)
+  })
+}
+
+type Fitting = { readonly txHash: Hex; readonly logs: readonly Log[] }
+
+/**
+ * Of a receipt the logs that fit; nothing else is kept, since a block's are a hundred megabytes in memory. At the first one
+ * of another block, and at more logs than a block can have, the reading ends: what a node invents is not collected.
+ */
+function createParser({ number, hash }: BlockParts, filter: LogFilter): (receipt: unknown) => Fitting {
   const fits = createMatcher(filter)
-  const parse = (receipt: unknown) => {
+  const room = createRoom()
+  return (receipt) => {
     const { transactionHash, blockHash, logs } = fieldsOf(receipt)
-    // Nothing else is kept of a receipt: a block's are a hundred megabytes in memory.
-    return {
-      txHash: hexOf(transactionHash, 32),
-      blockHash: hexOf(blockHash, 32),
-      logs: listOf(logs, logOf).filter(fits),
-    }
+    const txHash = hexOf(transactionHash, 32)
+    if (hexOf(blockHash, 32) !== hash) throw new RangeError(`a receipt of another block than ${hash}`)
+    const fitting = listOf(logs, logOf).filter(fits)
+    const isHere = (log: Log): boolean => log.blockNumber === number && log.blockHash === hash && log.txHash === txHash
+    if (!fitting.every(isHere)) throw new RangeError(`logs of another block than ${hash}, or of another transaction`)
+    if (!fitting.every((log) => room.takes(logGas(log)))) throw new RangeError('more logs than a block can have')
+    return { txHash, logs: fitting }
   }
-  // By any refusal: not every node has `eth_getBlockReceipts`.
-  const receipts = await readReceipts(source, number, { parse, isSplit: maySplit, block })
-  const told = new Set(receipts.map(({ txHash }) => txHash))
-  const missing = block.transactions.find((hash) => !told.has(hash))
-  if (missing !== undefined) throw new NodeFailure(name, { kind: 'refused', answer: `has no receipt of ${missing}` })
-  const isHere = (log: Log): boolean => log.blockHash === block.hash && log.blockNumber === number
-  if (receipts.some(({ blockHash, logs }) => blockHash !== block.hash || !logs.every(isHere)))
-    throw new NodeFailure(name, { kind: 'refused', answer: `has receipts of another block than ${block.hash}` })
-  return receipts.flatMap(({ logs }) => logs)
 }

@@ -1,12 +1,14 @@
 import type { Hex } from '../../../domain/hex.ts'
 import { type RawReceipt, rawReceiptOf } from '../../receipts/encoding.ts'
 import type { Log, Transaction } from '../answers.ts'
+import { createTurns } from '../budget.ts'
 import { isTooLarge } from '../failure.ts'
 import type { NodeTransport } from '../transport.ts'
 import { readReceipts, readTransactions } from './block.ts'
 import type { LogFilter } from './filter.ts'
 import { readLogs } from './logs.ts'
-import type { Source } from './source.ts'
+import { createRoom, logGas } from './room.ts'
+import { inTurn, type Source } from './source.ts'
 
 /** Reads of one node that are asked for in parts when the whole is too large for one answer. Throws NodeFailure only. */
 
@@ -20,14 +22,24 @@ export type PartReader = {
 export function createPartReaders(
   node: Pick<Source, 'name' | 'now'>,
 ): (transport: NodeTransport, signal: AbortSignal | undefined) => PartReader {
-  const shared = { ...node, logged: { at: Number.NEGATIVE_INFINITY } }
+  const shared = { ...node, turns: createTurns(1), logged: { at: Number.NEGATIVE_INFINITY } }
   return (transport, signal) => {
     const source: Source = { ...shared, transport, signal }
     return {
       logs: (filter) => readLogs(source, filter),
-      // Pruned nodes refuse these too, and other nodes have them: only a size is asked for in parts.
-      rawReceipts: (number) => readReceipts(source, number, { parse: rawReceiptOf, isSplit: isTooLarge }),
+      rawReceipts: (number) => inTurn(source, () => readRawReceipts(source, number)),
       transactions: (number, from) => readTransactions(source, number, from),
     }
   }
+}
+
+function readRawReceipts(source: Source, number: number): Promise<RawReceipt[]> {
+  const room = createRoom()
+  const parse = (answer: unknown): RawReceipt => {
+    const receipt = rawReceiptOf(answer)
+    if (!receipt.logs.every((log) => room.takes(logGas(log)))) throw new RangeError('more logs than a block can have')
+    return receipt
+  }
+  // Pruned nodes refuse these too, and other nodes have them: only a size is asked for in parts.
+  return readReceipts(source, number, { parse, isSplit: isTooLarge })
 }

@@ -1,3 +1,4 @@
+import type { Turns } from '../budget.ts'
 import { NodeFailure, unawaited } from '../failure.ts'
 import type { NodeTransport } from '../transport.ts'
 
@@ -7,6 +8,8 @@ export type Source = {
   readonly name: string
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number
+  /** Of readings transaction by transaction one at a time: of a node that invents what a block has there is one in memory. */
+  readonly turns: Turns
   /** When `eth_getLogs` was answered last. */
   readonly logged: { at: number }
   /** Aborted when nobody waits for the answer any more. */
@@ -21,5 +24,14 @@ export function deadline({ name, now, signal }: Source, ms: number, answer: stri
   return () => {
     if (signal?.aborted === true) throw unawaited(name)
     if (now() > until) throw new NodeFailure(name, { kind: 'silent', answer })
+  }
+}
+
+export async function inTurn<T>({ turns, name, signal }: Source, read: () => Promise<T>): Promise<T> {
+  if (!(await turns.take(signal))) throw unawaited(name)
+  try {
+    return await read()
+  } finally {
+    turns.give()
   }
 }
