@@ -90,6 +90,19 @@ describe('a single block whose logs are refused', () => {
   type Told = { transactionHash: string; blockHash: string; logs: { blockHash: string; transactionHash: string }[] }
   const elsewhere = `0x${'1'.repeat(64)}`
 
+  // it was taken for an answer of a wrong shape, and three of them for a node that is wrong
+  test('is not read by a node that has the block and not yet its receipts, which is no fault of it', async () => {
+    const node = connect()
+    await node.logs(received(mine, full + 1, full + 1))
+    answer({ [LOGS]: padded, [RECEIPTS]: { lie: () => null } })
+    await expect(node.logs(received(mine))).rejects.toMatchObject({
+      kind: 'refused',
+      answer: `does not know block ${full}`,
+    })
+    await expect(node.rawReceipts(full)).rejects.toMatchObject({ kind: 'refused' })
+    expect(node.health.view()).toMatchObject({ failures: 0, wrong: 0 })
+  })
+
   test.each<[string, (told: Told[]) => Told[]]>([
     ['the receipts are of another block', (told) => told.map((one) => ({ ...one, blockHash: elsewhere }))],
     [

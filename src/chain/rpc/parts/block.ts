@@ -38,11 +38,11 @@ type ReceiptReading<T> = {
 /** What `parse` takes of every receipt of a block, in their order. */
 export async function readReceipts<T>(source: Source, number: number, reading: ReceiptReading<T>): Promise<T[]> {
   const { parse, isSplit, block } = reading
-  return source.transport
+  const receipts = await source.transport
     .read({
       method: 'eth_getBlockReceipts',
       params: [quantity(number)],
-      parse: (answer) => listOf(answer, parse),
+      parse: (answer) => (answer === null ? null : listOf(answer, parse)),
       large: true,
     })
     .catch(async (failure: unknown) => {
@@ -50,6 +50,9 @@ export async function readReceipts<T>(source: Source, number: number, reading: R
       const { transactions } = block ?? (await readBlock(source, number))
       return readReceiptsOf(source, transactions, parse)
     })
+  // A node says so of a block that it has not, or whose receipts are not there yet.
+  if (receipts === null) throw unknownBlock(source.name, number)
+  return receipts
 }
 
 /** Each by itself. */
