@@ -103,6 +103,28 @@ describe('a single block whose logs are refused', () => {
     expect(node.health.view()).toMatchObject({ failures: 0, wrong: 0 })
   })
 
+  // Erigon leaves out the state-sync transaction (0xPolygon/erigon#64), or tells it twice (0xPolygon/erigon#97)
+  test.each<[string, (told: Told[]) => Told[], number]>([
+    ['is left out', (told) => told.slice(0, -1), 1],
+    ['is there twice', (told) => [...told, ...told.slice(-1)], 0],
+    [
+      'is there under another hash too, with its logs',
+      ([first, ...told]) => {
+        const logs = first!.logs.map((log) => ({ ...log, transactionHash: elsewhere }))
+        return [first!, ...told, { ...first!, transactionHash: elsewhere, logs }]
+      },
+      0,
+    ],
+  ])('of whose receipts one %s is read all the same', async (_what, lie, asked) => {
+    const node = connect()
+    const filter = { ...received(mine), topics: [TOPICS.transfer] }
+    const honest = await node.logs(filter)
+    expect(honest).toHaveLength(TRANSACTIONS)
+    answer({ [LOGS]: padded, [RECEIPTS]: { lie: (told) => lie(told as Told[]) } })
+    expect(await node.logs(filter)).toEqual(honest)
+    expect(count(RECEIPT)).toBe(asked)
+  })
+
   test.each<[string, (told: Told[]) => Told[]]>([
     ['the receipts are of another block', (told) => told.map((one) => ({ ...one, blockHash: elsewhere }))],
     [

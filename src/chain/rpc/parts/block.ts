@@ -56,7 +56,11 @@ export async function readReceipts<T>(source: Source, number: number, reading: R
 }
 
 /** Each by itself. */
-function readReceiptsOf<T>(source: Source, hashes: readonly Hex[], parse: (receipt: unknown) => T): Promise<T[]> {
+export function readReceiptsOf<T>(
+  source: Source,
+  hashes: readonly Hex[],
+  parse: (receipt: unknown) => T,
+): Promise<T[]> {
   return readEach(source, hashes, async (hash) => {
     const receipt = await source.transport.read({
       method: 'eth_getTransactionReceipt',

@@ -2,7 +2,7 @@ import type { Hex } from '../../../domain/hex.ts'
 import { fieldsOf, hexOf, type Log, listOf, logOf } from '../answers.ts'
 import { isCutOff, maySplit, NodeFailure } from '../failure.ts'
 import { quantity } from '../transport.ts'
-import { type BlockParts, readBlock, readReceipts } from './block.ts'
+import { type BlockParts, readBlock, readReceipts, readReceiptsOf } from './block.ts'
 import { createMatcher, type LogFilter } from './filter.ts'
 import { createRoom, logGas, type Room } from './room.ts'
 import { type AssertTime, deadline, inTurn, type Source } from './source.ts'
@@ -80,12 +80,17 @@ async function readByReceipts(source: Source, filter: LogFilter, refusal: unknow
     const block = await readBlock(source, filter.fromBlock)
     const parse = createParser(block, filter)
     // By any refusal: not every node has `eth_getBlockReceipts`.
-    const receipts = await readReceipts(source, block.number, { parse, isSplit: maySplit, block })
-    const told = new Set(receipts.map(({ txHash }) => txHash))
-    const missing = block.transactions.find((hash) => !told.has(hash))
-    if (missing !== undefined)
-      throw new NodeFailure(source.name, { kind: 'refused', answer: `has no receipt of ${missing}` })
-    return receipts.flatMap(({ logs }) => logs)
+    const together = await readReceipts(source, block.number, { parse, isSplit: maySplit, block })
+    const told = new Map(together.map(({ txHash, logs }) => [txHash, logs]))
+    // Erigon left the state-sync transaction of a block out (0xPolygon/erigon#64), and told its receipt when asked for it.
+    const missing = await readReceiptsOf(
+      source,
+      block.transactions.filter((hash) => !told.has(hash)),
+      parse,
+    )
+    for (const { txHash, logs } of missing) told.set(txHash, logs)
+    // Each once, and no others: Erigon told that transaction's twice, under two hashes (0xPolygon/erigon#97).
+    return [...new Set(block.transactions)].flatMap((hash) => told.get(hash) ?? [])
   })
 }
 
