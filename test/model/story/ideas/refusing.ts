@@ -83,6 +83,24 @@ export const REFUSING: readonly Idea[] = [
       ]
     },
   },
+  // … while another order is paid, and the refund is refused.
+  {
+    weight: (view) => (view.status === 'pending' && view.attempts.length < 3 ? where(view, payable, 2) : 0),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      return [
+        { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner']) },
+        partner('change the amount', of),
+        simulator('refund_pending'),
+        decide('refund', of),
+        partner('fit again', of, { percent: random.pick([60, 100]) }),
+        partner('pay', view.attempts.length, { percent: random.pick([60, 100]) }),
+        simulator('refund_refused'),
+        wait(130),
+        ...random.pick<readonly Told[]>([[], [decide('approve')], [crossing(random, of)]]),
+      ]
+    },
+  },
   // It has less, and all of it again; the rest of too little comes; or it holds back what it has left.
   {
     weight: (view) => (isParked(view) && view.paidBy !== null ? where(view, paid, 4) : 0),
