@@ -101,3 +101,23 @@ test('a refund that names no attempt is of the one that has money, where another
       decide('refund'),
     ]),
   ))
+
+// owed to the merchant still, when the payment had been sold and refunded
+test('a second payment that a refused refund leaves is in suspense', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'click', provider: 'card_partner' },
+      partner('change the amount', 0),
+      simulator('refund_pending'),
+      decide('refund', 0),
+      partner('fit again', 0, { percent: 60 }),
+      partner('pay', 1),
+      simulator('refund_refused'),
+      wait(130),
+      decide('approve'),
+      partner('send all back', 1),
+    ],
+  }))

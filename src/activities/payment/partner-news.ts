@@ -1,5 +1,5 @@
 import { markApplied } from '../../db/payments/partner-events.ts'
-import { closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
+import { closeMisfit, type PaymentWork, setBeside } from '../../db/payments/payment-changes.ts'
 import { type KnownPayment, type OrderEffect, takesAway } from '../../domain/payment/money/effect.ts'
 import {
   isAllThere,
@@ -120,10 +120,7 @@ async function apply(
   for (const part of changes.parts) await work.addPart(part)
   if (isWonBack(changes.parts) && isAllThere(work.state))
     await work.closeIncident({ kind: 'chargeback', attemptId: attempt.id }, 'gone')
-  for (const id of effect.besides) {
-    await work.restate(id, { from: ['counted'], to: 'surplus' })
-    await work.saveAttempt(id, { status: 'surplus' })
-  }
+  for (const id of effect.besides) await setBeside(work, id)
   for (const booking of changes.bookings) await work.book(booking)
   // Money that is gone needs no refund any more, whoever sent it back.
   if (refund !== null && (effect.partsBecome !== null || effect.attempt === 'refunded'))

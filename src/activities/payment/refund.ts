@@ -1,6 +1,12 @@
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
-import { type Changed, changePayment, closeMisfit, type PaymentWork } from '../../db/payments/payment-changes.ts'
+import {
+  type Changed,
+  changePayment,
+  closeMisfit,
+  type PaymentWork,
+  setBeside,
+} from '../../db/payments/payment-changes.ts'
 import { refundKey } from '../../domain/ids.ts'
 import { NOT_PARKED, type PaymentFields, parked } from '../../domain/payment/changes.ts'
 import {
@@ -197,8 +203,7 @@ async function takeBack(
 async function besidePaid(work: PaymentWork, { id, provider }: Attempt): Promise<void> {
   const { paidAttemptId } = work.state.payment
   if (paidAttemptId === null || paidAttemptId === id || !isKept(work, id)) return
-  await work.restate(id, { from: ['counted'], to: 'surplus' })
-  await work.saveAttempt(id, { status: 'surplus' })
+  await setBeside(work, id)
   await work.change(attemptNote('surplus', { attempt_id: id, provider }), { exception: 'duplicate_payment' })
 }
 

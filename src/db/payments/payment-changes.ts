@@ -2,7 +2,7 @@ import type { Booking } from '../../domain/ledger.ts'
 import { type AttemptFields, NOT_PARKED, type PaymentFields } from '../../domain/payment/changes.ts'
 import { type Incident, type Intent } from '../../domain/payment/money/intents.ts'
 import { type PartState, putBack, restated } from '../../domain/payment/money/parts.ts'
-import { type BookedPart, bookingsOfRefund, dustOf } from '../../domain/payment/order-changes.ts'
+import { type BookedPart, besidePayment, bookingsOfRefund, dustOf } from '../../domain/payment/order-changes.ts'
 import { canMove, isClosed, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { renderPayment } from '../../domain/payment/payment-object.ts'
@@ -118,6 +118,14 @@ export async function closeMisfit(work: PaymentWork, attemptId: string, why?: 'g
   const open = work.state.incidents.find((one) => one.kind === 'misfit' && one.attemptId === attemptId)
   const isToken = (open?.misfit ?? null) === null
   if (open !== undefined && !(isToken && why === 'gone')) await work.closeIncident(open, why)
+}
+
+/** The payment's money is another attempt's: what was counted of this one is a second payment, for an operator. */
+export async function setBeside(work: PaymentWork, attemptId: string): Promise<void> {
+  const moved = besidePayment(work.state, attemptId)
+  await work.restate(attemptId, { from: ['counted'], to: moved.length === 0 ? 'surplus' : 'reversed' })
+  for (const part of moved) await work.addPart(part)
+  await work.saveAttempt(attemptId, { status: 'surplus' })
 }
 
 /** Changes a payment inside a transaction that does more, such as marking a payout settled. */

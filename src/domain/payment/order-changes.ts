@@ -1,11 +1,11 @@
 import { type Booking, bookingOfPart, fillKept, payoutUnwound } from '../ledger.ts'
-import { add, isZero } from '../money.ts'
+import { add, isZero, subtract } from '../money.ts'
 import { attemptNote, because, type Note, noteOf, type Reason } from '../timeline.ts'
 import { type AttemptFields, NOT_PARKED, type PaymentFields, parked } from './changes.ts'
 import { nothing, type OrderEffect } from './money/effect.ts'
 import { countedAnew } from './money/going.ts'
 import { isAllThere } from './money/intents.ts'
-import { chargeSum, type Part, takeDust } from './money/parts.ts'
+import { chargeSum, type Part, takeAll, takeDust } from './money/parts.ts'
 import type { AttemptStatus, PaymentStatus } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
@@ -183,6 +183,28 @@ export function leftOf(
   const counted = chargeSum(parts, { attemptId: attempt.id, states: ['counted'] })
   const effect = countedAnew({ payment: { ...payment, parts }, attempt, context }, nothing(attempt.status), counted)
   return { status: effect.attempt, fields: fieldsOf(payment, attempt, { effect, parts, rate: null, at: context.at }) }
+}
+
+/**
+ * What was counted of an attempt is a second payment. Fiat money was owed to the merchant then: it is taken from there, and comes
+ * again as nobody's. Empty: it is in suspense already, as USDC is.
+ */
+export function besidePayment({ payment, parts }: PaymentWithAttempts, attemptId: string): BookedPart[] {
+  const counted = takeAll(parts, attemptId, { kind: 'reversal', states: ['counted'] })
+  return counted.flatMap((taken) => {
+    if (taken.account === 'suspense') return []
+    const again: Part = {
+      ...taken,
+      key: `${attemptId}:beside:${parts.length}`,
+      kind: 'receipt',
+      units: subtract('0', taken.units),
+      chargeMinor: subtract('0', taken.chargeMinor),
+      account: 'suspense',
+      state: 'surplus',
+    }
+    // It was never sold, whatever became of the payment's own money.
+    return [taken, again].map((part) => ({ part, booking: bookingOfPart(part, { ...payment, usdc: null }) }))
+  })
 }
 
 /** The payment has no money of its own any more. */

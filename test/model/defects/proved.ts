@@ -180,7 +180,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a partner that is confirming is waited for without end',
     file: 'src/workflows/payment.ts',
-    find: "    if (nextStep(this.#now) === 'await_partner' && patched(PATCHES.watchesSilence)) this.#clocks.watchSilence()\n",
+    find: "    if (step === 'await_partner' && patched(PATCHES.watchesSilence)) this.#clocks.watchSilence()\n",
     put: '',
   },
   {
@@ -269,8 +269,8 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a part of the price stays counted when another order is paid',
-    file: 'src/activities/payment/partner-news.ts',
-    find: "    await work.restate(id, { from: ['counted'], to: 'surplus' })\n",
+    file: 'src/db/payments/payment-changes.ts',
+    find: "  await work.restate(attemptId, { from: ['counted'], to: moved.length === 0 ? 'surplus' : 'reversed' })\n",
     put: '',
   },
 ]

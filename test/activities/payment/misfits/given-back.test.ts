@@ -80,9 +80,17 @@ describe('an order that fits again while its refund is being carried out', () =>
     await read(made, 'pending', has('10000'))
     await payOther(other)
     await read(made, 'refused', has('10000'))
-    expect(await world.attention(made.id)).toEqual(['parked amount_mismatch', 'surplus 10000 EUR'])
+    expect(await back(made)).toMatchObject({
+      books: ['merchant_payable EUR -10000', 'partner_receivable EUR 20000', 'suspense EUR -10000'],
+      attention: ['parked amount_mismatch', 'surplus 10000 EUR'],
+    })
     const { payment } = await world.decide(made.id, 'approve')
     expect(payment).toMatchObject({ status: 'processing', paidAttemptId: other.attemptId })
+    // Whatever becomes of the other one's money, this is no loss of it.
+    await world.convert(made.id)
+    await world.refund(made.id, {}, says('refunded', has('10000')))
+    const suspended = (await world.books(made.id)).filter((line) => /suspense|merchant_payable EUR|loss/.test(line))
+    expect(suspended).toEqual([])
   })
 
   test('cannot be rejected meanwhile, and that is not offered', async () => {
