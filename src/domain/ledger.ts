@@ -64,12 +64,14 @@ type Usdc = { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: 
  */
 export function bookingOfPart(
   part: Part,
-  payment: { readonly id: string; readonly usdc: Usdc | null },
+  payment: { readonly id: string; readonly usdc: Usdc | null; readonly paidAttemptId: string | null },
 ): Booking | null {
   if (part.asset === 'USDC') return bookingOfUsdc(part, payment)
   const minor = part.kind === 'receipt' ? part.units : negative(part.units)
   const fact = { paymentId: payment.id, reference: part.key, received: { minor, currency: part.asset } }
-  const isOurLoss = part.account === 'merchant_payable' && payment.usdc !== null
+  // Of the payment's own money alone: another order's was never sold.
+  const isSold = payment.usdc !== null && payment.paidAttemptId === part.attemptId
+  const isOurLoss = part.account === 'merchant_payable' && isSold
   switch (part.kind) {
     case 'receipt':
       // The merchant was paid for it before the partner took it back: what was our loss is none any more.

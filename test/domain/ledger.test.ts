@@ -24,9 +24,9 @@ const told = (booking: ledger.Booking | null): string[] | null =>
     `${booking.kind} ${booking.reference} ${booking.paymentId}`,
     ...booking.lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`),
   ]
-const ofPart = (fields: Partial<Part>, isConverted = false) => {
+const ofPart = (fields: Partial<Part>, isConverted = false, paidAttemptId = 'att_1') => {
   const fact = fields.kind === undefined || fields.kind === 'receipt' ? part(fields) : taken(fields)
-  return told(ledger.bookingOfPart(fact, { id: 'pay_1', usdc: isConverted ? usdc : null }))
+  return told(ledger.bookingOfPart(fact, { id: 'pay_1', usdc: isConverted ? usdc : null, paidAttemptId }))
 }
 
 describe('a part of fiat money is booked', () => {

@@ -264,3 +264,17 @@ test('the conversion of money that went is ended while a misfit waits for an ope
       { do: 'deposit', percent: 100, token: 'other' },
     ],
   }))
+
+// the payment's own run waited for ever for a person
+test('late money of a changed order, given back by the workflow of late money, lets the payment end', () =>
+  holds({
+    minor: '4999',
+    pinned: true,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'fault', at: 'cancel', trouble: 'down', times: 400 },
+      { do: 'wait', minutes: 4500 },
+      { do: 'partner', act: 'pay late', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'change the amount', of: 0, percent: 60, news: 'later' },
+    ],
+  }))

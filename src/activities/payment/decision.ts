@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity'
 import { changePayment, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { CHANGED_SINCE, DECISIONS, PAYOUT_SIGNED } from '../../domain/payment/decision.ts'
 import { effectOfDecision, type RecordedDecision } from '../../domain/payment/money/decided.ts'
@@ -10,6 +9,7 @@ import {
   type Decided,
   decisionRefused,
   giveBack,
+  isTriedAgain,
   nameIn,
   type RefundOrder,
   TRIED_BEFORE,
@@ -30,7 +30,12 @@ export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<D
     id: order.paymentId,
     work: async (work) => {
       // Carried out before, when its answer was lost.
-      if (isRefund && givenBackBefore(work.state, { named: nameIn(refund), through: 'outside' }) !== undefined) return
+      if (
+        isRefund &&
+        isTriedAgain() &&
+        givenBackBefore(work.state, { named: nameIn(refund), through: 'outside' }) !== undefined
+      )
+        return
       isSure = isAsSeen(work, { decision, version })
       if (isSure) await (isRefund ? recordReturn(deps, work, refund) : carryOut(deps, work, { ...refund, decision }))
     },
@@ -48,7 +53,7 @@ function isAsSeen(
 ): boolean {
   const isFree = DECISIONS[decision].accepts !== true || version === undefined
   if (isFree || version === state.payment.version) return true
-  if (Context.current().info.attempt === 1) throw decisionRefused(CHANGED_SINCE.why)
+  if (!isTriedAgain()) throw decisionRefused(CHANGED_SINCE.why)
   return false
 }
 

@@ -11,7 +11,14 @@ import {
 } from '../../domain/payment/money/intents.ts'
 import { STILL_HERE } from '../../domain/payment/money/parts.ts'
 import { changesOf, isWonBack } from '../../domain/payment/order-changes.ts'
-import { effectOfOrder, fits, hasNothing, misfitOf, tellsOfMoney } from '../../domain/payment/partner-news.ts'
+import {
+  effectOfOrder,
+  fits,
+  hasNothing,
+  misfitOf,
+  tellsOfMoney,
+  tellsWhatIsKnown,
+} from '../../domain/payment/partner-news.ts'
 import { isDead, waitsForPartner } from '../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { noteOf } from '../../domain/timeline.ts'
@@ -35,9 +42,10 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   const attempt = work.state.attempts.find(({ id }) => id === asked.attempt.id)
   if (attempt === undefined || order === null) return UNHEARD
   const context = { account: deps.accounts[attempt.provider], tolerancePercent: deps.tolerancePercent }
-  const effect = effectOfOrder(known(work.state), attempt, { order, context })
+  const story = { payment: known(work.state), attempt, order, context }
+  const effect = effectOfOrder(story.payment, attempt, story)
   const understood = fits(attempt, order, context)
-  const isClear = understood || hasNothing(attempt, order, context)
+  const isClear = understood || hasNothing(attempt, order, context) || tellsWhatIsKnown(story)
   const mayEnd = isClear && tellsOfMoney(work.state.parts, order)
   const ends = endsMisfit(effect, { attempt, state: work.state, mayEnd })
   const misfit = effect.incident === 'misfit' ? misfitOf(attempt, order, context) : null
@@ -56,8 +64,11 @@ export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: Ord
   if (ends) await closeMisfit(work, attempt.id, 'gone')
   if (misfit !== null) await openMisfit(work, attempt.id, misfit)
   else if (effect.incident !== null) await work.openIncident({ kind: effect.incident, attemptId: attempt.id })
-  if (effect.parts.some(({ kind }) => kind === 'reversal_outside'))
+  if (effect.parts.some(({ kind }) => kind === 'reversal_outside')) {
     await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })
+    // What an operator has dealt with has gone since: in the same words it is new.
+    await work.closeIncident({ kind: 'misfit', attemptId: attempt.id }, 'gone')
+  }
   await recordCancel(work, attempt.id, { isMisfit: misfit !== null })
   if (effect.voidsPayout) await voidPayout(work, deps.payouts)
   if (misfit !== null) await stopOrGoOn(work, deps.payouts, { attemptId: attempt.id, misfit })

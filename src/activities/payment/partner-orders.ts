@@ -2,7 +2,7 @@ import { type Changed, changePayment, type PaymentWork, unchanged } from '../../
 import { loadPayment } from '../../db/payments/payments.ts'
 import { openCancel, openRefund } from '../../domain/payment/money/intents.ts'
 import { partOfPrice } from '../../domain/payment/order-changes.ts'
-import { isWithheld } from '../../domain/payment/partner-news.ts'
+import { isOver, isWithheld } from '../../domain/payment/partner-news.ts'
 import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import type { OperatorNote } from '../../domain/payment/requests.ts'
@@ -53,8 +53,9 @@ export async function readPartnerOrder(
     id: paymentId,
     work: async (work) => {
       const isNewest = work.state.payment.version === news.asked.version
-      // It was refused before the order was read: the money that the order tells of is where it was.
-      const isRefused = refund?.result.kind === 'refused' && (await recordRefund(work, deps, refund))
+      // It was refused before the order was read: the money that the order tells of is where it was, if it tells of any.
+      const isRefusal = refund?.result.kind === 'refused' && !(order !== null && isOver(order))
+      const isRefused = isRefusal && (await recordRefund(work, deps, refund))
       const asked = isRefused && isNewest ? askedAnew(work.state, news.asked) : news.asked
       heard = await applyOrder(work, deps, { ...news, asked })
       if (heard.understood && order !== null && isWithheld(work.state, order)) more = { withheld: true }

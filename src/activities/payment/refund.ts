@@ -18,7 +18,6 @@ import {
   openRefund,
 } from '../../domain/payment/money/intents.ts'
 import { GIVEN_BACK, leftOf } from '../../domain/payment/order-changes.ts'
-import { isClosed } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import {
   bookingsAtEnd,
@@ -145,7 +144,7 @@ function repeated({ state }: PaymentWork, order: RefundOrder): AskedRefund | 'un
 const mayBeDone = ({ state }: PaymentWork, order: RefundOrder): boolean =>
   isTriedAgain() && nameIn(order) === undefined && state.attempts.some(({ status }) => status === 'refunded')
 
-const isTriedAgain = (): boolean => Context.current().info.attempt > 1
+export const isTriedAgain = (): boolean => Context.current().info.attempt > 1
 
 export const nameIn = ({ attemptId, attempt }: RefundOrder): string | undefined => attemptId ?? attempt
 
@@ -236,13 +235,15 @@ export async function giveBack(
   for (const booking of atEnd) await work.book(booking)
   if (how.through === 'outside' && isUncounted(work.state, claim))
     await work.saveAttempt(attempt.id, { returnedByHand: true })
-  if (!isKept(work, attempt.id)) await work.saveAttempt(attempt.id, { status: 'refunded' })
-  // What came beside what does not fit goes back without it, as late USDC beside another token.
+  // The right token may still come to an address at which another one was.
+  const isToken = attempt.provider === 'crypto' && states.length === 0 && !endsPayment
+  if (!isToken && !isKept(work, attempt.id)) await work.saveAttempt(attempt.id, { status: 'refunded' })
+  // A partner gives back a whole order. From elsewhere what came goes without what does not fit, as USDC beside another token.
   const isAll = endsPayment || states.length === 0
   const wasInDoubt = endsPayment && misfitOfAttempt(work.state.incidents, attempt.id) !== null
-  const wasByHand = isClosed(work.state.payment.status) && states.length === 0
-  if ((attempt.status === 'on_hold' && isAll) || wasInDoubt || (wasByHand && how.through === 'outside'))
-    await closeMisfit(work, attempt.id, how.through === 'partner' ? 'gone' : undefined)
+  if (how.through === 'partner') await closeMisfit(work, attempt.id, 'gone')
+  else if ((attempt.status === 'on_hold' && isAll) || wasInDoubt || states.length === 0)
+    await closeMisfit(work, attempt.id)
   // The merchant has it too.
   const isPaidOut = attempt.id === work.state.payment.paidAttemptId && work.state.payment.transfer !== null
   if (isPaidOut && given.parts.some(({ part }) => part.account === 'merchant_payable'))

@@ -13,6 +13,7 @@ import { isWebhookEventType, type WebhookEventType } from '../../domain/webhook.
 import { type Db, execute, sql, type Tx } from '../db.ts'
 import { book } from '../ledger.ts'
 import { completeLinks } from '../links/completed.ts'
+import { putOutbox } from '../outbox.ts'
 import { type NewEvent, recordEvents } from '../webhooks/events.ts'
 import {
   closeIncident,
@@ -239,8 +240,12 @@ function moneyWork(
         write(withIncidents(read(), { without: incident, more: [incident] }))
     },
     closeIncident: async (incident, why) => {
-      const isClosed = await closeIncident(tx, incident, { ...where, isGone: why === 'gone' })
-      if (isClosed) write(withIncidents(read(), { without: incident, more: [] }))
+      if (!(await closeIncident(tx, incident, { ...where, isGone: why === 'gone' }))) return
+      write(withIncidents(read(), { without: incident, more: [] }))
+      const { status, listenEnded } = read().payment
+      // Perhaps by the workflow of late money: the payment's own waits for a person because of it.
+      if (listenEnded && isClosed(status))
+        await putOutbox(tx, 'complete_transfer', [{ subject: locked.id, payload: { events: [] } }])
     },
   }
 }
@@ -251,8 +256,12 @@ function withIncidents(
   { without, more }: { readonly without: Incident; readonly more: readonly Incident[] },
 ): PaymentWithAttempts {
   const { payment, incidents } = state
-  const others = incidents.filter(({ kind, attemptId }) => kind !== without.kind || attemptId !== without.attemptId)
-  return { ...state, payment: { ...payment, version: payment.version + 1 }, incidents: [...others, ...more] }
+  const isIt = ({ kind, attemptId }: Incident) => kind === without.kind && attemptId === without.attemptId
+  // What is said of it anew keeps its place: the first one is what an approval deals with.
+  const isOpen = incidents.some(isIt)
+  const others = incidents.flatMap((one) => (isIt(one) ? more : [one]))
+  const now = isOpen ? others : [...others, ...more]
+  return { ...state, payment: { ...payment, version: payment.version + 1 }, incidents: now }
 }
 
 /** Nothing left to wait for: the relay need not look for its workflow any more. Reopened by late money. */

@@ -10,9 +10,9 @@ import {
 } from './money/effect.ts'
 import { gone, partlyGone } from './money/going.ts'
 import { isInDoubt, type Misfit, openRefund } from './money/intents.ts'
-import { chargeSum, countedBeside, heldOf } from './money/parts.ts'
+import { atPartner, chargeSum, countedBeside, heldOf, returnedOutside } from './money/parts.ts'
 import type { PartnerOrder } from './partner.ts'
-import { type AttemptStatus, afterPartnersWord, isSettled, waitsForPartner } from './payment.ts'
+import { type AttemptStatus, afterPartnersWord, isClosed, isSettled, waitsForPartner } from './payment.ts'
 import type { PaymentWithAttempts } from './payment-object.ts'
 
 /**
@@ -144,14 +144,33 @@ function hasMoney({ received }: PartnerOrder): boolean {
 function misfitOrEnd(story: Story): OrderEffect {
   const { attempt, order, context } = story
   const { status, failureCode } = order
-  const isOver = status === 'declined' || status === 'canceled' || status === 'expired' || status === 'refunded'
-  return isOver && hasNothing(attempt, order, context) ? gone(story, { to: status, failureCode }) : misfit(story)
+  const ends = isEnd(status) && hasNothing(attempt, order, context)
+  return ends ? gone(story, { to: status, failureCode }) : misfit(story)
+}
+
+const isEnd = (status: PartnerOrder['status']): status is 'declined' | 'canceled' | 'expired' | 'refunded' =>
+  status === 'declined' || status === 'canceled' || status === 'expired' || status === 'refunded'
+
+/** By the partner's word the order is at its end, and holds nothing. */
+export const isOver = (order: PartnerOrder): boolean => isEnd(order.status) && !isMoney(order)
+
+/**
+ * It is this order, of another amount, and the partner has what we know of: an operator has decided about that, or will, by
+ * what it is. Not of the own money of a payment that goes on, whose order may be acknowledged.
+ */
+export function tellsWhatIsKnown({ payment, attempt, order, context }: Story): boolean {
+  const { paidAttemptId, status, parts } = payment
+  const isOwn = paidAttemptId === attempt.id && !isClosed(status)
+  if (isOwn || whyMisfit(attempt, order, context) !== 'amount' || order.status !== 'paid') return false
+  return hasMoney(order) && order.received?.minor === atPartner(parts, attempt.id)
 }
 
 /** Whoever's money that is, an operator must look: each report is an incident, and the payment parks where it can. */
 function misfit({ payment, attempt, order, context }: Story): OrderEffect {
-  // Money that we count, of our order with another amount, which says that it has none.
-  const isOurs = whyMisfit(attempt, order, context) === 'amount'
+  if (tellsWhatIsKnown({ payment, attempt, order, context })) return nothing(attempt.status)
+  // Money that we count, of our order with another amount or currency, which says that it has none.
+  const why = whyMisfit(attempt, order, context)
+  const isOurs = why === 'amount' || why === 'currency'
   const isMissing = isOurs && !isMoney(order) && !isZero(heldOf(payment.parts, attempt.id))
   if (!isMoney(order) && !isMissing) return nothing(attempt.status)
   const isUnpaid = payment.paidAttemptId === null && (payment.status === 'pending' || payment.status === 'processing')
@@ -257,10 +276,11 @@ function goesOn({ payment, attempt }: Story, effect: OrderEffect): OrderEffect {
   }
 }
 
-/** Refused. Money that the partner holds all the same, and that we have never seen, is an operator's. */
+/** Refused. Money that the partner holds all the same is an operator's, where we have never seen it, or it is ours by now. */
 function refused(story: Story): OrderEffect {
   const { payment, attempt, order } = story
-  const wasSeen = payment.parts.some(({ attemptId }) => attemptId === attempt.id)
+  const isOurs = isZero(heldOf(payment.parts, attempt.id)) && !isZero(returnedOutside(payment.parts, attempt.id))
+  const wasSeen = !isOurs && payment.parts.some(({ attemptId }) => attemptId === attempt.id)
   if (hasMoney(order) && !wasSeen) return misfit(story)
   return gone(story, { to: 'declined', failureCode: order.failureCode })
 }

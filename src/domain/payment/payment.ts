@@ -191,7 +191,7 @@ export const PARK_REASONS = {
     decisions: ['approve'],
   },
   misfit: {
-    text: 'Money came that fits no order of the payment: the partner reports another amount, or another token than USDC is at the address. It is counted nowhere, and still there. Give it back by hand, and record that with `recordExternalRefund`; `approve` records that there is nothing to give back.',
+    text: 'Money came that fits no order of the payment: the partner reports another amount, or another token than USDC is at the address. What is more than the payment knows is counted nowhere, and still there. Give it back by hand, and record that with `recordExternalRefund`; `approve` records that there is nothing to give back.',
     decisions: ['recordExternalRefund', 'approve'],
   },
   outside_reversed: {

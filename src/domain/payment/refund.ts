@@ -3,7 +3,15 @@ import type { ProviderUsed } from '../methods.ts'
 import { isZero } from '../money.ts'
 import type { Forgotten } from '../settlement/payout.ts'
 import { because, type Reason } from '../timeline.ts'
-import { isMisfitBeside, isMisfitOpen, isUnbooked, mayBeOfOrder, misfitOfAttempt, openRefund } from './money/intents.ts'
+import {
+  isAllThere,
+  isMisfitBeside,
+  isMisfitOpen,
+  isUnbooked,
+  mayBeOfOrder,
+  misfitOfAttempt,
+  openRefund,
+} from './money/intents.ts'
 import { countedBeside, fiatReceipt, type Part, type PartState, takeAll, unitSum } from './money/parts.ts'
 import { type BookedPart, bookingsOfRefund } from './order-changes.ts'
 import { isClosed } from './payment.ts'
@@ -61,9 +69,10 @@ export function refundable(
 ): Refundable | { readonly refused: string } {
   const claims = mayGoBack(state, { named, through })
   const [claim, another] = claims
-  if (claim !== undefined && another === undefined)
+  const byHand = claimsOn(state, { named, through }).flatMap((answer) => ('byHand' in answer ? [answer.byHand] : []))
+  if (claim !== undefined && another === undefined && byHand.length === 0)
     return claim.endsPayment && isMisfitLeft(state, claim.attempt.id) ? { refused: MISFIT_LEFT.why } : claim
-  if (claim !== undefined) return { refused: whyNameIt(claims.map(({ attempt }) => attempt.id)) }
+  if (claim !== undefined) return { refused: whyNameIt([...claims.map(({ attempt }) => attempt.id), ...byHand]) }
   return claimsOn(state, { named, through }).find((answer) => 'refused' in answer) ?? { refused: NO_MONEY.why }
 }
 
@@ -84,8 +93,11 @@ export function givenBackBefore(state: PaymentWithAttempts, asked: Asked): Attem
 const meant = ({ attempts }: PaymentWithAttempts, { named }: Asked): Attempt[] =>
   attempts.filter(({ id }) => named === undefined || id === named)
 
+/** `byHand`: the attempt has money that goes back from elsewhere alone, and may be meant all the same. */
+type Refused = { readonly refused: string; readonly byHand?: string }
+
 /** What the attempts that could be meant say: each that has money. */
-function claimsOn(state: PaymentWithAttempts, asked: Asked): (Refundable | { readonly refused: string })[] {
+function claimsOn(state: PaymentWithAttempts, asked: Asked): (Refundable | Refused)[] {
   return meant(state, asked).flatMap((attempt) => claimOn(state, attempt, asked.through) ?? [])
 }
 
@@ -94,12 +106,8 @@ function isMisfitLeft({ payment: { parkReason }, attempts }: PaymentWithAttempts
 }
 
 /** Null: the attempt has no money. */
-function claimOn(
-  state: PaymentWithAttempts,
-  attempt: Attempt,
-  through: Through,
-): Refundable | { readonly refused: string } | null {
-  const { payment, parts, intents, incidents } = state
+function claimOn(state: PaymentWithAttempts, attempt: Attempt, through: Through): Refundable | Refused | null {
+  const { payment, parts, intents } = state
   if (openRefund(intents, attempt.id) !== null) return { refused: BEING_REFUNDED.why }
   const has = (states: readonly PartState[]) => !isZero(unitSum(parts, { attemptId: attempt.id, states }))
   const isOwn = payment.paidAttemptId === attempt.id && has(['counted'])
@@ -107,11 +115,9 @@ function claimOn(
   const isPart = payment.paidAttemptId === null && has(['counted'])
   const claim = (states: readonly PartState[], endsPayment: boolean) => ({ attempt, states, endsPayment })
   if (through === 'partner' && has(['counted', ...EXTRA]) && wasGivenBack(parts, attempt))
-    return { refused: whyRefundedBefore(attempt.provider) }
+    return { refused: whyRefundedBefore(attempt.provider), byHand: attempt.id }
   if (isOwn && isFree) return claim(['counted', ...EXTRA], true)
-  // Of a payment that has ended, what no book has goes back by hand alone.
-  const isByHand = isClosed(payment.status) && through === 'outside' && isMisfitOpen(incidents, attempt.id)
-  if (isByHand && !has(EXTRA) && unbookedOf(state, attempt)?.length !== 0) return claim([], false)
+  if (through === 'outside' && !has(EXTRA) && goesByHand(state, attempt)) return claim([], false)
   if (isOwn && !has(EXTRA)) return { refused: PAYOUT_EXISTS.why }
   if (isOwn && through === 'partner') return { refused: whyPartOfOrder(attempt.provider) }
   if (has(EXTRA)) return claim(EXTRA, false)
@@ -121,6 +127,19 @@ function claimOn(
   return isUnbooked(payment) && attempt.status === 'on_hold'
     ? claim([], isParked && countedBeside(parts, attempt.id).length === 0)
     : null
+}
+
+/**
+ * What no book has, and the payment does not wait for, goes back by hand alone. Of its own order that is what the partner has
+ * beyond what the merchant was paid for, once that is over.
+ */
+function goesByHand(state: PaymentWithAttempts, attempt: Attempt): boolean {
+  const { payment, parts, incidents } = state
+  const isWaitedFor = isUnbooked(payment) && attempt.status === 'on_hold'
+  const isOwn = payment.paidAttemptId === attempt.id
+  const isOurLoss = isOwn && !(isClosed(payment.status) && isAllThere({ payment, parts }))
+  if (isWaitedFor || isOurLoss || !isMisfitOpen(incidents, attempt.id)) return false
+  return unbookedOf(state, attempt)?.length !== 0
 }
 
 /** Held, or in doubt, between the conversion and the payout, which was perhaps never handed over. */
@@ -180,8 +199,8 @@ function unbookedOf({ parts, incidents }: PaymentWithAttempts, { id, asked }: At
 
 /** Nobody knows how much of the attempt's money was given back from elsewhere: what its partner tells of later may be that. */
 export function isUncounted(state: PaymentWithAttempts, { attempt, states }: Refundable): boolean {
-  const isUnbookedMoney = states.length === 0 && mayBeOfOrder(misfitOfAttempt(state.incidents, attempt.id))
-  return isUnbookedMoney && unbookedOf(state, attempt) === null
+  // Another token at our own address is none of the money that is asked for.
+  return states.length === 0 && attempt.provider !== 'crypto' && unbookedOf(state, attempt) === null
 }
 
 export type GivenBack = { readonly parts: readonly BookedPart[]; readonly reason: Reason }
@@ -196,8 +215,9 @@ export function givenBack(
   const kind = how.through === 'partner' ? 'return' : 'return_outside'
   const { payment, parts } = state
   const isConverted = payment.usdc !== null && payment.paidAttemptId === claim.attempt.id
-  const isUnbookedMoney = how.through === 'outside' && claim.states.length === 0
-  const received = isUnbookedMoney ? (unbookedOf(state, claim.attempt) ?? []) : []
+  // With the payment's own money goes what the partner has beyond it.
+  const isAll = claim.endsPayment || claim.states.length === 0
+  const received = how.through === 'outside' && isAll ? (unbookedOf(state, claim.attempt) ?? []) : []
   const there = [...parts, ...received.map((part) => ({ ...part, state: 'returning' as const }))]
   const facts = takeAll(there, claim.attempt.id, { kind, states: [...claim.states, 'returning'], isConverted })
   return {

@@ -164,8 +164,9 @@ export function offeredDecisions(payment: PaymentSnapshot): readonly string[] {
 
 /** Refused whatever the partner says: money that was confirmed is given back, and without any there is nothing else to do. */
 function isVain(decision: string, payment: PaymentSnapshot, reason: ParkReason | null): boolean {
-  if (decision === 'reject') return hasMoney(payment) || (payment.refunding ?? []).length > 0
-  if (payment.status !== 'under_review' || hasMoney(payment)) return false
+  const isBeside = hasSurplus(payment) || lateAttempts(payment).length > 0
+  if (decision === 'reject') return hasMoney(payment) || isBeside || (payment.refunding ?? []).length > 0
+  if (payment.status !== 'under_review' || hasMoney(payment) || isBeside) return false
   return reason === 'amount_mismatch' ? decision === 'approve' : reason === 'partner_hold'
 }
 

@@ -259,6 +259,8 @@ describe('an operator is needed', () => {
     expect(offeredDecisions(parkedFor('partner_hold'))).toEqual(['reject'])
     expect(offeredDecisions(parkedFor('amount_mismatch'))).toEqual([...refund, 'reject'])
     expect(offeredDecisions({ ...parkedFor('amount_mismatch'), refunding: ['att_1'] })).toEqual(refund)
+    // A second payment cannot be rejected either.
+    expect(offeredDecisions({ ...parkedFor('partner_hold'), surplus: ['att_1'] })).toEqual(refund)
     for (const fields of [{ paidAttemptId: 'att_1' }, { partPaid: true }]) {
       expect(offeredDecisions({ ...parkedFor('partner_hold'), ...fields })).toEqual(refund)
       expect(offeredDecisions({ ...parkedFor('amount_mismatch'), ...fields })).toEqual([...refund, 'approve'])

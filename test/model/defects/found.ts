@@ -25,7 +25,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'what the buyer has twice is seen by nobody',
     file: 'src/activities/payment/partner-news.ts',
-    find: "  if (effect.parts.some(({ kind }) => kind === 'reversal_outside'))\n    await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })\n",
+    find: "    await work.openIncident({ kind: 'outside_reversed', attemptId: attempt.id })\n",
     put: '',
   },
   {
@@ -125,7 +125,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'a changed order that is over and holds nothing is waited for',
     file: 'src/domain/payment/partner-news.ts',
-    find: 'return isOver && hasNothing(attempt, order, context) ? gone(story, { to: status, failureCode }) : misfit(story)',
+    find: 'return ends ? gone(story, { to: status, failureCode }) : misfit(story)',
     put: 'return misfit(story)',
   },
   {
@@ -261,8 +261,20 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'what was given back from elsewhere comes when the partner corrects its order',
     file: 'src/domain/payment/refund.ts',
-    find: 'const received = isUnbookedMoney ? (unbookedOf(state, claim.attempt) ?? []) : []',
+    find: "const received = how.through === 'outside' && isAll ? (unbookedOf(state, claim.attempt) ?? []) : []",
     put: 'const received: Part[] = []',
+  },
+  {
+    name: 'what the partner gave back is listed as still there',
+    file: 'src/activities/payment/refund.ts',
+    find: "  if (how.through === 'partner') await closeMisfit(work, attempt.id, 'gone')\n  else if",
+    put: '  if',
+  },
+  {
+    name: 'a second payment is booked as sold with the first',
+    file: 'src/domain/ledger.ts',
+    find: 'const isSold = payment.usdc !== null && payment.paidAttemptId === part.attemptId',
+    put: 'const isSold = payment.usdc !== null',
   },
   {
     name: 'a payment is rejected while its refund is carried out',

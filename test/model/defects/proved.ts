@@ -192,7 +192,7 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'of two attempts that a refund could be of, the first is taken',
     file: 'src/domain/payment/refund.ts',
-    find: '  if (claim !== undefined && another === undefined)\n',
+    find: '  if (claim !== undefined && another === undefined && byHand.length === 0)\n',
     put: '  if (claim !== undefined)\n',
   },
   {

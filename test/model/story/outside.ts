@@ -108,6 +108,11 @@ function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | '
       return isPaid ? put({ status: 'on_hold' }) : 'no'
     case 'cancel with money':
       return isOpen && share !== '0' ? put({ status: 'canceled', receivedMinor: share }) : 'no'
+    case 'decline with money':
+      return isOpen && share !== '0' ? put({ status: 'declined', receivedMinor: share }) : 'no'
+    case 'once more':
+      // What it had sent back by itself.
+      return order.status === 'refunded' && received > 0n && order.refund === null ? put({ status: 'paid' }) : 'no'
     case 'confirm without end':
       return order.status === 'open' ? put({ status: 'confirming' }) : 'no'
     case 'pay without an amount':

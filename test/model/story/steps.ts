@@ -24,6 +24,8 @@ export type PartnerAct =
   // What no partner should do.
   | 'hold what was paid'
   | 'cancel with money'
+  | 'decline with money'
+  | 'once more'
   | 'pay without an amount'
   | 'change the amount'
   | 'fit again'

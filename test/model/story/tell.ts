@@ -5,6 +5,7 @@ import type { Idea } from './ideas/idea.ts'
 import { OWNING } from './ideas/owning.ts'
 import { PAYING } from './ideas/paying.ts'
 import { REFUSING } from './ideas/refusing.ts'
+import { RETURNING } from './ideas/returning.ts'
 import { TROUBLE } from './ideas/trouble.ts'
 import { playTold } from './play.ts'
 import type { Story, Told } from './steps.ts'
@@ -15,7 +16,7 @@ import type { View } from './view.ts'
  * What was drawn is a plain list of steps afterwards, and can be played again without drawing.
  */
 
-const IDEAS: readonly Idea[] = [...PAYING, ...OWNING, ...FITTING, ...REFUSING, ...TROUBLE]
+const IDEAS: readonly Idea[] = [...PAYING, ...OWNING, ...FITTING, ...REFUSING, ...RETURNING, ...TROUBLE]
 const MOST_STEPS = 16
 
 /** A seed and a number always tell the same story to the same system. */

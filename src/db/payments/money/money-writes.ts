@@ -106,7 +106,7 @@ export async function insertIncident(
   return written > 0
 }
 
-/** False when none is open. */
+/** As gone it closes also what an operator has closed before: said again, that is new. False when there is none. */
 export async function closeIncident(
   tx: Tx,
   { kind, attemptId }: Incident,
@@ -115,8 +115,9 @@ export async function closeIncident(
   const closed = await execute(
     tx,
     sql`with closed as (
-        update incident set closed_at = ${at}::timestamptz, gone = ${isGone} where payment_id = ${paymentId} and kind = ${kind}
-          and attempt_id is not distinct from ${attemptId} and closed_at is null
+        update incident set closed_at = coalesce(closed_at, ${at}::timestamptz), gone = ${isGone}
+        where payment_id = ${paymentId} and kind = ${kind} and attempt_id is not distinct from ${attemptId}
+          and (closed_at is null or (${isGone} and not gone))
         returning 1)
         update payment set version = version + 1 where id = ${paymentId} and exists (select from closed)`,
   )

@@ -199,7 +199,7 @@ describe('a misfit that an operator has closed', () => {
   test('stays closed when the order is read again, and opens when the partner says something else', async () => {
     const made = await world.settling()
     await world.settle(made.id)
-    const partner = changed('15000', '10000')
+    const partner = changed('15000', '12000')
     await world.read(made, partner)
     await world.read(made, partner)
     expect(await waiting(made.id)).toEqual(['misfit'])
@@ -208,15 +208,15 @@ describe('a misfit that an operator has closed', () => {
     expect(await world.attention(made.id)).toEqual([])
     expect((await world.payment(made.id)).closedAt).not.toBeNull()
 
-    await world.read(made, changed('15000', '12000'))
+    await world.read(made, changed('15000', '13000'))
     expect(await waiting(made.id)).toEqual(['misfit'])
     await world.decide(made.id, 'approve')
     await world.read(made, partner)
     expect(await waiting(made.id)).toEqual(['misfit'])
     expect(await misfits(made.id)).toMatchObject([
-      { why: 'amount', received: { minor: '10000' } },
       { why: 'amount', received: { minor: '12000' } },
-      { why: 'amount', received: { minor: '10000' } },
+      { why: 'amount', received: { minor: '13000' } },
+      { why: 'amount', received: { minor: '12000' } },
     ])
   })
 

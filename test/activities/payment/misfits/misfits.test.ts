@@ -93,7 +93,7 @@ describe('a misfit', () => {
   test('that is gone and comes again is new', async () => {
     const made = await world.opened()
     await says(made, another('15000'))
-    await says(made, { ...BACK, amount: eur('15000') })
+    await says(made, { ...BACK, status: 'declined', amount: eur('15000') })
     expect(await world.attention(made.id)).toEqual(['parked amount_mismatch'])
     await says(made, another('15000'))
     expect(await world.attention(made.id)).toEqual([LISTED('15000'), 'parked amount_mismatch'])

@@ -58,3 +58,10 @@ test('… and, named, is of the payment’s own money: with it the payment is ov
   expect(await world.payment(id)).toMatchObject({ status: 'refunded' })
   expect(await world.attention(id)).toEqual(['surplus 10000 EUR'])
 })
+
+test('a refund through the partner must name whose it is where other money goes back by hand alone', async () => {
+  const { id, own, other } = await held()
+  await world.sandbox.act('card_partner', own, { action: 'top_up', receivedMinor: '15000' })
+  await world.read({ id, attemptId: own })
+  await expect(world.refund(id, {}, paying())).rejects.toThrow(`${other} or ${own}`)
+})

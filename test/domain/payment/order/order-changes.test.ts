@@ -91,9 +91,9 @@ describe('what news of an order writes', () => {
     expect(kindOf({ parts: [less, more] })).toBe('payment.money_came')
     expect(kindOf({ parts: [less], incident: 'chargeback' })).toBe('payment.chargeback')
     expect(kindOf({ parts: [less], incident: 'misfit' })).toBe('payment.money_went')
-    const usdc = { gross: '1', fee: '0', net: '1' }
+    const sold = { usdc: { gross: '1', fee: '0', net: '1' }, paidAttemptId: 'att_1' }
     const nobodys = part({ key: 'nobody’s', account: 'suspense', state: 'surplus' })
-    expect(changed({ usdc }, { parts: [more, nobodys] }).change?.note.kind).toBe('payment.chargeback_won')
+    expect(changed(sold, { parts: [more, nobodys] }).change?.note.kind).toBe('payment.chargeback_won')
     expect(kindOf({ parts: [part({ asset: 'USDC', account: 'suspense' })] })).toBe('payment.money_came')
     expect(kindOf({ parts: [less], incident: 'chargeback', attempt: 'refunded' })).toBe('attempt.refunded')
     expect(kindOf({ incident: 'chargeback', exception: 'underpaid' })).toBe('attempt.open')
@@ -120,12 +120,12 @@ describe('what news of an order writes', () => {
       'partner_receivable EUR 500',
       'suspense EUR -500',
     ])
-    // What is taken back after the conversion is our loss.
+    // What is taken back after the conversion is our loss, and what never was the payment's own is not.
     const back = part({ kind: 'reversal', units: '-4999', chargeMinor: '-4999', state: 'reversed' })
-    expect(linesOf(changed({ usdc }, { parts: [back] }).parts.map(({ booking }) => booking))).toEqual([
-      'chargeback_loss EUR 4999',
-      'partner_receivable EUR -4999',
-    ])
+    const takenBack = (paidAttemptId: string) =>
+      linesOf(changed({ usdc, paidAttemptId }, { parts: [back] }).parts.map(({ booking }) => booking))
+    expect(takenBack('att_2')[0]).toBe('merchant_payable EUR 4999')
+    expect(takenBack('att_1')).toEqual(['chargeback_loss EUR 4999', 'partner_receivable EUR -4999'])
   })
 
   test('of a move says where to and why; what else changes is written with it', () => {

@@ -61,13 +61,11 @@ export async function checkPartners(facts: Facts): Promise<string[]> {
 }
 
 const isEmpty = ({ status, receivedMinor }: SandboxOrder): boolean =>
-  status === 'declined' ||
-  status === 'refunded' ||
-  ((status === 'canceled' || status === 'expired') && BigInt(receivedMinor ?? '0') === 0n)
+  status === 'refunded' || (['declined', 'canceled', 'expired'].includes(status) && BigInt(receivedMinor ?? '0') === 0n)
 
 /** What the partner has of the buyer's money for us, as it says itself. What it only holds is not said to be ours. */
 function holdsOf({ status, receivedMinor }: SandboxOrder): bigint {
-  const isOurs = status === 'paid' || status === 'canceled' || status === 'expired'
+  const isOurs = ['paid', 'declined', 'canceled', 'expired'].includes(status)
   return isOurs ? BigInt(receivedMinor ?? '0') : 0n
 }
 
@@ -97,7 +95,9 @@ export function checkBooks(facts: Facts): string[] {
     const kept = parts.filter(
       (part) => part.asset === asset && part.account === 'merchant_payable' && HERE.includes(part.state),
     )
-    const owed = payment.usdc === null ? sum(kept.map(({ units }) => units)) : 0n
+    // What was sold is owed in USDC.
+    const unsold = kept.filter(({ attemptId }) => payment.usdc === null || attemptId !== payment.paidAttemptId)
+    const owed = sum(unsold.map(({ units }) => units))
     const payable = -balance(facts, 'merchant_payable', asset)
     if (owed !== payable)
       wrong.push(`the merchant is owed ${payable} ${asset}, by its parts ${owed} (${payment.status})`)

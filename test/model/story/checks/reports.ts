@@ -1,4 +1,6 @@
 import { PROVIDERS } from '../../../../src/domain/methods.ts'
+import { atPartner } from '../../../../src/domain/payment/money/parts.ts'
+import { isClosed } from '../../../../src/domain/payment/payment.ts'
 import { rateAt } from '../../../../src/sandbox/converter/market.ts'
 import { attemptsOf, orderOf } from '../../world/books.ts'
 import type { Facts } from './facts.ts'
@@ -13,7 +15,7 @@ const LEG_MS = 5 * MINUTE_MS
 const SEED = 'sandbox'
 
 /** What the partner says now of money that fits no order stands, or stood, before an operator, and has an owner. */
-export async function checkMisfits({ shop, row }: Facts): Promise<string[]> {
+export async function checkMisfits({ shop, row, notes }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
     `select attempt_id, misfit #>> '{amount,minor}' as minor, misfit #>> '{received,minor}' as received, closed_at is null as open
      from incident where payment_id = $1 and kind = 'misfit' and misfit is not null and not gone`,
@@ -26,12 +28,18 @@ export async function checkMisfits({ shop, row }: Facts): Promise<string[]> {
       order?.status === 'paid' &&
       (order.receivedMinor === null || (order.minor !== asked?.minor && order.minor !== acknowledgedMinor))
     const seen = rows.filter(({ attempt_id: of }) => of === attempt.id)
+    // What the partner has no more of than is known is nothing to look at.
+    const mayGoOn = attempt.id === row.payment.paidAttemptId && !isClosed(row.payment.status)
+    const isKnown = !mayGoOn && order?.receivedMinor === atPartner(row.parts, attempt.id)
     if (
       isMisfit &&
+      !isKnown &&
       !seen.some(({ minor, received }) => minor === order.minor && (received ?? '0') === (order.receivedMinor ?? '0'))
     )
       return [`money that does not fit its order was seen by nobody (${row.payment.status})`]
-    const isOver = row.payment.status === 'refunded' || row.payment.usdc !== null
+    // Once it was rejected, money that does not fit is dealt with beside the payment.
+    const isRejected = notes.has('An operator rejected it before any money')
+    const isOver = !isRejected && (row.payment.status === 'refunded' || row.payment.usdc !== null)
     if (isOver && status === 'on_hold' && seen.some(({ open }) => open))
       return [`${row.payment.status}, and money of another order that does not fit is still there`]
   }

@@ -1,6 +1,7 @@
 import { formatUsdc } from '../../../../src/domain/money.ts'
 import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
-import { type Facts, HERE } from './facts.ts'
+import { attemptsOf, orderOf } from '../../world/books.ts'
+import { type Facts, HERE, sum } from './facts.ts'
 
 /** What operators were answered, and merchants told. */
 
@@ -28,6 +29,7 @@ export async function checkGivenBack({ shop, row, notes, intents }: Facts): Prom
     asked !== undefined &&
     rejected !== undefined &&
     asked <= rejected &&
+    (notes.get('attempt.refunded') ?? 0) > rejected &&
     !notes.has('refund.refused')
   )
     wrong.push('rejected while its refund was being carried out')
@@ -37,7 +39,27 @@ export async function checkGivenBack({ shop, row, notes, intents }: Facts): Prom
        and asked.kind = 'refund.requested' and asked.id > back.id and asked.data->>'attempt_id' = back.data->>'attempt_id'`,
     [row.payment.id],
   )
-  return rows.length > 0 ? [...wrong, 'given back from elsewhere, and through the partner'] : wrong
+  if (rows.length > 0) wrong.push('given back from elsewhere, and through the partner')
+  return [...wrong, ...(await checkReturnedOnce(shop, row))]
+}
+
+/** Nobody is given back more than has come. */
+async function checkReturnedOnce(shop: Facts['shop'], row: Facts['row']): Promise<string[]> {
+  const wrong: string[] = []
+  for (const attempt of await attemptsOf(shop)) {
+    const order = await orderOf(shop, attempt)
+    const unitsOf = (what: readonly string[]) =>
+      sum(
+        row.parts
+          .filter(({ attemptId, kind }) => attemptId === attempt.id && what.includes(kind))
+          .map(({ units }) => units),
+      )
+    const given = -unitsOf(['return', 'return_outside'])
+    const came = order === null ? 0n : BigInt(order.receivedMinor ?? '0')
+    const isBoth = unitsOf(['return']) !== 0n && unitsOf(['return_outside']) !== 0n
+    if (isBoth && given > came) wrong.push(`given back ${given}, and ${came} had come`)
+  }
+  return wrong
 }
 
 type Settlement = {

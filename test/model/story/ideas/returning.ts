@@ -1,0 +1,139 @@
+import type { Random } from '../../../support/random.ts'
+import type { PartnerAct, Step, Told } from '../steps.ts'
+import {
+  decide,
+  engine,
+  type Idea,
+  isParked,
+  news,
+  one,
+  partner,
+  payable,
+  simulator,
+  those,
+  wait,
+  where,
+} from './idea.ts'
+
+/** Money that fits no order and is given back, in one way and another, while the partner says something else of it. */
+
+const SOME: readonly number[] = [10, 60, 100, 120]
+const says = (random: Random, acts: readonly PartnerAct[], of: number): Step =>
+  partner(random.pick(acts), of, { percent: random.pick(SOME), news: news(random) })
+const givesBack = (random: Random, of: number | null): Step =>
+  decide(random.pick(['refund', 'recordExternalRefund', 'recordExternalRefund', 'approve']), of)
+const maybe = (random: Random, ...steps: readonly (readonly Told[])[]): readonly Told[] => random.pick([[], ...steps])
+const answers = (random: Random): readonly Told[] =>
+  maybe(random, [simulator('refund_pending')], [simulator('refund_refused')])
+
+const FITTING: readonly PartnerAct[] = ['fit again', 'fit again', 'top up', 'take some back', 'change the amount']
+const GOING: readonly PartnerAct[] = ['send all back', 'take all back', 'hold what was paid', 'release', 'once more']
+
+export const RETURNING: readonly Idea[] = [
+  // The order of a second payment is changed, and goes back twice.
+  {
+    weight: (view) => where(view, ({ surplus, late }) => surplus || late, 8),
+    tell: (random, view) => {
+      const of = one(random, view, ({ surplus, late }) => surplus || late)
+      return [
+        says(random, ['change the amount'], of),
+        ...answers(random),
+        givesBack(random, of),
+        ...maybe(random, [wait(1)], [wait(130)]),
+        givesBack(random, of),
+        ...maybe(random, [says(random, FITTING, of)]),
+        givesBack(random, random.pick([of, null])),
+      ]
+    },
+  },
+  // What does not fit is told in one way, dealt with, told in another, and dealt with.
+  {
+    weight: (view) => where(view, payable, 3),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      const odd: readonly PartnerAct[] = ['change the amount', 'change the amount', 'decline with money', 'hold']
+      return [
+        ...maybe(random, [wait(1500)], [{ do: 'cancel' }]),
+        says(random, odd, of),
+        ...answers(random),
+        givesBack(random, random.pick([of, null])),
+        random.pick([says(random, FITTING, of), says(random, GOING, of), wait(130)]),
+        givesBack(random, random.pick([of, null])),
+        random.pick([says(random, FITTING, of), says(random, GOING, of)]),
+        ...maybe(random, [givesBack(random, random.pick([of, null]))]),
+      ]
+    },
+  },
+  // Two refunds beside each other.
+  {
+    weight: (view) => (isParked(view) && view.attempts.length > 1 ? 8 : 0),
+    tell: (random, view) => {
+      const [a, b] = [random.below(view.attempts.length), random.below(view.attempts.length)]
+      return [
+        says(random, ['change the amount', 'pay'], a),
+        simulator('refund_pending'),
+        decide('refund', a),
+        says(random, ['pay', 'change the amount', 'fit again'], b),
+        simulator('refund_pending'),
+        decide('refund', b),
+        says(random, FITTING, random.pick([a, b])),
+        ...maybe(random, [simulator('refund_refused')]),
+        wait(random.pick([1, 130])),
+        givesBack(random, random.pick([a, b, null])),
+        engine('settle'),
+      ]
+    },
+  },
+  // A refund of what does not fit is carried out while another order is paid, sold and paid out.
+  {
+    weight: (view) => (view.status === 'pending' && view.attempts.length < 2 ? where(view, payable, 4) : 0),
+    tell: (random, view) => {
+      const a = one(random, view, payable)
+      const b = view.attempts.length
+      return [
+        { do: 'click', provider: random.pick(['wallet_app', 'card_partner']) },
+        says(random, ['change the amount', 'hold'], a),
+        simulator('refund_pending'),
+        decide(random.pick(['refund', 'recordExternalRefund']), a),
+        says(random, [...FITTING, ...GOING], a),
+        says(random, ['pay', 'pay', 'change the amount'], b),
+        ...random.pick<readonly Told[]>([
+          [simulator('refund_refused'), wait(1)],
+          [simulator('refund_refused'), decide('refund', a)],
+          [wait(130)],
+          [{ do: 'lose the run' }, wait(130)],
+        ]),
+        random.pick([decide('approve'), givesBack(random, random.pick([a, b, null]))]),
+        ...maybe(random, [says(random, FITTING, random.pick([a, b]))]),
+        engine('settle'),
+        givesBack(random, random.pick([a, b, null])),
+        says(random, [...FITTING, ...GOING], random.pick([a, a, b])),
+      ]
+    },
+  },
+  // It comes late, does not fit, and is given back by the workflow of late money and by the payment's.
+  {
+    weight: (view) => (those(view, payable).length > 0 ? 1.5 : 0),
+    tell: (random, view) => {
+      const of = one(random, view, payable)
+      const late = (): Step => ({
+        do: 'decide',
+        decision: random.pick(['refund', 'recordExternalRefund']),
+        of,
+        late: random.chance(0.6),
+      })
+      const odd = (): Step => says(random, ['pay late', ...FITTING, ...GOING], of)
+      return [
+        wait(random.pick([1500, 8000])),
+        says(random, ['pay late', 'change the amount'], of),
+        odd(),
+        ...answers(random),
+        { ...late(), ...(random.chance(0.4) && { together: true as const }) },
+        ...maybe(random, [{ do: 'lose the run', late: of }], [{ do: 'cut the next activity', at: 0 }], [odd()]),
+        late(),
+        odd(),
+        ...maybe(random, [wait(130)]),
+      ]
+    },
+  },
+]
