@@ -1,8 +1,9 @@
 import { multicall3Abi } from 'viem'
-import { decodeAbiParameters, decodeErrorResult, decodeFunctionData, decodeFunctionResult } from 'viem/utils'
+import { decodeFunctionData } from 'viem/utils'
 import type { Hex } from '../domain/hex.ts'
 import type { SignedPayout } from '../domain/settlement/payout.ts'
 import { MULTICALL3 } from './token/contracts.ts'
+import { resultsOf, revertReason } from './token/results.ts'
 import { encodeAggregate3, word } from './token/words.ts'
 
 /** What a codec needs of a signed authorization. */
@@ -19,8 +20,11 @@ export type PayoutCodec = {
   gasLimit(items: number): bigint
   /** Unix seconds from which no item can move any more. Null: one of them never expires, or there is none. */
   deadline(calldata: Hex): number | null
-  /** The outcome of each item of a simulated batch: null for success, else the reason of the revert. */
-  decodeSimulation(returned: Hex): (string | null)[]
+  /**
+   * The outcome of each item of a simulated batch: null for success, else the reason of the revert. Throws when a node's
+   * answer is not that of so many items.
+   */
+  decodeSimulation(answer: unknown, items: number): (string | null)[]
 }
 
 /** Measured on Circle's FiatTokenV2_2: 110,859 gas for one new recipient, 65,097 each in a hundred; 12 % above that. */
@@ -43,14 +47,6 @@ function encodeItem({ signed, treasury, recipient, microUsdc, authNonce, payment
   return `${TRANSFER_WITH_AUTHORIZATION}${struct.map(word).join('')}${vrs}`
 }
 
-/** The text of a revert: `Error(string)`, or the raw bytes when it is something else. */
-export function revertReason(data: Hex): string {
-  if (data === '0x') return 'reverted without a reason'
-  if (data.startsWith('0x08c379a0')) return decodeAbiParameters([{ type: 'string' }], `0x${data.slice(10)}`)[0]
-  if (data.startsWith('0x4e487b71')) return `panic ${decodeErrorResult({ abi: [], data }).args?.join(' ')}`
-  return `reverted with ${data.slice(0, 74)}`
-}
-
 /**
  * Multicall3 `aggregate3` with every item allowed to fail: an item that another relayer sent first, or that the token
  * refuses, must not revert the others. Multicall3 has no allowance and no funds; the signatures alone move the money.
@@ -71,8 +67,6 @@ export const multicallCodec: PayoutCodec = {
     )
     return deadlines.includes(null) || deadlines.length === 0 ? null : Math.max(...deadlines.map(Number))
   },
-  decodeSimulation(returned) {
-    const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: returned })
-    return results.map((result) => (result.success ? null : revertReason(result.returnData)))
-  },
+  decodeSimulation: (answer, items) =>
+    resultsOf(answer, items).map(({ success, returnData }) => (success ? null : revertReason(returnData))),
 }

@@ -16,11 +16,8 @@ export async function simulate<T>(
 ): Promise<Simulated<T>[]> {
   const { target, calldata } = codec.encode(token.address, batch.map(authorizationOf))
   const gas = codec.gasLimit(batch.length)
-  const ask = async (node: RpcNode): Promise<(string | null)[]> => {
-    const reasons = codec.decodeSimulation(await node.call({ to: target, data: calldata, gas }))
-    if (reasons.length !== batch.length) throw new Error('the simulation answered fewer items than the batch has')
-    return reasons
-  }
+  const parse = (answer: unknown): (string | null)[] => codec.decodeSimulation(answer, batch.length)
+  const ask = (node: RpcNode): Promise<(string | null)[]> => node.call({ to: target, data: calldata, gas }, { parse })
   let reasons = await rpc.any(ask)
   // One node may say that all is well: that costs gas at most. It may not have a payout held for an operator.
   if (reasons.some((reason) => reason !== null)) {

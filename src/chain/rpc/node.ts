@@ -63,7 +63,8 @@ export type RpcNode = {
   transactionCount(wallet: Hex, at: BlockTag): Promise<number>
   balance(wallet: Hex, at: BlockTag): Promise<bigint>
   code(address: Hex): Promise<Hex>
-  call(call: Call, at?: BlockTag): Promise<Hex>
+  /** `parse` throws for what no contract of ours returns, which counts as a wrong answer. At the newest block unless told. */
+  call<T>(call: Call, reading: { parse: (answer: unknown) => T; at?: BlockTag | undefined }): Promise<T>
   feeHistory(blocks: number): Promise<FeeHistory>
   /** Never throws: what went wrong is an outcome. */
   send(raw: Hex): Promise<Sent>
@@ -125,10 +126,8 @@ function asNode(parts: Parts, signal?: AbortSignal): RpcNode {
     transactionCount: (wallet, tag) => read('eth_getTransactionCount', [wallet, at(tag)], numberOf),
     balance: (wallet, tag) => read('eth_getBalance', [wallet, at(tag)], quantityOf),
     code: (address) => read('eth_getCode', [address, 'latest'], (answer) => hexOf(answer)),
-    call: ({ gas, ...call }, tag = 'latest') =>
-      read('eth_call', [gas === undefined ? call : { ...call, gas: quantity(gas) }, at(tag)], (answer) =>
-        hexOf(answer),
-      ),
+    call: ({ gas, ...call }, { parse, at: tag = 'latest' }) =>
+      read('eth_call', [gas === undefined ? call : { ...call, gas: quantity(gas) }, at(tag)], parse),
     feeHistory: (blocks) => read('eth_feeHistory', [quantity(blocks), 'latest', [50]], feeHistoryOf),
     send: (raw) => send(transport, raw),
   }

@@ -1,10 +1,9 @@
-import { multicall3Abi } from 'viem'
-import { decodeFunctionResult } from 'viem/utils'
 import type { Hex } from '../../domain/hex.ts'
 import type { Payout } from '../../domain/settlement/payout.ts'
 import { payoutNonce } from '../../evm/payout-nonce.ts'
 import type { RpcNode } from '../rpc/node.ts'
 import { MULTICALL3, USDC_VIEWS } from './contracts.ts'
+import { wordsOf } from './results.ts'
 import { type Call3, encodeAggregate3, word } from './words.ts'
 
 /** One read function of the token with its arguments. */
@@ -27,12 +26,8 @@ export async function readToken(
       const callData: Hex = `${USDC_VIEWS[view]}${args.map(word).join('')}`
       return { target: token, allowFailure: false, callData }
     })
-    const returned = await node.call({ to: MULTICALL3, data: encodeAggregate3(calls) }, at)
-    const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: returned })
-    for (const { returnData } of results) {
-      if (returnData.length !== 66) throw new Error(`${token} does not answer as USDC does: ${returnData.slice(0, 80)}`)
-      values.push(BigInt(returnData))
-    }
+    const parse = (answer: unknown): bigint[] => wordsOf(answer, part.length)
+    values.push(...(await node.call({ to: MULTICALL3, data: encodeAggregate3(calls) }, { parse, at })))
   }
   return values
 }

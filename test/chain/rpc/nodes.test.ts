@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { hexOf } from '../../../src/chain/rpc/answers.ts'
 import { NodeFailure } from '../../../src/chain/rpc/failure.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
@@ -37,7 +38,7 @@ describe('a key in the address of a node', () => {
       [
         rpc.newest(),
         rpc.any((node) => node.balance(`0x${'1'.repeat(40)}`, 'latest')),
-        rpc.nodes[0]!.call({ to: raw, data: raw }),
+        rpc.nodes[0]!.call({ to: raw, data: raw }, { parse: hexOf }),
       ].map((read) =>
         read.then(
           () => 'answered',
