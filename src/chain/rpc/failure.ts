@@ -59,6 +59,15 @@ export class CutOff extends Error {
   }
 }
 
+/** What a read ends with whose answer would take far more memory than bytes: no honest one does. */
+export class Bloated extends Error {
+  override readonly name = 'Bloated'
+
+  constructor() {
+    super('the answer has more values than any that is true')
+  }
+}
+
 /** Whether we stopped reading: the node does answer. */
 export function isCutOff(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.isCutOff
@@ -87,8 +96,10 @@ const MOST_ANSWER = 300
 /** What viem threw, as this folder's own error. `redact` takes the secrets of the address out of a text. */
 export function failureOf(place: string, thrown: unknown, redact: (text: string) => string): NodeFailure {
   // viem wraps what its `fetch` throws.
-  const cutOff = [thrown, thrown instanceof Error ? thrown.cause : null].find((one) => one instanceof CutOff)
-  if (cutOff !== undefined) return new NodeFailure(place, { kind: 'refused', answer: cutOff.message, isCutOff: true })
+  const stopped = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown
+  if (stopped instanceof CutOff)
+    return new NodeFailure(place, { kind: 'refused', answer: stopped.message, isCutOff: true })
+  if (stopped instanceof Bloated) return new NodeFailure(place, { kind: 'malformed', answer: stopped.message })
   const answer = redact(textOf(thrown)).slice(0, MOST_ANSWER)
   if (TOO_MUCH.test(answer)) return new NodeFailure(place, { kind: 'refused', answer })
   const transport =
