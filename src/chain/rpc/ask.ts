@@ -1,17 +1,17 @@
 import type { Hex } from '../../domain/hex.ts'
 import { isNoAnswer, isTooLarge, NodeFailure } from './failure.ts'
-import { gather } from './gather.ts'
+import { type Asked, gather } from './gather.ts'
 import type { RpcNode, Sent } from './node.ts'
 import type { SendOutcome } from './send-outcome.ts'
 
 /** The three ways to ask several nodes. */
 
-type Electorate = { readonly nodes: readonly RpcNode[]; readonly quorum: number }
+type Electorate = Asked & { readonly quorum: number }
 
 /** The first answer of any node. Throws when none answers. */
-export async function askAny<T>(nodes: readonly RpcNode[], read: (node: RpcNode) => Promise<T>): Promise<T> {
+export async function askAny<T>(asked: Asked, read: (node: RpcNode) => Promise<T>): Promise<T> {
   const { value } = await gather<T, { value: T }>({
-    nodes,
+    ...asked,
     first: 1,
     read,
     judge({ answers: [first], failures, open }) {
@@ -30,7 +30,7 @@ type Vote<T> = { readonly value: T; readonly nodes: RpcNode[] }
 
 /** The answer on which a quorum agrees, as soon as it does. Null when it cannot. */
 export function askQuorum<T>(
-  { nodes, quorum }: Electorate,
+  { quorum, ...asked }: Electorate,
   read: (node: RpcNode) => Promise<T>,
 ): Promise<{ value: T } | null> {
   const votes = new Map<string, Vote<T>>()
@@ -44,7 +44,7 @@ export function askQuorum<T>(
     votes.set(key, same)
   }
   return gather<T, { value: T } | null>({
-    nodes,
+    ...asked,
     first: quorum,
     async read(node) {
       const value = await read(node)

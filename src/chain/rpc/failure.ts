@@ -42,6 +42,11 @@ export function isNoAnswer(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.kind === 'silent'
 }
 
+/** Whether the node is wrong: what it answers to the same question again counts no more. */
+export function isMalformed(failure: unknown): boolean {
+  return failure instanceof NodeFailure && failure.kind === 'malformed'
+}
+
 /**
  * Whether smaller ranges of logs may be answered. Nodes have too many texts for that to know all, so every refusal counts.
  * Not a node that asks to be left alone, with code -32005 too: splitting would add more.

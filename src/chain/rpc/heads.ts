@@ -21,7 +21,7 @@ export async function readHead(nodes: Nodes, floor: number): Promise<{ block: Bl
   const near = { close: CLOSE_HEADS, floor }
   const heads = await everyone(nodes, { read: (node) => node.block('latest'), isClear: areNear(nodes, near) })
   // Of a node that is slow just now, what it has told last: it has that too.
-  const known = nodes.asked().flatMap(({ health }) => health.view().head ?? [])
+  const known = nodes.asked().nodes.flatMap(({ health }) => health.view().head ?? [])
   const block = await sharedBlock(nodes, heads, { ...near, known })
   if (block === null) throw noQuorum('what the newest block is')
   return { block }
@@ -111,10 +111,10 @@ type Question<T> = {
  * Less than a quorum when no more answer at all.
  */
 function everyone<T>(nodes: Nodes, { read, isClear }: Question<T>): Promise<T[]> {
-  const list = nodes.asked()
+  const asked = nodes.asked()
   return gather<T, T[]>({
-    nodes: list,
-    first: list.length,
+    ...asked,
+    first: asked.nodes.length,
     graceMs: GRACE_MS,
     read,
     judge({ answers, open }) {

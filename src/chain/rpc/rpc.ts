@@ -1,6 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import { askAny, askQuorum, sendToAll } from './ask.ts'
-import type { Nodes } from './gather.ts'
+import type { Asked, Nodes } from './gather.ts'
 import { noQuorum, readFees, readFinalized, readHead } from './heads.ts'
 import type { NodeHealth } from './health.ts'
 import { type Block, connectNode, type FeeHistory, type RpcNode, type Sent } from './node.ts'
@@ -42,7 +42,7 @@ export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
       `a quorum of ${quorum} (FINALITY_QUORUM) with ${nodes.length} nodes: it must be more than half, ${majority} to ${nodes.length}`,
     )
   const asked = createOrder(nodes, quorum)
-  const shared: Nodes = { quorum, asked, agreed: (read) => askQuorum({ quorum, nodes: asked() }, read) }
+  const shared: Nodes = { quorum, asked, agreed: (read) => askQuorum({ quorum, ...asked() }, read) }
   return {
     nodes,
     quorum,
@@ -53,7 +53,7 @@ export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
       return answer.value
     },
     any: (read) => askAny(asked(), read),
-    broadcast: (raw) => sendToAll({ quorum, nodes: asked() }, raw),
+    broadcast: (raw) => sendToAll({ quorum, ...asked() }, raw),
     newest: (floor = 0) => readHead(shared, floor),
     finalized: () => readFinalized(shared),
     fees: (blocks) => readFees(shared, blocks),
@@ -61,11 +61,8 @@ export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
   }
 }
 
-/**
- * Those worth asking, the soundest first; the others too when these are fewer than a quorum. Equally sound nodes take
- * turns, so that each bears its share and the health of each is known.
- */
-function createOrder(nodes: readonly RpcNode[], quorum: number): () => RpcNode[] {
+/** Equally sound nodes take turns, so that each bears its share and the health of each is known. */
+function createOrder(nodes: readonly RpcNode[], quorum: number): () => Asked {
   let turn = 0
   return () => {
     const allowed = nodes.filter(({ health }) => !health.leftOut())
@@ -76,7 +73,10 @@ function createOrder(nodes: readonly RpcNode[], quorum: number): () => RpcNode[]
     const newest = heads[quorum - 1] ?? 0
     turn = (turn + 1) % nodes.length
     const rotated = [...chosen.slice(turn), ...chosen.slice(0, turn)]
-    return rotated.toSorted((a, b) => Math.round(a.health.rank(newest)) - Math.round(b.health.rank(newest)))
+    return {
+      nodes: rotated.toSorted((a, b) => Math.round(a.health.rank(newest)) - Math.round(b.health.rank(newest))),
+      resting: allowed.filter((node) => !chosen.includes(node)),
+    }
   }
 }
 
