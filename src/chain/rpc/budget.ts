@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
+/** Shorter when the signal is aborted. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return delay(ms, undefined, { signal }).catch(() => undefined)
+}
+
 /**
  * A bound on the calls to one node: `perSecond` on average, and as many at once. More wait for their turn. Answers
  * false when the turn would come later than `withinMs`.
@@ -17,7 +22,7 @@ export function createBudget(perSecond: number, now: () => number): Budget {
       if (waitMs > withinMs) return false
       // Taken at once, so that those who come later wait longer.
       left -= 1
-      if (waitMs > 0) await delay(waitMs)
+      if (waitMs > 0) await pause(waitMs)
       return true
     },
   }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from './budget.ts'
 import { isMalformed } from './failure.ts'
 import type { RpcNode } from './node.ts'
 
@@ -147,9 +147,4 @@ function createAsking<T>(read: (node: RpcNode) => Promise<T>, signal: AbortSigna
   }
 
   return { answers, failures, ask, askAgain }
-}
-
-/** Shorter when it is aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
 }

@@ -76,6 +76,12 @@ describe('a single block whose logs are refused', () => {
     expect([count(RECEIPTS), count(RECEIPT)]).toEqual([2, TRANSACTIONS])
   })
 
+  // after ten minutes without a question it was taken for one that gives none
+  test('is read by a node that was asked for no logs before', async () => {
+    answer({ [LOGS]: refusal('query returned more than 10000 results') })
+    expect(await connect().logs(received(mine))).toHaveLength(2)
+  })
+
   // a node that gives no logs for good was asked for the receipts of each block, and so was one that had read our words
   test.each(['eth_getLogs is not in your plan', 'the answer is too large'])(
     'by a node that gives no logs of other blocks either, and says %p, costs no receipt',

@@ -1,6 +1,7 @@
 import type { Hex } from '../../../domain/hex.ts'
 import { fieldsOf, hexOf, listOf, numberOf, type Transaction, transactionOf } from '../answers.ts'
-import { isTooLarge, NodeFailure } from '../failure.ts'
+import { pause } from '../budget.ts'
+import { isNoAnswer, isTooLarge, NodeFailure } from '../failure.ts'
 import { LARGE_AT_ONCE, quantity } from '../transport.ts'
 import { createRoom, transactionGas } from './room.ts'
 import { deadline, inTurn, type Source } from './source.ts'
@@ -126,24 +127,39 @@ function ofTransaction(hash: Hex, field: 'hash' | 'transactionHash', answer: unk
 }
 
 /**
- * For the transactions of one block, in milliseconds. A block of 140 million gas has 6,660, or 4,000 beside more logs than
- * nodes give: 54 s at six at a time and 80 ms each. What is read is forgotten when the time is over, so with less it would
- * never end.
+ * For the transactions of one block, in milliseconds: what else a round does must not wait longer. A block of 140 million
+ * gas has 6,660, or 4,000 beside more logs than nodes give: 54 s at six at a time and 80 ms each. A slower node is asked
+ * for the rest when it is asked for the block again.
  */
 const BLOCK_MS = 60_000
 const BLOCK_TOO_SLOW = `has not given a block's transactions one by one in ${BLOCK_MS / 1000} s`
+
+/** Milliseconds after which is asked again what got no answer. Of one lost answer in a thousand, a block has four or more. */
+const PAUSES_MS = [500, 2000]
 
 /** Asks about each, a few at a time; answers in their order. Asks nothing more after the first failure. */
 async function readEach<T>(source: Source, hashes: readonly Hex[], read: (hash: Hex) => Promise<T>): Promise<T[]> {
   const assertTime = deadline(source, BLOCK_MS, BLOCK_TOO_SLOW)
   const answers: T[] = []
   let next = 0
+  async function readAgain(readOne: () => Promise<T>): Promise<T> {
+    for (const pauseMs of PAUSES_MS) {
+      assertTime()
+      try {
+        return await readOne()
+      } catch (failure) {
+        if (!isNoAnswer(failure)) throw failure
+        await pause(pauseMs, source.signal)
+      }
+    }
+    assertTime()
+    return readOne()
+  }
   async function goOn(): Promise<void> {
     for (let index = next++; index < hashes.length; index = next++) {
       const hash = hashes[index]
       try {
-        assertTime()
-        if (hash !== undefined) answers[index] = await read(hash)
+        if (hash !== undefined) answers[index] = await readAgain(() => read(hash))
       } catch (failure) {
         next = hashes.length
         throw failure

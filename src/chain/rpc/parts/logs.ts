@@ -4,6 +4,7 @@ import { isCutOff, maySplit, NodeFailure } from '../failure.ts'
 import { quantity } from '../transport.ts'
 import { type BlockParts, readBlock, readReceipts, readReceiptsOf } from './block.ts'
 import { createMatcher, type LogFilter } from './filter.ts'
+import type { Progress } from './progress.ts'
 import { createRoom, logGas, type Room } from './room.ts'
 import { type AssertTime, deadline, inTurn, type Source } from './source.ts'
 
@@ -21,7 +22,7 @@ type Reading = Source & { readonly assertTime: AssertTime; readonly room: Room }
 /**
  * Reads a range of blocks in halves when the node refuses it: nodes have limits, and so have we. A single block that is
  * refused is read by its receipts. If it cannot be, that ends it: a node that refuses everything is asked as often as the
- * range can be halved, ten times for a thousand blocks.
+ * range can be halved, ten times for a thousand blocks, and once more.
  */
 async function readHalves(reading: Reading, filter: LogFilter): Promise<Log[]> {
   const { fromBlock, toBlock, topics, orTopics } = filter
@@ -47,16 +48,14 @@ function kept({ name, room }: Reading, logs: Log[]): Log[] {
   throw new NodeFailure(name, { kind: 'silent', answer: 'has more logs of a range of blocks than are held at once' })
 }
 
-async function askLogs({ transport, logged, now }: Source, filter: LogFilter): Promise<Log[]> {
+async function askLogs({ transport }: Source, filter: LogFilter): Promise<Log[]> {
   const { address, topics, fromBlock, toBlock } = filter
-  const logs = await transport.read({
+  return transport.read({
     method: 'eth_getLogs',
     params: [{ address, topics, fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) }],
     parse: (answer) => listOf(answer, logOf).map((log) => within(filter, log)),
     alone: true,
   })
-  logged.at = now()
-  return logs
 }
 
 function within({ fromBlock, toBlock }: LogFilter, log: Log): Log {
@@ -65,44 +64,68 @@ function within({ fromBlock, toBlock }: LogFilter, log: Log): Log {
   return log
 }
 
-/** For how long, in milliseconds, an answer to `eth_getLogs` shows that a refusal is about the block and not the method. */
-const GIVES_LOGS_MS = 600_000
+/** Of no event: not even a block that is full of logs has one with it. */
+const NO_TOPIC: Hex = `0x${'0'.repeat(64)}`
+
+/** Whether a refusal is about the block and not the method. */
+async function givesLogs(source: Source, { address, fromBlock }: LogFilter): Promise<boolean> {
+  const before = Math.max(0, fromBlock - 1)
+  try {
+    await askLogs(source, { address, topics: [NO_TOPIC], fromBlock: before, toBlock: before })
+    return true
+  } catch (failure) {
+    if (!maySplit(failure)) throw failure
+    return false
+  }
+}
 
 /**
  * The logs of a single block for which `eth_getLogs` is refused. For a dollar a stranger fills one with 24,000 transfers of
  * nothing: 15 MB, and nodes give 10,000 logs at most. Their words for that are too many to know all, so any refusal counts,
- * but only of a node that gives the logs of other blocks: one that gives none costs nothing more. Costs two calls; where all
- * receipts are too large for one answer, as many as the block has transactions, and up to 130 MB.
+ * but only of a node that gives logs at all: one that gives none costs one call more. Costs three calls; where all receipts
+ * are too large for one answer, as many as the block has transactions, and up to 130 MB. What was read is kept for the next
+ * time when that fails.
  */
 async function readByReceipts(source: Source, filter: LogFilter, refusal: unknown): Promise<Log[]> {
-  if (!isCutOff(refusal) && source.now() > source.logged.at + GIVES_LOGS_MS) throw refusal
+  if (!isCutOff(refusal) && !(await givesLogs(source, filter))) throw refusal
   return inTurn(source, async () => {
     const block = await readBlock(source, filter.fromBlock)
-    const parse = createParser(block, filter)
-    // By any refusal: not every node has `eth_getBlockReceipts`.
-    const together = await readReceipts(source, block.number, { parse, isSplit: maySplit, block })
-    const told = new Map(together.map(({ txHash, logs }) => [txHash, logs]))
-    // Erigon left the state-sync transaction of a block out (0xPolygon/erigon#64), and told its receipt when asked for it.
-    const missing = await readReceiptsOf(
-      source,
-      block.transactions.filter((hash) => !told.has(hash)),
-      parse,
-    )
-    for (const { txHash, logs } of missing) told.set(txHash, logs)
+    const events = eventsOf(filter)
+    const key = JSON.stringify([block.hash, events.address, events.topics, events.orTopics])
+    const progress = source.unfinished.take(key)
+    await readFitting(source, block, { fits: createMatcher(events), progress }).catch((failure: unknown) => {
+      source.unfinished.keep(key, progress)
+      throw failure
+    })
     // Each once, and no others: Erigon told that transaction's twice, under two hashes (0xPolygon/erigon#97).
-    return [...new Set(block.transactions)].flatMap((hash) => told.get(hash) ?? [])
+    const logs = [...new Set(block.transactions)].flatMap((hash) => progress.logsOf(hash))
+    return logs.filter(createMatcher(filter))
   })
 }
 
-type Fitting = { readonly txHash: Hex; readonly logs: readonly Log[] }
+/** The filter without addresses of payments, which are others each time: what is kept must fit the next question too. */
+const eventsOf = ({ topics, orTopics, ...place }: LogFilter): LogFilter => ({
+  ...place,
+  topics: topics.slice(0, 1),
+  ...(orTopics === undefined ? {} : { orTopics: orTopics.slice(0, 1) }),
+})
+
+type Fitting = { readonly fits: (log: Log) => boolean; readonly progress: Progress }
+
+async function readFitting(source: Source, block: BlockParts, fitting: Fitting): Promise<void> {
+  const parse = createParser(block, fitting)
+  const open = (): Hex[] => block.transactions.filter((hash) => !fitting.progress.has(hash))
+  // By any refusal: not every node has `eth_getBlockReceipts`.
+  await readReceipts(source, block.number, { parse, isSplit: maySplit, block: { ...block, transactions: open() } })
+  // Erigon left the state-sync transaction of a block out (0xPolygon/erigon#64), and told its receipt when asked for it.
+  await readReceiptsOf(source, open(), parse)
+}
 
 /**
  * Of a receipt the logs that fit; nothing else is kept, since a block's are a hundred megabytes in memory. At the first one
  * of another block, and at more logs than a block can have, the reading ends: what a node invents is not collected.
  */
-function createParser({ number, hash }: BlockParts, filter: LogFilter): (receipt: unknown) => Fitting {
-  const fits = createMatcher(filter)
-  const room = createRoom()
+function createParser({ number, hash }: BlockParts, { fits, progress }: Fitting): (receipt: unknown) => void {
   return (receipt) => {
     const { transactionHash, blockHash, logs } = fieldsOf(receipt)
     const txHash = hexOf(transactionHash, 32)
@@ -110,7 +133,6 @@ function createParser({ number, hash }: BlockParts, filter: LogFilter): (receipt
     const fitting = listOf(logs, logOf).filter(fits)
     const isHere = (log: Log): boolean => log.blockNumber === number && log.blockHash === hash && log.txHash === txHash
     if (!fitting.every(isHere)) throw new RangeError(`logs of another block than ${hash}, or of another transaction`)
-    if (!fitting.every((log) => room.takes(logGas(log)))) throw new RangeError('more logs than a block can have')
-    return { txHash, logs: fitting }
+    if (!progress.add(txHash, fitting)) throw new RangeError('more logs than a block can have')
   }
 }

@@ -7,6 +7,7 @@ import type { NodeTransport } from '../transport.ts'
 import { readReceipts, readTransactions } from './block.ts'
 import type { LogFilter } from './filter.ts'
 import { readLogs } from './logs.ts'
+import { createUnfinished } from './progress.ts'
 import { createRoom, logGas } from './room.ts'
 import { inTurn, type Source } from './source.ts'
 
@@ -22,7 +23,7 @@ export type PartReader = {
 export function createPartReaders(
   node: Pick<Source, 'name' | 'now'>,
 ): (transport: NodeTransport, signal: AbortSignal | undefined) => PartReader {
-  const shared = { ...node, turns: createTurns(1), logged: { at: Number.NEGATIVE_INFINITY } }
+  const shared = { ...node, turns: createTurns(1), unfinished: createUnfinished() }
   return (transport, signal) => {
     const source: Source = { ...shared, transport, signal }
     return {

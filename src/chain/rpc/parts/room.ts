@@ -8,7 +8,11 @@ import type { Hex } from '../../../domain/hex.ts'
 const MOST_GAS = 300_000_000
 
 /** Whether there is room for so much gas more. */
-export type Room = { takes(gas: number): boolean }
+export type Room = {
+  takes(gas: number): boolean
+  /** So much was asked for. */
+  taken(): number
+}
 
 export function createRoom(): Room {
   let left = MOST_GAS
@@ -17,6 +21,7 @@ export function createRoom(): Room {
       left -= gas
       return left >= 0
     },
+    taken: () => MOST_GAS - left,
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Turns } from '../budget.ts'
 import { NodeFailure, unawaited } from '../failure.ts'
 import type { NodeTransport } from '../transport.ts'
+import type { Unfinished } from './progress.ts'
 
 /** The node that is asked, and what is known of it. */
 export type Source = {
@@ -10,8 +11,8 @@ export type Source = {
   readonly now: () => number
   /** Of readings transaction by transaction one at a time: of a node that invents what a block has there is one in memory. */
   readonly turns: Turns
-  /** When `eth_getLogs` was answered last. */
-  readonly logged: { at: number }
+  /** What they had when they ended too early. */
+  readonly unfinished: Unfinished
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal | undefined
 }
