@@ -3,8 +3,9 @@ import { hexOf } from '../rpc/answers.ts'
 import { word } from './words.ts'
 
 /**
- * What Multicall3 `aggregate3` returns: `Result[]`, each `(bool success, bytes returnData)`. Decoded by ourselves, since a node
- * may invent it: a general decoder copied 4 MB, of 8 KB on the wire, once for each of the forty offsets that named them. Solidity encodes it in one way only, without gaps or sharing, so the work is never more than the bytes.
+ * What Multicall3 `aggregate3` returns: `Result[]`, each `(bool success, bytes returnData)`. Decoded by ourselves, since a
+ * node may invent it: a general decoder copied 4 MB, of 8 KB on the wire, once for each of the forty offsets that named
+ * them. Solidity encodes it in one way only, without gaps or sharing, so the work is never more than the bytes.
  */
 export type Result = {
   readonly success: boolean
