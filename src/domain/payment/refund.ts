@@ -67,13 +67,14 @@ export function refundable(
   state: PaymentWithAttempts,
   { named, through }: Asked,
 ): Refundable | { readonly refused: string } {
-  const claims = mayGoBack(state, { named, through })
+  const answers = claimsOn(state, { named, through })
+  const claims = answers.filter(isClaim)
   const [claim, another] = claims
-  const byHand = claimsOn(state, { named, through }).flatMap((answer) => ('byHand' in answer ? [answer.byHand] : []))
+  const byHand = answers.flatMap((answer) => ('byHand' in answer ? [answer.byHand] : []))
   if (claim !== undefined && another === undefined && byHand.length === 0)
     return claim.endsPayment && isMisfitLeft(state, claim.attempt.id) ? { refused: MISFIT_LEFT.why } : claim
   if (claim !== undefined) return { refused: whyNameIt([...claims.map(({ attempt }) => attempt.id), ...byHand]) }
-  return claimsOn(state, { named, through }).find((answer) => 'refused' in answer) ?? { refused: NO_MONEY.why }
+  return answers.find((answer) => 'refused' in answer) ?? { refused: NO_MONEY.why }
 }
 
 export const whyNameIt = (attemptIds: readonly (string | null)[]): string =>
@@ -81,8 +82,10 @@ export const whyNameIt = (attemptIds: readonly (string | null)[]): string =>
 
 /** Whose money may go back now, of what could be meant. */
 export function mayGoBack(state: PaymentWithAttempts, asked: Asked): Refundable[] {
-  return claimsOn(state, asked).filter((answer): answer is Refundable => !('refused' in answer))
+  return claimsOn(state, asked).filter(isClaim)
 }
+
+const isClaim = (answer: Refundable | Refused): answer is Refundable => !('refused' in answer)
 
 /** The attempt that was given back, where nothing else can be meant: none has money left, whether it may go back or not. */
 export function givenBackBefore(state: PaymentWithAttempts, asked: Asked): Attempt | undefined {

@@ -5,7 +5,7 @@ import { loadPayment } from '../../../src/db/payments/payments.ts'
 import { hasPayout, holdPayout, queuePayout, releasePayout, voidIfQueued } from '../../../src/db/settlement/payouts.ts'
 import { readForgotten } from '../../../src/db/settlement/watch/forgotten.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import type { OperatorDecision } from '../../../src/domain/payment/requests.ts'
+import type { OpenAttemptRequest, OperatorDecision } from '../../../src/domain/payment/requests.ts'
 import type { VoidProof } from '../../../src/domain/settlement/payout.ts'
 import { newId } from '../../../src/ids.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
@@ -14,6 +14,7 @@ import { createActivityWorld, perform } from './world.ts'
 
 export const NOTE = { operator: 'ada', reason: 'looked at it' }
 const APP = { provider: 'wallet_app', method: 'banking_app' } as const
+const CARD = { provider: 'card_partner', method: 'card' } as const
 
 /** A payment and an order of it. */
 export type Made = { readonly id: string; readonly attemptId: string }
@@ -57,10 +58,15 @@ export async function createMoneyWorld() {
       const { id } = await base.checkout.create({ amountText: '100.00', amount: { minor: '10000', currency: 'EUR' } })
       return { id, attemptId: await this.open(id) }
     },
-    async open(id: string): Promise<string> {
+    async open(id: string, choice: Pick<OpenAttemptRequest, 'provider' | 'method'> = APP): Promise<string> {
       const attemptId = newId('attempt')
-      await perform(activities().openPartnerOrder, { paymentId: id, attemptId, ...APP })
+      await perform(activities().openPartnerOrder, { paymentId: id, attemptId, ...choice })
       return attemptId
+    },
+    /** One with an order at the wallet app, and another one at the card partner. */
+    async two(): Promise<{ readonly made: Made; readonly other: Made }> {
+      const made = await this.opened()
+      return { made, other: { id: made.id, attemptId: await this.open(made.id, CARD) } }
     },
     /** The buyer has paid so much, and the payment knows it. */
     async paid(minor = '10000'): Promise<Made> {
@@ -71,9 +77,13 @@ export async function createMoneyWorld() {
     },
     async settling(): Promise<Made> {
       const made = await this.paid()
-      await this.convert(made.id)
-      await perform(activities().transferUsdc, made.id).catch(() => undefined)
+      await this.handOver(made.id)
       return made
+    },
+    /** Converts it, and hands its payout to the settlement engine. */
+    async handOver(id: string): Promise<void> {
+      await this.convert(id)
+      await perform(activities().transferUsdc, id).catch(() => undefined)
     },
     /** At 1.08 USDC for a euro, to the last micro-USDC. */
     async convert(id: string): Promise<void> {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import { BEING_REFUNDED } from '../../../../src/domain/payment/refund.ts'
 import { offeredDecisions, snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
-import { newId } from '../../../../src/ids.ts'
 import { createMoneyWorld, eur, type Made, type MoneyWorld } from '../money-world.ts'
 import type { Refunding } from '../partner-says.ts'
 import { perform } from '../world.ts'
@@ -74,7 +73,7 @@ describe('an order that fits again while its refund is being carried out', () =>
   })
 
   test('… or is a second payment, where another order was paid meanwhile', async () => {
-    const { made, other } = await two()
+    const { made, other } = await world.two()
     await read(made, 'pending', MISFIT)
     await world.refund(made.id, {}, says('pending', MISFIT))
     await read(made, 'pending', has('10000'))
@@ -111,7 +110,7 @@ test('more money of a held order comes while its refund is being carried out: it
 })
 
 test('… and of a second payment', async () => {
-  const { made, other } = await two()
+  const { made, other } = await world.two()
   await payOther(other)
   await read(made, 'pending', has('10000'))
   await world.refund(made.id, {}, says('pending', has('10000')))
@@ -120,15 +119,6 @@ test('… and of a second payment', async () => {
   expect(await world.attention(made.id)).toEqual([])
   expect((await world.payment(made.id)).status).toBe('processing')
 })
-
-/** A payment with an order at the wallet app, and another one at the card partner. */
-async function two(): Promise<{ readonly made: Made; readonly other: Made }> {
-  const made = await world.opened()
-  const other = { id: made.id, attemptId: newId('attempt') }
-  const order = { paymentId: made.id, attemptId: other.attemptId, provider: 'card_partner', method: 'card' } as const
-  await perform(world.activities().openPartnerOrder, order)
-  return { made, other }
-}
 
 async function payOther(other: Made): Promise<void> {
   await world.sandbox.act('card_partner', other.attemptId, { action: 'pay', receivedMinor: '10000' })

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
-import { newId } from '../../../../src/ids.ts'
 import { createMoneyWorld, eur, type Made, type MoneyWorld } from '../money-world.ts'
 import type { Refunding } from '../partner-says.ts'
 import { perform } from '../world.ts'
@@ -40,8 +39,7 @@ async function paidAfter(said: Partial<PartnerOrder>): Promise<Made> {
 }
 
 async function settling(made: Made): Promise<Made> {
-  await world.convert(made.id)
-  await perform(world.activities().transferUsdc, made.id).catch(() => undefined)
+  await world.handOver(made.id)
   expect(await stateOf(made)).toEqual(['settling', null])
   return made
 }
@@ -109,15 +107,12 @@ describe('what stops nothing stays closed when it is said again', () => {
   })
 
   test('because the payment has money of another order', async () => {
-    const made = await world.opened()
-    const { id } = made
-    const attemptId = newId('attempt')
-    const order = { paymentId: id, attemptId, provider: 'card_partner', method: 'card' } as const
-    await perform(world.activities().openPartnerOrder, order)
+    const { made, other } = await world.two()
+    const { id, attemptId } = other
     await expire(made)
     await read(made, PART)
     await world.decide(id, 'approve')
-    await world.read({ id, attemptId }, world.says(FITS, { partner: 'card_partner' }))
+    await world.read(other, world.says(FITS, { partner: 'card_partner' }))
     expect(await world.payment(id)).toMatchObject({ status: 'processing', paidAttemptId: attemptId })
     await read(made, PART)
     expect(await world.attention(id)).toEqual([])

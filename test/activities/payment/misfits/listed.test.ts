@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
 import { offeredDecisions, snapshotOf } from '../../../../src/domain/payment/snapshot.ts'
-import { newId } from '../../../../src/ids.ts'
 import { createMoneyWorld, eur, type Made, type MoneyWorld, NOTE } from '../money-world.ts'
 import type { Refunding } from '../partner-says.ts'
 import { perform } from '../world.ts'
@@ -28,24 +27,15 @@ const close = ({ id }: Made, as: 'expired' | 'listening_ended') =>
   perform(world.activities().closeUnpaid, { paymentId: id, as })
 const statusOf = async ({ id }: Made) => (await world.payment(id)).status
 
-/** A payment with an order at the wallet app, and another one at the card partner. */
-async function two(): Promise<{ readonly made: Made; readonly other: Made }> {
-  const made = await world.opened()
-  const other = { id: made.id, attemptId: newId('attempt') }
-  const order = { paymentId: made.id, attemptId: other.attemptId, provider: 'card_partner', method: 'card' } as const
-  await perform(world.activities().openPartnerOrder, order)
-  return { made, other }
-}
 const readOther = (other: Made, order: Partial<PartnerOrder>) =>
   world.read(other, world.says(order, { partner: 'card_partner' }))
 async function settle({ id }: Made): Promise<void> {
-  await world.convert(id)
-  await perform(world.activities().transferUsdc, id).catch(() => undefined)
+  await world.handOver(id)
   await world.settle(id)
 }
 /** The other order is paid, and this one came beside it, and was changed then. */
 async function surplusOfChanged(): Promise<Made> {
-  const { made, other } = await two()
+  const { made, other } = await world.two()
   await readOther(other, has('10000'))
   await read(made, 'pending', has('10000'))
   await read(made, 'pending', MISFIT)
@@ -95,7 +85,7 @@ test('the order of a settled payment is changed, and has no more than was paid o
 
 describe('what was given back from elsewhere', () => {
   test('of an order that its partner held, and that fitted, does not go back through the partner', async () => {
-    const { made, other } = await two()
+    const { made, other } = await world.two()
     await read(made, 'pending', { status: 'on_hold', received: eur('10000') })
     await readOther(other, MISFIT)
     await byHand(made)
@@ -156,7 +146,7 @@ describe('what was given back from elsewhere', () => {
   })
 
   test('beside a payment that goes on can be recorded, as is offered', async () => {
-    const { made, other } = await two()
+    const { made, other } = await world.two()
     await readOther(other, has('10000'))
     await read(made, 'pending', MISFIT)
     expect(offeredDecisions(snapshotOf(await world.state(made.id)))).toContain('recordExternalRefund')
@@ -190,7 +180,7 @@ describe('what was given back from elsewhere', () => {
 })
 
 test('what is shown first of two incidents is what an approval deals with, though it was said anew', async () => {
-  const { made, other } = await two()
+  const { made, other } = await world.two()
   await readOther(other, has('10000'))
   await settle(made)
   await read(made, 'pending', MISFIT)

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { PartnerOrder } from '../../../../src/domain/payment/partner.ts'
-import { newId } from '../../../../src/ids.ts'
 import { createMoneyWorld, eur, type MoneyWorld, NOTE } from '../money-world.ts'
 import { partnerSays, type Refunding } from '../partner-says.ts'
 import { perform } from '../world.ts'
@@ -23,12 +22,9 @@ function says(order: Partial<PartnerOrder>, refund: Refunding) {
 }
 
 async function two(order: Partial<PartnerOrder>): Promise<Two> {
-  const { id, attemptId: a } = await world.opened()
-  const b = newId('attempt')
-  const card = { provider: 'card_partner', method: 'card' } as const
-  await perform(world.activities().openPartnerOrder, { paymentId: id, attemptId: b, ...card })
-  for (const attemptId of [a, b]) await world.read({ id, attemptId }, says(order, 'pending'))
-  return { id, a, b }
+  const { made, other } = await world.two()
+  for (const one of [made, other]) await world.read(one, says(order, 'pending'))
+  return { id: made.id, a: made.attemptId, b: other.attemptId }
 }
 /** Two orders of other amounts than were asked for. */
 const misfits = () => two({ ...PAID, amount: eur('15000') })

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { newId } from '../../../../src/ids.ts'
 import { createMoneyWorld, type MoneyWorld } from '../money-world.ts'
-import { perform } from '../world.ts'
 
 /** Two orders have money, and a refund names neither. */
 
@@ -20,10 +18,7 @@ const paying = () =>
  * payment is held between its conversion and its payout.
  */
 async function held() {
-  const first = await world.opened()
-  const second = { id: first.id, attemptId: newId('attempt') }
-  const order = { paymentId: first.id, attemptId: second.attemptId, provider: 'card_partner', method: 'card' } as const
-  await perform(world.activities().openPartnerOrder, order)
+  const { made: first, other: second } = await world.two()
   for (const [action, receivedMinor] of [
     ['pay', '10000'],
     ['top_up', '12500'],
