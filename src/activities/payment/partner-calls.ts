@@ -58,16 +58,20 @@ export async function askQuietly(
 /** The partner's answer with the rate to lock if its money is taken, and the news that it answers. */
 export async function newsOf(deps: PaymentDeps, asked: AskedAttempt, order: PartnerOrder | null): Promise<OrderNews> {
   const mayTake = order !== null && order.received !== null && asked.attempt.status !== 'confirmed'
-  return { asked, order, rate: mayTake ? await rateToLock(deps, order) : null }
+  return { asked, order, rate: mayTake ? await rateToLock(deps, asked.attempt, order) : null }
 }
 
 /**
- * A partner that takes USDC itself has locked the rate when it asked for the amount. Without a current rate the money is
- * seen all the same: its conversion locks one.
+ * A partner that takes USDC itself has locked the rate when it asked for the amount. Any other rate is of the currency that
+ * was asked for, whatever the order says now. Without a current rate the money is seen all the same: its conversion locks one.
  */
-export async function rateToLock(deps: PaymentDeps, order: PartnerOrder): Promise<OrderNews['rate']> {
-  if (order.usdc !== undefined) return order.usdc.rate
-  return deps.rates.current(order.amount.currency).catch(noAnswer)
+export async function rateToLock(
+  deps: PaymentDeps,
+  { asked }: Attempt,
+  order?: PartnerOrder,
+): Promise<OrderNews['rate']> {
+  if (order?.usdc !== undefined) return order.usdc.rate
+  return deps.rates.current(asked.currency).catch(noAnswer)
 }
 
 /** For `catch`: a partner that gives no answer has said nothing; anything else is thrown on. */

@@ -102,8 +102,13 @@ async function endConversion(deps: PaymentDeps, state: PaymentWithAttempts): Pro
 async function lockRate(deps: PaymentDeps, { payment, attempts }: PaymentWithAttempts): Promise<string | null> {
   const paid = attempts.find(({ id }) => id === payment.paidAttemptId)
   if (paid === undefined) return null
-  const order = await deps.partners[paid.provider].readOrder({ attemptId: paid.id }, callSignal()).catch(noAnswer)
-  const rate = order === null ? null : await rateToLock(deps, order)
+  const { id: attemptId, provider } = paid
+  // Of USDC alone the order itself says the rate.
+  const order =
+    provider === 'crypto'
+      ? await deps.partners.crypto.readOrder({ attemptId }, callSignal()).catch(noAnswer)
+      : undefined
+  const rate = order === null ? null : await rateToLock(deps, paid, order)
   if (rate === null) return null
   await changePayment(deps.db, deps.context, {
     id: payment.id,
