@@ -34,6 +34,7 @@ const MOVES = {
   given_back_by_partner: ['partner', 'The partner gave the money back'],
   expired: ['system', 'Nothing was paid in time'],
   canceled: ['merchant', 'The merchant canceled the payment'],
+  canceled_before: ['system', 'The merchant had canceled it, and the money that came after that has gone'],
   conversion_overdue: ['system', 'The converter has not filled the conversion in time'],
   money_not_free: ['system', 'The money must not move on as it is'],
   conversion_refused: ['system', 'The converter refused the conversion'],

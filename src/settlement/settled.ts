@@ -5,7 +5,7 @@ import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/pay
 import { succeedTogether } from '../db/payments/payment-sets.ts'
 import { lockPayments } from '../db/payments/payments.ts'
 import { type Booking, gasSpent, settled } from '../domain/ledger.ts'
-import { NOT_PARKED, type PaymentFields, parked } from '../domain/payment/changes.ts'
+import { exceptionAtEnd, NOT_PARKED, type PaymentFields, parked } from '../domain/payment/changes.ts'
 import { whyNotFree } from '../domain/payment/money/intents.ts'
 import { canMove } from '../domain/payment/payment.ts'
 import type { PaymentWithAttempts } from '../domain/payment/payment-object.ts'
@@ -54,7 +54,7 @@ async function settleTogether(
     context,
     settlements.map((settlement) => {
       const state = states.get(settlement.paymentId) as PaymentWithAttempts
-      const exception = exceptionAfter(state.payment.exception)
+      const exception = exceptionAtEnd(state.payment.exception)
       return { state, transfer: transferOf(settlement), exception, reason: because('settled', factOf(settlement)) }
     }),
   )
@@ -84,10 +84,6 @@ const factOf = ({ txHash, blockNumber }: Settlement) => ({ tx_hash: txHash, bloc
 const isSamePlace = (known: Place, { txHash, logIndex, blockNumber }: Settlement): boolean =>
   known.txHash === txHash && known.logIndex === logIndex && known.blockNumber === String(blockNumber)
 
-/** The delay is over. */
-const exceptionAfter = <T extends string | null>(exception: T): T | null =>
-  exception === 'settlement_delayed' ? null : exception
-
 /** A settlement proved on chain is always recorded. Where the table does not lead to `succeeded`, an operator decides. */
 async function recordSettlement(work: PaymentWork, settlement: Settlement): Promise<void> {
   const { payment } = work.state
@@ -104,8 +100,7 @@ async function recordSettlement(work: PaymentWork, settlement: Settlement): Prom
   await endVoid(work, 'refused')
   if (expected) {
     const isLess = whyNotFree({ ...work.state, payment: { ...payment, held: false } }) === 'changed'
-    const exception = exceptionAfter(payment.exception)
-    await work.move('succeeded', because('settled', fact), { ...proof, exception, ...NOT_PARKED })
+    await work.move('succeeded', because('settled', fact), { ...proof, ...NOT_PARKED })
     // The transfer was faster than the void, or came in spite of it: what the partner took back of the money is our loss.
     if (isLess) await work.openIncident({ kind: 'chargeback', attemptId: payment.paidAttemptId })
     return

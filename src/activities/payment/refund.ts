@@ -17,7 +17,7 @@ import {
   misfitOfAttempt,
   openRefund,
 } from '../../domain/payment/money/intents.ts'
-import { GIVEN_BACK, leftOf } from '../../domain/payment/order-changes.ts'
+import { givenUp, leftOf } from '../../domain/payment/order-changes.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import {
   bookingsAtEnd,
@@ -249,15 +249,14 @@ export async function giveBack(
   if (isPaidOut && given.parts.some(({ part }) => part.account === 'merchant_payable'))
     await work.openIncident({ kind: 'chargeback', attemptId: attempt.id })
   if (endsPayment) await work.move('refunded', given.reason, NOT_PARKED)
-  else
-    await work.change({ ...given.reason, kind: 'attempt.refunded' }, staysWithout(work, attempt.id) ? GIVEN_BACK : {})
+  else await work.change({ ...given.reason, kind: 'attempt.refunded' }, leftWithout(work, attempt.id))
 }
 
-/** The payment's own money is gone, and it stays open for money of another attempt that does not fit. */
-function staysWithout({ state }: PaymentWork, attemptId: string): boolean {
+/** Where the payment's own money is gone, and it stays open for money of another attempt that does not fit. */
+function leftWithout({ state }: PaymentWork, attemptId: string): PaymentFields {
   const { payment, attempts } = state
   const isMisfit = isMisfitBeside({ parkReason: payment.parkReason, attempts }, attemptId)
-  return isMisfit && payment.paidAttemptId === attemptId
+  return isMisfit && payment.paidAttemptId === attemptId ? givenUp(payment) : {}
 }
 
 /** Something of the attempt is still the payment's. */

@@ -1,5 +1,5 @@
 import type { Booking } from '../../domain/ledger.ts'
-import { type AttemptFields, NOT_PARKED, type PaymentFields } from '../../domain/payment/changes.ts'
+import { type AttemptFields, exceptionAtEnd, NOT_PARKED, type PaymentFields } from '../../domain/payment/changes.ts'
 import { type Incident, type Intent } from '../../domain/payment/money/intents.ts'
 import { type PartState, putBack, restated } from '../../domain/payment/money/parts.ts'
 import { type BookedPart, besidePayment, bookingsOfRefund, dustOf } from '../../domain/payment/order-changes.ts'
@@ -155,7 +155,10 @@ export async function changePaymentIn(
     move: async (to, reason, fields = {}) => {
       const from = state.payment.status
       if (!canMove(from, to)) throw new Error(`payment ${id}: no transition from ${from} to ${to}`)
-      await written({ to, note: moveNote(to, reason), fields })
+      const { exception } = state.payment
+      const left = isClosed(to) ? exceptionAtEnd(exception) : exception
+      const isOver = left === exception ? {} : { exception: left }
+      await written({ to, note: moveNote(to, reason), fields: { ...isOver, ...fields } })
       const type = `payment.${to}`
       if (isWebhookEventType(type)) announce(type)
     },

@@ -41,6 +41,16 @@ export type PaymentFields = {
   paidAt?: string | null
 }
 
+/** What is said of the payment's own money. Once that has gone, it is said no more. */
+const OF_ITS_MONEY: readonly (PaymentException | null)[] = ['underpaid', 'overpaid', 'paid_late', 'settlement_delayed']
+
+export const exceptionWithoutMoney = (exception: PaymentException | null): PaymentException | null =>
+  OF_ITS_MONEY.includes(exception) ? null : exception
+
+/** Once the payment is over its settlement is not delayed any more. */
+export const exceptionAtEnd = (exception: PaymentException | null): PaymentException | null =>
+  exception === 'settlement_delayed' ? null : exception
+
 /** What a change writes to an attempt. Absent means unchanged. */
 export type AttemptFields = {
   status?: AttemptStatus

@@ -1,7 +1,7 @@
 import { type Booking, bookingOfPart, fillKept, payoutUnwound } from '../ledger.ts'
 import { add, isZero, subtract } from '../money.ts'
 import { attemptNote, because, type Note, noteOf, type Reason } from '../timeline.ts'
-import { type AttemptFields, NOT_PARKED, type PaymentFields, parked } from './changes.ts'
+import { type AttemptFields, exceptionWithoutMoney, NOT_PARKED, type PaymentFields, parked } from './changes.ts'
 import { nothing, type OrderEffect } from './money/effect.ts'
 import { countedAnew } from './money/going.ts'
 import { isAllThere } from './money/intents.ts'
@@ -139,7 +139,7 @@ function fieldsOf(payment: Payment, attempt: Attempt, news: Omit<OrderNews, 'ref
     ...(effect.money === 'take'
       ? takenMoney(payment, attempt, { ...news, parts: [...news.parts, ...effect.parts] })
       : {}),
-    ...(effect.money === 'give_back' ? GIVEN_BACK : {}),
+    ...(effect.money === 'give_back' ? givenUp(payment, effect.exception) : {}),
   }
 }
 
@@ -207,8 +207,13 @@ export function besidePayment({ payment, parts }: PaymentWithAttempts, attemptId
   })
 }
 
-/** The payment has no money of its own any more. */
-export const GIVEN_BACK: PaymentFields = {
+/** The payment has no money of its own any more. `said`: what is said of it now; undefined: nothing new. */
+export function givenUp({ exception }: Pick<Payment, 'exception'>, said?: Payment['exception']): PaymentFields {
+  const left = exceptionWithoutMoney(exception)
+  return { ...GIVEN_BACK, ...(said === undefined && left !== exception ? { exception: left } : {}) }
+}
+
+const GIVEN_BACK: PaymentFields = {
   paidAttemptId: null,
   confirmedMinor: null,
   chargeCurrency: null,

@@ -19,6 +19,9 @@ export type KnownPayment = {
   readonly fallback: 'picker' | 'none'
   /** Late money is not waited for any more. */
   readonly listenEnded: boolean
+  /** Since when it was closed so, whatever has come since; null: it never was. */
+  readonly canceledAt: string | null
+  readonly failedAt: string | null
   readonly attempts: readonly { readonly id: string; readonly status: AttemptStatus }[]
   readonly parts: readonly Part[]
   readonly intents: readonly Intent[]

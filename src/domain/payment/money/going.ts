@@ -88,7 +88,15 @@ function allGone(story: Story, end: End): OrderEffect {
   if (payment.status !== 'processing') return { ...effect, money: 'give_back' }
   return end.to === 'refunded'
     ? { ...effect, money: 'give_back', moves: [{ to: 'failed', why: 'reversed' }] }
-    : { ...effect, money: 'give_back', moves: [{ to: 'pending', why: 'withdrawn' }] }
+    : { ...effect, money: 'give_back', moves: withdrawn(payment) }
+}
+
+/** It waits for its buyer again, but where it had been closed: late money that has gone opens nothing to be paid once more. */
+function withdrawn({ canceledAt, failedAt }: Story['payment']): OrderEffect['moves'] {
+  if (failedAt !== null) return [{ to: 'failed', why: 'reversed' }]
+  const toBuyer = { to: 'pending', why: 'withdrawn' } as const
+  // One that had expired does so at once.
+  return canceledAt === null ? [toBuyer] : [toBuyer, { to: 'canceled', why: 'canceled_before' }]
 }
 
 /** For which word of a partner about another attempt the payment waits on; null: for none. */

@@ -131,6 +131,14 @@ describe('the money of an order is gone, all of it', () => {
     expect(gone(paidBy('5000', { status: 'failed' }))).toEqual({ ...nothing('refunded'), ...taken })
   })
 
+  test('from a payment that had been closed before: it is closed again, and by nobody to be paid', () => {
+    const canceled = paidBy('5000', { canceledAt: '2026-01-01T12:00:00.000Z' })
+    const failed = { ...canceled, failedAt: '2026-01-01T13:00:00.000Z' }
+    const again = { to: 'canceled', why: 'canceled_before' }
+    expect(gone(canceled, declined).moves).toEqual([{ to: 'pending', why: 'withdrawn' }, again])
+    expect(gone(failed, declined).moves).toEqual([{ to: 'failed', why: 'reversed' }])
+  })
+
   test('from a payment that waits for an operator: it ends', () => {
     const waits = paidBy('5000', waitsFor('conversion'))
     expect(gone(waits)).toMatchObject({

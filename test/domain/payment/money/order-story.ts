@@ -41,6 +41,8 @@ export const pending: KnownPayment = {
   pinned: true,
   fallback: 'picker',
   listenEnded: false,
+  canceledAt: null,
+  failedAt: null,
   attempts: [],
   parts: [],
   intents: [],

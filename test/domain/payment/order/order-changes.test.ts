@@ -3,7 +3,7 @@ import type { Booking } from '../../../../src/domain/ledger.ts'
 import { nothing, type OrderEffect } from '../../../../src/domain/payment/money/effect.ts'
 import {
   changesOf,
-  GIVEN_BACK,
+  givenUp,
   lockedRate,
   mustBeHeld,
   type OrderNews,
@@ -255,8 +255,23 @@ describe('the money of a payment', () => {
       rateLockedAt: null,
       paidAt: null,
     }
-    expect(GIVEN_BACK).toEqual(none)
+    expect(givenUp({ exception: null })).toEqual(none)
     expect(fieldsOf({ paidAttemptId: 'att_1' }, { money: 'give_back' })).toEqual(none)
+  })
+
+  test.each(['underpaid', 'overpaid', 'paid_late', 'settlement_delayed'] as const)(
+    'is not said to be %s any more, once it has gone',
+    (exception) => {
+      expect(fieldsOf({ paidAttemptId: 'att_1', exception }, { money: 'give_back' })).toMatchObject({ exception: null })
+      expect(givenUp({ exception })).toMatchObject({ exception: null })
+    },
+  )
+
+  test('leaves what is said of other money, and what is said now', () => {
+    for (const exception of ['duplicate_payment', 'wrong_asset', 'verification_required'] as const)
+      expect(givenUp({ exception })).not.toHaveProperty('exception')
+    const said = { money: 'give_back', exception: 'duplicate_payment' } as const
+    expect(fieldsOf({ exception: 'overpaid' }, said)).toMatchObject({ exception: 'duplicate_payment' })
   })
 
   test('is held as soon as it is there, where an operator had placed the hold before', () => {
