@@ -9,10 +9,12 @@ import { noteOf } from '../domain/timeline.ts'
 /** Stores a final deposit like a partner's callback. The relay passes it on, and the payment then reads its deposit. */
 export function createDepositHook(context: ChangeContext) {
   return async function onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void> {
-    const { paymentId, attemptId, expected } = deposit
+    const { paymentId, attemptId, expected, token, sender, units } = deposit
     const at = new Date(context.now()).toISOString()
     const reference = `${deposit.txHash}:${deposit.logIndex}`
-    const bodySha256 = createHash('sha256').update(JSON.stringify(deposit)).digest()
+    // In another block it is the same news.
+    const body = JSON.stringify({ reference, attemptId, token, sender, units })
+    const bodySha256 = createHash('sha256').update(body).digest()
     // Under the lock: a row that names the payment takes a weaker one, and two that both want more wait for each other.
     const work = async (locked: PaymentWork): Promise<void> => {
       if (expected) await locked.book(deposited({ paymentId, reference, micro: deposit.units }))

@@ -6,7 +6,8 @@ import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 
 /**
  * Stores a callback once. Null: nobody knows the attempt. `applied` tells that the partner was asked after the callback
- * had come and its answer was applied, so that a duplicate need not be passed on.
+ * had come and its answer was applied, so that a duplicate need not be passed on. A duplicate has the same id, the same
+ * attempt and the same bytes: an id that a partner uses again, as after a change of its own system, hides no news.
  */
 export function recordPartnerEvent(
   db: Queryable,
@@ -27,14 +28,28 @@ export function recordPartnerEvent(
         known as (
           select a.payment_id from attempt a join payment m on m.id = a.payment_id
           where a.id = ${event.attemptId} and a.provider = ${event.provider} and m.livemode = ${db.livemode}),
-        -- Partners send a callback again when they saw no answer: the first one counts.
+        -- The id that it is stored by: its own, but where that is of news about another order.
+        named as (
+          select payment_id, case when exists (
+              select from partner_event other
+              where other.provider = ${event.provider} and other.provider_event_id = ${event.eventId}
+                and other.attempt_id <> ${event.attemptId})
+            then concat_ws(' ', ${event.eventId}::text, ${event.attemptId}::text) else ${event.eventId} end as event_id
+          from known),
+        -- Partners send a callback again when they saw no answer: the first one counts. In other words it is unread again.
         stored as (
-          insert into partner_event (provider, provider_event_id, attempt_id, body_sha256, received_at)
-          select ${event.provider}, ${event.eventId}, ${event.attemptId}, ${event.bodySha256}, ${event.at}::timestamptz
-          from known on conflict do nothing)
-        select known.payment_id, coalesce(earlier.applied_at is not null, false) as applied
-        from known left join partner_event earlier
-          on earlier.provider = ${event.provider} and earlier.provider_event_id = ${event.eventId}`,
+          insert into partner_event as e (provider, provider_event_id, attempt_id, body_sha256, received_at)
+          select ${event.provider}, event_id, ${event.attemptId}, ${event.bodySha256}, ${event.at}::timestamptz
+          from named on conflict (provider, provider_event_id) do update set body_sha256 = excluded.body_sha256,
+            seq = default, applied_at = null,
+            received_at = case when e.applied_at is null then e.received_at else excluded.received_at end,
+            repeats = case when e.applied_at is null then e.repeats else 0 end,
+            due_at = case when e.applied_at is null then e.due_at else now() end
+          where e.body_sha256 <> excluded.body_sha256)
+        select named.payment_id,
+          coalesce(earlier.applied_at is not null and earlier.body_sha256 = ${event.bodySha256}, false) as applied
+        from named left join partner_event earlier
+          on earlier.provider = ${event.provider} and earlier.provider_event_id = named.event_id`,
   )
 }
 

@@ -28,21 +28,23 @@ afterAll(() => shop?.close())
 
 let payment: Awaited<ReturnType<typeof plant>>
 let eventId = ''
+let occurredAt = ''
 beforeEach(async () => {
   payment = await plant(shop.db, shop.tenant)
   await shop.db.query('delete from partner_event')
   eventId = newId('partnerEvent')
+  occurredAt = new Date().toISOString()
   passedOn = []
   reachable = true
 })
 
-/** An authentic callback of the banking app: signed over its bytes, now. */
+/** An authentic callback of the banking app: signed over its bytes, now; sent again, it says the same. */
 function send({ event = eventId, attemptId = payment.attemptId, secret = PARTNER_SECRET } = {}): Promise<Answer> {
   const now = Math.floor(Date.now() / 1000)
   const body = JSON.stringify({
     event_id: event,
     event: 'order.state_changed',
-    occurred_at: new Date().toISOString(),
+    occurred_at: occurredAt,
     merchant_id: 'pinrail',
     order: {
       id: 'wo_1',

@@ -30,12 +30,12 @@ type Work = Parameters<typeof changePayment>[2]['work']
 const change = (work: Work) =>
   changePayment(seeded.db, { publicUrl: 'http://shop.example', now: Date.now }, { id: paymentId, work })
 
-const news = (eventId: string) =>
+const news = (eventId: string, body = 0) =>
   recordPartnerEvent(seeded.db, {
     provider: 'wallet_app',
     eventId,
     attemptId,
-    bodySha256: new Uint8Array(32),
+    bodySha256: new Uint8Array(32).fill(body),
     at: new Date().toISOString(),
   })
 const unreadOf = async () => (await loadPayment(seeded.db, paymentId)).unread.get(attemptId)
@@ -68,6 +68,30 @@ describe('news of a partner', () => {
     expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
     expect(await news('before')).toMatchObject({ applied: true })
     expect(await news('meanwhile')).toMatchObject({ applied: false })
+  })
+
+  // It was answered as received, and was nowhere: a chargeback after the end of a payment was never heard of.
+  test.each(['other words', 'another order'])('with an id that was used before is news, about %s', async (what) => {
+    await news('used')
+    await apply((await unreadOf()) ?? '')
+    if (what === 'another order') {
+      const { asked } = (await loadPayment(seeded.db, paymentId)).attempts[0]!
+      attemptId = newId('attempt')
+      await change((work) => work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked }))
+    }
+    const body = what === 'other words' ? 1 : 0
+    expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: false })
+    expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
+    await apply((await unreadOf()) ?? '')
+    expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: true })
+  })
+
+  test('with the same id that comes in other words while the partner is being asked stays unread', async () => {
+    await news('used')
+    const unread = await unreadOf()
+    await news('used', 1)
+    await apply(unread ?? '')
+    expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
   })
 
   test('that another partner sends about its order is nobody’s news, and is not stored', async () => {
