@@ -37,6 +37,7 @@ export type Booking = {
     | 'settled'
     | 'topped_up'
     | 'withdrawn'
+    | 'acknowledged'
     | 'deposited'
     | 'deposit_used'
     | 'deposit_returned'
@@ -218,15 +219,15 @@ export function toppedUp(fact: { reference: string; micro: MicroUsdc }): Booking
 
 /** USDC left the treasury without a payout of ours: an operator finds out why, until then it is in `suspense`. */
 export function withdrawn(fact: { reference: string; micro: MicroUsdc }): Booking {
-  return {
-    kind: 'withdrawn',
-    reference: fact.reference,
-    paymentId: null,
-    lines: [
-      { account: 'suspense', asset: 'USDC', amount: fact.micro },
-      { account: 'treasury', asset: 'USDC', amount: negative(fact.micro) },
-    ],
-  }
+  return usdcLines('withdrawn', { ...fact, paymentId: null }, ['suspense', 'treasury'])
+}
+
+/**
+ * An operator has found out why it left: it was ours to spend. Where it was a refund by hand, the return of the money leaves
+ * as much in `exchange`.
+ */
+export function acknowledged(fact: { reference: string; micro: MicroUsdc }): Booking {
+  return usdcLines('acknowledged', { ...fact, paymentId: null }, ['exchange', 'suspense'])
 }
 
 /** USDC is final at the address of a payment. Until the payment takes it, it belongs to nobody: `suspense`. */

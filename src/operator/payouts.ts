@@ -2,7 +2,7 @@ import type { OperatorConfig } from '../config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { loadPayment } from '../db/payments/payments.ts'
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
-import { abandonLane, acknowledgeTransfers, releaseLane } from '../db/settlement/operator.ts'
+import { abandonLane, acknowledgeTransfers, listUnknown, releaseLane } from '../db/settlement/operator.ts'
 import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
 import { readCursor } from '../db/settlement/record.ts'
 import type { Hex } from '../domain/hex.ts'
@@ -73,10 +73,15 @@ export async function changePayout(operation: Operation, paymentId: string, chan
   })
 }
 
-/** Declares an unknown transfer out of the treasury legitimate; without another one the lanes go on. */
+/** Declares an unknown transfer out of the treasury legitimate, and books it so; without another one the lanes go on. */
 export async function acknowledge({ db, settings, hooks, dryRun, say }: Operation, txHash: Hex): Promise<number> {
   if (dryRun) throw new Error('acknowledge has no dry run: `status` shows what is paused')
-  const left = await db.transaction((tx) => acknowledgeTransfers(tx, scopeOf(settings), txHash))
+  const left = await db.transaction(async (tx) => {
+    const { all, untold } = await listUnknown(tx, scopeOf(settings), txHash)
+    for (const movement of untold) await hooks.onTreasuryMovement(tx, movement)
+    for (const movement of all) await hooks.onTreasuryMovement(tx, { ...movement, isAcknowledged: true })
+    return acknowledgeTransfers(tx, scopeOf(settings), txHash)
+  })
   if (left === null) {
     say(`nothing changed: no transfer of ${txHash} is unknown; \`status\` shows what is paused`)
     return 1

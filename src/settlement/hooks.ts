@@ -9,7 +9,7 @@ import {
   type PaymentWork,
 } from '../db/payments/payment-changes.ts'
 import { finishSweep, sweptFrom } from '../db/settlement/deposits.ts'
-import { type Booking, gasSpent, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
+import { acknowledged, type Booking, gasSpent, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
 import { isZero, subtract } from '../domain/money.ts'
 import { NOT_PARKED, parked } from '../domain/payment/changes.ts'
 import { PART_STATES, partsOf, unitSum } from '../domain/payment/money/parts.ts'
@@ -74,15 +74,19 @@ export function createSettlementHooks(context: ChangeContext) {
     const fact = { reference: `${movement.txHash}:${movement.logIndex}`, micro: movement.micro }
     const at = new Date(context.now()).toISOString()
     if (movement.isGone === true) {
-      const { there, back } = bookingsOf(movement, await sweptFrom(tx, movement))
       // Nothing was booked of what failed until then, or went from one of our treasuries to another.
-      if (await isBooked(tx, there(fact))) await book(tx, back(fact), at)
+      for (const booked of [bookingOf(movement, await sweptFrom(tx, movement)), acknowledged])
+        if (await isBooked(tx, booked(fact))) await book(tx, booked(goneAgain(fact)), at)
       return
     }
-    const { there, back } = bookingsOf(movement, await finishSweep(tx, movement))
-    if (await book(tx, there(fact), at)) return
+    const isKnown = movement.isAcknowledged === true
+    // To another treasury of ours it left no book.
+    if (isKnown && !(await isBooked(tx, withdrawn(fact)))) return
+    const booked = isKnown ? acknowledged : bookingOf(movement, await finishSweep(tx, movement))
+    if (await book(tx, booked(fact), at)) return
     // Booked back, because its block had left the chain, it may come again by the same transaction.
-    if (await isBooked(tx, back(fact))) await book(tx, there({ ...fact, reference: `${fact.reference}:again` }), at)
+    if (await isBooked(tx, booked(goneAgain(fact))))
+      await book(tx, booked({ ...fact, reference: `${fact.reference}:again` }), at)
   }
 
   function onGas(tx: Tx, { chainId, wallet, nonce, wei }: GasSpent): Promise<void> {
@@ -119,17 +123,18 @@ async function endIfReversed(work: PaymentWork): Promise<void> {
 }
 
 type Fact = Parameters<typeof toppedUp>[0]
-type Bookings = { readonly there: (fact: Fact) => Booking; readonly back: (fact: Fact) => Booking }
 
-/** How a movement is booked, and how it is booked back. */
-function bookingsOf({ direction }: TreasuryMovement, paymentId: string | null): Bookings {
-  if (paymentId === null)
-    return direction === 'in' ? { there: toppedUp, back: withdrawn } : { there: withdrawn, back: toppedUp }
-  return {
-    there: (fact) => swept({ ...fact, paymentId }),
-    back: ({ reference, micro }) => swept({ paymentId, reference: `${reference}:gone`, micro: subtract('0', micro) }),
-  }
+/** How a movement is booked; of a sweep its payment is given. */
+function bookingOf({ direction }: TreasuryMovement, paymentId: string | null): (fact: Fact) => Booking {
+  if (paymentId !== null) return (fact) => swept({ ...fact, paymentId })
+  return direction === 'in' ? toppedUp : withdrawn
 }
+
+/** Booked back, it leaves every account as if it had never been. */
+const goneAgain = ({ reference, micro }: Fact): Fact => ({
+  reference: `${reference}:gone`,
+  micro: subtract('0', micro),
+})
 
 async function bookGas(
   tx: Tx,

@@ -196,6 +196,22 @@ test('a void payout gives the merchant’s USDC to us, and what it was sold for 
   ])
 })
 
+test('USDC that came to an address, and was sent back by hand, leaves nothing in any account', () => {
+  const fact = { reference: 'x', micro: '4999', paymentId: 'pay_1' }
+  const back = taken({ kind: 'return_outside', asset: 'USDC', account: 'suspense', state: 'returned' })
+  const bookings = [
+    ledger.deposited(fact),
+    ledger.swept(fact),
+    ledger.withdrawn(fact),
+    ledger.acknowledged(fact),
+    ledger.bookingOfPart(back, { id: 'pay_1', usdc: null, paidAttemptId: null }),
+  ]
+  const left: Record<string, bigint> = {}
+  for (const { account, amount } of bookings.flatMap((booking) => booking?.lines ?? []))
+    left[account] = (left[account] ?? 0n) + BigInt(amount)
+  expect(left).toEqual({ deposits: 0n, suspense: 0n, treasury: 0n, exchange: 0n })
+})
+
 test('the treasury, the addresses and the gas', () => {
   const fact = { reference: 'x', micro: '5' }
   expect(told(ledger.settled({ paymentId: 'pay_1', net: '955' }))).toEqual([
@@ -205,6 +221,7 @@ test('the treasury, the addresses and the gas', () => {
   ])
   expect(told(ledger.toppedUp(fact))).toEqual(['topped_up x null', 'treasury USDC 5', 'conversion USDC -5'])
   expect(told(ledger.withdrawn(fact))).toEqual(['withdrawn x null', 'suspense USDC 5', 'treasury USDC -5'])
+  expect(told(ledger.acknowledged(fact))).toEqual(['acknowledged x null', 'exchange USDC 5', 'suspense USDC -5'])
   expect(told(ledger.swept({ ...fact, paymentId: 'pay_1' }))).toEqual([
     'swept x pay_1',
     'treasury USDC 5',

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
-import { REVERSAL_PAUSE } from '../../domain/settlement/payout.ts'
+import { REVERSAL_PAUSE, type TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 import { leaveEnvelopes } from './envelopes.ts'
+import { listMovements } from './watch/pending.ts'
 
 /** What an operator may do to lanes and to the pause of the solvency watch. */
 
@@ -31,15 +32,25 @@ export async function abandonLane(tx: Tx, lane: { chainId: number; wallet: Hex }
   return left.reduce((sum, { count }) => sum + count, 0)
 }
 
+type Place = { readonly chainId: number; readonly token: Hex }
+
+/** The transfers of a transaction out of the treasury that nobody knows, and those of them that the books have not been told of. */
+export async function listUnknown(
+  tx: Tx,
+  { chainId, token }: Place,
+  txHash: Hex,
+): Promise<{ readonly all: readonly TreasuryMovement[]; readonly untold: readonly TreasuryMovement[] }> {
+  const unknown = sql`l.chain_id = ${chainId} and l.token = ${token} and l.tx_hash = ${txHash} and l.kind = 'out'
+    and l.known_as is null`
+  const untold = await listMovements(tx, chainId, sql`${unknown} and l.applied_at is null`)
+  return { all: await listMovements(tx, chainId, unknown), untold }
+}
+
 /**
  * Declares the unknown transfers of a transaction known and, when no unknown one is left, ends the pause. Answers how
  * many unknown transfers remain; null when none was there, and the pause has another reason or none.
  */
-export async function acknowledgeTransfers(
-  tx: Tx,
-  scope: { chainId: number; token: Hex },
-  txHash: Hex,
-): Promise<number | null> {
+export async function acknowledgeTransfers(tx: Tx, scope: Place, txHash: Hex): Promise<number | null> {
   const known = await execute(
     tx,
     sql`update treasury_log set known_as = 'operator' where chain_id = ${scope.chainId} and token = ${scope.token}

@@ -213,6 +213,8 @@ export type TreasuryMovement = {
   readonly direction: 'in' | 'out'
   /** It never happened, because its block has left the chain. */
   readonly isGone?: true
+  /** It is known already, and an operator has declared it legitimate. */
+  readonly isAcknowledged?: true
   readonly micro: MicroUsdc
   readonly treasury: Hex
   readonly counterparty: Hex

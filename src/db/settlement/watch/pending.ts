@@ -91,17 +91,23 @@ async function readDeposits(tx: Tx, { scope }: JournalContext, limit: number): P
   }))
 }
 
-async function readMovements(tx: Tx, context: JournalContext, limit: number): Promise<TreasuryMovement[]> {
+function readMovements(tx: Tx, context: JournalContext, limit: number): Promise<TreasuryMovement[]> {
+  const which = sql`${due} and ${here(context)} order by l.block_number, l.log_index limit ${limit}
+    for update of l skip locked`
+  return listMovements(tx, context.scope.chainId, which)
+}
+
+/** `which`: a condition on stored logs of the treasury (`l`) of this chain, and what may follow it. */
+export async function listMovements(tx: Tx, chainId: number, which: Statement): Promise<TreasuryMovement[]> {
   const rows = await many(
     tx,
     movementRow,
     sql`select l.tx_hash, ${knownIndex} as log_index, l.block_number, l.block_hash, l.kind, l.treasury, l.counterparty,
           l.micro_usdc::text as micro
-        from treasury_log l where ${due} and ${here(context)}
-        order by l.block_number, l.log_index limit ${limit} for update of l skip locked`,
+        from treasury_log l where ${which}`,
   )
   return rows.map((row) => ({
-    chainId: context.scope.chainId,
+    chainId,
     direction: row.kind,
     micro: row.micro,
     treasury: row.treasury,
