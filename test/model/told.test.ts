@@ -68,3 +68,26 @@ test.each<[string, Told[]]>([
 
 test('money that comes after the listening has ended, and goes back', () =>
   told(click, { do: 'wait', minutes: 4500 }, { do: 'partner', act: 'pay late', of: 0, percent: 100, news: 'told' }))
+
+test.each(['take all back', 'send all back'] as const)(
+  'money that comes after the cancellation, and goes again: %s',
+  (act) =>
+    told(
+      click,
+      { do: 'cancel' },
+      { do: 'simulator', fault: 'delay', seconds: 7200 },
+      { do: 'partner', act: 'pay late', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act, of: 0, percent: 100, news: 'told' },
+      { do: 'wait', minutes: 60 },
+    ),
+)
+
+test('a settlement that is delayed, and given back', () =>
+  told(
+    click,
+    { do: 'simulator', fault: 'delay', seconds: 7200 },
+    pay(100),
+    { do: 'wait', minutes: 20 },
+    decide('hold'),
+    decide('refund'),
+  ))

@@ -244,6 +244,18 @@ export const PROVED_DEFECTS: readonly Defect[] = [
     put: '',
   },
   {
+    name: 'late money that has gone opens a canceled payment',
+    file: `${MONEY}/going.ts`,
+    find: "canceledAt === null ? [toBuyer] : [toBuyer, { to: 'canceled', why: 'canceled_before' }]",
+    put: '[toBuyer]',
+  },
+  {
+    name: 'a payment that is over is said to be delayed',
+    file: 'src/db/payments/payment-changes.ts',
+    find: 'const left = isClosed(to) ? exceptionAtEnd(exception) : exception\n',
+    put: 'const left = exception\n',
+  },
+  {
     name: 'a check of the buyer covers the exception of a payment that has ended',
     file: 'src/domain/payment/partner-news.ts',
     find: "effect.attempt === 'verification_required' && (status === 'created' || status === 'pending')",

@@ -1,4 +1,5 @@
 import { formatUsdc } from '../../../../src/domain/money.ts'
+import { isClosed, type PaymentStatus } from '../../../../src/domain/payment/payment.ts'
 import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
 import { attemptsOf, orderOf } from '../../world/books.ts'
 import { type Facts, HERE, sum } from './facts.ts'
@@ -95,6 +96,19 @@ function checkAmounts(events: readonly Event[], paidOut: string | null): string[
   })
 }
 
+/** What had been closed is not open to a buyer again; what had expired is so for a moment alone, and then expires. */
+async function checkClosedAgain({ shop, row }: Pick<Facts, 'shop' | 'row'>): Promise<string[]> {
+  const { rows } = await shop.db.query(
+    `select o.from_status as before from (
+       select id, to_status, lead(to_status) over moves as next, lag(to_status) over moves as from_status,
+         bool_or(to_status in ('canceled', 'failed')) over moves as was_closed
+       from timeline_entry where payment_id = $1 and to_status is not null window moves as (order by id)) o
+     where was_closed and to_status = 'pending' and next is distinct from 'canceled'`,
+    [row.payment.id],
+  )
+  return rows.map(({ before }) => `closed before, and open again after ${before}`)
+}
+
 /** What the merchant was told agrees with the row. */
 export async function checkEvents({ shop, row, paidOut, incidents }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
@@ -112,9 +126,13 @@ export async function checkEvents({ shop, row, paidOut, incidents }: Facts): Pro
     if (type !== 'payment.chargeback' && type !== `payment.${object.status}`)
       wrong.push(`${type} shows ${object.status}`)
   wrong.push(...checkAmounts(events, paidOut))
-  for (const read of [row.payment, ...moves.map(({ object }) => object)])
+  for (const read of [row.payment, ...moves.map(({ object }) => object)]) {
     if (['settling', 'succeeded', 'refunded'].includes(read.status) && read.exception === 'verification_required')
       wrong.push(`${read.status}, and the merchant reads that the buyer is being checked`)
+    if (isClosed(read.status as PaymentStatus) && read.exception === 'settlement_delayed')
+      wrong.push(`${read.status}, and the merchant reads that the settlement is delayed`)
+  }
+  wrong.push(...(await checkClosedAgain({ shop, row })))
   const paid = events.filter(({ type }) => type === 'payment.succeeded').length
   if (paid > 1) wrong.push(`succeeded was told ${paid} times`)
   if (paid === 1 && paidOut === null) wrong.push('succeeded was told, and nothing was paid')
