@@ -3,13 +3,8 @@ import https from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import type { SendError } from '../domain/webhook.ts'
 import { EXCERPT_BYTES, EXCERPT_MARGIN_BYTES } from './excerpt.ts'
-import {
-  type GuardedAgents,
-  type GuardOptions,
-  guardedLookup,
-  RefusedAddressError,
-  type Resolve,
-} from './guarded-agents.ts'
+import { type GuardedAgents, type GuardOptions, guardedLookup, RefusedAddressError } from './guarded-agents.ts'
+import type { Resolve } from './resolve.ts'
 
 /** One request on one connection. */
 export type Exchange = {

@@ -1,12 +1,9 @@
-import { lookup as resolveName } from 'node:dns/promises'
 import http from 'node:http'
 import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isGlobalAddress } from './address.ts'
-
-/** Resolves a host name to all its addresses. */
-export type Resolve = (hostname: string) => Promise<{ address: string; family: number }[]>
+import { type Resolve, systemResolve } from './resolve.ts'
 
 /** Thrown for an address that is not public, before a packet is sent to it. */
 export class RefusedAddressError extends Error {
@@ -69,7 +66,7 @@ function guard<T extends http.Agent>(agent: T): T {
  */
 export function guardedLookup(resolve: Resolve, privateAllowed: boolean): LookupFunction {
   return (hostname, options, answer) => {
-    checked(resolve, hostname, privateAllowed).then(
+    checked(privateAllowed ? systemResolve : resolve, hostname, privateAllowed).then(
       ([first, ...others]) => {
         if (options.all) answer(null, [first, ...others])
         else answer(null, first.address, first.family)
@@ -88,5 +85,3 @@ async function checked(resolve: Resolve, hostname: string, privateAllowed: boole
     throw new RefusedAddressError(hostname)
   return [first, ...others]
 }
-
-export const systemResolve: Resolve = (hostname) => resolveName(hostname, { all: true })

@@ -2,7 +2,8 @@ import type { SendError } from '../domain/webhook.ts'
 import { checkEndpointUrl, type TargetRules } from './endpoint-url.ts'
 import { bodyExcerpt, loggedHeaders } from './excerpt.ts'
 import { type Exchanged, exchange } from './exchange.ts'
-import { createGuardedAgents, type Resolve, systemResolve } from './guarded-agents.ts'
+import { createGuardedAgents } from './guarded-agents.ts'
+import { createNameServers, type Resolve } from './resolve.ts'
 import { parseRetryAfter } from './retry-after.ts'
 
 /** Sends requests to merchants. Nothing else in the service does. */
@@ -36,7 +37,7 @@ export type SendResult = {
 export type SenderOptions = TargetRules & {
   /** Unix milliseconds. */
   readonly now: () => number
-  /** Resolves a host name to all its addresses. Default: the system's resolver. */
+  /** Resolves a host name to all its addresses. Default: the name servers of the system. */
   readonly lookup?: Resolve
   readonly limits?: Partial<SendLimits>
 }
@@ -59,7 +60,7 @@ const OWN_HEADERS = {
 export function createSender(options: SenderOptions): Sender {
   const limits = { ...LIMITS, ...options.limits }
   const agents = createGuardedAgents()
-  const network = { agents, resolve: options.lookup ?? systemResolve }
+  const network = { agents, resolve: options.lookup ?? createNameServers() }
 
   return {
     async send({ endpointId, url, headers, body }, signal) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { isGlobalAddress } from '../../src/webhooks/address.ts'
 import { exchange } from '../../src/webhooks/exchange.ts'
-import { createGuardedAgents, systemResolve } from '../../src/webhooks/guarded-agents.ts'
+import { createGuardedAgents } from '../../src/webhooks/guarded-agents.ts'
 import { createSender } from '../../src/webhooks/send.ts'
 import { type Honeypot, startHoneypot, startReceiver } from './listeners.ts'
 import { LOCAL_NOTATIONS, PRIVATE_ADDRESSES, PUBLIC_ADDRESSES } from './private-addresses.ts'
@@ -114,7 +114,7 @@ describe('webhooks into our own network', () => {
 
   it('reach an exact test target, and no other port or spelling of it', async () => {
     const receiver = await startReceiver((_request, response) => void response.writeHead(204).end())
-    const rules = { testTargets: [receiver.target], now: Date.now, limits, lookup: systemResolve }
+    const rules = { testTargets: [receiver.target], now: Date.now, limits }
     const test = createSender({ mode: 'test', ...rules })
     const live = createSender({ mode: 'live', ...rules })
     expect(await send(test, receiver.url)).toMatchObject({ status: 204, error: null })
