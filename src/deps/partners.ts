@@ -1,9 +1,10 @@
 import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { Logger } from '../log.ts'
+import { keepRoom } from '../providers/around/crowded.ts'
+import { askPartner, tellStanding } from '../providers/around/standing.ts'
+import { type Watching, watchConverter, watchPartners } from '../providers/around/watched.ts'
 import { createPartners } from '../providers/index.ts'
-import { askPartner, tellStanding } from '../providers/standing.ts'
-import { type Watching, watchConverter, watchPartners } from '../providers/watched.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createPartnerWatch } from '../worker/partners/partner-watch.ts'
 import { converterOf, partnerSettings } from './shared.ts'
@@ -11,7 +12,7 @@ import { converterOf, partnerSettings } from './shared.ts'
 /** One statement each while every partner works. */
 const ASKED_EVERY_MS = 2500
 
-/** Partners and converter, measured, and the loop that finds out which partners are down. */
+/** Partners and converter, measured and bounded, and the loop that finds out which partners are down. */
 export function composePartners(
   config: WorkerConfig,
   { db, log, ...watching }: { readonly db: Db; readonly log: Logger } & Watching,
@@ -19,5 +20,9 @@ export function composePartners(
   const measured = watchPartners(createPartners(partnerSettings(config)), watching)
   const watch = createPartnerWatch({ db, ask: (name) => askPartner(measured[name]), log })
   const loop: Loop = { name: 'partners', everyMs: ASKED_EVERY_MS, tick: watch.tick, log }
-  return { partners: tellStanding(measured, watch), converter: watchConverter(converterOf(config), watching), loop }
+  return {
+    partners: tellStanding(keepRoom(measured), watch),
+    converter: watchConverter(converterOf(config), watching),
+    loop,
+  }
 }

@@ -5,8 +5,8 @@ import { SpanStatusCode } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { createCallDurations, createRegistry } from '../../src/observe/metrics.ts'
 import { callerOf, createTracing, traceOfPayment } from '../../src/observe/traces.ts'
+import { watchPartners } from '../../src/providers/around/watched.ts'
 import { PartnerError, type PaymentPartner } from '../../src/providers/provider.ts'
-import { watchPartners } from '../../src/providers/watched.ts'
 
 const PAYMENT = 'pay_01hzx3v5k8q2w9r7t4y6b1n0c3'
 

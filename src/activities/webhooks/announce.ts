@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { cancellationSignal } from '@temporalio/activity'
 import { type Delivery, loadDeliveries, parkDeliveries, recordTries } from '../../db/webhooks/deliveries.ts'
 import type { LastAnswer } from '../../domain/webhook.ts'
-import { createEndpointSlots, type EndpointSlots } from './endpoint-slots.ts'
+import { createSlots, type Slots } from '../../slots.ts'
 import { type DeliveryDeps, lastAnswer, makeTry, type Tried } from './webhook-try.ts'
 
 /** An endpoint that has not taken the event yet: what its delivery workflow must know to go on. */
@@ -26,7 +26,7 @@ const AT_ONCE = 16
 const PER_ENDPOINT = { inFlight: 10, waiting: 20, patienceMs: 500 }
 
 export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities {
-  const slots = createEndpointSlots(PER_ENDPOINT)
+  const slots = createSlots(PER_ENDPOINT)
   return {
     async announce(eventId) {
       const open = (await loadDeliveries(deps.db, eventId)).filter(({ status }) => status === 'pending')
@@ -68,7 +68,7 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
   }
 }
 
-type Reach = { readonly deps: DeliveryDeps; readonly slots: EndpointSlots }
+type Reach = { readonly deps: DeliveryDeps; readonly slots: Slots }
 
 /** What came of the tries; an endpoint that had no place for one is left out. */
 async function tryAll({ deps, slots }: Reach, eventId: string, deliveries: readonly Delivery[]): Promise<Tried[]> {

@@ -1,8 +1,8 @@
 import { cancellationSignal } from '@temporalio/activity'
 import { loadDeliveries, parkDeliveries, recordTries } from '../../db/webhooks/deliveries.ts'
 import type { LastAnswer } from '../../domain/webhook.ts'
+import { createSlots } from '../../slots.ts'
 import { notYet } from '../failure.ts'
-import { createEndpointSlots } from './endpoint-slots.ts'
 import { type DeliveryDeps, lastAnswer, makeTry } from './webhook-try.ts'
 
 export type DeliveryTry = {
@@ -31,7 +31,7 @@ const PER_ENDPOINT = { inFlight: 10, waiting: 0, patienceMs: 0 }
 const BUSY_PAUSE_SECONDS = 5
 
 export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeliveryActivities {
-  const slots = createEndpointSlots(PER_ENDPOINT)
+  const slots = createSlots(PER_ENDPOINT)
   return {
     async deliverWebhook({ eventId, endpointId, attempt, step }) {
       const [delivery] = await loadDeliveries(deps.db, eventId, endpointId)

@@ -1,7 +1,7 @@
-import type { CallDurations } from '../observe/metrics.ts'
-import type { Tracing } from '../observe/traces.ts'
-import type { Converter } from './converter/converter.ts'
-import { PartnerError, type PaymentPartner } from './provider.ts'
+import type { CallDurations } from '../../observe/metrics.ts'
+import type { Tracing } from '../../observe/traces.ts'
+import type { Converter } from '../converter/converter.ts'
+import { PartnerError, type PaymentPartner } from '../provider.ts'
 
 /** What partners and the converter are asked, how long they take, and what comes of it. */
 

@@ -1,6 +1,6 @@
-import { PROVIDER_NAMES, type ProviderName } from '../domain/methods.ts'
-import type { Asked, FailedCall } from '../domain/partner/standing.ts'
-import { PartnerError, type PaymentPartner } from './provider.ts'
+import { PROVIDER_NAMES, type ProviderName } from '../../domain/methods.ts'
+import type { Asked, FailedCall } from '../../domain/partner/standing.ts'
+import { PartnerError, type PaymentPartner } from '../provider.ts'
 
 /** Finds out whether a partner works: by the calls that are made anyway, and by a question of our own. */
 

@@ -1,0 +1,38 @@
+import { PROVIDER_NAMES, type ProviderName } from '../../domain/methods.ts'
+import { createSlots } from '../../slots.ts'
+import { PartnerError, type PaymentPartner } from '../provider.ts'
+
+/**
+ * Calls of one kind to one partner at once. A call to a partner that hangs holds a place of the worker for ten seconds, and
+ * each reading one of its forty workflow tasks, in which the payments of all partners are told: of three partners that hang
+ * at once a few are left. With answers in a tenth of a second it is a hundred and twenty calls a second.
+ */
+const IN_FLIGHT = 12
+/** Callbacks come in bursts: the next ones wait a moment for a place, and not so long that they hold the tasks themselves. */
+const WAITING = 200
+const PATIENCE_MS = 250
+
+/** The same partners, of which none is asked by more calls at once than others can spare. What one of them cannot do, it still cannot. */
+export function keepRoom(partners: Record<ProviderName, PaymentPartner>): Record<ProviderName, PaymentPartner> {
+  const entries = PROVIDER_NAMES.map((name) => [name, withRoom(partners[name])])
+  return Object.fromEntries(entries) as Record<ProviderName, PaymentPartner>
+}
+
+function withRoom(partner: PaymentPartner): PaymentPartner {
+  const slots = createSlots({ inFlight: IN_FLIGHT, waiting: WAITING, patienceMs: PATIENCE_MS })
+  const cancelOrder = partner.cancelOrder?.bind(partner)
+  const refundOrder = partner.refundOrder?.bind(partner)
+  const within = async <T>(call: string, ask: () => Promise<T>): Promise<T> => {
+    const free = await slots.take(call)
+    // Nothing was asked, so it says nothing about the partner.
+    if (free === null) throw new PartnerError('unknown', `${partner.name}: as many calls as may be are in flight`)
+    return ask().finally(free)
+  }
+  return {
+    ...partner,
+    openOrder: (order, signal) => within('open', () => partner.openOrder(order, signal)),
+    readOrder: (order, signal) => within('read', () => partner.readOrder(order, signal)),
+    ...(cancelOrder && { cancelOrder: (order, signal) => within('cancel', () => cancelOrder(order, signal)) }),
+    ...(refundOrder && { refundOrder: (refund, signal) => within('refund', () => refundOrder(refund, signal)) }),
+  }
+}
