@@ -59,6 +59,23 @@ describe('an operator', () => {
     expect(await findImbalances(world.db)).toEqual([])
   })
 
+  test('a refund whose partner does not answer keeps no decision waiting, and is carried out when it answers again', async () => {
+    const { paymentId, attemptId } = await opened({ amount: '100.00' })
+    await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
+    await untilStatus(paymentId, 'under_review')
+    await untilShown(paymentId)
+    await world.faultAt('wallet_app', { fault: 'server_error', operation: 'refund' })
+    expect(await decide(paymentId, 'refund')).toMatchObject({
+      status: 'under_review',
+      message: 'no answer yet: the partner is asked again',
+    })
+    expect(await decide(paymentId, 'hold')).toMatchObject({ message: 'hold: recorded' })
+    await world.clearFaults()
+    await world.skip('61 seconds')
+    expect(await result(paymentId)).toBe('refunded')
+    expect((await world.orderAt('wallet_app', attemptId)).status).toBe('refunded')
+  })
+
   test('a decision without a name and a reason is refused', async () => {
     const { paymentId } = await opened()
     await expect(

@@ -8,7 +8,12 @@ import { isPartnerError } from '../failure.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
 /** How often a partner that does not answer is asked before we go on without its word. */
-const TRIES_BEFORE_SILENCE = { 'at once': 1, 'after some tries': 4, never: Number.POSITIVE_INFINITY } as const
+const TRIES_BEFORE_SILENCE = {
+  'at once': 1,
+  'asked again': 2,
+  'after some tries': 4,
+  never: Number.POSITIVE_INFINITY,
+} as const
 
 /** An attempt as it was known before the partner was asked, with the newest of its unread news. */
 export type AskedAttempt = {
@@ -42,11 +47,14 @@ export function partCount({ parts }: PaymentWithAttempts, attemptId: string): Pi
   return { parts: own.length, gone: own.filter(({ kind }) => kind !== 'receipt').length }
 }
 
-/** When silence is accepted, the attempt stays unproved, and the payment goes on listening for its money. */
-export async function askQuietly(
-  ask: () => Promise<PartnerOrder | null>,
+/**
+ * When silence is accepted, an attempt stays unproved, and the payment goes on listening for its money; a refund stays asked
+ * for.
+ */
+export async function askQuietly<Answer>(
+  ask: () => Promise<Answer>,
   accept: keyof typeof TRIES_BEFORE_SILENCE = 'after some tries',
-): Promise<PartnerOrder | null> {
+): Promise<Answer | null> {
   try {
     return await ask()
   } catch (error) {

@@ -37,7 +37,7 @@ import {
 import type { OperatorNote } from '../../domain/payment/requests.ts'
 import { attemptNote, noteOf } from '../../domain/timeline.ts'
 import type { RefundResult } from '../../providers/provider.ts'
-import { callSignal } from './partner-calls.ts'
+import { askQuietly, callSignal } from './partner-calls.ts'
 import type { PaymentDeps, PayoutDesk } from './payment-deps.ts'
 
 /** `unsure`: as in the answer to the operator. */
@@ -55,9 +55,10 @@ export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Prom
   if (!isSure) return { ...before, refunded: false, message: `refund: ${TRIED_BEFORE}`, unsure: true }
   if (toAsk === null) return { ...before, refunded: true, message: 'refunded' }
   const { attempt, intent } = toAsk
-  const result = await callRefund(deps, attempt)
-  let isAskedAgain = false
-  let isGiven = false
+  // Each reading carries it on; waited for here, it would keep other decisions waiting, and money that is not given back.
+  const result = await askQuietly(() => callRefund(deps, attempt), 'asked again')
+  if (result === null) return { ...before, refunded: false, message: 'no answer yet: the partner is asked again' }
+  let [isAskedAgain, isGiven] = [false, false]
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
     work: async (work) => {
