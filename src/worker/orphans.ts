@@ -49,14 +49,20 @@ async function adoptPayments(deps: OrphanDeps): Promise<number> {
 
 /** Money that came too late has a workflow of its own, beside its payment's. */
 async function adoptLateMoney(deps: OrphanDeps): Promise<number> {
-  const late = await listLate(deps.db, PAGE)
-  if (late.length === 0) return 0
-  const running = await runningOf(deps, 'lateMoney')
-  const orphans = late.filter(({ attempt_id: attemptId }) => !running.has(lateMoneyWorkflowId(attemptId)))
-  return deps.forEach(orphans, async ({ payment_id: paymentId, attempt_id: attemptId }) => {
-    if (await deps.workflows.openLateMoney({ paymentId, attemptId }))
-      deps.log.warn({ payment_id: paymentId, attempt_id: attemptId }, 'late money had no workflow: it has one again')
-  })
+  let running: Set<string> | null = null
+  let adopted = 0
+  for (let after = ''; ; ) {
+    const late = await listLate(deps.db, { after, limit: PAGE })
+    if (late.length === 0) return adopted
+    const known = (running ??= await runningOf(deps, 'lateMoney'))
+    const orphans = late.filter(({ attempt_id: attemptId }) => !known.has(lateMoneyWorkflowId(attemptId)))
+    adopted += await deps.forEach(orphans, async ({ payment_id: paymentId, attempt_id: attemptId }) => {
+      if (await deps.workflows.openLateMoney({ paymentId, attemptId }))
+        deps.log.warn({ payment_id: paymentId, attempt_id: attemptId }, 'late money had no workflow: it has one again')
+    })
+    after = late.at(-1)?.attempt_id ?? ''
+    if (late.length < PAGE) return adopted
+  }
 }
 
 async function runningOf({ client }: OrphanDeps, type: 'payment' | 'lateMoney'): Promise<Set<string>> {

@@ -35,12 +35,17 @@ export function countAttention(db: Queryable): Promise<{ kind: string; count: nu
   )
 }
 
-/** Attempts with late money: each has a workflow `late_<attempt>`. */
-export function listLate(db: Queryable, limit: number): Promise<{ payment_id: string; attempt_id: string }[]> {
+/** Attempts with late money after this one: each has a workflow `late_<attempt>`. */
+export function listLate(
+  db: Queryable,
+  page: { readonly after: string; readonly limit: number },
+): Promise<{ payment_id: string; attempt_id: string }[]> {
   return many(
     db,
     z.object({ payment_id: z.string(), attempt_id: z.string() }),
-    sql`select payment_id, attempt_id from attention where kind = 'late' and livemode = ${db.livemode}
-        order by since limit ${limit}`,
+    // Of two assets there are two entries.
+    sql`select distinct payment_id, attempt_id from attention
+        where kind = 'late' and livemode = ${db.livemode} and attempt_id > ${page.after}
+        order by attempt_id limit ${page.limit}`,
   )
 }
