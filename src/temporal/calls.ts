@@ -38,7 +38,7 @@ export async function startOnce(start: () => Promise<unknown>): Promise<boolean>
 }
 
 /** Whether the workflow ended before it answered the update, so that a new run must answer it. */
-function workflowEnded(error: unknown): boolean {
+export function workflowEnded(error: unknown): boolean {
   return (
     error instanceof WorkflowUpdateFailedError &&
     error.cause instanceof ApplicationFailure &&

@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client'
 import type { DecisionAnswer, OperatorDecision, OperatorNote } from '../domain/payment/requests.ts'
 import { operatorUpdates } from '../workflows/messages.ts'
-import { deadlinesOf, UPDATE_DEADLINE_MS, unavailable } from './calls.ts'
+import { deadlinesOf, UPDATE_DEADLINE_MS, unavailable, workflowEnded } from './calls.ts'
 
 /** What became of an operator's decision. `unknown`: it may have been carried out all the same. */
 export type DecisionOutcome =
@@ -22,6 +22,8 @@ export async function sendDecision(
   } catch (error) {
     if (error instanceof WorkflowNotFoundError)
       return { kind: 'not_running', message: `no workflow ${workflowId} is running` }
+    // The run has accepted it, and may have stored what another run carries out.
+    if (workflowEnded(error)) return { kind: 'unknown', message: 'The run was ended while it carried the decision out' }
     if (error instanceof WorkflowUpdateFailedError) return { kind: 'refused', message: rootOf(error).message }
     unavailable(error)
     return { kind: 'unknown', message: 'Temporal or the workers did not answer in time' }

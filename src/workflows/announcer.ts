@@ -22,10 +22,10 @@ export function createAnnouncer(): Announcer {
   const announced = new Set<string>()
   return {
     announce: (eventId) => {
-      if (!announced.has(eventId)) running.push(announce(eventId))
+      if (!announced.has(eventId)) running.push(announce(eventId).catch(leftToOthers))
       announced.add(eventId)
     },
-    track: (work) => void running.push(work),
+    track: (work) => void running.push(work.catch(leftToOthers)),
     finished: async () => {
       await Promise.all(running)
     },
@@ -38,6 +38,11 @@ export function createAnnouncer(): Announcer {
       return isFinished
     },
   }
+}
+
+/** An activity that was ended by hand throws where nobody waits, and would stop the run for good. */
+function leftToOthers(error: unknown): void {
+  log.warn('not done by this run: the worker’s sweeps deliver what is due, and open what has no workflow', { error })
 }
 
 /** The first try at every endpoint; each that did not take it gets a workflow that owns the days of retries. */

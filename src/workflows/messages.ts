@@ -31,6 +31,15 @@ export const cancelPayment = defineUpdate<CancelAnswer, []>('cancel')
 export const partnerNews = defineSignal<[{ readonly attemptId: string }]>('partnerNews')
 
 /**
+ * Whose news it is. Null where an operator has sent it by hand without saying that: what a handler throws for a signal would
+ * stop the run for good.
+ */
+export function attemptOf(news: unknown): string | null {
+  const isNamed = typeof news === 'object' && news !== null && 'attemptId' in news
+  return isNamed && typeof news.attemptId === 'string' ? news.attemptId : null
+}
+
+/**
  * The row was changed by somebody else: the payout, after the transfer activity had answered; the end was moved; or time
  * was skipped. It goes by the name that the first of them had: recorded histories know it by that.
  */

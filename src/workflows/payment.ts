@@ -35,7 +35,7 @@ import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
 import { buyerWaits, CONVERSION_WAITS, money, PATCHES, records, settlement } from './options.ts'
 import { createOrders, type Orders } from './payment/orders.ts'
-import { carryOut, createRequests } from './payment/requests.ts'
+import { carryOut, createRequests, type PaymentNews } from './payment/requests.ts'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
 export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
@@ -136,13 +136,19 @@ class PaymentStory {
   /** Waits for the settlement engine, but not with closed ears. */
   async #transfer(): Promise<void> {
     this.#show({ ...this.#now, status: 'settling' }, 'long')
-    this.#paying ??= settlement.transferUsdc(this.#id).then((changed) => {
-      this.#paying = null
-      this.#payingEnded = true
-      this.#accept(changed)
-    })
+    this.#paying ??= settlement
+      .transferUsdc(this.#id)
+      .then((changed) => this.#endPaying(changed))
+      .catch(() => this.#endPaying(null))
     await condition(() => this.#payingEnded || this.#hasComeIn())
     if (!this.#payingEnded && !patched(PATCHES.hearsWhilePaying)) await this.#paying
+  }
+
+  /** Ended by hand it has no answer, or a wrong one. Thrown where nobody waits, that would stop the run for good. */
+  #endPaying(changed: PaymentNews | null): void {
+    ;[this.#paying, this.#payingEnded] = [null, true]
+    if (changed === null) this.#rowMayHaveChanged = true
+    else this.#accept(changed)
   }
 
   async #parkSilent(): Promise<void> {
@@ -209,7 +215,7 @@ class PaymentStory {
   }
 
   /** Takes over what an activity answered. Of two answers that crossed, the higher version is the newer truth. */
-  #accept(changed: { payment: PaymentSnapshot; events: readonly string[] }): void {
+  #accept(changed: PaymentNews): void {
     if (changed.payment.version >= this.#now.version) this.#now = changed.payment
     this.#isKnown = true
     this.#show(this.#now, 'short')
@@ -227,10 +233,8 @@ class PaymentStory {
 
   listen(): void {
     setHandler(messages.paymentState, () => this.#now)
-    setHandler(messages.partnerNews, ({ attemptId }) => this.#orders.add(attemptId))
-    setHandler(messages.rowChanged, () => {
-      this.#rowMayHaveChanged = true
-    })
+    setHandler(messages.partnerNews, (news) => this.#orders.add(messages.attemptOf(news)))
+    setHandler(messages.rowChanged, () => void (this.#rowMayHaveChanged = true))
     setHandler(messages.openAttempt, (request) => this.#requests.ask(() => this.#open(request)), {
       description: 'The buyer wants to pay: opens an order at the partner and answers where to go',
     })

@@ -32,7 +32,8 @@ export async function webhookDelivery(input: WebhookDeliveryInput): Promise<Deli
   setHandler(redeliverNow, () => delivery.redeliver(), {
     description: 'Makes the next try now, without using up the schedule',
   })
-  setHandler(skipTime, (ms) => delivery.skip(ms))
+  // Sent by hand, it may say anything.
+  setHandler(skipTime, (ms) => delivery.skip(Number.isFinite(ms) ? ms : 0))
   const result = await delivery.run()
   await condition(allHandlersFinished)
   return result

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { until } from '../../scripts/test/until.ts'
+import { TRANSFER_ACTIVITY_ID } from '../../src/domain/ids.ts'
+import { sendDecision } from '../../src/temporal/decisions.ts'
+import { paymentState } from '../../src/workflows/messages.ts'
 import {
+  decide,
   eventsOf,
   handle,
   open,
@@ -112,6 +116,64 @@ describe('trouble at the partner', () => {
         (events) => events.length > 1,
       ),
     ).toEqual(['payment.succeeded', 'payment.succeeded'])
+  })
+})
+
+/** As `temporal activity fail` does, once the activity waits. */
+async function failByHand(paymentId: string, activityId: string): Promise<void> {
+  const failure = { message: 'by hand', applicationFailureInfo: { type: 'ByHand', nonRetryable: true } }
+  const waiting = { namespace: 'default', workflowId: paymentId, activityId, identity: 'ada' }
+  await until(
+    () =>
+      world.client.workflowService.respondActivityTaskFailedById({ ...waiting, failure }).then(
+        () => true,
+        () => false,
+      ),
+    Boolean,
+  )
+}
+
+describe('what an operator does by hand in the Temporal UI', () => {
+  test.each([
+    ['without input', []],
+    ['with null', [null]],
+    ['with another input', [{ attempt: 'att_1' }]],
+    ['with an id that is no text', [{ attemptId: 7 }]],
+  ])('a signal %s stops no payment', async (_how, args) => {
+    const { paymentId, attemptId } = await opened()
+    await handle(paymentId).signal('partnerNews', ...args)
+    await world.pay('wallet_app', attemptId)
+    await settled(paymentId)
+  })
+
+  test('a transfer that is failed by hand is waited for again, and decisions are answered', async () => {
+    const { paymentId, attemptId } = await opened()
+    await world.pay('wallet_app', attemptId)
+    await untilStatus(paymentId, 'settling')
+    await failByHand(paymentId, TRANSFER_ACTIVITY_ID)
+    expect(await decide(paymentId, 'hold')).toMatchObject({ message: 'hold: recorded' })
+    expect(await decide(paymentId, 'release')).toMatchObject({ message: 'release: recorded' })
+    await settled(paymentId)
+  })
+
+  test('a decision whose run is ended before it is answered is not told as refused', async () => {
+    const { paymentId, attemptId } = await opened({ amount: '100.00' })
+    await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
+    await untilStatus(paymentId, 'under_review')
+    await until(
+      () => handle(paymentId).query(paymentState),
+      (state) => state.status === 'under_review',
+    )
+    await world.faultAt('wallet_app', { fault: 'server_error', operation: 'refund' })
+    const request = { workflowId: paymentId, decision: 'refund', note: { operator: 'ada', reason: 'x' } } as const
+    const outcome = sendDecision(world.client, request)
+    await until(
+      async () => (await world.read(paymentId)).intents,
+      ({ length }) => length > 0,
+    )
+    await handle(paymentId).terminate('by hand')
+    expect(await outcome).toMatchObject({ kind: 'unknown' })
+    await world.unlockTime()
   })
 })
 

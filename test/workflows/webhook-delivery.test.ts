@@ -182,6 +182,8 @@ describe('time that is skipped in test mode', () => {
     await worker.runUntil(async () => {
       const handle = await start()
       const began = await environment.currentTimeMs()
+      // Sent by hand without its number.
+      await handle.signal('skipTime')
       // At 0, 5 s, 30 s and 2 min; 10 min more, and not the 20 % more that it may be, are not over yet.
       await handle.signal(skipTime, 4 * 60_000)
       await until(status, (row) => row?.attempts === 4)

@@ -3,6 +3,9 @@ import type { Decided } from '../../activities/payment/refund.ts'
 import type { OperatorDecision, OperatorNote } from '../../domain/payment/requests.ts'
 import { money, records } from '../options.ts'
 
+/** What an activity answers that may have changed the payment. */
+export type PaymentNews = Pick<Decided, 'payment' | 'events'>
+
 /** Requests of the outside, done one at a time between the steps of the story, in the order they came. */
 export type Requests = {
   /** Queues the work and waits for its result; what the work throws, the asker gets. */
