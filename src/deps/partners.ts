@@ -1,7 +1,7 @@
 import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { Logger } from '../log.ts'
-import { keepRoom } from '../providers/around/crowded.ts'
+import { keepRoom, keepRoomBeside } from '../providers/around/crowded.ts'
 import { askPartner, tellStanding } from '../providers/around/standing.ts'
 import { type Watching, watchConverter, watchPartners } from '../providers/around/watched.ts'
 import { createPartners } from '../providers/index.ts'
@@ -22,7 +22,7 @@ export function composePartners(
   const loop: Loop = { name: 'partners', everyMs: ASKED_EVERY_MS, tick: watch.tick, log }
   return {
     partners: tellStanding(keepRoom(measured), watch),
-    converter: watchConverter(converterOf(config), watching),
+    converter: keepRoomBeside(watchConverter(converterOf(config), watching)),
     loop,
   }
 }

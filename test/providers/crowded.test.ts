@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { PROVIDER_NAMES, type ProviderName } from '../../src/domain/methods.ts'
-import { keepRoom } from '../../src/providers/around/crowded.ts'
+import { keepRoom, keepRoomBeside } from '../../src/providers/around/crowded.ts'
 import { PartnerError, type PaymentPartner } from '../../src/providers/provider.ts'
 
 const never = new AbortController().signal
@@ -68,6 +68,21 @@ test('a burst of calls to a partner that answers gets all its answers', async ()
   const answering = setInterval(answer, 1)
   expect(new Set(await Promise.all(calls))).toEqual(new Set(['answered']))
   clearInterval(answering)
+})
+
+test('a converter that hangs is asked by forty calls at once', async () => {
+  let asked = 0
+  const hangs = () => {
+    asked++
+    return new Promise<never>(() => undefined)
+  }
+  const converter = keepRoomBeside({ rates: hangs, convert: hangs, cancel: hangs })
+  const money = { minor: '4999', currency: 'EUR' } as const
+  const calls = Array.from({ length: 60 }, (_, index) =>
+    outcome(converter.convert({ key: `pay_${index}:convert`, amount: money, rate: '1.08' }, never)),
+  )
+  expect(await Promise.all(calls.slice(40))).toEqual(Array.from({ length: 20 }, () => 'unknown'))
+  expect(asked).toBe(40)
 })
 
 test('what a partner cannot do, it still cannot', () => {

@@ -1,5 +1,6 @@
 import { PROVIDER_NAMES, type ProviderName } from '../../domain/methods.ts'
 import { createSlots } from '../../slots.ts'
+import type { Converter } from '../converter/converter.ts'
 import { PartnerError, type PaymentPartner } from '../provider.ts'
 
 /**
@@ -12,27 +13,45 @@ const IN_FLIGHT = 12
 const WAITING = 200
 const PATIENCE_MS = 250
 
+/** Conversions at once: all payments need them, and what is not sold keeps sixty of a worker's hundred places. */
+const CONVERSIONS = 40
+
 /** The same partners, of which none is asked by more calls at once than others can spare. What one of them cannot do, it still cannot. */
 export function keepRoom(partners: Record<ProviderName, PaymentPartner>): Record<ProviderName, PaymentPartner> {
   const entries = PROVIDER_NAMES.map((name) => [name, withRoom(partners[name])])
   return Object.fromEntries(entries) as Record<ProviderName, PaymentPartner>
 }
 
+/** The same converter. Its rates are asked for once for all. */
+export function keepRoomBeside(converter: Converter): Converter {
+  const within = roomOf('converter', CONVERSIONS)
+  return {
+    rates: (signal) => converter.rates(signal),
+    convert: (order, signal) => within('convert', () => converter.convert(order, signal)),
+    cancel: (key, signal) => within('cancel', () => converter.cancel(key, signal)),
+  }
+}
+
 function withRoom(partner: PaymentPartner): PaymentPartner {
-  const slots = createSlots({ inFlight: IN_FLIGHT, waiting: WAITING, patienceMs: PATIENCE_MS })
+  const within = roomOf(partner.name, IN_FLIGHT)
   const cancelOrder = partner.cancelOrder?.bind(partner)
   const refundOrder = partner.refundOrder?.bind(partner)
-  const within = async <T>(call: string, ask: () => Promise<T>): Promise<T> => {
-    const free = await slots.take(call)
-    // Nothing was asked, so it says nothing about the partner.
-    if (free === null) throw new PartnerError('unknown', `${partner.name}: as many calls as may be are in flight`)
-    return ask().finally(free)
-  }
   return {
     ...partner,
     openOrder: (order, signal) => within('open', () => partner.openOrder(order, signal)),
     readOrder: (order, signal) => within('read', () => partner.readOrder(order, signal)),
     ...(cancelOrder && { cancelOrder: (order, signal) => within('cancel', () => cancelOrder(order, signal)) }),
     ...(refundOrder && { refundOrder: (refund, signal) => within('refund', () => refundOrder(refund, signal)) }),
+  }
+}
+
+/** Makes a call of this kind when there is a place for it. */
+function roomOf(party: string, inFlight: number) {
+  const slots = createSlots({ inFlight, waiting: WAITING, patienceMs: PATIENCE_MS })
+  return async <T>(call: string, ask: () => Promise<T>): Promise<T> => {
+    const free = await slots.take(call)
+    // Nothing was asked, so it says nothing about the party.
+    if (free === null) throw new PartnerError('unknown', `${party}: as many calls as may be are in flight`)
+    return ask().finally(free)
   }
 }
