@@ -197,6 +197,12 @@ describe('the list of what waits for a person', () => {
       '24 hours',
       'held',
     ],
+    [
+      'a payment that should have ended',
+      "status = 'pending', expires_at = now() - ($1::interval + $2::interval)",
+      '1 hour',
+      'expiry_overdue',
+    ],
   ])('%s that waits is listed from its limit on', async (_what, set, limit, kind) => {
     const { db } = world
     const { id } = await world.create()

@@ -75,6 +75,7 @@ const WAITING: Readonly<Record<string, string>> = {
   conversion_open: 'The converter has not said what it made of an order that is not needed any more',
   conversion_overdue: 'The conversion to USDC takes longer than it should',
   settlement_overdue: 'The USDC takes longer than it should',
+  expiry_overdue: 'The payment should have expired, and has not yet',
   held: 'An operator of Pinrail holds the payment',
   partner_unread: 'The partner does not answer about the payment',
   surplus: 'A second payment came; it is kept apart',
