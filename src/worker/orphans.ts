@@ -6,6 +6,7 @@ import { listUnclosed } from '../db/payments/payments.ts'
 import { lateMoneyWorkflowId } from '../domain/ids.ts'
 import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
+import { PAYMENT_STATUS } from '../workflows/search-attributes.ts'
 
 export type OrphanDeps = {
   readonly db: Db
@@ -13,15 +14,22 @@ export type OrphanDeps = {
   readonly workflows: PaymentWorkflows
   readonly clock: () => number
   readonly log: Logger
+  /** The version of each payment that its run was told of last, because it did not show it. Kept between the rounds. */
+  readonly told: Map<string, number>
   /** Does the work for each item; answers for how many it succeeded. */
   readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<void>) => Promise<number>
 }
 
 /** Milliseconds: younger workflows may be missing from Temporal's list. */
 const ORPHAN_AGE_MS = 20_000
+/** Milliseconds: a run that takes a step, or waits for a moment only, does not show the state of its row at once. */
+const SHOWN_WITHIN_MS = 60_000
 const PAGE = 1000
 
-/** Whatever is open has a workflow: what lost it, by hand or with Temporal's store, gets one again. Answers how many. */
+/**
+ * Whatever is open has a workflow that knows it: what lost it, by hand or with Temporal's store, gets one again. Answers how
+ * many did.
+ */
 export async function adoptOrphans(deps: OrphanDeps): Promise<number> {
   return (await adoptPayments(deps)) + (await adoptLateMoney(deps))
 }
@@ -30,26 +38,55 @@ async function adoptPayments(deps: OrphanDeps): Promise<number> {
   const { db, workflows, log } = deps
   const running = await runningOf(deps, 'payment')
   const createdBefore = new Date(deps.clock() - ORPHAN_AGE_MS).toISOString()
+  const toldBefore = new Map(deps.told)
+  deps.told.clear()
   let adopted = 0
   for (let after = ''; ; ) {
-    const ids = await listUnclosed(db, { after, createdBefore, limit: PAGE })
+    const unclosed = await listUnclosed(db, { after, createdBefore, limit: PAGE })
+    await tellRows(deps, { unclosed, running, toldBefore })
+    const lost = unclosed.filter(({ id }) => !running.has(id))
     const orphans = await readStarts(
       db,
-      ids.filter((id) => !running.has(id)),
+      lost.map(({ id }) => id),
     )
     adopted += await deps.forEach(orphans, async (start) => {
       // Temporal's list may be out of date, but the start does nothing when a run exists.
       if (await workflows.resume(start))
         log.warn({ payment_id: start.id }, 'a payment had no workflow: it has one again')
     })
-    after = ids.at(-1) ?? ''
-    if (ids.length < PAGE) return adopted
+    after = unclosed.at(-1)?.id ?? ''
+    if (unclosed.length < PAGE) return adopted
   }
+}
+
+/**
+ * A run may not know its row: an operator has reset it, or nobody could tell it of a change. It would refuse what the row
+ * allows, and act only at its next clock. It is told once of each version.
+ */
+async function tellRows(
+  { workflows, clock, told, log, forEach }: OrphanDeps,
+  round: {
+    readonly unclosed: Awaited<ReturnType<typeof listUnclosed>>
+    readonly running: ReadonlyMap<string, string | undefined>
+    readonly toldBefore: ReadonlyMap<string, number>
+  },
+): Promise<void> {
+  const before = clock() - SHOWN_WITHIN_MS
+  const unaware = round.unclosed.filter(
+    ({ id, status, updated_at }) => (round.running.get(id) ?? status) !== status && Date.parse(updated_at) < before,
+  )
+  await forEach(unaware, async ({ id, version }) => {
+    if (round.toldBefore.get(id) !== version) {
+      await workflows.tellRowChanged(id)
+      log.warn({ payment_id: id }, 'the run of a payment did not show its row: it was told')
+    }
+    told.set(id, version)
+  })
 }
 
 /** Money that came too late has a workflow of its own, beside its payment's. */
 async function adoptLateMoney(deps: OrphanDeps): Promise<number> {
-  let running: Set<string> | null = null
+  let running: ReadonlyMap<string, unknown> | null = null
   let adopted = 0
   for (let after = ''; ; ) {
     const late = await listLate(deps.db, { after, limit: PAGE })
@@ -65,9 +102,14 @@ async function adoptLateMoney(deps: OrphanDeps): Promise<number> {
   }
 }
 
-async function runningOf({ client }: OrphanDeps, type: 'payment' | 'lateMoney'): Promise<Set<string>> {
-  const ids = new Set<string>()
+/** The running workflows of the type, with the status that each shows. */
+async function runningOf(
+  { client }: OrphanDeps,
+  type: 'payment' | 'lateMoney',
+): Promise<Map<string, string | undefined>> {
+  const shown = new Map<string, string | undefined>()
   const query = `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`
-  for await (const execution of client.workflow.list({ query, pageSize: PAGE })) ids.add(execution.workflowId)
-  return ids
+  for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE }))
+    shown.set(workflowId, typedSearchAttributes?.get(PAYMENT_STATUS))
+  return shown
 }

@@ -38,6 +38,7 @@ export const PER_ROUND = 100
 export function createRelay(deps: RelayDeps): Relay {
   const { db, workflows, log } = deps
   const graceMs = deps.graceMs ?? GRACE_MS
+  const told = new Map<string, number>()
 
   return {
     startPayments: async () => {
@@ -69,7 +70,7 @@ export function createRelay(deps: RelayDeps): Relay {
       return forEach(news, (unread) => workflows.tellPartnerNews(unread.payment_id, unread.attempt_id))
     },
 
-    adoptOrphans: () => adoptOrphans({ ...deps, forEach }),
+    adoptOrphans: () => adoptOrphans({ ...deps, told, forEach }),
   }
 
   /** An item that fails stops no other; the next round finds it again. Returns how many succeeded. */

@@ -36,29 +36,62 @@ async function storeLate(): Promise<void> {
   )
 }
 
-test('late money that lost its workflow gets one again, however much other late money waits', async () => {
-  await storeLate()
-  const lost = attemptOf(LATE - 1)
-  const running = Array.from({ length: LATE - 1 }, (_, index) => ({
-    workflowId: lateMoneyWorkflowId(attemptOf(index)),
-  }))
+/** A relay beside a Temporal whose running workflows are these, and what it asks of it. */
+function relayBeside(running: Readonly<Record<string, readonly { workflowId: string; shows: string }[]>>) {
   const opened: string[] = []
+  const told: string[] = []
+  const list = async function* ({ query }: { query: string }) {
+    for (const [type, those] of Object.entries(running))
+      if (query.includes(`'${type}'`))
+        for (const { workflowId, shows } of those) yield { workflowId, typedSearchAttributes: { get: () => shows } }
+  }
+  const workflows: Partial<PaymentWorkflows> = {
+    openLateMoney: async ({ attemptId }) => opened.push(attemptId) > 0,
+    tellRowChanged: async (id) => void told.push(id),
+  }
   const relay = createRelay({
     db: world.db,
-    client: {
-      workflow: {
-        list: ({ query }: { query: string }) =>
-          (async function* () {
-            if (query.includes('lateMoney')) yield* running
-          })(),
-      },
-    } as unknown as Pick<Client, 'workflow'>,
-    workflows: {
-      openLateMoney: async ({ attemptId }) => opened.push(attemptId) > 0,
-    } as Partial<PaymentWorkflows> as PaymentWorkflows,
+    client: { workflow: { list } } as unknown as Pick<Client, 'workflow'>,
+    workflows: workflows as PaymentWorkflows,
     clock: Date.now,
     log: pino({ level: 'silent' }),
   })
+  return { relay, opened, told }
+}
+
+test('late money that lost its workflow gets one again, however much other late money waits', async () => {
+  await storeLate()
+  const lost = attemptOf(LATE - 1)
+  const lateMoney = Array.from({ length: LATE - 1 }, (_, index) => ({
+    workflowId: lateMoneyWorkflowId(attemptOf(index)),
+    shows: 'late_money',
+  }))
+  const { relay, opened } = relayBeside({ lateMoney })
   expect(await relay.adoptOrphans()).toBe(1)
   expect(opened).toEqual([lost])
+})
+
+test('a run that does not show its row is told of it after a minute, once of each version', async () => {
+  const { id } = await world.create()
+  const age = (seconds: number) =>
+    world.db.query(
+      `update payment set status = 'under_review', park_reason = 'underpaid', version = version + 1,
+         created_at = now() - interval '1 hour', updated_at = now() - $1 * interval '1 second' where id = $2`,
+      [seconds, id],
+    )
+  const stale = relayBeside({ payment: [{ workflowId: id, shows: 'created' }] })
+  await age(30)
+  await stale.relay.adoptOrphans()
+  expect(stale.told).toEqual([])
+  await age(90)
+  await stale.relay.adoptOrphans()
+  await stale.relay.adoptOrphans()
+  expect(stale.told).toEqual([id])
+  await age(90)
+  await stale.relay.adoptOrphans()
+  expect(stale.told).toEqual([id, id])
+
+  const aware = relayBeside({ payment: [{ workflowId: id, shows: 'under_review' }] })
+  await aware.relay.adoptOrphans()
+  expect(aware.told).toEqual([])
 })

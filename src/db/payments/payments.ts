@@ -5,7 +5,7 @@ import { because, moveNote } from '../../domain/timeline.ts'
 import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { eventRow, recordedEvents } from '../webhooks/events.ts'
 import { moneyColumns } from './money/money-rows.ts'
-import { paymentRow, stateRow, wholePaymentRow } from './payment-rows.ts'
+import { paymentRow, stateRow, time, wholePaymentRow } from './payment-rows.ts'
 import { timelineInsert } from './timeline.ts'
 
 /** A claim of an Idempotency-Key with the answer it will have: stored in the statement that creates the payment. */
@@ -212,16 +212,18 @@ function stateColumns(paymentId: Statement, news?: 'with news'): Statement {
         from attempt where payment_id = ${paymentId}), '[]') as attempts, ${moneyColumns(paymentId)}`
 }
 
+const unclosedRow = z.object({ id: z.string(), status: z.string(), version: z.number(), updated_at: time })
+
 /** Payments that must have a workflow: not closed, and old enough that a start in progress is not disturbed. */
-export async function listUnclosed(
+export function listUnclosed(
   db: Queryable,
   page: { after: string; createdBefore: string; limit: number },
-): Promise<string[]> {
-  const rows = await many(
+): Promise<z.output<typeof unclosedRow>[]> {
+  return many(
     db,
-    z.object({ id: z.string() }),
-    sql`select id from payment where closed_at is null and id > ${page.after} and created_at < ${page.createdBefore}
+    unclosedRow,
+    sql`select id, status, version, updated_at from payment
+        where closed_at is null and id > ${page.after} and created_at < ${page.createdBefore}
           and livemode = ${db.livemode} order by id limit ${page.limit}`,
   )
-  return rows.map((row) => row.id)
 }
