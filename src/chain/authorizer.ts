@@ -177,14 +177,21 @@ async function signTransfers(
   return count
 }
 
+/** One whose payment cannot be told is not signed or sent either, and keeps no other one from it. */
 export async function hold(
   deps: SettlementDeps,
   payout: Payout,
   why: { reason: HoldReason; detail: string },
 ): Promise<void> {
   if (payout.holdReason === why.reason) return
-  deps.log.warn({ paymentId: payout.paymentId, ...why }, 'payout held')
-  await deps.journal.hold({ paymentId: payout.paymentId, reason: why.reason, detail: why.detail })
+  const { paymentId } = payout
+  const held = await deps.journal.hold({ paymentId, reason: why.reason, detail: why.detail })
+  if (held === 'held') deps.log.warn({ paymentId, ...why }, 'payout held')
+  else if (held !== 'unchanged')
+    deps.log.error(
+      { paymentId, ...why, err: held.error },
+      'a payout is not held: its payment could not be told; tried again',
+    )
 }
 
 export type Authorizer = {

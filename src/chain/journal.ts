@@ -80,7 +80,8 @@ export type SettlementJournal = {
     signed: readonly { paymentId: string; treasury: Hex; signature: PayoutSignature }[],
     limits: { readonly maxMicroPerDay: bigint },
   ): Promise<FailedHook[]>
-  hold(held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void>
+  /** Does nothing while the payment refuses to be told: that is answered, and tried again half a minute later. */
+  hold(held: { paymentId: string; reason: HoldReason; detail: string }): Promise<'held' | 'unchanged' | FailedHook>
   requeue(paymentIds: readonly string[]): Promise<void>
 
   recordTreasuries(known: { current: Hex; keyed: readonly Hex[]; keyless: readonly Hex[] }): Promise<void>

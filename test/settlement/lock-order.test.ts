@@ -45,7 +45,6 @@ const waiting = async (): Promise<number> => {
 
 /** What the engine or an operator at the command line does to a payout and tells its payment. */
 const TOLD: Readonly<Record<string, (id: string, journal: Journal) => Promise<unknown>>> = {
-  'a hold of the engine': (id, journal) => journal.hold({ paymentId: id, reason: 'blacklisted', detail: 'test' }),
   'a signature after a hold': async (id, journal) => {
     const signature = {
       kind: 'transfer' as const,
@@ -79,7 +78,6 @@ const TOLD: Readonly<Record<string, (id: string, journal: Journal) => Promise<un
 
 describe('while the money of a payment is taken back, which voids its payout,', () => {
   test.each([
-    ['a hold of the engine', 'queued', null],
     ['a signature after a hold', 'held', 'funds'],
     ['a void that is proved by its time', 'voiding', null],
     ['another treasury', 'held', 'policy'],

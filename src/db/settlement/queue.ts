@@ -8,9 +8,10 @@ import {
   type PayoutSignature,
   type SignedPayout,
 } from '../../domain/settlement/payout.ts'
-import { execute, many, one, type Queryable, type Statement, sql } from '../db.ts'
-import { type JournalContext, ours } from './context.ts'
+import { execute, many, one, type Queryable, type Statement, sql, type Tx } from '../db.ts'
+import { type FailedHook, type JournalContext, ours } from './context.ts'
 import { hex } from './payouts.ts'
+import { delayHook } from './record.ts'
 
 const payoutRow = z.object({
   payment_id: z.string(),
@@ -170,28 +171,45 @@ export function readAssignable(context: JournalContext, limit: number): Promise<
   return readSigned(context.db, sql`${ours(context)} and ${sendable} and p.lane_wallet is null`, limit)
 }
 
+/** What became of a hold: nothing when the payout is held for that already, is another's now, or waits to be tried again. */
+export type Holding = 'held' | 'unchanged' | FailedHook
+
 /**
  * Holds a payout that is in no envelope, and tells the hook in the same transaction. Only a new reason is told: a
- * payout that is still short of funds is not announced again.
+ * payout that is still short of funds is not announced again. One whose hook throws stays as it was, is tried again after half
+ * a minute, and delays nobody; nor does one that somebody else has locked.
  */
-export function hold(
+export async function hold(
   context: JournalContext,
   held: { paymentId: string; reason: HoldReason; detail: string },
-): Promise<void> {
+): Promise<Holding> {
+  const { paymentId } = held
+  try {
+    return (await context.db.transaction((tx) => holdIn(tx, context, held))) ? 'held' : 'unchanged'
+  } catch (failure) {
+    const error = failure instanceof Error ? failure : new Error(String(failure))
+    await delayHook(context.db, paymentId, error)
+    return { paymentId, error }
+  }
+}
+
+async function holdIn(tx: Tx, context: JournalContext, held: Parameters<typeof hold>[1]): Promise<boolean> {
   const mayBeHeld = sql`${ours(context)} and p.payment_id = ${held.paymentId} and p.lane_wallet is null
     and (p.state in ('queued', 'authorized')
-      or p.state = 'held' and p.hold_reason <> ${held.reason} and p.hold_reason in ('funds', 'paused'))`
-  return context.db.transaction(async (tx) => {
-    // As `lockPaymentsFirst`; of most payouts that are short of funds nothing is new, and nothing is locked.
-    const found = sql`select 1 from payment join payout p on p.payment_id = payment.id where ${mayBeHeld} for update of payment`
-    if ((await execute(tx, found)) === 0) return
-    const changed = await execute(
-      tx,
-      sql`update payout p set state = 'held', hold_reason = ${held.reason}, hold_detail = ${held.detail}, updated_at = now()
-          where ${mayBeHeld}`,
-    )
-    if (changed === 1) await context.hooks.onHeld(tx, held)
-  })
+      or p.state = 'held' and p.hold_reason <> ${held.reason} and p.hold_reason in ('funds', 'paused'))
+    and (p.hook_retry_at is null or p.hook_retry_at <= now())`
+  // As `lockPaymentsFirst`; of most payouts that are short of funds nothing is new, and nothing is locked.
+  const found = sql`select 1 from payment join payout p on p.payment_id = payment.id where ${mayBeHeld}
+    for update of payment, p skip locked`
+  if ((await execute(tx, found)) === 0) return false
+  await execute(
+    tx,
+    sql`update payout set state = 'held', hold_reason = ${held.reason}, hold_detail = ${held.detail}, updated_at = now(),
+          hook_error = null, hook_retry_at = null
+        where payment_id = ${held.paymentId}`,
+  )
+  await context.hooks.onHeld(tx, held)
+  return true
 }
 
 /** Puts authorized payouts back into the queue, where funds and lists are checked again before the next signature. */

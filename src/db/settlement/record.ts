@@ -269,9 +269,10 @@ async function end(
   )
 }
 
-async function delayHook(tx: Tx, paymentId: string, error: Error): Promise<void> {
+/** What the payment refused is tried again later; until then it is shown. */
+export async function delayHook(on: Queryable, paymentId: string, error: Error): Promise<void> {
   await execute(
-    tx,
+    on,
     sql`update payout set hook_error = ${error.message}, updated_at = now(),
           hook_retry_at = now() + ${HOOK_RETRY_SECONDS} * interval '1 second'
         where payment_id = ${paymentId}`,
