@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { z } from 'zod'
+import { type LimitOptions, limitsOf, settings } from './connection/limits.ts'
 import { isSilent, openPool, SILENT_MS } from './connection/pool.ts'
 import { type Asking, askAlone, askOnce, createPrepared, keepsStalePlan } from './connection/prepared.ts'
 import { createReplica, doubting, type EitherDatabase } from './connection/replica.ts'
@@ -72,7 +73,7 @@ export type Db = Session & {
   close(): Promise<void>
 }
 
-export type DbOptions = {
+export type DbOptions = LimitOptions & {
   url: string
   /** A replica, from which lists are read. */
   readUrl?: string | undefined
@@ -80,9 +81,6 @@ export type DbOptions = {
   livemode: boolean
   /** Connections at most. */
   pool?: number
-  statementTimeoutMs?: number
-  /** Without it a lock is waited for as long as a statement may take. */
-  lockTimeoutMs?: number
   /**
    * A pooler in between shares connections between transactions. It takes no parameter of a session, so each transaction
    * sets its own limits, and a statement alone has those of the database user.
@@ -160,11 +158,7 @@ export async function execute(db: Queryable, statement: Statement): Promise<numb
 
 export function createDb(options: DbOptions): Db {
   const { livemode, pooled = false } = options
-  const limits: Limits = {
-    // A statement that takes longer is a bug or a lock; the caller's retry is better than a pool that is used up.
-    statement_timeout: options.statementTimeoutMs ?? 15_000,
-    ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
-  }
+  const limits = limitsOf(options)
   const patience = { query_timeout: limits.statement_timeout + SILENT_MS, ...(!pooled && limits) }
   const max = options.pool ?? 10
   const pool = openPool(options.url, { max, ...patience })
@@ -202,14 +196,6 @@ export function createDb(options: DbOptions): Db {
     },
   }
 }
-
-/** Postgres' settings, in milliseconds. */
-type Limits = { readonly statement_timeout: number; readonly lock_timeout?: number }
-
-const settings = (limits: Limits): string =>
-  Object.entries(limits)
-    .map(([name, ms]) => `; set local ${name} = ${ms}`)
-    .join('')
 
 /** `begin` opens a transaction; a `slow` is thrown instead of the error that a statement took too long. */
 type Beginning = {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createTestDatabase } from '../../scripts/test/services/databases.ts'
@@ -138,3 +139,24 @@ async function openWay(url: string) {
     },
   }
 }
+
+test('the locks of a machine that is lost within a transaction are over when Postgres has heard nothing of it for a while', async () => {
+  await db.query('create table locked (id int primary key)')
+  await db.query('insert into locked values (1)')
+  const lost = createDb({ url: database.url, livemode: false, pool: 1, idleInTransactionMs: 500 })
+  let isLost = (): void => undefined
+  const losing = new Promise<void>((resolve) => {
+    isLost = resolve
+  })
+  const ended = new AbortController()
+  const silent = lost.transaction(async (tx) => {
+    await tx.query('update locked set id = 1')
+    isLost()
+    await once(ended.signal, 'abort')
+  })
+  await losing
+  expect((await db.query('update locked set id = 2')).rowCount).toBe(1)
+  ended.abort()
+  await expect(silent).rejects.toThrow()
+  await lost.close()
+})
