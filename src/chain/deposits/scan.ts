@@ -8,7 +8,7 @@ import { depositLogs } from './deposit-logs.ts'
 
 /**
  * What is more blocks or seconds back, some minutes on Polygon, is caught up on: whose watch has ended since was still
- * watched then.
+ * watched then. So is what follows on a reading so many seconds ago: the chain may have stood still meanwhile.
  */
 const CATCHING_UP_BLOCKS = 100
 const CATCHING_UP_SECONDS = 600
@@ -27,6 +27,8 @@ export function createDepositScan(deps: SettlementDeps) {
   const secondReach = createReach()
   const secondReading = createSecondReading()
   const stall = createStall(deps, 'the reading of deposits')
+  // Unix seconds. What was read before the start is not known.
+  let readAt = Number.NEGATIVE_INFINITY
 
   /** When the blocks were made, in Unix seconds. Null when the nodes do not agree on it. */
   async function timeOf({ from, to }: Blocks): Promise<{ from: number; to: number } | null> {
@@ -57,10 +59,12 @@ export function createDepositScan(deps: SettlementDeps) {
       stall.goesOn(`no quorum has block ${cursor.number} as it was read`)
       return false
     }
-    const isOld = deps.clock().getTime() / 1000 - newest.timestamp > CATCHING_UP_SECONDS
+    const now = deps.clock().getTime() / 1000
+    const isOld = now - Math.min(newest.timestamp, readAt) > CATCHING_UP_SECONDS
     const reading = (again: boolean) => (blocks: Blocks) =>
       read(lease, { blocks, again, isLate: isOld || cursor.number - blocks.from >= CATCHING_UP_BLOCKS })
     const news = await reach.readOn({ from: cursor.depositsNumber + 1, to: cursor.number }, reading(false))
+    if (news.at(-1)?.to === cursor.number) readAt = now
     if (news.length > 0) stall.ends()
     else stall.goesOn(`no quorum shows the logs of block ${cursor.depositsNumber + 1} and those after it`)
     const last = news.at(-1)?.to ?? cursor.depositsNumber
