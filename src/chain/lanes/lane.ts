@@ -63,7 +63,7 @@ export async function advanceLane(
   const ends = final === null ? [] : await readEnds(deps, envelopes, { final, view })
   // Read before anything is written: when a read fails, the next round tries again.
   const trust = await judge(deps, lane, { strangers: strangeNonces(lane, ends, final ?? 0), view })
-  const sender: Sender = { deps, account, lane, view }
+  const sender: Sender = { deps, account, lane, view, wei: standing.wei }
   if (trust !== 'in_doubt') await adopt(deps, lane, final ?? 0)
   await conclude(sender, decided(ends, trust))
   const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final ?? 0))

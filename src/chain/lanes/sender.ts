@@ -28,6 +28,8 @@ export type Sender = {
   readonly account: LocalAccount
   readonly lane: Lane
   readonly view: ChainView
+  /** What the wallet has at the newest block. */
+  readonly wei: bigint
 }
 
 type Call = Sending & { readonly value?: bigint }
@@ -80,28 +82,44 @@ async function dispatch(sender: Sender, reserved: (Reserved & Call) | null): Pro
  */
 export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest: boolean): Promise<void> {
   const { deps, lane, view } = sender
-  const last = envelope.attempts.at(-1)
   const { nonce } = envelope
+  const { last, current, payable } = pricesOf(sender, envelope)
   if (last === undefined) {
-    const fees = chooseFees(view.fees, deps.options.maxFeeWei)
-    if (await isOver(sender, envelope)) await useUp(sender, nonce, fees)
-    else await signAgain(sender, envelope, fees)
+    if (await isOver(sender, envelope)) await useUp(sender, nonce, current)
+    else await signAgain(sender, envelope, current)
     return
   }
   const about = { wallet: lane.wallet, nonce, attempts: envelope.attempts.length }
   const late = isOverdue(last, view.head.number, deps.options)
-  const fees = bumpFees(last, view.fees, deps.options.maxFeeWei)
+  const fees = bumpFees(last, view.fees, payable)
   // Before its stored bytes are sent again: they would only pay for refusals.
   if (lowest && late && fees !== null && (await isOver(sender, envelope))) return useUp(sender, nonce, fees)
   const outcome = isDue(deps, last) ? await broadcast(sender, await stored(sender, envelope, last)) : 'unknown'
   if (!lowest || !(late || outcome === 'underpriced')) return
   if (fees === null) {
-    deps.log.error({ ...about, maxFee: last.maxFee }, 'a transaction is stuck at the fee cap')
+    deps.log.error(
+      { ...about, maxFee: last.maxFee, payable },
+      'a transaction is stuck at the highest price it may have',
+    )
     return
   }
   if (!late && (await isOver(sender, envelope))) return useUp(sender, nonce, fees)
   deps.log.info({ ...about, ...fees }, 'raising the price of a stuck transaction')
   await signAgain(sender, envelope, fees)
+}
+
+/**
+ * The newest transaction of the envelope that the wallet can pay, what a new one would cost now, and its highest price: the
+ * cap, or what the wallet has. No node takes one that costs more, and beside such a one, signed while gas was dear or the wallet
+ * had more, a cheaper one that would do now was never sent again. None where one can be paid now, but none that is stored.
+ */
+function pricesOf({ deps, view, wei }: Sender, { attempts, gasLimit, value }: Envelope) {
+  const { maxFeeWei } = deps.options
+  const current = chooseFees(view.fees, maxFeeWei)
+  const most = (wei - value) / gasLimit
+  const stored = attempts.findLast(({ maxFee }) => maxFee <= most)
+  const last = stored ?? (current.maxFee > most ? attempts.at(-1) : undefined)
+  return { last, current, payable: most < maxFeeWei ? most : maxFeeWei }
 }
 
 /**

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { GWEI } from '../../../src/chain/lanes/fees.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
 import { createWorld, newAddress, type World } from '../world.ts'
 
 let world: World
@@ -30,4 +32,46 @@ test('a payout in a batch of a hundred costs about what a plain transfer costs',
     expect(paymentId).toMatch(/^pay_/)
     expect(gasWei).toBeGreaterThan(0n)
   }
+})
+
+// it sent only the dearest one again, which no node took, also when the one before it would have done
+test('what a wallet could not pay while gas was dear is not waited for when it is cheap again', async () => {
+  const relayer = world.relayers[0]!.address
+  const runner = world.runner()
+  const attempts = async () => {
+    const { rows } = await world.db.query(
+      `select tx_hash, max_fee::bigint / 1000000000 as gwei from lane_tx_attempt a join lane_tx t using (wallet, nonce)
+       where t.ended_at is null order by attempt`,
+    )
+    return rows as { tx_hash: Hex; gwei: string }[]
+  }
+  /** Pools are full then, and forget what does not pay. */
+  const block = async (gwei: bigint): Promise<void> => {
+    for (const { tx_hash: hash } of await attempts()) await world.chain.dropTransaction({ hash }).catch(() => undefined)
+    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * GWEI })
+    await world.chain.mine({ blocks: 1 })
+  }
+  await block(60n)
+  const queued = await world.queue(Array.from({ length: 100 }, () => ({})))
+  // Enough for a full batch at 206 gwei.
+  await world.chain.setBalance({ address: relayer, value: 1500n * GWEI * 10n ** 6n })
+  await runner.tick()
+  for (let round = 0; round < 4; round++) {
+    for (let blocks = 0; blocks < 4; blocks++) await block(450n)
+    await runner.tick()
+  }
+  expect((await attempts()).map(({ gwei }) => Number(gwei)).every((gwei) => gwei <= 206)).toBe(true)
+  // One that was signed when the wallet had more.
+  await world.chain.setBalance({ address: relayer, value: 10n * GWEI * 10n ** 9n })
+  await runner.tick()
+  expect((await attempts()).at(-1)).toMatchObject({ gwei: '500' })
+  await world.chain.setBalance({ address: relayer, value: 1500n * GWEI * 10n ** 6n })
+  for (let round = 0; round < 3; round++) {
+    await block(20n)
+    await runner.tick()
+    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * GWEI })
+    await world.finalize(runner, 1)
+  }
+  for (const { paymentId } of queued) expect((await world.payout(paymentId)).state).toBe('settled')
+  await world.chain.setBalance({ address: relayer, value: 10n ** 21n })
 })
