@@ -4,7 +4,7 @@ import { deadline, hold, TREASURY_BLACKLISTED } from '../authorizer.ts'
 import type { SettlementDeps } from '../context.ts'
 import { simulate } from '../simulate.ts'
 import { readToken } from '../token/token-state.ts'
-import type { LaneRound } from './lane.ts'
+import type { LaneRound } from './round.ts'
 import type { ChainView } from './sender.ts'
 
 /** An authorization that expires sooner is signed again before it is sent: a batch may wait for some blocks. */

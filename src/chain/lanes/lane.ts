@@ -1,37 +1,17 @@
 import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../../domain/hex.ts'
-import type { Sweep } from '../../domain/settlement/deposit.ts'
-import {
-  type Envelope,
-  type EnvelopeEnd,
-  type Lane,
-  LeaseLostError,
-  type SignedPayout,
-  type TopUpRefusal,
-} from '../../domain/settlement/payout.ts'
+import { type Envelope, type EnvelopeEnd, type Lane, LeaseLostError } from '../../domain/settlement/payout.ts'
 import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { isReplaced } from '../observer/replaced.ts'
 import { NodeFailure } from '../rpc/failure.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
-import { type ChainView, resumeEnvelope, type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp } from './sender.ts'
-import { STRANDED_BLOCKS, STRANDED_MS, type Stuck } from './stranded.ts'
+import { createRound, type LaneRound } from './round.ts'
+import { type ChainView, resumeEnvelope, type Sender } from './sender.ts'
+import { STRANDED_BLOCKS, STRANDED_MS } from './stranded.ts'
 
 /** A wallet that sends transactions, and the most wei that one of them can cost. */
 export type LaneWallet = { readonly account: LocalAccount; readonly oneMore: (maxFee: bigint) => bigint }
-
-/** One wallet in one round. */
-export type LaneRound = {
-  /** Its envelopes that other lanes should carry too: the lane is stopped, or the lowest of them does not get through. */
-  readonly stuck: readonly Stuck[]
-  /** How many more envelopes the lane may send now. */
-  free(): number
-  /** Returns how many payouts were sent. */
-  send(payouts: readonly SignedPayout[]): Promise<number>
-  sweep(sweeps: readonly Sweep[]): Promise<number>
-  /** Returns why nothing was sent; null when it was. */
-  topUp(topUp: TopUp): Promise<TopUpRefusal | null>
-}
 
 const lower = (value: string): Hex => value.toLowerCase() as Hex
 
@@ -67,14 +47,14 @@ export async function advanceLane(
   if (trust !== 'in_doubt') await adopt(deps, lane, final ?? 0)
   await conclude(sender, decided(ends, trust))
   const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final ?? 0))
-  if (trust === 'quarantined') return createRound(sender, 0, unmined)
-  if (view.cursor.pausedReason !== null) return createRound(sender, 0)
+  if (trust === 'quarantined') return createRound(sender, { stuck: unmined })
+  if (view.cursor.pausedReason !== null) return createRound(sender, {})
   // Also while an explanation is missing: these bytes are known anyway, and whoever has the key can do no more with them.
   const refused = await resumeAll(sender, unmined, mined)
   // Behind a nonce that does not get through nothing else does.
   const slow = unmined[0] !== undefined && isSlow(unmined[0], view) ? unmined : []
-  if (trust === 'in_doubt') return createRound(sender, 0, [...ends.filter(isForeign), ...slow])
-  if (refused || slow.length > 0) return createRound(sender, 0, slow)
+  if (trust === 'in_doubt') return createRound(sender, { stuck: [...ends.filter(isForeign), ...slow] })
+  if (refused || slow.length > 0) return createRound(sender, { stuck: slow })
   const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
   const needed = oneMore(maxFee) * BigInt(unmined.length + 1)
   const funded = await checkGasMoney(deps, lane, { needed, balance: standing.wei })
@@ -82,8 +62,13 @@ export async function advanceLane(
   const isKnown = mined <= Math.max(lane.nextNonce, final ?? 0)
   // And the other way round: gas money that another engine has sent and ended since is not in the balances of this block.
   const isNew = mined >= endedBelow(lane, envelopes)
-  return createRound(sender, funded && isKnown && isNew ? Math.max(0, options.maxInFlight - unmined.length) : 0)
+  const slots = funded && isKnown && isNew ? Math.max(0, options.maxInFlight - unmined.length) : 0
+  return createRound(sender, { slots, spare: standing.wei - costOf(unmined, options.maxFeeWei) })
 }
+
+/** Most wei that they may cost, at any price to which they may be raised. */
+const costOf = (envelopes: readonly Envelope[], maxFee: bigint): bigint =>
+  envelopes.reduce((sum, { value, gasLimit }) => sum + value + gasLimit * maxFee, 0n)
 
 /** The nonce after the last one that has ended. A block at which the wallet has used fewer is older than that end. */
 function endedBelow({ nextNonce }: Lane, open: readonly Envelope[]): number {
@@ -91,28 +76,6 @@ function endedBelow({ nextNonce }: Lane, open: readonly Envelope[]): number {
   let below = nextNonce
   while (nonces.has(below - 1)) below -= 1
   return below
-}
-
-function createRound(sender: Sender, slots: number, stuck: readonly { readonly nonce: number }[] = []): LaneRound {
-  const { wallet } = sender.lane
-  let free = slots
-  return {
-    stuck: stuck.map(({ nonce }) => ({ wallet, nonce })),
-    free: () => free,
-    send(payouts) {
-      free -= 1
-      return sendBatch(sender, payouts)
-    },
-    sweep(sweeps) {
-      free -= 1
-      return sendSweeps(sender, sweeps)
-    },
-    async topUp(topUp) {
-      const refused = await sendTopUp(sender, topUp)
-      if (refused === null) free -= 1
-      return refused
-    },
-  }
 }
 
 /** Ends what final blocks have decided of a lane whose key is gone: that needs no signature. */

@@ -5,8 +5,8 @@ import { advanceLane } from './lane.ts'
 import { type ChainView, TRANSFER_GAS } from './sender.ts'
 
 /**
- * Sends POL to each relayer that could not pay for as many full batches as it may have in flight. The funding wallet
- * is a lane like the others, so a lost answer or a crash never sends a top-up twice. In memory it keeps only which
+ * Sends POL to each relayer that could not pay for as many full batches as it may have in flight; less while gas is so dear
+ * that the wallet has less, or the limit of a day is lower. The funding wallet is a lane like the others, so a lost answer or a crash never sends a top-up twice. In memory it keeps only which
  * warnings it has logged.
  */
 export function createTopUp(deps: SettlementDeps) {
@@ -27,8 +27,12 @@ export function createTopUp(deps: SettlementDeps) {
     )
     for (const [index, target] of wallets.entries()) {
       const missing = low - (balances[index] ?? low)
-      if (missing <= 0n || lane.free() === 0) continue
-      const refused = await lane.topUp({ target, wei: missing > wei ? missing : wei, maxWeiPerDay })
+      // What the wallet cannot pay no node takes, and its nonce would hold up everything after it, for ever.
+      const payable = lane.spare() - TRANSFER_GAS * options.maxFeeWei
+      if (missing <= 0n || lane.free() === 0 || payable < wei) continue
+      const most = payable < maxWeiPerDay ? payable : maxWeiPerDay
+      const asked = missing < most ? missing : most
+      const refused = await lane.topUp({ target, wei: asked > wei ? asked : wei, maxWeiPerDay })
       if (refused === null) refusedBefore.delete(target)
       if (refused === null || refused === 'pending' || refused === 'paused' || refusedBefore.has(target)) continue
       refusedBefore.add(target)

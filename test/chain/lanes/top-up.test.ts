@@ -167,6 +167,41 @@ test('a funding wallet that cannot pay is shown, and stops no payout of a relaye
   expect((await world.payout(queued!.paymentId)).state).toBe('settled')
 })
 
+// it asked for more than it had, which no node took, and its nonce held up all gas money for ever
+test('while gas is dear a relayer gets what the wallet has, and the next one waits until there is more', async () => {
+  const second = accountOf(newKey())
+  await world.chain.setBalance({ address: account.address, value: 25n * POL })
+  await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 260n * GWEI })
+  await world.chain.mine({ blocks: 1 })
+  const engine = world.runner({
+    funding: { account, wei, maxWeiPerDay },
+    relayers: [...world.relayers, second],
+  })
+  await engine.tick()
+  const cheap = async (): Promise<void> => {
+    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: GWEI })
+    await world.finalize(engine, 1)
+  }
+  for (let round = 0; round < 3; round++) await cheap()
+  const [first, ...more] = await sent()
+  expect(first).toMatchObject({ nonce: 0, state: 'finalized', target: relayer.toLowerCase() })
+  expect(BigInt(first!.value)).toBeGreaterThan(wei)
+  expect(BigInt(first!.value)).toBeLessThan(25n * POL)
+  expect(more).toEqual([])
+  await world.chain.setBalance({ address: account.address, value: 25n * POL })
+  for (let round = 0; round < 3; round++) await cheap()
+  expect(await balance(second.address)).toBeGreaterThanOrEqual(wei)
+})
+
+test('while gas is so dear that a relayer lacks more than the limit of a day, it gets the limit', async () => {
+  await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 260n * GWEI })
+  await world.chain.mine({ blocks: 1 })
+  await world.runner({ funding: { account, wei, maxWeiPerDay: 22n * POL } }).tick()
+  expect(await sent()).toMatchObject([{ value: (22n * POL).toString() }])
+  await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: GWEI })
+  await world.finalize(runner(), 3)
+})
+
 test('the funding wallet is neither the treasury nor a relayer', async () => {
   const start = (funder: World['treasury']) =>
     world.runner({ funding: { account: funder, wei, maxWeiPerDay } }).assertReady()
