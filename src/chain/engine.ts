@@ -4,13 +4,14 @@ import { assertNotBehind, NOTHING, type Progress, type SettlementDeps } from './
 import { createSweeping } from './deposits/sweep.ts'
 import { fillLanes } from './lanes/fill.ts'
 import { createKeylessEnding } from './lanes/keyless.ts'
-import { advanceLane } from './lanes/lane.ts'
+import { advanceLane, createLaneWallet } from './lanes/lane.ts'
 import type { LaneRound } from './lanes/round.ts'
 import type { ChainView } from './lanes/sender.ts'
 import { createRescue } from './lanes/stranded.ts'
 import { createTopUp } from './lanes/top-up.ts'
 import { createObserver } from './observer/observer.ts'
 import type { Block } from './rpc/node.ts'
+import { createStint } from './stint.ts'
 
 /**
  * Each part is safe to repeat, to interrupt anywhere, and to run at the same time as the others, in this process and in
@@ -42,18 +43,16 @@ const SHORTEST_RENEWAL_MS = 250
  */
 export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const { journal, rpc, options, log } = deps
-  const authorizer = createAuthorizer(deps)
-  const cancel = createCancellations(deps)
   const topUp = createTopUp(deps)
   const freeStranded = createRescue(deps)
   const endKeyless = createKeylessEnding(deps)
   const sweep = createSweeping(deps)
 
+  const oneMore = (maxFee: bigint): bigint => deps.codec.gasLimit(deps.codec.maxItems) * maxFee
+  const wallets = deps.relayers.map((account) => createLaneWallet(deps, { account, oneMore }))
+
   async function advance(view: ChainView): Promise<LaneRound[]> {
-    const oneMore = (maxFee: bigint): bigint => deps.codec.gasLimit(deps.codec.maxItems) * maxFee
-    const rounds = await Promise.allSettled(
-      deps.relayers.map((account) => advanceLane(deps, { account, oneMore }, view)),
-    )
+    const rounds = await Promise.allSettled(wallets.map((wallet) => advanceLane(deps, wallet, view)))
     return rounds.flatMap((round, index) => {
       if (round.status === 'fulfilled') return round.value === null ? [] : [round.value]
       log.warn(
@@ -76,17 +75,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
 
   return {
     ...createObserving(deps, holding),
-    begin: () => authorizer.record(),
-    async authorize() {
-      const cursor = await journal.readCursor()
-      if (cursor === null || cursor.pausedReason !== null) return NOTHING
-      const cancelled = await cancel().catch((error: unknown) => {
-        log.error({ err: error }, 'cancellations could not be signed; tried again next round')
-        return 0
-      })
-      const signed = await authorizer.authorize(cursor.number)
-      return { ...signed, done: signed.done + cancelled }
-    },
+    ...createSigning(deps),
     async send() {
       const cursor = await journal.readCursor()
       if (cursor === null) return NOTHING
@@ -119,20 +108,54 @@ function createObserving(
 ): Pick<SettlementEngine, 'observe' | 'observeDeposits'> {
   const { journal, options } = deps
   const observer = createObserver(deps)
+  const stint = createStint(deps, 'observer')
   return {
     async observe() {
+      if (stint.rests()) return NOTHING
       const start = (await journal.readCursor()) ?? (await firstCursor(deps))
       if (start === null) return NOTHING
       const lease = await journal.leaseObserver({ ...options, start })
       if (lease === null) return NOTHING
-      return { ...NOTHING, done: await holding('observer', () => observer.observe(lease, lease.cursor)) }
+      try {
+        return { ...NOTHING, done: await holding('observer', () => observer.observe(lease, lease.cursor)) }
+      } finally {
+        await stint.ended(!observer.isAnswered())
+      }
     },
     async observeDeposits() {
-      const cursor = deps.deposits === null ? null : await journal.readCursor()
+      const cursor = deps.deposits === null || stint.rests() ? null : await journal.readCursor()
       if (cursor === null || cursor.depositsNumber >= cursor.number) return NOTHING
       const lease = await journal.leaseObserver({ ...options, start: cursor })
       if (lease !== null) await holding('observer', () => observer.observeDeposits(lease, cursor))
       return NOTHING
+    },
+  }
+}
+
+/** The part that signs. One engine at a time does, by lease. */
+function createSigning(deps: SettlementDeps): Pick<SettlementEngine, 'begin' | 'authorize'> {
+  const { journal, log } = deps
+  const authorizer = createAuthorizer(deps)
+  const cancel = createCancellations(deps)
+  const stint = createStint(deps, 'signing')
+  return {
+    begin: () => authorizer.record(),
+    async authorize() {
+      const cursor = await journal.readCursor()
+      if (cursor === null || cursor.pausedReason !== null || stint.rests()) return NOTHING
+      let isRefused = false
+      const cancelled = await cancel().catch((error: unknown) => {
+        log.error({ err: error }, 'cancellations could not be signed; tried again next round')
+        isRefused = true
+        return 0
+      })
+      let signed: Progress | null = null
+      try {
+        signed = await authorizer.authorize(cursor.number)
+        return { ...signed, done: signed.done + cancelled }
+      } finally {
+        await stint.ended(signed === null || (isRefused && signed.done === 0))
+      }
     },
   }
 }

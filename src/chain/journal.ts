@@ -22,6 +22,9 @@ import type {
 /** Who asks for a lease, and how long it holds without renewal. */
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }
 
+/** The right to read blocks, to sign, or to send with one wallet. */
+export type LeaseName = 'observer' | 'signing' | { readonly lane: Hex }
+
 /** A payment whose row could not be written together with its payout's. */
 export type FailedHook = { readonly paymentId: string; readonly error: Error }
 
@@ -96,6 +99,8 @@ export type SettlementJournal = {
   renewSigning(ask: LeaseAsk): Promise<boolean>
   leaseLane(wallet: Hex, ask: LeaseAsk & { firstNonce: number }): Promise<Lane | null>
   releaseLeases(owner: string): Promise<void>
+  /** Gives one of them back, if the owner has it still. */
+  giveBack(owner: string, lease: LeaseName): Promise<void>
   setLaneStatus(lane: Lane, change: { status: Lane['status']; reason: string | null }): Promise<void>
   adoptNonces(lane: Lane, nextNonce: number): Promise<void>
   reserve(lane: Lane, ask: Reservation): Promise<Reserved | null>

@@ -1,13 +1,21 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
+import { until as eventually } from '../../scripts/test/until.ts'
+import { createTreasurySigner, type TreasurySigner } from '../../src/chain/authorization.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
-import { createWorld, TOKEN, type World } from './world.ts'
+import { type LossyProxy, startLossyProxy } from '../support/anvil.ts'
+import { createWorld, type RunnerChanges, TOKEN, type World } from './world.ts'
 
 let world: World
+let proxy: LossyProxy
 beforeAll(async () => {
   world = await createWorld()
+  proxy = await startLossyProxy(world.anvil.url)
 })
-afterAll(() => world.stop())
+afterAll(async () => {
+  await proxy.close()
+  await world.stop()
+})
 
 const LEASE_MS = 900
 
@@ -63,4 +71,57 @@ test('the lease of a lane is renewed while its key takes long to sign', async ()
   await world.finalize(runner)
   expect(taken).toEqual([null])
   expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+})
+
+/** Of two workers the first has a fault; Postgres answers both. */
+describe('a worker gives back what it gets nowhere with, and the other one pays:', () => {
+  const FAULTY = 'the worker with the fault'
+  const refuse = (): Promise<never> => Promise.reject(new Error('the key service refuses'))
+
+  async function outworked(first: RunnerChanges, part: string): Promise<void> {
+    const stop = new AbortController()
+    const options = { leaseMs: LEASE_MS, rebroadcastMs: 500 }
+    const changes = { everyMs: 50, options }
+    const given: unknown[] = []
+    const warn = (about: object): void => void ('lease' in about && given.push(about.lease))
+    const owner = { owner: FAULTY }
+    const running = [world.runner({ ...changes, ...first, options: { ...options, ...owner }, warn }).run(stop.signal)]
+    const [queued] = await world.queue([{}])
+    // It alone has had its turn: all leases are its own.
+    await eventually(
+      async () => JSON.stringify(given),
+      (told) => told.includes(part),
+    )
+    running.push(world.runner(changes).run(stop.signal))
+    await eventually(
+      async () => {
+        await world.chain.mine({ blocks: 1 })
+        return world.payout(queued!.paymentId)
+      },
+      ({ state }) => state === 'settled',
+    )
+    stop.abort()
+    await Promise.all(running)
+  }
+
+  test('no node answers it', async () => {
+    let isCutOff = false
+    proxy.decide = () => (isCutOff ? 'lose_request' : 'deliver')
+    const cutOff = eventually(
+      async () => (await world.db.query('select 1 from chain_cursor where owner = $1', [FAULTY])).rowCount,
+      (count) => count === 1,
+    ).then(() => (isCutOff = true))
+    await Promise.all([outworked({ url: proxy.url }, 'observer'), cutOff])
+  })
+
+  test('the key of the treasury refuses', async () => {
+    const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+    const signer: TreasurySigner = { ...createTreasurySigner(world.treasury, policy), signTransfer: refuse }
+    await outworked({ treasuries: [signer] }, 'signing')
+  })
+
+  test('the keys of the relayers refuse', async () => {
+    const relayers = world.relayers.map((account): LocalAccount => ({ ...account, signTransaction: refuse }))
+    await outworked({ relayers }, 'lane')
+  })
 })

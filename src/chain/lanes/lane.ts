@@ -4,6 +4,7 @@ import { type Envelope, type EnvelopeEnd, type Lane, LeaseLostError } from '../.
 import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { isReplaced } from '../observer/replaced.ts'
 import { NodeFailure } from '../rpc/failure.ts'
+import { createStint, type Stint } from '../stint.ts'
 import { chooseFees } from './fees.ts'
 import { areExplained } from './foreign.ts'
 import { createRound, type LaneRound } from './round.ts'
@@ -11,21 +12,31 @@ import { type ChainView, resumeEnvelope, type Sender } from './sender.ts'
 import { STRANDED_BLOCKS, STRANDED_MS } from './stranded.ts'
 
 /** A wallet that sends transactions, and the most wei that one of them can cost. */
-export type LaneWallet = { readonly account: LocalAccount; readonly oneMore: (maxFee: bigint) => bigint }
+export type LaneWallet = {
+  readonly account: LocalAccount
+  readonly oneMore: (maxFee: bigint) => bigint
+  readonly stint: Stint
+}
 
 const lower = (value: string): Hex => value.toLowerCase() as Hex
+
+export const createLaneWallet = (deps: SettlementDeps, wallet: Omit<LaneWallet, 'stint'>): LaneWallet => ({
+  ...wallet,
+  stint: createStint(deps, { lane: lower(wallet.account.address) }),
+})
 
 /**
  * Advances one lane: ends envelopes that finalized blocks have decided, signs what was reserved, sends stored bytes
  * again, raises the price of the lowest unmined nonce. After a crash this is the whole recovery. Null when another
- * engine has the lane.
+ * engine has the lane, or may have it because its key refuses here.
  */
 export async function advanceLane(
   deps: SettlementDeps,
-  { account, oneMore }: LaneWallet,
+  { account, oneMore, stint }: LaneWallet,
   view: ChainView,
 ): Promise<LaneRound | null> {
   const { journal, rpc, options } = deps
+  if (stint.rests()) return null
   const wallet = lower(account.address)
   const head = view.head.number
   const [final, standing] = await Promise.all([
@@ -51,6 +62,7 @@ export async function advanceLane(
   if (view.cursor.pausedReason !== null) return createRound(sender, {})
   // Also while an explanation is missing: these bytes are known anyway, and whoever has the key can do no more with them.
   const refused = await resumeAll(sender, unmined, mined)
+  await stint.ended(refused)
   // Behind a nonce that does not get through nothing else does.
   const slow = unmined[0] !== undefined && isSlow(unmined[0], view) ? unmined : []
   if (trust === 'in_doubt') return createRound(sender, { stuck: [...ends.filter(isForeign), ...slow] })

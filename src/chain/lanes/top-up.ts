@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
-import { advanceLane } from './lane.ts'
+import { advanceLane, createLaneWallet } from './lane.ts'
 import { type ChainView, TRANSFER_GAS } from './sender.ts'
 
 /**
@@ -13,12 +13,13 @@ export function createTopUp(deps: SettlementDeps) {
   const { funding, relayers, codec, rpc, options, log } = deps
   const wallets = relayers.map(({ address }) => address.toLowerCase() as Hex)
   const refusedBefore = new Set<Hex>()
+  const oneMore = (maxFee: bigint): bigint => (funding?.wei ?? 0n) + TRANSFER_GAS * maxFee
+  const lender = funding === null ? null : createLaneWallet(deps, { account: funding.account, oneMore })
 
   return async function topUpLanes(view: ChainView): Promise<void> {
-    if (funding === null) return
+    if (funding === null || lender === null) return
     const { wei, maxWeiPerDay } = funding
-    const oneMore = (maxFee: bigint): bigint => wei + TRANSFER_GAS * maxFee
-    const lane = await advanceLane(deps, { account: funding.account, oneMore }, view)
+    const lane = await advanceLane(deps, lender, view)
     if (lane === null) return
     const { maxFee } = chooseFees(view.fees, options.maxFeeWei)
     const low = codec.gasLimit(codec.maxItems) * maxFee * BigInt(options.maxInFlight + 1)

@@ -21,7 +21,7 @@ const EVERYTHING = { pending: true, proven: true, mined: true, voiding: true }
  */
 export function createObserver(deps: SettlementDeps) {
   const { journal, token, log } = deps
-  const scanFinalized = createScan(deps)
+  const { scanFinalized, isAnswered } = createScan(deps)
   const scanDeposits = createDepositScan(deps)
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
   const reconcile = createReconciliation(deps, scope)
@@ -55,6 +55,9 @@ export function createObserver(deps: SettlementDeps) {
   }
 
   return {
+    /** Whether a quorum of nodes answered when final blocks were read last. */
+    isAnswered,
+
     /** Reads what came to the addresses of payments, and tells them. */
     async observeDeposits(lease: Lease, cursor: ChainCursor): Promise<void> {
       if (await scanDeposits(lease, cursor)) await applyPending()

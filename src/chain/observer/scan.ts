@@ -8,13 +8,14 @@ import { createStall } from './stall.ts'
 
 /**
  * Reads the finalized blocks after the cursor into the journal, as far as a quorum of nodes agrees on them. Payouts are
- * settled and voided by what is stored here. Returns the new cursor. In memory it keeps only what was read twice.
+ * settled and voided by what is stored here. In memory it keeps only what was read twice, and how the last round went.
  */
 export function createScan(deps: SettlementDeps) {
   const reach = createReach()
   const secondReach = createReach()
   const again = createSecondReading()
   const stall = createStall(deps, 'the reading of final blocks')
+  let isAnswered = true
 
   /** A failure changes nothing: the next round reads the same blocks. */
   async function readAgain(lease: Lease, cursor: ChainCursor): Promise<void> {
@@ -24,9 +25,12 @@ export function createScan(deps: SettlementDeps) {
     for (const { number } of read) again.done(number)
   }
 
-  return async function scanFinalized(lease: Lease, start: ChainCursor): Promise<ChainCursor> {
+  /** Returns the new cursor. */
+  async function scanFinalized(lease: Lease, start: ChainCursor): Promise<ChainCursor> {
     const { rpc, journal, log } = deps
+    isAnswered = false
     const final = await rpc.finalized()
+    isAnswered = final !== null
     if (final === null || final.number < start.number) {
       stall.goesOn(final === null ? 'no quorum says what is final' : `a quorum calls only block ${final.number} final`)
       return start
@@ -36,6 +40,7 @@ export function createScan(deps: SettlementDeps) {
       return start
     }
     const known = await rpc.agreed((node) => node.block(start.number))
+    isAnswered = known !== null
     if (known === null) {
       stall.goesOn(`no quorum says what block ${start.number} is`)
       return start
@@ -53,6 +58,12 @@ export function createScan(deps: SettlementDeps) {
     const cursor = { ...start, ...read.at(-1) }
     await readAgain(lease, cursor)
     return cursor
+  }
+
+  return {
+    scanFinalized,
+    /** Whether a quorum of nodes answered in the last round. */
+    isAnswered: () => isAnswered,
   }
 }
 

@@ -48,6 +48,7 @@ export function createSettlementJournal(context: JournalContext) {
     renewSigning: bind(signing.renewSigning),
     leaseLane: bind(lanes.leaseLane),
     releaseLeases: bind(lanes.releaseLeases),
+    giveBack: bind(lanes.giveBack),
     setLaneStatus: bind(lanes.setLaneStatus),
     adoptNonces: bind(lanes.adoptNonces),
     reserve: bind(lanes.reserve),

@@ -9,7 +9,7 @@ import {
   type TopUpRefusal,
 } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
-import { type JournalContext, type LeaseAsk, ours } from './context.ts'
+import { type JournalContext, type LeaseAsk, type LeaseName, ours } from './context.ts'
 import { concludeEnvelopes, type EnvelopesEnded, readUnsharedGas } from './envelopes.ts'
 import { hex } from './payouts.ts'
 import { bookGas } from './watch/gas.ts'
@@ -73,13 +73,22 @@ export async function leaseLane(
   return { chainId: context.scope.chainId, wallet, lease, nextNonce: row.next_nonce, status: row.status }
 }
 
+const isOver = sql`owner = null, lease_until = '-infinity'`
+
 /** Gives every lease of this owner back, so that the next engine need not wait for it to run out. */
 export async function releaseLeases(context: JournalContext, owner: string): Promise<void> {
-  await execute(context.db, sql`update lane set owner = null, lease_until = '-infinity' where owner = ${owner}`)
-  await execute(context.db, sql`update chain_cursor set owner = null, lease_until = '-infinity' where owner = ${owner}`)
+  await execute(context.db, sql`update lane set ${isOver} where owner = ${owner}`)
+  await execute(context.db, sql`update chain_cursor set ${isOver} where owner = ${owner}`)
+  await execute(context.db, sql`update signing_lease set ${isOver} where owner = ${owner}`)
+}
+
+/** Gives one lease back, if it is this owner's still. */
+export async function giveBack({ db, scope }: JournalContext, owner: string, lease: LeaseName): Promise<void> {
+  const table = lease === 'observer' ? sql`chain_cursor` : lease === 'signing' ? sql`signing_lease` : sql`lane`
+  const which = typeof lease === 'string' ? sql`token = ${scope.token}` : sql`wallet = ${lease.lane}`
   await execute(
-    context.db,
-    sql`update signing_lease set owner = null, lease_until = '-infinity' where owner = ${owner}`,
+    db,
+    sql`update ${table} set ${isOver} where chain_id = ${scope.chainId} and ${which} and owner = ${owner}`,
   )
 }
 
