@@ -51,6 +51,12 @@ export const SETTLEMENT_DEFAULTS = {
   retiredTreasuries: [],
 } as const satisfies Partial<SettlementOptions>
 
+/**
+ * Whether it is less than so many milliseconds ago. What is still to come is not: the clock was set back since, or is another
+ * worker's, and what waits for a time must not wait for as long as that clock was ahead.
+ */
+export const isRecent = (at: number, now: number, ms: number): boolean => now >= at && now - at < ms
+
 /** Blocks back from the head of which a node that prunes still has the state: Bor and geth keep 128. */
 export const KEPT_STATES = 100
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bell, createBell } from '../bell.ts'
-import { NOTHING, type Progress, type SettlementDeps } from '../chain/context.ts'
+import { isRecent, NOTHING, type Progress, type SettlementDeps } from '../chain/context.ts'
 import { createSettlementEngine, type SettlementEngine } from '../chain/engine.ts'
 import { assertReady, SettlementRefusal } from '../chain/startup.ts'
 import type { Db } from '../db/db.ts'
@@ -144,7 +144,7 @@ function createParts({ engine, journal, bells, clock, ended }: Parts): Part[] {
       bell: bells.sending,
       async work() {
         const now = clock().getTime()
-        if (now - lookedAt < LANES_MS && !(await journal.readWork()).send) return IDLE
+        if (isRecent(lookedAt, now, LANES_MS) && !(await journal.readWork()).send) return IDLE
         const progress = await engine.send().finally(() => isAhead && bells.signing.ring())
         lookedAt = now
         if (progress.done > 0) bells.observing.ring()

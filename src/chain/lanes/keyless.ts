@@ -1,5 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { SettlementDeps } from '../context.ts'
+import { isRecent, type SettlementDeps } from '../context.ts'
 import { endLane } from './lane.ts'
 import type { ChainView } from './sender.ts'
 import { STRANDED_MS } from './stranded.ts'
@@ -23,7 +23,7 @@ export function createKeylessEnding(deps: SettlementDeps) {
 
   return async function endKeyless(view: ChainView): Promise<void> {
     const now = clock().getTime()
-    if (now - looked < LOOK_MS) return
+    if (isRecent(looked, now, LOOK_MS)) return
     looked = now
     const keyless = await journal.takeKeyless({ idleMs: STRANDED_MS, keyed }).catch(failed)
     for (const lane of keyless) await endLane(deps, lane, view).catch(failed)

@@ -13,7 +13,7 @@ import type {
 } from '../../domain/settlement/payout.ts'
 import { keccak256 } from '../../evm/keccak.ts'
 import type { Authorization } from '../codec.ts'
-import type { SettlementDeps } from '../context.ts'
+import { isRecent, type SettlementDeps } from '../context.ts'
 import { authorizationOf } from '../deposits/sweep-authorization.ts'
 import type { Block, FeeHistory } from '../rpc/node.ts'
 import type { SendOutcome } from '../rpc/send-outcome.ts'
@@ -145,7 +145,8 @@ async function useUp(sender: Sender, nonce: number, fees: Fees): Promise<void> {
 
 function isDue(deps: SettlementDeps, attempt: EnvelopeAttempt): boolean {
   const { lastBroadcastAt } = attempt
-  return lastBroadcastAt === null || deps.clock().getTime() - lastBroadcastAt.getTime() >= deps.options.rebroadcastMs
+  const { rebroadcastMs } = deps.options
+  return lastBroadcastAt === null || !isRecent(lastBroadcastAt.getTime(), deps.clock().getTime(), rebroadcastMs)
 }
 
 async function stored(sender: Sender, envelope: Envelope, attempt: EnvelopeAttempt): Promise<Signed> {

@@ -1,5 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { SettlementDeps } from '../context.ts'
+import { isRecent, type SettlementDeps } from '../context.ts'
 import { chooseFees } from './fees.ts'
 import type { ChainView } from './sender.ts'
 
@@ -26,8 +26,9 @@ export function createRescue(deps: SettlementDeps) {
   let looked = Number.NEGATIVE_INFINITY
 
   return async function freeStranded(stuck: readonly Stuck[], view: ChainView): Promise<void> {
-    if (stuck.length === 0 && clock().getTime() - looked < LOOK_MS) return
-    looked = clock().getTime()
+    const now = clock().getTime()
+    if (stuck.length === 0 && isRecent(looked, now, LOOK_MS)) return
+    looked = now
     // At the cap of the price another lane would be as slow.
     const expensive = chooseFees(view.fees, options.maxFeeWei).maxFee >= options.maxFeeWei
     const freed = await journal.freeStranded({ idleMs: STRANDED_MS, slow: expensive ? [] : stuck, carriers })

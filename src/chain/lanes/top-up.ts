@@ -13,7 +13,9 @@ export function createTopUp(deps: SettlementDeps) {
   const { funding, relayers, codec, rpc, options, log } = deps
   const wallets = relayers.map(({ address }) => address.toLowerCase() as Hex)
   const refusedBefore = new Set<Hex>()
-  const oneMore = (maxFee: bigint): bigint => (funding?.wei ?? 0n) + TRANSFER_GAS * maxFee
+  // At any price to which it may be raised.
+  const gas = TRANSFER_GAS * options.maxFeeWei
+  const oneMore = (): bigint => (funding?.wei ?? 0n) + gas
   const lender = funding === null ? null : createLaneWallet(deps, { account: funding.account, oneMore })
 
   return async function topUpLanes(view: ChainView): Promise<void> {
@@ -29,7 +31,7 @@ export function createTopUp(deps: SettlementDeps) {
     for (const [index, target] of wallets.entries()) {
       const missing = low - (balances[index] ?? low)
       // What the wallet cannot pay no node takes, and its nonce would hold up everything after it, for ever.
-      const payable = lane.spare() - TRANSFER_GAS * options.maxFeeWei
+      const payable = lane.spare() - gas
       if (missing <= 0n || lane.free() === 0 || payable < wei) continue
       const most = payable < maxWeiPerDay ? payable : maxWeiPerDay
       const asked = missing < most ? missing : most

@@ -1,6 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
-import { KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { isRecent, KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { deadAfter } from '../rotation.ts'
 import { readToken } from '../token/token-state.ts'
 import { readFacts, type Scope, shareGas } from './facts.ts'
@@ -69,7 +69,7 @@ export function createReconciliation(deps: SettlementDeps, scope: Scope) {
 
   return async function reconcile(lease: Lease, cursor: ChainCursor): Promise<void> {
     const now = clock().getTime()
-    if (now - comparedAt < EVERY_MS) return
+    if (isRecent(comparedAt, now, EVERY_MS)) return
     await recallForgotten(cursor)
     const { block: head } = await rpc.newest(cursor.number)
     // Nodes that prune no longer have the state of that block.

@@ -56,6 +56,17 @@ test('two of three nodes have lost the logs of a block: within a minute the thir
   expect(await attention()).toEqual([])
 })
 
+// nothing was compared until the clock was where it had been
+test('a clock that was an hour ahead and is set right keeps nothing from being found', async () => {
+  const runner = runnerOf()
+  laterBy(3600)
+  const queued = await missed(runner, nodes.slice(0, 2))
+  laterBy(-3600)
+  await runner.tick()
+  await runner.tick()
+  expect(await state(queued)).toBe('settled')
+})
+
 test('a used nonce of which no node shows the log is on the attention list until one does', async () => {
   const runner = runnerOf()
   const queued = await missed(runner, nodes)
