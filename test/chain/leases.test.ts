@@ -114,6 +114,32 @@ describe('a worker gives back what it gets nowhere with, and the other one pays:
     await Promise.all([outworked({ url: proxy.url }, 'observer'), cutOff])
   })
 
+  test('but not while finality stands still for all: it watches the newest blocks', async () => {
+    const asked: number[] = []
+    proxy.decide = ({ method, params }) => {
+      if (method !== 'eth_getBlockByNumber' || params[0] !== 'finalized') return 'deliver'
+      asked.push(performance.now())
+      return { error: { code: -32000, message: 'finalized block not found' } }
+    }
+    const told: object[] = []
+    const stop = new AbortController()
+    const changes = {
+      url: proxy.url,
+      everyMs: 50,
+      options: { leaseMs: LEASE_MS },
+      warn: (about: object) => told.push(about),
+    }
+    const running = world.runner(changes).run(stop.signal)
+    await eventually(
+      async () => (asked.at(-1) ?? 0) - (asked[0] ?? 0),
+      (passedMs) => passedMs > 4 * LEASE_MS,
+    )
+    stop.abort()
+    await running
+    proxy.decide = () => 'deliver'
+    expect(told.filter((about) => 'lease' in about)).toEqual([])
+  })
+
   test('the key of the treasury refuses', async () => {
     const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
     const signer: TreasurySigner = { ...createTreasurySigner(world.treasury, policy), signTransfer: refuse }

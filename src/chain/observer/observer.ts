@@ -22,6 +22,7 @@ const EVERYTHING = { pending: true, proven: true, mined: true, voiding: true }
 export function createObserver(deps: SettlementDeps) {
   const { journal, token, log } = deps
   const { scanFinalized, isAnswered } = createScan(deps)
+  let isHeard = true
   const scanDeposits = createDepositScan(deps)
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
   const reconcile = createReconciliation(deps, scope)
@@ -55,8 +56,8 @@ export function createObserver(deps: SettlementDeps) {
   }
 
   return {
-    /** Whether a quorum of nodes answered when final blocks were read last. */
-    isAnswered,
+    /** Whether a quorum of nodes said in the last round what is final, or what is new: finality may stand still for all. */
+    isAnswered: () => isHeard,
 
     /** Reads what came to the addresses of payments, and tells them. */
     async observeDeposits(lease: Lease, cursor: ChainCursor): Promise<void> {
@@ -71,6 +72,7 @@ export function createObserver(deps: SettlementDeps) {
       let cursor = start
       let due = EVERYTHING
       let ended = 0
+      let isSeen = false
       const failures: unknown[] = []
       const parts = [
         async () => void (cursor = await scanFinalized(lease, start)),
@@ -79,9 +81,10 @@ export function createObserver(deps: SettlementDeps) {
         async () => due.proven && void (ended = await applyProven()),
         () => reconcile(lease, cursor),
         async () => due.voiding && proveExpired(deps, lease, cursor),
-        () => watchHead(lease, { cursor, isMined: due.mined }),
+        async () => void (isSeen = await watchHead(lease, { cursor, isMined: due.mined })),
       ]
       for (const part of parts) await part().catch((error: unknown) => failures.push(error))
+      isHeard = isSeen || isAnswered()
       if (failures.length > 0) throw failures[0]
       return ended
     },

@@ -47,13 +47,18 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
     }
   }
 
-  /** `isMined`: payouts are marked as seen in blocks that may have left the chain. */
+  /**
+   * `isMined`: payouts are marked as seen in blocks that may have left the chain. Answers whether a quorum has shown the blocks.
+   */
   return async function watchHead(
     lease: Lease,
     { cursor, isMined }: { cursor: ChainCursor; isMined: boolean },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const seen = await look(cursor)
-    if (seen === null) return stall.goesOn('no quorum shows all of them down to the last final one')
+    if (seen === null) {
+      stall.goesOn('no quorum shows all of them down to the last final one')
+      return false
+    }
     stall.ends()
     const { chain } = seen
     const facts = seen.readings.flatMap((reading) => reading.facts)
@@ -72,5 +77,6 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
     // Stored last, so that after a failure the same blocks are read again.
     hashes = chain
     logs.keep(seen)
+    return true
   }
 }
