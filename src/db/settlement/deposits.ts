@@ -23,10 +23,12 @@ export async function readWatchedDeposits(
   { db, scope }: JournalContext,
   past: { from: number; to: number } | null,
 ): Promise<Hex[]> {
+  const sinceNow = sql`now() - ${FINAL_MARGIN} * interval '1 second'`
   const when =
     past === null
-      ? sql`watch_until > now() - ${FINAL_MARGIN} * interval '1 second'`
-      : sql`watch_until > least(now(), to_timestamp(${past.from})) and created_at < to_timestamp(${past.to + CLOCK_MARGIN})`
+      ? sql`watch_until > ${sinceNow}`
+      : // Of a past that is not long ago none of those of now are left out.
+        sql`watch_until > least(${sinceNow}, to_timestamp(${past.from})) and created_at < to_timestamp(${past.to + CLOCK_MARGIN})`
   const rows = await many(
     db,
     z.object({ address: hex }),
