@@ -3,6 +3,7 @@ import { cancellationSignal } from '@temporalio/activity'
 import { type Delivery, loadDeliveries, parkDeliveries, recordTries } from '../../db/webhooks/deliveries.ts'
 import type { LastAnswer } from '../../domain/webhook.ts'
 import { createSlots, type Slots } from '../../slots.ts'
+import { createSlowEndpoints, type SlowEndpoints } from './slow-endpoints.ts'
 import { type DeliveryDeps, lastAnswer, makeTry, type Tried } from './webhook-try.ts'
 
 /** An endpoint that has not taken the event yet: what its delivery workflow must know to go on. */
@@ -11,8 +12,8 @@ export type HandOver = { readonly endpointId: string; readonly attemptsDone: num
 export type AnnounceActivities = {
   /**
    * Makes the first try at every subscribed endpoint, all at once. Run again, it skips what was tried. An endpoint
-   * that is failing, or has too many requests in flight, is handed over untried: payments share this queue, and one
-   * merchant's receiver that hangs must not hold the places of all.
+   * that is failing, answers late, or has too many requests in flight, is handed over untried: payments share this queue,
+   * and receivers of some merchants that hang must not hold the places of all.
    */
   announce(eventId: string): Promise<{ failed: HandOver[] }>
 }
@@ -26,7 +27,7 @@ const AT_ONCE = 16
 const PER_ENDPOINT = { inFlight: 10, waiting: 20, patienceMs: 500 }
 
 export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities {
-  const slots = createSlots(PER_ENDPOINT)
+  const reach = { deps, slots: createSlots(PER_ENDPOINT), slow: createSlowEndpoints(deps.now) }
   return {
     async announce(eventId) {
       const open = (await loadDeliveries(deps.db, eventId)).filter(({ status }) => status === 'pending')
@@ -40,7 +41,7 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
 
       const enabled = open.filter((delivery) => !delivery.endpoint_disabled)
       const untried = enabled.filter(({ attempts }) => attempts === 0)
-      const tried = await tryAll({ deps, slots }, eventId, untried)
+      const tried = await tryAll(reach, eventId, untried)
       const reached = new Set(tried.map(({ record }) => record.endpointId))
       const handedOver = enabled.filter(({ endpoint_id }) => !reached.has(endpoint_id))
       const statuses = await recordTries(
@@ -68,21 +69,26 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
   }
 }
 
-type Reach = { readonly deps: DeliveryDeps; readonly slots: Slots }
+type Reach = { readonly deps: DeliveryDeps; readonly slots: Slots; readonly slow: SlowEndpoints }
 
 /** What came of the tries; an endpoint that had no place for one is left out. */
-async function tryAll({ deps, slots }: Reach, eventId: string, deliveries: readonly Delivery[]): Promise<Tried[]> {
+async function tryAll(reach: Reach, eventId: string, deliveries: readonly Delivery[]): Promise<Tried[]> {
+  const { deps, slots, slow } = reach
   const signal = cancellationSignal()
   // Every try listens on it, and Node warns from eleven on.
   setMaxListeners(2 * AT_ONCE, signal)
-  const waiting = deliveries.filter(({ endpoint_failing }) => !endpoint_failing)
+  const waiting = deliveries.filter(
+    ({ endpoint_failing, endpoint_id }) => !endpoint_failing && !slow.isLeftOut(endpoint_id),
+  )
   const tried: Tried[] = []
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const free = await slots.take(next.endpoint_id)
       if (free === null) continue
       const planned = { eventId, delivery: next, number: 1, step: 1 }
-      tried.push(await makeTry(deps, planned, signal).finally(free))
+      const made = await makeTry(deps, planned, signal).finally(free)
+      slow.answered(next.endpoint_id, made.result.durationMs)
+      tried.push(made)
     }
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, waiting.length) }, work))

@@ -1,0 +1,39 @@
+/** Endpoints that answer so late that a request to one holds its place for long. */
+export type SlowEndpoints = {
+  /** Whether the endpoint is left out for now. When that is over, the first who asks tries it, and the others leave it out. */
+  readonly isLeftOut: (endpointId: string) => boolean
+  readonly answered: (endpointId: string, durationMs: number) => void
+}
+
+/** Milliseconds: most receivers answer in a few hundred. */
+const SLOW_MS = 3000
+/** Milliseconds until it is seen whether it has become faster. */
+const LEFT_OUT_MS = 10 * 60_000
+/** Bounds the memory. The one that was slow longest ago is forgotten. */
+const MOST = 10_000
+
+/** As this process has seen them. `now`: Unix milliseconds. */
+export function createSlowEndpoints(now: () => number): SlowEndpoints {
+  const leftOutUntil = new Map<string, number>()
+
+  function leaveOut(id: string): void {
+    leftOutUntil.delete(id)
+    leftOutUntil.set(id, now() + LEFT_OUT_MS)
+    const [oldest] = leftOutUntil.keys()
+    if (leftOutUntil.size > MOST && oldest !== undefined) leftOutUntil.delete(oldest)
+  }
+
+  return {
+    isLeftOut(id) {
+      const until = leftOutUntil.get(id)
+      if (until === undefined) return false
+      if (now() < until) return true
+      leaveOut(id)
+      return false
+    },
+    answered(id, durationMs) {
+      if (durationMs < SLOW_MS) leftOutUntil.delete(id)
+      else leaveOut(id)
+    },
+  }
+}
