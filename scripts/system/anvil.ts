@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
-import { copyFile, rename } from 'node:fs/promises'
+import { copyFile, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { ProcessSpec } from './supervisor.ts'
@@ -19,7 +19,7 @@ export function anvilSpec(options: AnvilOptions): ProcessSpec {
     args: [
       ['--host', '127.0.0.1', '--port', String(options.port), '--chain-id', String(DEVELOPMENT_CHAIN_ID)],
       ['--block-time', '1', '--slots-in-an-epoch', '1'],
-      ['--state', options.stateFile, '--state-interval', '1'],
+      ['--state', options.stateFile, '--state-interval', '1', '--cache-path', oldStates(options.stateFile)],
       ['--enable-tx-gas-limit', '--gas-limit', '140000000', '--quiet'],
     ].flat(),
     env: process.env,
@@ -27,7 +27,11 @@ export function anvilSpec(options: AnvilOptions): ProcessSpec {
     // On SIGTERM anvil saves its state.
     stopSignal: 'SIGTERM',
     logFile: options.logFile,
-    prepare: () => repairState(options.stateFile),
+    async prepare() {
+      // What a chain that was killed has left there is of no use to the next one, and may be gigabytes.
+      await rm(oldStates(options.stateFile), { recursive: true, force: true })
+      await repairState(options.stateFile)
+    },
     ready: async () => (await blockNumber(`http://127.0.0.1:${options.port}`).catch(() => null)) !== null,
   }
 }
@@ -61,6 +65,9 @@ async function repairState(stateFile: string): Promise<void> {
   if (existsSync(previousState(stateFile))) await copyFile(previousState(stateFile), stateFile)
   else await rename(stateFile, `${stateFile}.broken`)
 }
+
+/** Where anvil keeps what it does not hold in memory; beside its dump, and not in the home of whoever runs it. */
+const oldStates = (stateFile: string): string => `${stateFile}.states`
 
 const previousState = (stateFile: string): string => `${stateFile}.previous`
 

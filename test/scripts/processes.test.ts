@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -181,6 +181,15 @@ describe('the development chain', () => {
     await mine(port, 100)
     await child.restart()
     expect(await blockNumber(`http://127.0.0.1:${port}`)).toBeGreaterThanOrEqual(100)
+  })
+
+  test('keeps its old states beside its dump, and begins without those that a kill left', async () => {
+    const states = `${stateFile()}.states`
+    const anvil = anvilSpec({ stateFile: stateFile(), port: await freePort(), logFile: join(folder, 'anvil.log') })
+    expect(anvil.args.join(' ')).toContain(`--cache-path ${states}`)
+    mkdirSync(join(states, 'anvil-state-left'), { recursive: true })
+    await start(anvil).child.start()
+    expect(existsSync(states) && readdirSync(states).includes('anvil-state-left')).toBe(false)
   })
 
   test('that was killed while it wrote its state goes on from the last whole one', async () => {

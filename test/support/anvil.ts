@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, request, type Server } from 'node:http'
 import { createRequire } from 'node:module'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -27,11 +29,13 @@ async function freePort(): Promise<number> {
 /** A chain of one's own that mines only when told to. `finalized` is the newest block minus two, unless `args` say more. */
 export async function startAnvil(args: readonly string[] = ['--no-mining']): Promise<Anvil> {
   const port = await freePort()
+  // A chain that is killed leaves its old states where it kept them, up to gigabytes.
+  const states = await mkdtemp(join(tmpdir(), 'pinrail-anvil-'))
   const child = spawn(
     binary(),
     ['--host', '127.0.0.1', '--port', `${port}`, '--chain-id', '31337', '--quiet']
       .concat(args.includes('--slots-in-an-epoch') ? [] : ['--slots-in-an-epoch', '1'])
-      .concat(['--enable-tx-gas-limit', '--gas-limit', '140000000'])
+      .concat(['--enable-tx-gas-limit', '--gas-limit', '140000000', '--cache-path', states])
       .concat(args),
     { stdio: 'ignore' },
   )
@@ -41,9 +45,11 @@ export async function startAnvil(args: readonly string[] = ['--no-mining']): Pro
     url,
     pid: child.pid ?? 0,
     async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      child.kill('SIGKILL')
-      await once(child, 'exit')
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }
+      await rm(states, { recursive: true, force: true })
     },
   }
 }
