@@ -114,6 +114,24 @@ describe('a worker gives back what it gets nowhere with, and the other one pays:
     await Promise.all([outworked({ url: proxy.url }, 'observer'), cutOff])
   })
 
+  // it kept the lease for as long as its nodes took to catch up
+  test('its nodes are behind what was final', async () => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params: ['0x1', false] })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(world.anvil.url, { method: 'POST', headers, body })
+    const { result: old } = (await answer.json()) as { result: unknown }
+    let isBehind = false
+    proxy.decide = ({ method, params }) =>
+      isBehind && method === 'eth_getBlockByNumber' && (params[0] === 'finalized' || params[0] === 'latest')
+        ? { rewrite: () => old }
+        : 'deliver'
+    const fallBack = eventually(
+      async () => (await world.db.query('select 1 from chain_cursor where owner = $1', [FAULTY])).rowCount,
+      (count) => count === 1,
+    ).then(() => (isBehind = true))
+    await Promise.all([outworked({ url: proxy.url }, 'observer'), fallBack])
+  })
+
   test('but not while finality stands still for all: it watches the newest blocks', async () => {
     const asked: number[] = []
     proxy.decide = ({ method, params }) => {

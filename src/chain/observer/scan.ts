@@ -30,7 +30,8 @@ export function createScan(deps: SettlementDeps) {
     const { rpc, journal, log } = deps
     isAnswered = false
     const final = await rpc.finalized()
-    isAnswered = final !== null
+    // Nodes that are behind what was read before lead to nothing: those of another engine may be further.
+    isAnswered = final !== null && final.number >= start.number
     if (final === null || final.number < start.number) {
       stall.goesOn(final === null ? 'no quorum says what is final' : `a quorum calls only block ${final.number} final`)
       return start
@@ -62,7 +63,7 @@ export function createScan(deps: SettlementDeps) {
 
   return {
     scanFinalized,
-    /** Whether a quorum of nodes answered in the last round. */
+    /** Whether a quorum of nodes that is not behind answered in the last round. */
     isAnswered: () => isAnswered,
   }
 }
