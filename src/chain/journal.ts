@@ -106,8 +106,8 @@ export type SettlementJournal = {
   reserve(lane: Lane, ask: Reservation): Promise<Reserved | null>
   reserveTopUp(
     lane: Lane,
-    ask: { target: Hex; value: bigint; gasLimit: bigint; maxWeiPerDay: bigint },
-  ): Promise<{ nonce: number } | { refused: TopUpRefusal }>
+    ask: { target: Hex; value: bigint; least: bigint; gasLimit: bigint; maxWeiPerDay: bigint },
+  ): Promise<{ nonce: number; value: bigint } | { refused: TopUpRefusal }>
   storeAttempt(
     lane: Lane,
     attempt: { nonce: number; txHash: Hex; raw: Hex; maxFee: bigint; tip: bigint; signedBlock: number },

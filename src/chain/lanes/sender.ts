@@ -56,15 +56,22 @@ function encodeBatch({ codec, token }: SettlementDeps, items: readonly Authoriza
 /** Gas of a transfer of POL. */
 export const TRANSFER_GAS = 21_000n
 
-export type TopUp = { readonly target: Hex; readonly wei: bigint; readonly maxWeiPerDay: bigint }
+/** At most `wei`, and what the limit of a day leaves of it; nothing when that is less than `least`. */
+export type TopUp = {
+  readonly target: Hex
+  readonly wei: bigint
+  readonly least: bigint
+  readonly maxWeiPerDay: bigint
+}
 
 /** Sends POL to a relayer: reserves, signs, stores, then sends. Returns why it was not sent; null when it was. */
-export async function sendTopUp(sender: Sender, { target, wei, maxWeiPerDay }: TopUp): Promise<TopUpRefusal | null> {
-  const call = { target, value: wei, gasLimit: TRANSFER_GAS, calldata: '0x' } as const
-  const reserved = await sender.deps.journal.reserveTopUp(sender.lane, { ...call, maxWeiPerDay })
+export async function sendTopUp(sender: Sender, { wei, ...ask }: TopUp): Promise<TopUpRefusal | null> {
+  const call = { target: ask.target, gasLimit: TRANSFER_GAS, calldata: '0x' } as const
+  const reserved = await sender.deps.journal.reserveTopUp(sender.lane, { ...ask, ...call, value: wei })
   if ('refused' in reserved) return reserved.refused
-  sender.deps.log.info({ from: sender.lane.wallet, to: target, wei }, 'gas money is sent to a lane')
-  await dispatch(sender, { ...call, nonce: reserved.nonce, items: 1 })
+  const { nonce, value } = reserved
+  sender.deps.log.info({ from: sender.lane.wallet, to: ask.target, wei: value }, 'gas money is sent to a lane')
+  await dispatch(sender, { ...call, nonce, value, items: 1 })
   return null
 }
 

@@ -33,9 +33,8 @@ export function createTopUp(deps: SettlementDeps) {
       // What the wallet cannot pay no node takes, and its nonce would hold up everything after it, for ever.
       const payable = lane.spare() - gas
       if (missing <= 0n || lane.free() === 0 || payable < wei) continue
-      const most = payable < maxWeiPerDay ? payable : maxWeiPerDay
-      const asked = missing < most ? missing : most
-      const refused = await lane.topUp({ target, wei: asked > wei ? asked : wei, maxWeiPerDay })
+      const asked = missing < payable ? missing : payable
+      const refused = await lane.topUp({ target, wei: asked > wei ? asked : wei, least: wei, maxWeiPerDay })
       if (refused === null) refusedBefore.delete(target)
       if (refused === null || refused === 'pending' || refused === 'paused' || refusedBefore.has(target)) continue
       refusedBefore.add(target)

@@ -187,35 +187,38 @@ export function reserve(
 }
 
 /**
- * Takes the funding lane's next nonce for gas money to `target`. Refused while some is on its way there, when more than
- * `maxWeiPerDay` would have been sent within 24 hours, while everything is paused, or when one of the two lanes is quarantined:
- * whoever else has its key would take the money.
+ * Takes the funding lane's next nonce for gas money to `target`, or for what `maxWeiPerDay` leaves of it within 24 hours. Refused
+ * while some is on its way there, when less than `least` is left, while everything is paused, or when one of the two lanes is
+ * quarantined: whoever else has its key would take the money.
  */
 export function reserveTopUp(
   context: JournalContext,
   lane: Lane,
-  ask: { target: Hex; value: bigint; gasLimit: bigint; maxWeiPerDay: bigint },
-): Promise<{ nonce: number } | { refused: TopUpRefusal }> {
+  ask: { target: Hex; value: bigint; least: bigint; gasLimit: bigint; maxWeiPerDay: bigint },
+): Promise<{ nonce: number; value: bigint } | { refused: TopUpRefusal }> {
   return fenced(context, lane, async (tx, stopped) => {
     if (stopped !== null) return { refused: stopped }
-    const { refused } = await one(
+    const { refused, left } = await one(
       tx,
-      z.object({ refused: z.enum(['pending', 'limit', 'quarantined']).nullable() }),
+      z.object({ refused: z.enum(['pending', 'quarantined']).nullable(), left: z.string() }),
       sql`select case
             when count(*) filter (where t.wallet = ${lane.wallet} and t.state in ('reserved', 'signed', 'broadcast')) > 0
               then 'pending'
-            when coalesce(sum(t.value) filter (where t.created_at > now() - interval '24 hours'), 0) + ${ask.value.toString()}::numeric
-              > ${ask.maxWeiPerDay.toString()}::numeric then 'limit'
             when exists (select 1 from lane l where l.chain_id = ${lane.chainId} and l.wallet = ${ask.target}
-              and l.status = 'quarantined') then 'quarantined' end as refused
+              and l.status = 'quarantined') then 'quarantined' end as refused,
+            (${ask.maxWeiPerDay.toString()}::numeric
+              - coalesce(sum(t.value) filter (where t.created_at > now() - interval '24 hours'), 0))::text as left
           from lane_tx t where t.chain_id = ${lane.chainId} and t.target = ${ask.target} and t.kind = 'topup'`,
     )
     if (refused !== null) return { refused }
-    return one(
+    const value = BigInt(left) < ask.value ? BigInt(left) : ask.value
+    if (value < ask.least) return { refused: 'limit' }
+    const { nonce } = await one(
       tx,
       z.object({ nonce: z.coerce.number() }),
-      sql`with ${nextEnvelope(lane, { ...ask, kind: 'topup', calldata: '0x' })} select nonce from n`,
+      sql`with ${nextEnvelope(lane, { ...ask, value, kind: 'topup', calldata: '0x' })} select nonce from n`,
     )
+    return { nonce, value }
   })
 }
 

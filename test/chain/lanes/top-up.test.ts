@@ -193,6 +193,26 @@ test('while gas is dear a relayer gets what the wallet has, and the next one wai
   expect(await balance(second.address)).toBeGreaterThanOrEqual(wei)
 })
 
+// what was missing was more than that, and none was sent
+test('while gas is dear a relayer gets what the limit of a day leaves of what is missing', async () => {
+  const dear = async (): Promise<void> => {
+    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 140n * GWEI })
+    await world.chain.mine({ blocks: 1 })
+  }
+  const engine = world.runner({ funding: { account, wei: 2n * POL, maxWeiPerDay: 30n * POL } })
+  for (let time = 0; time < 3; time++) {
+    await world.chain.setBalance({ address: relayer, value: GWEI })
+    for (let round = 0; round < 4; round++) {
+      await dear()
+      await engine.tick()
+    }
+  }
+  const values = (await sent()).map(({ value }) => BigInt(value))
+  expect(values).toHaveLength(2)
+  expect(values[0]).toBeLessThan(20n * POL)
+  expect(values.reduce((sum, value) => sum + value)).toBe(30n * POL)
+})
+
 test('while gas is so dear that a relayer lacks more than the limit of a day, it gets the limit', async () => {
   await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 260n * GWEI })
   await world.chain.mine({ blocks: 1 })
