@@ -2,6 +2,7 @@ import { createAuthorizer } from './authorizer.ts'
 import { createCancellations } from './cancellations.ts'
 import { assertNotBehind, NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import { createSweeping } from './deposits/sweep.ts'
+import { mostItems } from './lanes/fees.ts'
 import { fillLanes } from './lanes/fill.ts'
 import { createKeylessEnding } from './lanes/keyless.ts'
 import { advanceLane, createLaneWallet } from './lanes/lane.ts'
@@ -48,7 +49,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
   const endKeyless = createKeylessEnding(deps)
   const sweep = createSweeping(deps)
 
-  const oneMore = (maxFee: bigint): bigint => deps.codec.gasLimit(deps.codec.maxItems) * maxFee
+  const oneMore = (maxFee: bigint): bigint => deps.codec.gasLimit(mostItems(deps.codec, maxFee)) * maxFee
   const wallets = deps.relayers.map((account) => createLaneWallet(deps, { account, oneMore }))
 
   async function advance(view: ChainView): Promise<LaneRound[]> {

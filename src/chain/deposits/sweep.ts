@@ -3,6 +3,7 @@ import type { Sweep, Unswept } from '../../domain/settlement/deposit.ts'
 import { signTransferAuthorization } from '../authorization.ts'
 import { deadline } from '../authorizer.ts'
 import type { SettlementDeps } from '../context.ts'
+import { chooseFees, mostItems } from '../lanes/fees.ts'
 import type { LaneRound } from '../lanes/round.ts'
 import type { ChainView } from '../lanes/sender.ts'
 import { simulate } from '../simulate.ts'
@@ -64,19 +65,20 @@ async function sweepDeposits(
     const sweep = await trySigning(one)
     if (sweep !== null) await journal.storeSweep(sweep)
   }
-  await sendSigned(deps, { rounds, treasury, validAt: view.head.timestamp })
+  await sendSigned(deps, { rounds, treasury, view })
   if (failures.length > 0) throw failures[0]
 }
 
 async function sendSigned(
   deps: SettlementDeps,
-  { rounds, treasury, validAt }: { rounds: readonly LaneRound[]; treasury: Hex; validAt: number },
+  { rounds, treasury, view }: { rounds: readonly LaneRound[]; treasury: Hex; view: ChainView },
 ): Promise<void> {
-  const { journal, codec, log } = deps
+  const { journal, codec, options, log } = deps
   const lane = rounds.find((round) => round.free() > 0)
   if (lane === undefined) return
   // One to an earlier treasury, or expired, that could not be signed again stays.
-  const sweeps = await journal.readSendableSweeps({ treasury, validAt, limit: codec.maxItems })
+  const limit = mostItems(codec, chooseFees(view.fees, options.maxFeeWei).maxFee)
+  const sweeps = await journal.readSendableSweeps({ treasury, validAt: view.head.timestamp, limit })
   if (sweeps.length === 0) return
   const good = await preflight(deps, sweeps)
   if (good.length > 0) await lane.sweep(good)

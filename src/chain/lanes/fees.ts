@@ -1,3 +1,4 @@
+import type { PayoutCodec } from '../codec.ts'
 import type { FeeHistory } from '../rpc/node.ts'
 
 /** Fees of EIP-1559 transactions, in wei for one unit of gas. */
@@ -26,6 +27,22 @@ export function chooseFees(history: FeeHistory, cap: bigint): Fees {
   const tip = atMost(atLeast(median(history.tips), TIP_FLOOR), cap)
   return { tip, maxFee: atMost(2n * history.nextBaseFee + tip, cap) }
 }
+
+/** In wei. Bor, geth and Erigon take no transaction whose gas limit costs more, unless told otherwise (`rpc.txfeecap`). */
+const MOST_FEE = 10n ** 18n
+
+/** So that the price of a batch may be raised three times before it costs more than nodes take. */
+const withRoom = (fee: bigint): bigint => (fee * 3n) / 2n
+
+/** How many items a batch may have at this price. More only while gas costs less than 91 gwei. */
+export function mostItems(codec: Pick<PayoutCodec, 'maxItems' | 'gasLimit'>, maxFee: bigint): number {
+  let items = codec.maxItems
+  while (items > 1 && withRoom(codec.gasLimit(items) * maxFee) > MOST_FEE) items -= 1
+  return items
+}
+
+/** The highest price to ask when nodes find this one too dear. What it was raised from is not above it. */
+export const cheaper = (refused: bigint): bigint => (refused * 8n) / 9n
 
 /** Nodes ask for 10 % more on both fees before they replace a transaction; 12.5 % leaves room for their rounding. */
 const raise = (fee: bigint): bigint => (fee * 1125n + 999n) / 1000n

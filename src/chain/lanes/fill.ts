@@ -4,6 +4,7 @@ import { deadline, hold, TREASURY_BLACKLISTED } from '../authorizer.ts'
 import type { SettlementDeps } from '../context.ts'
 import { simulate } from '../simulate.ts'
 import { readToken } from '../token/token-state.ts'
+import { chooseFees, mostItems } from './fees.ts'
 import type { LaneRound } from './round.ts'
 import type { ChainView } from './sender.ts'
 
@@ -29,17 +30,18 @@ export function meaningOf(reason: string): HoldReason | 'wait' | 'requeue' {
   return REFUSALS.find(([pattern]) => pattern.test(reason))?.[1] ?? 'refused'
 }
 
-/** Sends payouts by the lanes in turn, each in full batches. Returns how many were sent. */
+/** Sends payouts by the lanes in turn, each in batches as full as nodes take now. Returns how many were sent. */
 export async function fillLanes(deps: SettlementDeps, rounds: readonly LaneRound[], view: ChainView): Promise<number> {
-  const { journal, codec } = deps
+  const { journal, codec, options } = deps
   const depth = Math.max(0, ...rounds.map((round) => round.free()))
   const slots = Array.from({ length: depth }, (_slot, turn) => rounds.filter((round) => round.free() > turn)).flat()
   if (slots.length === 0) return 0
-  const waiting = await journal.readAssignable(slots.length * codec.maxItems)
+  const size = mostItems(codec, chooseFees(view.fees, options.maxFeeWei).maxFee)
+  const waiting = await journal.readAssignable(slots.length * size)
   const payouts = await renew(deps, waiting, view)
   const work = new Map<LaneRound, SignedPayout[][]>()
   for (const [index, slot] of slots.entries()) {
-    const batch = payouts.slice(index * codec.maxItems, (index + 1) * codec.maxItems)
+    const batch = payouts.slice(index * size, (index + 1) * size)
     if (batch.length > 0) work.set(slot, [...(work.get(slot) ?? []), batch])
   }
   let sent = 0

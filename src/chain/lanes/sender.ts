@@ -17,7 +17,7 @@ import { isRecent, type SettlementDeps } from '../context.ts'
 import { authorizationOf } from '../deposits/sweep-authorization.ts'
 import type { Block, FeeHistory } from '../rpc/node.ts'
 import type { SendOutcome } from '../rpc/send-outcome.ts'
-import { bumpFees, chooseFees, type Fees, isOverdue } from './fees.ts'
+import { bumpFees, cheaper, chooseFees, type Fees, isOverdue } from './fees.ts'
 
 /** What the engine reads from the chain at the start of a round. */
 export type ChainView = { readonly head: Block; readonly cursor: ChainCursor; readonly fees: FeeHistory }
@@ -104,6 +104,7 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
   const outcome = isDue(deps, last) ? await broadcast(sender, await stored(sender, envelope, last)) : 'unknown'
   if (!lowest || !(late || outcome === 'underpriced')) return
   if (fees === null) {
+    if (await useUpInstead(sender, envelope)) return
     deps.log.error(
       { ...about, maxFee: last.maxFee, payable },
       'a transaction is stuck at the highest price it may have',
@@ -116,18 +117,22 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
 }
 
 /**
- * The newest transaction of the envelope that the wallet can pay, what a new one would cost now, and its highest price: the
- * cap, or what the wallet has. No node takes one that costs more, and beside such a one, signed while gas was dear or the wallet
- * had more, a cheaper one that would do now was never sent again. None where one can be paid now, but none that is stored.
+ * The newest transaction of the envelope that nodes take, what a new one would cost now, and its highest price: the cap, what
+ * the wallet has, or less than what a quorum of nodes has found too dear. Beside one that costs more, signed while gas was dear
+ * or the wallet had more, a cheaper one that would do now was never sent again. None where a new one would do, but none that is
+ * stored.
  */
 function pricesOf({ deps, view, wei }: Sender, { attempts, gasLimit, value }: Envelope) {
   const { maxFeeWei } = deps.options
   const current = chooseFees(view.fees, maxFeeWei)
-  const most = (wei - value) / gasLimit
+  const refused = attempts.filter(({ isTooDear }) => isTooDear).map(({ maxFee }) => cheaper(maxFee))
+  const most = refused.reduce(lower, (wei - value) / gasLimit)
   const stored = attempts.findLast(({ maxFee }) => maxFee <= most)
   const last = stored ?? (current.maxFee > most ? attempts.at(-1) : undefined)
-  return { last, current, payable: most < maxFeeWei ? most : maxFeeWei }
+  return { last, current, payable: lower(most, maxFeeWei) }
 }
+
+const lower = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
 /**
  * Whether nothing of what it carries is left to it, or none of its authorizations is valid any more: then it would only
@@ -148,6 +153,19 @@ async function useUp(sender: Sender, nonce: number, fees: Fees): Promise<void> {
   )
   const empty: Call = { target: wallet, calldata: '0x', gasLimit: TRANSFER_GAS }
   await broadcast(sender, await signAndStore(sender, { ...empty, nonce }, fees))
+}
+
+/**
+ * The same where what it carried cannot be made dearer: an empty transfer costs a fraction of that. Its own price is raised as
+ * any other's. Answers whether the nonce is being used up.
+ */
+async function useUpInstead(sender: Sender, envelope: Envelope): Promise<boolean> {
+  const { deps, view, wei } = sender
+  const newest = envelope.attempts.at(-1)
+  const fees = newest && bumpFees(newest, view.fees, lower(wei / TRANSFER_GAS, deps.options.maxFeeWei))
+  if (!newest || !fees || !(await isOver(sender, envelope))) return false
+  if (isOverdue(newest, view.head.number, deps.options)) await useUp(sender, envelope.nonce, fees)
+  return true
 }
 
 function isDue(deps: SettlementDeps, attempt: EnvelopeAttempt): boolean {

@@ -72,6 +72,7 @@ const OUTCOMES: readonly SendOutcome[] = [
   'underpriced_replacement',
   'underpriced',
   'no_gas_money',
+  'too_dear',
   'unknown',
 ]
 

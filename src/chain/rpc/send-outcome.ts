@@ -14,6 +14,8 @@ export type SendOutcome =
   | 'underpriced'
   /** The relayer cannot pay for the gas. */
   | 'no_gas_money'
+  /** Gas limit times price is more than the node takes for one transaction (`rpc.txfeecap`, 1 POL unless set). */
+  | 'too_dear'
   /** The relayer's account carries an EIP-7702 delegation. */
   | 'delegated'
   | 'unknown'
@@ -27,6 +29,7 @@ const TABLE: readonly (readonly [RegExp, SendOutcome])[] = [
     'underpriced',
   ],
   [/insufficient funds/i, 'no_gas_money'],
+  [/tx ?fee .*exceeds the config\w+ cap/i, 'too_dear'],
   [/in-flight transaction limit reached for delegated accounts|delegated account/i, 'delegated'],
 ]
 

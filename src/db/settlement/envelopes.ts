@@ -20,6 +20,7 @@ const envelopeRow = z.object({
       signed_block: z.number(),
       age_ms: z.number(),
       last_broadcast_at: z.coerce.date().nullable(),
+      too_dear: z.boolean(),
     }),
   ),
 })
@@ -33,7 +34,8 @@ export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise
           floor(extract(epoch from now() - t.created_at) * 1000) as age_ms,
           coalesce((select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'tx_hash', a.tx_hash, 'max_fee', a.max_fee::text,
               'tip', a.tip::text, 'signed_block', a.signed_block,
-              'age_ms', floor(extract(epoch from now() - a.signed_at) * 1000), 'last_broadcast_at', a.last_broadcast_at) order by a.attempt)
+              'age_ms', floor(extract(epoch from now() - a.signed_at) * 1000), 'last_broadcast_at', a.last_broadcast_at,
+              'too_dear', coalesce(a.last_answer like 'too_dear:%', false)) order by a.attempt)
             from lane_tx_attempt a where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce)), '[]') as attempts
         from lane_tx t where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet}
           and t.state in ('reserved', 'signed', 'broadcast') order by t.nonce`,
@@ -52,6 +54,7 @@ export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise
       signedBlock: attempt.signed_block,
       ageMs: attempt.age_ms,
       lastBroadcastAt: attempt.last_broadcast_at,
+      isTooDear: attempt.too_dear,
     })),
   }))
 }

@@ -74,6 +74,8 @@ export type EnvelopeAttempt = {
   /** Milliseconds since it was signed. */
   readonly ageMs: number
   readonly lastBroadcastAt: Date | null
+  /** A quorum of nodes said last that it costs more than they take for one transaction. */
+  readonly isTooDear: boolean
 }
 
 /** An envelope that is not final: the transaction of one nonce, with every attempt to send it. */

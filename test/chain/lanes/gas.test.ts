@@ -52,9 +52,9 @@ test('what a wallet could not pay while gas was dear is not waited for when it i
     await world.chain.mine({ blocks: 1 })
   }
   await block(60n)
-  const queued = await world.queue(Array.from({ length: 100 }, () => ({})))
-  // Enough for a full batch at 206 gwei.
-  await world.chain.setBalance({ address: relayer, value: 1500n * GWEI * 10n ** 6n })
+  const queued = await world.queue(Array.from({ length: 50 }, () => ({})))
+  // Enough for all of them at 206 gwei.
+  await world.chain.setBalance({ address: relayer, value: 759n * GWEI * 10n ** 6n })
   await runner.tick()
   for (let round = 0; round < 4; round++) {
     for (let blocks = 0; blocks < 4; blocks++) await block(450n)
@@ -65,7 +65,7 @@ test('what a wallet could not pay while gas was dear is not waited for when it i
   await world.chain.setBalance({ address: relayer, value: 10n * GWEI * 10n ** 9n })
   await runner.tick()
   expect((await attempts()).at(-1)).toMatchObject({ gwei: '500' })
-  await world.chain.setBalance({ address: relayer, value: 1500n * GWEI * 10n ** 6n })
+  await world.chain.setBalance({ address: relayer, value: 759n * GWEI * 10n ** 6n })
   for (let round = 0; round < 3; round++) {
     await block(20n)
     await runner.tick()

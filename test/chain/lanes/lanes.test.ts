@@ -184,6 +184,8 @@ test('a stuck transaction of which every payout has ended is replaced by an empt
 })
 
 test('the lowest of several transactions is lost: it is sent again and the ones behind it follow', async () => {
+  await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('20') })
+  await world.chain.mine({ blocks: 1 })
   const queued = await world.queue(Array.from({ length: 210 }, () => ({})))
   const runner = world.runner()
   await runner.tick()
