@@ -1,4 +1,4 @@
-import type { SettlementDeps } from '../chain/context.ts'
+import { isRecent, type SettlementDeps } from '../chain/context.ts'
 import { type Funds, readFunds } from '../chain/token/funds.ts'
 import type { Db } from '../db/db.ts'
 import { countSettlementAttention, readChainCursor, readLanes, readQueue } from '../db/settlement/watch/standing.ts'
@@ -128,7 +128,7 @@ function createFundsReader({ chain, wallets, clock }: { chain: Chain; wallets: W
   let known: { readonly at: number; readonly funds: Promise<Funds> } | null = null
   return function readKnownFunds(): Promise<Funds> {
     const now = clock().getTime()
-    if (known !== null && now - known.at < FUNDS_MS) return known.funds
+    if (known !== null && isRecent(known.at, now, FUNDS_MS)) return known.funds
     const funds = chain.rpc.any((node) => readFunds(node, { token: chain.token.address, ...wallets }))
     const asked = { at: now, funds }
     known = asked

@@ -82,6 +82,10 @@ test('tell queue, cursor, lanes and balances with four statements a page, and on
   now = new Date(now.getTime() + 2000)
   await text()
   expect(calls() - before).toBe(2)
+  // A clock that was set back: they were told as they were for as long as it had been ahead.
+  now = new Date(now.getTime() - 3_600_000)
+  await text()
+  expect(calls() - before).toBe(3)
 })
 
 test('tell a cursor that moves as young: the age is since it moved, and not since somebody looked', async () => {

@@ -1,4 +1,4 @@
-import type { SettlementDeps } from '../context.ts'
+import { isRecent, type SettlementDeps } from '../context.ts'
 
 /** In milliseconds. How long a part of the observer may stand before people are told, and how often they are told. */
 const TOLD_EVERY_MS = 60_000
@@ -13,8 +13,9 @@ export function createStall({ log, clock }: Pick<SettlementDeps, 'log' | 'clock'
     },
     goesOn(why: string): void {
       const now = clock().getTime()
-      since ??= now
-      if (now - Math.max(since, toldAt) < TOLD_EVERY_MS) return
+      // Of a clock that was set back, too.
+      since = Math.min(since ?? now, now)
+      if (isRecent(since, now, TOLD_EVERY_MS) || isRecent(toldAt, now, TOLD_EVERY_MS)) return
       toldAt = now
       log.warn({ seconds: Math.round((now - since) / 1000) }, `${part} does not come on: ${why}`)
     },
