@@ -132,6 +132,35 @@ describe('a worker gives back what it gets nowhere with, and the other one pays:
     await Promise.all([outworked({ url: proxy.url }, 'observer'), fallBack])
   })
 
+  // it took what its nodes had stopped at for the end of the chain
+  test('its nodes have stopped at a block, and answer', async () => {
+    const stopped = new Map<unknown, unknown>()
+    let hasStopped = false
+    proxy.decide = ({ method, params: [tag] }) => {
+      if (!hasStopped || method !== 'eth_getBlockByNumber' || (tag !== 'finalized' && tag !== 'latest'))
+        return 'deliver'
+      return {
+        rewrite(block) {
+          if (!stopped.has(tag)) stopped.set(tag, block)
+          return stopped.get(tag)
+        },
+      }
+    }
+    const stop = eventually(
+      async () => (await world.db.query('select 1 from chain_cursor where owner = $1', [FAULTY])).rowCount,
+      (count) => count === 1,
+    ).then(async () => {
+      hasStopped = true
+      await eventually(
+        async () => stopped.size,
+        (size) => size === 2,
+      )
+      world.clock.now = new Date(world.clock.now.getTime() + 31_000)
+    })
+    await Promise.all([outworked({ url: proxy.url }, 'observer'), stop])
+    proxy.decide = () => 'deliver'
+  })
+
   test('but not while finality stands still for all: it watches the newest blocks', async () => {
     const asked: number[] = []
     proxy.decide = ({ method, params }) => {

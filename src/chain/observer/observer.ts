@@ -1,5 +1,5 @@
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
-import { type SettlementDeps, watchedTreasuries } from '../context.ts'
+import { isRecent, type SettlementDeps, watchedTreasuries } from '../context.ts'
 import { createDepositScan } from '../deposits/scan.ts'
 import { proveExpired } from './expired.ts'
 import { createHeadWatch } from './head/head.ts'
@@ -17,12 +17,20 @@ const APPLIED_AT_ONCE = 500
 const EVERYTHING = { pending: true, proven: true, mined: true, voiding: true }
 
 /**
- * The observer of one engine. In memory it keeps only hashes of blocks that are not final; losing them does no harm.
+ * In milliseconds. Nodes that show no new block for so long may have stopped, and those of another engine may go on: Polygon
+ * makes one every two seconds.
+ */
+const STILL_MS = 30_000
+
+/**
+ * The observer of one engine. In memory it keeps only hashes of blocks that are not final, and which block it saw last; losing
+ * them does no harm.
  */
 export function createObserver(deps: SettlementDeps) {
-  const { journal, token, log } = deps
+  const { journal, token, log, clock } = deps
   const { scanFinalized, isAnswered } = createScan(deps)
   let isHeard = true
+  let newest = { number: -1, at: Number.NEGATIVE_INFINITY }
   const scanDeposits = createDepositScan(deps)
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
   const reconcile = createReconciliation(deps, scope)
@@ -55,8 +63,18 @@ export function createObserver(deps: SettlementDeps) {
     return results.reduce((sum, result) => sum + (result.status === 'fulfilled' ? result.value : 0), 0)
   }
 
+  /** `seen`: the newest block that the round has shown. */
+  function noteHeard(seen: number, isQuorum: boolean): void {
+    const at = clock().getTime()
+    if (seen > newest.number) newest = { number: seen, at }
+    isHeard = isQuorum && isRecent(newest.at, at, STILL_MS)
+  }
+
   return {
-    /** Whether a quorum of nodes said in the last round what is final, or what is new: finality may stand still for all. */
+    /**
+     * Whether a quorum of nodes said in the last round what is final, or what is new, and something lately was: finality may
+     * stand still for all.
+     */
     isAnswered: () => isHeard,
 
     /** Reads what came to the addresses of payments, and tells them. */
@@ -72,7 +90,7 @@ export function createObserver(deps: SettlementDeps) {
       let cursor = start
       let due = EVERYTHING
       let ended = 0
-      let isSeen = false
+      let seen: number | null = null
       const failures: unknown[] = []
       const parts = [
         async () => void (cursor = await scanFinalized(lease, start)),
@@ -81,10 +99,10 @@ export function createObserver(deps: SettlementDeps) {
         async () => due.proven && void (ended = await applyProven()),
         () => reconcile(lease, cursor),
         async () => due.voiding && proveExpired(deps, lease, cursor),
-        async () => void (isSeen = await watchHead(lease, { cursor, isMined: due.mined })),
+        async () => void (seen = await watchHead(lease, { cursor, isMined: due.mined })),
       ]
       for (const part of parts) await part().catch((error: unknown) => failures.push(error))
-      isHeard = isSeen || isAnswered()
+      noteHeard(Math.max(cursor.number, seen ?? 0), seen !== null || isAnswered())
       if (failures.length > 0) throw failures[0]
       return ended
     },

@@ -48,16 +48,17 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
   }
 
   /**
-   * `isMined`: payouts are marked as seen in blocks that may have left the chain. Answers whether a quorum has shown the blocks.
+   * `isMined`: payouts are marked as seen in blocks that may have left the chain. Answers the newest block that a quorum has
+   * shown; null: it has shown none.
    */
   return async function watchHead(
     lease: Lease,
     { cursor, isMined }: { cursor: ChainCursor; isMined: boolean },
-  ): Promise<boolean> {
+  ): Promise<number | null> {
     const seen = await look(cursor)
     if (seen === null) {
       stall.goesOn('no quorum shows all of them down to the last final one')
-      return false
+      return null
     }
     stall.ends()
     const { chain } = seen
@@ -70,13 +71,14 @@ export function createHeadWatch(deps: SettlementDeps, scope: Scope) {
     const isQuiet = paid.length === 0 && !isMined
     // A head that is lower for a moment begins and ends below what the walk remembers.
     const numbers = [...chain.keys()]
-    const unseen = { above: cursor.number, upTo: Math.min(...numbers) - 1, from: Math.max(...numbers) + 1 }
+    const newest = Math.max(...numbers)
+    const unseen = { above: cursor.number, upTo: Math.min(...numbers) - 1, from: newest + 1 }
     const view = { seen: paid, chain: [...chain.values()], unseen }
     const { reverted } = isQuiet ? { reverted: 0 } : await journal.markMined(lease, view)
     if (reverted > 0) log.warn({ reverted }, 'payouts are no longer in the chain and go out again')
     // Stored last, so that after a failure the same blocks are read again.
     hashes = chain
     logs.keep(seen)
-    return true
+    return newest
   }
 }
