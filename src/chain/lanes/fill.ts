@@ -1,7 +1,8 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { HoldReason, SignedPayout } from '../../domain/settlement/payout.ts'
-import { deadline, hold, TREASURY_BLACKLISTED } from '../authorizer.ts'
+import { hold, TREASURY_BLACKLISTED } from '../authorizer.ts'
 import type { SettlementDeps } from '../context.ts'
+import { CLOCK_MARGIN } from '../rotation.ts'
 import { simulate } from '../simulate.ts'
 import { readToken } from '../token/token-state.ts'
 import { chooseFees, mostItems } from './fees.ts'
@@ -59,9 +60,15 @@ export async function fillLanes(deps: SettlementDeps, rounds: readonly LaneRound
   return sent
 }
 
-/** What is about to expire goes back into the queue: it is signed again, with the same nonce and a later deadline. */
+/**
+ * What is about to expire goes back into the queue: it is signed again, with the same nonce and a later deadline. By the chain's
+ * clock, as the token has it, and by ours as far as they may differ: a worker whose clock is wrong would put back whatever
+ * another one signs.
+ */
 async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], view: ChainView): Promise<SignedPayout[]> {
-  const limit = deadline(deps, view.head.timestamp) - deps.options.authorizationSeconds + RENEWAL_SECONDS
+  const { timestamp } = view.head
+  const now = Math.min(deps.clock().getTime() / 1000, timestamp + CLOCK_MARGIN)
+  const limit = Math.max(now, timestamp) + RENEWAL_SECONDS
   const fresh: SignedPayout[] = []
   const expiring: SignedPayout[] = []
   for (const payout of payouts) {
