@@ -136,9 +136,14 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
 
   /**
    * A conversion may wait for long, and so may a payout, for funds or behind a pause: the money may go meanwhile without a
-   * word. What a partner holds back after it had confirmed it goes on by the partner's word alone, which may get lost.
+   * word. What a partner holds back after it had confirmed it goes on by the partner's word alone, which may get lost. A second
+   * payment waits for a person, who could not give back what has gone.
    */
   function polled(payment: PaymentSnapshot): string[] {
+    return [...polledForPayment(payment), ...secondPayments(payment)]
+  }
+
+  function polledForPayment(payment: PaymentSnapshot): string[] {
     const { paidAttemptId } = payment
     if (paidAttemptId === null) return watchedAttempts(payment)
     const step = nextStep(payment)
@@ -157,6 +162,11 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
       if (!isClosed(face.now().status)) await face.onDelay()
     })
   }
+}
+
+/** Attempts with money that their partners may take back while an operator has not decided about it. */
+export function secondPayments({ surplus = [] }: PaymentSnapshot): readonly string[] {
+  return surplus.length > 0 && patched(PATCHES.readsSecondPayments) ? surplus : []
 }
 
 /** A moment in unix milliseconds, as the time that is left; what is over rings at once. */

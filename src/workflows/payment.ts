@@ -34,7 +34,7 @@ import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
 import { buyerWaits, CONVERSION_WAITS, money, PATCHES, records, settlement } from './options.ts'
-import { createOrders, type Orders } from './payment/orders.ts'
+import { createOrders, type Orders, readAfterRefusal } from './payment/orders.ts'
 import { carryOut, createRequests, type PaymentNews } from './payment/requests.ts'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
@@ -277,8 +277,7 @@ class PaymentStory {
     // Others change the row without a word to this run: what refused it is shown to the operator now.
     const changed = await carryOut(this.#id, decision, note).catch((error: unknown) => {
       this.#rowMayHaveChanged ||= patched(PATCHES.looksAgain)
-      // The money may go on once its partner says that it is there.
-      if (decision === 'refund' && patched(PATCHES.readsAfterRefusals)) this.#orders.add(this.#now.paidAttemptId)
+      if (decision === 'refund') readAfterRefusal(this.#now).forEach(this.#orders.add)
       throw error
     })
     this.#accept(changed)

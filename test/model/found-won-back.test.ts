@@ -1,6 +1,6 @@
 import { test } from '@jest/globals'
 import { isThen, useModel } from './story/holds.ts'
-import { engine, partner } from './story/ideas/idea.ts'
+import { engine, partner, wait } from './story/ideas/idea.ts'
 import type { Told } from './story/steps.ts'
 import type { View } from './story/view.ts'
 
@@ -34,3 +34,23 @@ const CASES: readonly (readonly [string, readonly Told[], Partial<View>])[] = [
   ],
 ]
 test.each(CASES)('is %s', (_, steps, then) => isThen({ minor: '5000', pinned: false, steps }, then))
+
+// nobody asked whether it was still there: its refund was refused for ever, and what was recorded by hand was in no account
+test('a second payment that goes without a word is found by the polls', () => {
+  const second = [
+    { do: 'click', provider: 'local_partner' },
+    { do: 'click', provider: 'card_partner' },
+  ] as const
+  const steps = [
+    ...second,
+    partner('pay', 1),
+    engine('settle'),
+    partner('pay late', 0),
+    partner('take all back', 0, { news: 'later' }),
+    wait(120),
+  ]
+  const none = { surplus: false, late: false, refunding: false }
+  const gone = { provider: 'local_partner', status: 'declined', order: 'declined', ...none } as const
+  const paid = { provider: 'card_partner', status: 'confirmed', order: 'paid', ...none } as const
+  return isThen({ minor: '5000', pinned: false, steps }, { status: 'succeeded', attempts: [gone, paid] })
+})

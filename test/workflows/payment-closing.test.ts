@@ -189,30 +189,42 @@ describe('late and second money', () => {
   })
 
   test('a second payment for the same payment is kept for an operator and never settled twice', async () => {
-    const { paymentId, attemptId } = await lateable()
+    const { paymentId, own } = await paidTwice()
+    const row = await payment(paymentId)
+    expect(row.exception).toBe('duplicate_payment')
+    expect(row.paidAttemptId).toBe(own)
+    await expect(decide(paymentId, 'approve')).rejects.toThrow(WorkflowUpdateFailedError)
+    expect(await decide(paymentId, 'refund')).toMatchObject({ message: 'refunded' })
+    expect(await result(paymentId)).toBe('succeeded')
+    expect(await findImbalances(world.db)).toEqual([])
+  })
+
+  test('a second payment that its partner took back without a word waits for nobody once its refund is refused', async () => {
+    const { paymentId, second } = await paidTwice()
+    await world.atPartner('local_partner', second, { action: 'reverse' }, 'silently')
+    await expect(decide(paymentId, 'refund')).rejects.toThrow(WorkflowUpdateFailedError)
+    expect(await result(paymentId)).toBe('succeeded')
+    expect(await attempts(paymentId)).toEqual(['declined', 'confirmed'])
+    const { parts } = await world.read(paymentId)
+    expect(parts.map(({ state }) => state)).toEqual(['counted', 'reversed', 'reversed'])
+  })
+
+  /** By another order, once it was paid out. */
+  async function paidTwice() {
+    const { paymentId, attemptId: second } = await lateable()
     const other = await world.openAttempt(paymentId, 'card_partner', 'card')
     if (other.kind !== 'redirect') throw new Error('not opened')
     await world.pay('card_partner', other.attemptId)
     await untilStatus(paymentId, 'settling')
     await world.settle(paymentId)
     await untilStatus(paymentId, 'succeeded')
-    await world.pay('local_partner', attemptId)
-    await until(
-      () => attempts(paymentId),
-      (all) => all.includes('surplus'),
-    )
-    const row = await payment(paymentId)
-    expect(row.exception).toBe('duplicate_payment')
-    expect(row.paidAttemptId).toBe(other.attemptId)
+    await world.pay('local_partner', second)
     await until(
       () => handle(paymentId).query(paymentState),
       (state) => state.attempts.some(({ status }) => status === 'surplus'),
     )
-    await expect(decide(paymentId, 'approve')).rejects.toThrow(WorkflowUpdateFailedError)
-    expect(await decide(paymentId, 'refund')).toMatchObject({ message: 'refunded' })
-    expect(await result(paymentId)).toBe('succeeded')
-    expect(await findImbalances(world.db)).toEqual([])
-  })
+    return { paymentId, second, own: other.attemptId }
+  }
 
   /** UPI cannot be canceled, so its order stays payable. */
   async function lateable() {

@@ -1,6 +1,7 @@
 import { condition, log, patched } from '@temporalio/workflow'
 import { whyNotThere } from '../../domain/payment/decision.ts'
 import { nextStep, type PaymentSnapshot, watchedAttempts } from '../../domain/payment/snapshot.ts'
+import { secondPayments } from '../clocks.ts'
 import { PAID_SILENCE_SECONDS, PATCHES, reading } from '../options.ts'
 
 type OrderRead = Awaited<ReturnType<typeof reading.readPartnerOrder>>
@@ -17,7 +18,7 @@ export type OrdersFace = {
 /** The orders of a payment that are to be read from their partners. */
 export type Orders = {
   /** The order of this attempt is to be read. */
-  add(attemptId: string | null): void
+  readonly add: (attemptId: string | null) => void
   /** So are these by the clock, and with them what could not be read. */
   poll(attemptIds: readonly string[]): void
   /** A run that takes over knows the row alone: what it watches is to be read, and whether the paid money is still there. */
@@ -113,4 +114,10 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
       }
     }
   }
+}
+
+/** A refund was refused: the money may go on once its partner says that it is there, or it has gone. */
+export function readAfterRefusal(payment: PaymentSnapshot): readonly (string | null)[] {
+  const own = patched(PATCHES.readsAfterRefusals) ? payment.paidAttemptId : null
+  return [own, ...secondPayments(payment)]
 }
