@@ -26,7 +26,11 @@ export function guarded<Args extends unknown[], Result>(
   }
 }
 
-type PartnerTrouble = Error & { kind: 'unknown' | 'throttled' | 'misconfigured'; retryAfterSeconds: number | null }
+type PartnerTrouble = Error & {
+  kind: 'unknown' | 'throttled' | 'misconfigured'
+  retryAfterSeconds: number | null
+  wasAsked: boolean
+}
 
 /** By name: activities know the types of providers, not their values. */
 export function isPartnerError(error: unknown): error is PartnerTrouble {

@@ -55,22 +55,28 @@ export type RefundResult =
  * A failed call to a partner. `unknown`: no answer, so it may or may not have had its effect. `throttled`: the partner
  * asks us to come back later. `misconfigured`: it refuses our account or signature, so an operator must look.
  * `isWhole`: it is about the partner and not about one order, as no answer at all, an error of its server, or a refusal
- * of our account.
+ * of our account. `wasAsked`: false where the call was not made, so that nothing is known of the partner.
  */
 export class PartnerError extends Error {
   override readonly name = 'PartnerError'
   readonly kind: 'unknown' | 'throttled' | 'misconfigured'
   readonly retryAfterSeconds: number | null
   readonly isWhole: boolean
+  readonly wasAsked: boolean
   constructor(
     kind: PartnerError['kind'],
     message: string,
-    { retryAfterSeconds = null, isWhole = false }: { retryAfterSeconds?: number | null; isWhole?: boolean } = {},
+    {
+      retryAfterSeconds = null,
+      isWhole = false,
+      wasAsked = true,
+    }: { retryAfterSeconds?: number | null; isWhole?: boolean; wasAsked?: boolean } = {},
   ) {
     super(message)
     this.kind = kind
     this.retryAfterSeconds = retryAfterSeconds
     this.isWhole = isWhole
+    this.wasAsked = wasAsked
   }
 }
 

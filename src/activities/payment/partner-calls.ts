@@ -4,7 +4,7 @@ import { type Misfit, misfitOfAttempt } from '../../domain/payment/money/intents
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import type { Rate } from '../../providers/converter/converter.ts'
-import { isPartnerError } from '../failure.ts'
+import { isPartnerError, notYet } from '../failure.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
 /** How often a partner that does not answer is asked before we go on without its word. */
@@ -14,6 +14,11 @@ const TRIES_BEFORE_SILENCE = {
   'after some tries': 4,
   never: Number.POSITIVE_INFINITY,
 } as const
+
+/** Two minutes of tries for which there was no room. Beside a partner that hangs there may be none for hours. */
+const TRIES_WITHOUT_ROOM = 20
+/** Seconds between them. They differ, so that those who found no room do not come again all at once. */
+const ROOM_AFTER = { least: 2, spread: 9 } as const
 
 /** An attempt as it was known before the partner was asked, with the newest of its unread news. */
 export type AskedAttempt = {
@@ -49,7 +54,7 @@ export function partCount({ parts }: PaymentWithAttempts, attemptId: string): Pi
 
 /**
  * When silence is accepted, an attempt stays unproved, and the payment goes on listening for its money; a refund stays asked
- * for.
+ * for. A payment that is closed without having asked may be paid: where the partner was not asked, it is tried for longer.
  */
 export async function askQuietly<Answer>(
   ask: () => Promise<Answer>,
@@ -58,8 +63,11 @@ export async function askQuietly<Answer>(
   try {
     return await ask()
   } catch (error) {
-    if (isPartnerError(error) && Context.current().info.attempt >= TRIES_BEFORE_SILENCE[accept]) return null
-    throw error
+    if (!isPartnerError(error)) throw error
+    const waitsForRoom = !error.wasAsked && accept === 'after some tries'
+    const tries = waitsForRoom ? TRIES_WITHOUT_ROOM : TRIES_BEFORE_SILENCE[accept]
+    if (Context.current().info.attempt >= tries) return null
+    throw waitsForRoom ? notYet(error.message, ROOM_AFTER.least + Math.floor(Math.random() * ROOM_AFTER.spread)) : error
   }
 }
 

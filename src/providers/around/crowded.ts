@@ -50,8 +50,8 @@ function roomOf(party: string, inFlight: number) {
   const slots = createSlots({ inFlight, waiting: WAITING, patienceMs: PATIENCE_MS })
   return async <T>(call: string, ask: () => Promise<T>): Promise<T> => {
     const free = await slots.take(call)
-    // Nothing was asked, so it says nothing about the party.
-    if (free === null) throw new PartnerError('unknown', `${party}: as many calls as may be are in flight`)
+    if (free === null)
+      throw new PartnerError('unknown', `${party}: as many calls as may be are in flight`, { wasAsked: false })
     return ask().finally(free)
   }
 }

@@ -5,6 +5,7 @@ import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.t
 import { many, sql } from '../../../src/db/db.ts'
 import { extendPayment } from '../../../src/db/payments/payment-changes.ts'
 import { newId } from '../../../src/ids.ts'
+import { keepRoom } from '../../../src/providers/around/crowded.ts'
 import { PartnerError } from '../../../src/providers/provider.ts'
 import { createMoneyWorld, type MoneyWorld } from './money-world.ts'
 import { perform } from './world.ts'
@@ -43,6 +44,19 @@ async function intents(id: string): Promise<string[]> {
 const atPartner = async (attemptId: string) =>
   (await world.deps.partners.wallet_app.readOrder({ attemptId }, AbortSignal.timeout(5000)))?.status
 const killed = () => Promise.reject(new Error('the process was killed here'))
+
+test('a crowd before a partner is not its silence: a payment is closed without its word after two minutes only', async () => {
+  const { id } = await world.opened()
+  const { partners = world.deps.partners } = app(() => new Promise<never>(() => undefined))
+  const crowded = { ...partners, ...keepRoom(partners) }
+  for (let call = 0; call < 12; call++)
+    void crowded.wallet_app.cancelOrder?.({ attemptId: 'att_1' }, AbortSignal.timeout(60_000))
+  const closeAt = (attempt: number) =>
+    perform(world.activities({ partners: crowded }).closeUnpaid, { paymentId: id, as: 'expired' as const }, { attempt })
+  await expect(closeAt(4)).rejects.toMatchObject({ type: 'NotYet' })
+  expect((await world.payment(id)).status).toBe('pending')
+  expect((await closeAt(20)).payment.status).toBe('expired')
+})
 
 describe('the cancellation of a partner’s order is an intent before the partner is asked', () => {
   test('killed before the partner heard it: the next reading of the order carries it out', async () => {
