@@ -9,12 +9,18 @@ const never = new AbortController().signal
 function startPartners() {
   const waiting: (() => void)[] = []
   const inFlight = new Map<ProviderName, number>()
+  const ask = (name: ProviderName): Promise<void> => {
+    inFlight.set(name, (inFlight.get(name) ?? 0) + 1)
+    return new Promise((resolve) => waiting.push(resolve))
+  }
   const partner = (name: ProviderName): PaymentPartner => ({
     name,
-    openOrder: () => Promise.reject(new Error('not asked for')),
+    openOrder: async () => {
+      await ask(name)
+      return { kind: 'declined', failureCode: 'declined' }
+    },
     readOrder: async () => {
-      inFlight.set(name, (inFlight.get(name) ?? 0) + 1)
-      await new Promise<void>((resolve) => waiting.push(resolve))
+      await ask(name)
       return null
     },
     readCallback: () => ({ kind: 'refused', reason: 'format' }),
@@ -22,6 +28,12 @@ function startPartners() {
   const entries = PROVIDER_NAMES.map((name) => [name, partner(name)])
   const partners = keepRoom(Object.fromEntries(entries) as Record<ProviderName, PaymentPartner>)
   return { partners, asked: (name: ProviderName) => inFlight.get(name) ?? 0, answer: () => waiting.shift()?.() }
+}
+
+function open(partner: PaymentPartner, attemptId: string) {
+  const amount = { minor: '4999', currency: 'EUR' } as const
+  const about = { description: 'an order', returnUrl: 'https://shop.example/', expiresAt: 0 }
+  return partner.openOrder({ attemptId, amount, method: 'banking_app', ...about }, never)
 }
 
 const outcome = (call: Promise<unknown>) =>
@@ -42,23 +54,12 @@ test('a partner that hangs is asked by a dozen calls at once; the others give up
   expect(asked('wallet_app')).toBe(12)
 
   // What hangs is one kind of call to one partner.
-  void partners.card_partner.readOrder({ attemptId: 'att_1' }, never)
-  await expect(
-    partners.wallet_app.openOrder(
-      {
-        attemptId: 'att_2',
-        amount: { minor: '4999', currency: 'EUR' },
-        method: 'banking_app',
-        description: 'an order',
-        returnUrl: 'https://shop.example/',
-        expiresAt: 0,
-      },
-      never,
-    ),
-  ).rejects.toThrow('not asked for')
-  expect(asked('card_partner')).toBe(1)
+  const others = [partners.card_partner.readOrder({ attemptId: 'att_1' }, never), open(partners.wallet_app, 'att_2')]
+  await new Promise(setImmediate)
+  expect([asked('card_partner'), asked('wallet_app')]).toEqual([1, 13])
 
-  for (let count = 0; count < 13; count++) answer()
+  for (let count = 0; count < 14; count++) answer()
+  await Promise.all(others)
   expect(await Promise.all(calls.slice(0, 12).map(outcome))).toEqual(Array.from({ length: 12 }, () => 'answered'))
 })
 
@@ -68,6 +69,15 @@ test('a burst of calls to a partner that answers gets all its answers', async ()
   const answering = setInterval(answer, 1)
   expect(new Set(await Promise.all(calls))).toEqual(new Set(['answered']))
   clearInterval(answering)
+})
+
+test('of buyers who press Continue at once two dozen are served, by a partner that takes its time', async () => {
+  const { partners, asked, answer } = startPartners()
+  const calls = Array.from({ length: 40 }, (_, index) => outcome(open(partners.card_partner, `att_${index}`)))
+  expect(await Promise.all(calls.slice(24))).toEqual(Array.from({ length: 16 }, () => 'unknown'))
+  expect(asked('card_partner')).toBe(24)
+  for (let count = 0; count < 24; count++) answer()
+  expect(await Promise.all(calls.slice(0, 24))).toEqual(Array.from({ length: 24 }, () => 'answered'))
 })
 
 test('a converter that hangs is asked by forty calls at once', async () => {

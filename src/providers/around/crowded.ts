@@ -13,6 +13,12 @@ const IN_FLIGHT = 12
 const WAITING = 200
 const PATIENCE_MS = 250
 
+/**
+ * Orders opened at once: buyers wait for them in front of the screen, and a partner may well take a second. They hold none of
+ * the workflow tasks, and of two partners that hang at once a third of the worker's hundred places are left.
+ */
+const OPENINGS = 24
+
 /** Conversions at once: all payments need them, and what is not sold keeps sixty of a worker's hundred places. */
 const CONVERSIONS = 40
 
@@ -34,11 +40,12 @@ export function keepRoomBeside(converter: Converter): Converter {
 
 function withRoom(partner: PaymentPartner): PaymentPartner {
   const within = roomOf(partner.name, IN_FLIGHT)
+  const opening = roomOf(partner.name, OPENINGS)
   const cancelOrder = partner.cancelOrder?.bind(partner)
   const refundOrder = partner.refundOrder?.bind(partner)
   return {
     ...partner,
-    openOrder: (order, signal) => within('open', () => partner.openOrder(order, signal)),
+    openOrder: (order, signal) => opening('open', () => partner.openOrder(order, signal)),
     readOrder: (order, signal) => within('read', () => partner.readOrder(order, signal)),
     ...(cancelOrder && { cancelOrder: (order, signal) => within('cancel', () => cancelOrder(order, signal)) }),
     ...(refundOrder && { refundOrder: (refund, signal) => within('refund', () => refundOrder(refund, signal)) }),
