@@ -103,7 +103,8 @@ export function createClocks(face: ClockFace): Clocks {
 /** The polls, and the delay of a settlement, which they watch too. */
 function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 'watchDelay'> {
   let polls = false
-  let watchesDelay = false
+  /** When the money came whose settlement is watched. */
+  let watchedSince: number | null = null
   let nextPollAt = Number.POSITIVE_INFINITY
 
   return {
@@ -118,7 +119,7 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
     watchDelay() {
       const { paidAt, delayedAfterMinutes } = face.now()
       // The next poll starts the clock in time, and most payments are settled before it.
-      if (paidAt === null || watchesDelay || nextPollAt <= paidAt + delayedAfterMinutes * 60_000) return
+      if (paidAt === null || isWatched(paidAt) || nextPollAt <= paidAt + delayedAfterMinutes * 60_000) return
       if (patched(PATCHES.delayOnTime)) startDelay()
     },
   }
@@ -153,14 +154,26 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
     return isOnItsWay || isHeldBack ? [...watchedAttempts(payment), paidAttemptId] : watchedAttempts(payment)
   }
 
+  function isWatched(paidAt: number): boolean {
+    return watchedSince !== null && (watchedSince === paidAt || !patched(PATCHES.watchesEachDelay))
+  }
+
   /** A settlement that takes too long is marked even while a step is being waited for. */
   function startDelay(): void {
     const { paidAt, delayedAfterMinutes } = face.now()
-    if (paidAt === null || watchesDelay) return
-    watchesDelay = true
+    if (paidAt === null || isWatched(paidAt)) return
+    watchedSince = paidAt
     void sleep(until(paidAt + delayedAfterMinutes * 60_000)).then(async () => {
-      if (!isClosed(face.now().status)) await face.onDelay()
+      const now = face.now()
+      // Withdrawn, it was not late; what has come since has a clock of its own.
+      const isOther = now.paidAt !== paidAt && patched(PATCHES.watchesEachDelay)
+      if (!isClosed(now.status) && !isOther) await face.onDelay().catch(watchAgain)
     })
+  }
+
+  /** Ended by hand it throws where nobody waits, which would stop the run for good. */
+  function watchAgain(): void {
+    watchedSince = null
   }
 }
 

@@ -112,6 +112,8 @@ export const PATCHES = {
   readsAfterWaits: 'reads-after-waits',
   /** They read the order again by the next poll alone when the partner had refused its refund. */
   readsAfterRefusals: 'reads-after-refusals',
+  /** They watched the delay of the first money alone, also when it was withdrawn and other money came. */
+  watchesEachDelay: 'watches-each-delay',
   /** They never asked whether a second payment was still there. */
   readsSecondPayments: 'reads-second-payments',
   /** They slept on when the mark of a delay told that the payment had moved, which only a lost run's activity had known. */

@@ -1,5 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
-import { decide, opened, payment, result, settled, skipWhileConverting, untilStatus, useWorld, world } from './story.ts'
+import { until } from '../../scripts/test/until.ts'
+import {
+  decide,
+  open,
+  opened,
+  payment,
+  result,
+  settled,
+  skipWhileConverting,
+  untilStatus,
+  useWorld,
+  world,
+} from './story.ts'
 
 /** Long waits, and what comes in meanwhile: a converter, a payout, a partner that take their time. */
 
@@ -30,6 +42,26 @@ describe('while the converter has not filled the order', () => {
     await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
     await untilStatus(paymentId, 'pending')
     expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null })
+  })
+
+  test('money that is withdrawn and paid again is late by its own time', async () => {
+    const { paymentId, attemptId } = await converting(6000)
+    await world.skip('2 minutes')
+    await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    await untilStatus(paymentId, 'pending')
+    await world.skip('8 minutes')
+    await world.pay('wallet_app', await open(paymentId))
+    await untilStatus(paymentId, 'processing')
+    await world.skip('7 minutes')
+    expect((await payment(paymentId)).exception).toBeNull()
+    await world.skip('10 minutes')
+    await until(
+      () => payment(paymentId),
+      (row) => row.exception === 'settlement_delayed',
+    )
+    await world.skip('15 minutes')
+    await untilStatus(paymentId, 'under_review')
+    expect(await decide(paymentId, 'refund')).toMatchObject({ status: 'refunded' })
   })
 
   test('money that went without a word, long before the order was filled, is not paid out', async () => {
