@@ -9,20 +9,31 @@ import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
  * had come and its answer was applied, so that a duplicate need not be passed on. A duplicate has the same id, the same
  * attempt and the same bytes: an id that a partner uses again, as after a change of its own system, hides no news.
  */
-export function recordPartnerEvent(
+export async function recordPartnerEvent(
   db: Queryable,
-  event: {
-    readonly provider: ProviderUsed
-    readonly eventId: string
-    readonly attemptId: string
-    readonly bodySha256: Uint8Array
-    /** ISO 8601. */
-    readonly at: string
-  },
+  event: PartnerEvent,
 ): Promise<{ payment_id: string; applied: boolean } | null> {
+  const first = await storeEvent(db, event)
+  // At the same moment its id was taken: by what, is seen now.
+  const stored = first?.kept === false ? await storeEvent(db, event) : first
+  return stored && { payment_id: stored.payment_id, applied: stored.applied }
+}
+
+type PartnerEvent = {
+  readonly provider: ProviderUsed
+  readonly eventId: string
+  readonly attemptId: string
+  readonly bodySha256: Uint8Array
+  /** ISO 8601. */
+  readonly at: string
+}
+
+const storedRow = z.object({ payment_id: z.string(), applied: z.boolean(), kept: z.boolean() })
+
+function storeEvent(db: Queryable, event: PartnerEvent): Promise<z.infer<typeof storedRow> | null> {
   return maybeOne(
     db,
-    z.object({ payment_id: z.string(), applied: z.boolean() }),
+    storedRow,
     sql`with
         -- No row for an attempt that nobody knows, or of the other mode: then nothing is stored.
         known as (
@@ -45,8 +56,8 @@ export function recordPartnerEvent(
             received_at = case when e.applied_at is null then e.received_at else excluded.received_at end,
             repeats = case when e.applied_at is null then e.repeats else 0 end,
             due_at = case when e.applied_at is null then e.due_at else now() end
-          where e.body_sha256 <> excluded.body_sha256)
-        select named.payment_id,
+          where e.body_sha256 <> excluded.body_sha256 and e.attempt_id = excluded.attempt_id returning 1)
+        select named.payment_id, exists (select from stored) or earlier.body_sha256 is not null as kept,
           coalesce(earlier.applied_at is not null and earlier.body_sha256 = ${event.bodySha256}, false) as applied
         from named left join partner_event earlier
           on earlier.provider = ${event.provider} and earlier.provider_event_id = named.event_id`,

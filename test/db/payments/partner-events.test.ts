@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { newPayment } from '../../../scripts/test/new-payment.ts'
+import { until } from '../../../scripts/test/until.ts'
+import type { Queryable } from '../../../src/db/db.ts'
 import { markApplied, recordPartnerEvent, takeUnread } from '../../../src/db/payments/partner-events.ts'
 import { changePayment } from '../../../src/db/payments/payment-changes.ts'
 import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
@@ -30,8 +32,24 @@ type Work = Parameters<typeof changePayment>[2]['work']
 const change = (work: Work) =>
   changePayment(seeded.db, { publicUrl: 'http://shop.example', now: Date.now }, { id: paymentId, work })
 
-const news = (eventId: string, body = 0) =>
-  recordPartnerEvent(seeded.db, {
+/** How many statements wait for a transaction that has not ended. */
+async function blocked(): Promise<number> {
+  const { rows } = await seeded.db.query(
+    `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  return (rows[0] as { count: number }).count
+}
+
+/** Another order of the payment. */
+async function another(): Promise<string> {
+  const { asked } = (await loadPayment(seeded.db, paymentId)).attempts[0]!
+  const id = newId('attempt')
+  await change((work) => work.addAttempt({ id, provider: 'wallet_app', method: 'banking_app', asked }))
+  return id
+}
+
+const news = (eventId: string, body = 0, db: Queryable = seeded.db) =>
+  recordPartnerEvent(db, {
     provider: 'wallet_app',
     eventId,
     attemptId,
@@ -74,16 +92,26 @@ describe('news of a partner', () => {
   test.each(['other words', 'another order'])('with an id that was used before is news, about %s', async (what) => {
     await news('used')
     await apply((await unreadOf()) ?? '')
-    if (what === 'another order') {
-      const { asked } = (await loadPayment(seeded.db, paymentId)).attempts[0]!
-      attemptId = newId('attempt')
-      await change((work) => work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked }))
-    }
+    if (what === 'another order') attemptId = await another()
     const body = what === 'other words' ? 1 : 0
     expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: false })
     expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
     await apply((await unreadOf()) ?? '')
     expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: true })
+  })
+
+  test('about two orders that comes with one id at the same moment is news of both', async () => {
+    const one = attemptId
+    const two = await another()
+    const [first, second] = await seeded.db.transaction(async (tx) => {
+      const stored = await news('used', 0, tx)
+      attemptId = two
+      const waits = news('used', 1)
+      await until(blocked, (count) => count > 0)
+      return [stored, waits] as const
+    })
+    expect([first, await second]).toEqual(Array.from({ length: 2 }, () => ({ payment_id: paymentId, applied: false })))
+    expect((await take()).map((unread) => unread.attempt_id).sort()).toEqual([one, two].sort())
   })
 
   test('with the same id that comes in other words while the partner is being asked stays unread', async () => {
