@@ -29,9 +29,10 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     const isChanged = snapshot.orderChanged === true && count % 2 === 1
     // Late money goes back whether the payment, which is over, was held or not.
     const isHeld = snapshot.held && late === undefined
-    // … and of money that the partner holds back, which may go back all the same.
+    // … and of money that the partner holds back, or says does not fit, which may go back all the same.
+    const isMisfit = answers.at(-1)?.includes('of this order does not fit it') === true
     const isWithheld = answers.at(-1)?.includes('holds the money of this order back') === true
-    const isHeldBack = snapshot.held && isWithheld
+    const isHeldBack = snapshot.held && (isWithheld || isMisfit)
     const lifts = isChanged ? 'acknowledge' : 'release'
     // Of a payout whose money is in doubt: it is voided first, as the answer says.
     const isDoubted = answers.at(-1)?.includes('What must not be paid is voided') === true
