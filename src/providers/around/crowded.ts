@@ -1,7 +1,7 @@
-import { PROVIDER_NAMES, type ProviderName } from '../../domain/methods.ts'
 import { createSlots } from '../../slots.ts'
 import type { Converter } from '../converter/converter.ts'
 import { PartnerError, type PaymentPartner } from '../provider.ts'
+import { aroundCalls } from './calls.ts'
 
 /**
  * Calls of one kind to one partner at once. A call to a partner that hangs holds a place of the worker for ten seconds, and
@@ -22,10 +22,13 @@ const OPENINGS = 24
 /** Conversions at once: all payments need them, and what is not sold keeps sixty of a worker's hundred places. */
 const CONVERSIONS = 40
 
-/** The same partners, of which none is asked by more calls at once than others can spare. What one of them cannot do, it still cannot. */
-export function keepRoom(partners: Record<ProviderName, PaymentPartner>): Record<ProviderName, PaymentPartner> {
-  const entries = PROVIDER_NAMES.map((name) => [name, withRoom(partners[name])])
-  return Object.fromEntries(entries) as Record<ProviderName, PaymentPartner>
+/** The same partners, of which none is asked by more calls at once than others can spare. */
+export function keepRoom<Name extends string>(partners: Record<Name, PaymentPartner>): Record<Name, PaymentPartner> {
+  return aroundCalls(partners, (name) => {
+    const within = roomOf(name, IN_FLIGHT)
+    const opening = roomOf(name, OPENINGS)
+    return (call, ask) => (call.name === 'open' ? opening : within)(call.name, ask)
+  })
 }
 
 /** The same converter. Its rates are asked for once for all. */
@@ -35,20 +38,6 @@ export function keepRoomBeside(converter: Converter): Converter {
     rates: (signal) => converter.rates(signal),
     convert: (order, signal) => within('convert', () => converter.convert(order, signal)),
     cancel: (key, signal) => within('cancel', () => converter.cancel(key, signal)),
-  }
-}
-
-function withRoom(partner: PaymentPartner): PaymentPartner {
-  const within = roomOf(partner.name, IN_FLIGHT)
-  const opening = roomOf(partner.name, OPENINGS)
-  const cancelOrder = partner.cancelOrder?.bind(partner)
-  const refundOrder = partner.refundOrder?.bind(partner)
-  return {
-    ...partner,
-    openOrder: (order, signal) => opening('open', () => partner.openOrder(order, signal)),
-    readOrder: (order, signal) => within('read', () => partner.readOrder(order, signal)),
-    ...(cancelOrder && { cancelOrder: (order, signal) => within('cancel', () => cancelOrder(order, signal)) }),
-    ...(refundOrder && { refundOrder: (refund, signal) => within('refund', () => refundOrder(refund, signal)) }),
   }
 }
 

@@ -1,6 +1,7 @@
-import { PROVIDER_NAMES, type ProviderName } from '../../domain/methods.ts'
+import type { ProviderName } from '../../domain/methods.ts'
 import type { Asked, FailedCall } from '../../domain/partner/standing.ts'
 import { PartnerError, type PaymentPartner } from '../provider.ts'
+import { aroundCalls } from './calls.ts'
 
 /** Finds out whether a partner works: by the calls that are made anyway, and by a question of our own. */
 
@@ -10,41 +11,20 @@ type Told = {
   readonly opened: (provider: ProviderName) => Promise<void>
 }
 
-/** The same partners, which tell how their calls end. What one of them cannot do, it still cannot. */
+/** The same partners, which tell how their calls end. */
 export function tellStanding(
   partners: Record<ProviderName, PaymentPartner>,
-  told: Told,
+  { failed, opened }: Told,
 ): Record<ProviderName, PaymentPartner> {
-  const entries = PROVIDER_NAMES.map((name) => [name, telling(name, partners[name], told)])
-  return Object.fromEntries(entries) as Record<ProviderName, PaymentPartner>
-}
-
-function telling(name: ProviderName, partner: PaymentPartner, { failed, opened }: Told): PaymentPartner {
-  const cancelOrder = partner.cancelOrder?.bind(partner)
-  const refundOrder = partner.refundOrder?.bind(partner)
-  const told = async <T>(attemptId: string, call: Promise<T>, isOpening = false): Promise<T> => {
-    try {
-      return await call
-    } catch (error) {
-      if (error instanceof PartnerError && error.isWhole) await failed({ provider: name, attemptId, isOpening })
+  return aroundCalls(partners, (provider) => async ({ name, attemptId }, ask) => {
+    const isOpening = name === 'open'
+    const answer = await ask().catch(async (error: unknown) => {
+      if (error instanceof PartnerError && error.isWhole) await failed({ provider, attemptId, isOpening })
       throw error
-    }
-  }
-  return {
-    ...partner,
-    async openOrder(order, signal) {
-      const answer = await told(order.attemptId, partner.openOrder(order, signal), true)
-      await opened(name)
-      return answer
-    },
-    readOrder: (order, signal) => told(order.attemptId, partner.readOrder(order, signal)),
-    ...(cancelOrder && {
-      cancelOrder: (order, signal) => told(order.attemptId, cancelOrder(order, signal)),
-    }),
-    ...(refundOrder && {
-      refundOrder: (refund, signal) => told(refund.attemptId, refundOrder(refund, signal)),
-    }),
-  }
+    })
+    if (isOpening) await opened(provider)
+    return answer
+  })
 }
 
 /** An attempt that no payment has. */

@@ -2,31 +2,21 @@ import type { CallDurations } from '../../observe/metrics.ts'
 import type { Tracing } from '../../observe/traces.ts'
 import type { Converter } from '../converter/converter.ts'
 import { PartnerError, type PaymentPartner } from '../provider.ts'
+import { aroundCalls } from './calls.ts'
 
 /** What partners and the converter are asked, how long they take, and what comes of it. */
 
 export type Watching = { readonly durations: CallDurations; readonly tracing: Tracing }
 
-/** The same partners. What one of them cannot do, it still cannot. */
+/** The same partners. */
 export function watchPartners<Name extends string>(
   partners: Record<Name, PaymentPartner>,
   watching: Watching,
 ): Record<Name, PaymentPartner> {
-  const entries = Object.entries<PaymentPartner>(partners).map(([name, partner]) => [name, watched(partner, watching)])
-  return Object.fromEntries(entries) as Record<Name, PaymentPartner>
-}
-
-function watched(partner: PaymentPartner, watching: Watching): PaymentPartner {
-  const watch = watcher(partner.name, watching)
-  const cancelOrder = partner.cancelOrder?.bind(partner)
-  const refundOrder = partner.refundOrder?.bind(partner)
-  return {
-    ...partner,
-    openOrder: (order, signal) => watch('open', () => partner.openOrder(order, signal)),
-    readOrder: (order, signal) => watch('read', () => partner.readOrder(order, signal)),
-    ...(cancelOrder && { cancelOrder: (order, signal) => watch('cancel', () => cancelOrder(order, signal)) }),
-    ...(refundOrder && { refundOrder: (refund, signal) => watch('refund', () => refundOrder(refund, signal)) }),
-  }
+  return aroundCalls(partners, (name) => {
+    const watch = watcher(name, watching)
+    return (call, ask) => watch(call.name, ask)
+  })
 }
 
 export function watchConverter(converter: Converter, watching: Watching): Converter {

@@ -1,0 +1,38 @@
+import type { PaymentPartner } from '../provider.ts'
+
+/** What a partner is asked, and about which attempt. */
+export type PartnerCall = { readonly name: 'open' | 'read' | 'cancel' | 'refund'; readonly attemptId: string }
+
+/** Makes a call, or throws instead. */
+export type Around = <Answer>(call: PartnerCall, ask: () => Promise<Answer>) => Promise<Answer>
+
+/** The same partners, each call of which is made by `around`. What one of them cannot do, it still cannot. */
+export function aroundCalls<Name extends string>(
+  partners: Record<Name, PaymentPartner>,
+  around: (name: Name) => Around,
+): Record<Name, PaymentPartner> {
+  const entries = Object.entries(partners) as [Name, PaymentPartner][]
+  const made = entries.map(([name, partner]) => [name, aroundPartner(partner, around(name))])
+  return Object.fromEntries(made) as Record<Name, PaymentPartner>
+}
+
+function aroundPartner(partner: PaymentPartner, make: Around): PaymentPartner {
+  const cancelOrder = partner.cancelOrder?.bind(partner)
+  const refundOrder = partner.refundOrder?.bind(partner)
+  return {
+    ...partner,
+    openOrder: (order, signal) => make(about('open', order), () => partner.openOrder(order, signal)),
+    readOrder: (order, signal) => make(about('read', order), () => partner.readOrder(order, signal)),
+    ...(cancelOrder && {
+      cancelOrder: (order, signal) => make(about('cancel', order), () => cancelOrder(order, signal)),
+    }),
+    ...(refundOrder && {
+      refundOrder: (refund, signal) => make(about('refund', refund), () => refundOrder(refund, signal)),
+    }),
+  }
+}
+
+const about = (name: PartnerCall['name'], { attemptId }: { readonly attemptId: string }): PartnerCall => ({
+  name,
+  attemptId,
+})
