@@ -146,7 +146,8 @@ class PaymentStory {
 
   /** Ended by hand it has no answer, or a wrong one. Thrown where nobody waits, that would stop the run for good. */
   #endPaying(changed: PaymentNews | null): void {
-    ;[this.#paying, this.#payingEnded] = [null, true]
+    this.#paying = null
+    this.#payingEnded = true
     if (changed === null) this.#rowMayHaveChanged = true
     else this.#accept(changed)
   }

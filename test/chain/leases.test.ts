@@ -76,6 +76,12 @@ test('the lease of a lane is renewed while its key takes long to sign', async ()
 /** Of two workers the first has a fault; Postgres answers both. */
 describe('a worker gives back what it gets nowhere with, and the other one pays:', () => {
   const FAULTY = 'the worker with the fault'
+  /** It has the observer's lease. */
+  const leads = () =>
+    eventually(
+      async () => (await world.db.query('select 1 from chain_cursor where owner = $1', [FAULTY])).rowCount,
+      (count) => count === 1,
+    )
   const refuse = (): Promise<never> => Promise.reject(new Error('the key service refuses'))
 
   async function outworked(first: RunnerChanges, part: string): Promise<void> {
@@ -107,10 +113,7 @@ describe('a worker gives back what it gets nowhere with, and the other one pays:
   test('no node answers it', async () => {
     let isCutOff = false
     proxy.decide = () => (isCutOff ? 'lose_request' : 'deliver')
-    const cutOff = eventually(
-      async () => (await world.db.query('select 1 from chain_cursor where owner = $1', [FAULTY])).rowCount,
-      (count) => count === 1,
-    ).then(() => (isCutOff = true))
+    const cutOff = leads().then(() => (isCutOff = true))
     await Promise.all([outworked({ url: proxy.url }, 'observer'), cutOff])
   })
 
@@ -125,10 +128,7 @@ describe('a worker gives back what it gets nowhere with, and the other one pays:
       isBehind && method === 'eth_getBlockByNumber' && (params[0] === 'finalized' || params[0] === 'latest')
         ? { rewrite: () => old }
         : 'deliver'
-    const fallBack = eventually(
-      async () => (await world.db.query('select 1 from chain_cursor where owner = $1', [FAULTY])).rowCount,
-      (count) => count === 1,
-    ).then(() => (isBehind = true))
+    const fallBack = leads().then(() => (isBehind = true))
     await Promise.all([outworked({ url: proxy.url }, 'observer'), fallBack])
   })
 
@@ -146,10 +146,7 @@ describe('a worker gives back what it gets nowhere with, and the other one pays:
         },
       }
     }
-    const stop = eventually(
-      async () => (await world.db.query('select 1 from chain_cursor where owner = $1', [FAULTY])).rowCount,
-      (count) => count === 1,
-    ).then(async () => {
+    const stop = leads().then(async () => {
       hasStopped = true
       await eventually(
         async () => stopped.size,

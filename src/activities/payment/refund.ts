@@ -58,7 +58,8 @@ export async function refundAttempt(deps: PaymentDeps, order: RefundOrder): Prom
   // Each reading carries it on; waited for here, it would keep other decisions waiting, and money that is not given back.
   const result = await askQuietly(() => callRefund(deps, attempt), 'asked again')
   if (result === null) return { ...before, refunded: false, message: 'no answer yet: the partner is asked again' }
-  let [isAskedAgain, isGiven] = [false, false]
+  let isAskedAgain = false
+  let isGiven = false
   const changed = await changePayment(deps.db, deps.context, {
     id: order.paymentId,
     work: async (work) => {

@@ -16,7 +16,7 @@ function median(values: readonly bigint[]): bigint {
   return sorted[Math.floor(sorted.length / 2)] ?? 0n
 }
 
-const atMost = (value: bigint, cap: bigint): bigint => (value < cap ? value : cap)
+export const atMost = (value: bigint, cap: bigint): bigint => (value < cap ? value : cap)
 const atLeast = (value: bigint, floor: bigint): bigint => (value > floor ? value : floor)
 
 /**

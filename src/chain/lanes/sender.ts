@@ -17,7 +17,7 @@ import { isRecent, type SettlementDeps } from '../context.ts'
 import { authorizationOf } from '../deposits/sweep-authorization.ts'
 import type { Block, FeeHistory } from '../rpc/node.ts'
 import type { SendOutcome } from '../rpc/send-outcome.ts'
-import { bumpFees, cheaper, chooseFees, type Fees, isOverdue } from './fees.ts'
+import { atMost, bumpFees, cheaper, chooseFees, type Fees, isOverdue } from './fees.ts'
 
 /** What the engine reads from the chain at the start of a round. */
 export type ChainView = { readonly head: Block; readonly cursor: ChainCursor; readonly fees: FeeHistory }
@@ -126,13 +126,11 @@ function pricesOf({ deps, view, wei }: Sender, { attempts, gasLimit, value }: En
   const { maxFeeWei } = deps.options
   const current = chooseFees(view.fees, maxFeeWei)
   const refused = attempts.filter(({ isTooDear }) => isTooDear).map(({ maxFee }) => cheaper(maxFee))
-  const most = refused.reduce(lower, (wei - value) / gasLimit)
+  const most = refused.reduce(atMost, (wei - value) / gasLimit)
   const stored = attempts.findLast(({ maxFee }) => maxFee <= most)
   const last = stored ?? (current.maxFee > most ? attempts.at(-1) : undefined)
-  return { last, current, payable: lower(most, maxFeeWei) }
+  return { last, current, payable: atMost(most, maxFeeWei) }
 }
-
-const lower = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
 /**
  * Whether nothing of what it carries is left to it, or none of its authorizations is valid any more: then it would only
@@ -162,7 +160,7 @@ async function useUp(sender: Sender, nonce: number, fees: Fees): Promise<void> {
 async function useUpInstead(sender: Sender, envelope: Envelope): Promise<boolean> {
   const { deps, view, wei } = sender
   const newest = envelope.attempts.at(-1)
-  const fees = newest && bumpFees(newest, view.fees, lower(wei / TRANSFER_GAS, deps.options.maxFeeWei))
+  const fees = newest && bumpFees(newest, view.fees, atMost(wei / TRANSFER_GAS, deps.options.maxFeeWei))
   if (!newest || !fees || !(await isOver(sender, envelope))) return false
   if (isOverdue(newest, view.head.number, deps.options)) await useUp(sender, envelope.nonce, fees)
   return true

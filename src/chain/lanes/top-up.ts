@@ -1,13 +1,13 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { SettlementDeps } from '../context.ts'
-import { chooseFees } from './fees.ts'
+import { atMost, chooseFees } from './fees.ts'
 import { advanceLane, createLaneWallet } from './lane.ts'
 import { type ChainView, TRANSFER_GAS } from './sender.ts'
 
 /**
  * Sends POL to each relayer that could not pay for as many full batches as it may have in flight; less while gas is so dear
- * that the wallet has less, or the limit of a day is lower. The funding wallet is a lane like the others, so a lost answer or a crash never sends a top-up twice. In memory it keeps only which
- * warnings it has logged.
+ * that the wallet has less, or the limit of a day is lower. The funding wallet is a lane like the others, so a lost answer or a
+ * crash never sends a top-up twice. In memory it keeps only which warnings it has logged.
  */
 export function createTopUp(deps: SettlementDeps) {
   const { funding, relayers, codec, rpc, options, log } = deps
@@ -33,7 +33,7 @@ export function createTopUp(deps: SettlementDeps) {
       // What the wallet cannot pay no node takes, and its nonce would hold up everything after it, for ever.
       const payable = lane.spare() - gas
       if (missing <= 0n || lane.free() === 0 || payable < wei) continue
-      const asked = missing < payable ? missing : payable
+      const asked = atMost(missing, payable)
       const refused = await lane.topUp({ target, wei: asked > wei ? asked : wei, least: wei, maxWeiPerDay })
       if (refused === null) refusedBefore.delete(target)
       if (refused === null || refused === 'pending' || refused === 'paused' || refusedBefore.has(target)) continue
