@@ -60,6 +60,9 @@ type FailedLog = (
   | { readonly wallet: string; readonly nonce: number }
 ) & { readonly error: Error }
 
+/** The wallets of every lane that a journal knows, also of those whose keys are gone, and transactions that they have signed. */
+export type Senders = { readonly wallets: readonly Hex[]; readonly sent: ReadonlySet<Hex> }
+
 /**
  * The engine's memory. Everything is stored here before it is sent, so that a process may die between any two calls.
  * Every method is one database transaction. Those that take a lease throw LeaseLostError when a newer epoch exists.
@@ -115,6 +118,8 @@ export type SettlementJournal = {
   markSent(lane: Lane, sent: { nonce: number; txHash: Hex; at: Date; answer: string; accepted: boolean }): Promise<void>
   /** The wallets of every lane that this journal knows, also of those whose keys are gone. */
   readLaneWallets(): Promise<Hex[]>
+  /** With those of the transactions that this journal has. */
+  readSenders(txHashes: readonly Hex[]): Promise<Senders>
   /** Final transactions with logs of our treasuries that lanes of ours may have sent and this journal has not, the newest first. */
   readForgottenTransactions(limit: number): Promise<Hex[]>
   readEnvelopes(lane: Lane): Promise<Envelope[]>

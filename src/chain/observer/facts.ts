@@ -1,6 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { TreasuryLog } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
+import type { Senders } from '../journal.ts'
 import { NodeFailure } from '../rpc/failure.ts'
 import type { Log, LogFilter, Receipt, RpcNode } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
@@ -75,10 +76,13 @@ export async function shareGas(
   for (const fact of facts) if (fact.authNonce !== null) counts.set(fact.txHash, (counts.get(fact.txHash) ?? 0n) + 1n)
   const keyed = new Set<string>(relayers.map(({ address }) => address.toLowerCase()))
   // Most blocks have nothing of ours, and ask nothing.
-  const payers = counts.size === 0 ? keyed : new Set([...keyed, ...(await journal.readLaneWallets())])
+  const { wallets, sent } = counts.size === 0 ? NOTHING : await journal.readSenders([...counts.keys()])
+  const payers = new Set([...keyed, ...wallets])
   // Without lanes nothing was paid by us, and receipts of years ago may be gone.
   if (payers.size === 0) return { logs: facts.map((fact) => ({ ...fact, gasShare: null })), ownTransactions: [] }
-  const receipts = await Promise.all([...counts.keys()].map((hash) => paidReceipt(rpc, hash, payers)))
+  const receipts = await Promise.all(
+    [...counts.keys()].map((hash) => paidReceipt(rpc, hash, { payers, isSent: sent.has(hash) })),
+  )
   const paid = new Map(receipts.flatMap((receipt) => (receipt === null ? [] : [[receipt.txHash, receipt]])))
   const logs = facts.map((fact): TreasuryLog => {
     const receipt = fact.authNonce === null ? undefined : paid.get(fact.txHash)
@@ -89,20 +93,30 @@ export async function shareGas(
   return { logs, ownTransactions: own.map(({ txHash }) => txHash) }
 }
 
+const NOTHING: Senders = { wallets: [], sent: new Set() }
+
 /**
  * What one of our wallets paid for the transaction, by a quorum; null when somebody else has sent it. Such a receipt is not
- * asked for: who carries payouts of ours may put 16 MB of logs beside them.
+ * asked for: who carries payouts of ours may put 16 MB of logs beside them. Of what we have signed the hash says whose it is.
  */
-async function paidReceipt(rpc: Rpc, txHash: Hex, payers: ReadonlySet<string>): Promise<Receipt | null> {
-  const sender = await rpc.agreed(
-    async (node) => (await present(node, `transaction ${txHash}`, node.transaction(txHash))).from,
-  )
-  // Nodes that do not give the transaction may give its receipt, which says that too.
-  if (sender !== null && !payers.has(sender.value)) return null
+async function paidReceipt(
+  rpc: Rpc,
+  txHash: Hex,
+  { payers, isSent }: { payers: ReadonlySet<string>; isSent: boolean },
+): Promise<Receipt | null> {
+  if (!isSent && (await isOfOthers(rpc, txHash, payers))) return null
   const receipt = await rpc.agreed((node) => present(node, `receipt of ${txHash}`, node.receipt(txHash)))
   if (receipt === null)
     throw new NodeFailure('rpc', { kind: 'silent', answer: `no quorum has the receipt of ${txHash}` })
   return payers.has(receipt.value.from) ? receipt.value : null
+}
+
+/** What a quorum says. Nodes that do not give the transaction may give its receipt, which tells the sender too. */
+async function isOfOthers(rpc: Rpc, txHash: Hex, payers: ReadonlySet<string>): Promise<boolean> {
+  const sender = await rpc.agreed(
+    async (node) => (await present(node, `transaction ${txHash}`, node.transaction(txHash))).from,
+  )
+  return sender !== null && !payers.has(sender.value)
 }
 
 /** A node that is behind must not vote for the absence of what it does not know. */

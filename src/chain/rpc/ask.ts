@@ -1,10 +1,10 @@
 import type { Hex } from '../../domain/hex.ts'
 import { isNoAnswer, isTooLarge, NodeFailure } from './failure.ts'
-import { type Asked, gather } from './gather.ts'
+import { type Asked, gather, type Standing } from './gather.ts'
 import type { RpcNode, Sent } from './node.ts'
 import type { SendOutcome } from './send-outcome.ts'
 
-/** The three ways to ask several nodes. */
+/** The ways to ask several nodes. */
 
 type Electorate = Asked & { readonly quorum: number }
 
@@ -16,23 +16,52 @@ export async function askAny<T>(asked: Asked, read: (node: RpcNode) => Promise<T
     read,
     judge({ answers: [first], failures, open }) {
       if (first !== undefined) return { value: first.value }
-      // A node that may answer later says more than one that does not have it, and so does one that has too much of it.
-      if (open === 0) throw failures.find(isNoAnswer) ?? failures.find(isTooLarge) ?? failures.at(-1) ?? noNode()
+      if (open === 0) throw noAnswerOf(failures)
       return undefined
     },
   })
   return value
 }
 
+/** A node that may answer later says more than one that does not have it, and so does one that has too much of it. */
+const noAnswerOf = (failures: readonly unknown[]): unknown =>
+  failures.find(isNoAnswer) ?? failures.find(isTooLarge) ?? failures.at(-1) ?? noNode()
+
 const noNode = (): NodeFailure => new NodeFailure('rpc', { kind: 'silent', answer: 'no node can be asked' })
 
 type Vote<T> = { readonly value: T; readonly nodes: RpcNode[] }
 
 /** The answer on which a quorum agrees, as soon as it does. Null when it cannot. */
-export function askQuorum<T>(
+export const askQuorum = <T>(
   { quorum, ...asked }: Electorate,
   read: (node: RpcNode) => Promise<T>,
+): Promise<{ value: T } | null> => gather({ ...asked, first: quorum, ...createVote(quorum, read) })
+
+/**
+ * The first answer of any node when it `suffices`, and otherwise the one on which a quorum agrees, of which it is a vote.
+ * Null when none does; throws when no node answers.
+ */
+export function askFirst<T>(
+  { quorum, ...asked }: Electorate,
+  { suffices, read }: { suffices: (value: T) => boolean; read: (node: RpcNode) => Promise<T> },
 ): Promise<{ value: T } | null> {
+  const vote = createVote(quorum, read)
+  return gather<T, { value: T } | null>({
+    ...asked,
+    first: 1,
+    read: (node) => vote.read(node),
+    judge(standing) {
+      const { answers, failures, open } = standing
+      const [first] = answers
+      if (first !== undefined && suffices(first.value)) return { value: first.value }
+      if (first === undefined && open === 0) throw noAnswerOf(failures)
+      return vote.judge(standing)
+    },
+  })
+}
+
+/** How a quorum is found among answers. */
+function createVote<T>(quorum: number, read: (node: RpcNode) => Promise<T>) {
   const votes = new Map<string, Vote<T>>()
   let winner: string | null = null
   const vote = (node: RpcNode, value: T): void => {
@@ -43,15 +72,13 @@ export function askQuorum<T>(
     same.nodes.push(node)
     votes.set(key, same)
   }
-  return gather<T, { value: T } | null>({
-    ...asked,
-    first: quorum,
-    async read(node) {
+  return {
+    async read(node: RpcNode): Promise<T> {
       const value = await read(node)
       vote(node, value)
       return value
     },
-    judge({ open }) {
+    judge({ open }: Pick<Standing<T>, 'open'>): { value: T } | null | undefined {
       const [first, ...others] = [...votes].toSorted(([, a], [, b]) => b.nodes.length - a.nodes.length)
       const count = first?.[1].nodes.length ?? 0
       if (first === undefined || count < quorum) return count + open < quorum ? null : undefined
@@ -59,7 +86,7 @@ export function askQuorum<T>(
       for (const [, { nodes: outvoted }] of others) for (const { health } of outvoted) health.outvoted()
       return { value: first[1].value }
     },
-  })
+  }
 }
 
 const keyOf = (value: unknown): string =>

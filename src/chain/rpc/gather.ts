@@ -21,7 +21,7 @@ export type Nodes = {
 export type Answer<T> = { readonly node: RpcNode; readonly value: T }
 
 /** How far the asking has come. */
-type Standing<T> = {
+export type Standing<T> = {
   readonly answers: readonly Answer<T>[]
   /** The last one of each node that has not answered. */
   readonly failures: readonly unknown[]

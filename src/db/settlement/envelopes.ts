@@ -25,6 +25,21 @@ const envelopeRow = z.object({
   ),
 })
 
+/** Who may have sent these transactions: every lane's wallet, and which of them a lane has signed. */
+export async function readSenders(
+  { db, scope }: JournalContext,
+  txHashes: readonly Hex[],
+): Promise<{ wallets: Hex[]; sent: Set<Hex> }> {
+  const rows = await many(
+    db,
+    z.object({ wallet: hex, hashes: z.array(hex) }),
+    sql`select l.wallet, array(select a.tx_hash::text from lane_tx_attempt a
+          where a.tx_hash = any(${txHashes}) and (a.chain_id, a.wallet) = (l.chain_id, l.wallet)) as hashes
+        from lane l where l.chain_id = ${scope.chainId}`,
+  )
+  return { wallets: rows.map(({ wallet }) => wallet), sent: new Set(rows.flatMap(({ hashes }) => hashes)) }
+}
+
 /** The lane's envelopes that are not final, lowest nonce first, each with its attempts. */
 export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise<Envelope[]> {
   const rows = await many(

@@ -56,6 +56,7 @@ export function createSettlementJournal(context: JournalContext) {
     storeAttempt: bind(lanes.storeAttempt),
     markSent: bind(lanes.markSent),
     readLaneWallets: () => listRelayers(context.db, context.scope.chainId),
+    readSenders: bind(envelopes.readSenders),
     readForgottenTransactions: bind(logs.readForgottenTransactions),
     readEnvelopes: bind(envelopes.readEnvelopes),
     isWanted: bind(envelopes.isWanted),

@@ -37,20 +37,19 @@ export function createHeadLogs(deps: SettlementDeps, scope: Scope) {
     return readFacts(logs, scope.treasuries)
   }
 
-  /** Null when there is no quorum now. */
-  async function readAgreed(chain: Hashes, range: Blocks): Promise<Reading[] | null> {
-    const agreed = await rpc.agreed((node) => factsOf(node, chain, range))
-    if (agreed === null) return null
-    await watchTransfers(agreed.value)
-    return [{ range, facts: agreed.value }]
+  /** Of what a quorum says, or of nothing; null when there is no quorum now. */
+  async function readingOf(range: Blocks, told: { value: Fact[] } | null): Promise<Reading[] | null> {
+    if (told === null) return null
+    if (told.value.length > 0) await watchTransfers(told.value)
+    return [{ range, facts: told.value }]
   }
 
   async function readNewest(chain: Hashes, numbers: readonly number[]): Promise<Reading[] | null> {
     if (numbers.length === 0) return []
     return reach.read(numbers.length, async (count) => {
       const range = newestRange(numbers, count)
-      const told = await rpc.any((node) => factsOf(node, chain, range))
-      return told.length === 0 ? [{ range, facts: [] }] : readAgreed(chain, range)
+      const suffices = (facts: Fact[]): boolean => facts.length === 0
+      return readingOf(range, await rpc.first({ suffices, read: (node) => factsOf(node, chain, range) }))
     })
   }
 
@@ -58,7 +57,10 @@ export function createHeadLogs(deps: SettlementDeps, scope: Scope) {
   async function readOlder(chain: Hashes, numbers: readonly number[]): Promise<Reading[]> {
     const isNew = numbers.some((number) => !read.has(chain.get(number) ?? '0x'))
     if (numbers.length < READ_AGAIN_AFTER && !isNew) return []
-    const readings = await secondReach.read(numbers.length, (count) => readAgreed(chain, newestRange(numbers, count)))
+    const readings = await secondReach.read(numbers.length, async (count) => {
+      const range = newestRange(numbers, count)
+      return readingOf(range, await rpc.agreed((node) => factsOf(node, chain, range)))
+    })
     return readings ?? []
   }
 

@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import type { HostileNode } from '../../../support/hostile-node.ts'
+import type { World } from '../../world.ts'
+import { connectTo, startThreeNodes, ticks } from './three-nodes.ts'
+
+/** What a payout that goes through costs in questions to three nodes, of which two are a quorum. */
+
+let world: World
+let nodes: readonly HostileNode[]
+let stop: () => Promise<void>
+beforeEach(async () => void ({ world, nodes, stop } = await startThreeNodes({ finalBelow: 4 })))
+afterEach(() => stop())
+
+/** How often each node was asked so, by those that were asked at all. */
+function asked(method: string, about: (params: readonly unknown[]) => boolean = () => true): number[] {
+  const counts = nodes.map((node) => node.calls.filter((call) => call.method === method && about(call.params)).length)
+  return counts.filter((count) => count > 0)
+}
+
+async function mineOne(): Promise<{ look: () => Promise<void>; block: string }> {
+  const runner = world.runner({ rpc: connectTo(nodes) })
+  await ticks(runner)
+  await world.queue([{}])
+  await ticks(runner)
+  await world.chain.mine({ blocks: 1 })
+  const block = `0x${(await world.chain.getBlockNumber()).toString(16)}`
+  for (const node of nodes) node.calls.length = 0
+  return { look: () => ticks(runner, 1), block }
+}
+
+test('a new block that shows a payout is read by two nodes, by each once', async () => {
+  const { look, block } = await mineOne()
+  await look()
+  // What leaves the treasury, and what comes in.
+  expect(asked('eth_getLogs', ([range]) => (range as { toBlock: string }).toBlock === block)).toEqual([2, 2])
+})
+
+test('no node is asked who sent what a lane of ours has signed', async () => {
+  const { look } = await mineOne()
+  await world.chain.mine({ blocks: 4 })
+  await look()
+  const { rows } = await world.db.query('select state from payout')
+  expect(rows).toEqual([{ state: 'settled' }])
+  expect(asked('eth_getTransactionByHash')).toEqual([])
+  // For the share of its gas, and to end its envelope.
+  expect(asked('eth_getTransactionReceipt')).toEqual([2, 2])
+})
