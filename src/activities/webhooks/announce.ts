@@ -3,6 +3,7 @@ import { cancellationSignal } from '@temporalio/activity'
 import { type Delivery, loadDeliveries, parkDeliveries, recordTries } from '../../db/webhooks/deliveries.ts'
 import type { LastAnswer } from '../../domain/webhook.ts'
 import { createSlots, type Slots } from '../../slots.ts'
+import { createEventPlaces } from './places.ts'
 import { createSlowEndpoints, type SlowEndpoints } from './slow-endpoints.ts'
 import { type DeliveryDeps, lastAnswer, makeTry, type Tried } from './webhook-try.ts'
 
@@ -12,8 +13,8 @@ export type HandOver = { readonly endpointId: string; readonly attemptsDone: num
 export type AnnounceActivities = {
   /**
    * Makes the first try at every subscribed endpoint, all at once. Run again, it skips what was tried. An endpoint
-   * that is failing, answers late, or has too many requests in flight, is handed over untried: payments share this queue,
-   * and receivers of some merchants that hang must not hold the places of all.
+   * that is failing, answers late, or has too many requests in flight, is handed over untried, and so is an event beside
+   * too many others: payments share this queue, and receivers of some merchants that hang must not hold the places of all.
    */
   announce(eventId: string): Promise<{ failed: HandOver[] }>
 }
@@ -28,6 +29,7 @@ const PER_ENDPOINT = { inFlight: 10, waiting: 20, patienceMs: 500 }
 
 export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities {
   const reach = { deps, slots: createSlots(PER_ENDPOINT), slow: createSlowEndpoints(deps.now) }
+  const events = createEventPlaces(deps.now)
   return {
     async announce(eventId) {
       const open = (await loadDeliveries(deps.db, eventId)).filter(({ status }) => status === 'pending')
@@ -41,7 +43,8 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
 
       const enabled = open.filter((delivery) => !delivery.endpoint_disabled)
       const untried = enabled.filter(({ attempts }) => attempts === 0)
-      const tried = await tryAll(reach, eventId, untried)
+      const free = untried.length === 0 ? null : await events.take()
+      const tried = free === null ? [] : await tryAll(reach, eventId, untried).finally(free)
       const reached = new Set(tried.map(({ record }) => record.endpointId))
       const handedOver = enabled.filter(({ endpoint_id }) => !reached.has(endpoint_id))
       const statuses = await recordTries(

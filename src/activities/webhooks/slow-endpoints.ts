@@ -6,7 +6,7 @@ export type SlowEndpoints = {
 }
 
 /** Milliseconds: most receivers answer in a few hundred. */
-const SLOW_MS = 3000
+export const SLOW_MS = 3000
 /** Milliseconds until it is seen whether it has become faster. */
 const LEFT_OUT_MS = 10 * 60_000
 /** Bounds the memory. The one that was slow longest ago is forgotten. */

@@ -1,8 +1,8 @@
-import { cancellationSignal } from '@temporalio/activity'
+import { Context, cancellationSignal } from '@temporalio/activity'
 import { loadDeliveries, parkDeliveries, recordTries } from '../../db/webhooks/deliveries.ts'
 import type { LastAnswer } from '../../domain/webhook.ts'
-import { createSlots } from '../../slots.ts'
 import { notYet } from '../failure.ts'
+import { createPlaces } from './places.ts'
 import { type DeliveryDeps, lastAnswer, makeTry } from './webhook-try.ts'
 
 export type DeliveryTry = {
@@ -25,13 +25,15 @@ export type WebhookDeliveryActivities = {
   deliverWebhook(attempt: DeliveryTry): Promise<DeliveryResult>
 }
 
-/** Of one endpoint at once; the next ones wait on the server, where they hold no place of a worker. */
-const PER_ENDPOINT = { inFlight: 10, waiting: 0, patienceMs: 0 }
-/** Longer than a healthy receiver takes, shorter than the patience with one that hangs (seconds). */
-const BUSY_PAUSE_SECONDS = 5
+/**
+ * Seconds until a try that found no place is made again: longer than a healthy receiver takes, and the window doubles each
+ * time. Thousands may wait for one receiver that hangs, and each question costs Temporal and Postgres the same. They differ,
+ * so that those who wait do not come all at once.
+ */
+const BUSY_PAUSE = { least: 5, most: 600 } as const
 
 export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeliveryActivities {
-  const slots = createSlots(PER_ENDPOINT)
+  const places = createPlaces(deps.now)
   return {
     async deliverWebhook({ eventId, endpointId, attempt, step }) {
       const [delivery] = await loadDeliveries(deps.db, eventId, endpointId)
@@ -42,10 +44,12 @@ export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeli
         await parkDeliveries(deps.db, eventId, [endpointId])
         return { kind: 'stopped', last: null }
       }
-      const free = await slots.take(endpointId)
-      if (free === null) throw notYet('the endpoint has as many requests in flight as it may', BUSY_PAUSE_SECONDS)
+      const place = await places.take(delivery)
+      if (place === null)
+        throw notYet('as many requests are in flight as may be', busyPause(Context.current().info.attempt))
       const planned = { eventId, delivery, number: attempt, step }
-      const { record, result } = await makeTry(deps, planned, cancellationSignal()).finally(free)
+      const { record, result } = await makeTry(deps, planned, cancellationSignal()).finally(place.free)
+      place.answered(result.durationMs)
       const status = (await recordTries(deps.db, [record])).get(endpointId)
       const last = lastAnswer(result)
       if (status === 'delivered') return { kind: 'delivered', last }
@@ -53,4 +57,11 @@ export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeli
       return { kind: status === 'pending' ? 'failed' : 'stopped', last }
     },
   }
+}
+
+/** `refusals`: how often it has found no place, this time included. */
+function busyPause(refusals: number): number {
+  const { least, most } = BUSY_PAUSE
+  const longest = Math.min(least * 2 ** refusals, most)
+  return least + Math.floor(Math.random() * (longest - least + 1))
 }

@@ -18,6 +18,7 @@ export type DeliveryStatus = z.infer<typeof deliveryStatus>
 
 const deliveryRow = z.object({
   endpoint_id: z.string(),
+  merchant_id: z.string(),
   status: deliveryStatus,
   attempts: z.number(),
   schedule_step: z.number(),
@@ -36,8 +37,8 @@ export function loadDeliveries(db: Queryable, eventId: string, endpointId?: stri
   return many(
     db,
     deliveryRow,
-    sql`select endpoint_id, status, attempts, schedule_step, body, url, secrets, disabled_at is not null as endpoint_disabled,
-        failing_since is not null as endpoint_failing
+    sql`select endpoint_id, delivery.merchant_id, status, attempts, schedule_step, body, url, secrets,
+        disabled_at is not null as endpoint_disabled, failing_since is not null as endpoint_failing
       from delivery
       join event on event.id = event_id
       join webhook_endpoint on webhook_endpoint.id = endpoint_id
