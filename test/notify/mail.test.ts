@@ -42,9 +42,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function queue(to: string, text = 'Hello'): Promise<string> {
+const LINK_MS = 900_000
+const NOTICE_MS = 3 * 86_400_000
+
+async function queue(to: string, text = 'Hello', worthMs = LINK_MS): Promise<string> {
   const id = newId('mail')
-  const times = { now: new Date(now).toISOString(), expiresAt: new Date(now + 900_000).toISOString() }
+  const times = { now: new Date(now).toISOString(), expiresAt: new Date(now + worthMs).toISOString() }
   await queueMail({ secretBox: box, newMailId: () => id }, db, { mail: { to, subject: 'Süß', text }, ...times })
   return id
 }
@@ -127,5 +130,28 @@ test('a mail that was written before the key changed is sent after it, by a work
     mails.close()
   }
   expect(await received('rotated@shop.example')).toHaveLength(1)
+  expect((await stateOf(id)).sealed).toBeNull()
+})
+
+test('a link to sign in is sent before any number of mails that can wait, which were written before it', async () => {
+  for (let count = 0; count < 25; count++) await queue('told-much@shop.example', 'A key was created', NOTICE_MS)
+  now += 1000
+  const id = await queue('signs-in@shop.example')
+  await round()
+  expect((await stateOf(id)).sealed).toBeNull()
+  while ((await round()) > 0);
+})
+
+test('mails that their box refuses again and again hold up no mail that nobody has tried', async () => {
+  for (let count = 0; count < 25; count++) await queue('full@shop.example', 'A key was created', NOTICE_MS)
+  const refuses: MailSender['send'] = async (mail) => {
+    if (mail.to === 'full@shop.example')
+      throw Object.assign(new Error('full'), { code: 'EENVELOPE', responseCode: 552 })
+    await sender.send(mail)
+  }
+  for (let count = 0; count < 2; count++) await round(refuses)
+  now += 121_000
+  const id = await queue('told@shop.example', 'The wallet is to be changed', NOTICE_MS)
+  await round(refuses)
   expect((await stateOf(id)).sealed).toBeNull()
 })

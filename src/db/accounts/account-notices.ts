@@ -24,15 +24,22 @@ const noticeRow = z
   .transform(({ merchant_id: merchantId, merchant_name: account, ...row }) => ({ ...row, merchantId, account }))
 export type Notice = z.output<typeof noticeRow>
 
-/** Takes notices that nobody was told of, oldest first. They are told when the transaction commits. */
+/**
+ * Takes notices that nobody was told of: the oldest of each account, then the second ones, so that an account with any number
+ * of them holds up no other. They are told when the transaction commits.
+ */
 export function takeNotices(tx: Tx, now: string, limit: number): Promise<Notice[]> {
   return many(
     tx,
     noticeRow,
     sql`update notice set sent_at = ${now}::timestamptz from merchant
         where merchant.id = merchant_id and notice.id = any(array(
-          select id from notice where sent_at is null and livemode = ${tx.livemode}
-          order by created_at, id limit ${limit} for update skip locked))
+          select id from notice where sent_at is null and id = any(array(
+            select id from (
+              select id, created_at, row_number() over (partition by merchant_id order by created_at, id) as place
+              from notice where sent_at is null and livemode = ${tx.livemode}) as unsent
+            where place <= ${limit} order by place, created_at, id limit ${limit}))
+          for update skip locked))
         returning notice.id, merchant_id, merchant.name as merchant_name, kind, data`,
   )
 }

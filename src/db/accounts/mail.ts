@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { execute, many, type Queryable, sql } from '../db.ts'
+import { execute, many, one, type Queryable, sql } from '../db.ts'
 
 export type NewMail = {
   readonly id: string
@@ -22,8 +22,9 @@ const dueRow = z.object({ id: z.string(), sealed: z.string(), tries: z.number() 
 export type DueMail = z.output<typeof dueRow>
 
 /**
- * Takes mails that are due, oldest first. Until `again` nobody else takes them: whoever ends in between loses none, and
- * two senders do not send the same one.
+ * Takes mails that are due: first those that are of use for the shortest time, such as links to sign in, then those that were
+ * tried least. What an account is told in any number, and boxes that take nothing, hold up nobody else. Until `again` nobody
+ * else takes them: whoever ends in between loses none, and two senders do not send the same one.
  */
 export function takeDueMail(
   db: Queryable,
@@ -36,9 +37,20 @@ export function takeDueMail(
         where id = any(array(
           select id from mail where sealed is not null and next_at <= ${now}::timestamptz
             and expires_at > ${now}::timestamptz
-          order by next_at limit ${limit} for update skip locked))
+          order by expires_at - created_at, tries, next_at limit ${limit} for update skip locked))
         returning id, sealed, tries`,
   )
+}
+
+/** How many mails wait for their first try, counted up to `most`. */
+export async function countUntried(db: Queryable, { now, most }: { now: string; most: number }): Promise<number> {
+  const { waiting } = await one(
+    db,
+    z.object({ waiting: z.coerce.number() }),
+    sql`select count(*) as waiting from (
+          select from mail where sealed is not null and tries = 0 and expires_at > ${now}::timestamptz limit ${most}) as untried`,
+  )
+  return waiting
 }
 
 /** The content is gone with it. */

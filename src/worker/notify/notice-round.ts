@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Notice, takeNotices } from '../../db/accounts/account-notices.ts'
-import { insertMail } from '../../db/accounts/mail.ts'
+import { countUntried, insertMail } from '../../db/accounts/mail.ts'
 import { listMembers } from '../../db/accounts/people.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { insertWalletStop } from '../../db/merchants/wallet-stops.ts'
@@ -23,6 +23,11 @@ export type NoticeRoundDeps = {
 }
 
 const PER_ROUND = 20
+/**
+ * Beside so many mails that nobody has tried to send no more are written: those of accounts that are told much would wait in
+ * front of what others are told next.
+ */
+const MOST_UNTRIED = 100
 /** A notice is worth reading for so long (milliseconds). */
 const WORTH_MS = 3 * 86_400_000
 
@@ -32,6 +37,7 @@ const WORTH_MS = 3 * 86_400_000
  */
 export function tellNotices(deps: NoticeRoundDeps): Promise<number> {
   return deps.db.transaction(async (tx) => {
+    if ((await countUntried(tx, { now: iso(deps.clock()), most: MOST_UNTRIED })) === MOST_UNTRIED) return 0
     const notices = await takeNotices(tx, iso(deps.clock()), PER_ROUND)
     for (const notice of notices) await tell(deps, tx, notice)
     return notices.length

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { leaveNotice } from '../../../src/db/accounts/account-notices.ts'
 import { insertMembership } from '../../../src/db/accounts/people.ts'
+import type { Tenant } from '../../../src/db/db.ts'
 import { newId } from '../../../src/ids.ts'
 import { noticeMail } from '../../../src/notify/notice-mail.ts'
 import { tellNotices } from '../../../src/worker/notify/notice-round.ts'
@@ -111,4 +113,29 @@ test('people read of their account in the language of their own channel, else in
   const { text } = (await mailsTo(shop, email)).at(-1) ?? { text: '' }
   expect(text).toMatch(/^Der API-Schlüssel „Server <1>“ \(key_\w{12}\) von „Halden Coffee“ wurde erstellt\./)
   expect(text).toContain('https://pay.example/dashboard/keys')
+})
+
+test('an account that is told much holds up no other: its notices wait for those of each, and for the mails that wait', async () => {
+  const [loud, quiet] = ['loud@shop.example', 'quiet@shop.example']
+  const [{ tenant: many }, { tenant: one }] = [await openAccount(shop, loud), await openAccount(shop, quiet)]
+  const leave = (of: Tenant, number: number) =>
+    shop.db.transaction(async (tx) => {
+      for (let count = 0; count < number; count++)
+        await leaveNotice(tx, of, { kind: 'api_key.created', data: { key: `key_${count}`, name: 'Server' } })
+    })
+  const toldOf = async (address: string): Promise<number> =>
+    (await mailsTo(shop, address)).filter(({ subject }) => subject.includes('API key')).length
+  while ((await tell()) > 0);
+  await leave(many, 300)
+  await leave(one, 1)
+  await tell()
+  expect([await toldOf(loud), await toldOf(quiet)]).toEqual([19, 1])
+
+  while ((await tell()) > 0);
+  const waiting = await toldOf(loud)
+  expect(waiting).toBeLessThan(120)
+  await shop.db.query('update mail set tries = 1')
+  await leave(one, 1)
+  await tell()
+  expect([await toldOf(loud), await toldOf(quiet)]).toEqual([waiting + 19, 2])
 })
