@@ -25,8 +25,8 @@ export type DeliverySweepDeps = {
 const FIRST_TRY_WITHIN_SECONDS = 120
 /** After the scheduled time of a try: longer than a deployment or a restart of Temporal takes. */
 const GRACE_SECONDS = 15 * 60
-/** A delivery that proves to have a workflow is checked again after this long. */
-const AGAIN_SECONDS = 60
+/** A delivery that proves to have a workflow is checked again after half of its age, within these bounds (seconds). */
+const AGAIN = { least: 60, most: 30 * 60 } as const
 /** Most deliveries of one round. Rounds stay short, and a lost store is refilled by at least a thousand a minute. */
 const PER_ROUND = 50
 
@@ -37,7 +37,7 @@ export function createDeliverySweep(deps: DeliverySweepDeps): DeliverySweep {
         now: new Date(deps.now()).toISOString(),
         firstTryWithin: deps.firstTryWithin ?? FIRST_TRY_WITHIN_SECONDS,
         grace: GRACE_SECONDS,
-        again: AGAIN_SECONDS,
+        again: AGAIN,
         limit: PER_ROUND,
       })
       const started = await Promise.all(overdue.map((delivery) => start(deps, delivery)))

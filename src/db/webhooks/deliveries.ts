@@ -212,8 +212,8 @@ export type OverdueQuestion = {
   readonly firstTryWithin: number
   /** Seconds beyond the latest moment of the schedule after which the next try counts as lost. */
   readonly grace: number
-  /** Seconds before a delivery is taken again. */
-  readonly again: number
+  /** Seconds before a delivery is taken again: half of its age when it was taken, but at least and at most so many. */
+  readonly again: { readonly least: number; readonly most: number }
   readonly limit: number
 }
 
@@ -222,11 +222,14 @@ const LATEST = DELIVERY_DELAYS_SECONDS.map((_delay, step) => longestDelaySeconds
 
 /**
  * Takes pending deliveries that nobody seems to look after: never tried although the event is old enough, or later
- * than the schedule allows. Marked as taken, so that those that have a workflow after all do not hide others.
+ * than the schedule allows. Marked as taken, and then left for longer and longer, so that those that have a workflow after
+ * all do not hide others: thousands may wait for a receiver that hangs.
  */
 export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion): Promise<OverdueDelivery[]> {
   const before = (seconds: number) => sql`${question.now}::timestamptz - make_interval(secs => ${seconds})`
-  const notTaken = sql`livemode = ${db.livemode} and (swept_at is null or swept_at <= ${before(question.again)})`
+  const { least, most } = question.again
+  const rest = sql`least(greatest((swept_at - created_at) / 2, make_interval(secs => ${least})), make_interval(secs => ${most}))`
+  const notTaken = sql`livemode = ${db.livemode} and (swept_at is null or swept_at + ${rest} <= ${question.now}::timestamptz)`
   return many(
     db,
     overdueRow,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import type { Tenant } from '../../../src/db/db.ts'
 import {
   listUntried,
@@ -235,27 +235,37 @@ describe('the deliveries of an event', () => {
 })
 
 describe('the sweep', () => {
-  const question = { now: after(HOUR), firstTryWithin: 120, grace: 900, again: 60, limit: 50 }
+  beforeEach(async () => void (await seeded.db.query('delete from delivery')))
+  const question = { now: after(HOUR), firstTryWithin: 120, grace: 900, again: { least: 60, most: 1800 }, limit: 50 }
   const taken = async (changed: Partial<typeof question> = {}) =>
     (await takeOverdueDeliveries(seeded.db, { ...question, ...changed })).map(({ event_id }) => event_id)
 
   it('takes a delivery that was never attempted, but not before its announcement had its time', async () => {
-    await seeded.db.query('delete from delivery')
     const { eventId } = await pendingDelivery()
     expect(await taken({ now: after(119) })).toEqual([])
     expect(await taken({ now: after(120) })).toEqual([eventId])
   })
 
-  it('does not take it again at once, and does after a while if it is still pending', async () => {
-    await seeded.db.query('delete from delivery')
+  it('does not take it again at once, and does after half of its age if it is still pending', async () => {
     const { eventId } = await pendingDelivery()
-    expect(await taken({ now: after(1000) })).toEqual([eventId])
-    expect(await taken({ now: after(1001) })).toEqual([])
-    expect(await taken({ now: after(1060) })).toEqual([eventId])
+    const found: number[] = []
+    for (const second of [120, 179, 180, 269, 270, 10_000, 11_799, 11_800])
+      if ((await taken({ now: after(second) })).includes(eventId)) found.push(second)
+    expect(found).toEqual([120, 180, 270, 10_000, 11_800])
+  })
+
+  it('comes to one that is lost, behind any number of older ones that wait for a receiver that hangs', async () => {
+    const tenant = await addMerchant(seeded.db)
+    await addEndpoint(seeded.db, tenant)
+    for (let index = 0; index < 70; index++) await addEvent(seeded.db, tenant, { at: after(index - 100) })
+    const { eventId } = await pendingDelivery()
+    const found: string[] = []
+    for (let second = HOUR; second < HOUR + 140; second++)
+      found.push(...(await taken({ now: after(second), limit: 1 })))
+    expect(found).toContain(eventId)
   })
 
   it('takes an attempted one only when it is later than the schedule can be', async () => {
-    await seeded.db.query('delete from delivery')
     const { eventId, endpointId } = await pendingDelivery()
     await record(attempt(eventId, endpointId, { number: 11, at: after(0) }))
     // At the latest 24 h × 1.2 and the grace.
@@ -264,7 +274,6 @@ describe('the sweep', () => {
   })
 
   it('leaves alone what is delivered, exhausted or disabled', async () => {
-    await seeded.db.query('delete from delivery')
     for (const outcome of [
       { verdict: 'delivered', status: 200 },
       { verdict: 'gone', status: 410 },
@@ -277,7 +286,6 @@ describe('the sweep', () => {
   })
 
   it('takes the oldest first, a bounded number, and each for one worker only', async () => {
-    await seeded.db.query('delete from delivery')
     const tenant = await addMerchant(seeded.db)
     await addEndpoint(seeded.db, tenant)
     const ids: string[] = []
