@@ -1,4 +1,5 @@
 import type { SettlementLog } from '../../chain/context.ts'
+import { asTopic } from '../../chain/observer/facts.ts'
 import { type InclusionProof, proveInBlock } from '../../chain/receipts/block-proofs.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { TOPICS } from '../../chain/token/contracts.ts'
@@ -66,11 +67,13 @@ async function issueBlock(deps: ReceiptIssuerDeps, payouts: readonly Unproved[])
   return issued.length
 }
 
-/** The authorization's log and the transfer's, which follows it directly. */
-function logPair({ logs }: InclusionProof, { authNonce }: Unproved, token: Hex): ReceiptLog[] | null {
-  const at = logs.findIndex(
-    ({ address, topics }) => address === token && topics[0] === TOPICS.authorizationUsed && topics[2] === authNonce,
-  )
+/**
+ * The authorization's log and the transfer's, which follows it directly. By the treasury too: whoever carries the payout may
+ * have used the same nonce for a transfer of their own before it.
+ */
+function logPair({ logs }: InclusionProof, { treasury, authNonce }: Unproved, token: Hex): ReceiptLog[] | null {
+  const used = [TOPICS.authorizationUsed, asTopic(treasury), authNonce].join()
+  const at = logs.findIndex(({ address, topics }) => address === token && topics.join() === used)
   return at === -1 ? null : logs.slice(at, at + 2)
 }
 

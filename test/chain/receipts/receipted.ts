@@ -1,9 +1,15 @@
 import { parseGwei } from 'viem'
 import { RECEIPT_KEY } from '../../../scripts/test/environment.ts'
+import { signTransferAuthorization } from '../../../src/chain/authorization.ts'
+import { multicallCodec } from '../../../src/chain/codec.ts'
 import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { proveInBlock } from '../../../src/chain/receipts/block-proofs.ts'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
+import { sql } from '../../../src/db/db.ts'
 import { listReceiptKeys, readReceipt } from '../../../src/db/receipts/receipts.ts'
+import { readSigned } from '../../../src/db/settlement/queue.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import type { SignedPayout } from '../../../src/domain/settlement/payout.ts'
 import type { PaymentReceipt } from '../../../src/domain/settlement/receipt.ts'
 import { createReceiptIssuer, type ReceiptIssuerDeps } from '../../../src/settlement/receipts/issue.ts'
 import { createReceiptSigner } from '../../../src/settlement/receipts/sign.ts'
@@ -57,4 +63,36 @@ export async function crowd(world: World, count: number): Promise<void> {
     )
     await world.chain.request({ method: 'eth_sendRawTransaction', params: [raw] } as never)
   }
+}
+
+/** The payout as everybody sees it in a pool: signed, and sent by none of our lanes. */
+export async function signedPayout(world: World, paymentId: string): Promise<SignedPayout> {
+  await world.runner({ options: { maxInFlight: 0 } }).tick()
+  const [payout] = await readSigned(world.db, sql`p.payment_id = ${paymentId}`, 1)
+  if (payout === undefined) throw new Error(`${paymentId} is not signed`)
+  return payout
+}
+
+/** Into the pool: a stranger's transaction that moves nothing by the payout's nonce, from the stranger, and then the payout. */
+export async function carryBehindItsNonce(world: World, payout: SignedPayout): Promise<void> {
+  const stranger = accountOf(newKey())
+  await world.chain.setBalance({ address: stranger.address, value: 10n ** 24n })
+  const [from, to] = [stranger.address.toLowerCase() as Hex, newAddress()]
+  const { authNonce: nonce } = payout
+  const validBefore = 4_000_000_000
+  const signature = await signTransferAuthorization(stranger, TOKEN, { from, to, micro: 0n, validBefore, nonce })
+  const signed = { kind: 'transfer', validBefore, signature } as const
+  const own = { ...payout, treasury: from, recipient: to, microUsdc: '0', signed }
+  const { target, calldata } = multicallCodec.encode(TOKEN.address, [own, payout])
+  const serializedTransaction = await stranger.signTransaction({
+    type: 'eip1559',
+    chainId: TOKEN.chainId,
+    nonce: 0,
+    to: target,
+    data: calldata,
+    gas: 400_000n,
+    maxFeePerGas: parseGwei('1000'),
+    maxPriorityFeePerGas: parseGwei('100'),
+  })
+  await world.chain.sendRawTransaction({ serializedTransaction })
 }

@@ -3,7 +3,7 @@ import { createReceiptSigner } from '../../../src/settlement/receipts/sign.ts'
 import { verifyReceipt } from '../../../src/verifier/verifier.js'
 import { startLossyProxy } from '../../support/anvil.ts'
 import { createWorld, type Queued, type World } from '../world.ts'
-import { crowd, issuerOf, keysOf, proveOn, receiptOf } from './receipted.ts'
+import { carryBehindItsNonce, crowd, issuerOf, keysOf, proveOn, receiptOf, signedPayout } from './receipted.ts'
 
 let world: World
 let queued: Queued[]
@@ -128,4 +128,13 @@ test('another key signs from its first receipt on; receipts of the earlier one s
   const only = await check(next!, { keys: keys.slice(1) })
   expect(only.verdict).toBe('wrong')
   expect(only.checks.find(({ result }) => result === 'fails')?.says).toMatch('is not among those given')
+})
+
+// its receipt showed the stranger's logs, was called wrong by everybody who checked it, and stayed so
+test('a stranger who uses the nonce of a payout just before carrying it changes nothing of its receipt', async () => {
+  const [queued] = await world.queue([{}])
+  await carryBehindItsNonce(world, await signedPayout(world, queued!.paymentId))
+  await world.finalize(world.runner(), 3)
+  expect(await issuerOf(world)()).toBe(1)
+  expect((await check(queued!)).checks.filter(({ result }) => result === 'fails')).toEqual([])
 })
