@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { multicallCodec } from '../../../src/chain/codec.ts'
 import { createReceiptSigner } from '../../../src/settlement/receipts/sign.ts'
 import { verifyReceipt } from '../../../src/verifier/verifier.js'
 import { startLossyProxy } from '../../support/anvil.ts'
-import { createWorld, type Queued, type World } from '../world.ts'
+import { carryWithNoise } from '../rpc/strangers.ts'
+import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
 import { carryBehindItsNonce, crowd, issuerOf, keysOf, proveOn, receiptOf, signedPayout } from './receipted.ts'
 
 let world: World
@@ -138,3 +140,14 @@ test('a stranger who uses the nonce of a payout just before carrying it changes 
   expect(await issuerOf(world)()).toBe(1)
   expect((await check(queued!)).checks.filter(({ result }) => result === 'fails')).toEqual([])
 })
+
+// for a quarter of a dollar nobody could check it any more
+test('a payout that a stranger carries beside as many logs as a transaction can have has a receipt that verifies', async () => {
+  const [queued] = await world.queue([{}])
+  const payout = await signedPayout(world, queued!.paymentId)
+  await carryWithNoise(world, [multicallCodec.encode(TOKEN.address, [payout]).calldata])
+  await world.finalize(world.runner(), 3)
+  expect(await issuerOf(world)()).toBe(1)
+  expect(JSON.stringify(await receiptOf(world, queued!.paymentId)).length).toBeGreaterThan(4_000_000)
+  expect((await check(queued!)).checks.filter(({ result }) => result === 'fails')).toEqual([])
+}, 60_000)
