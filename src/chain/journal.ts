@@ -109,7 +109,7 @@ export type SettlementJournal = {
   reserve(lane: Lane, ask: Reservation): Promise<Reserved | null>
   reserveTopUp(
     lane: Lane,
-    ask: { target: Hex; value: bigint; least: bigint; gasLimit: bigint; maxWeiPerDay: bigint },
+    ask: { target: Hex; value: bigint; least: bigint; gasLimit: bigint; maxWeiPerDay: bigint; mined: number },
   ): Promise<{ nonce: number; value: bigint } | { refused: TopUpRefusal }>
   storeAttempt(
     lane: Lane,

@@ -54,14 +54,14 @@ export async function advanceLane(
   const ends = final === null ? [] : await readEnds(deps, envelopes, { final, view })
   // Read before anything is written: when a read fails, the next round tries again.
   const trust = await judge(deps, lane, { strangers: strangeNonces(lane, ends, final ?? 0), view })
-  const sender: Sender = { deps, account, lane, view, wei: standing.wei }
+  const sender: Sender = { deps, account, lane, view, wei: standing.wei, mined }
   if (trust !== 'in_doubt') await adopt(deps, lane, final ?? 0)
   await conclude(sender, decided(ends, trust))
   const unmined = envelopes.filter(({ nonce }) => nonce >= Math.max(mined, final ?? 0))
   if (trust === 'quarantined') return createRound(sender, { stuck: unmined })
   if (view.cursor.pausedReason !== null) return createRound(sender, {})
   // Also while an explanation is missing: these bytes are known anyway, and whoever has the key can do no more with them.
-  const refused = await resumeAll(sender, unmined, mined)
+  const refused = await resumeAll(sender, unmined)
   await stint.ended(refused)
   // Behind a nonce that does not get through nothing else does.
   const slow = unmined[0] !== undefined && isSlow(unmined[0], view) ? unmined : []
@@ -101,11 +101,11 @@ export async function endLane(deps: SettlementDeps, lane: Lane, view: ChainView)
 }
 
 /** Resumes each envelope. Answers whether one could not be: its key may refuse to sign now, which stops no other one. */
-async function resumeAll(sender: Sender, unmined: readonly Envelope[], mined: number): Promise<boolean> {
+async function resumeAll(sender: Sender, unmined: readonly Envelope[]): Promise<boolean> {
   let refused = false
   for (const envelope of unmined)
     try {
-      await resumeEnvelope(sender, envelope, envelope.nonce === mined)
+      await resumeEnvelope(sender, envelope, envelope.nonce === sender.mined)
     } catch (error) {
       if (error instanceof LeaseLostError) throw error
       refused = true

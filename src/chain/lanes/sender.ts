@@ -30,6 +30,8 @@ export type Sender = {
   readonly view: ChainView
   /** What the wallet has at the newest block. */
   readonly wei: bigint
+  /** How many of its nonces have been used there. */
+  readonly mined: number
 }
 
 type Call = Sending & { readonly value?: bigint }
@@ -67,10 +69,11 @@ export type TopUp = {
 /** Sends POL to a relayer: reserves, signs, stores, then sends. Returns why it was not sent; null when it was. */
 export async function sendTopUp(sender: Sender, { wei, ...ask }: TopUp): Promise<TopUpRefusal | null> {
   const call = { target: ask.target, gasLimit: TRANSFER_GAS, calldata: '0x' } as const
-  const reserved = await sender.deps.journal.reserveTopUp(sender.lane, { ...ask, ...call, value: wei })
+  const { lane, mined } = sender
+  const reserved = await sender.deps.journal.reserveTopUp(lane, { ...ask, ...call, value: wei, mined })
   if ('refused' in reserved) return reserved.refused
   const { nonce, value } = reserved
-  sender.deps.log.info({ from: sender.lane.wallet, to: ask.target, wei: value }, 'gas money is sent to a lane')
+  sender.deps.log.info({ from: lane.wallet, to: ask.target, wei: value }, 'gas money is sent to a lane')
   await dispatch(sender, { ...call, nonce, value, items: 1 })
   return null
 }

@@ -7,7 +7,8 @@ import { type ChainView, TRANSFER_GAS } from './sender.ts'
 /**
  * Sends POL to each relayer that could not pay for as many full batches as it may have in flight; less while gas is so dear
  * that the wallet has less, or the limit of a day is lower. The funding wallet is a lane like the others, so a lost answer or a
- * crash never sends a top-up twice. In memory it keeps only which warnings it has logged.
+ * crash never sends a top-up twice. The next one waits until the last is in the balance, and not until it is final: finality
+ * may stand still for hours, and payouts go out meanwhile. In memory it keeps only which warnings it has logged.
  */
 export function createTopUp(deps: SettlementDeps) {
   const { funding, relayers, codec, rpc, options, log } = deps

