@@ -270,3 +270,18 @@ test('what came beside the whole price, and was taken back with some of that, le
       { do: 'partner', act: 'take some back', of: 0, percent: 50, news: 'told' },
     ],
   }))
+
+// the rupees were never sold, and the euros that were had gone
+test('what was bought for money that went is not taken for other money of another currency', () =>
+  holds({
+    minor: '10000',
+    pinned: false,
+    steps: [
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'simulator', fault: 'delay', seconds: 600 },
+      { do: 'partner', act: 'pay', of: 0, percent: 100, news: 'told' },
+      { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+      { do: 'click', provider: 'local_partner' },
+      { do: 'partner', act: 'pay', of: 1, percent: 100, news: 'told' },
+    ],
+  }))

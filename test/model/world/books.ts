@@ -39,6 +39,11 @@ export function boughtFor(shop: Desk, orders: number): bigint {
   return keys.reduce((total, key) => total + BigInt(converter.find(key)?.boughtMicroUsdc ?? '0'), 0n)
 }
 
+/** What the converter has sold by that order, by its own books; null: it has filled none. */
+export function soldBy(shop: Desk, order: number): string | null {
+  return shop.stage.sandbox.converter.find(conversionKey(shop.paymentId, order))?.currency ?? null
+}
+
 /**
  * Whether a partner, whose news have been read, has less of an order than is counted of it, or said so last of one that it had
  * changed, and holds it back by now: nothing may be signed then.

@@ -15,7 +15,8 @@ type Filled = Extract<EndedConversion, { kind: 'filled' }>
  * The order at the converter may be of another amount than is to be converted now, or of money that the partner has taken
  * back. It is ended first, so that only one order is ever open. One that was never filled is followed by another, with a
  * key of its own. What was bought for the same money is its fill, however far off. What was bought for money that has
- * gone is taken where it is near enough to the locked rate; else it is ours, and another order follows.
+ * gone is taken where that was of the same currency, and it is near enough to the locked rate; else it is ours, and another
+ * order follows.
  */
 export async function renewConversion(
   deps: PaymentDeps,
@@ -52,7 +53,8 @@ async function isTaken(work: PaymentWork, deps: PaymentDeps, { microUsdc, refere
     providerUsed,
   } = work.state.payment
   const gross = confirmed === null || rate === null ? '0' : convertToMicroUsdc(confirmed, rate.rate)
-  const isWanted = conversionStale === 'changed' || mayTake(deps, { gross, filled: microUsdc, fill })
+  const isNear = isOfOneCurrency(work.state) && mayTake(deps, { gross, filled: microUsdc, fill })
+  const isWanted = conversionStale === 'changed' || isNear
   // A payment in USDC settles what came itself.
   if (isWanted && providerUsed !== 'crypto') {
     if (fill === null) await keepFill(work, { filled: microUsdc, reference })
@@ -63,4 +65,12 @@ async function isTaken(work: PaymentWork, deps: PaymentDeps, { microUsdc, refere
   await work.book(fillKept({ paymentId, order, micro: microUsdc }))
   await work.note(noteOf('payment.fill_dropped', { reference, filled_micro: microUsdc }))
   return false
+}
+
+/**
+ * Of more than one, an earlier order may have sold another than the payment has now, which would never be sold. Whatever the
+ * payment has, or had, was booked as owed to the merchant.
+ */
+function isOfOneCurrency({ payment: { confirmed }, parts }: PaymentWithAttempts): boolean {
+  return parts.every(({ account, asset }) => account !== 'merchant_payable' || asset === confirmed?.currency)
 }

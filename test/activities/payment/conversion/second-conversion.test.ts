@@ -147,6 +147,27 @@ describe('a payment that was withdrawn and is paid with another amount', () => {
     expect((await lines(made.id)).filter((line) => line.startsWith('converted conversion'))).toHaveLength(1)
   })
 
+  // The fill was taken: what the payment had was never sold, and the books said that it was.
+  test('in another currency: what the first order sold is not what the payment has, however near its fill', async () => {
+    const made = await world.paid()
+    await atConverter(made.id, { fault: 'timeout_after_effect', operation: 'convert' })
+    await convert(made.id)
+    await world.act(made.attemptId, { action: 'reverse' })
+    await world.read(made)
+    const other = { id: made.id, attemptId: await world.open(made.id, { provider: 'local_partner', method: 'upi' }) }
+    await world.sandbox.act('local_partner', other.attemptId, { action: 'pay' })
+    expect((await world.read(other)).payment.status).toBe('processing')
+    await converted(made.id)
+    const { confirmed } = await world.payment(made.id)
+    expect(confirmed?.currency).toBe('INR')
+    expect(await atBooks(made.id)).toEqual(['convert 10000', `convert:2 ${confirmed?.minor}`])
+    expect((await lines(made.id)).slice(2, 4)).toEqual([
+      `fill_kept suspense USDC ${await bought(made.id, 'convert')}`,
+      `fill_kept exchange USDC -${await bought(made.id, 'convert')}`,
+    ])
+    expect(await world.books(made.id)).toContain(`conversion INR -${confirmed?.minor}`)
+  })
+
   test('two tries at the same moment end the first order once, and convert once', async () => {
     const made = await world.paid()
     await atConverter(made.id, { fault: 'timeout_after_effect', operation: 'convert' })

@@ -1,6 +1,6 @@
 import type { Part } from '../../../../src/domain/payment/money/parts.ts'
 import type { SandboxOrder } from '../../../../src/sandbox/partners/order.ts'
-import { attemptsOf, boughtFor, orderOf } from '../../world/books.ts'
+import { attemptsOf, boughtFor, orderOf, soldBy } from '../../world/books.ts'
 import { balance, type Facts, HERE, sum } from './facts.ts'
 
 /** Every unit has one owner, and nothing is paid that is not kept. */
@@ -130,7 +130,15 @@ export function checkOurs(facts: Facts): string[] {
   // Before an operator has decided, the converter is asked again only by a retry, or by the end.
   const mayBeUnknown = row.payment.conversionOpen && status === 'under_review'
   if (!mayBeUnknown) expect('conversion', boughtFor(shop, row.payment.conversionOrder))
-  return wrong
+  return [...wrong, ...checkSold(facts)]
+}
+
+/** What the payment has is what was sold for it. */
+function checkSold({ shop, row: { payment } }: Facts): string[] {
+  const { usdc, confirmed, providerUsed, conversionOrder } = payment
+  if (usdc === null || confirmed === null || providerUsed === 'crypto') return []
+  const sold = soldBy(shop, conversionOrder)
+  return sold === confirmed.currency ? [] : [`converted as ${confirmed.currency}, and the converter has sold ${sold}`]
 }
 
 /** What the partner took back of a payment that was paid out is our loss, until the partner has it again. */
