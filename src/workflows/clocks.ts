@@ -137,8 +137,8 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
 
   /**
    * A conversion may wait for long, and so may a payout, for funds or behind a pause: the money may go meanwhile without a
-   * word. What a partner holds back after it had confirmed it goes on by the partner's word alone, which may get lost. A second
-   * payment waits for a person, who could not give back what has gone.
+   * word. What a partner holds back after it had confirmed it goes on by the partner's word alone, which may get lost. What
+   * waits for a person, as a second payment does, cannot be given back when it has gone.
    */
   function polled(payment: PaymentSnapshot): string[] {
     return [...polledForPayment(payment), ...secondPayments(payment)]
@@ -151,7 +151,10 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
     const isPaying = step === 'transfer' && patched(PATCHES.readsWhilePaying)
     const isOnItsWay = isPaying || (step === 'convert' && patched(PATCHES.readsAfterWaits))
     const isHeldBack = waitsForPartner(payment.parkReason) && patched(PATCHES.readsWhileHeldBack)
-    return isOnItsWay || isHeldBack ? [...watchedAttempts(payment), paidAttemptId] : watchedAttempts(payment)
+    const isParked = payment.status === 'under_review' && patched(PATCHES.readsWhileParked)
+    return isOnItsWay || isHeldBack || isParked
+      ? [...watchedAttempts(payment), paidAttemptId]
+      : watchedAttempts(payment)
   }
 
   function isWatched(paidAt: number): boolean {

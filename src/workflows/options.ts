@@ -116,6 +116,8 @@ export const PATCHES = {
   watchesEachDelay: 'watches-each-delay',
   /** They never asked whether a second payment was still there. */
   readsSecondPayments: 'reads-second-payments',
+  /** Nor of money that waited for an operator. */
+  readsWhileParked: 'reads-while-parked',
   /** They slept on when the mark of a delay told that the payment had moved, which only a lost run's activity had known. */
   movesByAnyAnswer: 'moves-by-any-answer',
 } as const

@@ -1,6 +1,6 @@
 import { test } from '@jest/globals'
 import { isThen, useModel } from './story/holds.ts'
-import { engine, partner, wait } from './story/ideas/idea.ts'
+import { decide, engine, partner, simulator, wait } from './story/ideas/idea.ts'
 import type { Told } from './story/steps.ts'
 import type { View } from './story/view.ts'
 
@@ -54,3 +54,32 @@ test('a second payment that goes without a word is found by the polls', () => {
   const paid = { provider: 'card_partner', status: 'confirmed', order: 'paid', ...none } as const
   return isThen({ minor: '5000', pinned: false, steps }, { status: 'succeeded', attempts: [gone, paid] })
 })
+
+const silently: Partial<Parameters<typeof partner>[2]> = { news: 'later' }
+const underReview: readonly (readonly [string, readonly Told[], Partial<View>])[] = [
+  ['too little', [partner('pay', 0, { percent: 60 }), partner('take all back', 0, silently)], { status: 'failed' }],
+  [
+    'what an operator holds',
+    [decide('hold'), partner('pay'), partner('take all back', 0, silently)],
+    { status: 'failed' },
+  ],
+  [
+    'what the converter does not sell',
+    [simulator('conversion_refused'), partner('pay'), partner('send all back', 0, silently)],
+    { status: 'refunded' },
+  ],
+  [
+    'a payout that is held',
+    [partner('pay'), engine('hold'), partner('take all back', 0, silently)],
+    { status: 'under_review', parkReason: 'funds_reversed', payout: 'voiding' },
+  ],
+]
+// it waited for an operator for ever, and what one recorded by hand was in no account
+test.each(underReview)(
+  'that it goes without a word while it waits for an operator is found by the polls: %s',
+  (_, steps, then) =>
+    isThen(
+      { minor: '5000', pinned: false, steps: [{ do: 'click', provider: 'wallet_app' }, ...steps, wait(120)] },
+      then,
+    ),
+)
