@@ -1,5 +1,5 @@
 import { test } from '@jest/globals'
-import { holds, useModel } from './story/holds.ts'
+import { holds, isThen, useModel } from './story/holds.ts'
 
 /** Stories about money that fits no order, and about money that was returned from elsewhere: see found.test.ts. */
 
@@ -278,3 +278,21 @@ test('late money of a changed order, given back by the workflow of late money, l
       { do: 'partner', act: 'change the amount', of: 0, percent: 60, news: 'later' },
     ],
   }))
+
+// it waited for a person, who could only call it failed
+test('of two orders that do not fit one is refunded, and the other has nothing any more: the payment is refunded', () =>
+  isThen(
+    {
+      minor: '10000',
+      pinned: false,
+      steps: [
+        { do: 'click', provider: 'wallet_app' },
+        { do: 'click', provider: 'card_partner' },
+        { do: 'partner', act: 'change the amount', of: 0, percent: 100, news: 'told' },
+        { do: 'partner', act: 'change the amount', of: 1, percent: 100, news: 'told' },
+        { do: 'decide', decision: 'refund', of: 1, late: false },
+        { do: 'partner', act: 'take all back', of: 0, percent: 100, news: 'told' },
+      ],
+    },
+    { status: 'refunded', incident: false },
+  ))

@@ -34,12 +34,13 @@ function neverCame(story: Story, end: End): OrderEffect {
   if (openRefund(payment.intents, attempt.id) !== null && payment.status === 'under_review')
     return endsRefunded(story, { ...effect, attempt: 'refunded' })
   if (payment.paidAttemptId !== null) return effect
-  // What did not fit has gone back by itself, and there is nothing else.
+  const others = payment.attempts.filter(({ id }) => id !== attempt.id).map(({ status }) => status)
+  // What did not fit has gone back by itself, or is not there beside money that went back, and there is nothing else.
+  const isRefund = end.to === 'refunded' || others.includes('refunded')
   const wasMisfit = attempt.status === 'on_hold' && payment.status === 'under_review' && isUnbooked(payment)
   const isNothingElse = awaitedBeside(story) === null && countedBeside(payment.parts, attempt.id).length === 0
-  if (wasMisfit && end.to === 'refunded' && isNothingElse)
+  if (wasMisfit && isRefund && isNothingElse)
     return { ...effect, moves: [{ to: 'refunded', why: 'given_back_by_partner' }] }
-  const others = payment.attempts.filter(({ id }) => id !== attempt.id).map(({ status }) => status)
   const wasConfirming = attempt.status === 'confirming' || attempt.status === 'on_hold'
   if (wasConfirming && payment.status === 'processing' && !others.includes('confirming'))
     return { ...effect, moves: [{ to: 'pending', why: 'withdrawn' }] }
