@@ -1,5 +1,5 @@
 import { test } from '@jest/globals'
-import { isThen, useModel } from './story/holds.ts'
+import { holds, isThen, useModel } from './story/holds.ts'
 import { decide, partner, silent, simulator, wait } from './story/ideas/idea.ts'
 import type { Told } from './story/steps.ts'
 
@@ -78,3 +78,19 @@ test('money that goes back during a long conversion, of which the news got lost,
     },
     { status: 'pending', converted: false },
   ))
+
+test('money that is held back, with an operator’s hold, beside a surplus of another order: each can be named, and goes back', () =>
+  holds({
+    minor: '10000',
+    pinned: true,
+    steps: [
+      { do: 'click', provider: 'crypto' },
+      { do: 'deposit', percent: 60, token: 'usdc' },
+      { do: 'click', provider: 'wallet_app' },
+      { do: 'partner', act: 'pay', of: 1, percent: 100, news: 'told' },
+      { do: 'partner', act: 'change the amount', of: 1, percent: 20, news: 'stored' },
+      { do: 'partner', act: 'hold what was paid', of: 1, percent: 100, news: 'told' },
+      { do: 'decide', decision: 'acknowledge', of: null, late: false, together: true },
+      { do: 'decide', decision: 'hold', of: null, late: false },
+    ],
+  }))

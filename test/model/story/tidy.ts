@@ -40,10 +40,10 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     const decision = isHeld && !isHeldBack ? lifts : wanted[count % wanted.length]
     if (decision !== undefined) {
       // A hold that cannot be lifted is tried in between.
-      const mustName = answers.slice(-2).some((answer) => answer.includes('Name the attempt'))
-      const named = mustName
-        ? snapshot.attempts[Math.floor(count / wanted.length) % snapshot.attempts.length]?.id
-        : undefined
+      const mustName = answers.slice(-2).some(asksForName)
+      // Each time another one.
+      const place = (answers.filter(asksForName).length - 1) % snapshot.attempts.length
+      const named = mustName ? snapshot.attempts[place]?.id : undefined
       const attempt = late ?? (reason === 'surplus' ? snapshot.surplus?.[0] : named)
       const note = { operator: 'bob', reason: `tidies up ${count}`, version: snapshot.version }
       const argument = { ...note, ...(attempt === undefined ? {} : { attempt }) }
@@ -64,6 +64,8 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
   const end = await read(shop)
   return end === null ? [] : [`no decision ends it: ${end.status} (${answers.slice(-3).join('; ')})`]
 }
+
+const asksForName = (answer: string): boolean => answer.includes('Name the attempt')
 
 /** Null: nothing waits any more. */
 async function read(shop: Shop) {
