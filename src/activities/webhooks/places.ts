@@ -61,22 +61,37 @@ export function createPlaces(now: () => number): Places {
 const OF_EVENTS = { inFlight: 50, waiting: Number.POSITIVE_INFINITY, patienceMs: 500 }
 /** So many that have been at it for long are a sign of receivers that hang; fewer, of a crowd that is soon over. */
 const MOST_HANGING = 25
+/**
+ * With those that wait, which hold places of the worker too: receivers that answer just before they count as hanging could have
+ * all of them waited in. Payments keep a quarter even so.
+ */
+const MOST_EVENTS = 75
 
-/** `take`: a place, to be given back by calling what is answered; null where receivers that hang hold the places. */
+/**
+ * `take`: a place, to be given back by calling what is answered; null where receivers that hang hold the places, or where as
+ * many events wait as may.
+ */
 export function createEventPlaces(now: () => number): { readonly take: () => Promise<(() => void) | null> } {
   const slots = createSlots(OF_EVENTS)
   const begun = new Set<{ readonly at: number }>()
   const hanging = (): number => [...begun].filter(({ at }) => now() - at >= SLOW_MS).length
+  let events = 0
 
   return {
     async take() {
+      if (events >= MOST_EVENTS) return null
+      events += 1
       let given = await slots.take('all')
       while (given === null && hanging() < MOST_HANGING) given = await slots.take('all')
-      if (given === null) return null
+      if (given === null) {
+        events -= 1
+        return null
+      }
       const free = given
       const begin = { at: now() }
       begun.add(begin)
       return () => {
+        events -= 1
         begun.delete(begin)
         free()
       }

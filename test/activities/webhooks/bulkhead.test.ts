@@ -105,7 +105,17 @@ describe('98 healthy endpoints beside one that hangs and one that answers withou
     const delivering = createWebhookDeliveryActivities(deps)
     const deliver = (event: string, endpoint: string) =>
       delivering.deliverWebhook({ eventId: event, endpointId: endpoint, attempt: 1, step: 1 })
-    const rounds = { 'first attempts': (event: string) => announcing.announce(event), 'later attempts': deliver }
+    /** What is handed over untried gets its try at once, by a delivery workflow. */
+    const handedOver = new Set<MockActivityEnvironment>()
+    const announce = async (event: string): Promise<void> => {
+      const { failed } = await announcing.announce(event)
+      for (const { endpointId } of failed.filter(({ attemptsDone }) => attemptsDone === 0)) {
+        const env = new MockActivityEnvironment()
+        handedOver.add(env)
+        void env.run(() => deliver(event, endpointId)).catch(() => undefined)
+      }
+    }
+    const rounds = { 'first attempts': announce, 'later attempts': deliver }
     const [good, hung, endless] = receivers as [Receiver, Receiver, Receiver]
     for (const [name, work] of Object.entries(rounds)) {
       const through = async (healthy: readonly Made[], troubled: readonly Made[]): Promise<number> => {
@@ -118,6 +128,7 @@ describe('98 healthy endpoints beside one that hangs and one that answers withou
         for (const deadline = started + 60_000; arrived.size < healthy.length && Date.now() < deadline; )
           await new Promise((resolve) => setTimeout(resolve, 20))
         await worker.stop()
+        for (const env of handedOver) env.cancel('WORKER_SHUTDOWN')
         await db.query("update delivery set status = 'disabled' where status = 'pending'")
         const latencies = healthy.map(({ event }) => (arrived.get(event) ?? Number.POSITIVE_INFINITY) - started)
         return percentile(latencies, 0.99)

@@ -195,3 +195,14 @@ it('an event waits for its place while receivers answer, however many there are'
   first[0]?.()
   expect([first.includes(null), await later]).toEqual([false, expect.any(Function)])
 })
+
+it('receivers that answer just in time not to count as hanging leave a quarter of the places to the payments', async () => {
+  const places = createEventPlaces(() => 0)
+  const held = await Promise.all(Array.from({ length: 50 }, () => places.take()))
+  const later = Array.from({ length: 50 }, () => places.take())
+  expect(await Promise.all(later.slice(25))).toEqual(Array.from({ length: 25 }, () => null))
+  for (const free of held.slice(0, 25)) free?.()
+  expect(await Promise.all(later.slice(0, 25))).not.toContain(null)
+  for (const free of held.slice(25)) free?.()
+  expect(await places.take()).toEqual(expect.any(Function))
+})
