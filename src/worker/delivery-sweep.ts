@@ -1,6 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import type { Queryable } from '../db/db.ts'
-import { type OverdueDelivery, takeOverdueDeliveries } from '../db/webhooks/deliveries.ts'
+import { markLookedAfter, type OverdueDelivery, takeOverdueDeliveries } from '../db/webhooks/deliveries.ts'
 import { deliveryWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
 import type { webhookDelivery } from '../workflows/webhook-delivery.ts'
@@ -25,7 +25,7 @@ export type DeliverySweepDeps = {
 const FIRST_TRY_WITHIN_SECONDS = 120
 /** After the scheduled time of a try: longer than a deployment or a restart of Temporal takes. */
 const GRACE_SECONDS = 15 * 60
-/** A delivery that proves to have a workflow is checked again after half of its age, within these bounds (seconds). */
+/** A delivery that proves to have a workflow is checked again after half of its age, others soon (seconds). */
 const AGAIN = { least: 60, most: 30 * 60 } as const
 /** Most deliveries of one round. Rounds stay short, and a lost store is refilled by at least a thousand a minute. */
 const PER_ROUND = 50
@@ -40,8 +40,14 @@ export function createDeliverySweep(deps: DeliverySweepDeps): DeliverySweep {
         again: AGAIN,
         limit: PER_ROUND,
       })
-      const started = await Promise.all(overdue.map((delivery) => start(deps, delivery)))
-      return started.filter(Boolean).length
+      const started = await Promise.allSettled(overdue.map((delivery) => start(deps, delivery)))
+      await markLookedAfter(
+        deps.db,
+        overdue.filter((_delivery, index) => started[index]?.status === 'fulfilled'),
+      )
+      const failed = started.find((one) => one.status === 'rejected')
+      if (failed !== undefined) throw failed.reason
+      return started.filter((one) => one.status === 'fulfilled' && one.value).length
     },
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import type { WorkflowHandle } from '@temporalio/client'
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
 import { MockActivityEnvironment, type TestWorkflowEnvironment } from '@temporalio/testing'
 import { Worker, type WorkflowBundlePath } from '@temporalio/worker'
 import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
@@ -238,8 +238,8 @@ describe('an operator', () => {
 })
 
 describe('the sweep', () => {
-  const sweepAt = (now: number) =>
-    createDeliverySweep({ db: seeded.db, client: environment.client, now: () => now, taskQueue: QUEUE })
+  const sweepAt = (now: number, client: Parameters<typeof createDeliverySweep>[0]['client'] = environment.client) =>
+    createDeliverySweep({ db: seeded.db, client, now: () => now, taskQueue: QUEUE })
 
   it('delivers what was never tried, and leaves alone what is still being announced', async () => {
     await seeded.db.query('delete from delivery')
@@ -261,6 +261,17 @@ describe('the sweep', () => {
       expect(await sweepAt(Date.now() + 180_000).tick()).toBe(0)
       await handle.executeUpdate(redeliverNow)
     })
+  })
+
+  it('starts what Temporal did not answer about a minute later, however old it is', async () => {
+    await seeded.db.query('delete from delivery')
+    const { worker, eventId, endpointId } = await setUp(undefined)
+    const later = Date.now() + 3 * 3_600_000
+    const gone = Connection.lazy({ address: '127.0.0.1:1' })
+    await gone.close()
+    await expect(sweepAt(later, new Client({ connection: gone })).tick()).rejects.toThrow()
+    expect(await sweepAt(later + 60_000).tick()).toBe(1)
+    await worker.runUntil(handleOf(eventId, endpointId).result())
   })
 
   it('brings back the retries of a Temporal store that was lost, where they stopped', async () => {

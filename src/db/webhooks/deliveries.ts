@@ -212,7 +212,10 @@ export type OverdueQuestion = {
   readonly firstTryWithin: number
   /** Seconds beyond the latest moment of the schedule after which the next try counts as lost. */
   readonly grace: number
-  /** Seconds before a delivery is taken again: half of its age when it was taken, but at least and at most so many. */
+  /**
+   * Seconds before a delivery is taken again: at least so many, and where it proved to have a workflow half of its age when it
+   * was taken, at most so many.
+   */
   readonly again: { readonly least: number; readonly most: number }
   readonly limit: number
 }
@@ -222,13 +225,15 @@ const LATEST = DELIVERY_DELAYS_SECONDS.map((_delay, step) => longestDelaySeconds
 
 /**
  * Takes pending deliveries that nobody seems to look after: never tried although the event is old enough, or later
- * than the schedule allows. Marked as taken, and then left for longer and longer, so that those that have a workflow after
- * all do not hide others: thousands may wait for a receiver that hangs.
+ * than the schedule allows. Marked as taken, and left for longer and longer when they are marked as looked after, so that those
+ * that have a workflow after all do not hide others: thousands may wait for a receiver that hangs. One whose workflow could not
+ * be started is taken again soon.
  */
 export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion): Promise<OverdueDelivery[]> {
   const before = (seconds: number) => sql`${question.now}::timestamptz - make_interval(secs => ${seconds})`
   const { least, most } = question.again
-  const rest = sql`least(greatest((swept_at - created_at) / 2, make_interval(secs => ${least})), make_interval(secs => ${most}))`
+  const grown = sql`least((swept_at - created_at) / 2, make_interval(secs => ${most}))`
+  const rest = sql`greatest(case when looked_after_at = swept_at then ${grown} end, make_interval(secs => ${least}))`
   const notTaken = sql`livemode = ${db.livemode} and (swept_at is null or swept_at + ${rest} <= ${question.now}::timestamptz)`
   return many(
     db,
@@ -253,5 +258,21 @@ export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion):
       from (select * from untried union all select * from late) as taken
       where delivery.event_id = taken.event_id and delivery.endpoint_id = taken.endpoint_id
       returning delivery.event_id, delivery.endpoint_id, attempts, schedule_step`,
+  )
+}
+
+/** These have a workflow, as Temporal has said since they were taken. */
+export async function markLookedAfter(db: Queryable, deliveries: readonly OverdueDelivery[]): Promise<void> {
+  if (deliveries.length === 0) return
+  const [events, endpoints] = [deliveries.map((row) => row.event_id), deliveries.map((row) => row.endpoint_id)]
+  await execute(
+    db,
+    sql`with known as (
+          select event_id, endpoint_id from delivery
+          where (event_id, endpoint_id) in (select * from unnest(${events}::text[], ${endpoints}::text[]))
+          -- Locked in order, as where tries are recorded.
+          order by event_id, endpoint_id for no key update)
+        update delivery set looked_after_at = swept_at from known
+        where delivery.event_id = known.event_id and delivery.endpoint_id = known.endpoint_id`,
   )
 }
