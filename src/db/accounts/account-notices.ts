@@ -29,16 +29,27 @@ export type Notice = z.output<typeof noticeRow>
  * of them holds up no other. They are told when the transaction commits.
  */
 export function takeNotices(tx: Tx, now: string, limit: number): Promise<Notice[]> {
+  const next = sql`select merchant_id from notice where sent_at is null and livemode = ${tx.livemode}`
   return many(
     tx,
     noticeRow,
-    sql`update notice set sent_at = ${now}::timestamptz from merchant
+    sql`with recursive
+        -- One step along the index for each account: what one of them has left costs no more than what is taken of it.
+        walk(merchant_id) as (
+          (${next} order by merchant_id limit 1)
+          union all
+          select (${next} and merchant_id > walk.merchant_id order by merchant_id limit 1)
+          from walk where walk.merchant_id is not null),
+        oldest as (
+          select id, created_at, row_number() over (partition by walk.merchant_id order by created_at, id) as place
+          from walk cross join lateral (
+            select id, created_at from notice
+            where sent_at is null and livemode = ${tx.livemode} and notice.merchant_id = walk.merchant_id
+            order by created_at, id limit ${limit}) as unsent)
+        update notice set sent_at = ${now}::timestamptz from merchant
         where merchant.id = merchant_id and notice.id = any(array(
           select id from notice where sent_at is null and id = any(array(
-            select id from (
-              select id, created_at, row_number() over (partition by merchant_id order by created_at, id) as place
-              from notice where sent_at is null and livemode = ${tx.livemode}) as unsent
-            where place <= ${limit} order by place, created_at, id limit ${limit}))
+            select id from oldest order by place, created_at, id limit ${limit}))
           for update skip locked))
         returning notice.id, merchant_id, merchant.name as merchant_name, kind, data`,
   )

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { leaveNotice } from '../../../src/db/accounts/account-notices.ts'
+import { leaveNotice, takeNotices } from '../../../src/db/accounts/account-notices.ts'
 import { insertMembership } from '../../../src/db/accounts/people.ts'
 import type { Tenant } from '../../../src/db/db.ts'
 import { newId } from '../../../src/ids.ts'
@@ -138,4 +138,24 @@ test('an account that is told much holds up no other: its notices wait for those
   await leave(one, 1)
   await tell()
   expect([await toldOf(loud), await toldOf(quiet)]).toEqual([waiting + 19, 2])
+})
+
+test('what an account has left costs no more to read than what is taken of it', async () => {
+  const { tenant } = await openAccount(shop, 'without-end@shop.example')
+  const { tenant: other } = await openAccount(shop, 'beside-it@shop.example')
+  await shop.db.query(
+    `insert into notice (merchant_id, livemode, kind, data)
+     select '${tenant.merchantId}', ${tenant.livemode}, 'api_key.created', '{}' from generate_series(1, 5000)`,
+  )
+  await shop.db.transaction((tx) => leaveNotice(tx, other, { kind: 'api_key.created', data: {} }))
+  await shop.db.query('analyze notice')
+  const [taken, read] = await shop.db.transaction(async (tx) => {
+    const notices = await takeNotices(tx, new Date().toISOString(), 20)
+    const { rows } = await tx.query(
+      `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = 'notice'`,
+    )
+    return [notices, (rows[0] as { read: number }).read]
+  })
+  expect([taken.length, taken.some(({ merchantId }) => merchantId === other.merchantId)]).toEqual([20, true])
+  expect(read).toBeLessThan(500)
 })
