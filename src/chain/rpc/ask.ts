@@ -53,9 +53,12 @@ export function askFirst<T>(
     judge(standing) {
       const { answers, failures, open } = standing
       const [first] = answers
-      if (first !== undefined && suffices(first.value)) return { value: first.value }
-      if (first === undefined && open === 0) throw noAnswerOf(failures)
-      return vote.judge(standing)
+      if (first === undefined) {
+        if (open === 0) throw noAnswerOf(failures)
+        // Also where too few are left for a quorum: the last one may say what suffices.
+        return undefined
+      }
+      return suffices(first.value) ? { value: first.value } : vote.judge(standing)
     },
   })
 }

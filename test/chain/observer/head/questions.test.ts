@@ -35,6 +35,17 @@ test('a new block that shows a payout is read by two nodes, by each once', async
   expect(asked('eth_getLogs', ([range]) => (range as { toBlock: string }).toBlock === block)).toEqual([2, 2])
 })
 
+// after two failures no quorum was left, and a block with nothing in it was not read
+test('that a new block shows nothing the last of three nodes may say, when the two others fail', async () => {
+  const rpc = connectTo(nodes)
+  const read = (suffices: boolean) => rpc.first({ suffices: () => suffices, read: (node) => node.block(1) })
+  for (const last of nodes) {
+    for (const node of nodes) node.behave = () => (node === last ? 'honest' : { status: 503, text: 'lost' })
+    expect(await read(true)).toMatchObject({ value: { number: 1 } })
+  }
+  expect(await read(false)).toBeNull()
+})
+
 test('no node is asked who sent what a lane of ours has signed', async () => {
   const { look } = await mineOne()
   await world.chain.mine({ blocks: 4 })
