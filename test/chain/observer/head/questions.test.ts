@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { HostileNode } from '../../../support/hostile-node.ts'
+import { quantity } from '../../rpc/laggard.ts'
 import type { World } from '../../world.ts'
-import { connectTo, startThreeNodes, ticks } from './three-nodes.ts'
+import { connectTo, inventTransfer, startThreeNodes, ticks } from './three-nodes.ts'
 
 /** What a payout that goes through costs in questions to three nodes, of which two are a quorum. */
 
@@ -33,6 +34,24 @@ test('a new block that shows a payout is read by two nodes, by each once', async
   await look()
   // What leaves the treasury, and what comes in.
   expect(asked('eth_getLogs', ([range]) => (range as { toBlock: string }).toBlock === block)).toEqual([2, 2])
+})
+
+test('what one node alone shows marks no payout as mined, whichever of the three it is', async () => {
+  const runner = world.runner({ rpc: connectTo(nodes) })
+  await ticks(runner)
+  const [queued] = await world.queue([{}])
+  await ticks(runner)
+  // Each of them is asked first in one of the rounds.
+  for (const liar of [...nodes, ...nodes, ...nodes]) {
+    await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+    await world.chain.mine({ blocks: 1 })
+    const { number, hash } = await world.chain.getBlock()
+    const lies = await inventTransfer(world, queued!, { blockNumber: quantity(number!), blockHash: hash! })
+    for (const node of nodes)
+      node.behave = ({ method }) => (method === 'eth_getLogs' && node === liar ? { lie: () => lies } : 'honest')
+    await ticks(runner, 1)
+    expect((await world.payout(queued!.paymentId)).state).toBe('broadcast')
+  }
 })
 
 // after two failures no quorum was left, and a block with nothing in it was not read
