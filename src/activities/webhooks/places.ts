@@ -65,7 +65,7 @@ const MOST_HANGING = 25
  * With those that wait, which hold places of the worker too: receivers that answer just before they count as hanging could have
  * all of them waited in. Payments keep a quarter even so.
  */
-const MOST_EVENTS = 75
+const WITH_WAITING = { inFlight: 75, ...AT_ONCE }
 
 /**
  * `take`: a place, to be given back by calling what is answered; null where receivers that hang hold the places, or where as
@@ -73,25 +73,25 @@ const MOST_EVENTS = 75
  */
 export function createEventPlaces(now: () => number): { readonly take: () => Promise<(() => void) | null> } {
   const slots = createSlots(OF_EVENTS)
+  const all = createSlots(WITH_WAITING)
   const begun = new Set<{ readonly at: number }>()
   const hanging = (): number => [...begun].filter(({ at }) => now() - at >= SLOW_MS).length
-  let events = 0
 
   return {
     async take() {
-      if (events >= MOST_EVENTS) return null
-      events += 1
+      const leave = await all.take('all')
+      if (leave === null) return null
       let given = await slots.take('all')
       while (given === null && hanging() < MOST_HANGING) given = await slots.take('all')
       if (given === null) {
-        events -= 1
+        leave()
         return null
       }
       const free = given
       const begin = { at: now() }
       begun.add(begin)
       return () => {
-        events -= 1
+        leave()
         begun.delete(begin)
         free()
       }

@@ -1,7 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { TreasuryLog } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
-import type { Senders } from '../journal.ts'
 import { NodeFailure } from '../rpc/failure.ts'
 import type { Log, LogFilter, Receipt, RpcNode } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
@@ -75,14 +74,15 @@ export async function shareGas(
   const counts = new Map<Hex, bigint>()
   for (const fact of facts) if (fact.authNonce !== null) counts.set(fact.txHash, (counts.get(fact.txHash) ?? 0n) + 1n)
   const keyed = new Set<string>(relayers.map(({ address }) => address.toLowerCase()))
+  const unshared = { logs: facts.map((fact) => ({ ...fact, gasShare: null })), ownTransactions: [] }
   // Most blocks have nothing of ours, and ask nothing.
-  const { wallets, sent } = counts.size === 0 ? NOTHING : await journal.readSenders([...counts.keys()])
+  if (counts.size === 0) return unshared
+  const hashes = [...counts.keys()]
+  const { wallets, sent } = await journal.readSenders(hashes)
   const payers = new Set([...keyed, ...wallets])
   // Without lanes nothing was paid by us, and receipts of years ago may be gone.
-  if (payers.size === 0) return { logs: facts.map((fact) => ({ ...fact, gasShare: null })), ownTransactions: [] }
-  const receipts = await Promise.all(
-    [...counts.keys()].map((hash) => paidReceipt(rpc, hash, { payers, isSent: sent.has(hash) })),
-  )
+  if (payers.size === 0) return unshared
+  const receipts = await Promise.all(hashes.map((hash) => paidReceipt(rpc, hash, { payers, isSent: sent.has(hash) })))
   const paid = new Map(receipts.flatMap((receipt) => (receipt === null ? [] : [[receipt.txHash, receipt]])))
   const logs = facts.map((fact): TreasuryLog => {
     const receipt = fact.authNonce === null ? undefined : paid.get(fact.txHash)
@@ -92,8 +92,6 @@ export async function shareGas(
   const own = [...paid.values()].filter(({ from }) => keyed.has(from))
   return { logs, ownTransactions: own.map(({ txHash }) => txHash) }
 }
-
-const NOTHING: Senders = { wallets: [], sent: new Set() }
 
 /**
  * What one of our wallets paid for the transaction, by a quorum; null when somebody else has sent it. Such a receipt is not

@@ -11,6 +11,7 @@ import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { deleteEndpoint, findEndpoint, updateEndpoint } from '../../../src/db/webhooks/webhook-endpoints.ts'
 import { bodyExcerpt, EXCERPT_BYTES } from '../../../src/webhooks/excerpt.ts'
 import { addEndpoint, addEvent, addMerchant, rows, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
+import { after, attempt, DAY, HOUR, pendingDelivery as pendingIn, recordTry, T0 } from './tries.ts'
 
 let seeded: Seeded
 beforeAll(async () => {
@@ -18,28 +19,8 @@ beforeAll(async () => {
 })
 afterAll(() => seeded.close())
 
-const T0 = '2026-11-20T21:00:00.000Z'
-const after = (seconds: number) => new Date(Date.parse(T0) + seconds * 1000).toISOString()
-const HOUR = 3600
-const DAY = 24 * HOUR
-
-type Outcome = Partial<TryRecord> & { number?: number }
-
-function attempt(eventId: string, endpointId: string, outcome: Outcome = {}): TryRecord {
-  const number = outcome.number ?? 1
-  const base = { eventId, endpointId, number, step: number, verdict: 'failed', at: after(1), durationMs: 12 } as const
-  return { ...base, status: 500, headers: { server: 'nginx' }, bodyExcerpt: 'oops', error: null, ...outcome }
-}
-
-async function pendingDelivery() {
-  const { db } = seeded
-  const tenant = await addMerchant(db)
-  const endpoint = await addEndpoint(db, tenant)
-  const eventId = (await addEvent(db, tenant, { at: T0 }))!
-  return { db, tenant, endpointId: endpoint.id, eventId }
-}
-
-const record = async (made: TryRecord) => (await recordTries(seeded.db, [made])).get(made.endpointId)
+const pendingDelivery = () => pendingIn(seeded)
+const record = (made: TryRecord) => recordTry(seeded, made)
 const row = async (eventId: string) =>
   (await rows<Record<string, unknown>>(seeded.db, 'select * from delivery where event_id = $1', [eventId]))[0]!
 

@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import {
-  markLookedAfter,
-  recordTries,
-  type TryRecord,
-  takeOverdueDeliveries,
-} from '../../../src/db/webhooks/deliveries.ts'
+import { markLookedAfter, type TryRecord, takeOverdueDeliveries } from '../../../src/db/webhooks/deliveries.ts'
 import { addEndpoint, addEvent, addMerchant, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
+import { after, attempt, DAY, HOUR, pendingDelivery as pendingIn, recordTry } from './tries.ts'
 
 let seeded: Seeded
 beforeAll(async () => {
@@ -13,29 +9,8 @@ beforeAll(async () => {
 })
 afterAll(() => seeded.close())
 
-const T0 = '2026-11-20T21:00:00.000Z'
-const after = (seconds: number) => new Date(Date.parse(T0) + seconds * 1000).toISOString()
-const HOUR = 3600
-const DAY = 24 * HOUR
-
-async function pendingDelivery() {
-  const tenant = await addMerchant(seeded.db)
-  const { id: endpointId } = await addEndpoint(seeded.db, tenant)
-  return { endpointId, eventId: (await addEvent(seeded.db, tenant, { at: T0 }))! }
-}
-
-/** A try that failed one second after the event, but for what is said. */
-async function record(made: Partial<TryRecord> & Pick<TryRecord, 'eventId' | 'endpointId'>): Promise<void> {
-  const base = {
-    number: 1,
-    step: made.number ?? 1,
-    verdict: 'failed',
-    at: after(1),
-    durationMs: 12,
-    status: 500,
-  } as const
-  await recordTries(seeded.db, [{ ...base, headers: {}, bodyExcerpt: '', error: null, ...made }])
-}
+const pendingDelivery = () => pendingIn(seeded)
+const record = (made: TryRecord) => recordTry(seeded, made)
 
 describe('the sweep', () => {
   beforeEach(async () => void (await seeded.db.query('delete from delivery')))
@@ -85,7 +60,7 @@ describe('the sweep', () => {
 
   it('takes an attempted one only when it is later than the schedule can be', async () => {
     const { eventId, endpointId } = await pendingDelivery()
-    await record({ eventId, endpointId, number: 11, at: after(0) })
+    await record(attempt(eventId, endpointId, { number: 11, at: after(0) }))
     // At the latest 24 h × 1.2 and the grace.
     expect(await taken({ now: after(1.2 * DAY + 899) })).toEqual([])
     expect(await taken({ now: after(1.2 * DAY + 900) })).toEqual([eventId])
@@ -98,7 +73,7 @@ describe('the sweep', () => {
       { step: 12 },
     ] as const) {
       const { eventId, endpointId } = await pendingDelivery()
-      await record({ eventId, endpointId, ...outcome })
+      await record(attempt(eventId, endpointId, outcome))
     }
     expect(await taken({ now: after(30 * DAY) })).toEqual([])
   })

@@ -24,7 +24,7 @@ async function mineOne(): Promise<{ look: () => Promise<void>; block: string }> 
   await world.queue([{}])
   await ticks(runner)
   await world.chain.mine({ blocks: 1 })
-  const block = `0x${(await world.chain.getBlockNumber()).toString(16)}`
+  const block = quantity(await world.chain.getBlockNumber())
   for (const node of nodes) node.calls.length = 0
   return { look: () => ticks(runner, 1), block }
 }
