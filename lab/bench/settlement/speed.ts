@@ -80,6 +80,8 @@ export async function measureSpeed(stage: Stage, { payouts, recipients, payments
     }
   } finally {
     await db.close()
+    // Postgres would clean it up during the next run.
+    await stage.dropDatabase(name)
   }
 }
 

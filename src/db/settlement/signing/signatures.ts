@@ -4,7 +4,7 @@ import type { PayoutSignature } from '../../../domain/settlement/payout.ts'
 import { execute, many, one, sql, type Tx } from '../../db.ts'
 import { attempt, type FailedHook, type JournalContext, ours } from '../context.ts'
 import { hex } from '../payouts.ts'
-import { sendable } from '../queue.ts'
+import { seen, sendable } from '../queue.ts'
 import { here } from '../record.ts'
 
 /**
@@ -23,16 +23,14 @@ export async function readReserved(
     // Both of one moment, or a payout would be settled in between.
     sql`select coalesce(sum(micro_usdc), 0)::text as micro,
           (select scanned_number from chain_cursor where ${here(context)}) as final from (
-          select p.micro_usdc from payout p where ${mine} and ${sendable} and p.state = 'authorized'
+          -- Of a void the transfer may be on its way and win over the cancellation.
+          select p.micro_usdc from payout p where ${mine} and ${sendable} and p.lane_wallet is null and (p.state = 'authorized'
+            or exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer'))
           union all
           select p.micro_usdc from payout p where ${mine} and p.lane_wallet is not null and p.state in ('assigned', 'voiding')
           union all
           -- The balance of a block before it is a balance with it.
-          select p.micro_usdc from payout p where ${mine} and p.state = 'mined' and p.mined_number > ${block}
-          union all
-          -- Its transfer may be on its way and win over the cancellation.
-          select p.micro_usdc from payout p where ${mine} and ${sendable} and p.state = 'voiding' and p.lane_wallet is null
-            and exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer')
+          select p.micro_usdc from payout p where ${mine} and ${seen} and p.state = 'mined' and p.mined_number > ${block}
         ) promised`,
   )
   return { micro: BigInt(row.micro), final: row.final }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { one, sql } from '../../db.ts'
 import { type JournalContext, ours } from '../context.ts'
 import { worthSweeping } from '../deposits.ts'
-import { payable, rested, sendable } from '../queue.ts'
+import { payable, rested, seen, sendable } from '../queue.ts'
 import { here } from '../record.ts'
 
 /** What there is to do, in one statement: all that is asked while nothing happens. */
@@ -22,7 +22,8 @@ export async function readWork(context: JournalContext): Promise<Work> {
     context.db,
     z.object({ sign: z.boolean(), send: z.boolean(), payouts: z.boolean() }),
     sql`select
-          exists (select 1 from payout p where ${ours(context)} and ${payable})
+          -- In the order of its index, or a queue that has become short is looked for in the whole table.
+          exists (select 1 from (select 1 from payout p where ${ours(context)} and ${payable} order by p.recipient limit 1) next)
             or exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding' and ${rested}
               and not exists (${cancellation})) as sign,
           exists (select 1 from payout p where ${ours(context)} and ${sendable} and p.lane_wallet is null
@@ -31,8 +32,12 @@ export async function readWork(context: JournalContext): Promise<Work> {
             or exists (select 1 from lane_tx t where t.chain_id = ${chainId} and t.state in ('reserved', 'signed', 'broadcast')
               and t.created_at > now() - interval '1 day')
             or exists (select 1 from deposit d where ${worthSweeping(context)}) as send,
-          exists (select 1 from payout p where ${ours(context)} and p.state in ('authorized', 'assigned', 'mined', 'voiding')
-            and (p.state <> 'voiding' or ${rested})) as payouts`,
+          -- Each part has an index of few rows. Asked for by their states alone they were looked for in the whole table, by
+          -- three processes, when most payouts had waited as Postgres counted them.
+          exists (select 1 from payout p where ${ours(context)} and ${sendable} and (p.state <> 'voiding' or ${rested}))
+            or exists (select 1 from payout p where ${ours(context)} and p.lane_wallet is not null
+              and (p.state <> 'voiding' or ${rested}))
+            or exists (select 1 from payout p where ${ours(context)} and ${seen} and p.state = 'mined') as payouts`,
   )
   return { sign: row.sign, send: row.send, underWay: row.send || row.payouts }
 }
@@ -59,8 +64,7 @@ export async function readDue(context: JournalContext): Promise<Due> {
             or exists (select 1 from deposit_log where chain_id = ${chainId} and applied_at is null)
             or exists (select 1 from lane_tx where chain_id = ${chainId} and gas_error is not null) as pending,
           exists (select 1 from treasury_log where ${here(context)} and payment_id is null and auth_nonce is not null) as proven,
-          exists (select 1 from payout p where ${ours(context)} and p.mined_hash is not null
-            and p.state not in ('settled', 'voided')) as mined,
+          exists (select 1 from payout p where ${ours(context)} and ${seen}) as mined,
           exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding' and ${rested}) as voiding`,
   )
 }
