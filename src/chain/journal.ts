@@ -162,6 +162,8 @@ export type SettlementJournal = {
     found: { logs: readonly DepositLog[]; at: Date; number: number; again: boolean },
   ): Promise<void>
   recordFinalized(lease: Lease, scan: FinalizedScan): Promise<TreasuryLog[]>
+  /** Whether this journal has every one of these logs. */
+  areStored(logs: readonly Pick<TreasuryLog, 'txHash' | 'logIndex'>[]): Promise<boolean>
   findUnknown(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>): Promise<TreasuryLog[]>
   /** Those of which payouts and movements tell nothing: found at once, however many payments there are. */
   findSuspects(scan: Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'treasuries'>): Promise<TreasuryLog[]>

@@ -53,6 +53,7 @@ async function paidUnknown(id: string, micro: string): Promise<void> {
   const scan = {
     logs: [log],
     ownTransactions: [],
+    paid: [],
     treasuries: [treasury],
     at: new Date(),
     number: block,

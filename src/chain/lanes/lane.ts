@@ -1,6 +1,12 @@
 import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../../domain/hex.ts'
-import { type Envelope, type EnvelopeEnd, type Lane, LeaseLostError } from '../../domain/settlement/payout.ts'
+import {
+  type Envelope,
+  type EnvelopeEnd,
+  type FinalTransaction,
+  type Lane,
+  LeaseLostError,
+} from '../../domain/settlement/payout.ts'
 import { KEPT_STATES, type SettlementDeps } from '../context.ts'
 import { isReplaced } from '../observer/replaced.ts'
 import { NodeFailure } from '../rpc/failure.ts'
@@ -229,8 +235,13 @@ const RECEIPTS_KNOWN = 2
 
 /** Whether the nonce of an envelope was used by one of its transactions or by somebody else. Null: not known yet. */
 async function readEnd(deps: SettlementDeps, envelope: Envelope, view: ChainView): Promise<EnvelopeEnd | null> {
-  const { nonce } = envelope
-  for (const attempt of envelope.attempts) {
+  const { nonce, attempts } = envelope
+  const endBy = (won: FinalTransaction): EnvelopeEnd | null =>
+    won.blockNumber > view.cursor.number ? null : { nonce, state: 'finalized', ...won }
+  // Its receipt was read with the payouts in it, and has every log of them.
+  const read = attempts.find(({ final }) => final !== null)?.final
+  if (read) return endBy(read)
+  for (const attempt of attempts) {
     const receipt = await deps.rpc.agreed(async (node) => {
       const head = await node.block('latest')
       const found = await node.receipt(attempt.txHash)
@@ -240,8 +251,7 @@ async function readEnd(deps: SettlementDeps, envelope: Envelope, view: ChainView
     })
     if (receipt === null) return null
     const won = receipt.value
-    if (won === null) continue
-    return won.blockNumber > view.cursor.number ? null : { nonce, state: 'finalized', ...won }
+    if (won !== null) return endBy(won)
   }
   return { nonce, state: 'foreign' }
 }

@@ -1,5 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { TreasuryLog } from '../../domain/settlement/payout.ts'
+import type { FinalizedScan, TreasuryLog } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
 import { NodeFailure } from '../rpc/failure.ts'
 import type { Log, LogFilter, Receipt, RpcNode } from '../rpc/node.ts'
@@ -70,11 +70,11 @@ export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fac
 export async function shareGas(
   { rpc, journal, relayers }: Pick<SettlementDeps, 'rpc' | 'journal' | 'relayers'>,
   facts: readonly Fact[],
-): Promise<{ logs: TreasuryLog[]; ownTransactions: Hex[] }> {
+): Promise<Pick<FinalizedScan, 'logs' | 'ownTransactions' | 'paid'>> {
   const counts = new Map<Hex, bigint>()
   for (const fact of facts) if (fact.authNonce !== null) counts.set(fact.txHash, (counts.get(fact.txHash) ?? 0n) + 1n)
   const keyed = new Set<string>(relayers.map(({ address }) => address.toLowerCase()))
-  const unshared = { logs: facts.map((fact) => ({ ...fact, gasShare: null })), ownTransactions: [] }
+  const unshared = { logs: facts.map((fact) => ({ ...fact, gasShare: null })), ownTransactions: [], paid: [] }
   // Most blocks have nothing of ours, and ask nothing.
   if (counts.size === 0) return unshared
   const hashes = [...counts.keys()]
@@ -90,7 +90,7 @@ export async function shareGas(
     return { ...fact, gasShare: receipt === undefined ? null : (receipt.gasUsed * receipt.gasPrice) / count }
   })
   const own = [...paid.values()].filter(({ from }) => keyed.has(from))
-  return { logs, ownTransactions: own.map(({ txHash }) => txHash) }
+  return { logs, ownTransactions: own.map(({ txHash }) => txHash), paid: [...paid.values()] }
 }
 
 /**

@@ -81,8 +81,11 @@ async function readRange(
   const last = to === final?.number ? { value: final } : await rpc.agreed((node) => node.block(to))
   const logs = await rpc.agreed((node) => treasuryLogs(node, scope, { fromBlock: from, toBlock: to }))
   if (last === null || logs === null) return null
-  const facts = await shareGas(deps, readFacts(logs.value, scope.treasuries))
   const { hash } = last.value
+  const read = readFacts(logs.value, scope.treasuries)
+  // Almost always. Who paid for them was asked then.
+  if (again && (await journal.areStored(read))) return { number: to, hash }
+  const facts = await shareGas(deps, read)
   const at = { at: deps.clock(), number: to, hash }
   const scan = { ...facts, ...at, treasuries: scope.treasuries, again, deposits: deps.deposits !== null }
   const [unknown, ...more] = await journal.recordFinalized(lease, scan)

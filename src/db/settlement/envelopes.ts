@@ -1,9 +1,23 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
-import type { Envelope, EnvelopeEnd, GasSpent, Lane } from '../../domain/settlement/payout.ts'
+import type { Envelope, EnvelopeAttempt, EnvelopeEnd, GasSpent, Lane } from '../../domain/settlement/payout.ts'
 import { execute, many, one, type Statement, sql, type Tx } from '../db.ts'
 import { change, type JournalContext } from './context.ts'
 import { hex } from './payouts.ts'
+
+const attemptRow = z.object({
+  attempt: z.number(),
+  tx_hash: hex,
+  max_fee: z.string(),
+  tip: z.string(),
+  signed_block: z.number(),
+  age_ms: z.number(),
+  last_broadcast_at: z.coerce.date().nullable(),
+  too_dear: z.boolean(),
+  final_block: z.number().nullable(),
+  gas_used: z.string().nullable(),
+  gas_price: z.string().nullable(),
+})
 
 const envelopeRow = z.object({
   nonce: z.coerce.number(),
@@ -11,18 +25,7 @@ const envelopeRow = z.object({
   target: hex,
   value: z.string(),
   gas_limit: z.string(),
-  attempts: z.array(
-    z.object({
-      attempt: z.number(),
-      tx_hash: hex,
-      max_fee: z.string(),
-      tip: z.string(),
-      signed_block: z.number(),
-      age_ms: z.number(),
-      last_broadcast_at: z.coerce.date().nullable(),
-      too_dear: z.boolean(),
-    }),
-  ),
+  attempts: z.array(attemptRow),
 })
 
 /** Who may have sent these transactions: every lane's wallet, and which of them a lane has signed. */
@@ -50,7 +53,8 @@ export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise
           coalesce((select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'tx_hash', a.tx_hash, 'max_fee', a.max_fee::text,
               'tip', a.tip::text, 'signed_block', a.signed_block,
               'age_ms', floor(extract(epoch from now() - a.signed_at) * 1000), 'last_broadcast_at', a.last_broadcast_at,
-              'too_dear', coalesce(a.last_answer like 'too_dear:%', false)) order by a.attempt)
+              'too_dear', coalesce(a.last_answer like 'too_dear:%', false), 'final_block', a.final_block,
+              'gas_used', a.gas_used::text, 'gas_price', a.gas_price::text) order by a.attempt)
             from lane_tx_attempt a where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce)), '[]') as attempts
         from lane_tx t where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet}
           and t.state in ('reserved', 'signed', 'broadcast') order by t.nonce`,
@@ -61,17 +65,24 @@ export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise
     target: row.target,
     value: BigInt(row.value),
     gasLimit: BigInt(row.gas_limit),
-    attempts: row.attempts.map((attempt) => ({
-      attempt: attempt.attempt,
-      txHash: attempt.tx_hash,
-      maxFee: BigInt(attempt.max_fee),
-      tip: BigInt(attempt.tip),
-      signedBlock: attempt.signed_block,
-      ageMs: attempt.age_ms,
-      lastBroadcastAt: attempt.last_broadcast_at,
-      isTooDear: attempt.too_dear,
-    })),
+    attempts: row.attempts.map(toAttempt),
   }))
+}
+
+function toAttempt(row: z.infer<typeof attemptRow>): EnvelopeAttempt {
+  const { tx_hash: txHash, final_block: blockNumber, gas_used: gasUsed, gas_price: gasPrice } = row
+  const isFinal = blockNumber !== null && gasUsed !== null && gasPrice !== null
+  return {
+    attempt: row.attempt,
+    txHash,
+    maxFee: BigInt(row.max_fee),
+    tip: BigInt(row.tip),
+    signedBlock: row.signed_block,
+    ageMs: row.age_ms,
+    lastBroadcastAt: row.last_broadcast_at,
+    isTooDear: row.too_dear,
+    final: isFinal ? { txHash, blockNumber, gasUsed: BigInt(gasUsed), gasPrice: BigInt(gasPrice) } : null,
+  }
 }
 
 /** Whether anything is left to the envelope that has not ended: what another one carries now is not. */

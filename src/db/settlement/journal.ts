@@ -27,6 +27,7 @@ const bindTo =
 export function createSettlementJournal(context: JournalContext) {
   const bind = bindTo(context)
   return {
+    ...depositsOf(context),
     readWork: bind(work.readWork),
     readDue: bind(work.readDue),
     readPayable: bind(queue.readPayable),
@@ -69,7 +70,7 @@ export function createSettlementJournal(context: JournalContext) {
     renewLeases: bind(record.renewLeases),
     readCursor: bind(record.readCursor),
     recordFinalized: bind(logs.recordFinalized),
-    recordDeposits: bind(deposits.recordDeposits),
+    areStored: bind(logs.areStored),
     findUnknown: bind(known.findUnknown),
     findSuspects: bind(known.findSuspects),
     pause: bind(pauses.pause),
@@ -83,6 +84,15 @@ export function createSettlementJournal(context: JournalContext) {
     readExpiring: bind(expired.readExpiring),
     restVoids: bind(expired.restVoids),
     voidExpired: bind(expired.voidExpired),
+    markMined: bind(record.markMined),
+  }
+}
+
+/** USDC at the addresses of payments, and what takes it from there. */
+function depositsOf(context: JournalContext) {
+  const bind = bindTo(context)
+  return {
+    recordDeposits: bind(deposits.recordDeposits),
     readWatchedDeposits: bind(deposits.readWatchedDeposits),
     readUnswept: bind(deposits.readUnswept),
     readStaleSweeps: bind(deposits.readStaleSweeps),
@@ -91,6 +101,5 @@ export function createSettlementJournal(context: JournalContext) {
     readSendableSweeps: bind(deposits.readSendableSweeps),
     reserveSweeps: bind(deposits.reserveSweeps),
     abandonSweep: bind(deposits.abandonSweep),
-    markMined: bind(record.markMined),
   }
 }

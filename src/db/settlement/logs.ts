@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import { describeTransfer, type FinalizedScan, type Lease, type TreasuryLog } from '../../domain/settlement/payout.ts'
-import { many, type Statement, sql, type Tx } from '../db.ts'
+import { execute, many, one, type Statement, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 import { FINAL_MARGIN } from './deposits.ts'
 import { hex } from './payouts.ts'
@@ -28,6 +28,7 @@ export async function recordFinalized(
     await fence(context, tx, lease)
     const known = await explain(tx, context.scope, scan)
     const fresh = await insertLogs(tx, context.scope, { scan, known })
+    if (scan.paid.length > 0) await storePaid(tx, context.scope, scan.paid)
     const unknown = scan.logs.filter((log) => log.kind === 'out' && fresh.has(keyOf(log)) && !known.has(keyOf(log)))
     const reason = unknown[0] === undefined ? null : describeTransfer(unknown[0])
     await changeCursor(tx, context, { lease, set: moved(context, scan, reason) })
@@ -107,6 +108,40 @@ async function insertLogs(
         select tx_hash, log_index from stored`,
   )
   return new Set(rows.map((row) => keyOf({ txHash: row.tx_hash, logIndex: row.log_index })))
+}
+
+/** Of what lanes have signed: their envelopes end by it. */
+async function storePaid(tx: Tx, { chainId }: SettlementScope, paid: FinalizedScan['paid']): Promise<void> {
+  const rows = paid.map(({ txHash, blockNumber, gasUsed, gasPrice }) => ({
+    txHash,
+    blockNumber,
+    gasUsed: gasUsed.toString(),
+    gasPrice: gasPrice.toString(),
+  }))
+  await execute(
+    tx,
+    sql`update lane_tx_attempt a set final_block = g."blockNumber", gas_used = g."gasUsed", gas_price = g."gasPrice"
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+          as g("txHash" text, "blockNumber" bigint, "gasUsed" bigint, "gasPrice" numeric)
+        -- By its index, whatever Postgres believes of how many are given.
+        where a.tx_hash = any(${paid.map(({ txHash }) => txHash)}) and a.tx_hash = g."txHash" and a.chain_id = ${chainId}`,
+  )
+}
+
+/** Whether each of these logs is stored. */
+export async function areStored(
+  { db, scope }: JournalContext,
+  logs: readonly Pick<TreasuryLog, 'txHash' | 'logIndex'>[],
+): Promise<boolean> {
+  const { missing } = await one(
+    db,
+    z.object({ missing: z.boolean() }),
+    sql`select exists (select 1 from unnest(${logs.map(({ txHash }) => txHash)}::text[],
+          ${logs.map(({ logIndex }) => logIndex)}::int[]) as g(tx_hash, log_index) where not exists (
+            select 1 from treasury_log l where l.chain_id = ${scope.chainId} and l.tx_hash = g.tx_hash
+              and l.log_index = g.log_index)) as missing`,
+  )
+  return !missing
 }
 
 /**

@@ -76,6 +76,17 @@ export type EnvelopeAttempt = {
   readonly lastBroadcastAt: Date | null
   /** A quorum of nodes said last that it costs more than they take for one transaction. */
   readonly isTooDear: boolean
+  /** What final blocks show of it, when it was read with the payouts in it. */
+  readonly final: FinalTransaction | null
+}
+
+/** What a transaction of ours has cost, in a block that is final. */
+export type FinalTransaction = {
+  readonly txHash: Hex
+  readonly blockNumber: number
+  readonly gasUsed: bigint
+  /** Wei for one unit of gas. */
+  readonly gasPrice: bigint
 }
 
 /** An envelope that is not final: the transaction of one nonce, with every attempt to send it. */
@@ -105,14 +116,7 @@ export type Reservation = {
 /** How the nonce of an envelope was used in the finalized chain. */
 export type EnvelopeEnd = { readonly nonce: number } & EnvelopeOutcome
 type EnvelopeOutcome =
-  | {
-      readonly state: 'finalized'
-      readonly txHash: Hex
-      readonly blockNumber: number
-      readonly gasUsed: bigint
-      /** Wei for one unit of gas. */
-      readonly gasPrice: bigint
-    }
+  | ({ readonly state: 'finalized' } & FinalTransaction)
   /** By another transaction: none of our attempts can be mined any more. */
   | { readonly state: 'foreign' }
 
@@ -163,6 +167,8 @@ export type TreasuryLog = {
 export type FinalizedScan = {
   readonly logs: readonly TreasuryLog[]
   readonly ownTransactions: readonly Hex[]
+  /** With payouts or cancellations, of lanes whose keys we have or had. */
+  readonly paid: readonly FinalTransaction[]
   readonly treasuries: readonly Hex[]
   /** Whether transfers to addresses of payments are read too, apart from these logs. Default: they are. */
   readonly deposits?: boolean

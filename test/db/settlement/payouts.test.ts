@@ -236,6 +236,7 @@ describe('a hook that fails', () => {
         gasShare: null,
       })),
       ownTransactions: [],
+      paid: [],
       treasuries: [TREASURY],
       at: new Date(),
       number: 2,

@@ -78,11 +78,17 @@ test('a settlement that reaches no payout is told to nobody, keeps its proof, an
   const place = { at: new Date(), number: 2, hash: block.blockHash }
   const stay = await ignore('chain_cursor', 'new.scanned_number <> old.scanned_number')
   await expect(
-    journal.recordFinalized(lease, { logs: [proof], ownTransactions: [], treasuries: [TREASURY], ...place }),
+    journal.recordFinalized(lease, { logs: [proof], ownTransactions: [], paid: [], treasuries: [TREASURY], ...place }),
   ).rejects.toThrow('the cursor: 0 rows changed instead of 1')
   expect((await db.query('select from treasury_log')).rowCount).toBe(0)
   await stay()
-  await journal.recordFinalized(lease, { logs: [proof], ownTransactions: [], treasuries: [TREASURY], ...place })
+  await journal.recordFinalized(lease, {
+    logs: [proof],
+    ownTransactions: [],
+    paid: [],
+    treasuries: [TREASURY],
+    ...place,
+  })
   const allow = await ignore('payout', `new.state = 'settled'`)
   const { ended, failed } = await journal.applyProven(100)
   expect([ended, failed.map(({ error }) => error.message)]).toEqual([

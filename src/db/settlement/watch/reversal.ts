@@ -86,6 +86,11 @@ export async function takeBack(
         where chain_id = ${context.scope.chainId} and state = 'finalized' and block_number > ${ask.to.number}
         returning wallet, nonce, dropped_at is not null as dropped`,
   )
+  await execute(
+    tx,
+    sql`update lane_tx_attempt set final_block = null, gas_used = null, gas_price = null
+        where chain_id = ${context.scope.chainId} and final_block > ${ask.to.number}`,
+  )
   await removeDeposits(tx, context, ask.gone)
   await execute(
     tx,

@@ -65,6 +65,21 @@ test('that a new block shows nothing the last of three nodes may say, when the t
   expect(await read(false)).toBeNull()
 })
 
+test('blocks are read a second time without asking for the receipts of what is stored', async () => {
+  const { look, block } = await mineOne()
+  await world.chain.mine({ blocks: 4 })
+  await look()
+  for (const node of nodes) node.calls.length = 0
+  await world.chain.mine({ blocks: 24 })
+  await look()
+  const covers = ([range]: readonly unknown[]): boolean => {
+    const { fromBlock, toBlock } = range as { fromBlock: string; toBlock: string }
+    return Number(fromBlock) <= Number(block) && Number(block) <= Number(toBlock)
+  }
+  expect(asked('eth_getLogs', covers)).toEqual([2, 2])
+  expect(asked('eth_getTransactionReceipt')).toEqual([])
+})
+
 test('no node is asked who sent what a lane of ours has signed', async () => {
   const { look } = await mineOne()
   await world.chain.mine({ blocks: 4 })
@@ -72,6 +87,8 @@ test('no node is asked who sent what a lane of ours has signed', async () => {
   const { rows } = await world.db.query('select state from payout')
   expect(rows).toEqual([{ state: 'settled' }])
   expect(asked('eth_getTransactionByHash')).toEqual([])
-  // For the share of its gas, and to end its envelope.
-  expect(asked('eth_getTransactionReceipt')).toEqual([2, 2])
+  // For the share of its gas; its envelope ends by the same.
+  expect(asked('eth_getTransactionReceipt')).toEqual([1, 1])
+  const envelopes = await world.db.query('select state, gas_used > 0 as paid from lane_tx')
+  expect(envelopes.rows).toEqual([{ state: 'finalized', paid: true }])
 })
