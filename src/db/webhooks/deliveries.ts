@@ -227,7 +227,7 @@ const LATEST = DELIVERY_DELAYS_SECONDS.map((_delay, step) => longestDelaySeconds
  * Takes pending deliveries that nobody seems to look after: never tried although the event is old enough, or later
  * than the schedule allows. Marked as taken, and left for longer and longer when they are marked as looked after, so that those
  * that have a workflow after all do not hide others: thousands may wait for a receiver that hangs. One whose workflow could not
- * be started is taken again soon.
+ * be started is taken again soon. However many there are, none is taken twice before each was taken once.
  */
 export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion): Promise<OverdueDelivery[]> {
   const before = (seconds: number) => sql`${question.now}::timestamptz - make_interval(secs => ${seconds})`
@@ -243,7 +243,7 @@ export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion):
       untried as (
         select event_id, endpoint_id from delivery
         where status = 'pending' and attempts = 0 and created_at <= ${before(question.firstTryWithin)} and ${notTaken}
-        order by created_at limit ${question.limit} for no key update skip locked
+        order by swept_at nulls first, created_at limit ${question.limit} for no key update skip locked
       ),
       -- The first condition on the time is for the index, the second is the schedule.
       late as (
@@ -252,7 +252,7 @@ export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion):
           and last_attempt_at + make_interval(secs => (${LATEST}::float8[])[schedule_step + 1])
             <= ${before(question.grace)}
           and ${notTaken}
-        order by last_attempt_at limit ${question.limit} for no key update skip locked
+        order by swept_at nulls first, last_attempt_at limit ${question.limit} for no key update skip locked
       )
       update delivery set swept_at = ${question.now}::timestamptz
       from (select * from untried union all select * from late) as taken

@@ -58,6 +58,26 @@ describe('the sweep', () => {
     expect(found).toContain(eventId)
   })
 
+  it.each(['never tried', 'late'])(
+    'comes to one that is lost and %s, behind more that wait than it takes until the first of them may be taken again',
+    async (which) => {
+      const tenant = await addMerchant(seeded.db)
+      const { id } = await addEndpoint(seeded.db, tenant)
+      const tried = async (eventId: string, endpointId: string, at: string): Promise<void> =>
+        void (which === 'late' && (await record(attempt(eventId, endpointId, { at }))))
+      for (let index = 0; index < 70; index++) {
+        const at = after(index - 100)
+        await tried((await addEvent(seeded.db, tenant, { at }))!, id, at)
+      }
+      const { eventId, endpointId } = await pendingDelivery()
+      await tried(eventId, endpointId, after(1))
+      const found: string[] = []
+      for (let second = HOUR; second < HOUR + 140; second++)
+        found.push(...(await lookedAfter({ now: after(second), limit: 1, again: { least: 10, most: 30 } })))
+      expect(found).toContain(eventId)
+    },
+  )
+
   it('takes an attempted one only when it is later than the schedule can be', async () => {
     const { eventId, endpointId } = await pendingDelivery()
     await record(attempt(eventId, endpointId, { number: 11, at: after(0) }))
