@@ -26,9 +26,14 @@ export type Notice = z.output<typeof noticeRow>
 
 /**
  * Takes notices that nobody was told of: the oldest of each account, then the second ones, so that an account with any number
- * of them holds up no other. They are told when the transaction commits.
+ * of them holds up no other. The accounts have their turns in one order, in which they are answered, from the one that follows
+ * `after`: so many may be told without end that each round is full. They are told when the transaction commits.
  */
-export function takeNotices(tx: Tx, now: string, limit: number): Promise<Notice[]> {
+export function takeNotices(
+  tx: Tx,
+  now: string,
+  { limit, after }: { limit: number; after: string },
+): Promise<Notice[]> {
   const next = sql`select merchant_id from notice where sent_at is null and livemode = ${tx.livemode}`
   return many(
     tx,
@@ -41,16 +46,19 @@ export function takeNotices(tx: Tx, now: string, limit: number): Promise<Notice[
           select (${next} and merchant_id > walk.merchant_id order by merchant_id limit 1)
           from walk where walk.merchant_id is not null),
         oldest as (
-          select id, created_at, row_number() over (partition by walk.merchant_id order by created_at, id) as place
+          select id, row_number() over (partition by walk.merchant_id order by created_at, id) as place,
+            walk.merchant_id <= ${after} as had_turn, walk.merchant_id as account
           from walk cross join lateral (
             select id, created_at from notice
             where sent_at is null and livemode = ${tx.livemode} and notice.merchant_id = walk.merchant_id
-            order by created_at, id limit ${limit}) as unsent)
-        update notice set sent_at = ${now}::timestamptz from merchant
-        where merchant.id = merchant_id and notice.id = any(array(
-          select id from notice where sent_at is null and id = any(array(
-            select id from oldest order by place, created_at, id limit ${limit}))
-          for update skip locked))
-        returning notice.id, merchant_id, merchant.name as merchant_name, kind, data`,
+            order by created_at, id limit ${limit}) as unsent),
+        taken as (
+          update notice set sent_at = ${now}::timestamptz from merchant
+          where merchant.id = merchant_id and notice.id = any(array(
+            select id from notice where sent_at is null and id = any(array(
+              select id from oldest order by place, had_turn, account limit ${limit}))
+            for update skip locked))
+          returning notice.id, merchant_id, merchant.name as merchant_name, kind, data)
+        select taken.* from taken join oldest using (id) order by place, had_turn, account`,
   )
 }

@@ -8,7 +8,7 @@ import { noticeMail } from '../../notify/notice-mail.ts'
 import { createSecretBox } from '../../webhooks/secret-box.ts'
 import type { Loop } from '../../worker/loop.ts'
 import { type MailRoundDeps, sendDueMail } from '../../worker/notify/mail-round.ts'
-import { type NoticeRoundDeps, tellNotices } from '../../worker/notify/notice-round.ts'
+import { createNoticeRound, type NoticeRoundDeps } from '../../worker/notify/notice-round.ts'
 
 /** The loops that write and send mails; none without a mail server. */
 export function composeMail(
@@ -35,7 +35,7 @@ export function composeMail(
   }
   return {
     loops: [
-      { name: 'notices', everyMs: config.RELAY_TICK_MS, tick: () => tellNotices(notices), log },
+      { name: 'notices', everyMs: config.RELAY_TICK_MS, tick: createNoticeRound(notices), log },
       { name: 'mail', everyMs: config.RELAY_TICK_MS, tick: () => sendDueMail(deps), log },
     ],
     close: () => sender.close(),

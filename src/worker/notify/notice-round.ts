@@ -33,15 +33,21 @@ const WORTH_MS = 3 * 86_400_000
 
 /**
  * Writes a mail to each person of the account for each notice that nobody was told of. Mails and the mark on the notice
- * are one transaction: none is written twice, and none is forgotten. Returns how many notices there were.
+ * are one transaction: none is written twice, and none is forgotten. A round answers how many notices there were; the next one
+ * begins with the account that follows.
  */
-export function tellNotices(deps: NoticeRoundDeps): Promise<number> {
-  return deps.db.transaction(async (tx) => {
-    if ((await countUntried(tx, { now: iso(deps.clock()), most: MOST_UNTRIED })) === MOST_UNTRIED) return 0
-    const notices = await takeNotices(tx, iso(deps.clock()), PER_ROUND)
-    for (const notice of notices) await tell(deps, tx, notice)
+export function createNoticeRound(deps: NoticeRoundDeps): () => Promise<number> {
+  let after = ''
+  return async function tellNotices() {
+    const notices = await deps.db.transaction(async (tx) => {
+      if ((await countUntried(tx, { now: iso(deps.clock()), most: MOST_UNTRIED })) === MOST_UNTRIED) return []
+      const taken = await takeNotices(tx, iso(deps.clock()), { limit: PER_ROUND, after })
+      for (const notice of taken) await tell(deps, tx, notice)
+      return taken
+    })
+    after = notices.at(-1)?.merchantId ?? after
     return notices.length
-  })
+  }
 }
 
 async function tell(deps: NoticeRoundDeps, tx: Tx, notice: Notice): Promise<void> {

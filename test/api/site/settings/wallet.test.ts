@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { execute, sql } from '../../../../src/db/db.ts'
 import { newId } from '../../../../src/ids.ts'
 import { noticeMail } from '../../../../src/notify/notice-mail.ts'
-import { tellNotices } from '../../../../src/worker/notify/notice-round.ts'
+import { createNoticeRound } from '../../../../src/worker/notify/notice-round.ts'
 import { openShop, type Shop, WALLET } from '../../support/shop.ts'
 import { type Account, openAccount } from '../account.ts'
 import { mailsTo, signIn, Visitor } from '../visitor.ts'
@@ -37,14 +37,14 @@ async function addMember(to: Shop, { tenant }: Account, email: string, role: str
 }
 
 const tell = (): Promise<number> =>
-  tellNotices({
+  createNoticeRound({
     db: live.db,
     seal: (text, id) => live.secretBox.seal(text, id),
     newMailId: () => newId('mail'),
     publicUrl: 'https://pay.pinrail.example',
     noticeMail,
     clock: Date.now,
-  })
+  })()
 
 async function stopPath(email: string): Promise<string> {
   const text = (await mailsTo(live, email)).map((mail) => mail.text).findLast((one) => one.includes('/wallet/stop/'))

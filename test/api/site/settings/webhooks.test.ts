@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { newId } from '../../../../src/ids.ts'
 import { noticeMail } from '../../../../src/notify/notice-mail.ts'
-import { tellNotices } from '../../../../src/worker/notify/notice-round.ts'
+import { createNoticeRound } from '../../../../src/worker/notify/notice-round.ts'
 import { openShop, type Shop } from '../../support/shop.ts'
 import { type Account, onceIn, openAccount } from '../account.ts'
 import { mailsTo } from '../visitor.ts'
@@ -112,7 +112,7 @@ test('an endpoint that we switched off is told by mail and comes back with one p
     id,
   ])
   const deps = { db: shop.db, newMailId: () => newId('mail'), publicUrl: shop.url, clock: Date.now, noticeMail }
-  await tellNotices({ ...deps, seal: (text, mail) => shop.secretBox.seal(text, mail) })
+  await createNoticeRound({ ...deps, seal: (text, mail) => shop.secretBox.seal(text, mail) })()
   const mail = (await mailsTo(shop, 'off@shop.example')).at(-1)
   expect(mail?.subject).toContain('Webhook endpoint switched off')
   expect(mail?.text).toContain(path)
