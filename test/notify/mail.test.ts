@@ -44,6 +44,7 @@ afterAll(async () => {
 
 const LINK_MS = 900_000
 const NOTICE_MS = 3 * 86_400_000
+const INVITATION_MS = 7 * 86_400_000
 
 async function queue(to: string, text = 'Hello', worthMs = LINK_MS): Promise<string> {
   const id = newId('mail')
@@ -154,4 +155,13 @@ test('mails that their box refuses again and again hold up no mail that nobody h
   const id = await queue('told@shop.example', 'The wallet is to be changed', NOTICE_MS)
   await round(refuses)
   expect((await stateOf(id)).sealed).toBeNull()
+})
+
+test('an invitation waits for no mails that are written after it, though it is of use for longer', async () => {
+  const id = await queue('invited@shop.example', 'You are invited', INVITATION_MS)
+  now += 1000
+  for (let count = 0; count < 25; count++) await queue('told-much@shop.example', 'A key was created', NOTICE_MS)
+  await round()
+  expect((await stateOf(id)).sealed).toBeNull()
+  while ((await round()) > 0);
 })

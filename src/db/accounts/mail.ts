@@ -22,9 +22,10 @@ const dueRow = z.object({ id: z.string(), sealed: z.string(), tries: z.number() 
 export type DueMail = z.output<typeof dueRow>
 
 /**
- * Takes mails that are due: first those that are of use for the shortest time, such as links to sign in, then those that were
- * tried least. What an account is told in any number, and boxes that take nothing, hold up nobody else. Until `again` nobody
- * else takes them: whoever ends in between loses none, and two senders do not send the same one.
+ * Takes mails that are due: first those that are of use for minutes, such as links to sign in, then those that were tried least,
+ * the oldest first, whether they are of use for days or for a week. What an account is told in any number, and boxes that take
+ * nothing, hold up nobody else. Until `again` nobody else takes them: whoever ends in between loses none, and two senders do not
+ * send the same one.
  */
 export function takeDueMail(
   db: Queryable,
@@ -37,7 +38,7 @@ export function takeDueMail(
         where id = any(array(
           select id from mail where sealed is not null and next_at <= ${now}::timestamptz
             and expires_at > ${now}::timestamptz
-          order by expires_at - created_at, tries, next_at limit ${limit} for update skip locked))
+          order by expires_at - created_at > interval '1 hour', tries, next_at limit ${limit} for update skip locked))
         returning id, sealed, tries`,
   )
 }
