@@ -165,3 +165,16 @@ test('an invitation waits for no mails that are written after it, though it is o
   expect((await stateOf(id)).sealed).toBeNull()
   while ((await round()) > 0);
 })
+
+test('a mail that failed once is tried again while others are written without end', async () => {
+  now += 3600_000
+  while ((await round()) > 0);
+  const id = await queue('failed@shop.example', 'The wallet is to be changed', NOTICE_MS)
+  await round(() => Promise.reject(Object.assign(new Error('lost'), { code: 'ECONNECTION' })))
+  expect(await stateOf(id)).toMatchObject({ failure: 'ECONNECTION', tries: 1 })
+  for (let count = 0; count < 25; count++) await queue('told-much@shop.example', 'A key was created', NOTICE_MS)
+  now += 6000
+  await round()
+  expect((await stateOf(id)).sealed).toBeNull()
+  while ((await round()) > 0);
+})

@@ -24,21 +24,22 @@ export type DueMail = z.output<typeof dueRow>
 /**
  * Takes mails that are due: first those that are of use for minutes, such as links to sign in, then those that were tried least,
  * the oldest first, whether they are of use for days or for a week. What an account is told in any number, and boxes that take
- * nothing, hold up nobody else. Until `again` nobody else takes them: whoever ends in between loses none, and two senders do not
- * send the same one.
+ * nothing, hold up nobody else. Beside `limit` of them some `retries`, so that what failed once does not wait for what is written
+ * without end. Until `again` nobody else takes them: whoever ends in between loses none, and two senders do not send the same one.
  */
 export function takeDueMail(
   db: Queryable,
-  { now, again, limit }: { now: string; again: string; limit: number },
+  { now, again, limit, retries }: { now: string; again: string; limit: number; retries: number },
 ): Promise<DueMail[]> {
+  const due = sql`select id from mail where sealed is not null and next_at <= ${now}::timestamptz
+    and expires_at > ${now}::timestamptz`
   return many(
     db,
     dueRow,
     sql`update mail set next_at = ${again}::timestamptz, tries = tries + 1
-        where id = any(array(
-          select id from mail where sealed is not null and next_at <= ${now}::timestamptz
-            and expires_at > ${now}::timestamptz
-          order by expires_at - created_at > interval '1 hour', tries, next_at limit ${limit} for update skip locked))
+        where id = any(array(${due}
+            order by expires_at - created_at > interval '1 hour', tries, next_at limit ${limit} for update skip locked)
+          || array(${due} and tries > 0 order by tries, next_at limit ${retries} for update skip locked))
         returning id, sealed, tries`,
   )
 }

@@ -13,6 +13,8 @@ export type MailRoundDeps = {
 }
 
 const PER_ROUND = 20
+/** Beside these, of those that were tried before. */
+const RETRIES = 5
 /** A mail that was taken belongs to its sender for so long: more than one send can take (milliseconds). */
 const TAKEN_MS = 120_000
 /** Time until the next try, doubling each time (milliseconds). A link works for 15 minutes, so tries are close. */
@@ -25,7 +27,7 @@ export async function sendDueMail(deps: MailRoundDeps): Promise<number> {
   const iso = (after = 0): string => new Date(clock() + after).toISOString()
   const lost = await giveUpMail(db, iso())
   if (lost > 0) log.error({ mails: lost }, 'mails were not sent in time and are given up: look at the mail server')
-  const due = await takeDueMail(db, { now: iso(), again: iso(TAKEN_MS), limit: PER_ROUND })
+  const due = await takeDueMail(db, { now: iso(), again: iso(TAKEN_MS), limit: PER_ROUND, retries: RETRIES })
   const results = await Promise.all(
     due.map(async ({ id, sealed, tries }) => {
       try {
