@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import { describeTransfer, type FinalizedScan, type Lease, type TreasuryLog } from '../../domain/settlement/payout.ts'
-import { execute, many, one, type Statement, sql, type Tx } from '../db.ts'
+import { many, one, type Statement, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 import { FINAL_MARGIN } from './deposits.ts'
 import { hex } from './payouts.ts'
@@ -27,8 +27,9 @@ export async function recordFinalized(
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
     const known = await explain(tx, context.scope, scan)
-    const fresh = await insertLogs(tx, context.scope, { scan, known })
-    if (scan.paid.length > 0) await storePaid(tx, context.scope, scan.paid)
+    const booked = scan.paid.length === 0 ? new Set() : await storePaid(tx, context.scope, scan.paid)
+    const logs = scan.logs.map((log) => (booked.has(log.txHash) ? { ...log, gasShare: null } : log))
+    const fresh = await insertLogs(tx, context.scope, { scan: { ...scan, logs }, known })
     const unknown = scan.logs.filter((log) => log.kind === 'out' && fresh.has(keyOf(log)) && !known.has(keyOf(log)))
     const reason = unknown[0] === undefined ? null : describeTransfer(unknown[0])
     await changeCursor(tx, context, { lease, set: moved(context, scan, reason) })
@@ -110,22 +111,31 @@ async function insertLogs(
   return new Set(rows.map((row) => keyOf({ txHash: row.tx_hash, logIndex: row.log_index })))
 }
 
-/** Of what lanes have signed: their envelopes end by it. */
-async function storePaid(tx: Tx, { chainId }: SettlementScope, paid: FinalizedScan['paid']): Promise<void> {
+/**
+ * Of what lanes have signed: their envelopes end by it. Answers what has ended one before its logs were read, as when nodes had
+ * the block and not its logs yet: its gas was booked for the lane then, and its payouts have no share in it.
+ */
+async function storePaid(tx: Tx, { chainId }: SettlementScope, paid: FinalizedScan['paid']): Promise<Set<string>> {
   const rows = paid.map(({ txHash, blockNumber, gasUsed, gasPrice }) => ({
     txHash,
     blockNumber,
     gasUsed: gasUsed.toString(),
     gasPrice: gasPrice.toString(),
   }))
-  await execute(
+  const stored = await many(
     tx,
+    z.object({ tx_hash: hex, booked: z.boolean() }),
     sql`update lane_tx_attempt a set final_block = g."blockNumber", gas_used = g."gasUsed", gas_price = g."gasPrice"
         from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
           as g("txHash" text, "blockNumber" bigint, "gasUsed" bigint, "gasPrice" numeric)
         -- By its index, whatever Postgres believes of how many are given.
-        where a.tx_hash = any(${paid.map(({ txHash }) => txHash)}) and a.tx_hash = g."txHash" and a.chain_id = ${chainId}`,
+        where a.tx_hash = any(${paid.map(({ txHash }) => txHash)}) and a.tx_hash = g."txHash" and a.chain_id = ${chainId}
+        returning a.tx_hash, exists (select 1 from lane_tx t
+            where (t.chain_id, t.wallet, t.nonce, t.won_hash) = (a.chain_id, a.wallet, a.nonce, a.tx_hash))
+          and not exists (select 1 from treasury_log l
+            where (l.chain_id, l.tx_hash) = (a.chain_id, a.tx_hash) and l.gas_share is not null) as booked`,
   )
+  return new Set(stored.filter(({ booked }) => booked).map((row) => row.tx_hash))
 }
 
 /** Whether each of these logs is stored. */

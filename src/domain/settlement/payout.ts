@@ -182,7 +182,10 @@ export type FinalizedScan = {
 export const describeTransfer = (log: TreasuryLog): string =>
   `unknown transfer of ${log.microUsdc} micro-USDC from ${log.treasury} to ${log.counterparty} in ${log.txHash}`
 
-/** A settled payout with its proof. `gasWei` is this payout's share of the envelope's gas, null when another relayer paid it. */
+/**
+ * A settled payout with its proof. `gasWei` is this payout's share of the envelope's gas, null when another relayer paid it, and
+ * when it was booked for the lane before the payout's log was found.
+ */
 export type Settlement = {
   readonly paymentId: string
   readonly microUsdc: MicroUsdc

@@ -46,6 +46,24 @@ test('two of three nodes answer [] once for a final block: the second reading fi
   expect(world.heard.settled.filter(({ paymentId }) => paymentId === queued.paymentId)).toHaveLength(1)
 })
 
+// the lane had booked it when it ended the envelope, and the payout booked it once more
+test('the gas of a payout that is found by the second reading is booked once', async () => {
+  const { gas, settled } = world.heard
+  const paidBy = () => world.chain.getBalance({ address: world.relayers[0]!.address })
+  const booked = (): bigint =>
+    [...gas.map(({ wei }) => wei), ...settled.map(({ gasWei }) => gasWei ?? 0n)].reduce((sum, wei) => sum + wei, 0n)
+  const [had, bookedBefore] = [await paidBy(), booked()]
+  const runner = runnerOf()
+  const queued = await missed(runner, nodes.slice(0, 2))
+  expect(gas).not.toEqual([])
+  for (const node of nodes) node.behave = () => 'honest'
+  await world.chain.mine({ blocks: 20 })
+  await runner.tick()
+  await runner.tick()
+  expect(await state(queued)).toBe('settled')
+  expect(booked() - bookedBefore).toBe(had - (await paidBy()))
+})
+
 test('two of three nodes have lost the logs of a block: within a minute the third one shows where to look', async () => {
   const runner = runnerOf()
   const queued = await missed(runner, nodes.slice(0, 2))
