@@ -67,3 +67,21 @@ test('an authorization that has expired on the way does not count as refused by 
   expect((await world.payout(queued!.paymentId)).state).toBe('settled')
   expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
 })
+
+test('an envelope ends after its block was read, also where somebody else reads and is behind', async () => {
+  const runner = world.runner()
+  await world.finalize(runner)
+  const gas = world.heard.gas.length
+  const [queued] = await world.queue([{}])
+  await runner.tick()
+  expect(await openEnvelopes()).toBe(1)
+  await world.db.query(`update chain_cursor set owner = 'another', lease_until = now() + interval '1 hour'`)
+  await world.finalize(runner, 3)
+  expect(await openEnvelopes()).toBe(1)
+  await world.db.query('update chain_cursor set lease_until = now()')
+  await world.finalize(runner)
+  expect(await openEnvelopes()).toBe(0)
+  expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+  expect(await refusals(queued!)).toBe(0)
+  expect(world.heard.gas).toHaveLength(gas)
+})

@@ -41,21 +41,22 @@ type Row = {
 
 async function store({ state, holdReason, inLane, isSeen, rests, signatures = [] }: Row): Promise<void> {
   await db.query('truncate payout cascade')
+  const identity: unknown[] = [scope.chainId, scope.token, TREASURY, MICRO.toString(), `0x${'1'.repeat(64)}`]
   await db.query(
     `insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce, state, hold_reason,
        lane_wallet, lane_nonce, mined_number, mined_hash, rests_until)
      values ('pay_1', false, $1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-    [
-      ...[scope.chainId, scope.token, TREASURY, MICRO.toString(), `0x${'1'.repeat(64)}`, state, holdReason ?? null],
-      ...(inLane ? [LANE, 0] : [null, null]),
-      ...(isSeen ? [SEEN_IN, `0x${'9'.repeat(64)}`] : [null, null]),
-      rests ? '2100-01-01T00:00:00Z' : null,
-    ],
+    identity.concat(
+      [state, holdReason ?? null],
+      inLane ? [LANE, 0] : [null, null],
+      isSeen ? [SEEN_IN, `0x${'9'.repeat(64)}`] : [null, null],
+      [rests ? '2100-01-01T00:00:00Z' : null],
+    ),
   )
   for (const [seq, kind] of signatures.entries())
     await db.query(
       `insert into payout_signature (payment_id, seq, kind, valid_before, signature) values ('pay_1', $1, $2, $3, $4)`,
-      [...[seq, kind, kind === 'transfer' ? 2_000_000_000 : null], Buffer.alloc(65)],
+      [seq, kind, kind === 'transfer' ? 2_000_000_000 : null, Buffer.alloc(65)],
     )
 }
 
