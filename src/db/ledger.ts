@@ -19,7 +19,7 @@ export async function isBooked(tx: Tx, { kind, reference }: Pick<Booking, 'kind'
 export async function bookAll(tx: Tx, bookings: readonly Booking[], at: string): Promise<void> {
   if (bookings.length === 0) return
   const facts = bookings.filter(({ lines }) => lines.length > 0)
-  const made = facts.map(({ kind, reference, paymentId }) => ({ kind, reference, paymentId }))
+  const given = facts.map(({ kind, reference, paymentId }) => ({ kind, reference, paymentId }))
   // By fact, so that its lines are looked up: a join would compare each fact with every line.
   const lines = Object.fromEntries(
     facts.map((fact) => [
@@ -31,7 +31,7 @@ export async function bookAll(tx: Tx, bookings: readonly Booking[], at: string):
     tx,
     sql`with
       -- In one order everywhere, so that no two statements wait for each other.
-      given as (select * from jsonb_to_recordset(${JSON.stringify(made)}::jsonb)
+      given as (select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
         as f(kind text, reference text, "paymentId" text) order by kind, reference),
       made as (
         insert into ledger_transaction (kind, reference, payment_id, booked_at)

@@ -14,9 +14,7 @@ const attemptRow = z.object({
   age_ms: z.number(),
   last_broadcast_at: z.coerce.date().nullable(),
   too_dear: z.boolean(),
-  final_block: z.number().nullable(),
-  gas_used: z.string().nullable(),
-  gas_price: z.string().nullable(),
+  final: z.object({ block: z.number(), gas_used: z.string(), gas_price: z.string() }).nullable(),
 })
 
 const envelopeRow = z.object({
@@ -53,8 +51,9 @@ export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise
           coalesce((select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'tx_hash', a.tx_hash, 'max_fee', a.max_fee::text,
               'tip', a.tip::text, 'signed_block', a.signed_block,
               'age_ms', floor(extract(epoch from now() - a.signed_at) * 1000), 'last_broadcast_at', a.last_broadcast_at,
-              'too_dear', coalesce(a.last_answer like 'too_dear:%', false), 'final_block', a.final_block,
-              'gas_used', a.gas_used::text, 'gas_price', a.gas_price::text) order by a.attempt)
+              'too_dear', coalesce(a.last_answer like 'too_dear:%', false), 'final', case when a.final_block is not null
+                then jsonb_build_object('block', a.final_block, 'gas_used', a.gas_used::text, 'gas_price', a.gas_price::text) end)
+              order by a.attempt)
             from lane_tx_attempt a where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce)), '[]') as attempts
         from lane_tx t where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet}
           and t.state in ('reserved', 'signed', 'broadcast') order by t.nonce`,
@@ -70,8 +69,7 @@ export async function readEnvelopes({ db }: JournalContext, lane: Lane): Promise
 }
 
 function toAttempt(row: z.infer<typeof attemptRow>): EnvelopeAttempt {
-  const { tx_hash: txHash, final_block: blockNumber, gas_used: gasUsed, gas_price: gasPrice } = row
-  const isFinal = blockNumber !== null && gasUsed !== null && gasPrice !== null
+  const { tx_hash: txHash, final } = row
   return {
     attempt: row.attempt,
     txHash,
@@ -81,7 +79,12 @@ function toAttempt(row: z.infer<typeof attemptRow>): EnvelopeAttempt {
     ageMs: row.age_ms,
     lastBroadcastAt: row.last_broadcast_at,
     isTooDear: row.too_dear,
-    final: isFinal ? { txHash, blockNumber, gasUsed: BigInt(gasUsed), gasPrice: BigInt(gasPrice) } : null,
+    final: final && {
+      txHash,
+      blockNumber: final.block,
+      gasUsed: BigInt(final.gas_used),
+      gasPrice: BigInt(final.gas_price),
+    },
   }
 }
 

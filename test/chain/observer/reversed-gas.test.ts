@@ -12,6 +12,9 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
+const repair = () =>
+  repairFinality({ db: world.db, hooks: world.hooks, settings: settingsOf(world), dryRun: false, say: () => undefined })
+
 // between the reversal and its repair the lane booked it, and when the blocks were read again the payout did
 test('the gas of a payout that a replaced chain shows in a block that was read before is booked once', async () => {
   const runner = world.runner()
@@ -28,13 +31,7 @@ test('the gas of a payout that a replaced chain shows in a block that was read b
   await runner.tick().catch(() => undefined)
   await runner.tick().catch(() => undefined)
   expect(await world.balance(payout!.recipient)).toBe(payout!.micro)
-  await repairFinality({
-    db: world.db,
-    hooks: world.hooks,
-    settings: settingsOf(world),
-    dryRun: false,
-    say: () => undefined,
-  })
+  await repair()
   await world.finalize(runner, 3)
   expect((await world.payout(payout!.paymentId)).state).toBe('settled')
   const { rows: shared } = await world.db.query(
@@ -58,13 +55,7 @@ test('what a block showed of a transaction is forgotten with the block, until an
   expect(await shownOf(first)).toEqual([{ final: true, paid: true }])
   await reorganize(world, 6, [])
   await runner.tick().catch(() => undefined)
-  await repairFinality({
-    db: world.db,
-    hooks: world.hooks,
-    settings: settingsOf(world),
-    dryRun: false,
-    say: () => undefined,
-  })
+  await repair()
   expect(await shownOf(first)).toEqual([{ final: false, paid: null }])
   await world.finalize(runner, 3)
   expect((await world.payout(payout!.paymentId)).state).toBe('settled')

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createTestDatabase, type TestDatabase } from '../../../scripts/test/services/databases.ts'
-import { createDb, type Db } from '../../../src/db/db.ts'
+import type { Db } from '../../../src/db/db.ts'
 import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import {
@@ -14,32 +13,23 @@ import {
 import { readChainCursor, readLanes, readQueue } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
+import { addPayment, openDatabase } from './database.ts'
 
 const TOKEN: Hex = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
 const TREASURY = `0x${'b'.repeat(40)}` as const
 
-let database: TestDatabase
 let db: Db
+let close: () => Promise<void>
 beforeAll(async () => {
-  database = await createTestDatabase()
-  db = createDb({ url: database.url, livemode: false })
-  await db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
+  ;({ db, close } = await openDatabase())
 })
-afterAll(async () => {
-  await db.close()
-  await database.drop()
-})
+afterAll(() => close())
 
 let numbers = 0
 async function newPayout(changes: Partial<NewPayout> = {}): Promise<NewPayout> {
   numbers += 1
   const paymentId = `pay_${numbers}`
-  await db.query(
-    `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
-       destination, chain_id, token, quote, created_at, updated_at, expires_at)
-     values ($1, 'mer_1', false, '1.00', 100, 'USD', 'none', $1, $2, 31337, $2, '{}', now(), now(), now())`,
-    [paymentId, TOKEN],
-  )
+  await addPayment(db, paymentId, { token: TOKEN, destination: TOKEN })
   const recipient = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
   return {
     paymentId,

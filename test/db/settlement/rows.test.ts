@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createTestDatabase, type TestDatabase } from '../../../scripts/test/services/databases.ts'
-import { createDb, type Db } from '../../../src/db/db.ts'
+import type { Db } from '../../../src/db/db.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { queuePayout } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
+import { addPayment, CHAIN_ID, openDatabase } from './database.ts'
 
 /** A change of settlement that reaches no row is a failure, and nothing that was to go with it is written. */
 
-const scope = { livemode: false, chainId: 31337, token: `0x${'c'.repeat(40)}` as Hex } as const
+const scope = { livemode: false, chainId: CHAIN_ID, token: `0x${'c'.repeat(40)}` as Hex } as const
 const TREASURY: Hex = `0x${'b'.repeat(40)}`
 const RECIPIENT: Hex = `0x${'d'.repeat(40)}`
 const PAYMENT = 'pay_rows'
 
-let database: TestDatabase
 let db: Db
+let close: () => Promise<void>
 const heard: string[] = []
 const nothing = async (): Promise<void> => undefined
 const hooks = {
@@ -28,20 +28,10 @@ const hooks = {
   onGas: nothing,
 }
 beforeAll(async () => {
-  database = await createTestDatabase()
-  db = createDb({ url: database.url, livemode: false })
-  await db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
-  await db.query(
-    `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
-       destination, chain_id, token, quote, created_at, updated_at, expires_at)
-     values ($1, 'mer_1', false, '1.00', 100, 'USD', 'none', $1, $2, 31337, $3, '{}', now(), now(), now())`,
-    [PAYMENT, RECIPIENT, scope.token],
-  )
+  ;({ db, close } = await openDatabase())
+  await addPayment(db, PAYMENT, { token: scope.token, destination: RECIPIENT })
 })
-afterAll(async () => {
-  await db.close()
-  await database.drop()
-})
+afterAll(() => close())
 
 /** From now on the table takes such changes without a word and does nothing. */
 async function ignore(table: string, when: string): Promise<() => Promise<unknown>> {

@@ -1,34 +1,24 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createTestDatabase, type TestDatabase } from '../../../scripts/test/services/databases.ts'
-import { createDb, type Db } from '../../../src/db/db.ts'
+import type { Db } from '../../../src/db/db.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
+import { addPayment, CHAIN_ID, openDatabase } from './database.ts'
 
 /** What each state of a payout gives to do, and how much of the treasury's balance it holds. */
 
-const scope = { livemode: false, chainId: 31337, token: `0x${'c'.repeat(40)}` as Hex } as const
+const scope = { livemode: false, chainId: CHAIN_ID, token: `0x${'c'.repeat(40)}` as Hex } as const
 const TREASURY: Hex = `0x${'b'.repeat(40)}`
 const LANE: Hex = `0x${'e'.repeat(40)}`
 const MICRO = 1_000_000n
 const SEEN_IN = 9
 
-let database: TestDatabase
 let db: Db
+let close: () => Promise<void>
 beforeAll(async () => {
-  database = await createTestDatabase()
-  db = createDb({ url: database.url, livemode: false })
-  await db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
-  await db.query(
-    `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
-       destination, chain_id, token, quote, created_at, updated_at, expires_at)
-     values ('pay_1', 'mer_1', false, '1.00', 100, 'USD', 'none', 'pay_1', $1, $2, $3, '{}', now(), now(), now())`,
-    [TREASURY, scope.chainId, scope.token],
-  )
+  ;({ db, close } = await openDatabase())
+  await addPayment(db, 'pay_1', { token: scope.token, destination: TREASURY })
 })
-afterAll(async () => {
-  await db.close()
-  await database.drop()
-})
+afterAll(() => close())
 
 type Row = {
   state: string

@@ -32,11 +32,10 @@ export async function readWork(context: JournalContext): Promise<Work> {
             or exists (select 1 from lane_tx t where t.chain_id = ${chainId} and t.state in ('reserved', 'signed', 'broadcast')
               and t.created_at > now() - interval '1 day')
             or exists (select 1 from deposit d where ${worthSweeping(context)}) as send,
-          -- Each part has an index of few rows. Asked for by their states alone they were looked for in the whole table, by
-          -- three processes, when most payouts had waited as Postgres counted them.
-          exists (select 1 from payout p where ${ours(context)} and ${sendable} and (p.state <> 'voiding' or ${rested}))
-            or exists (select 1 from payout p where ${ours(context)} and p.lane_wallet is not null
-              and (p.state <> 'voiding' or ${rested}))
+          -- Besides what can be sent. Each part has an index of few rows. Asked for by their states alone they were looked for
+          -- in the whole table, by three processes, when most payouts had waited as Postgres counted them.
+          exists (select 1 from payout p where ${ours(context)} and p.state = 'voiding' and ${rested})
+            or exists (select 1 from payout p where ${ours(context)} and p.lane_wallet is not null and p.state <> 'voiding')
             or exists (select 1 from payout p where ${ours(context)} and ${seen} and p.state = 'mined') as payouts`,
   )
   return { sign: row.sign, send: row.send, underWay: row.send || row.payouts }
