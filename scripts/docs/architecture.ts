@@ -13,10 +13,10 @@ export function architecturePage(): string {
   return `# The rooms and their imports
 
 Written by \`npm run docs\` from the files of \`src\` and from the table in \`scripts/imports/rooms.ts\`. \`npm run check:imports\`
-refuses an import that the table does not allow, a folder with more than twelve source files, and a file outside of all
-rooms. The linter (\`import/no-cycle\`, types included) refuses files that import each other.
+refuses an import that the table does not allow, and a file outside of all rooms. The linter (\`import/no-cycle\`, types
+included) refuses files that import each other.
 
-An arrow means "imports"; a dotted one knows types only, which are gone when the code runs. ${ROOMS.length} rooms,
+An arrow means "imports"; a dotted arrow imports types only, which are gone when the code runs. ${ROOMS.length} rooms,
 ${arrows.length} arrows, ${up.length} of them run up.
 
 \`\`\`mermaid
@@ -30,8 +30,8 @@ From the ground up; a room may import only rooms above it in this table.
 | --- | --- | --- |
 ${ROOMS.map((room) => row(room, arrows)).join('\n')}
 
-Beside them stand \`scripts\` (imports \`src\`), \`test\` (imports \`src\` and \`scripts\`) and \`lab\` (imports all of them, and is
-imported by nothing).
+Outside of \`src\`, \`scripts\` imports \`src\`, \`test\` imports \`src\` and \`scripts\`, and \`lab\` imports all of them. No room
+imports \`lab\`.
 `
 }
 

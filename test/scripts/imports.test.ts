@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { crowdedFolders } from '../../scripts/imports/files.ts'
 import { readImports, unclearImports } from '../../scripts/imports/graph.ts'
 import { brokenRules, misplacedRooms, ROOMS, roomOf } from '../../scripts/imports/rooms.ts'
 
@@ -119,12 +118,6 @@ test('the more exact place decides about the room', () => {
   expect(roomOf('src/providers/signature.ts')?.name).toBe('signature')
   expect(roomOf('src/providers/crypto.ts')?.name).toBe('providers')
   expect(roomOf('src/webhooks-too/a.ts')).toBeNull()
-})
-
-test('a folder with a thirteenth file is refused; its subfolders are counted for themselves', () => {
-  const files = Array.from({ length: 12 }, (_file, index) => `src/domain/f${index}.ts`)
-  expect(crowdedFolders([...files, 'src/domain/payment/more.ts'])).toEqual([])
-  expect(crowdedFolders([...files, 'src/domain/more.ts'])).toEqual([expect.stringContaining('src/domain has 13 files')])
 })
 
 test('the linter refuses two files that import nothing but types of each other', async () => {
