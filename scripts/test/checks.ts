@@ -5,7 +5,15 @@ import { add, NONE, type Tally } from './tally.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The parts of `npm run check`, each counted as one. */
-const CHECKS = ['check:lockfile', 'check:format', 'check:imports', 'check:lint', 'check:types', 'check:unused']
+const CHECKS = [
+  'check:lockfile',
+  'check:format',
+  'check:imports',
+  'check:language',
+  'check:lint',
+  'check:types',
+  'check:unused',
+]
 
 export async function runChecks(): Promise<Tally> {
   let tally = NONE
