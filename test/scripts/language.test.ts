@@ -10,23 +10,23 @@ import { PATTERNS } from '../../scripts/language/patterns.ts'
 
 /** Each pattern, a file that has it, and the words to be found there. */
 const WRONG: readonly (readonly [pattern: string, path: string, text: string, found: string])[] = [
-  ['anew', 'docs/a.md', 'The list is made anew.', 'anew'],
+  ['anew', 'guides/a.md', 'The list is made anew.', 'anew'],
   ['for ever', 'src/a.ts', '/** Waits for\n * ever. */', 'for ever'],
   ['for ever', 'src/a.ts', '// Waits for\n// ever.', 'for ever'],
   ['all the same', 'src/a.sql', 'select 1 -- It is paid all the same.', 'all the same'],
   ['of its own', 'src/a.tsx', 'const a = 1 // It has a database of its own.', 'of its own'],
   ['may not', 'scripts/a.mjs', '// The api may not import it.', 'may not'],
-  ['beside', 'docs/a.md', 'A refund beside a payout.', 'beside'],
-  ['beside', 'docs/a.md', 'A lone ` sign.\n\nA refund beside `b`.', 'beside'],
+  ['beside', 'guides/a.md', 'A refund beside a payout.', 'beside'],
+  ['beside', 'guides/a.md', 'A lone ` sign.\n\nA refund beside `b`.', 'beside'],
   ['told', 'test/a.test.ts', "test('the merchant is told once', () => {})", 'told'],
   ['told', 'test/a.test.ts', "test.each([1, 2])('the merchant is told %d times', (times) => {})", 'told'],
   ['told', 'test/a.test.ts', "test.each([\n  [1],\n] as const)(\n  'a page tells %d',\n  async (n) => {},\n)", 'tells'],
   ['meanwhile', 'src/a.ts', '/* Meanwhile the buyer pays. */', 'Meanwhile'],
   ['by itself', 'src/a.ts', '/** The wait ends by itself. */', 'by itself'],
   ['goes on', 'src/a.ts', '/** The payment goes on. */', 'goes on'],
-  ['is ours', 'docs/a.md', 'The USDC is ours.', 'is ours'],
-  ['is ours', 'docs/a.md', 'After a day it is an operator’s: look at it.', 'is an operator’s'],
-  ['nobody may', 'docs/a.md', 'Nobody may see the key.', 'Nobody may'],
+  ['is ours', 'guides/a.md', 'The USDC is ours.', 'is ours'],
+  ['is ours', 'guides/a.md', 'After a day it is an operator’s: look at it.', 'is an operator’s'],
+  ['nobody may', 'guides/a.md', 'Nobody may see the key.', 'Nobody may'],
   ['docstring that opens with a question word', 'src/a.ts', '/** Whether it is paid. */', 'Whether'],
   ['docstring that opens with a question word', 'src/a.ts', '/**\n * Of a payment: its rows.\n */', 'Of'],
   ['docstring that opens with a question word', 'src/a.ts', '/** Answers how many are left. */', 'Answers how'],
@@ -38,7 +38,7 @@ const WRONG: readonly (readonly [pattern: string, path: string, text: string, fo
   ['function …Of', 'src/a.ts', 'const partsOf = id => []', 'partsOf'],
   ['file named by no noun', 'src/payment/coming.ts', 'export {}', 'coming'],
   ['file named by no noun', 'src/around/calls.ts', 'export {}', 'around'],
-  ['file named by no noun', 'docs/decisions/0078-open-pages-are-told.md', '# Pages', 'told'],
+  ['file named by no noun', 'decisions/0078-open-pages-are-told.md', '# Pages', 'told'],
 ]
 
 const RIGHT: readonly (readonly [path: string, text: string])[] = [
@@ -52,7 +52,7 @@ const RIGHT: readonly (readonly [path: string, text: string])[] = [
   ['src/a.ts', '/** Returns what was paid, and whether it was enough. */'],
   ['src/a.sql', "select 'told' -- The last one."],
   [
-    'docs/a.md',
+    'guides/a.md',
     'Run `told`, and read [the decision](decisions/0066-settlement-is-told.md).\n```sh\n./told beside\n```\n',
   ],
   ['test/a.test.ts', "test('rejects an oversized receipt', () => {})\ntest.each(ROWS)('%s', (row) => {})"],

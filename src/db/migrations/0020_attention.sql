@@ -1,6 +1,6 @@
 -- Up Migration
 
--- All money and time that waits for a person (PRODUCT.md 11): what NeedsOperator, metrics, alerts and the dashboard say.
+-- All money and time that waits for a person. The search attribute NeedsOperator, metrics, alerts and the dashboard read it.
 -- `since` is when the waiting began. Each branch reads an index of the few rows that wait, not the many that are done.
 create index payment_waiting on payment (status, updated_at)
   where closed_at is null and status in ('processing', 'under_review', 'settling');
