@@ -121,6 +121,18 @@ test('the code names only documents that exist', () => {
   expect(missing).toEqual([])
 })
 
+test('the glossary defines each noun and each verb once, and defines no word that it replaces', () => {
+  const [nouns = '', verbs = ''] = read('docs/glossary.md').split('\n## Verbs\n')
+  for (const table of [nouns, verbs]) {
+    const rows = [...table.matchAll(/^\| (\*\*[^|]+) \| ([^|]+) \|([^|]*)\|$/gm)]
+    const defined = rows.flatMap(([, word]) => [...word!.matchAll(/\*\*([^*]+)\*\*/g)].map(([, name]) => name!))
+    const replaced = rows.flatMap(([, , , not]) => [...not!.matchAll(/`([^`]+)`(?! \()/g)].map(([, name]) => name!))
+    expect(defined.length).toBeGreaterThan(20)
+    expect(defined.filter((word, index) => defined.indexOf(word) !== index)).toEqual([])
+    expect(replaced.filter((word) => defined.includes(word))).toEqual([])
+  }
+})
+
 test('what we ship is under permissive licences', () => {
   expect(shippedPackages().filter(({ licence }) => !PERMISSIVE.has(licence))).toEqual([])
 })
