@@ -13,7 +13,7 @@ import { OPERATOR_DECISIONS } from '../../src/domain/payment/requests.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-const pages = ['README.md', ...markdownIn('docs')]
+const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...markdownIn('docs')]
 
 function markdownIn(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
