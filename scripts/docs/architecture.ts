@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import { sourceFiles } from '../imports/files.ts'
 import { type Import, readImports } from '../imports/graph.ts'
-import { ROOMS, type Room, roomOf } from '../imports/rooms.ts'
+import { findRoom, ROOMS, type Room } from '../imports/rooms.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** docs/architecture.md: the rooms of src, with the imports that the files really have. */
 export function architecturePage(): string {
   const files = sourceFiles(ROOT).filter((file) => file.startsWith('src/'))
-  const arrows = arrowsOf(readImports(ROOT, files))
+  const arrows = collectArrows(readImports(ROOT, files))
   const up = arrows.filter(({ from, to }) => ROOMS.indexOf(to) >= ROOMS.indexOf(from))
   return `# The rooms and their imports
 
@@ -37,10 +37,10 @@ imports \`lab\`.
 
 type Arrow = { readonly from: Room; readonly to: Room; readonly typeOnly: boolean }
 
-function arrowsOf(imports: readonly Import[]): Arrow[] {
+function collectArrows(imports: readonly Import[]): Arrow[] {
   const arrows = new Map<string, Arrow>()
   for (const { from, to, typeOnly } of imports) {
-    const [room, target] = [roomOf(from), roomOf(to)]
+    const [room, target] = [findRoom(from), findRoom(to)]
     if (room === null || target === null || room === target) continue
     const key = `${ROOMS.indexOf(room)} ${ROOMS.indexOf(target)}`
     arrows.set(key, { from: room, to: target, typeOnly: typeOnly && (arrows.get(key)?.typeOnly ?? true) })
