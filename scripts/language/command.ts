@@ -9,14 +9,15 @@ const BASELINE = 'scripts/language/baseline.json'
 
 export type Report = { readonly lines: readonly string[]; readonly passed: boolean }
 
-/** `--check` compares every file with the baseline, `--record` writes it first, and paths list all their findings. */
+/**
+ * `--check` compares every file with the baseline. `--record` lowers its numbers first, and `--record-all` records all
+ * findings. Paths list the findings of their files.
+ */
 export function runLanguage(root: string, args: readonly string[]): Report {
   const findings = readFindings(root)
   const counts = Object.fromEntries([...findings].map(([path, found]) => [path, found.length]))
-  if (args[0] === '--record') {
-    const baseline = record(readBaseline(root), counts)
-    writeFileSync(join(root, BASELINE), `${JSON.stringify(baseline, null, 2)}\n`)
-  }
+  if (args[0] === '--record') writeBaseline(root, record(readBaseline(root), counts))
+  if (args[0] === '--record-all') writeBaseline(root, record(null, counts))
   if (args[0]?.startsWith('--')) return check(readBaseline(root) ?? {}, { findings, counts })
   const paths = [...findings.keys()].filter((path) => args.length === 0 || args.some((part) => path.startsWith(part)))
   const lines = paths.flatMap((path) => describe(path, findings))
@@ -36,6 +37,10 @@ function readFindings(root: string): Findings {
 function readBaseline(root: string): Baseline | null {
   const path = join(root, BASELINE)
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Baseline) : null
+}
+
+function writeBaseline(root: string, baseline: Baseline): void {
+  writeFileSync(join(root, BASELINE), `${JSON.stringify(baseline, null, 2)}\n`)
 }
 
 function check(baseline: Baseline, { findings, counts }: { findings: Findings; counts: Baseline }): Report {

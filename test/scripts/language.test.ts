@@ -142,6 +142,8 @@ describe('npm run check:language', () => {
     ])
     expect(runLanguage(folder, ['--record']).passed).toBe(false)
     expect(recorded()).toEqual({ 'old.ts': 1 })
+    expect(runLanguage(folder, ['--record-all']).passed).toBe(true)
+    expect(recorded()).toEqual({ 'new.md': 1, 'old.ts': 1 })
   })
 
   test('asks for a lower number, and records it', () => {
