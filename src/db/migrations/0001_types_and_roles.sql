@@ -8,7 +8,7 @@ create domain units as numeric(38, 0) check (value >= 0 and value <> 'NaN' and v
 comment on domain units is
   'A whole amount of zero or more: minor units of a fiat currency, micro-USDC, or wei. The column says which.';
 create domain signed_units as numeric(38, 0) check (value <> 'NaN' and value < 'Infinity' and value > '-Infinity');
-comment on domain signed_units is 'The same, and it may be negative.';
+comment on domain signed_units is 'A whole amount in the same units, which can be negative.';
 
 -- A regular expression took 8 µs for a hash and 4 µs for an address, half of what it costs to store a log; these take 0.7 µs.
 create domain chain_address as text
