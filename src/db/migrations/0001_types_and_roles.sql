@@ -21,7 +21,7 @@ comment on domain chain_hash is '32 bytes of the chain (a hash or a nonce): `0x`
 
 -- The second wall between merchants: a merchant's requests run as this role, which sees the rows of one merchant and mode.
 -- The first wall is the condition on merchant_id in every statement; this one holds when a statement forgets it.
--- Where the owner of the schema must not create roles, an administrator has made it and granted it to the owner:
+-- If the owner of the schema has no right to create roles, an administrator has created it and granted it to the owner:
 --   create role pinrail_tenant nologin; grant pinrail_tenant to <owner>;
 do $$ begin
   if not exists (select from pg_roles where rolname = 'pinrail_tenant') then

@@ -79,8 +79,8 @@ comment on column payment.listen_ended is 'True if the time in which late money 
 comment on column payment.amount_text is 'The amount as the merchant wrote it.';
 comment on column payment.amount_minor is 'The price, in minor units of `currency`.';
 comment on column payment.provider is 'The method that the merchant asked for; null: the buyer chooses.';
-comment on column payment.provider_used is 'The provider of the buyer''s order; null: no order yet.';
-comment on column payment.method_used is 'The method of the buyer''s order; null: no order yet.';
+comment on column payment.provider_used is 'The provider whose money was last confirmed for the payment; null: none was.';
+comment on column payment.method_used is 'The method of that money; null: none was confirmed.';
 comment on column payment.fallback is 'What the checkout offers when `provider` does not work: a choice of others, or nothing.';
 comment on column payment.reference is 'The merchant''s own number.';
 comment on column payment.checkout_token is
@@ -101,7 +101,7 @@ comment on column payment.conversion_order is
 comment on column payment.conversion_stale is
   'Set if the open order must end before the next one: `changed`, it has another amount; `gone`, its money went back. Null: it is current.';
 comment on column payment.fill_micro is
-  'What the converter sold the money for, in micro-USDC, if that is too far off the locked rate or the payment ended without it; null otherwise.';
+  'Micro-USDC that the converter bought and the payment has not taken: it is too far off the locked rate, or the payment was held or lost its money in the meantime. Null: none.';
 comment on column payment.fill_expected_micro is 'What the locked rate gives, in micro-USDC. An operator accepts the fill for this amount only.';
 comment on column payment.fill_reference is 'The converter''s id of the fill.';
 comment on column payment.fill_accepted is 'True if an operator has accepted the fill.';

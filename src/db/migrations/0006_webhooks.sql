@@ -117,7 +117,7 @@ comment on table delivery_attempt is 'One try of a delivery. Deleted after 30 da
 comment on column delivery_attempt.number is 'The number of the try, from 1.';
 comment on column delivery_attempt.response_status is 'The HTTP status; null: no answer.';
 comment on column delivery_attempt.response_body is 'The beginning of the answer.';
-comment on column delivery_attempt.error is 'Why there was no answer; null: there was one.';
+comment on column delivery_attempt.error is 'Why there was no answer, or why the answer does not count (a redirect); null: it counts.';
 create index delivery_attempt_by_age on delivery_attempt (at);
 
 alter table delivery_attempt enable row level security;
