@@ -8,11 +8,11 @@ export type LimitOptions = {
   idleInTransactionMs?: number
 }
 
-/** As Postgres' settings. */
-type Limits = {
+/** As Postgres' settings; 0 is no limit. */
+export type Limits = {
   readonly statement_timeout: number
   readonly idle_in_transaction_session_timeout: number
-  readonly lock_timeout?: number
+  readonly lock_timeout: number
 }
 
 export const limitsOf = ({ statementTimeoutMs, lockTimeoutMs, idleInTransactionMs }: LimitOptions): Limits => ({
@@ -21,8 +21,11 @@ export const limitsOf = ({ statementTimeoutMs, lockTimeoutMs, idleInTransactionM
   // Our transactions ask again within milliseconds. A machine that is lost within one says nothing, and TCP gives up after two
   // hours: until then its locks would keep payouts of everybody from being signed, and deposits from being told.
   idle_in_transaction_session_timeout: idleInTransactionMs ?? 30_000,
-  ...(lockTimeoutMs !== undefined && { lock_timeout: lockTimeoutMs }),
+  lock_timeout: lockTimeoutMs ?? 0,
 })
+
+/** A migration takes as long as its tables are large. */
+export const NO_LIMITS: Limits = { statement_timeout: 0, idle_in_transaction_session_timeout: 0, lock_timeout: 0 }
 
 /** For one transaction. */
 export const settings = (limits: Limits): string =>
