@@ -5,33 +5,33 @@ import { createDb, type DbOptions, one, type Queryable, sql } from './db.ts'
 /** This process must not use this database. Trying again does not help. */
 export class DatabaseRefusal extends Error {}
 
-/** A session of this database is not what the code needs; the message lists every setting and the statement that mends it. */
+/** The settings of the database are wrong. The message lists each, with the statement that corrects it. */
 export class SessionRefusal extends DatabaseRefusal {}
 
 type Pooled = { readonly pooled: boolean }
 
-/**
- * Asserts what connection/session.ts lists, in one question. Needs no schema. Throws SessionRefusal.
- */
+/** Compares a session with the lists of connection/session.ts, by one query. Needs no schema. Throws SessionRefusal. */
 export async function assertSession(db: Queryable, { pooled }: Pooled): Promise<void> {
   const settings = [...SETTINGS, ...REFUSED, ...(pooled ? POOLED_LIMITS : [])]
   const found = await readSession(db, settings)
-  const mend = ({ name, must }: Setting): string =>
+  const correction = ({ name, must }: Setting): string =>
     `alter role ${found.role} in database ${found.database} set ${name} = '${must}'`
   const wrong = [
-    ...settings.filter(differs(found.values)).map((setting) => `${said(found.values, setting)} Run: ${mend(setting)};`),
+    ...settings
+      .filter(differs(found.values))
+      .map((setting) => `${describe(found.values, setting)} Run: ${correction(setting)};`),
     ...OF_DATABASE.filter(differs(found.values)).map(
-      (setting) => `${said(found.values, setting)} Make another database: docs/operations.md has the statement.`,
+      (setting) => `${describe(found.values, setting)} Create another database: docs/operations.md has the statement.`,
     ),
   ]
   if (wrong.length === 0) return
   const reconnect = pooled ? ['Then let the pooler connect again (RECONNECT).'] : []
   throw new SessionRefusal(
-    ['The database has settings that Pinrail does not work with.', ...wrong, ...reconnect].join('\n'),
+    ['The database has settings with which Pinrail does not work.', ...wrong, ...reconnect].join('\n'),
   )
 }
 
-/** As assertSession, of the database at a URL. */
+/** Connects to a database and asserts its session. */
 export async function assertSessionAt(options: Pick<DbOptions, 'url'> & Pooled): Promise<void> {
   const db = createDb({ ...options, livemode: false, pool: 1 })
   try {
@@ -51,7 +51,7 @@ const differs =
     return value !== null && value !== must && !or.includes(value)
   }
 
-const said = (values: Values, { name, must, because }: Setting): string =>
+const describe = (values: Values, { name, must, because }: Setting): string =>
   `- ${name} is ${values[name]} and must be ${must}: ${because}.`
 
 const sessionRow = z.object({

@@ -30,7 +30,7 @@ export async function preflight({ env, say, give = () => undefined }: Preflight)
   return problems.length === 0 ? 0 : 1
 }
 
-/** The databases whose URLs are right are asked. */
+/** Reads the settings of each database whose URL is valid. */
 async function databaseProblems(env: Environment, found: readonly Problem[]): Promise<Problem[]> {
   const pooled = env['DATABASE_POOLER'] === 'transaction'
   const asked = (['DATABASE_URL', 'DATABASE_READ_URL'] as const).map(async (name): Promise<Problem[]> => {

@@ -43,13 +43,13 @@ export const SETTINGS: readonly Setting[] = [
   { name: 'idle_session_timeout', must: '0', because: 'idle connections wait for the next request' },
 ]
 
-/** A process or a transaction sets its own limits. These are for single statements through a pooler of transactions. */
+/** Limits of single statements through a pooler. Elsewhere each process or transaction sets its own. */
 export const POOLED_LIMITS: readonly Setting[] = [
   { name: 'statement_timeout', must: '15s', because: 'a statement outside a transaction needs a limit' },
-  { name: 'lock_timeout', must: '0', because: 'a lock is waited for as long as a statement may take' },
+  { name: 'lock_timeout', must: '0', because: 'a statement waits for a lock until its own limit' },
 ]
 
-/** Not every user may set these, or every server has them, or only one value is wrong. */
+/** Not set by us: an ordinary user has no right to, an older Postgres lacks it, or the administrator has a choice. */
 export const REFUSED: readonly Setting[] = [
   {
     name: 'synchronous_commit',
@@ -61,7 +61,7 @@ export const REFUSED: readonly Setting[] = [
   { name: 'transaction_timeout', must: '0', because: 'each statement has a limit, and a migration has none' },
 ]
 
-/** What a database has from the day on which it is made. */
+/** Fixed when the database is created. */
 export const OF_DATABASE: readonly Setting[] = [
   { name: 'server_encoding', must: 'UTF8', because: 'names and descriptions are in every script' },
   { name: 'lc_ctype', must: 'Unicode', because: 'a search for é finds É' },
