@@ -2,20 +2,25 @@ import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
+import { assertSessionAt, DatabaseRefusal } from './assert-session.ts'
+import { NO_LIMITS } from './connection/limits.ts'
+import { directConnection } from './connection/session.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /** The database is of a version whose schema this version cannot bring to its own. */
-export class OtherVersion extends Error {}
+export class OtherVersion extends DatabaseRefusal {}
 
 /**
- * Brings the database to the newest schema; safe when several processes start at once (advisory lock). Throws OtherVersion if it
- * has migrations that this version does not know, and lacks some that this version has.
+ * Brings the database to the newest schema; safe when several processes start at once (advisory lock). Before it writes
+ * anything it throws SessionRefusal, or OtherVersion if the database has migrations that this version does not know, and lacks
+ * some that this version has.
  */
 export async function migrate(databaseUrl: string): Promise<void> {
+  await assertSessionAt({ url: databaseUrl, pooled: false })
   await refuseOtherVersion(databaseUrl)
   await runner({
-    databaseUrl,
+    databaseUrl: directConnection(databaseUrl, NO_LIMITS),
     dir: MIGRATIONS,
     direction: 'up',
     migrationsTable: 'migration',

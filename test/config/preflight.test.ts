@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { DEVELOPMENT_MARK } from '../../src/config/development.ts'
 import { readWorkerConfig } from '../../src/config.ts'
 import { openKeys } from '../../src/deps/keys.ts'
@@ -19,6 +20,15 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 const random = randomBytes(32)
 const key = mnemonicToAccount(TEST_MNEMONIC, { addressIndex: 7 }).getHdKey().privateKey!
 
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database?.drop())
+
+/** The variables of a live system, with a database that answers. */
+const live = () => ({ ...LIVE_ENVIRONMENT, DATABASE_URL: database.url })
+
 async function preflight(env: Record<string, string>): Promise<{ code: number; said: string[] }> {
   const said: string[] = []
   const code = await runCommand({ args: ['preflight'], env, say: (line) => void said.push(line) })
@@ -27,11 +37,11 @@ async function preflight(env: Record<string, string>): Promise<{ code: number; s
 
 describe('pinrail preflight', () => {
   test('answers 0 when nothing speaks against live mode', async () => {
-    expect(await preflight(LIVE_ENVIRONMENT)).toEqual({ code: 0, said: ['nothing speaks against live mode'] })
+    expect(await preflight(live())).toEqual({ code: 0, said: ['nothing speaks against live mode'] })
   })
 
   test('lists what is missing, wrong and not live together, and answers 1', async () => {
-    const { API_KEY_PEPPER: _gone, ...rest } = LIVE_ENVIRONMENT
+    const { API_KEY_PEPPER: _gone, ...rest } = live()
     const env = { ...rest, PINRAIL_MODE: 'test', DATABASE_POOL: 'many', PUBLIC_URL: 'http://localhost' }
     expect(await preflight(env)).toEqual({
       code: 1,
@@ -45,10 +55,21 @@ describe('pinrail preflight', () => {
     })
   })
 
+  test.each(['DATABASE_URL', 'DATABASE_READ_URL'])('names a database that does not answer: %s', async (name) => {
+    const { code, said } = await preflight({
+      ...live(),
+      [name]: LIVE_ENVIRONMENT.DATABASE_URL.replace(/@.*/, '@127.0.0.1:9/none'),
+    })
+    expect([code, said[0]]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^${name}: must be a usable database: .*ECONNREFUSED`)),
+    ])
+  })
+
   test('says which keystore does not open', async () => {
     const path = join(folder, 'missing.json')
     const { code, said } = await preflight({
-      ...LIVE_ENVIRONMENT,
+      ...live(),
       RELAYER_KEYS: `keystore:${path}`,
       KEYSTORE_PASSWORD: 'p',
     })
@@ -60,7 +81,7 @@ describe('pinrail preflight', () => {
     ['RELAYER_KEYS', `0x${hex(random)},${hex(random)}`],
     ['GAS_FUNDING_KEY', 'vault:gas'],
   ])('a key that no process could open is named: %s', async (name, value) => {
-    const { code, said } = await preflight({ ...LIVE_ENVIRONMENT, [name]: value })
+    const { code, said } = await preflight({ ...live(), [name]: value })
     expect([code, said]).toEqual([1, [expect.stringMatching(`^${name}: must open: a key is 0x`), expect.anything()]])
   })
 
@@ -70,7 +91,7 @@ describe('pinrail preflight', () => {
     ['COUNTRY_DATABASE', import.meta.filename, 'must be a file of countries: '],
     ['POLYGON_RPC_URLS', 'https://one.example,https://two.example/a,https://two.example/b', 'must name each host once'],
   ])('what api or worker would end with is named before: %s=%s', async (name, value, must) => {
-    const { code, said } = await preflight({ ...LIVE_ENVIRONMENT, [name]: value })
+    const { code, said } = await preflight({ ...live(), [name]: value })
     expect([code, said]).toEqual([1, [expect.stringContaining(`${name}: ${must}`), expect.anything()]])
   })
 
@@ -87,7 +108,7 @@ describe('pinrail preflight', () => {
       'must be other wallets than TREASURY_KEY',
     ],
   ])('a wallet with two roles, with which the engine does not start, is named before: %s', async (name, env, must) => {
-    const { code, said } = await preflight({ ...LIVE_ENVIRONMENT, ...env })
+    const { code, said } = await preflight({ ...live(), ...env })
     expect([code, said]).toEqual([1, [`${name}: ${must}`, '1 to mend before live mode']])
   })
 
@@ -96,7 +117,7 @@ describe('pinrail preflight', () => {
     const digits = hex(Buffer.alloc(32, 0xab))
     writeFileSync(path, digits)
     const { said } = await preflight({
-      ...LIVE_ENVIRONMENT,
+      ...live(),
       TREASURY_KEY: `keystore:${path}`,
       KEYSTORE_PASSWORD: 'p',
     })
@@ -109,7 +130,7 @@ describe('pinrail preflight', () => {
     ['keystore:0x', 'TREASURY_KEY: must open: keystore: is followed by a private key, not by a path'],
   ])('a key that stands where the path of a keystore should is not shown: %s…', async (before, told) => {
     const digits = hex(Buffer.alloc(32, 0xab))
-    const { said } = await preflight({ ...LIVE_ENVIRONMENT, TREASURY_KEY: `${before}${digits}` })
+    const { said } = await preflight({ ...live(), TREASURY_KEY: `${before}${digits}` })
     expect(said).toEqual([told, '1 to mend before live mode'])
   })
 
@@ -117,7 +138,7 @@ describe('pinrail preflight', () => {
     const path = join(folder, 'temporal.toml')
     const secret = randomBytes(16).toString('hex')
     writeFileSync(path, `[profile.default]\napi_key = "${secret}\naddress = "a:1"\n`)
-    const { said } = await preflight({ ...LIVE_ENVIRONMENT, TEMPORAL_CONFIG_FILE: path })
+    const { said } = await preflight({ ...live(), TEMPORAL_CONFIG_FILE: path })
     expect(said[0]).toContain('TEMPORAL_*: must name a server: Invalid TOML document')
     expect(said.join('\n')).not.toContain(secret)
   })
@@ -125,7 +146,7 @@ describe('pinrail preflight', () => {
   test('shows no secret', async () => {
     const secret = `${DEVELOPMENT_MARK}-${randomBytes(8).toString('hex')}`
     const { said } = await preflight({
-      ...LIVE_ENVIRONMENT,
+      ...live(),
       CONVERTER_SECRET: secret,
       DATABASE_URL: `postgres://a:${secret}@b/c`,
     })
@@ -137,7 +158,7 @@ describe('pinrail preflight', () => {
     const path = join(folder, 'public.json')
     const password = randomBytes(16).toString('hex')
     writeFileSync(path, JSON.stringify(scryptKeystore(`0x${hex(key)}`, password)))
-    const env = { ...LIVE_ENVIRONMENT, TREASURY_KEY: `keystore:${path}`, KEYSTORE_PASSWORD: password }
+    const env = { ...live(), TREASURY_KEY: `keystore:${path}`, KEYSTORE_PASSWORD: password }
     const config = readWorkerConfig(env)
     await expect(openKeys(config, config.TREASURY_KEY)).rejects.toThrow('is the account of a public test key')
     expect(await preflight(env)).toEqual({

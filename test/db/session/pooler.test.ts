@@ -5,21 +5,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
-import { openFolderFor, removeOpenFolder } from '../../scripts/system/data-folder.ts'
-import { freePort } from '../../scripts/system/ports.ts'
-import { poolerSpec } from '../../scripts/system/postgres/pooler.ts'
-import { type Child, supervise } from '../../scripts/system/supervisor.ts'
-import { newPayment } from '../../scripts/test/new-payment.ts'
-import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
-import { until } from '../../scripts/test/until.ts'
-import { asProblem } from '../../src/api/http/problems.ts'
-import { readMigrationUrl } from '../../src/config.ts'
-import { assertLimited, UnlimitedUser } from '../../src/db/connection/pooler.ts'
-import { createDb, type Db, type Session } from '../../src/db/db.ts'
-import { claimMode, ModeRefusal } from '../../src/db/deployment.ts'
-import { createNotifier, listen, PAYMENTS_CHANNEL } from '../../src/db/notices.ts'
-import { insertPayment } from '../../src/db/payments/payments.ts'
-import { newId } from '../../src/ids.ts'
+import { openFolderFor, removeOpenFolder } from '../../../scripts/system/data-folder.ts'
+import { freePort } from '../../../scripts/system/ports.ts'
+import { poolerSpec } from '../../../scripts/system/postgres/pooler.ts'
+import { type Child, supervise } from '../../../scripts/system/supervisor.ts'
+import { newPayment } from '../../../scripts/test/new-payment.ts'
+import { createTestDatabase, setForUser, type TestDatabase } from '../../../scripts/test/services/databases.ts'
+import { until } from '../../../scripts/test/until.ts'
+import { asProblem } from '../../../src/api/http/problems.ts'
+import { readMigrationUrl } from '../../../src/config.ts'
+import { assertSession, assertSessionAt, SessionRefusal } from '../../../src/db/assert-session.ts'
+import { createDb, type Db, type Session } from '../../../src/db/db.ts'
+import { claimMode, ModeRefusal } from '../../../src/db/deployment.ts'
+import { createNotifier, listen, PAYMENTS_CHANNEL } from '../../../src/db/notices.ts'
+import { insertPayment } from '../../../src/db/payments/payments.ts'
+import { newId } from '../../../src/ids.ts'
+import { OTHERWISE } from './otherwise.ts'
 
 const MERCHANT = { merchantId: 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2', livemode: false }
 
@@ -59,6 +60,8 @@ const limitsOf = async (db: { query: (text: string) => Promise<{ rows: unknown[]
   (await db.query("select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock"))
     .rows[0]
 
+const POOLED = { pooled: true }
+
 describe('through a pooler of transactions', () => {
   test('no session has parameters, which the pooler would refuse, and each transaction sets its own limits', async () => {
     const wire = await listenIn()
@@ -87,8 +90,9 @@ describe('through a pooler of transactions', () => {
     limited.searchParams.set('options', '-c statement_timeout=15s')
     const other = createDb({ url: limited.href, livemode: false, pool: 1, pooled: true })
     try {
-      await expect(assertLimited(db)).rejects.toThrow(/alter role \S+ set statement_timeout = '15s'/)
-      await expect(assertLimited(other)).resolves.toBeUndefined()
+      const statement = /alter role \S+ in database \S+ set statement_timeout = '15s';/
+      await expect(assertSession(db, POOLED)).rejects.toThrow(statement)
+      await expect(assertSession(other, POOLED)).resolves.toBeUndefined()
     } finally {
       await db.close()
       await other.close()
@@ -125,39 +129,44 @@ describe('through PgBouncer in transaction mode', () => {
     url = pooled.href
     through = createDb({ url, livemode: false, pool: 4, pooled: true, lockTimeoutMs: 2000 })
   }, 30_000)
+  /** As an administrator does after a change of the user: RECONNECT, on the pooler's own console. */
+  const reconnect = async (): Promise<void> => {
+    const console = new URL(url)
+    console.pathname = 'pgbouncer'
+    const admin = new pg.Client({ connectionString: console.href })
+    await admin.connect()
+    await admin.query('reconnect')
+    await admin.end()
+  }
   afterAll(async () => {
     await through?.close()
     await pgbouncer?.stop(3000)
     if (folder !== '') removeOpenFolder(folder)
   })
 
-  test('parameters of a session would be refused, and a user without a limit is until it has one', async () => {
-    const parameters = createDb({ url, livemode: false, pool: 1 })
+  test('settings of a session would be refused by the pooler', async () => {
+    const settings = createDb({ url, livemode: false, pool: 1 })
     try {
-      await expect(parameters.query('select 1')).rejects.toThrow('unsupported startup parameter: statement_timeout')
+      await expect(settings.query('select 1')).rejects.toThrow('unsupported startup parameter')
     } finally {
-      await parameters.close()
+      await settings.close()
     }
-    await expect(assertLimited(through)).rejects.toThrow(UnlimitedUser)
-    const direct = createDb({ url: database.url, livemode: false, pool: 1 })
-    try {
-      const user = new URL(url).username
-      await direct.query(`alter role ${user} in database ${name} set statement_timeout = '15s'`)
-      await direct.query(
-        'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()',
-        [name],
-      )
-    } finally {
-      await direct.close()
-    }
-    await until(
-      () =>
-        assertLimited(through).then(
-          () => true,
-          () => false,
-        ),
-      Boolean,
-    )
+  })
+
+  test('a user with other settings is refused until the statements of the refusal were run', async () => {
+    const wrong = { ...OTHERWISE, statement_timeout: '5s', lock_timeout: '1ms', synchronous_commit: 'off' }
+    await setForUser(database, wrong)
+    await reconnect()
+    const refusal = await assertSessionAt({ url, ...POOLED }).catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(SessionRefusal)
+    const statements = [...String(refusal).matchAll(/Run: (alter role \S+ in database \S+ set (\S+) = .*;)$/gm)]
+    expect(new Set(statements.map(([, , setting]) => setting))).toEqual(new Set(Object.keys(wrong)))
+    const admin = new pg.Client({ connectionString: database.url, options: '-c default_transaction_read_only=off' })
+    await admin.connect()
+    for (const [, statement] of statements) await admin.query(statement!)
+    await admin.end()
+    await reconnect()
+    await expect(assertSessionAt({ url, ...POOLED })).resolves.toBeUndefined()
   })
 
   test('merchants who share its one connection see their own rows, at the same moment too', async () => {
@@ -184,6 +193,23 @@ describe('through PgBouncer in transaction mode', () => {
       }
       expect(await ids(through)).toEqual([...payments].sort())
     }
+  })
+
+  test('eight payments at once are created, with texts in every script and times that are read', async () => {
+    const tenant = { merchantId: newId('merchant'), livemode: false }
+    await through.query("insert into merchant (id, name) values ($1, '花')", [tenant.merchantId])
+    const createdAt = new Date().toISOString()
+    const made = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const payment = newPayment({ id: newId('payment'), createdAt, description: '花 É' })
+        await insertPayment(through, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
+        return payment.id
+      }),
+    )
+    const { rows } = await through
+      .as(tenant)
+      .query("select id, created_at from payment where description ilike '花 é' order by id")
+    expect(rows).toEqual(made.sort().map((id) => ({ id, created_at: new Date(createdAt) })))
   })
 
   test('a process of the other mode is refused as without it', async () => {
