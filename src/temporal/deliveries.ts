@@ -33,7 +33,7 @@ export function createDeliveryWorkflows({
       const options = {
         workflowId,
         taskQueue,
-        args: [{ eventId, endpointId, attemptsDone, step: 0 }] as const,
+        args: [{ eventId, endpointId, attemptsDone, step: 0, last: null }] as const,
         staticSummary: deliverySummary(eventId, endpointId),
       }
       const within = <T>(work: () => Promise<T>): Promise<T> =>

@@ -48,7 +48,7 @@ function leftToOthers(error: unknown): void {
 /** The first try at every endpoint; each that did not take it gets a workflow that owns the days of retries. */
 async function announce(eventId: string): Promise<void> {
   const { failed } = await announcing.announce(eventId)
-  await Promise.all(failed.map((handOver) => startDelivery({ eventId, ...handOver })))
+  await Promise.all(failed.map((handOver) => startDelivery({ eventId, ...handOver, step: handOver.attemptsDone })))
 }
 
 async function startDelivery(delivery: WebhookDeliveryInput): Promise<void> {

@@ -1,7 +1,7 @@
-import { patched, sleep } from '@temporalio/workflow'
-import { isClosed, isOpen, waitsForPartner } from '../domain/payment/payment.ts'
+import { sleep } from '@temporalio/workflow'
+import { isClosed, isOpen } from '../domain/payment/payment.ts'
 import { nextStep, type PaymentSnapshot, watchedAttempts } from '../domain/payment/snapshot.ts'
-import { PATCHES, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
+import { POLL_AFTER_MINUTES, POLL_EVERY_MINUTES } from './options.ts'
 
 /** What the clocks of a payment ask, and whom they wake. */
 export type ClockFace = {
@@ -61,7 +61,7 @@ export function createClocks(face: ClockFace): Clocks {
       void sleep(until(end)).then(() => ring('listening_ended'))
     },
     watchSilence() {
-      const end = face.now().silentAt ?? null
+      const end = face.now().silentAt
       if (end === null || end === silentAt) return
       silentAt = end
       void sleep(until(end)).then(() => ring('silent'))
@@ -70,8 +70,8 @@ export function createClocks(face: ClockFace): Clocks {
       const now = face.now()
       const step = nextStep(now)
       if (rung.expired && isOpen(now.status)) return 'expired'
-      if (isOverdue && isOpen(now.status) && patched(PATCHES.expiresWhenWithdrawn)) return 'expired'
-      if (isPast(now) && patched(PATCHES.expiresWhenPast)) return 'expired'
+      if (isOverdue && isOpen(now.status)) return 'expired'
+      if (isPast(now)) return 'expired'
       if (rung.listening_ended && step === 'listen') return 'listening_ended'
       return rung.silent && step === 'await_partner' ? 'silent' : null
     },
@@ -90,7 +90,7 @@ export function createClocks(face: ClockFace): Clocks {
       ring('expired', isOpen(status) && expiresAt <= at)
       isOverdue = !isOpen(status) && expiresAt <= at
       // It was moved, and whoever moved it has told nobody.
-      if (expiresAt > watchedUntil && patched(PATCHES.watchesMovedExpiry)) watchExpiry()
+      if (expiresAt > watchedUntil) watchExpiry()
     })
   }
 
@@ -119,8 +119,7 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
     watchDelay() {
       const { paidAt, delayedAfterMinutes } = face.now()
       // The next poll starts the clock in time, and most payments are settled before it.
-      if (paidAt === null || isWatched(paidAt) || nextPollAt <= paidAt + delayedAfterMinutes * 60_000) return
-      if (patched(PATCHES.delayOnTime)) startDelay()
+      if (paidAt !== null && nextPollAt > paidAt + delayedAfterMinutes * 60_000) startDelay()
     },
   }
 
@@ -141,36 +140,25 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
    * waits for a person, as a second payment does, cannot be given back when it has gone.
    */
   function polled(payment: PaymentSnapshot): string[] {
-    return [...polledForPayment(payment), ...secondPayments(payment)]
+    return [...polledForPayment(payment), ...payment.surplus]
   }
 
   function polledForPayment(payment: PaymentSnapshot): string[] {
-    const { paidAttemptId } = payment
-    if (paidAttemptId === null) return watchedAttempts(payment)
+    const { paidAttemptId, status } = payment
     const step = nextStep(payment)
-    const isPaying = step === 'transfer' && patched(PATCHES.readsWhilePaying)
-    const isOnItsWay = isPaying || (step === 'convert' && patched(PATCHES.readsAfterWaits))
-    const isHeldBack = waitsForPartner(payment.parkReason) && patched(PATCHES.readsWhileHeldBack)
-    const isParked = payment.status === 'under_review' && patched(PATCHES.readsWhileParked)
-    return isOnItsWay || isHeldBack || isParked
-      ? [...watchedAttempts(payment), paidAttemptId]
-      : watchedAttempts(payment)
-  }
-
-  function isWatched(paidAt: number): boolean {
-    return watchedSince !== null && (watchedSince === paidAt || !patched(PATCHES.watchesEachDelay))
+    const mayGo = step === 'convert' || step === 'transfer' || status === 'under_review'
+    return paidAttemptId !== null && mayGo ? [...watchedAttempts(payment), paidAttemptId] : watchedAttempts(payment)
   }
 
   /** A settlement that takes too long is marked even while a step is being waited for. */
   function startDelay(): void {
     const { paidAt, delayedAfterMinutes } = face.now()
-    if (paidAt === null || isWatched(paidAt)) return
+    if (paidAt === null || watchedSince === paidAt) return
     watchedSince = paidAt
     void sleep(until(paidAt + delayedAfterMinutes * 60_000)).then(async () => {
       const now = face.now()
       // Withdrawn, it was not late; what has come since has a clock of its own.
-      const isOther = now.paidAt !== paidAt && patched(PATCHES.watchesEachDelay)
-      if (!isClosed(now.status) && !isOther) await face.onDelay().catch(watchAgain)
+      if (!isClosed(now.status) && now.paidAt === paidAt) await face.onDelay().catch(watchAgain)
     })
   }
 
@@ -178,11 +166,6 @@ function createPolls(face: ClockFace): Pick<Clocks, 'pollOrders' | 'pollAnew' | 
   function watchAgain(): void {
     watchedSince = null
   }
-}
-
-/** Attempts with money that their partners may take back while an operator has not decided about it. */
-export function secondPayments({ surplus = [] }: PaymentSnapshot): readonly string[] {
-  return surplus.length > 0 && patched(PATCHES.readsSecondPayments) ? surplus : []
 }
 
 /** A moment in unix milliseconds, as the time that is left; what is over rings at once. */

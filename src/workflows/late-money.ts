@@ -5,7 +5,6 @@ import {
   condition,
   continueAsNew,
   ParentClosePolicy,
-  patched,
   setCurrentDetails,
   setHandler,
   startChild,
@@ -16,7 +15,7 @@ import { whyRefused } from '../domain/payment/decision.ts'
 import type { DecisionAnswer, OperatorDecision, OperatorNote } from '../domain/payment/requests.ts'
 import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import { type LateMoneyInput, lateMoneyOptions, operatorUpdates } from './messages.ts'
-import { money, PATCHES, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES, reading, records } from './options.ts'
+import { money, POLL_AFTER_MINUTES, POLL_EVERY_MINUTES, reading, records } from './options.ts'
 import { PAYMENTS_QUEUE } from './queues.ts'
 
 /**
@@ -38,8 +37,7 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   setCurrentDetails(
     `### late money\n\nThe partner received money for ${input.paymentId} after the payment had stopped listening. It is safe at the partner and booked to suspense.\n\nDecide with \`refund\`, or with \`recordExternalRefund\` and the version of the payment that \`pinrail payments explain\` says.`,
   )
-  if (patched(PATCHES.watchesLateMoney)) await untilItIsGone()
-  else await condition(() => refunded)
+  await untilItIsGone()
   await condition(allHandlersFinished)
   return 'refunded'
 
@@ -57,7 +55,7 @@ export async function lateMoney(input: LateMoneyInput): Promise<'refunded'> {
   }
 
   function isOpenStill({ late, refunding }: PaymentSnapshot): boolean {
-    return [...(late ?? []), ...(refunding ?? [])].includes(input.attemptId)
+    return [...late, ...refunding].includes(input.attemptId)
   }
 
   async function settle(work: () => Promise<Decided>): Promise<DecisionAnswer> {

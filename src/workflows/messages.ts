@@ -40,10 +40,10 @@ export function attemptOf(news: unknown): string | null {
 }
 
 /**
- * The row was changed by somebody else: the payout, after the transfer activity had answered; the end was moved; or time
- * was skipped. It goes by the name that the first of them had: recorded histories know it by that.
+ * Another process has changed the row: the settlement engine, after the transfer activity had answered; the buyer, who took
+ * more time; or a skip of time in test mode.
  */
-export const rowChanged = defineSignal('payoutNews')
+export const rowChanged = defineSignal('rowChanged')
 
 const operatorUpdate = (name: OperatorDecision) => defineUpdate<DecisionAnswer, [OperatorNote]>(name)
 

@@ -40,7 +40,7 @@ function describe(payment: PaymentSnapshot): string {
     lines.push(
       '',
       `**${isWaiting ? 'Waits for an operator' : 'Ends by itself'}.** ${PARK_REASONS[reason].text}`,
-      ...(payment.orderChanged === true ? ['', ORDER_CHANGED] : []),
+      ...(payment.orderChanged ? ['', ORDER_CHANGED] : []),
     )
     if (isWaiting)
       lines.push(

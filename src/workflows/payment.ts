@@ -5,12 +5,11 @@ import {
   condition,
   continueAsNew,
   log,
-  patched,
   setDefaultSignalHandler,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import { payloadOf, setsMoneyGoing, whyNoLongerAllowed, whyRefused } from '../domain/payment/decision.ts'
+import { payloadOf, setsMoneyGoing, whyRefused } from '../domain/payment/decision.ts'
 import { isClosed, isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
 import {
   type CancelAnswer,
@@ -33,7 +32,7 @@ import { createClocks } from './clocks.ts'
 import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
-import { buyerWaits, CONVERSION_WAITS, money, PATCHES, records, settlement } from './options.ts'
+import { buyerWaits, CONVERSION_WAITS, money, records, settlement } from './options.ts'
 import { createOrders, type Orders, readAfterRefusal } from './payment/orders.ts'
 import { carryOut, createRequests, type PaymentNews } from './payment/requests.ts'
 
@@ -114,7 +113,7 @@ class PaymentStory {
     this.#show(this.#now, tries === 0 ? 'short' : 'long')
     const begun = Date.now()
     const last = begun - since >= CONVERSION_WAITS.overdueMs
-    const answer = await money.convertToUsdc(last ? { paymentId: this.#id, last } : this.#id)
+    const answer = await money.convertToUsdc({ paymentId: this.#id, last })
     this.#accept(answer)
     if (answer.wait !== undefined) {
       this.#converting = { step, since, tries: tries + 1 }
@@ -128,7 +127,6 @@ class PaymentStory {
 
   /** Nothing is sold or paid out before the partner says that the money is still there. */
   async #waitForPartner(): Promise<void> {
-    if (!patched(PATCHES.readsAfterWaits)) return this.#waitForSomething()
     this.#show(this.#now, 'long')
     await this.#orders.askPaidAgain(() => this.#hasComeIn())
   }
@@ -141,7 +139,6 @@ class PaymentStory {
       .then((changed) => this.#endPaying(changed))
       .catch(() => this.#endPaying(null))
     await condition(() => this.#payingEnded || this.#hasComeIn())
-    if (!this.#payingEnded && !patched(PATCHES.hearsWhilePaying)) await this.#paying
   }
 
   /** Ended by hand it has no answer, or a wrong one. Thrown where nobody waits, that would stop the run for good. */
@@ -167,7 +164,7 @@ class PaymentStory {
   #watchExpiry(): void {
     const { status } = this.#now
     // A confirmation that is withdrawn makes it one that waits for its buyer again.
-    if (isOpen(status) || (status === 'processing' && patched(PATCHES.expiresWhenWithdrawn))) this.#clocks.watchExpiry()
+    if (isOpen(status) || status === 'processing') this.#clocks.watchExpiry()
   }
 
   async #reload(): Promise<void> {
@@ -183,8 +180,8 @@ class PaymentStory {
     this.#show(this.#now, 'long')
     this.#clocks.watchListening()
     const step = nextStep(this.#now)
-    if (step === 'await_partner' && patched(PATCHES.watchesSilence)) this.#clocks.watchSilence()
-    const hasMoved = () => nextStep(this.#now) !== step && patched(PATCHES.movesByAnyAnswer)
+    if (step === 'await_partner') this.#clocks.watchSilence()
+    const hasMoved = () => nextStep(this.#now) !== step
     await condition(() => this.#hasComeIn() || this.#payingEnded || this.#clocks.due() !== null || hasMoved())
   }
 
@@ -206,8 +203,7 @@ class PaymentStory {
 
   /** Announcements may take minutes: a request that comes meanwhile is answered first, by this run. */
   async #continueAsNew(): Promise<void> {
-    if (!patched(PATCHES.hearsWhileContinuing)) await this.#announcer.finished()
-    else if (!(await this.#announcer.finishedBefore(this.#requests.waiting)) || !this.#mustContinueAsNew()) return
+    if (!(await this.#announcer.finishedBefore(this.#requests.waiting)) || !this.#mustContinueAsNew()) return
     return continueAsNew<typeof payment>({ id: this.#id, expiresAt: this.#now.expiresAt, resume: true })
   }
 
@@ -267,23 +263,20 @@ class PaymentStory {
   }
 
   async #decide(decision: OperatorDecision, note: OperatorNote): Promise<DecisionAnswer> {
-    this.#refuse(whyNoLongerAllowed(decision, note, this.#now))
-    if (decision === 'hold' && this.#now.status === 'settling' && !patched(PATCHES.hearsWhilePaying))
-      this.#refuse('A settling payment cannot be held here')
-    const isRecord = isClosed(this.#now.status) && patched(PATCHES.closesRecordsUnread)
-    if (!isRecord && setsMoneyGoing(decision, this.#now) && patched(PATCHES.readsBeforeDecisions)) {
+    this.#refuse(whyRefused(decision, note, this.#now))
+    if (!isClosed(this.#now.status) && setsMoneyGoing(decision, this.#now)) {
       await this.#readPaidOrder()
-      this.#refuse(whyNoLongerAllowed(decision, note, this.#now))
+      this.#refuse(whyRefused(decision, note, this.#now))
     }
     // Others change the row without a word to this run: what refused it is shown to the operator now.
     const changed = await carryOut(this.#id, decision, note).catch((error: unknown) => {
-      this.#rowMayHaveChanged ||= patched(PATCHES.looksAgain)
+      this.#rowMayHaveChanged = true
       if (decision === 'refund') readAfterRefusal(this.#now).forEach(this.#orders.add)
       throw error
     })
     this.#accept(changed)
     if (decision === 'acknowledge') this.#orders.add(this.#now.paidAttemptId)
-    if ((this.#now.refunding ?? []).length > 0) this.#clocks.pollAnew()
+    if (this.#now.refunding.length > 0) this.#clocks.pollAnew()
     return { status: this.#now.status, message: changed.message, ...(changed.unsure === true && { unsure: true }) }
   }
 

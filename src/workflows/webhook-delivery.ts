@@ -14,10 +14,10 @@ export type WebhookDeliveryInput = {
   readonly eventId: string
   readonly endpointId: string
   readonly attemptsDone: number
-  /** How much of the schedule is used up; as many as tries were made unless a redelivery starts it anew with 0. */
-  readonly step?: number
-  /** What the last try came to, if known. */
-  readonly last?: LastAnswer | null
+  /** How much of the schedule is used up: the number of tries, unless a redelivery has started it again from 0. */
+  readonly step: number
+  /** The answer of the last try; null if it is unknown. */
+  readonly last: LastAnswer | null
 }
 
 /** Makes the next try at once and answers what came of it. It uses up none of the schedule. */
@@ -57,8 +57,8 @@ class WebhookDelivery {
     this.#eventId = eventId
     this.#endpointId = endpointId
     this.#tries = attemptsDone
-    this.#step = step ?? attemptsDone
-    this.#last = last ?? null
+    this.#step = step
+    this.#last = last
   }
 
   async run(): Promise<DeliveryResult['kind']> {

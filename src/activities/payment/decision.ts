@@ -15,11 +15,7 @@ import {
   TRIED_BEFORE,
 } from './refund.ts'
 
-type DecisionOrder = RefundOrder & {
-  readonly decision: Exclude<OperatorDecision, 'refund'>
-  /** Of the row as the operator saw it. Absent from decisions that were recorded before it was asked for. */
-  readonly version?: number
-}
+type DecisionOrder = RefundOrder & { readonly decision: Exclude<OperatorDecision, 'refund'> }
 
 /** What needs no partner: a record of our own, in one transaction. */
 export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
@@ -51,8 +47,7 @@ function isAsSeen(
   { state }: PaymentWork,
   { decision, version }: { readonly decision: OperatorDecision; readonly version: number | undefined },
 ): boolean {
-  const isFree = DECISIONS[decision].accepts !== true || version === undefined
-  if (isFree || version === state.payment.version) return true
+  if (DECISIONS[decision].accepts !== true || version === state.payment.version) return true
   if (!isTriedAgain()) throw decisionRefused(CHANGED_SINCE.why)
   return false
 }

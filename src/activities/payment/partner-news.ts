@@ -34,7 +34,7 @@ import { stopIfHeld, stopOrGoOn, voidPayout } from './void-payout.ts'
  */
 export type Heard = { readonly understood: boolean; readonly whole: boolean }
 
-const UNHEARD: Heard = { understood: false, whole: false }
+export const UNHEARD: Heard = { understood: false, whole: false }
 
 /** Applies what the partner said to the locked payment. Reading the same order again writes nothing. */
 export async function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): Promise<Heard> {

@@ -135,7 +135,7 @@ export const DECISIONS: Readonly<Record<OperatorDecision, DecisionRules>> = {
     does: 'takes the order as the partner has changed it: what was counted stays, what came beside it is surplus, what is missing is gone',
     rule: {
       when: ORDER_UNCHANGED.when,
-      why: ({ orderChanged }) => (orderChanged === true ? null : ORDER_UNCHANGED.why),
+      why: ({ orderChanged }) => (orderChanged ? null : ORDER_UNCHANGED.why),
     },
     late: [CHANGED_SINCE],
     accepts: true,
@@ -194,8 +194,8 @@ export function whyRefused(
   payment: PaymentSnapshot | null,
 ): string | null {
   if (payment === null) return whyNoteRefused(note) ?? whyUnwritable(note) ?? whyUnseen(decision, note, 0)
-  const why = whyNoLongerAllowed(decision, note, payment) ?? whyUnwritable(note) ?? whyHeldBack(decision, payment)
-  return why ?? whyUnseen(decision, note, payment.version)
+  const whyNot = whyNoteRefused(note) ?? DECISIONS[decision].rule.why(payment) ?? whyUnwritable(note)
+  return whyNot ?? whyHeldBack(decision, payment) ?? whyUnseen(decision, note, payment.version)
 }
 
 /** Postgres stores neither NUL nor half a character: the step would be tried without end, and nothing else be heard. */
@@ -210,18 +210,6 @@ function whyUnseen(decision: OperatorDecision, { version }: OperatorNote, known:
   if (DECISIONS[decision].accepts !== true) return null
   if (!Number.isInteger(version)) return UNSEEN
   return version !== undefined && version < known ? CHANGED_SINCE.why : null
-}
-
-/**
- * Why a decision that was accepted before must not be carried out any more. Recorded histories ask this again on today's
- * code, and a stricter answer would break them: a new rule belongs into `whyRefused` and `effectOfDecision`.
- */
-export function whyNoLongerAllowed(
-  decision: OperatorDecision,
-  note: OperatorNote,
-  payment: PaymentSnapshot,
-): string | null {
-  return whyNoteRefused(note) ?? DECISIONS[decision].rule.why(payment)
 }
 
 /** After such a decision money moves on that has waited: whether it is still there must be read from the partner first. */
@@ -240,14 +228,14 @@ const ORDER_CHANGED =
   'The partner has changed the amount of the order: decide with acknowledge, or give the money back. Nothing was changed.'
 
 /** What the partner said when it was asked whether the money is still there. */
-type MoneyRead = { readonly understood: boolean; readonly withheld?: true }
+type MoneyRead = { readonly understood: boolean; readonly withheld: boolean }
 
 /** Why nothing that sets money going is decided by what the partner says of the order now; null where it is there. */
 export function whyNotThere(
   read: MoneyRead | null,
   { orderChanged }: Pick<PaymentSnapshot, 'orderChanged'>,
 ): string | null {
-  if (read?.understood === true) return read.withheld === true ? MONEY_WITHHELD.why : null
-  if (orderChanged === true) return ORDER_CHANGED
+  if (read?.understood === true) return read.withheld ? MONEY_WITHHELD.why : null
+  if (orderChanged) return ORDER_CHANGED
   return read === null ? PARTNER_SILENT : ORDER_ODD
 }

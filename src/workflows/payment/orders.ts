@@ -1,8 +1,7 @@
-import { condition, log, patched } from '@temporalio/workflow'
+import { condition, log } from '@temporalio/workflow'
 import { whyNotThere } from '../../domain/payment/decision.ts'
 import { nextStep, type PaymentSnapshot, watchedAttempts } from '../../domain/payment/snapshot.ts'
-import { secondPayments } from '../clocks.ts'
-import { PAID_SILENCE_SECONDS, PATCHES, reading } from '../options.ts'
+import { PAID_SILENCE_SECONDS, reading } from '../options.ts'
 
 type OrderRead = Awaited<ReturnType<typeof reading.readPartnerOrder>>
 
@@ -55,7 +54,6 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
       const { paidAttemptId, status } = now()
       const step = nextStep(now())
       if (!isFirst || paidAttemptId === null || (step !== 'convert' && step !== 'transfer')) return
-      if (!patched(PATCHES.readsWhenResumed)) return
       news.add(paidAttemptId)
       // What was handed over is the engine's: only a void could keep it from being paid, and the reading asks for that.
       if (status === 'processing') unsure = { attemptId: paidAttemptId, reads: 0 }
@@ -78,7 +76,7 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
 
   function doubtPaid(): void {
     const { paidAttemptId, status } = now()
-    if (status !== 'processing' || paidAttemptId === null || !patched(PATCHES.readsAfterWaits)) return
+    if (status !== 'processing' || paidAttemptId === null) return
     news.add(paidAttemptId)
     if (unsure?.attemptId !== paidAttemptId) unsure = { attemptId: paidAttemptId, reads: 0 }
   }
@@ -86,15 +84,14 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
   function isPaidUnsure(): boolean {
     const { paidAttemptId, status } = now()
     if (status !== 'processing' || paidAttemptId === null) return false
-    if (unsure?.attemptId === paidAttemptId) return true
-    return unread.has(paidAttemptId) && patched(PATCHES.readsAfterWaits)
+    return unsure?.attemptId === paidAttemptId || unread.has(paidAttemptId)
   }
 
   function take(attemptId: string, answer: OrderRead): void {
     accept(answer)
     // Of another attempt's money, that came since, nothing is doubted.
     const isDoubted = unsure?.attemptId === now().paidAttemptId
-    const isThere = whyNotThere(answer, now()) === null || answer.whole === true
+    const isThere = whyNotThere(answer, now()) === null || answer.whole
     if (!isDoubted || (attemptId === unsure?.attemptId && isThere)) unsure = null
   }
 
@@ -109,7 +106,7 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
         unread.delete(attemptId)
       } catch {
         log.warn('the partner order could not be read; the relay and the next poll try again', { attemptId })
-        if (patched(PATCHES.keepsUnreadNews)) unread.add(attemptId)
+        unread.add(attemptId)
         onSilence()
       }
     }
@@ -118,6 +115,5 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
 
 /** A refund was refused: the money may go on once its partner says that it is there, or it has gone. */
 export function readAfterRefusal(payment: PaymentSnapshot): readonly (string | null)[] {
-  const own = patched(PATCHES.readsAfterRefusals) ? payment.paidAttemptId : null
-  return [own, ...secondPayments(payment)]
+  return [payment.paidAttemptId, ...payment.surplus]
 }

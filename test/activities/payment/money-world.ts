@@ -89,7 +89,7 @@ export async function createMoneyWorld() {
     async convert(id: string): Promise<void> {
       const exact = { fault: 'fill_off_rate', minor: '108000000', times: 1, attemptId: `${id}:convert` }
       await base.sandbox.fault('converter', exact)
-      await perform(activities().convertToUsdc, id)
+      await perform(activities().convertToUsdc, { paymentId: id, last: false })
     },
     read: ({ id, attemptId }: Made, changes: Partial<typeof base.deps> = {}) =>
       perform(activities(changes).readPartnerOrder, { paymentId: id, attemptId }),

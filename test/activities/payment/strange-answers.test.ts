@@ -128,7 +128,10 @@ describe('a fill that comes while something else happens', () => {
   test('a hold: the fill is on record and owned, and is what counts after the release', async () => {
     const { id } = await confirmed()
     const slow = slowConverter('116000000')
-    const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, id)
+    const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
+      paymentId: id,
+      last: false,
+    })
     await slow.asked
     await perform(world.activities().decide, { paymentId: id, decision: 'hold', ...note })
     slow.release()
@@ -142,7 +145,7 @@ describe('a fill that comes while something else happens', () => {
       fill: { micro: '116000000', reference: 'slow', accepted: false },
     })
     await perform(world.activities().decide, { paymentId: id, decision: 'release', ...note })
-    await perform(world.activities({ converter: fills('1') }).convertToUsdc, id)
+    await perform(world.activities({ converter: fills('1') }).convertToUsdc, { paymentId: id, last: false })
     expect((await loadPayment(world.checkout.db, id)).payment.usdc).toEqual({
       gross: '116000000',
       fee: '5220000',
@@ -153,9 +156,12 @@ describe('a fill that comes while something else happens', () => {
   test('another answer to the same key: the one on record counts, and suspense is left empty', async () => {
     const { id } = await confirmed()
     const slow = slowConverter('7000000')
-    const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, id)
+    const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
+      paymentId: id,
+      last: false,
+    })
     await slow.asked
-    await perform(world.activities({ converter: fills('5000000') }).convertToUsdc, id)
+    await perform(world.activities({ converter: fills('5000000') }).convertToUsdc, { paymentId: id, last: false })
     await perform(world.activities().decide, { paymentId: id, decision: 'approve', ...note })
     slow.release()
     await converting

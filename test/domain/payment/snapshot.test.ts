@@ -31,16 +31,6 @@ describe('the row as the workflow sees it', () => {
     expect(snapshot({})).toEqual({
       ...newPaymentSnapshot('pay_1', CREATED + 24 * HOUR),
       delayedAfterMinutes: 15,
-      surplus: [],
-      late: [],
-      refunding: [],
-      incidents: [],
-      orderChanged: false,
-      partPaid: false,
-      silentAt: null,
-      conversionOpen: false,
-      fillLeft: false,
-      conversionLeft: false,
     })
   })
 
@@ -120,20 +110,25 @@ describe('the row as the workflow sees it', () => {
     })
   })
 
+  const open = [attempt({ status: 'open' })]
+  const onHold = [attempt({ status: 'on_hold' })]
+  const misfit = { kind: 'misfit', attemptId: 'att_1' } as const
+
   test.each<[string, Partial<Payment>, Partial<PaymentWithAttempts>, boolean]>([
-    ['is left where the payment is over', { status: 'expired' }, {}, true],
-    ['… and was refunded', { status: 'refunded' }, { attempts: [attempt({ status: 'open' })] }, true],
-    ['is not where it may come back', { status: 'expired' }, { attempts: [attempt({ status: 'open' })] }, false],
+    ['is ended for a payment that is closed', { status: 'expired' }, {}, true],
+    ['is ended for a refunded payment that listens', { status: 'refunded' }, { attempts: open }, true],
+    ['stays for an expired payment that listens', { status: 'expired' }, { attempts: open }, false],
     [
-      'is where that one waits for an operator',
+      'is ended for an expired payment that listens and waits for an operator',
       { status: 'expired' },
-      { attempts: [attempt({ status: 'on_hold' })], incidents: [{ kind: 'misfit', attemptId: 'att_1' }] },
+      { attempts: onHold, incidents: [misfit] },
       true,
     ],
-    ['is not where it waits for an operator before its end', { status: 'under_review' }, {}, false],
-  ])('an order at the converter %s', (_what, fields, money, isLeft) => {
-    expect(snapshot({ conversionOpen: true, ...fields }, money).conversionLeft).toBe(isLeft)
-    expect(snapshot({ conversionOpen: false, ...fields }, money).conversionLeft).toBe(false)
+    ['stays for a payment that is under review', { status: 'under_review' }, {}, false],
+  ])('an order at the converter %s', (_what, fields, money, isEnded) => {
+    const step = (conversionOpen: boolean) => nextStep(snapshot({ ...fields, conversionOpen }, money))
+    expect(step(true) === 'end_conversion').toBe(isEnded)
+    expect(step(false)).not.toBe('end_conversion')
   })
 })
 
@@ -198,8 +193,7 @@ describe('a payment that is over', () => {
     expect(nextStep(at({ status, conversionOpen: true, listenUntil: 5 }))).toBe(
       status === 'refunded' ? 'end_conversion' : 'listen',
     )
-    expect(nextStep(at({ status, conversionOpen: true, conversionLeft: false }))).toBe('done')
-    expect(nextStep(at({ status, conversionOpen: true, listenUntil: 5, conversionLeft: true }))).toBe('end_conversion')
+    expect(nextStep(at({ status, conversionOpen: true, listenUntil: 5, incidents: ['misfit'] }))).toBe('end_conversion')
   })
 
   test('and one that has begun', () => {
@@ -213,7 +207,7 @@ describe('a payment that is over', () => {
     ['transfer', { status: 'settling', paidAttemptId: 'att_1', converted: true }],
     ['await_operator', { status: 'under_review' }],
     // Its order at the converter is ended when it is over.
-    ['await_operator', { status: 'under_review', conversionOpen: true, conversionLeft: true }],
+    ['await_operator', { status: 'under_review', conversionOpen: true }],
   ])('and one that has to %s', (step, fields) => {
     expect(nextStep(at(fields))).toBe(step)
   })
@@ -268,7 +262,7 @@ describe('an operator is needed', () => {
   })
 })
 
-test.each([
+test.each<[Partial<PaymentSnapshot>, string | null]>([
   [{ status: 'created' }, null],
   [{ status: 'pending' }, null],
   [{ status: 'pending', partPaid: true }, 'a part of the price has come'],
@@ -277,8 +271,8 @@ test.each([
   [{ status: 'under_review' }, 'the money of the buyer has been received or is being confirmed'],
   [{ status: 'succeeded' }, 'the payment is succeeded'],
   [{ status: 'canceled' }, 'the payment is canceled'],
-] as const)('a merchant cancels %j: refused because %s', (payment, why) => {
-  expect(whyNotCancelable(payment)).toBe(why)
+])('a merchant cancels %j: refused because %s', (fields, why) => {
+  expect(whyNotCancelable(at(fields))).toBe(why)
 })
 
 describe('of its attempts', () => {

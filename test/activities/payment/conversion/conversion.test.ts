@@ -58,7 +58,7 @@ async function fillWith(id: string, minor: string): Promise<void> {
 }
 
 const convert = (id: string, tolerance = 2) =>
-  perform(world.activities({ conversionTolerancePercent: tolerance }).convertToUsdc, id)
+  perform(world.activities({ conversionTolerancePercent: tolerance }).convertToUsdc, { paymentId: id, last: false })
 const approve = (id: string) =>
   perform(world.activities().decide, { paymentId: id, decision: 'approve', operator: 'ada', reason: 'looked at it' })
 const read = async (id: string) => (await loadPayment(world.checkout.db, id)).payment
@@ -152,7 +152,7 @@ describe('a fill outside of the tolerance', () => {
     await convert(id)
     await approve(id)
     const dead = { ...world.deps.converter, convert: () => Promise.reject(new Error('asked again')) }
-    const changed = await perform(world.activities({ converter: dead }).convertToUsdc, id)
+    const changed = await perform(world.activities({ converter: dead }).convertToUsdc, { paymentId: id, last: false })
     expect(changed.payment.converted).toBe(true)
   })
 
