@@ -1,3 +1,4 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { isId } from '../../src/domain/ids.ts'
 import type { MethodName, ProviderName } from '../../src/domain/methods.ts'
@@ -22,6 +23,12 @@ export async function openStage() {
   async function settle(paymentId: string): Promise<void> {
     await waits.untilRow(paymentId, 'status', 'settling')
     await world.settle(paymentId)
+  }
+
+  async function decide(workflowId: string, decision: OperatorDecision): Promise<void> {
+    const seen = isId('payment', workflowId) ? { version: (await world.read(workflowId)).payment.version } : {}
+    const note = { operator: 'ada', reason: 'looked at it', ...seen }
+    await handle(workflowId).executeUpdate(operatorUpdates[decision], { args: [note] })
   }
 
   return {
@@ -62,10 +69,15 @@ export async function openStage() {
       return answer.attemptId
     },
 
-    decide: async (workflowId: string, decision: OperatorDecision): Promise<void> => {
-      const seen = isId('payment', workflowId) ? { version: (await world.read(workflowId)).payment.version } : {}
-      const note = { operator: 'ada', reason: 'looked at it', ...seen }
-      await handle(workflowId).executeUpdate(operatorUpdates[decision], { args: [note] })
+    decide,
+
+    /** The decision is refused when it is carried out. */
+    refused: async (workflowId: string, decision: OperatorDecision): Promise<void> => {
+      const isRefused = await decide(workflowId, decision).then(
+        () => false,
+        (error: unknown) => error instanceof WorkflowUpdateFailedError,
+      )
+      if (!isRefused) throw new Error(`${decision} was not refused`)
     },
 
     inboxAnswers: async (behaviour: object | null): Promise<void> => {

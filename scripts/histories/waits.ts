@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { History } from '@temporalio/common/lib/proto-utils.js'
 import { z } from 'zod'
 import { many, sql } from '../../src/db/db.ts'
 import { deliveryWorkflowId } from '../../src/domain/ids.ts'
@@ -37,6 +39,7 @@ export function waitsOf(world: PaymentWorld) {
       ),
 
     ...moneyWaits(world),
+    ...historyWaits(world),
 
     /** Waits until another process has started it. */
     untilStarted: (workflowId: string) =>
@@ -88,6 +91,30 @@ async function runsOf(world: PaymentWorld, workflowId: string): Promise<{ runId:
   return runs
 }
 
+function historyWaits(world: PaymentWorld) {
+  async function untilEvents(workflowId: string, holds: (events: NonNullable<History['events']>) => boolean) {
+    for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
+      const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory()
+      if (holds(events ?? [])) return
+      await pause(500)
+    }
+    throw new Error(`the history of ${workflowId} did not get there within ${PATIENCE_MS} ms`)
+  }
+
+  return {
+    /** Waits until a timer of the run has rung. */
+    untilRung: (workflowId: string) =>
+      untilEvents(workflowId, (events) => events.some((event) => event.timerFiredEventAttributes)),
+
+    /** Waits until the run has read an order after a timer has rung. */
+    untilPolled: (workflowId: string) =>
+      untilEvents(workflowId, (events) => {
+        const rung = events.findIndex((event) => event.timerFiredEventAttributes)
+        return rung >= 0 && events.slice(rung).some((event) => event.markerRecordedEventAttributes)
+      }),
+  }
+}
+
 function moneyWaits(world: PaymentWorld) {
   const handle = (id: string) => world.client.workflow.getHandle(id)
   return {
@@ -98,7 +125,7 @@ function moneyWaits(world: PaymentWorld) {
           handle(paymentId)
             .query(paymentState)
             .then(
-              ({ incidents }) => incidents?.length ?? 0,
+              ({ incidents }) => incidents.length,
               () => 0,
             ),
         (open) => open > 0,

@@ -17,7 +17,7 @@ import {
 
 type DecisionOrder = RefundOrder & { readonly decision: Exclude<OperatorDecision, 'refund'> }
 
-/** What needs no partner: a record of our own, in one transaction. */
+/** Carries out a decision that needs no partner, in one transaction. */
 export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
   const { decision, version, ...refund } = order
   const isRefund = decision === 'recordExternalRefund'
@@ -42,7 +42,7 @@ export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<D
     : { ...answer, message: `${decision}: ${TRIED_BEFORE}`, unsure: true }
 }
 
-/** Whether what the decision accepts is what the operator saw. False for another try, which may have changed it itself. */
+/** True if the decision accepts what the operator saw. False for a retry, whose first try may have changed the payment. */
 function isAsSeen(
   { state }: PaymentWork,
   { decision, version }: { readonly decision: OperatorDecision; readonly version: number | undefined },

@@ -25,11 +25,7 @@ const WHY_CANCELED: Readonly<Record<CloseAs, Pick<OperatorNote, 'operator' | 're
   listening_ended: { operator: 'system', reason: 'late money is not waited for any more' },
 }
 
-/**
- * `understood`: the partner answered about this order; what it said is what is true now. `withheld`: that is that the
- * money of the payment may not be sold yet, or not any more. `whole`: what it said does not fit, but that all of the money is
- * there.
- */
+/** `withheld`: the partner reports that the money of the payment must not be sold, not yet or not any more. */
 export type OrderRead = Changed & Heard & { readonly withheld: boolean }
 
 /** Reads an order and applies what it says. What is being carried out is carried on: a refund, or its cancellation. */
@@ -77,7 +73,7 @@ export type ClosingOrder = { readonly paymentId: string; readonly as: CloseAs; r
 export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, expiresAt }: ClosingOrder): Promise<Changed> {
   const before = await loadPayment(deps.db, paymentId)
   const unfinished = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
-  // The buyer was given more time, and the workflow has not heard of it.
+  // The buyer was given more time, and the workflow does not know it yet.
   const isMoved = (payment: Payment) => as === 'expired' && isExtended(deps, payment, expiresAt)
   if (isMoved(before.payment)) return unchanged(before)
   if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, unfinished)))
@@ -96,7 +92,7 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, expiresAt 
   })
 }
 
-/** Whether another end than the one that has passed is still to come. */
+/** True if the payment was given a later end, which has not passed. */
 function isExtended({ context }: PaymentDeps, { status, expiryExtended, expiresAt }: Payment, passed: number): boolean {
   const end = Date.parse(expiresAt)
   const isLater = end > context.now() + (passed === end ? CLOCKS_DIFFER_MS : 0)

@@ -23,7 +23,7 @@ import type { PaymentDeps } from './payment-deps.ts'
 
 type Fill = Extract<Conversion, { kind: 'filled' }>
 
-/** `last`: the conversion has been tried for long enough; without a fill the payment is parked. */
+/** `last`: the conversion has been tried for long enough: without a fill the payment is parked. */
 export type ConversionOrder = { readonly paymentId: string; readonly last: boolean }
 
 /**

@@ -31,9 +31,9 @@ export type PaymentSnapshot = {
   readonly paidAttemptId: string | null
   /** Unix milliseconds. */
   readonly expiresAt: number
-  /** Unix milliseconds until which money of an unfinished attempt is waited for; null when nothing can come. */
+  /** Unix milliseconds until which the payment waits for money of an unfinished attempt; null if no money can arrive. */
   readonly listenUntil: number | null
-  /** When the fiat money came, and after how many minutes the settlement counts as delayed. */
+  /** When the fiat money arrived, and the number of minutes after which the settlement counts as delayed. */
   readonly paidAt: number | null
   readonly delayedAfterMinutes: number
   /** Transfer proved on chain. */
@@ -68,7 +68,7 @@ export type NextStep =
   | 'listen'
   | 'done'
 
-/** The one place that says what a payment does next, whether it just started or was found again after a disaster. */
+/** The only rule for what a payment does next, for a new payment and for one that was found again after a disaster. */
 export function nextStep(payment: PaymentSnapshot): NextStep {
   switch (payment.status) {
     case 'created':
@@ -132,18 +132,18 @@ export function newPaymentSnapshot(id: string, expiresAt: number): PaymentSnapsh
   }
 }
 
-/** Whether money of an attempt beside the payment's own waits for an operator. */
+/** True if money of a second payment waits for an operator. */
 function hasSurplus({ attempts, surplus }: PaymentSnapshot): boolean {
   return attempts.some((attempt) => attempt.status === 'surplus') || surplus.length > 0
 }
 
-/** Whether the payment shall show up in the list of those that wait for a person, and for which reason. */
+/** The reason for which the payment is in the list of those that wait for a person; null if it does not wait. */
 export function needsOperator(payment: PaymentSnapshot): ParkReason | null {
   if (payment.status === 'under_review') return payment.parkReason ?? 'operator_hold'
   if (hasSurplus(payment)) return 'surplus'
   const [incident] = payment.incidents
   if (incident !== undefined) return incident
-  // Money that still comes would take it.
+  // Money that arrives later would take the fill.
   return payment.fillLeft && payment.listenUntil === null ? 'fill_left' : null
 }
 
@@ -160,7 +160,7 @@ export function offeredDecisions(payment: PaymentSnapshot): readonly string[] {
   return [...offered, ...(payment.orderChanged ? ['acknowledge'] : []), ...(isHeldToo ? ['release'] : [])]
 }
 
-/** Refused whatever the partner says: money that was confirmed is given back, and without any there is nothing else to do. */
+/** True if the decision is refused whatever the partner reports: confirmed money is given back, and unconfirmed money cannot be. */
 function isVain(decision: string, payment: PaymentSnapshot, reason: ParkReason | null): boolean {
   const isBeside = hasSurplus(payment) || lateAttempts(payment).length > 0
   if (decision === 'reject') return hasMoney(payment) || isBeside || payment.refunding.length > 0
@@ -188,7 +188,7 @@ export function watchedAttempts(payment: PaymentSnapshot): string[] {
   return [...unfinishedAttempts(payment).map(({ id }) => id), ...payment.refunding]
 }
 
-/** Attempts whose money came when the payment had stopped listening: each has a workflow of its own. */
+/** Attempts whose money arrived after the payment had stopped listening: each has its own workflow. */
 export function lateAttempts({ attempts, late }: PaymentSnapshot): string[] {
   const byStatus = attempts.filter(({ status }) => status === 'late').map(({ id }) => id)
   return [...new Set([...byStatus, ...late])]
@@ -234,7 +234,7 @@ function moneyOf({ payment, attempts, parts, intents, incidents }: PaymentWithAt
   }
 }
 
-/** A partner that confirms for longer than its late money is waited for is not heard of any more. */
+/** A partner that confirms for longer than the payment would wait for its late money counts as silent. */
 function silentAt(payment: Payment, attempts: readonly Attempt[]): number | null {
   if (payment.status !== 'processing' || payment.paidAttemptId !== null) return null
   const confirming = attempts.filter(({ status }) => status === 'confirming')

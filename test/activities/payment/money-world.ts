@@ -93,8 +93,11 @@ export async function createMoneyWorld() {
     },
     read: ({ id, attemptId }: Made, changes: Partial<typeof base.deps> = {}) =>
       perform(activities(changes).readPartnerOrder, { paymentId: id, attemptId }),
-    decide: (id: string, decision: Exclude<OperatorDecision, 'refund'>, more: { attempt?: string } = {}) =>
-      perform(activities().decide, { paymentId: id, decision, ...NOTE, ...more }),
+    /** The operator decides about the payment as it is now. */
+    async decide(id: string, decision: Exclude<OperatorDecision, 'refund'>, more: { attempt?: string } = {}) {
+      const { version } = await this.payment(id)
+      return perform(activities().decide, { paymentId: id, decision, version, ...NOTE, ...more })
+    },
     refund: (id: string, more: { attempt?: string } = {}, changes: Partial<typeof base.deps> = {}) =>
       perform(activities(changes).refundAttempt, { paymentId: id, ...NOTE, ...more }),
     state: (id: string) => loadPayment(db, id),

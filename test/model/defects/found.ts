@@ -180,12 +180,6 @@ export const FOUND_DEFECTS: readonly Defect[] = [
     ],
   },
   {
-    name: 'late money that is withdrawn leaves the payment open',
-    file: 'src/workflows/clocks.ts',
-    find: "      if (isPast(now)) return 'expired'\n",
-    put: '',
-  },
-  {
     name: 'what comes beside another token closes its incident',
     file: 'src/activities/payment/refund.ts',
     find: 'const isAll = endsPayment || states.length === 0',

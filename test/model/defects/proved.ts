@@ -149,15 +149,8 @@ export const PROVED_DEFECTS: readonly Defect[] = [
   {
     name: 'a confirmation that is withdrawn after the expiry leaves the payment open',
     file: 'src/workflows/clocks.ts',
-    find: '      isOverdue = !isOpen(status) && expiresAt <= at\n',
+    find: "      if (isPast(now)) return 'expired'\n",
     put: '',
-    and: [
-      {
-        file: 'src/workflows/clocks.ts',
-        find: "      if (isPast(now)) return 'expired'\n",
-        put: '',
-      },
-    ],
   },
   {
     name: 'more USDC after the end is news to nobody',
