@@ -7,6 +7,7 @@ import { HISTORIES, historyFile, historyText } from './file.ts'
 import { BUYING } from './scenarios/buying.ts'
 import { CLOCKS } from './scenarios/clocks.ts'
 import { CLOSING } from './scenarios/closing.ts'
+import { CONTINUED } from './scenarios/continued.ts'
 import { MONEY } from './scenarios/money.ts'
 import { OPERATORS } from './scenarios/operators.ts'
 import { POLLS } from './scenarios/polls.ts'
@@ -23,6 +24,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ...CLOCKS,
   ...OPERATORS,
   ...MONEY,
+  ...CONTINUED,
   ...WEBHOOKS,
 }
 
@@ -70,9 +72,9 @@ async function keep(
   { stage, progress, again }: { stage: Stage; progress: Progress; again: boolean },
 ): Promise<void> {
   await mkdir(HISTORIES, { recursive: true })
-  for (const { name, workflowId, run = 0 } of recorded) {
+  for (const { name, workflowId, run = 0, history: given } of recorded) {
     if (existsSync(historyFile(name)) && !again) continue
-    const history = await stage.historyOf(workflowId, run)
+    const history = given ?? (await stage.historyOf(workflowId, run))
     await writeFile(historyFile(name), historyText(history))
     progress.line(`${name}: ${history.events?.length} events`)
   }

@@ -4,6 +4,7 @@ import { isId } from '../../src/domain/ids.ts'
 import type { MethodName, ProviderName } from '../../src/domain/methods.ts'
 import type { OperatorDecision } from '../../src/domain/payment/requests.ts'
 import { operatorUpdates } from '../../src/workflows/messages.ts'
+import type { TemporalService } from '../test/services/services.ts'
 import { startDevServer } from '../test/services/temporal.ts'
 import { createPaymentWorld } from './payment-world.ts'
 import { waitsOf } from './waits.ts'
@@ -11,8 +12,8 @@ import { waitsOf } from './waits.ts'
 /** A shop around the real Temporal server, with the steps of which scenarios consist. */
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
-export async function openStage() {
-  const { address, namespace } = await startDevServer()
+export async function openStage(server?: TemporalService) {
+  const { address, namespace } = server ?? (await startDevServer())
   const env = await TestWorkflowEnvironment.createFromExistingServer({ address, namespace })
   let lagMs = 0
   const world = await createPaymentWorld(env, { clock: () => Date.now() - lagMs })

@@ -17,6 +17,11 @@ const patiently = <T>(read: () => Promise<T>, holds: (value: T) => boolean) => u
 /** The facts that a scenario waits for. It never waits for a time. */
 export function waitsOf(world: PaymentWorld) {
   const handle = (id: string) => world.client.workflow.getHandle(id)
+  const untilRun = (workflowId: string, run: number) =>
+    patiently(
+      () => runsOf(world, workflowId),
+      ({ length }) => length > run,
+    )
 
   return {
     untilRow: <T extends keyof Row>(paymentId: string, field: T, value: Row[T]) =>
@@ -54,13 +59,6 @@ export function waitsOf(world: PaymentWorld) {
         (started) => started,
       ),
 
-    /** Waits until the converter has the order, filled or not. */
-    untilConverting: (paymentId: string) =>
-      patiently(
-        async () => (await fetch(`${world.sandboxUrl}/converter/sandbox/conversions`)).text(),
-        (conversions) => conversions.includes(`${paymentId}:convert`),
-      ),
-
     /** The workflow of the delivery of the payment's event. */
     deliveryOf: async (paymentId: string): Promise<string> => {
       const row = z.object({ event_id: z.string(), endpoint_id: z.string() })
@@ -72,12 +70,12 @@ export function waitsOf(world: PaymentWorld) {
       return deliveryWorkflowId(found?.event_id ?? '', found?.endpoint_id ?? '')
     },
 
+    /** Waits until the workflow has a run with this number. */
+    untilRun,
+
     /** Of a run by its number, because news after the end of a workflow starts another run. */
     historyOf: async (workflowId: string, run: number) => {
-      const runs = await patiently(
-        () => runsOf(world, workflowId),
-        ({ length }) => length > run,
-      )
+      const runs = await untilRun(workflowId, run)
       const oldestFirst = runs.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime())
       return world.client.workflow.getHandle(workflowId, oldestFirst[run]?.runId).fetchHistory()
     },
@@ -102,6 +100,12 @@ function historyWaits(world: PaymentWorld) {
   }
 
   return {
+    /** True once the server suggests a new run. */
+    isLong: async (workflowId: string): Promise<boolean> => {
+      const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory()
+      return (events ?? []).some((event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew === true)
+    },
+
     /** Waits until a timer of the run has rung. */
     untilRung: (workflowId: string) =>
       untilEvents(workflowId, (events) => events.some((event) => event.timerFiredEventAttributes)),

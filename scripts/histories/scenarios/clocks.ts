@@ -10,6 +10,12 @@ const SOON_SILENT_MS = 24 * HOUR_MS - 4000
 /** Confirming for longer than the clock goes back (seconds). */
 const CONFIRMING = { action: 'pay', seconds: 90_000 }
 
+/** The converter does not know the order, so that it can be ended at once. */
+const neverReached = (paymentId: string) => {
+  const fault = { fault: 'timeout_before_effect', operation: 'convert', mode: 'close', times: 3 }
+  return { ...fault, attemptId: `${paymentId}:convert` }
+}
+
 /** Scenarios of the clocks of a payment: its expiry, a partner's silence, the delay of a settlement. */
 export const CLOCKS: Readonly<Record<string, Scenario>> = {
   'confirming-for-too-long': async ({ world, handle, open, behind, untilRow, untilState }) => {
@@ -46,7 +52,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
       return { paymentId: id, attemptId: await open(id, 'local_partner', 'upi') }
     })
     await handle(paymentId).result()
-    await world.faultAt('converter', { fault: 'delay', seconds: 10, times: 1, attemptId: `${paymentId}:convert` })
+    await world.faultAt('converter', neverReached(paymentId))
     await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
     await world.atPartner('local_partner', attemptId, { action: 'pay' })
     await untilRow(paymentId, 'status', 'processing')
@@ -75,7 +81,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
     behind(SOON_DELAYED_MS, async () => {
       const paymentId = await world.createPayment()
       const first = await open(paymentId)
-      await world.faultAt('converter', { fault: 'delay', seconds: 10, times: 1, attemptId: `${paymentId}:convert` })
+      await world.faultAt('converter', neverReached(paymentId))
       await world.atPartner('wallet_app', first, { action: 'pay' })
       await untilState(paymentId, 'processing')
       await world.atPartner('wallet_app', first, { action: 'reverse' })

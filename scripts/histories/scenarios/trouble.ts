@@ -2,14 +2,13 @@ import { MINUTE_MS, type Scenario } from './scenario.ts'
 
 /** Scenarios of partners that do not answer, lost messages and lost runs. Those that take minutes come first. */
 export const TROUBLE: Readonly<Record<string, Scenario>> = {
-  'settlement-delayed': async ({ world, open, untilRow, untilConverting, behind, settled }) => {
+  'settlement-delayed': async ({ world, open, untilRow, behind, settled }) => {
     const paymentId = await world.createPayment()
     const attemptId = await open(paymentId)
     // Paid 15 minutes ago by the service's clock, so it is late at once.
-    await world.faultAt('converter', { fault: 'delay', seconds: 5, times: 1, attemptId: `${paymentId}:convert` })
     await behind(15 * MINUTE_MS, async () => {
       await world.atPartner('wallet_app', attemptId, { action: 'pay' })
-      await untilConverting(paymentId)
+      await untilRow(paymentId, 'status', 'settling')
     })
     await untilRow(paymentId, 'exception', 'settlement_delayed')
     await settled(paymentId)
