@@ -33,7 +33,7 @@ import { startLateMoney } from './late-money.ts'
 import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
 import { buyerWaits, CONVERSION_WAITS, money, records, settlement } from './options.ts'
-import { createOrders, type Orders, readAfterRefusal } from './payment/orders.ts'
+import { createOrders, type Orders } from './payment/orders.ts'
 import { carryOut, createRequests, type PaymentNews } from './payment/requests.ts'
 
 /** One payment, from creation to its end. The workflow id is the payment id; the row in Postgres is the truth. */
@@ -271,7 +271,7 @@ class PaymentStory {
     // The row may have changed without a signal to this run: the operator must see the reason for the refusal.
     const changed = await carryOut(this.#id, decision, note).catch((error: unknown) => {
       this.#rowMayHaveChanged = true
-      if (decision === 'refund') readAfterRefusal(this.#now).forEach(this.#orders.add)
+      if (decision === 'refund') this.#readAfterRefusal()
       throw error
     })
     this.#accept(changed)
@@ -285,6 +285,12 @@ class PaymentStory {
     const attemptId = this.#now.paidAttemptId
     if (attemptId === null) return
     this.#refuse(await this.#orders.readPaid(attemptId))
+  }
+
+  /** The money of a refused refund may go on once its partner confirms it, or may be gone. */
+  #readAfterRefusal(): void {
+    const { paidAttemptId, surplus } = this.#now
+    for (const attemptId of [paidAttemptId, ...surplus]) this.#orders.add(attemptId)
   }
 
   #refuse(why: string | null): void {

@@ -112,8 +112,3 @@ export function createOrders({ paymentId, now, accept, onSilence }: OrdersFace):
     }
   }
 }
-
-/** The attempts to read after a refused refund: their money may go on, or may be gone. */
-export function readAfterRefusal(payment: PaymentSnapshot): readonly (string | null)[] {
-  return [payment.paidAttemptId, ...payment.surplus]
-}
