@@ -24,6 +24,17 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
+  'outside-refund-reversed': async (stage) => {
+    const { paymentId, attemptId } = await underpaid(stage)
+    await stage.decide(paymentId, 'recordExternalRefund')
+    await stage.handle(paymentId).result()
+    await stage.world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    await stage.untilIncident(paymentId)
+    await stage.decide(paymentId, 'approve')
+    await stage.handle(paymentId).result()
+    return [{ name: 'outside-refund-reversed', workflowId: paymentId, run: 1 }]
+  },
+
   'held-and-released': async ({ world, open, untilState, decide, settled }) => {
     const paymentId = await world.createPayment()
     const attemptId = await open(paymentId)

@@ -81,7 +81,7 @@ export const FOUND_DEFECTS: readonly Defect[] = [
   {
     name: 'USDC that was bought for nobody waits for nobody',
     file: 'src/domain/payment/snapshot.ts',
-    find: "  return payment.fillLeft === true && payment.listenUntil === null ? 'fill_left' : null\n",
+    find: "  return payment.fillLeft && payment.listenUntil === null ? 'fill_left' : null\n",
     put: '  return null\n',
   },
   {
