@@ -18,7 +18,7 @@ afterAll(() => world.close())
 beforeEach(() => world.clearFaults())
 
 const close = (paymentId: string, as: CloseAs, changes: Partial<PaymentDeps> = {}) =>
-  perform(world.activities(changes).closeUnpaid, { paymentId, as })
+  perform(world.activities(changes).closeUnpaid, { paymentId, as, expiresAt: 0 })
 
 /** The wallet app, whose `cancelOrder` does something else. */
 function app(cancelOrder: (attemptId: string) => Promise<never>): Partial<PaymentDeps> {
@@ -52,7 +52,11 @@ test('a crowd before a partner is not its silence: a payment is closed without i
   for (let call = 0; call < 12; call++)
     void crowded.wallet_app.cancelOrder?.({ attemptId: 'att_1' }, AbortSignal.timeout(60_000))
   const closeAt = (attempt: number) =>
-    perform(world.activities({ partners: crowded }).closeUnpaid, { paymentId: id, as: 'expired' as const }, { attempt })
+    perform(
+      world.activities({ partners: crowded }).closeUnpaid,
+      { paymentId: id, as: 'expired' as const, expiresAt: 0 },
+      { attempt },
+    )
   await expect(closeAt(4)).rejects.toMatchObject({ type: 'NotYet' })
   expect((await world.payment(id)).status).toBe('pending')
   expect((await closeAt(20)).payment.status).toBe('expired')
@@ -86,7 +90,9 @@ describe('the cancellation of a partner’s order is an intent before the partne
     const { id, attemptId } = await world.opened()
     const ask = () => world.activities(silent()).closeUnpaid
     const fourth = { attempt: 4 }
-    expect((await perform(ask(), { paymentId: id, as: 'expired' as const }, fourth)).payment.status).toBe('expired')
+    expect((await perform(ask(), { paymentId: id, as: 'expired' as const, expiresAt: 0 }, fourth)).payment.status).toBe(
+      'expired',
+    )
     expect(await intents(id)).toEqual(['cancel asked by system: the payment has expired'])
     await world.checkout.db.query("update intent set asked_at = now() - interval '2 hours' where payment_id = $1", [id])
     expect(await world.attention(id)).toEqual(['intent_pending cancel'])

@@ -12,7 +12,11 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const note = { operator: 'ada', reason: 'looked at it' }
+async function decide(id: string, decision: 'hold' | 'release' | 'approve'): Promise<void> {
+  const { version } = (await loadPayment(world.checkout.db, id)).payment
+  const note = { operator: 'ada', reason: 'looked at it', version }
+  await perform(world.activities().decide, { paymentId: id, decision, ...note })
+}
 
 /** A payment whose 100.00 EUR the partner has confirmed, at 1.16 USDC. */
 async function confirmed(): Promise<{ id: string; attemptId: string }> {
@@ -128,9 +132,12 @@ describe('a fill that comes while something else happens', () => {
   test('a hold: the fill is on record and owned, and is what counts after the release', async () => {
     const { id } = await confirmed()
     const slow = slowConverter('116000000')
-    const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, id)
+    const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
+      paymentId: id,
+      last: false,
+    })
     await slow.asked
-    await perform(world.activities().decide, { paymentId: id, decision: 'hold', ...note })
+    await decide(id, 'hold')
     slow.release()
     await converting
     expect(usdcOf(await lines(id))).toEqual([
@@ -141,8 +148,8 @@ describe('a fill that comes while something else happens', () => {
       status: 'under_review',
       fill: { micro: '116000000', reference: 'slow', accepted: false },
     })
-    await perform(world.activities().decide, { paymentId: id, decision: 'release', ...note })
-    await perform(world.activities({ converter: fills('1') }).convertToUsdc, id)
+    await decide(id, 'release')
+    await perform(world.activities({ converter: fills('1') }).convertToUsdc, { paymentId: id, last: false })
     expect((await loadPayment(world.checkout.db, id)).payment.usdc).toEqual({
       gross: '116000000',
       fee: '5220000',
@@ -153,10 +160,13 @@ describe('a fill that comes while something else happens', () => {
   test('another answer to the same key: the one on record counts, and suspense is left empty', async () => {
     const { id } = await confirmed()
     const slow = slowConverter('7000000')
-    const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, id)
+    const converting = perform(world.activities({ converter: slow.converter }).convertToUsdc, {
+      paymentId: id,
+      last: false,
+    })
     await slow.asked
-    await perform(world.activities({ converter: fills('5000000') }).convertToUsdc, id)
-    await perform(world.activities().decide, { paymentId: id, decision: 'approve', ...note })
+    await perform(world.activities({ converter: fills('5000000') }).convertToUsdc, { paymentId: id, last: false })
+    await decide(id, 'approve')
     slow.release()
     await converting
     const suspense = (await lines(id)).filter((line) => line.includes('suspense USDC'))

@@ -58,9 +58,18 @@ async function fillWith(id: string, minor: string): Promise<void> {
 }
 
 const convert = (id: string, tolerance = 2) =>
-  perform(world.activities({ conversionTolerancePercent: tolerance }).convertToUsdc, id)
-const approve = (id: string) =>
-  perform(world.activities().decide, { paymentId: id, decision: 'approve', operator: 'ada', reason: 'looked at it' })
+  perform(world.activities({ conversionTolerancePercent: tolerance }).convertToUsdc, { paymentId: id, last: false })
+const decide = async (id: string, decision: 'approve' | 'recordExternalRefund') => {
+  const { version } = await read(id)
+  return perform(world.activities().decide, {
+    paymentId: id,
+    decision,
+    version,
+    operator: 'ada',
+    reason: 'looked at it',
+  })
+}
+const approve = (id: string) => decide(id, 'approve')
 const read = async (id: string) => (await loadPayment(world.checkout.db, id)).payment
 const fills = async (id: string) => {
   const answer = await fetch(`${world.sandbox.url}/converter/sandbox/conversions`)
@@ -152,7 +161,7 @@ describe('a fill outside of the tolerance', () => {
     await convert(id)
     await approve(id)
     const dead = { ...world.deps.converter, convert: () => Promise.reject(new Error('asked again')) }
-    const changed = await perform(world.activities({ converter: dead }).convertToUsdc, id)
+    const changed = await perform(world.activities({ converter: dead }).convertToUsdc, { paymentId: id, last: false })
     expect(changed.payment.converted).toBe(true)
   })
 
@@ -178,12 +187,7 @@ describe('a fill outside of the tolerance', () => {
     const id = await confirmed()
     await fillWith(id, '50000000')
     await convert(id)
-    const note = { operator: 'ada', reason: 'the buyer asked' }
-    const { payment } = await perform(world.activities().decide, {
-      paymentId: id,
-      decision: 'recordExternalRefund',
-      ...note,
-    })
+    const { payment } = await decide(id, 'recordExternalRefund')
     expect(payment).toMatchObject({ status: 'refunded', parkReason: null })
     expect(await lines(id)).toEqual([
       ...CONFIRMED,

@@ -24,7 +24,8 @@ beforeEach(async () => {
   expect(await world.payment(made.id)).toMatchObject({ status: 'processing', rate: null })
 })
 
-const convert = (changes: Partial<PaymentDeps>) => perform(world.activities(changes).convertToUsdc, made.id)
+const convert = (changes: Partial<PaymentDeps>) =>
+  perform(world.activities(changes).convertToUsdc, { paymentId: made.id, last: false })
 const yen = { minor: '10000', currency: 'JPY' } as const
 
 // One yen's rate was locked for euros. The converter refused it for ever, and near a fill it would have been paid out by.

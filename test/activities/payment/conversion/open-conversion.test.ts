@@ -29,7 +29,7 @@ const KEPT = (micro: string) => [
   `fill_kept exchange USDC -${micro}`,
 ]
 
-const convert = (id: string) => perform(world.activities().convertToUsdc, id)
+const convert = (id: string) => perform(world.activities().convertToUsdc, { paymentId: id, last: false })
 const step = async (id: string) => nextStep(snapshotOf(await loadPayment(world.checkout.db, id)))
 const isOpen = async (id: string) => (await world.payment(id)).conversionOpen
 const conversion = (id: string, fault: Record<string, unknown>) =>
@@ -114,7 +114,10 @@ describe('a conversion that is open when its payment is refunded', () => {
     expect((await convert(id)).wait).toBeGreaterThan(0)
     await refundHeld(id)
     const cancel = async () => ({ kind: 'filled' as const, microUsdc: '0', reference: 'fill_of_nothing' })
-    await perform(world.activities({ converter: { ...world.deps.converter, cancel } }).convertToUsdc, id)
+    await perform(world.activities({ converter: { ...world.deps.converter, cancel } }).convertToUsdc, {
+      paymentId: id,
+      last: false,
+    })
     expect([await isOpen(id), await step(id)]).toEqual([false, 'done'])
     expect(await lines(id)).toEqual(REFUNDED)
   })
@@ -126,7 +129,7 @@ describe('a conversion that is open when its payment is refunded', () => {
       ...world.deps.converter,
       cancel: () => Promise.reject(new PartnerError('unknown', 'converter: no answer')),
     }
-    const changed = await perform(world.activities({ converter: silent }).convertToUsdc, id)
+    const changed = await perform(world.activities({ converter: silent }).convertToUsdc, { paymentId: id, last: false })
     expect(changed.wait).toBe(5)
     expect([await isOpen(id), await step(id)]).toEqual([true, 'end_conversion'])
     expect(await world.attention(id)).toEqual([])
@@ -145,7 +148,7 @@ describe('a conversion that is open when its payment is refunded', () => {
         return answer
       },
     }
-    await perform(world.activities({ converter: slow }).convertToUsdc, id)
+    await perform(world.activities({ converter: slow }).convertToUsdc, { paymentId: id, last: false })
     const [micro] = await bought(id)
     expect(await lines(id)).toEqual([...REFUNDED, ...KEPT(String(micro))])
   })
@@ -168,7 +171,7 @@ describe('whether the converter may have an order', () => {
     expect([payment.status, await isOpen(id), await step(id)]).toEqual(['pending', true, 'await_buyer'])
     await convert(id)
     expect(await lines(id)).toHaveLength(4)
-    await perform(world.activities().closeUnpaid, { paymentId: id, as: 'canceled' })
+    await perform(world.activities().closeUnpaid, { paymentId: id, as: 'canceled', expiresAt: 0 })
     expect([(await world.payment(id)).status, await step(id)]).toEqual(['canceled', 'end_conversion'])
     await convert(id)
     const [micro] = await bought(id)

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 afterEach(() => world.clearFaults())
 
-const convert = (id: string) => perform(world.activities().convertToUsdc, id)
+const convert = (id: string) => perform(world.activities().convertToUsdc, { paymentId: id, last: false })
 const step = async (id: string) => nextStep(snapshotOf(await world.state(id)))
 const atConverter = (id: string, fault: Record<string, unknown>) =>
   world.sandbox.fault('converter', { times: 1, attemptId: `${id}:convert`, ...fault })
@@ -120,7 +120,10 @@ describe('a payment that was withdrawn and is paid with another amount', () => {
         return answer
       },
     }
-    await perform(world.activities({ converter: partnerTakesItBack }).convertToUsdc, made.id)
+    await perform(world.activities({ converter: partnerTakesItBack }).convertToUsdc, {
+      paymentId: made.id,
+      last: false,
+    })
     expect(await world.payment(made.id)).toMatchObject({ status: 'pending', fill: { accepted: false } })
     const other = { id: made.id, attemptId: await world.open(made.id) }
     await world.act(other.attemptId, { action: 'pay', receivedMinor: '15000' })
@@ -191,7 +194,7 @@ describe('a payment that was withdrawn and is paid with another amount', () => {
         return answer
       },
     }
-    await perform(world.activities({ converter: slow }).convertToUsdc, made.id)
+    await perform(world.activities({ converter: slow }).convertToUsdc, { paymentId: made.id, last: false })
     expect(await world.payment(made.id)).toMatchObject({ paidAttemptId: other.attemptId, usdc: null, parkReason: null })
     await converted(made.id)
     expect((await world.payment(made.id)).usdc?.gross).toBe('162000000')
@@ -210,7 +213,7 @@ describe('a payment that was withdrawn and is paid with another amount', () => {
         return answer
       },
     }
-    await perform(world.activities({ converter: slow }).convertToUsdc, made.id)
+    await perform(world.activities({ converter: slow }).convertToUsdc, { paymentId: made.id, last: false })
     expect(await world.payment(made.id)).toMatchObject({ conversionOrder: 2, fill: null, usdc: null, parkReason: null })
     await converted(made.id)
     expect((await world.payment(made.id)).usdc?.gross).toBe('162000000')
@@ -267,7 +270,7 @@ test('money that comes when the fill of an expired payment is booked as ours has
   await convert(made.id)
   await world.act(made.attemptId, { action: 'reverse' })
   await world.read(made)
-  await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired' })
+  await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired', expiresAt: 0 })
   await convert(made.id)
   await world.decide(made.id, 'approve')
   expect(await step(made.id)).toBe('done')

@@ -20,7 +20,7 @@ const LISTED = 'misfit asked for 15000 EUR, received 4000'
 /** The partner says this of the order, and answers a refund so. */
 const says = (order: Partial<PartnerOrder>, refund: Refunding = 'pending') => world.says(order, { refund })
 const read = (made: Made, ...said: Parameters<typeof says>) => world.read(made, says(...said))
-const expire = ({ id }: Made) => perform(world.activities().closeUnpaid, { paymentId: id, as: 'expired' })
+const expire = ({ id }: Made) => perform(world.activities().closeUnpaid, { paymentId: id, as: 'expired', expiresAt: 0 })
 const stateOf = async ({ id }: Made) => {
   const { status, parkReason } = await world.payment(id)
   return [status, parkReason]

@@ -22,7 +22,8 @@ const stateOf = async ({ id }: Made) => {
   return [status, parkReason]
 }
 /** What a decision that sets money going is told, which has the order read first. */
-const told = async (made: Made, said: Partial<PartnerOrder>) => whyNotThere(await read(made, said), {})
+const told = async (made: Made, said: Partial<PartnerOrder>) =>
+  whyNotThere(await read(made, said), { orderChanged: false })
 
 async function doubtful(): Promise<Made> {
   const made = await world.settling()

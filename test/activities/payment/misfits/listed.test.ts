@@ -24,7 +24,7 @@ const says = (refund: Refunding, order: Partial<PartnerOrder>) => world.says(ord
 const read = (made: Made, ...said: Parameters<typeof says>) => world.read(made, says(...said))
 const byHand = ({ id, attemptId }: Made) => world.decide(id, 'recordExternalRefund', { attempt: attemptId })
 const close = ({ id }: Made, as: 'expired' | 'listening_ended') =>
-  perform(world.activities().closeUnpaid, { paymentId: id, as })
+  perform(world.activities().closeUnpaid, { paymentId: id, as, expiresAt: 0 })
 const statusOf = async ({ id }: Made) => (await world.payment(id)).status
 
 const readOther = (other: Made, order: Partial<PartnerOrder>) =>

@@ -74,7 +74,7 @@ describe('a refund that is asked for again after the partner refused it', () => 
 
   test('… nor, of late money, which has a workflow of its own', async () => {
     const made = await world.opened()
-    await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired' })
+    await perform(world.activities().closeUnpaid, { paymentId: made.id, as: 'expired', expiresAt: 0 })
     await world.checkout.db.query('update payment set listen_ended = true where id = $1', [made.id])
     const { wallet_app } = world.deps.partners
     const paid = async (...asked: Parameters<Wallet['readOrder']>) => {

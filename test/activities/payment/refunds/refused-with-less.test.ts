@@ -43,7 +43,8 @@ async function refundingAfterHold(): Promise<Made> {
 
 /** The order for what was confirmed before is ended first. */
 async function isSold(id: string): Promise<void> {
-  for (const _ of ['ended', 'asked for anew']) await perform(world.activities().convertToUsdc, id)
+  for (const _ of ['ended', 'asked for anew'])
+    await perform(world.activities().convertToUsdc, { paymentId: id, last: false })
   expect((await world.payment(id)).usdc).not.toBeNull()
 }
 
