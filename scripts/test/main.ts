@@ -21,7 +21,10 @@ export async function main(args: string[], progress: Progress): Promise<number> 
     if (args.length > 0) tally = await runJest(args, options)
     else {
       tally = await runChecks()
-      tally = add(tally, await runJest(['--testPathIgnorePatterns', ...WHOLE.map((path) => `/${path}/`)], options))
+      tally = add(
+        tally,
+        await runJest(['--testPathIgnorePatterns', ...[...WHOLE, 'test/long'].map((path) => `/${path}/`)], options),
+      )
       tally = add(tally, await runJest([...WHOLE, '--maxWorkers=1'], options))
     }
   } finally {
