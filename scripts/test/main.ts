@@ -13,20 +13,27 @@ const WHOLE = ['test/scripts', 'test/e2e']
  * only the tests are run: `npm test -- test/domain`. Returns the exit code; the last line counts everything.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
-  const env = await prepareFor(args, progress)
+  const leftOut = await prepareFor(args, progress)
   const services = await startServices()
-  const options = { env: { ...env, PINRAIL_TEST_SERVICES: services.url } }
+  const options = { env: { PINRAIL_TEST_SERVICES: services.url } }
   let tally: Tally = NONE
   try {
-    if (args.length > 0) tally = await runJest(args, options)
+    if (args.length > 0) tally = await runJest([...args, ...leftOut.jestArgs], options)
     else {
       tally = await runChecks()
-      tally = add(tally, await runJest(['--testPathIgnorePatterns', ...WHOLE.map((path) => `/${path}/`)], options))
-      tally = add(tally, await runJest([...WHOLE, '--maxWorkers=1'], options))
+      tally = add(
+        tally,
+        await runJest(
+          ['--testPathIgnorePatterns', ...[...WHOLE, 'test/long'].map((path) => `/${path}/`), ...leftOut.jestArgs],
+          options,
+        ),
+      )
+      tally = add(tally, await runJest([...WHOLE, '--maxWorkers=1', ...leftOut.jestArgs], options))
     }
   } finally {
     await services.stop()
   }
+  for (const reason of leftOut.reasons) progress.line(reason)
   process.stdout.write(`\n${tally.passed} passed, ${tally.failed} failed\n`)
   return tally.failed === 0 ? 0 : 1
 }

@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { freePort } from '../../scripts/system/ports.ts'
 import { newId } from '../../src/ids.ts'
 import { createPartners } from '../../src/providers/index.ts'
 import { listen, soon } from '../providers/sandbox-server.ts'
@@ -25,13 +26,6 @@ async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGKILL')
   await once(child, 'exit')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  const url = await listen(server)
-  await new Promise((resolve) => server.close(resolve))
-  return Number(new URL(url).port)
 }
 
 async function start(script: string, env: Record<string, string>, url: string): Promise<ChildProcess> {

@@ -10,7 +10,7 @@ import { run } from '../../scripts/setup/run.ts'
 import { ensureTemporalServer } from '../../scripts/setup/temporal/temporal-server.ts'
 import { anvilSpec } from '../../scripts/system/anvil.ts'
 import { openFolderFor, removeOpenFolder } from '../../scripts/system/data-folder.ts'
-import { freePort } from '../../scripts/system/ports.ts'
+import { freePort, withFreePorts } from '../../scripts/system/ports.ts'
 import { postgresUser } from '../../scripts/system/postgres/identity.ts'
 import { postgresSpec, postgresUrl } from '../../scripts/system/postgres/server.ts'
 import { type Child, type ProcessSpec, supervise } from '../../scripts/system/supervisor.ts'
@@ -50,7 +50,9 @@ type Host = (typeof HOSTS)[number]
 
 export type Composed = Awaited<ReturnType<typeof composeUp>>
 
-export async function composeUp() {
+export const composeUp = () => withFreePorts(composeOnce)
+
+async function composeOnce() {
   const work = mkdtempSync(join(tmpdir(), 'pinrail-compose-'))
   // Open to the user of the image, who is another one.
   chmodSync(work, 0o755)

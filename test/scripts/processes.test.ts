@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { processStartedAt } from '../../scripts/setup/lock.mjs'
 import { anvilSpec, blockNumber, keepWholeState } from '../../scripts/system/anvil.ts'
 import { openDataFolder } from '../../scripts/system/data-folder.ts'
-import { choosePorts, freePort } from '../../scripts/system/ports.ts'
+import { choosePorts, freePort, onFreePort } from '../../scripts/system/ports.ts'
 import { ChildRecords } from '../../scripts/system/recorded.ts'
 import { type Child, type ProcessSpec, supervise } from '../../scripts/system/supervisor.ts'
 import { poll } from '../../scripts/system/waiting.ts'
@@ -148,6 +148,59 @@ describe('a data folder', () => {
 })
 
 describe('ports', () => {
+  /** A program that listens on the port. The error has "already" in it, so another word says that it is ready. */
+  const listener = (port: number): ProcessSpec =>
+    spec(`require('http').createServer().listen(${port}, '127.0.0.1', () => console.log('open'))`, {
+      ready: async (logged) => logged().includes('open'),
+    })
+  const take = async (port: number): Promise<void> => {
+    const other = createServer().unref()
+    taken.push(other)
+    await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve))
+  }
+  const taken: Server[] = []
+  afterEach(() => {
+    for (const server of taken.splice(0)) server.close()
+  })
+
+  test('a start on a port that another process takes first runs again on another port', async () => {
+    const tried: number[] = []
+    const used = await onFreePort(async (port) => {
+      tried.push(port)
+      if (tried.length < 3) await take(port)
+      await start(listener(port)).child.start()
+      return port
+    })
+    expect(tried).toHaveLength(3)
+    expect(used).toBe(tried[2])
+    expect(new Set(tried).size).toBe(3)
+  })
+
+  test('a start whose ports are always taken fails with the reason after five attempts', async () => {
+    let tried = 0
+    const starting = onFreePort(async (port) => {
+      tried += 1
+      await take(port)
+      await start(listener(port)).child.start()
+    })
+    await expect(starting).rejects.toThrow('EADDRINUSE')
+    expect(tried).toBe(5)
+  })
+
+  test('a start that fails for another reason does not run again', async () => {
+    let tried = 0
+    const starting = onFreePort(async () => {
+      tried += 1
+      await start(spec('console.error("no room at the inn"); process.exit(3)')).child.start()
+    })
+    await expect(starting).rejects.toThrow('no room at the inn')
+    expect(tried).toBe(1)
+  })
+
+  test('a free port is not one that the operating system gives to programs', async () => {
+    expect(await freePort()).toBeLessThan(32_768)
+  })
+
   test('one that is busy gives way to the next, and that is said', async () => {
     const busy = createServer()
     const port = await freePort()

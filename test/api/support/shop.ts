@@ -85,7 +85,7 @@ export async function openShop({
     }),
   })
   const server = createApiServer(createApp(deps), { publicUrl: deps.publicUrl, newRequestId: () => newId('request') })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const first = await addMerchant(db)
   const conforms = createConformance((await (await fetch(`${url}/openapi.json`)).json()) as OpenApi)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { openFolderFor, removeOpenFolder } from '../../../scripts/system/data-folder.ts'
-import { freePort } from '../../../scripts/system/ports.ts'
+import { onFreePort } from '../../../scripts/system/ports.ts'
 import { poolerSpec } from '../../../scripts/system/postgres/pooler.ts'
 import { type Child, supervise } from '../../../scripts/system/supervisor.ts'
 import { newPayment } from '../../../scripts/test/new-payment.ts'
@@ -111,21 +111,20 @@ describe('through PgBouncer in transaction mode', () => {
     folder = await openFolderFor(work, 'pgbouncer')
     const target = new URL(database.url)
     name = target.pathname.slice(1)
-    const port = await freePort()
-    pgbouncer = supervise(
-      await poolerSpec({
+    const pooled = new URL(database.url)
+    await onFreePort(async (port) => {
+      const spec = await poolerSpec({
         folder,
         port,
         target: { port: Number(target.port), user: target.username, password: target.password },
         // One connection for everybody: whatever a transaction leaves behind, the next one finds.
         databases: [{ name, database: name, mode: 'transaction', size: 1 }],
         logFile: join(work, 'pgbouncer.log'),
-      }),
-      { log: () => undefined, onPid: () => undefined },
-    )
-    await pgbouncer.start()
-    const pooled = new URL(database.url)
-    pooled.port = String(port)
+      })
+      pgbouncer = supervise(spec, { log: () => undefined, onPid: () => undefined })
+      await pgbouncer.start()
+      pooled.port = String(port)
+    })
     url = pooled.href
     through = createDb({ url, livemode: false, pool: 4, pooled: true, lockTimeoutMs: 2000 })
   }, 30_000)
