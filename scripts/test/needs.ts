@@ -12,7 +12,7 @@ const TIME_SKIPPING = ['workflows', 'scripts', 'examples']
 const TEMPORAL = ['api', 'scripts', 'e2e']
 const BROWSER = ['browser', 'web', 'e2e']
 const POOLER = ['db']
-/** The examples of the documentation are run, each in its language. */
+/** The examples of the documentation are run, each in its language: a part of the long tests. */
 const LANGUAGES = ['examples']
 const KNOWN = new Set([...PLAIN, ...POOLER, ...LANGUAGES, ...TIME_SKIPPING, ...TEMPORAL, ...BROWSER])
 
@@ -25,7 +25,8 @@ export async function prepareFor(args: readonly string[], progress: Progress): P
   // The quick ones first: what a person must install is said before minutes are spent on a build.
   if (needs(BROWSER)) env['CHROMIUM'] = await ensureChromium(progress)
   if (needs(POOLER)) await ensurePgbouncer(progress)
-  if (needs(LANGUAGES)) await ensureLanguages(progress)
+  const isShort = layers.length === 0 && !args.includes('long')
+  if (needs(LANGUAGES) && !isShort) await ensureLanguages(progress)
   if (needs(TIME_SKIPPING)) await ensureTestServer(progress)
   if (needs(TEMPORAL)) await ensureTemporalServer(progress)
   return env
