@@ -20,7 +20,7 @@ export async function runChecks(): Promise<Tally> {
   for (const name of CHECKS) {
     const passed = await succeeds(name)
     process.stdout.write(`${passed ? '✔' : '✖'} npm run ${name}\n`)
-    tally = add(tally, passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 })
+    tally = add(tally, { ...NONE, [passed ? 'passed' : 'failed']: 1 })
   }
   return tally
 }

@@ -15,18 +15,18 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 type Program = {
   readonly name: string
-  /** A test file that calls this function needs the program. */
-  readonly call: string
+  /** A test file with this text needs the program. */
+  readonly use: RegExp
   /** Finds or installs it. */
   readonly ensure: (progress: Progress) => Promise<unknown>
 }
 
 const PROGRAMS: readonly Program[] = [
-  { name: 'Chromium', call: 'launchBrowser', ensure: ensureChromium },
-  { name: 'PgBouncer', call: 'poolerSpec', ensure: ensurePgbouncer },
-  { name: 'the languages of the examples', call: 'runSamples', ensure: ensureLanguages },
-  { name: 'promtool', call: 'ensurePromtool', ensure: ensurePromtool },
-  { name: 'helm', call: 'ensureHelm', ensure: ensureHelm },
+  { name: 'Chromium', use: /launchBrowser\(|shop-page/, ensure: ensureChromium },
+  { name: 'PgBouncer', use: /poolerSpec\(/, ensure: ensurePgbouncer },
+  { name: 'the languages of the examples', use: /runSamples\(/, ensure: ensureLanguages },
+  { name: 'promtool', use: /ensurePromtool\(/, ensure: ensurePromtool },
+  { name: 'helm', use: /ensureHelm\(/, ensure: ensureHelm },
 ]
 
 export type LeftOut = {
@@ -44,8 +44,8 @@ export async function prepareFor(args: readonly string[], progress: Progress): P
   const selected = findTests(args)
   const files: string[] = []
   const reasons: string[] = []
-  for (const { name, call, ensure } of PROGRAMS) {
-    const users = selected.filter((file) => readFileSync(join(ROOT, file), 'utf8').includes(`${call}(`))
+  for (const { name, use, ensure } of PROGRAMS) {
+    const users = selected.filter((file) => use.test(readFileSync(join(ROOT, file), 'utf8')))
     if (users.length === 0) continue
     try {
       await ensure(progress)
