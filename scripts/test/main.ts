@@ -3,7 +3,7 @@ import { runChecks } from './checks.ts'
 import { runJest } from './jest.ts'
 import { prepareFor } from './needs.ts'
 import { startServices } from './services/services.ts'
-import { add, describeTimes, NONE, type Tally } from './tally.ts'
+import { add, describeTimes, type Tally } from './tally.ts'
 
 /**
  * `npm test` checks the code, and runs the pure tests and those against real parts. `--quick` leaves out the latter.
