@@ -64,12 +64,14 @@ async function composeOnce() {
   const down = async (): Promise<void> => {
     for (const child of children.toReversed()) await child.stop(60_000)
     removeOpenFolder(postgresFolder)
+    // Only root can remove what is in a folder that it must not write.
+    setFolderModes(work, 0o755)
     rmSync(work, { recursive: true, force: true })
   }
   try {
     const image = await buildImage('app', work)
     const files = filesOf(image.folder)
-    readOnly(image.folder)
+    setFolderModes(image.folder, 0o555)
     await Promise.all([startPostgres(system, postgresFolder), startTemporal(system), startChain(system)])
     const prepared = await prepare(system)
     await Promise.all([startSandbox(system, 'sandbox'), startSandbox(system, 'inbox')])
@@ -244,11 +246,11 @@ export async function query(url: string, statement: string): Promise<Record<stri
 export const databaseUrl = (system: Parts, user: string, database = 'pinrail'): string =>
   `postgres://${user}:${PASSWORD}@${addressOfHost(system, 'postgres:5432')}/${database}`
 
-/** Folders alone: the files are hard links to those of the checkout, and belong to another user than the processes. */
-function readOnly(folder: string): void {
+/** Changes folders only: the files are hard links to those of the checkout. */
+function setFolderModes(folder: string, mode: number): void {
   for (const item of readdirSync(folder, { withFileTypes: true }))
-    if (item.isDirectory()) readOnly(join(folder, item.name))
-  chmodSync(folder, 0o555)
+    if (item.isDirectory()) setFolderModes(join(folder, item.name), mode)
+  chmodSync(folder, mode)
 }
 
 const filesOf = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' })
