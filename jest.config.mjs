@@ -1,5 +1,8 @@
-/** Turns types off and changes nothing else: the tests run as the ES modules they are. */
-const swc = (/** @type {boolean} */ tsx) => [
+/**
+ * Removes the types and changes nothing else.
+ * @param {{ tsx: boolean, module: 'commonjs' | 'es6' }} options
+ */
+const swc = ({ tsx, module }) => [
   '@swc/jest',
   {
     jsc: {
@@ -7,24 +10,48 @@ const swc = (/** @type {boolean} */ tsx) => [
       parser: { syntax: 'typescript', tsx },
       transform: { react: { runtime: 'automatic', importSource: 'preact' } },
     },
-    module: { type: 'es6' },
+    module: { type: module },
     sourceMaps: 'inline',
   },
 ]
 
-export default {
-  testEnvironment: 'node',
-  testMatch: ['<rootDir>/test/**/*.test.{ts,tsx}'],
+/** @param {'commonjs' | 'es6'} module */
+const transform = (module) => ({
+  '\\.ts$': swc({ tsx: false, module }),
+  '\\.tsx$': swc({ tsx: true, module }),
+})
+
+const shared = { testEnvironment: 'node', modulePathIgnorePatterns: ['<rootDir>/.data/'] }
+
+/** Tests of rules and texts: no process, no socket, no service. They run without Node's VM modules. */
+const PURE = ['domain', 'notify'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`)
+const LONG = ['<rootDir>/test/**/*.long.test.ts']
+
+/** Tests against real parts, which run as the ES modules that they are, and share the services of the run. */
+const system = {
+  ...shared,
+  transform: transform('es6'),
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
-  transform: { '\\.ts$': swc(false), '\\.tsx$': swc(true) },
-  modulePathIgnorePatterns: ['<rootDir>/.data/'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+}
+
+/**
+ * `pure` and `system` are `npm test`. `long` is `npm run test:long`: what starts whole systems, or shows something only
+ * now and then.
+ */
+export default {
+  projects: [
+    { ...shared, displayName: 'pure', testMatch: PURE, transform: transform('commonjs') },
+    {
+      ...system,
+      displayName: 'system',
+      testMatch: ['<rootDir>/test/**/*.test.{ts,tsx}', ...[...PURE, ...LONG].map((pattern) => `!${pattern}`)],
+    },
+    { ...system, displayName: 'long', testMatch: LONG },
+  ],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // Real databases, chains and processes: a first start may be slow, and a hang must still end.
   testTimeout: 60_000,
   maxWorkers: 2,
-  // A process keeps the modules of every file that it has run. After a hundred files it has 4 GB, and collects garbage
-  // for longer than it tests: a new one takes over.
-  workerIdleMemoryLimit: '800MB',
 }
