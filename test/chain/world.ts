@@ -22,11 +22,11 @@ import {
   connectDevelopmentChain,
   DEVELOPMENT_USDC,
   type DevelopmentChain,
-  prepareDevelopmentChain,
+  mintUsdc,
   usdcAdminAbi,
 } from '../../src/sandbox/chain.ts'
 import { createSettlementRunner, type SettlementRunner } from '../../src/settlement/runner.ts'
-import { type Anvil, startAnvil } from '../support/anvil.ts'
+import { type TestChain, takeChain } from '../support/chains.ts'
 
 export const TOKEN: Token = { chainId: 31337, address: DEVELOPMENT_USDC, name: 'USD Coin' }
 export const newKey = (): Hex => `0x${randomBytes(32).toString('hex')}`
@@ -44,7 +44,7 @@ export type Heard = {
 }
 
 export type World = {
-  readonly anvil: Anvil
+  readonly anvil: TestChain
   readonly chain: DevelopmentChain
   readonly db: Db
   readonly databaseUrl: string
@@ -82,28 +82,28 @@ export type RunnerChanges = {
   readonly warn?: (about: object, message: string) => void
 }
 
+/** Of each relayer. */
+const GAS_MONEY = parseEther('10000')
+
 /** A chain with the real USDC, a database, a treasury with USDC, relayers with gas money. */
 export async function createWorld(
   setup: { micro?: bigint; relayers?: number; anvil?: readonly string[] } = {},
 ): Promise<World> {
-  const [anvil, database] = await Promise.all([startAnvil(setup.anvil), createTestDatabase()])
+  const [anvil, database] = await Promise.all([takeChain(setup.anvil), createTestDatabase()])
   const treasury = accountOf(newKey())
   const relayers = Array.from({ length: setup.relayers ?? 1 }, () => accountOf(newKey()))
-  await prepareDevelopmentChain(anvil.url, {
-    treasury: treasury.address,
-    relayers: relayers.map(({ address }) => address),
-    mintMicroUsdc: setup.micro ?? 1_000_000_000_000n,
-  })
+  const chain = connectDevelopmentChain(anvil.url)
+  for (const { address } of relayers) await chain.setBalance({ address, value: GAS_MONEY })
+  await mintUsdc(chain, { to: treasury.address, micro: setup.micro ?? 1_000_000_000_000n })
   const db = createDb({ url: database.url, livemode: false })
   await db.query(`insert into merchant (id, name) values ('mer_1', 'shop')`)
-  return buildWorld({ anvil, database, db, treasury, relayers })
+  return buildWorld({ anvil, chain, database, db, treasury, relayers })
 }
 
-type Parts = Pick<World, 'anvil' | 'db' | 'treasury' | 'relayers'> & { database: TestDatabase }
+type Parts = Pick<World, 'anvil' | 'chain' | 'db' | 'treasury' | 'relayers'> & { database: TestDatabase }
 
 function buildWorld(parts: Parts): World {
-  const { anvil, database, db, treasury, relayers } = parts
-  const chain = connectDevelopmentChain(anvil.url)
+  const { anvil, chain, database, db, treasury, relayers } = parts
   const heard: Heard = { settled: [], held: [], released: [], voided: [], movements: [], gas: [], deposits: [] }
   const hooks: SettlementHooks = {
     onSettled: async (_tx, settlements) => void heard.settled.push(...settlements),
@@ -142,7 +142,7 @@ function buildWorld(parts: Parts): World {
     },
     async stop() {
       await db.close()
-      await anvil.stop()
+      anvil.giveBack()
       await database.drop()
     },
   }
