@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { createReach } from '../../../src/chain/observer/reach.ts'
+import { createStall } from '../../../src/chain/observer/stall.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { type HostileNode, type Malice, startHostileNode, useHostileNodes } from '../../support/hostile-node.ts'
@@ -53,8 +54,8 @@ const LOGS = 'eth_getLogs'
 
 let world: World
 beforeAll(async () => {
-  // Final is the newest block less twice the length of an epoch.
-  world = await createWorld({ anvil: ['--slots-in-an-epoch', '1'] })
+  world = await createWorld()
+  await world.chain.setAutomine(true)
 })
 afterAll(() => world.stop())
 const nodes = useHostileNodes(() => world.anvil.url)
@@ -204,5 +205,22 @@ describe('a thousand blocks are caught up with', () => {
       lags.push(Number(await world.chain.getBlockNumber()) - (rows[0] as { scanned: number }).scanned)
     }
     expect(Math.max(...lags.slice(-50))).toBeLessThan(100)
+  })
+})
+
+describe('the warning of a standstill', () => {
+  test('a standstill is told once a minute, also after the clock was set back', () => {
+    let now = 10_000_000
+    const told: unknown[] = []
+    const log = { info: () => undefined, error: () => undefined, warn: (about: object) => void told.push(about) }
+    const stall = createStall({ log, clock: () => new Date(now) }, 'this')
+    const after = (ms: number): number => {
+      now += ms
+      stall.goesOn('why')
+      return told.length
+    }
+    expect([after(0), after(59_000), after(1000), after(59_000), after(1000)]).toEqual([0, 0, 1, 1, 2])
+    after(-3_600_000)
+    expect([after(59_000), after(1000)].at(-1)).toBeGreaterThanOrEqual(3)
   })
 })
