@@ -257,8 +257,10 @@ describe('leases', () => {
   })
 
   /** Of two workers the first has a fault; Postgres answers both. */
-  describe('a worker gives back what it gets nowhere with, and the other one pays:', () => {
+  describe('a worker gives its lease to another one, which pays', () => {
     const FAULTY = 'the worker with the fault'
+    /** It is given back after twice this time without a result. */
+    const SHORT_LEASE_MS = 500
     /** It has the observer's lease. */
     const leads = () =>
       eventually(
@@ -269,31 +271,34 @@ describe('leases', () => {
 
     async function outworked(first: RunnerChanges, part: string): Promise<void> {
       const stop = new AbortController()
-      const options = { leaseMs: LEASE_MS, rebroadcastMs: 500 }
+      const options = { leaseMs: SHORT_LEASE_MS, rebroadcastMs: 500 }
       const changes = { everyMs: 50, options }
       const given: unknown[] = []
       const warn = (about: object): void => void ('lease' in about && given.push(about.lease))
       const owner = { owner: FAULTY }
       const running = [world.runner({ ...changes, ...first, options: { ...options, ...owner }, warn }).run(stop.signal)]
-      const [queued] = await world.queue([{}])
-      // It alone has had its turn: all leases are its own.
-      await eventually(
-        async () => JSON.stringify(given),
-        (told) => told.includes(part),
-      )
-      running.push(world.runner(changes).run(stop.signal))
-      await eventually(
-        async () => {
-          await world.chain.mine({ blocks: 1 })
-          return world.payout(queued!.paymentId)
-        },
-        ({ state }) => state === 'settled',
-      )
-      stop.abort()
-      await Promise.all(running)
+      try {
+        const [queued] = await world.queue([{}])
+        // It alone has had its turn: all leases are its own.
+        await eventually(
+          async () => JSON.stringify(given),
+          (told) => told.includes(part),
+        )
+        running.push(world.runner(changes).run(stop.signal))
+        await eventually(
+          async () => {
+            await world.chain.mine({ blocks: 1 })
+            return world.payout(queued!.paymentId)
+          },
+          ({ state }) => state === 'settled',
+        )
+      } finally {
+        stop.abort()
+        await Promise.all(running)
+      }
     }
 
-    test('no node answers it', async () => {
+    test('when no node answers it', async () => {
       let isCutOff = false
       proxy.decide = () => (isCutOff ? 'lose_request' : 'deliver')
       const cutOff = leads().then(() => (isCutOff = true))
@@ -301,7 +306,7 @@ describe('leases', () => {
     })
 
     // it kept the lease for as long as its nodes took to catch up
-    test('its nodes are behind what was final', async () => {
+    test('when its nodes are behind the last final block', async () => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params: ['0x1', false] })
       const headers = { 'content-type': 'application/json' }
       const answer = await fetch(world.anvil.url, { method: 'POST', headers, body })
@@ -316,7 +321,7 @@ describe('leases', () => {
     })
 
     // it took what its nodes had stopped at for the end of the chain
-    test('its nodes have stopped at a block, and answer', async () => {
+    test('when its nodes have stopped at a block and still answer', async () => {
       const stopped = new Map<unknown, unknown>()
       let hasStopped = false
       proxy.decide = ({ method, params: [tag] }) => {
@@ -325,23 +330,19 @@ describe('leases', () => {
         return {
           rewrite(block) {
             if (!stopped.has(tag)) stopped.set(tag, block)
+            // For longer than blocks may take, between any two answers.
+            else world.clock.now = new Date(world.clock.now.getTime() + 31_000)
             return stopped.get(tag)
           },
         }
       }
-      const stop = leads().then(async () => {
-        hasStopped = true
-        await eventually(
-          async () => stopped.size,
-          (size) => size === 2,
-        )
-        world.clock.now = new Date(world.clock.now.getTime() + 31_000)
-      })
+      const stop = leads().then(() => (hasStopped = true))
       await Promise.all([outworked({ url: proxy.url }, 'observer'), stop])
       proxy.decide = () => 'deliver'
+      world.clock.now = new Date()
     })
 
-    test('but not while finality stands still for all: it watches the newest blocks', async () => {
+    test('a worker keeps its lease while finality stands still for all nodes', async () => {
       const asked: number[] = []
       proxy.decide = ({ method, params }) => {
         if (method !== 'eth_getBlockByNumber' || params[0] !== 'finalized') return 'deliver'
@@ -353,13 +354,13 @@ describe('leases', () => {
       const changes = {
         url: proxy.url,
         everyMs: 50,
-        options: { leaseMs: LEASE_MS },
+        options: { leaseMs: SHORT_LEASE_MS },
         warn: (about: object) => told.push(about),
       }
       const running = world.runner(changes).run(stop.signal)
       await eventually(
         async () => (asked.at(-1) ?? 0) - (asked[0] ?? 0),
-        (passedMs) => passedMs > 4 * LEASE_MS,
+        (passedMs) => passedMs > 4 * SHORT_LEASE_MS,
       )
       stop.abort()
       await running
@@ -367,13 +368,13 @@ describe('leases', () => {
       expect(told.filter((about) => 'lease' in about)).toEqual([])
     })
 
-    test('the key of the treasury refuses', async () => {
+    test('when the key of the treasury refuses', async () => {
       const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
       const signer: TreasurySigner = { ...createTreasurySigner(world.treasury, policy), signTransfer: refuse }
       await outworked({ treasuries: [signer] }, 'signing')
     })
 
-    test('the keys of the relayers refuse', async () => {
+    test('when the keys of the relayers refuse', async () => {
       const relayers = world.relayers.map((account): LocalAccount => ({ ...account, signTransaction: refuse }))
       await outworked({ relayers }, 'lane')
     })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
 import { parse } from 'yaml'
 import { addressOf as addressOfKey } from '../../scripts/system/environment.ts'
@@ -106,12 +106,12 @@ describe('a rotation with payouts on their way', () => {
   let world: World
   let old: LocalAccount
   let successor: LocalAccount
-  // A world of its own for each test: a rotation concerns everything.
-  beforeEach(async () => {
+  beforeAll(async () => {
     rotation = await createRotation()
     ;({ world, old, successor } = rotation)
   })
-  afterEach(() => world.stop())
+  beforeEach(() => rotation.reset())
+  afterAll(() => world.stop())
 
   const pausedReason = async (): Promise<string | null> => {
     const { rows } = await world.db.query('select paused_reason from chain_cursor')

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
 import { createTreasurySigner } from '../../src/chain/authorization.ts'
 import { accountOf } from '../../src/chain/keys/private-key.ts'
@@ -69,11 +69,12 @@ describe('a void and the other treasuries', () => {
   let world: World
   let old: LocalAccount
   let successor: LocalAccount
-  beforeEach(async () => {
+  beforeAll(async () => {
     rotation = await createRotation()
     ;({ world, old, successor } = rotation)
   })
-  afterEach(() => world.stop())
+  beforeEach(() => rotation.reset())
+  afterAll(() => world.stop())
 
   test('a restored backup, a rotated treasury and a void: nothing is voided while the old transfer may still be mined', async () => {
     const payment = { paymentId: newId('payment'), recipient: newAddress(), micro: 4000n }
@@ -104,7 +105,7 @@ describe('a void and the other treasuries', () => {
     }
   })
 
-  test('of two payouts to be voided, the one that an earlier treasury has paid never is; the other one is when that treasury can pay no more', async () => {
+  test('a payout that an earlier treasury has paid is never voided; another one is voided when that treasury can pay no more', async () => {
     const [paid, dead] = await rotation.queueOn(successor, [{}, {}])
     await rotation.carry(old, paid!)
     await world.chain.mine({ blocks: 4 })
@@ -119,7 +120,7 @@ describe('a void and the other treasuries', () => {
     expect((await rotation.found(paid!)).state).toBe('voiding')
   })
 
-  test('nor is one voided by the end of its signatures, its key lost too, that a still earlier treasury has paid', async () => {
+  test('a payout whose key is lost and that a still earlier treasury has paid is not voided when its signatures end', async () => {
     const third = accountOf(newKey())
     const [paid, dead] = await rotation.queueOn(successor, [{}, {}])
     await world.finalize(rotation.after())
@@ -137,7 +138,7 @@ describe('a void and the other treasuries', () => {
   })
 
   // a backup from before a take-over knows the payout at the treasury whose key is lost: the one after it has paid
-  test('nor one that the current treasury has paid after a take-over that a restored backup has forgotten', async () => {
+  test('a payout that the current treasury has paid after a take-over that a backup has forgotten is not voided', async () => {
     const [paid, dead] = await rotation.queueOn(old, [{}, {}])
     await world.finalize(rotation.after())
     for (const { paymentId } of [paid!, dead!]) await world.db.transaction((tx) => requestVoid(tx, paymentId))
@@ -173,7 +174,7 @@ describe('a void and the other treasuries', () => {
     expect(await named()).toEqual([])
   })
 
-  test('nor is one cancelled with the key of an earlier treasury that the current one may still pay; one queued an hour ago is at once', async () => {
+  test('a payout that the current treasury may still pay is not cancelled with an earlier key; one queued an hour ago is cancelled at once', async () => {
     const [pending, aged] = await rotation.queueOn(old, [{}, {}])
     await world.db.query(`update payout set created_at = created_at - interval '1 hour' where payment_id = $1`, [
       aged!.paymentId,
@@ -203,11 +204,12 @@ describe('a void that waits', () => {
   let world: World
   let old: LocalAccount
   let successor: LocalAccount
-  beforeEach(async () => {
+  beforeAll(async () => {
     rotation = await createRotation()
     ;({ world, old, successor } = rotation)
   })
-  afterEach(() => world.stop())
+  beforeEach(() => rotation.reset())
+  afterAll(() => world.stop())
 
   const voidAll = async (payouts: readonly Queued[]): Promise<void> => {
     for (const { paymentId } of payouts) await world.db.transaction((tx) => requestVoid(tx, paymentId))
@@ -296,7 +298,7 @@ describe('a void that waits', () => {
     expect(await rests()).toEqual([null])
   })
 
-  test('one whose record refuses the proof is told of it once a minute, and holds up no other', async () => {
+  test('a void whose record refuses the proof is tried once a minute, and holds up no other', async () => {
     await rotation.before().tick()
     const payouts = await rotation.queueOn(old, [{}, {}])
     await voidAll(payouts)

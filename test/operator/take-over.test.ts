@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
 import { createDb, type Db } from '../../src/db/db.ts'
 import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
@@ -27,12 +27,12 @@ describe('a take-over', () => {
   let world: World
   let old: LocalAccount
   let successor: LocalAccount
-  // A world of its own for each test: a rotation concerns everything.
-  beforeEach(async () => {
+  beforeAll(async () => {
     rotation = await createRotation()
     ;({ world, old, successor } = rotation)
   })
-  afterEach(() => world.stop())
+  beforeEach(() => rotation.reset())
+  afterAll(() => world.stop())
 
   const operation = (said: string[], dryRun = false): Operation => ({
     db: world.db,
@@ -151,11 +151,12 @@ describe('a restored database', () => {
   let world: World
   let old: LocalAccount
   let successor: LocalAccount
-  beforeEach(async () => {
+  beforeAll(async () => {
     rotation = await createRotation()
     ;({ world, old, successor } = rotation)
   })
-  afterEach(() => world.stop())
+  beforeEach(() => rotation.reset())
+  afterAll(() => world.stop())
 
   const idAt = (milliseconds: number): string => {
     const digits = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -343,7 +344,7 @@ describe('a restored database', () => {
     expect(await world.balance(payment.recipient)).toBe(payment.micro)
   })
 
-  test('nor is the payment voided at the earlier treasury while the current one may still pay it', async () => {
+  test('a payment is not voided at the earlier treasury while the current one may still pay it', async () => {
     const payment = { paymentId: newId('payment'), recipient: newAddress(), micro: 4000n }
     const raw = await restoreOlder(payment)
     expect(await rebuild(operation([]))).toBe(0)

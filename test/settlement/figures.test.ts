@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Registry } from 'prom-client'
 import { encodeFunctionData } from 'viem/utils'
+import { poll } from '../../scripts/system/waiting.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Db } from '../../src/db/db.ts'
 import { readBalances } from '../../src/db/ledger.ts'
+import { createNotifier, listen } from '../../src/db/notices.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import type { TreasuryMovement } from '../../src/domain/settlement/payout.ts'
 import { watchSettlement } from '../../src/observe/settlement.ts'
@@ -183,7 +185,7 @@ describe('a transfer that an operator declares legitimate', () => {
     acknowledge({ db: world.db, settings: settingsOf(world), hooks, dryRun: false, say: () => undefined }, hash)
 
   // Suspense kept what had been sent back, and the return of the money was a gain: neither ever left the books.
-  test('leaves suspense, and is what the return of the money had left to us', async () => {
+  test('an acknowledged transfer leaves suspense for the account that the return of the money had filled', async () => {
     const hash = await send(newAddress(), 20n)
     await world.finalize(world.runner({ hooks }))
     expect(await changed()).toEqual({ 'suspense USDC': '20', 'treasury USDC': '-20' })
@@ -194,7 +196,7 @@ describe('a transfer that an operator declares legitimate', () => {
     expect(await changed()).toEqual({ 'exchange USDC': '20', 'treasury USDC': '-20' })
   })
 
-  test('is in the books once, where it is declared before they were told of it', async () => {
+  test('a transfer that is declared before the books were told of it is booked once', async () => {
     const fails = { ...hooks, onTreasuryMovement: () => Promise.reject(new Error('the books are closed')) }
     const hash = await send(newAddress(), 21n)
     await world.finalize(world.runner({ hooks: fails }))
@@ -207,7 +209,7 @@ describe('a transfer that an operator declares legitimate', () => {
     expect(await changed()).toEqual({ 'exchange USDC': '21', 'treasury USDC': '-21' })
   })
 
-  test('that never left the books, such as to another treasury of ours, changes nothing in them', async () => {
+  test('a transfer to another treasury of ours changes nothing in the books', async () => {
     await world.db.transaction((tx) => hooks.onTreasuryMovement(tx, { ...moved('out', 1), isAcknowledged: true }))
     expect(await changed()).toEqual({})
   })
@@ -246,5 +248,48 @@ describe('a transfer that an operator declares legitimate', () => {
     expect(await changed()).toEqual({})
     for (const movement of [out, declared, declared]) await tell(movement)
     expect(await changed()).toEqual(spent)
+  })
+})
+
+describe('a worker that waits for hours', () => {
+  const CHANNEL = 'pinrail_payouts'
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world.stop())
+
+  test('sends what was queued elsewhere when it receives a notice', async () => {
+    let statements = 0
+    const query: Db['query'] = (text, values) => {
+      statements += 1
+      return world.db.query(text, values)
+    }
+    const leaving = new AbortController()
+    const runner = world.runner({ db: { ...world.db, query }, everyMs: 3_600_000 })
+    const work = runner.run(leaving.signal)
+    // Rounds follow each other only while there is something to do.
+    let last = 0
+    const isQuiet = async () => {
+      const before = last
+      last = statements
+      return before > 0 && before === last
+    }
+    await poll(isQuiet, { withinMs: 20_000, everyMs: 300, what: 'the end of its first rounds' })
+    const [queued] = await world.queue([{}])
+    const heard: unknown[] = []
+    const notice = listen(world.databaseUrl, CHANNEL, () => heard.push(runner.wake()))
+    try {
+      // The first one is of the connection itself.
+      await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the listening' })
+      heard.length = 0
+      createNotifier(world.db, CHANNEL)()
+      await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the notice' })
+      const isSent = async () => !['queued', 'authorized'].includes((await world.payout(queued!.paymentId)).state)
+      await poll(isSent, { withinMs: 20_000, everyMs: 20, what: 'the payout to be sent' })
+    } finally {
+      leaving.abort()
+      await Promise.all([work, notice.close()])
+    }
   })
 })

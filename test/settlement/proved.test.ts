@@ -405,7 +405,7 @@ describe('a payout that a backup has forgotten', () => {
   const tx = (): Hex => hashOf(block)
 
   describe('the merchant has the money', () => {
-    test('so an operator gives none back; the payment goes on, and its payout is settled by that transfer', async () => {
+    test('an operator gives none back; the payment continues, and its payout is settled by that transfer', async () => {
       const { id } = await world.paid()
       await world.decide(id, 'hold')
       await paidUnknown(id, NET)
@@ -423,7 +423,7 @@ describe('a payout that a backup has forgotten', () => {
       await expect(world.refund(id)).rejects.toThrow('The payout exists and is not voided')
     })
 
-    test('also where the payment was held after its conversion, and nothing was handed over here', async () => {
+    test('an operator gives none back if the payment was held after its conversion and has no payout here', async () => {
       const { id } = await world.paid()
       await world.convert(id)
       await world.decide(id, 'hold')
@@ -436,7 +436,7 @@ describe('a payout that a backup has forgotten', () => {
       expect((await world.payment(id)).transfer).toMatchObject({ txHash: tx() })
     })
 
-    test('and the buyer too, where the partner took it back: an operator is told', async () => {
+    test('an operator is told when the buyer has it too, because the partner took it back', async () => {
       const { id, attemptId } = await world.paid()
       await paidUnknown(id, NET)
       await world.act(attemptId, { action: 'reverse' })
@@ -450,7 +450,7 @@ describe('a payout that a backup has forgotten', () => {
       expect(await observe()).toEqual({ found: 0, ended: 0 })
     })
 
-    test('and the void of a payout that was never handed in here loses to it: a chargeback', async () => {
+    test('the void of a payout that was never handed in here is refused, which is a chargeback', async () => {
       const { id, attemptId } = await world.paid()
       await world.convert(id)
       await paidUnknown(id, NET)
@@ -464,7 +464,7 @@ describe('a payout that a backup has forgotten', () => {
       expect(rows).toEqual([{ kind: 'void', state: 'refused' }])
     })
 
-    test('of a payment that had expired: when its money is read it is converted, and waits for no payout', async () => {
+    test('an expired payment is converted when its money is read, and waits for no payout', async () => {
       const { id, attemptId } = await world.opened()
       await db.query(`update payment set status = 'expired' where id = $1`, [id])
       await paidUnknown(id, NET)

@@ -5,8 +5,8 @@ import { makeResettable, type ResettableChain } from '../../scripts/test/service
 import type { ChainService } from '../../scripts/test/services/services.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 
-/** A chain with USDC, and with nothing else on it, until the test gives it back. */
-export type TestChain = { readonly url: string; giveBack(): void }
+/** A chain with USDC, and with nothing else on it, until the test gives it back. `reset` makes it so again. */
+export type TestChain = { readonly url: string; reset(): Promise<void>; giveBack(): void }
 
 type OwnChain = { readonly args: string; readonly anvil: Anvil; readonly chain: ResettableChain }
 
@@ -20,10 +20,12 @@ let isSharedTaken = false
 export async function takeChain(args?: readonly string[]): Promise<TestChain> {
   if (args !== undefined || isSharedTaken) return takeOwnChain(args ?? ['--no-mining'])
   isSharedTaken = true
-  const worker = process.env['JEST_WORKER_ID'] ?? '1'
-  const { url } = await ask<ChainService>(`/chain/${worker}/${randomUUID()}`)
-  return { url, giveBack: () => void (isSharedTaken = false) }
+  const { url } = await resetSharedChain()
+  return { url, reset: async () => void (await resetSharedChain()), giveBack: () => void (isSharedTaken = false) }
 }
+
+const resetSharedChain = (): Promise<ChainService> =>
+  ask<ChainService>(`/chain/${process.env['JEST_WORKER_ID'] ?? '1'}/${randomUUID()}`)
 
 async function takeOwnChain(args: readonly string[]): Promise<TestChain> {
   const key = args.join(' ')
@@ -31,7 +33,7 @@ async function takeOwnChain(args: readonly string[]): Promise<TestChain> {
   if (known !== undefined) free.splice(free.indexOf(known), 1)
   const own = known ?? (await startOwnChain(args))
   if (known !== undefined) await known.chain.reset()
-  return { url: own.chain.url, giveBack: () => void free.push(own) }
+  return { ...own.chain, giveBack: () => void free.push(own) }
 }
 
 async function startOwnChain(args: readonly string[]): Promise<OwnChain> {

@@ -185,7 +185,7 @@ describe('authorizations', () => {
         { authNonce: `0x${'1'.repeat(64)}` as const },
         'the nonce does not follow from the payment',
       ],
-    ])('never a payout %s, nor its cancellation', async (_case, changes, why) => {
+    ])('neither a payout %s nor its cancellation', async (_case, changes, why) => {
       const refusal = new PolicyRefusal(why)
       await expect(signer.signTransfer(payout(changes), 1_700_000_000)).rejects.toThrow(refusal)
       await expect(signer.signCancellation(payout(changes))).rejects.toThrow(refusal)
@@ -199,7 +199,7 @@ describe('authorizations', () => {
       ['above the limit', { microUsdc: '5000001' }, '5000001 micro-USDC is not within the limit of 5000000 per payout'],
       ['of nothing', { microUsdc: '0' }, '0 micro-USDC is not within the limit of 5000000 per payout'],
       ['of less than nothing', { microUsdc: '-1' }, '-1 micro-USDC is not within the limit of 5000000 per payout'],
-    ])('never a payout %s, but its cancellation, which moves nothing', async (_case, changes, why) => {
+    ])('no payout %s, but its cancellation, which moves nothing', async (_case, changes, why) => {
       const refused = signer.signTransfer(payout(changes), 1_700_000_000)
       await expect(refused).rejects.toThrow(new PolicyRefusal(why))
       await expect(refused).rejects.toBeInstanceOf(PolicyRefusal)
@@ -373,11 +373,11 @@ describe('keys', () => {
       },
     )
 
-    test('whose package is not installed is refused, naming the package', async () => {
+    test('is refused with the name of its package when that is not installed', async () => {
       await expect(openAccount('aws-kms:alias/treasury')).rejects.toThrow('npm install --no-save @aws-sdk/client-kms')
     })
 
-    test('that signs with another key than it says is refused', async () => {
+    test('is refused when it signs with another key than it says', async () => {
       const sdk = amazon(key)
       const other = keyService(newKey())
       sdk.KMSClient.prototype.send = async (command) =>
@@ -448,7 +448,7 @@ describe('errors of a key service', () => {
       ['nothing', Buffer.alloc(0)],
       ['half of a key', point.subarray(0, 64)],
       ['a compressed key', Buffer.concat([Buffer.alloc(40), Buffer.of(2), point.subarray(1)])],
-    ])('that answers %s as the public key is refused', async (_what, publicKey) => {
+    ])('is refused when it answers %s as the public key', async (_what, publicKey) => {
       const service = { publicKey: async () => publicKey, signDigest: async () => new Uint8Array() }
       await expect(accountOfKeyService(service)).rejects.toThrow(NO_KEY)
     })
@@ -463,17 +463,17 @@ describe('errors of a key service', () => {
       ['a first number longer than the answer', [0x30, 6, 2, 9, 1, 2, 1, 1]],
       ['a second number longer than the answer', [0x30, 6, 2, 1, 1, 2, 9, 1]],
       ['an answer cut in the second number', [0x30, 6, 2, 1, 1, 2, 2, 1]],
-    ])('that signs with %s is refused', async (_what, der) => {
+    ])('is refused when it signs with %s', async (_what, der) => {
       const account = await answering(der)
       await expect(account.sign?.({ hash })).rejects.toThrow(NO_SIGNATURE)
     })
 
-    test('whose signature is well formed but of no key is refused', async () => {
+    test('is refused when its signature is well formed but of no key', async () => {
       const account = await answering([0x30, 6, 2, 1, 1, 2, 1, 1])
       await expect(account.sign?.({ hash })).rejects.toThrow('the key service signed with another key')
     })
 
-    test('that does not answer says why it did not', async () => {
+    test('is named with its reason when it does not answer', async () => {
       const account = await accountOfKeyService({
         publicKey: async () => point,
         signDigest: async () => {
@@ -487,7 +487,7 @@ describe('errors of a key service', () => {
       ['Amazon', awsKeyService, amazonWithout()],
       ['Google', googleKeyService, googleWithout()],
     ] as const)(
-      'of %s that answers without key or signature is refused, naming what is missing',
+      'of %s is refused with the name of what is missing when it answers without key or signature',
       async (_name, open, sdk) => {
         const service = await open('treasury', async () => sdk)
         await expect(service.publicKey()).rejects.toThrow('the key service answered no public key')

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { abandonLane, releaseLane } from '../../../src/db/settlement/operator.ts'
@@ -150,7 +150,7 @@ describe('two lanes', () => {
   })
 
   describe('a lane whose lowest nonce does not get through', () => {
-    test('because no node takes its transactions: another lane carries what it has', async () => {
+    test('gives its payouts to another lane when no node takes its transactions', async () => {
       const queued = await sendAndForget([{}])
       await world.chain.setBalance({ address: first.address, value: 0n })
       await aMinuteLater()
@@ -159,7 +159,7 @@ describe('two lanes', () => {
       await settledOnce(queued)
     })
 
-    test('because its key refuses to sign: another lane carries what it has', async () => {
+    test('gives its payouts to another lane when its key refuses to sign', async () => {
       const refusing: LocalAccount = {
         ...first,
         signTransaction: () => Promise.reject(new Error('the key service says no')),
@@ -173,7 +173,7 @@ describe('two lanes', () => {
       await settledOnce(queued)
     })
 
-    test('because the chain stands still: nothing is carried twice', async () => {
+    test('keeps its payouts when the chain stands still', async () => {
       const queued = await sendAndForget([{}])
       await aMinuteLater()
       await world.runner().tick()
@@ -182,7 +182,7 @@ describe('two lanes', () => {
       await settledOnce(queued)
     })
 
-    test('and there is no other lane: its payouts stay where they are, and are paid when it goes on', async () => {
+    test('keeps its payouts when there is no other lane, and pays them when it goes on', async () => {
       const queued = await sendAndForget([{}])
       await world.chain.setBalance({ address: first.address, value: 0n })
       await aMinuteLater()
@@ -233,7 +233,7 @@ describe('two lanes', () => {
       await settledOnce(queued)
     })
 
-    test('that does not exist is said', async () => {
+    test('must exist', async () => {
       expect(await abandon(operation(), newAddress())).toBe(1)
     })
   })
@@ -272,7 +272,7 @@ describe('two lanes', () => {
       }
     })
 
-    test('whose own envelope does not get through is carried by another lane too', async () => {
+    test('is carried by another lane when its own envelope does not get through', async () => {
       const [queued] = await world.queue([{}])
       expect(await voidPayout(queued!)).toBe(true)
       await world.runner({ relayers: [first] }).tick()
@@ -309,11 +309,12 @@ describe('a lane whose key was replaced', () => {
   let world: World
   let removed: LocalAccount
   let other: LocalAccount
-  beforeEach(async () => {
+  beforeAll(async () => {
     world = await createWorld({ relayers: 2 })
     ;[removed, other] = world.relayers as [LocalAccount, LocalAccount]
   })
-  afterEach(() => world.stop())
+  beforeEach(() => world.reset())
+  afterAll(() => world.stop())
 
   const walletOf = ({ address }: LocalAccount): Hex => address.toLowerCase() as Hex
 
@@ -354,7 +355,7 @@ describe('a lane whose key was replaced', () => {
   }
 
   test.each([{ abandoned: false }, { abandoned: true }])(
-    'is mined afterwards (abandoned: $abandoned): its gas is booked once, its envelope ends, and status is quiet',
+    'an envelope that is mined afterwards ends, its gas is booked once, and status is quiet (abandoned: $abandoned)',
     async ({ abandoned }) => {
       const [queued] = await world.queue([{}])
       await world.runner({ relayers: [removed] }).tick()
@@ -373,7 +374,7 @@ describe('a lane whose key was replaced', () => {
     },
   )
 
-  test('is never mined: another lane carries its payouts, and status is quiet though the envelope stays open', async () => {
+  test('an envelope that is never mined stays open, status is quiet, and another lane carries its payouts', async () => {
     const [queued] = await world.queue([{}])
     await world.runner({ relayers: [removed] }).tick()
     await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
@@ -398,7 +399,7 @@ describe('a lane whose key was replaced', () => {
     expect(world.heard.gas).toHaveLength(1)
   })
 
-  test('loses its nonce to a transfer by whoever has the key: the envelope ends, and the key is not trusted when it comes back', async () => {
+  test('an envelope whose nonce another transfer has used ends, and its key is not trusted when it comes back', async () => {
     const [queued] = await world.queue([{}])
     await world.runner({ relayers: [removed] }).tick()
     await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
@@ -425,7 +426,7 @@ describe('a lane whose key was replaced', () => {
     expect(rows).toEqual([{ status: 'quarantined' }])
   })
 
-  test('of a lane whose key is here nothing is taken, however long nobody has advanced it', async () => {
+  test('an envelope is not taken from a lane whose key is here, however long the lane was idle', async () => {
     await world.queue([{}])
     await world.runner({ relayers: [removed] }).tick()
     await pass('1 hour')
@@ -442,12 +443,16 @@ describe('a lane with a nonce that no node explains', () => {
   let world: World
   let proxy: LossyProxy
   let first: LocalAccount
-  beforeEach(async () => {
+  beforeAll(async () => {
     world = await createWorld({ relayers: 2 })
     proxy = await startLossyProxy(world.anvil.url)
     first = world.relayers[0]!
   })
-  afterEach(async () => {
+  beforeEach(async () => {
+    await world.reset()
+    proxy.decide = () => 'deliver'
+  })
+  afterAll(async () => {
     await proxy.close()
     await world.stop()
   })
@@ -497,7 +502,7 @@ describe('a lane with a nonce that no node explains', () => {
   }
 
   // nothing was carried by the lane, nor by another one, for as long as the explanation was missing
-  test('what it has sent goes on meanwhile, and the other lanes carry what was in the lost transaction', async () => {
+  test('what the lane has sent continues, and other lanes carry what was in the lost transaction', async () => {
     const queued = await replaceFirst()
     hideTransactions()
     await world.finalize(world.runner({ url: proxy.url }), 3)
@@ -508,7 +513,7 @@ describe('a lane with a nonce that no node explains', () => {
     expect(await lane()).toEqual({ status: 'open', states: ['foreign', 'finalized'] })
   })
 
-  test('it sends nothing new until the transaction is explained', async () => {
+  test('the lane sends nothing new until the transaction is explained', async () => {
     const queued = await replaceFirst()
     hideTransactions()
     const alone = world.runner({ url: proxy.url, relayers: [first] })
@@ -520,7 +525,7 @@ describe('a lane with a nonce that no node explains', () => {
     expect(await statesOf(queued)).toEqual(['settled', 'settled', 'settled'])
   })
 
-  test('it is stopped as soon as the transaction turns out to be somebody else’s', async () => {
+  test('the lane is stopped as soon as the transaction turns out to be somebody else’s', async () => {
     await replaceFirst(newAddress())
     hideTransactions()
     await world.finalize(world.runner({ url: proxy.url }))

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals'
 import { parseEther } from 'viem'
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData, parseAbi } from 'viem/utils'
@@ -81,7 +81,7 @@ describe('the watch of the treasury', () => {
     expect(await world.balance(payment.recipient)).toBe(4000n)
   })
 
-  test('one of a payment that has ended since is settled by itself, and the payment is told', async () => {
+  test('a transfer of a payment that has ended since is settled automatically, and the payment is told', async () => {
     const payment = { paymentId: 'pay_ended_since', recipient: newAddress() }
     await insertPayments(world.db, [payment])
     await carryForPayment(payment.paymentId, payment.recipient)

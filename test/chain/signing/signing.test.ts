@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner, type TreasurySigner } from '../../../src/chain/authorization.ts'
 import { createPace } from '../../../src/chain/keys/pace.ts'
@@ -41,7 +41,7 @@ describe('a payout whose payment cannot be told', () => {
   }
 
   // nobody was paid any more
-  test('it is shown and tried again half a minute later, and keeps no other payout from being signed', async () => {
+  test('a payout that cannot be held is shown, is tried again after half a minute, and keeps no other from being signed', async () => {
     const { held, paid } = await queueBlocked()
     const { told, hooks } = refusing()
     await world.finalize(world.runner({ hooks }), 3)
@@ -58,7 +58,7 @@ describe('a payout whose payment cannot be told', () => {
     })
   })
 
-  test('it keeps no other payout that is signed from being sent', async () => {
+  test('a payout that cannot be held keeps no other that is signed from being sent', async () => {
     const [held] = await world.queue([{}])
     await world.runner({ options: { maxInFlight: 0 } }).tick()
     await world.db.query('update payout set refusals = 3 where payment_id = $1', [held!.paymentId])
@@ -70,7 +70,7 @@ describe('a payout whose payment cannot be told', () => {
     expect((await world.payout(held!.paymentId)).state).toBe('authorized')
   })
 
-  test('it is left for the next round while somebody else has locked its payment', async () => {
+  test('a payout waits for the next round while another transaction has locked its payment', async () => {
     const { held, paid } = await queueBlocked()
     await world.db.transaction(async (tx) => {
       await tx.query('select 1 from payment where id = $1 for update', [held.paymentId])
@@ -90,10 +90,11 @@ describe('two engines that sign in turn', () => {
   const MOST_OF_IT = 90_000_000n
 
   let world: World
-  beforeEach(async () => {
+  beforeAll(async () => {
     world = await createWorld({ micro: BALANCE })
   })
-  afterEach(() => world.stop())
+  beforeEach(() => world.reset())
+  afterAll(() => world.stop())
 
   /** Nodes that say what the balance is, and then nothing until `meanwhile` is over. */
   function slowBalance(meanwhile: () => Promise<void>): Rpc {
@@ -241,7 +242,7 @@ describe('a key service that refuses sometimes', () => {
   })
 
   describe('signing has an owner', () => {
-    test('three workers at once sign each payout once', async () => {
+    test('three workers at the same time sign each payout once', async () => {
       const queued = await world.queue(Array.from({ length: 60 }, () => ({})))
       const treasuries = [treasuryThat(() => false)]
       const workers = [1, 2, 3].map(() => world.runner({ treasuries, options: { leaseMs: 60_000, maxInFlight: 0 } }))
@@ -254,7 +255,7 @@ describe('a key service that refuses sometimes', () => {
       await paidOnce(queued)
     })
 
-    test('whose lease has run out is followed by another one', async () => {
+    test('a worker takes over the lease of another one that has run out', async () => {
       await world.runner({ options: { leaseMs: 60_000 } }).tick()
       const queued = await world.queue([{}])
       await world.db.query(`update signing_lease set owner = 'dead', lease_until = now() + interval '1 minute'`)

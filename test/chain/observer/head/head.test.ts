@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
 import { TOPICS } from '../../../../src/chain/token/contracts.ts'
 import type { Db } from '../../../../src/db/db.ts'
 import type { Hex } from '../../../../src/domain/hex.ts'
 import type { HostileNode } from '../../../support/hostile-node.ts'
 import { behindBy, fakeHash, HEADERS, quantity, rawBlock } from '../../rpc/laggard.ts'
 import { newAddress, type Queued, stealUsdc, TOKEN, type World } from '../../world.ts'
-import { connectTo, inventTransfer, pad, startThreeNodes, ticks } from './three-nodes.ts'
+import { connectTo, inventTransfer, pad, startThreeNodes, type ThreeNodes, ticks } from './three-nodes.ts'
 
 describe('one bad node of three while finality stands still', () => {
   /** What one of three nodes can do to the watch of blocks that are not final, while finality stands still. */
@@ -14,9 +14,13 @@ describe('one bad node of three while finality stands still', () => {
 
   let world: World
   let nodes: readonly HostileNode[]
-  let stop: () => Promise<void>
-  beforeEach(async () => void ({ world, nodes, stop } = await startThreeNodes({ finalBelow: 10_000 })))
-  afterEach(() => stop())
+  let three: ThreeNodes
+  beforeAll(async () => {
+    three = await startThreeNodes({ finalBelow: 10_000 })
+    ;({ world, nodes } = three)
+  })
+  beforeEach(() => three.reset())
+  afterAll(() => three.stop())
 
   const connect = () => connectTo(nodes)
   const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
@@ -127,7 +131,7 @@ describe('one bad node of three while finality stands still', () => {
     expect(await pausedReason()).toEqual({ paused_reason: null })
   })
 
-  describe('a node that is asked first for the newest block, and tells its hash', () => {
+  describe('a node that is asked first for the newest block, and tells its hash,', () => {
     const lying = (lie: (block: Record<string, string>) => object) => {
       for (const [index, node] of nodes.entries())
         node.behave = ({ method, params }) => {
@@ -139,7 +143,7 @@ describe('one bad node of three while finality stands still', () => {
     }
 
     // its signature would have been good for ten years, and for a second payout after a rotation
-    test('and another time makes no signature that lives longer', async () => {
+    test('makes no signature live longer by another time', async () => {
       const rpc = lying((block) => ({ ...block, timestamp: quantity(BigInt(block['timestamp'] ?? 0) + 315_360_000n) }))
       const [queued] = await world.queue([{ micro: 50_000_000n }])
       await ticks(world.runner({ rpc }))
@@ -152,7 +156,7 @@ describe('one bad node of three while finality stands still', () => {
     })
 
     // each node but the liar was on another branch, and nothing was marked or watched
-    test('and another parent keeps nobody from seeing a payout and a theft', async () => {
+    test('hides no payout and no theft by another parent', async () => {
       const rpc = lying((block) => ({ ...block, parentHash: fakeHash(BigInt(block['number'] ?? 0)) }))
       const runner = world.runner({ rpc })
       await ticks(runner)
@@ -190,9 +194,13 @@ describe('one bad node of three while an honest one is late', () => {
 
   let world: World
   let nodes: readonly HostileNode[]
-  let stop: () => Promise<void>
-  beforeEach(async () => void ({ world, nodes, stop } = await startThreeNodes({ finalBelow: 10_000 })))
-  afterEach(() => stop())
+  let three: ThreeNodes
+  beforeAll(async () => {
+    three = await startThreeNodes({ finalBelow: 10_000 })
+    ;({ world, nodes } = three)
+  })
+  beforeEach(() => three.reset())
+  afterAll(() => three.stop())
 
   const connect = () => connectTo(nodes)
   const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state

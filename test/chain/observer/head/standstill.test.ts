@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
 import { connectRpc } from '../../../../src/chain/rpc/rpc.ts'
 import { type HostileNode, startHostileNode } from '../../../support/hostile-node.ts'
 import { HEADERS, quantity, rawBlock } from '../../rpc/laggard.ts'
 import { createWorld, type Queued, stealUsdc, TOKEN, type World } from '../../world.ts'
-import { connectTo, inventTransfer, startThreeNodes, ticks } from './three-nodes.ts'
+import { connectTo, inventTransfer, startThreeNodes, type ThreeNodes, ticks } from './three-nodes.ts'
 
 describe('a long standstill of finality', () => {
   /** Finality stands still for longer than blocks are walked back. */
@@ -34,7 +34,7 @@ describe('a long standstill of finality', () => {
     expect(await stateOf(second!)).toBe('mined')
   })
 
-  test('one that a reorganization removed goes out again; one in a block that is walked no more stays mined', async () => {
+  test('a payout that a reorganization removed is sent again; one in a block that is no longer walked stays mined', async () => {
     const runner = world.runner()
     await ticks(runner)
     const [early] = await world.queue([{ micro: 1_000_000n }])
@@ -165,9 +165,13 @@ describe('the questions to nodes about a payout', () => {
 
   let world: World
   let nodes: readonly HostileNode[]
-  let stop: () => Promise<void>
-  beforeEach(async () => void ({ world, nodes, stop } = await startThreeNodes({ finalBelow: 4 })))
-  afterEach(() => stop())
+  let three: ThreeNodes
+  beforeAll(async () => {
+    three = await startThreeNodes({ finalBelow: 4 })
+    ;({ world, nodes } = three)
+  })
+  beforeEach(() => three.reset())
+  afterAll(() => three.stop())
 
   /** How often each node was asked so, by those that were asked at all. */
   function asked(method: string, about: (params: readonly unknown[]) => boolean = () => true): number[] {
@@ -212,7 +216,7 @@ describe('the questions to nodes about a payout', () => {
   })
 
   // after two failures no quorum was left, and a block with nothing in it was not read
-  test('that a new block shows nothing the last of three nodes may say, when the two others fail', async () => {
+  test('the last of three nodes may say that a new block shows nothing when the two others fail', async () => {
     const rpc = connectTo(nodes)
     const read = (suffices: boolean) => rpc.first({ suffices: () => suffices, read: (node) => node.block(1) })
     for (const last of nodes) {
