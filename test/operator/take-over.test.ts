@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
 import { createDb, type Db } from '../../src/db/db.ts'
 import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'

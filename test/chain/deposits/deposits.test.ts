@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner } from '../../../src/chain/authorization.ts'
 import { createDepositKeys, sweepNonce } from '../../../src/chain/deposits/deposit-keys.ts'

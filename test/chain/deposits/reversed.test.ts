@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Hex, parseEther } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { createTreasurySigner, signTransferAuthorization } from '../../../src/chain/authorization.ts'

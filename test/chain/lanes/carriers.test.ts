@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { LocalAccount } from 'viem/accounts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { abandonLane, releaseLane } from '../../../src/db/settlement/operator.ts'

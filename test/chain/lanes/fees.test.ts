@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { parseTransaction } from 'viem/utils'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { bumpFees, GWEI, isOverdue } from '../../../src/chain/lanes/fees.ts'

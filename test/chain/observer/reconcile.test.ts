@@ -198,6 +198,7 @@ describe('logs that nodes did not show', () => {
 
   /** A payout whose log all nodes hid, far enough back for two questions. */
   async function missedFarBack() {
+    await world.reset()
     for (const node of nodes) node.behave = () => 'honest'
     const runner = runnerOf()
     const queued = await missed(runner, nodes)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { TOPICS } from '../../../../src/chain/token/contracts.ts'
 import type { Db } from '../../../../src/db/db.ts'
 import type { Hex } from '../../../../src/domain/hex.ts'

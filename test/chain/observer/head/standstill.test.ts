@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { connectRpc } from '../../../../src/chain/rpc/rpc.ts'
 import { type HostileNode, startHostileNode } from '../../../support/hostile-node.ts'
 import { HEADERS, quantity, rawBlock } from '../../rpc/laggard.ts'
