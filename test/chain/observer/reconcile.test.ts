@@ -232,11 +232,11 @@ describe('logs that nodes did not show', () => {
     const { runner, queued } = await missedFarBack()
     const now = performance.now.bind(performance)
     let passed = 0
-    const searched: number[] = []
+    const searched: { from: number; to: number }[] = []
     nodes[0]!.behave = ({ method, params }) => {
-      const { topics, fromBlock } = (params[0] ?? {}) as { topics?: unknown[]; fromBlock?: string }
+      const { topics, fromBlock, toBlock } = (params[0] ?? {}) as Record<string, unknown>
       if (method !== LOGS || !Array.isArray(topics?.[2])) return 'honest'
-      searched.push(Number(fromBlock))
+      searched.push({ from: Number(fromBlock), to: Number(toBlock) })
       passed += 16_000
       return 'honest'
     }
@@ -247,7 +247,7 @@ describe('logs that nodes did not show', () => {
         await runner.tick()
         expect(searched).toHaveLength(questions)
       }
-      expect(searched[1]).toBe(searched[0]! - 1000)
+      expect(searched[1]!.to).toBe(searched[0]!.from - 1)
       await runner.tick()
       expect(await state(queued)).toBe('settled')
     } finally {
