@@ -300,9 +300,9 @@ describe('large receipts', () => {
   describe('many receipts', () => {
     // those that had waited for as long as one call may take were given up, and everything that was read with them
     test('wait for their turn for longer than one call may take, and none of them fails', async () => {
-      const node = connect(1000)
+      const node = connect(2000)
       await node.chainId()
-      bad().behave = receiptsOnly(() => ({ afterMs: 150 }))
+      bad().behave = receiptsOnly(() => ({ afterMs: 250 }))
       const all = [...hashes, ...hashes, ...hashes]
       const receipts = await Promise.all(all.map((hash) => node.receipt(hash)))
       expect(receipts.map((receipt) => receipt?.txHash)).toEqual(all)
