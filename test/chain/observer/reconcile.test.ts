@@ -234,7 +234,11 @@ describe('logs that nodes did not show', () => {
     let passed = 0
     const searched: { from: number; to: number }[] = []
     nodes[0]!.behave = ({ method, params }) => {
-      const { topics, fromBlock, toBlock } = (params[0] ?? {}) as Record<string, unknown>
+      const { topics, fromBlock, toBlock } = (params[0] ?? {}) as {
+        topics?: unknown[]
+        fromBlock?: string
+        toBlock?: string
+      }
       if (method !== LOGS || !Array.isArray(topics?.[2])) return 'honest'
       searched.push({ from: Number(fromBlock), to: Number(toBlock) })
       passed += 16_000
