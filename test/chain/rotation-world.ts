@@ -36,6 +36,8 @@ export type Rotation = {
   found(payout: Queued): Promise<{ state: string; holdReason: string | null; holdDetail: string | null }>
   /** Lets time pass on chain, and for what rests in the database. */
   pass(minutes: number, db?: Db): Promise<void>
+  /** As it was when it was created. */
+  reset(): Promise<void>
   /** What the treasury's key can sign for a payment, carried by a stranger. */
   carry(from: LocalAccount, payout: Queued, cancel?: boolean): Promise<Hex>
 }
@@ -44,7 +46,8 @@ export async function createRotation(): Promise<Rotation> {
   const world = await createWorld({ relayers: 2 })
   const old = world.treasury
   const successor = accountOf(newKey())
-  await mintUsdc(world.chain, { to: successor.address, micro: 1_000_000_000n })
+  const fund = () => mintUsdc(world.chain, { to: successor.address, micro: 1_000_000_000n })
+  await fund()
   return {
     world,
     old,
@@ -67,6 +70,7 @@ export async function createRotation(): Promise<Rotation> {
       await passRests(db, minutes)
       await world.chain.mine({ blocks: 4 })
     },
+    reset: () => world.reset().then(fund),
     carry: (from, payout, cancel = false) => carry(world, { from, payout, cancel }),
   }
 }

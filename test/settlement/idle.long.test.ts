@@ -5,7 +5,6 @@ import { poll } from '../../scripts/system/waiting.ts'
 import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Db } from '../../src/db/db.ts'
-import { createNotifier, listen } from '../../src/db/notices.ts'
 import { watchSettlement } from '../../src/observe/settlement.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
 import { addAwaited } from '../chain/deposits/awaited.ts'
@@ -15,7 +14,6 @@ import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 /** The default of SETTLEMENT_TICK_MS, and ten of them: how long a worker waits whom nobody tells anything. */
 const EVERY_MS = 500
 const IDLE_MS = 5000
-const CHANNEL = 'pinrail_payouts'
 /** More often than Prometheus asks. */
 const SCRAPED_MS = 15_000
 
@@ -104,30 +102,3 @@ async function countIdle(pages: readonly Registry[]): Promise<{ readonly stateme
   const seconds = (performance.now() - from) / 1000
   return { statements: (statements - before) / seconds, calls: (calls() - asked) / seconds }
 }
-
-test('a notice ends the waiting: what was queued elsewhere is sent by a worker that would look hours later', async () => {
-  stop.abort()
-  await Promise.all(running)
-  const leaving = new AbortController()
-  const runner = world.runner({ db: counted(world.db), everyMs: 3_600_000 })
-  const work = runner.run(leaving.signal)
-  const before = statements
-  await poll(async () => statements > before + 20, { withinMs: 20_000, everyMs: 20, what: 'its first rounds' })
-  // Rounds follow each other only while there is something to do.
-  await delay(2000)
-  const [queued] = await world.queue([{}])
-  const heard: unknown[] = []
-  const notice = listen(world.databaseUrl, CHANNEL, () => heard.push(runner.wake()))
-  try {
-    // The first one is of the connection itself.
-    await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the listening' })
-    heard.length = 0
-    createNotifier(world.db, CHANNEL)()
-    await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the notice' })
-    const isSent = async () => !['queued', 'authorized'].includes((await world.payout(queued!.paymentId)).state)
-    await poll(isSent, { withinMs: 20_000, everyMs: 20, what: 'the payout to be sent' })
-  } finally {
-    leaving.abort()
-    await Promise.all([work, notice.close()])
-  }
-})
