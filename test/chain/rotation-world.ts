@@ -7,6 +7,7 @@ import type { Db } from '../../src/db/db.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import type { Payout } from '../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
+import { newId } from '../../src/ids.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
 import { createWorld, newKey, type Queued, queueAll, type RunnerChanges, TOKEN, type World } from './world.ts'
@@ -14,6 +15,13 @@ import { createWorld, newKey, type Queued, queueAll, type RunnerChanges, TOKEN, 
 /** The clock of the database cannot be moved: the voids that rest are. */
 export async function passRests(db: Db, minutes: number): Promise<void> {
   await db.query(`update payout set rests_until = rests_until - $1 * interval '1 minute'`, [minutes])
+}
+
+/** The id of a payment that was made then. */
+export const idAt = (milliseconds: number): string => {
+  const digits = '0123456789abcdefghjkmnpqrstvwxyz'
+  const time = Array.from({ length: 10 }, (_digit, at) => digits[Math.floor(milliseconds / 32 ** (9 - at)) % 32])
+  return `pay_${time.join('')}${newId('payment').slice(14)}`
 }
 
 /** After so many minutes nothing is valid that was signed before: 45 minutes, and 10 for clocks. */

@@ -17,7 +17,7 @@ import { newId } from '../../src/ids.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
 import { type RpcCall, startLossyProxy } from '../support/anvil.ts'
-import { addressOf, createRotation, MINUTES_UNTIL_DEAD, type Rotation, signerOf } from './rotation-world.ts'
+import { addressOf, createRotation, idAt, MINUTES_UNTIL_DEAD, type Rotation, signerOf } from './rotation-world.ts'
 import { copyDatabase, createWorld, insertPayments, newAddress, newKey, queueAll, TOKEN, type World } from './world.ts'
 
 describe('a rotation by the variables of a worker', () => {
@@ -116,12 +116,6 @@ describe('a rotation with payouts on their way', () => {
   const pausedReason = async (): Promise<string | null> => {
     const { rows } = await world.db.query('select paused_reason from chain_cursor')
     return (rows[0] as { paused_reason: string | null }).paused_reason
-  }
-
-  const idAt = (milliseconds: number): string => {
-    const digits = '0123456789abcdefghjkmnpqrstvwxyz'
-    const time = Array.from({ length: 10 }, (_digit, at) => digits[Math.floor(milliseconds / 32 ** (9 - at)) % 32])
-    return `pay_${time.join('')}${newId('payment').slice(14)}`
   }
 
   test('a restored backup and a rotated treasury while the old transfer is pending: the payment is paid once', async () => {

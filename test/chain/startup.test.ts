@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
+import { GWEI } from '../../src/chain/lanes/fees.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import { SettlementRefusal } from '../../src/chain/startup.ts'
 import type { Db, Tx } from '../../src/db/db.ts'
@@ -311,5 +312,45 @@ describe('the engine after a crash', () => {
       await world.finalize(runner)
       await paidOnce(queued)
     })
+  })
+})
+
+describe('a world of the tests after its reset', () => {
+  const DAY = 86_400
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ anvil: ['--no-mining', '--timestamp', String(Math.floor(Date.now() / 1000) - DAY)] })
+  })
+  afterAll(() => world.stop())
+
+  test('has the blocks, pool, fees and rows of a new one, at the present time', async () => {
+    const { chain } = world
+    const first = await chain.getBlockNumber()
+    await chain.increaseTime({ seconds: 7 * DAY })
+    await chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 500n * GWEI })
+    await chain.mine({ blocks: 5 })
+    await world.queue([{}])
+    await world.runner({ options: { maxFeeWei: 2000n * GWEI } }).tick()
+    expect(await chain.getTxpoolStatus()).toMatchObject({ pending: 1 })
+
+    await world.reset()
+    expect(await chain.getBlockNumber()).toBe(first)
+    await chain.mine({ blocks: 1 })
+    const { timestamp, baseFeePerGas } = await chain.getBlock()
+    expect(Math.abs(Number(timestamp) - Date.now() / 1000)).toBeLessThan(600)
+    expect(baseFeePerGas).toBeLessThanOrEqual(GWEI)
+    // The payout of before was in the pool.
+    expect(await world.balance(world.treasury.address)).toBe(1_000_000_000_000n)
+    expect((await world.db.query('select from payout')).rows).toEqual([])
+  })
+
+  test('mines only when the test does', async () => {
+    const { chain } = world
+    await chain.setAutomine(true)
+    await world.reset()
+    expect(await chain.getAutomine()).toBe(false)
+    await chain.setIntervalMining({ interval: 3600 })
+    await world.reset()
+    expect(await chain.request({ method: 'anvil_getIntervalMining' } as never)).toBeNull()
   })
 })

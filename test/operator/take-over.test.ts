@@ -9,7 +9,14 @@ import type { Operation } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
 import { takeOverPayouts } from '../../src/operator/take-over.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
-import { addressOf, createRotation, MINUTES_UNTIL_DEAD, type Rotation, signerOf } from '../chain/rotation-world.ts'
+import {
+  addressOf,
+  createRotation,
+  idAt,
+  MINUTES_UNTIL_DEAD,
+  type Rotation,
+  signerOf,
+} from '../chain/rotation-world.ts'
 import {
   copyDatabase,
   insertPayments,
@@ -157,12 +164,6 @@ describe('a restored database', () => {
   })
   beforeEach(() => rotation.reset())
   afterAll(() => world.stop())
-
-  const idAt = (milliseconds: number): string => {
-    const digits = '0123456789abcdefghjkmnpqrstvwxyz'
-    const time = Array.from({ length: 10 }, (_digit, at) => digits[Math.floor(milliseconds / 32 ** (9 - at)) % 32])
-    return `pay_${time.join('')}${newId('payment').slice(14)}`
-  }
 
   const DAY_AGO = `now() - interval '1 day'`
 

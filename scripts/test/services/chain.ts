@@ -41,8 +41,8 @@ export async function makeResettable(url: string): Promise<ResettableChain> {
   return {
     url,
     async reset() {
+      // Also ends the mining of each transaction at once.
       await chain.setIntervalMining({ interval: 0 })
-      await chain.setAutomine(false)
       await chain.request({ method: 'anvil_dropAllTransactions' } as never)
       const isReset: unknown = await chain.request({ method: 'evm_revert', params: [snapshot] })
       if (isReset !== true)

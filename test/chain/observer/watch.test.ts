@@ -22,6 +22,43 @@ import { startHostileNode, useHostileNodes } from '../../support/hostile-node.ts
 import { passRests } from '../rotation-world.ts'
 import { createWorld, insertPayments, newAddress, newKey, type Queued, queueAll, TOKEN, type World } from '../world.ts'
 
+const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
+
+async function send({ chain }: World, from: LocalAccount, call: { to: Hex; data: Hex }): Promise<Hex> {
+  await chain.setBalance({ address: from.address, value: parseEther('100') })
+  const raw = await from.signTransaction({
+    type: 'eip1559',
+    chainId: TOKEN.chainId,
+    nonce: await chain.getTransactionCount({ address: from.address }),
+    ...call,
+    gas: 300_000n,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
+  })
+  return chain.sendRawTransaction({ serializedTransaction: raw })
+}
+
+/** A transfer that the treasury's key signed for a payment, carried by a stranger. */
+async function carryForPayment(world: World, payment: { paymentId: string; recipient: Hex; micro?: bigint }) {
+  const { paymentId, recipient, micro = 4000n } = payment
+  const treasury = world.treasury.address.toLowerCase() as Hex
+  const place = { chainId: TOKEN.chainId, token: TOKEN.address, treasury, paymentId }
+  const payout: Payout = {
+    ...place,
+    livemode: false,
+    recipient,
+    microUsdc: micro.toString(),
+    authNonce: payoutNonce(place),
+    state: 'queued',
+    holdReason: null,
+    refusals: 0,
+    createdAt: new Date(),
+  }
+  const signed = await createTreasurySigner(world.treasury, policy).signTransfer(payout, 4_000_000_000)
+  const { target, calldata } = multicallCodec.encode(TOKEN.address, [{ ...payout, signed }])
+  return send(world, privateKeyToAccount(newKey()), { to: target, data: calldata })
+}
+
 describe('the watch of the treasury', () => {
   let world: World
   beforeAll(async () => {
@@ -29,47 +66,12 @@ describe('the watch of the treasury', () => {
   })
   afterAll(() => world.stop())
 
-  const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
   const state = async (paymentId: string) => (await world.payout(paymentId)).state
-
-  async function send(from: LocalAccount, call: { to: Hex; data: Hex }): Promise<Hex> {
-    await world.chain.setBalance({ address: from.address, value: parseEther('100') })
-    const raw = await from.signTransaction({
-      type: 'eip1559',
-      chainId: TOKEN.chainId,
-      nonce: await world.chain.getTransactionCount({ address: from.address }),
-      ...call,
-      gas: 300_000n,
-      maxFeePerGas: 10n ** 12n,
-      maxPriorityFeePerGas: 10n ** 11n,
-    })
-    return world.chain.sendRawTransaction({ serializedTransaction: raw })
-  }
-
-  /** A transfer that the treasury's key signed for a payment, carried by a stranger. */
-  async function carryForPayment(paymentId: string, recipient: Hex, micro = 4000n): Promise<Hex> {
-    const treasury = world.treasury.address.toLowerCase() as Hex
-    const place = { chainId: TOKEN.chainId, token: TOKEN.address, treasury, paymentId }
-    const payout: Payout = {
-      ...place,
-      livemode: false,
-      recipient,
-      microUsdc: micro.toString(),
-      authNonce: payoutNonce(place),
-      state: 'queued',
-      holdReason: null,
-      refusals: 0,
-      createdAt: new Date(),
-    }
-    const signed = await createTreasurySigner(world.treasury, policy).signTransfer(payout, 4_000_000_000)
-    const { target, calldata } = multicallCodec.encode(TOKEN.address, [{ ...payout, signed }])
-    return send(privateKeyToAccount(newKey()), { to: target, data: calldata })
-  }
 
   test('a transfer of a payment whose payout a restored backup has forgotten stops nothing, and settles it later', async () => {
     const payment = { paymentId: 'pay_forgotten', recipient: newAddress() }
     await insertPayments(world.db, [payment])
-    await carryForPayment(payment.paymentId, payment.recipient)
+    await carryForPayment(world, payment)
     const runner = world.runner()
     await world.finalize(runner)
     const [next] = await world.queue([{}])
@@ -84,7 +86,7 @@ describe('the watch of the treasury', () => {
   test('a transfer of a payment that has ended since is settled automatically, and the payment is told', async () => {
     const payment = { paymentId: 'pay_ended_since', recipient: newAddress() }
     await insertPayments(world.db, [payment])
-    await carryForPayment(payment.paymentId, payment.recipient)
+    await carryForPayment(world, payment)
     await world.finalize(world.runner())
     const payouts = async () =>
       (await world.db.query('select state from payout where payment_id = $1', [payment.paymentId])).rows
@@ -101,7 +103,7 @@ describe('the watch of the treasury', () => {
     await world.finalize(runner)
     const thief = newAddress()
     const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [thief, 123n] })
-    const hash = await send(world.treasury, { to: TOKEN.address, data })
+    const hash = await send(world, world.treasury, { to: TOKEN.address, data })
     const queued = await world.queue([{}])
     await world.chain.mine({ blocks: 1 })
     await runner.tick()
@@ -125,7 +127,7 @@ describe('the watch of the treasury', () => {
     const runner = world.runner()
     await world.finalize(runner)
     const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 5n] })
-    const hash = await send(world.treasury, { to: TOKEN.address, data })
+    const hash = await send(world, world.treasury, { to: TOKEN.address, data })
     await world.chain.mine({ blocks: 5 })
     const [queued] = await world.queue([{}])
     await runner.tick()
@@ -181,7 +183,7 @@ describe('the watch of the treasury', () => {
     const runner = world.runner({ treasuries: [successor], options })
     await world.finalize(runner)
     expect(await state(signed!.paymentId)).toBe('voiding')
-    await carryForPayment(paid!.paymentId, paid!.recipient, paid!.micro)
+    await carryForPayment(world, paid!)
     await world.finalize(runner)
     expect(await state(paid!.paymentId)).toBe('settled')
     // Past every signature that is known, but not past one that a restored backup may have forgotten.
@@ -202,7 +204,7 @@ describe('the watch of the treasury', () => {
     const successor = createTreasurySigner(privateKeyToAccount(newKey()), policy)
     const [queued] = await world.queue([{}])
     await world.db.transaction((tx) => requestVoid(tx, queued!.paymentId))
-    await carryForPayment(queued!.paymentId, queued!.recipient, queued!.micro)
+    await carryForPayment(world, queued!)
     await world.chain.mine({ blocks: 5 })
     // A cursor that was set by hand behind the block of the transfer.
     const final = await world.chain.getBlock({ blockTag: 'finalized' })
@@ -254,7 +256,7 @@ describe('the watch of the treasury', () => {
     const treasuries = [createTreasurySigner(successor, policy), createTreasurySigner(world.treasury, policy)]
     const args = [successor.address, 5_000_000n] as const
     const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args })
-    await send(world.treasury, { to: TOKEN.address, data })
+    await send(world, world.treasury, { to: TOKEN.address, data })
     await world.chain.mine({ blocks: 4 })
     await world.finalize(world.runner({ treasuries }))
     expect((await world.db.query('select paused_reason from chain_cursor')).rows).toEqual([{ paused_reason: null }])
@@ -268,7 +270,7 @@ describe('the watch of the treasury', () => {
       await world.finalize(runner)
       await world.chain.mine({ blocks: 2 })
       const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 1n] })
-      const theft = await send(world.treasury, { to: TOKEN.address, data })
+      const theft = await send(world, world.treasury, { to: TOKEN.address, data })
       await world.chain.mine({ blocks: 1 })
       await world.chain.mine({ blocks: 1 })
       const { number, hash } = await world.chain.getBlock()
@@ -333,41 +335,7 @@ describe('transfers that strangers and thieves make', () => {
     }
   }
 
-  async function send(from: LocalAccount, call: { to: Hex; data: Hex }): Promise<Hex> {
-    await world.chain.setBalance({ address: from.address, value: parseEther('100') })
-    const raw = await from.signTransaction({
-      type: 'eip1559',
-      chainId: TOKEN.chainId,
-      nonce: await world.chain.getTransactionCount({ address: from.address }),
-      ...call,
-      gas: 300_000n,
-      maxFeePerGas: 10n ** 12n,
-      maxPriorityFeePerGas: 10n ** 11n,
-    })
-    return world.chain.sendRawTransaction({ serializedTransaction: raw })
-  }
-
   const stranger = (): LocalAccount => privateKeyToAccount(newKey())
-
-  /** What the treasury's key signs for a payment when somebody else has it. */
-  async function spendNonce(paymentId: string, recipient: Hex, micro: bigint): Promise<Hex> {
-    const place = { ...scope, treasury: treasury(), paymentId }
-    const payout: Payout = {
-      ...place,
-      livemode: false,
-      recipient,
-      microUsdc: micro.toString(),
-      authNonce: payoutNonce(place),
-      state: 'queued',
-      holdReason: null,
-      refusals: 0,
-      createdAt: new Date(),
-    }
-    const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
-    const signed = await createTreasurySigner(world.treasury, policy).signTransfer(payout, 4_000_000_000)
-    const { target, calldata } = multicallCodec.encode(TOKEN.address, [{ ...payout, signed }])
-    return send(stranger(), { to: target, data: calldata })
-  }
 
   describe('a stranger moves nothing', () => {
     test.each<[string, () => Hex]>([
@@ -395,7 +363,7 @@ describe('transfers that strangers and thieves make', () => {
       ],
     ])('%s: the cursor goes on, nothing pauses, nothing is booked', async (_case, data) => {
       const runner = world.runner({ hooks: { onTreasuryMovement: refusesNothing } })
-      await send(stranger(), { to: TOKEN.address, data: data() })
+      await send(world, stranger(), { to: TOKEN.address, data: data() })
       await world.chain.mine({ blocks: 1 })
       const at = Number(await world.chain.getBlockNumber())
       const queued = await world.queue([{}])
@@ -453,7 +421,7 @@ describe('transfers that strangers and thieves make', () => {
     test('used by a thief for another address pauses everything', async () => {
       const payment = { paymentId: 'pay_stolen', recipient: newAddress() }
       await insertPayments(world.db, [payment])
-      const hash = await spendNonce(payment.paymentId, newAddress(), 5_000_000n)
+      const hash = await carryForPayment(world, { ...payment, recipient: newAddress(), micro: 5_000_000n })
       await world.chain.mine({ blocks: 4 })
       await world.runner().tick()
       expect((await cursor()).paused).toContain(hash)
@@ -465,7 +433,7 @@ describe('transfers that strangers and thieves make', () => {
       await world.db.query('update payment set gross_micro = 100, fee_micro = 4, net_micro = 96 where id = $1', [
         payment.paymentId,
       ])
-      await spendNonce(payment.paymentId, payment.recipient, 97n)
+      await carryForPayment(world, { ...payment, micro: 97n })
       await world.chain.mine({ blocks: 4 })
       await world.runner().tick()
       expect((await cursor()).paused).toContain('97 micro-USDC')
@@ -474,7 +442,7 @@ describe('transfers that strangers and thieves make', () => {
     test('used as the payment says stops nothing', async () => {
       const payment = { paymentId: 'pay_as_agreed', recipient: newAddress() }
       await insertPayments(world.db, [payment])
-      await spendNonce(payment.paymentId, payment.recipient, 96n)
+      await carryForPayment(world, { ...payment, micro: 96n })
       await world.chain.mine({ blocks: 4 })
       await world.runner().tick()
       expect((await cursor()).paused).toBeNull()
@@ -483,7 +451,7 @@ describe('transfers that strangers and thieves make', () => {
 
   describe('a pause by a block that is not final', () => {
     const theft = async (): Promise<Hex> =>
-      send(world.treasury, {
+      send(world, world.treasury, {
         to: TOKEN.address,
         data: encodeFunctionData({ abi: erc20, functionName: 'transfer', args: [newAddress(), 321n] }),
       })

@@ -62,7 +62,8 @@ describe('hostile nodes', () => {
         expect(await timed(() => rpc.agreed((node) => node.block(0)))).toBeLessThan(TIMEOUT_MS)
       expect(await timed(() => rpc.any((node) => node.balance(TOKEN.address, 'latest')))).toBeLessThan(TIMEOUT_MS)
       const [first] = rpc.nodes
-      await Promise.allSettled([1, 2, 3].map(() => first!.block('latest')))
+      const isResting = () => rpc.health()[0]?.state === 'resting'
+      for (let waited = 0; waited < 3 && !isResting(); waited++) await first!.block('latest').catch(() => undefined)
       expect(rpc.health()[0]).toMatchObject({
         state: 'resting',
         why: expect.stringContaining('no whole answer in time'),
